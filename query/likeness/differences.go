@@ -29,48 +29,38 @@ type part struct {
 // mix are the operators of a run.
 type mix map[string]part
 
+// hasSizes tells whether the size of any operator is known.
+func (m mix) hasSizes() bool {
+	for _, p := range m {
+		if p.size != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // explain says of each row which operators make the distance.
-func (n *nearest) explain(ctx context.Context, ids []schema.ULID) error {
-	places := make(map[string]int, len(ids))
-	for i, id := range ids {
-		places[id.String()] = i
+func (n *nearest) explain(ctx context.Context, ids []schema.ULID, rows []*Row) error {
+	mixes, err := n.mixes(ctx, ids)
+	for _, row := range rows {
+		row.Differences = differences(n.to, mixes[row.RunID])
 	}
-	asked, err := n.mixOf(ctx)
-	if err != nil {
-		return err
-	}
-	current, of := "", mix{}
-	finish := func() {
-		if at, wanted := places[current]; wanted {
-			n.found.Rows[at].Differences = differences(asked, of)
-		}
-		of = mix{}
-	}
-	q := duck.Statement{
-		SQL:  "SELECT run_id, operator, share, size, unit FROM like_mix SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id) ORDER BY run_id",
-		Args: []any{scan.IDTexts(ids)},
-	}
-	err = n.reader.Conn.Query(ctx, q, func(row []driver.Value) error {
-		if id := duck.Text(row[0]); id != current {
-			finish()
-			current = id
-		}
-		of.add(row[1:])
-		return nil
-	})
-	finish()
 	return err
 }
 
-// mixOf is the mix of the run that was asked for.
-func (n *nearest) mixOf(ctx context.Context) (mix, error) {
-	of := mix{}
-	q := duck.Statement{SQL: "SELECT operator, share, size, unit FROM like_mix WHERE run_id = $1::VARCHAR", Args: []any{n.found.To}}
+// mixes are those of some runs, by their ids. A run without operators has none.
+func (n *nearest) mixes(ctx context.Context, ids []schema.ULID) (map[string]mix, error) {
+	all := make(map[string]mix, len(ids))
+	q := duck.Statement{SQL: mixSQL(n.reader.Src.Of(ids).Nested(schema.Ops, "")), Args: []any{scan.IDTexts(ids)}}
 	err := n.reader.Conn.Query(ctx, q, func(row []driver.Value) error {
-		of.add(row)
+		id := duck.Text(row[0])
+		if all[id] == nil {
+			all[strings.Clone(id)] = mix{}
+		}
+		all[id].add(row[1:])
 		return nil
 	})
-	return of, err
+	return all, err
 }
 
 // add takes a row in: operator, share, size, unit.

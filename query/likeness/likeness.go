@@ -22,6 +22,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -94,66 +95,43 @@ type nearest struct {
 	reader *scan.Reader
 	req    Request
 	found  Nearest
+	to     mix // of the run that the others are compared with
 }
 
 func (n *nearest) find(ctx context.Context) error {
-	if err := n.choose(ctx); err != nil {
-		return err
-	}
-	for _, text := range mixSQL(n.reader.Src.Nested(schema.Ops, "")) {
-		if _, err := n.reader.Conn.Exec(ctx, text); err != nil {
-			return err
-		}
-	}
 	if err := n.chooseTo(ctx); err != nil {
 		return err
 	}
-	if err := n.count(ctx); err != nil {
+	if err := n.compare(ctx); err != nil {
 		return err
 	}
-	ids, err := n.measure(ctx)
-	if err != nil || len(ids) == 0 {
-		return err
-	}
-	if err := n.describe(ctx, ids); err != nil {
-		return err
-	}
-	return n.explain(ctx, ids)
-}
-
-// choose makes the table like_runs: the runs that match, whether they ended well, and those of like_asked.
-func (n *nearest) choose(ctx context.Context) error {
-	sel, err := n.reader.Selected(ctx, scan.Question{Filter: n.req.Filter, Bounds: scan.NewBounds(n.req.Since, n.req.Until)})
+	ids, err := n.rank(ctx)
 	if err != nil {
 		return err
 	}
-	columns, err := scan.RunColumns([]string{"run_id", "status"})
-	if err != nil {
-		return err
+	places := make(map[schema.ULID]int, len(ids))
+	for i, id := range ids {
+		places[id] = i
 	}
-	text := "CREATE OR REPLACE TEMP TABLE like_runs AS SELECT run_id, status = 'ok' AS well, true AS matches FROM " +
-		sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches())
-	if _, err := n.reader.Conn.Exec(ctx, text, sel.Args...); err != nil {
-		return err
-	}
-	row, err := n.reader.Conn.One(ctx, duck.Statement{SQL: "SELECT count(*) FROM like_runs"})
-	if err != nil {
-		return err
-	}
-	if matches, _ := row[0].(int64); matches == 0 {
-		if err := n.reader.Nothing(ctx, sel); err != nil {
+	slices.SortFunc(ids, scan.CompareIDs) // each file is read for few of the parts
+	for part := range slices.Chunk(ids, scan.PageRows) {
+		rows := make([]*Row, len(part))
+		for i, id := range part {
+			rows[i] = &n.found.Rows[places[id]]
+		}
+		if err := n.describe(ctx, part, rows); err != nil {
+			return err
+		}
+		if err := n.explain(ctx, part, rows); err != nil {
 			return err
 		}
 	}
-	if n.found.NotNumbers, err = n.reader.CountNotNumbers(ctx, sel); err != nil {
-		return err
-	}
-	return n.addPasses(ctx)
+	return nil
 }
 
-// addPasses makes the table like_asked: the run asked for and, if that was measured, the runs of its point in its session, some of which may
-// be passes of profilers.
-func (n *nearest) addPasses(ctx context.Context) error {
+// chooseTo finds the run whose operators are compared: the one asked for or, of one that was measured, the newest of its point in
+// its session, which is a pass of a profiler.
+func (n *nearest) chooseTo(ctx context.Context) error {
 	run := n.req.Run
 	words := []string{"run=" + filter.Quote(run.RunID)}
 	if run.Purpose == schema.PurposeMeasure && run.SessionID != "" {
@@ -163,12 +141,22 @@ func (n *nearest) addPasses(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := "CREATE OR REPLACE TEMP TABLE like_asked AS SELECT run_id FROM " + sel.Src.Scan(scan.WithRunID(sel.Columns), sel.Matches())
-	if _, err := n.reader.Conn.Exec(ctx, text, sel.Args...); err != nil {
+	text := "SELECT run_id FROM " + sel.Src.Scan(scan.WithRunID(sel.Columns), sel.Matches()) + " ORDER BY run_id DESC"
+	ids, err := n.reader.ListIDs(ctx, duck.Statement{SQL: text, Args: sel.Args})
+	if err != nil {
 		return err
 	}
-	_, err = n.reader.Conn.Exec(ctx, "INSERT INTO like_runs SELECT run_id, true, false FROM like_asked")
-	return err
+	mixes, err := n.mixes(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Insert(scan.IDTexts(ids), 0, run.RunID) {
+		if of := mixes[id]; len(of) > 0 {
+			n.found.To, n.to = id, of
+			return nil
+		}
+	}
+	return fault.Input("like: run %s has no operators with durations: %s", run.RunID, remedy(run))
 }
 
 // sideWord is a side as a value of a filter.
@@ -177,26 +165,6 @@ func sideWord(side string) string {
 		return "null"
 	}
 	return filter.Quote(side)
-}
-
-// chooseTo finds the run whose operators are compared.
-func (n *nearest) chooseTo(ctx context.Context) error {
-	run := n.req.Run
-	text := "SELECT max(run_id) FILTER (run_id = $1::VARCHAR), max(run_id) FILTER (run_id IN (SELECT run_id FROM like_asked)) FROM like_mix"
-	row, err := n.reader.Conn.One(ctx, duck.Statement{SQL: text, Args: []any{run.RunID}})
-	if err != nil {
-		return err
-	}
-	own, pass := duck.Text(row[0]), duck.Text(row[1])
-	switch {
-	case own != "":
-		n.found.To = own
-	case pass != "":
-		n.found.To = pass
-	default:
-		return fault.Input("like: run %s has no operators with durations: %s", run.RunID, remedy(run))
-	}
-	return nil
 }
 
 // remedy is what to type for a run to have operators.
@@ -215,24 +183,99 @@ func remedy(run *schema.Run) string {
 	return "`neurolens ingest PROFILE` reads one of nsys, torch.profiler or ONNX Runtime, and `neurolens bench SWEEP --profile ort` makes one"
 }
 
-// count counts what is compared and what is not.
-func (n *nearest) count(ctx context.Context) error {
-	text := "SELECT count(*), count(*) FILTER (run_id IN (SELECT run_id FROM like_mix) AND well) FROM like_runs WHERE matches AND run_id != $1::VARCHAR"
-	row, err := n.reader.Conn.One(ctx, duck.Statement{SQL: text, Args: []any{n.found.To}})
+// window is about how many runs are compared at a time: their operators are added up in memory.
+const window = 8192
+
+// compare makes the table like_found of the runs that match: run_id, alike, shared, sized.
+func (n *nearest) compare(ctx context.Context) error {
+	if err := n.makeTo(ctx); err != nil {
+		return err
+	}
+	sel, err := n.reader.Selected(ctx, scan.Question{Filter: n.req.Filter, Bounds: scan.NewBounds(n.req.Since, n.req.Until)})
 	if err != nil {
 		return err
 	}
-	all, _ := row[0].(int64)
-	compared, _ := row[1].(int64)
-	n.found.Compared, n.found.Without = int(compared), int(all-compared)
+	matched := 0
+	for _, b := range sel.Src.Windows(window) {
+		part := sel
+		part.Src, part.Args = sel.Src.Within(b), slices.Clone(sel.Args)
+		part.Restrict(b)
+		in, err := n.compareSome(ctx, part)
+		if err != nil {
+			return err
+		}
+		matched += in
+	}
+	if n.found.NotNumbers, err = n.reader.CountNotNumbers(ctx, sel); err != nil {
+		return err
+	}
+	row, err := n.reader.Conn.One(ctx, duck.Statement{SQL: "SELECT count(*) FROM like_found"})
+	if err != nil {
+		return err
+	}
+	compared, _ := row[0].(int64)
+	n.found.Compared, n.found.Without = int(compared), matched-int(compared)
+	if matched > 0 {
+		return nil
+	}
+	return n.reader.Nothing(ctx, sel)
+}
+
+// makeTo makes the table like_to of the mix that the others are compared with, and empty tables for what is found.
+func (n *nearest) makeTo(ctx context.Context) error {
+	for _, text := range []string{
+		"CREATE OR REPLACE TEMP TABLE like_to (place INTEGER, operator VARCHAR, share DOUBLE, size DOUBLE, unit VARCHAR)",
+		"CREATE OR REPLACE TEMP TABLE like_found (run_id VARCHAR, alike DOUBLE, shared DOUBLE, sized DOUBLE)",
+	} {
+		if _, err := n.reader.Conn.Exec(ctx, text); err != nil {
+			return err
+		}
+	}
+	for place, operator := range slices.Sorted(maps.Keys(n.to)) {
+		p := n.to[operator]
+		var size, unit any
+		if p.size != nil {
+			size, unit = *p.size, p.unit
+		}
+		if _, err := n.reader.Conn.Exec(ctx, "INSERT INTO like_to VALUES ($1, $2, $3, $4, $5)", int64(place), operator, p.share, size, unit); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// measure finds the nearest runs, and how far they are.
-func (n *nearest) measure(ctx context.Context) ([]schema.ULID, error) {
+// compareSome adds the runs of a part of the stores to like_found, and counts those that match, the one asked for apart.
+func (n *nearest) compareSome(ctx context.Context, sel scan.Selection) (matched int, err error) {
+	columns, err := scan.RunColumns([]string{"run_id", "status"})
+	if err != nil {
+		return 0, err
+	}
+	to := fmt.Sprintf("$%d::VARCHAR", len(sel.Args)+1)
+	text := "CREATE OR REPLACE TEMP TABLE like_part AS SELECT run_id, status = 'ok' AS well, (row_number() OVER ())::INTEGER AS run FROM " +
+		sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + " WHERE run_id != " + to
+	if _, err := n.reader.Conn.Exec(ctx, text, append(sel.Args, n.found.To)...); err != nil {
+		return 0, err
+	}
+	row, err := n.reader.Conn.One(ctx, duck.Statement{SQL: "SELECT count(*), count(*) FILTER (well) FROM like_part"})
+	if err != nil {
+		return 0, err
+	}
+	all, _ := row[0].(int64)
+	if well, _ := row[1].(int64); well > 0 {
+		_, err = n.reader.Conn.Exec(ctx, "INSERT INTO like_found "+alikeSQL(sel.Src.Nested(schema.Ops, ""), n.to.hasSizes()))
+	}
+	return int(all), err
+}
+
+// rank finds the nearest runs, and how far they are. A distance below 1e-6 is how numbers are rounded.
+func (n *nearest) rank(ctx context.Context) ([]schema.ULID, error) {
+	text := "SELECT run_id, CASE WHEN alike > 1 - 1e-12 THEN 0.0::DOUBLE ELSE sqrt(1 - alike) END AS distance, least(shared, 1), least(sized, 1) FROM like_found " +
+		"ORDER BY distance, run_id DESC"
+	if n.req.Limit > 0 {
+		text += fmt.Sprintf(" LIMIT %d", n.req.Limit)
+	}
 	var ids []schema.ULID
-	q := duck.Statement{SQL: distanceSQL(n.req.Limit), Args: []any{n.found.To}}
-	err := n.reader.Conn.Query(ctx, q, func(row []driver.Value) (err error) {
+	err := n.reader.Conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) (err error) {
 		var r Row
 		r.Distance, _ = row[1].(float64)
 		r.Shared, _ = row[2].(float64)
@@ -244,26 +287,25 @@ func (n *nearest) measure(ctx context.Context) ([]schema.ULID, error) {
 	return ids, err
 }
 
-// describe reads what the rows are of.
-func (n *nearest) describe(ctx context.Context, ids []schema.ULID) error {
-	columns, err := scan.RunColumns([]string{
-		"run_id", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine", "status",
-	})
+// describedColumns are the columns of runs that rows say.
+var describedColumns = []string{
+	"run_id", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine", "status",
+}
+
+// describe reads what rows are of.
+func (n *nearest) describe(ctx context.Context, ids []schema.ULID, rows []*Row) error {
+	columns, err := scan.RunColumns(describedColumns)
 	if err != nil {
 		return err
 	}
-	first := 0
-	for part := range slices.Chunk(ids, scan.PageRows) {
-		t, err := n.reader.Rows(ctx, part, columns)
-		if err != nil {
-			return err
-		}
-		stored := scan.NewStored(schema.Runs, columns)
-		for i, row := range t.Rows {
-			run := stored.Run(row)
-			n.found.Rows[first+i].ListedRun = query.ListedRunOf(&run)
-		}
-		first += len(part)
+	t, err := n.reader.Rows(ctx, ids, columns)
+	if err != nil {
+		return err
+	}
+	stored := scan.NewStored(schema.Runs, columns)
+	for i, row := range t.Rows {
+		run := stored.Run(row)
+		rows[i].ListedRun = query.ListedRunOf(&run)
 	}
 	return nil
 }

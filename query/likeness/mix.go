@@ -1,10 +1,10 @@
 package likeness
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
 // The types of operators that say what kind of thing an operator is, and not which. Readers of profiles write them as the tools do.
@@ -23,22 +23,39 @@ var (
 // unitScale makes a sum of shares, each below 1, one of integers: so it is the same in whatever order it is added up.
 const unitScale = "1e15"
 
-// mixSQL are the statements that make like_mix of ops: run_id, operator, share, size, unit.
-func mixSQL(ops string) []string {
-	kind := "lower(coalesce(type, ''))"
+// The units of sizes, in the order in which a profile has them: of tensors, where it has the bytes of these; else of what was moved; else of
+// what was computed. The counters of tensors are those of one call, the others those of all.
+const (
+	unitTensors = "B of tensors"
+	unitMoved   = "B"
+	unitFlops   = "flop"
+)
+
+// opsSQL are the operators of ops with a duration: run, duration_ns, level, operator, calls, and what more says. run is the SQL by
+// which a run goes, and joined what stands behind ops.
+func opsSQL(run, ops, joined, more string) string {
 	named := "coalesce(nullif(name, ''), nullif(type, ''), 'unknown')"
-	return []string{
-		"CREATE OR REPLACE TEMP TABLE like_ops AS SELECT run_id, level, operator, sum(duration_ns) AS took, " +
-			"CASE WHEN count(sized) = count(*) AND min(unit) = max(unit) AND sum(calls) > 0 THEN sum(sized)::DOUBLE / sum(calls)::DOUBLE END AS size, min(unit) AS unit FROM (" +
-			"SELECT run_id, duration_ns, calls, level, CASE WHEN level = 1 THEN coalesce(nullif(type, ''), " + named + ") ELSE " + named + " END AS operator, " +
-			"CASE WHEN size > 0 THEN try_cast(round(size * calls) AS BIGINT) END AS sized, unit FROM (" +
-			"SELECT run_id, name, type, duration_ns, " + levelSQL(kind) + " AS level, greatest(coalesce(count, 1), 1) AS calls, " + sizeSQL() +
-			" FROM " + ops + " SEMI JOIN (SELECT run_id FROM like_runs WHERE well) USING (run_id) WHERE duration_ns > 0) WHERE level IS NOT NULL) GROUP BY run_id, level, operator",
-		"CREATE OR REPLACE TEMP TABLE like_mix AS SELECT o.run_id, o.operator, o.took::DOUBLE / t.total::DOUBLE AS share, o.size, o.unit FROM like_ops AS o " +
-			"JOIN (SELECT run_id, level, sum(took) AS total FROM like_ops GROUP BY run_id, level) AS t USING (run_id, level) " +
-			"JOIN (SELECT run_id, min(level) AS level FROM like_ops GROUP BY run_id) AS b USING (run_id, level)",
-	}
+	return "(SELECT run, duration_ns, calls, level, CASE WHEN level = 1 THEN coalesce(nullif(type, ''), " + named + ") ELSE " + named + " END AS operator" + more +
+		" FROM (SELECT " + run + " AS run, name, type, duration_ns" + more + ", " + levelSQL("lower(coalesce(type, ''))") + " AS level, greatest(coalesce(count, 1), 1) AS calls FROM " +
+		ops + joined + " WHERE duration_ns > 0) WHERE level IS NOT NULL)"
 }
+
+// mixSQL are the operators of the runs of the parameter, a list of ids: run_id, operator, share, size, unit.
+func mixSQL(ops string) string {
+	has := func(name string) string { return counter(name) + " IS NOT NULL" }
+	unit := "CASE WHEN " + has("output_size") + " THEN '" + unitTensors + "' WHEN " + has("bytes") + " THEN '" + unitMoved + "' WHEN " + has("flops") + " THEN '" + unitFlops + "' END"
+	rows := "SELECT *, " + sizedSQL("unit") + " AS sized FROM (SELECT *, " + unit + " AS unit FROM " + opsSQL("run_id", ops, scan.OfRuns, ", counters") + ")"
+	sums := "SELECT run, level, operator, sum(duration_ns) AS took, " + sizeSQL("count(*)", "count(sized)", "sum(sized)", "sum(calls)", "min(unit) = max(unit)") + " AS size, min(unit) AS unit " +
+		"FROM (" + rows + ") GROUP BY run, level, operator"
+	return "WITH o AS MATERIALIZED (" + sums + ") SELECT run, operator, " + shareSQL + ", size, unit FROM o" + lowestSQL + " ORDER BY run"
+}
+
+// lowestSQL joins the sums o of a run's operators with those of the lowest level that it has, and shareSQL is the share of one.
+const (
+	lowestSQL = " JOIN (SELECT run, level, sum(took) AS total FROM o GROUP BY run, level) AS t USING (run, level)" +
+		" JOIN (SELECT run, min(level) AS level FROM o GROUP BY run) AS b USING (run, level)"
+	shareSQL = "o.took::DOUBLE / t.total::DOUBLE"
+)
 
 // levelSQL is the level of an operator by its type; NULL for a span. A run has the mix of its lowest level.
 func levelSQL(kind string) string {
@@ -52,33 +69,42 @@ func levelSQL(kind string) string {
 	return "CASE WHEN " + in(spans) + " THEN NULL WHEN " + in(device) + " THEN 2 WHEN " + in(host) + " THEN 3 ELSE 1 END"
 }
 
-// sizeSQL are size, of one call, and unit: of tensors, where a profile has the bytes of them; else of what was moved; else of what was
-// computed. The counters of tensors are those of one call, the others those of all.
-func sizeSQL() string {
-	counter := func(name string) string { return "counters[" + duck.Literal(name) + "]" }
-	calls := "greatest(coalesce(count, 1), 1)"
-	tensors := "coalesce(" + counter("activation_size") + ", 0) + coalesce(" + counter("parameter_size") + ", 0) + coalesce(" + counter("output_size") + ", 0)"
-	known := counter("output_size") + " IS NOT NULL"
-	return "CASE WHEN " + known + " THEN " + tensors + " WHEN " + counter("bytes") + " IS NOT NULL THEN " + counter("bytes") + " / " + calls +
-		" WHEN " + counter("flops") + " IS NOT NULL THEN " + counter("flops") + " / " + calls + " END AS size, " +
-		"CASE WHEN " + known + " THEN 'B of tensors' WHEN " + counter("bytes") + " IS NOT NULL THEN 'B' WHEN " + counter("flops") + " IS NOT NULL THEN 'flop' END AS unit"
+// counter is the SQL of a counter of an operator.
+func counter(name string) string { return "counters[" + duck.Literal(name) + "]" }
+
+// sizedSQL is the size of all calls of an operator in a unit, where that is the unit of its profile; NULL, where it is not known.
+func sizedSQL(unit string) string {
+	tensors := counter("output_size") + " + coalesce(" + counter("activation_size") + ", 0) + coalesce(" + counter("parameter_size") + ", 0)"
+	// 0 is no size. Each counter is looked up once: that is most of what sizes cost.
+	whole := func(of string) string { return "try_cast(round(nullif(greatest(" + of + ", 0), 0)) AS BIGINT)" }
+	return "CASE " + unit + " WHEN '" + unitTensors + "' THEN " + whole("(("+tensors+") * calls)") +
+		" WHEN '" + unitMoved + "' THEN CASE WHEN " + counter("output_size") + " IS NULL THEN " + whole(counter("bytes")) + " END" +
+		" WHEN '" + unitFlops + "' THEN CASE WHEN " + counter("output_size") + " IS NULL AND " + counter("bytes") + " IS NULL THEN " + whole(counter("flops")) + " END END"
 }
 
-// distanceSQL are the runs by their distance from that of the parameter: run_id, distance, shared, sized. A distance below 1e-6 is
-// how numbers are rounded.
-func distanceSQL(limit int) string {
+// sizeSQL is the mean size of a call: known where it is of all operators of one kind.
+func sizeSQL(all, known, sized, calls, alike string) string {
+	return "CASE WHEN " + known + " = " + all + " AND " + alike + " THEN " + sized + "::DOUBLE / " + calls + "::DOUBLE END"
+}
+
+// alikeSQL are the runs of like_part and how alike like_to they are: run_id, alike, shared, sized. Without sizes counters are not read.
+// What is no operator of like_to counts for the time of a run alone. Runs and operators go by numbers, which are added up in a
+// fraction of the time.
+func alikeSQL(ops string, sizes bool) string {
+	sized, counters := "NULL::BIGINT", ""
+	if sizes {
+		sized, counters = sizedSQL("a.unit"), ", counters"
+	}
+	sums := "SELECT run, level, place, sum(duration_ns) AS took, count(*) AS n, count(sized) AS known, sum(sized) AS sized, sum(calls) AS calls FROM (" +
+		"SELECT run, level, duration_ns, calls, place, " + sized + " AS sized FROM " +
+		opsSQL("run", ops, " JOIN (SELECT run_id, run FROM like_part WHERE well) USING (run_id)", counters) + " LEFT JOIN like_to AS a USING (operator)) GROUP BY run, level, place"
+	mix := "SELECT run, a.share AS to_share, " + shareSQL + " AS share, a.size AS to_size, " + sizeSQL("n", "known", "sized", "calls", "a.size IS NOT NULL") + " AS size FROM o" + lowestSQL +
+		" LEFT JOIN like_to AS a USING (place)"
 	sum := func(of, when string) string {
 		return "coalesce(sum(CASE WHEN " + when + " THEN round(" + of + " * " + unitScale + ") ELSE 0 END::BIGINT), 0)::DOUBLE / " + unitScale
 	}
-	alike := "CASE WHEN m.unit = a.unit AND m.size IS NOT NULL AND a.size IS NOT NULL THEN sqrt(least(m.size, a.size) / greatest(m.size, a.size)) ELSE 1 END"
-	both := "a.share IS NOT NULL"
-	text := "SELECT run_id, CASE WHEN alike > 1 - 1e-12 THEN 0.0::DOUBLE ELSE sqrt(1 - alike) END AS distance, least(shared, 1) AS shared, least(sized, 1) AS sized FROM (" +
-		"SELECT m.run_id, " + sum("sqrt(m.share * a.share) * "+alike, both) + " AS alike, " + sum("least(m.share, a.share)", both) + " AS shared, " +
-		sum("least(m.share, a.share)", both+" AND m.unit = a.unit AND m.size IS NOT NULL AND a.size IS NOT NULL") + " AS sized " +
-		"FROM like_mix AS m LEFT JOIN (SELECT * FROM like_mix WHERE run_id = $1::VARCHAR) AS a ON a.operator = m.operator " +
-		"WHERE m.run_id != $1::VARCHAR AND m.run_id IN (SELECT run_id FROM like_runs WHERE matches) GROUP BY m.run_id) ORDER BY distance, run_id DESC"
-	if limit > 0 {
-		text += fmt.Sprintf(" LIMIT %d", limit)
-	}
-	return text
+	alike := "CASE WHEN size IS NOT NULL THEN sqrt(least(size, to_size) / greatest(size, to_size)) ELSE 1 END"
+	return "WITH o AS MATERIALIZED (" + sums + "), m AS (" + mix + ") SELECT run_id, alike, shared, sized FROM (SELECT run, " + sum("sqrt(share * to_share) * "+alike, "to_share IS NOT NULL") + " AS alike, " +
+		sum("least(share, to_share)", "to_share IS NOT NULL") + " AS shared, " + sum("least(share, to_share)", "to_share IS NOT NULL AND size IS NOT NULL") +
+		" AS sized FROM m GROUP BY run) JOIN like_part USING (run)"
 }
