@@ -112,7 +112,7 @@ func check(db *query.DB, req Request) error {
 	if req.Dest == "" {
 		return fault.Input("export: a destination is missing")
 	}
-	dest, err := resolved(req.Dest)
+	dest, err := Resolved(req.Dest)
 	if err != nil {
 		return destError(req.Dest, err)
 	}
@@ -122,15 +122,15 @@ func check(db *query.DB, req Request) error {
 	return nil
 }
 
-// resolved is a path without symbolic links, where its last parts may not exist yet.
-func resolved(path string) (string, error) {
+// Resolved is a path without symbolic links, where its last parts may not exist yet.
+func Resolved(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) && path != filepath.Dir(path) {
-		parent, err := resolved(filepath.Dir(path))
+		parent, err := Resolved(filepath.Dir(path))
 		return filepath.Join(parent, filepath.Base(path)), err
 	}
 	return real, err

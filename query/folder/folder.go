@@ -14,6 +14,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/artifacts"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/schema"
@@ -50,6 +51,9 @@ func (w *Written) Where() string {
 // Write writes a folder. A selection without runs is an ErrInput, and nothing is written.
 func Write(ctx context.Context, db *query.DB, req Request) (Written, error) {
 	if err := req.check(); err != nil {
+		return Written{}, err
+	}
+	if err := outside(req.Dir); err != nil {
 		return Written{}, err
 	}
 	w := writing{ctx: ctx, db: db, dir: req.Dir, folder: layout.Folder{Layout: req.Layout, SummaryOnly: req.SummaryOnly}}
@@ -95,6 +99,22 @@ func (r *Request) check() error {
 		return fault.Input("layout %s has no file of JSON or Markdown that sums it up under another name: want chapters or matrix", r.Layout)
 	}
 	return nil
+}
+
+// outside refuses a folder that lies in a store: nothing but stores writes there.
+func outside(dir string) error {
+	path, err := export.Resolved(dir)
+	if err != nil {
+		return fault.Input("out-dir %s: %v", fault.Printable(dir), err)
+	}
+	for ; ; path = filepath.Dir(path) {
+		if _, err := schema.ReadHeader(schema.Dir(path)); err == nil {
+			return fault.Input("out-dir %s is inside the store %s", fault.Printable(dir), fault.Printable(path))
+		}
+		if path == filepath.Dir(path) {
+			return nil
+		}
+	}
 }
 
 func absolute(path string) (string, error) {

@@ -139,6 +139,28 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// TestInsideStore: no folder is made in a store, not by another name either.
+func TestInsideStore(t *testing.T) {
+	store, _ := pairStore(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(store, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{store, filepath.Join(store, "runs", "out"), filepath.Join(link, "out")} {
+		if _, err := Write(t.Context(), querytest.Open(t, store), Request{Layout: layout.Grid, Dir: dir}); !errors.Is(err, fault.ErrInput) || !strings.Contains(err.Error(), "inside the store") {
+			t.Errorf("%s: %v", dir, err)
+		}
+		for _, l := range []layout.Layout{layout.Runs, layout.Grid} {
+			if _, err := Open(l, dir); err == nil || !strings.Contains(err.Error(), "inside the store") {
+				t.Errorf("%s of a session: %v", dir, err)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, "fp")); err == nil {
+			t.Errorf("%s has folders", dir)
+		}
+	}
+}
+
 // TestAgainst: the runs to compare with are in regressions.md, and in no other file.
 func TestAgainst(t *testing.T) {
 	store, runs := pairStore(t)

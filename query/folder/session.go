@@ -29,6 +29,9 @@ func Open(l layout.Layout, dir string) (*Session, error) {
 	if dir == "" {
 		return nil, nil
 	}
+	if err := outside(dir); err != nil {
+		return nil, err
+	}
 	s := &Session{layout: l, dir: dir}
 	if l == layout.Runs {
 		var err error

@@ -82,9 +82,9 @@ func regressions(base, head []*schema.Run) []byte {
 		default:
 			change := *h.p50 / *b.p50 - 1
 			switch text := "(" + figure(b.p50, 3) + " ms → " + figure(h.p50, 3) + " ms)"; {
-			case change > slower:
+			case *h.p50 > *b.p50*(1+slower):
 				found = append(found, "- **"+names[id]+"**: Latency increased by "+figure(new(100*change), 1)+"% "+text)
-			case -change > slower:
+			case *h.p50 < *b.p50*(1-slower):
 				better = append(better, "- **"+names[id]+"**: Latency decreased by "+figure(new(-100*change), 1)+"% "+text)
 			}
 		}

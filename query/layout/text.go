@@ -43,8 +43,6 @@ func oneLine(text string) string {
 	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(text)
 }
 
-func (p *page) file(path string) file { return file{path, []byte(p.String())} }
-
 // notOK lists the runs that are not ok, each with its reason, under a heading.
 func (p *page) notOK(runs []*schema.Run, label func(*schema.Run) string) {
 	first := true
