@@ -5,25 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/apart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/folder"
 	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/runner/discover"
+	"github.com/neurolens/neurolens/runner/line"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -31,10 +34,18 @@ import (
 func newBenchCommand(a *app) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
-		Use:   "bench SWEEP.yaml",
-		Short: "Run a sweep, append every run to the store, print the summary",
+		Use:   "bench SWEEP.yaml | 'PROGRAM ARGS'... | -- PROGRAM ARGS...",
+		Short: "Measure programs or a sweep, append every run to the store, say who won",
 		Long: `Run every point of a sweep file as often as it asks, one process tree a run, and
-append each run to the store as it finishes. Progress goes to standard error,
+append each run to the store as it finishes. Programs on the line are a sweep of
+their own: each text in quotes is a program with its arguments, started without
+a shell, or with --shell by sh; so are a Python file (bench.py, bench.py:name)
+and a model (net.onnx). {n} in a text takes the values of -P n=1,2,4 or -P
+n=1..8. The first of several is what the others are compared with. --print-sweep
+prints the sweep file that the line stands for. - reads a sweep from standard
+input.
+
+Progress goes to standard error,
 the summary to standard output. An interrupt keeps what finished, and the same
 command goes on from there: what an unfinished session has done with the same
 code, configuration, machine and versions is not run again. With --against every
@@ -61,18 +72,23 @@ On a terminal progress is a view that is redrawn, and failures stay; elsewhere
 it is one line a run. With --format jsonl it is one JSON object a line, whose
 "event" is session, plan, waiting, build, reference, run, look or end; what is
 not known is null.`,
-		Example: `  neurolens bench fixtures/sweeps/quickstart.yaml
+		Example: `  neurolens bench 'sort -n big.txt' 'sort big.txt'
+  neurolens bench 'sleep 0.{n}' -P n=1..3
+  neurolens bench fixtures/sweeps/quickstart.yaml
   neurolens bench sweep.yaml --repeats 5 -P batch_size=1,2 --tag note=try
   neurolens bench sweep.yaml --metric latency,peak_memory
   neurolens bench sweep.yaml --against main
   neurolens bench sweep.yaml --against main --until-settled
   neurolens bench --schema > sweep.schema.json`,
-		Args: arguments(0, 1, "one sweep file"),
+		Args: cobra.ArbitraryArgs, // see source
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.schema {
 				return printSweepSchema(a, args)
 			}
 			b := &bench{app: a, cmd: cmd, flags: &f}
+			if f.printSweep {
+				return b.keep(args)
+			}
 			if err := b.read(args); err != nil {
 				return err
 			}
@@ -107,7 +123,7 @@ type bench struct {
 	cmd       *cobra.Command
 	flags     *benchFlags
 	format    string
-	path      string
+	source    *line.Source
 	sweep     *sweep.Sweep
 	overrides sweep.Overrides
 	rerun     runner.Rerun
@@ -121,12 +137,10 @@ func (b *bench) read(args []string) (err error) {
 	if b.format, err = b.outputFormat(); err != nil {
 		return err
 	}
-	if b.path, err = b.flags.sweepFile(args); err != nil {
+	if err := b.open(args); err != nil {
 		return err
 	}
-	if b.overrides, err = b.flags.overrides(b.app, b.cmd); err != nil {
-		return err
-	}
+	defer b.source.Close()
 	if b.rerun, err = b.flags.rerunWord(); err != nil {
 		return err
 	}
@@ -139,10 +153,38 @@ func (b *bench) read(args []string) (err error) {
 	if b.dir, err = b.writeStore(); err != nil {
 		return err
 	}
-	if b.sweep, err = readSweep(b.path, b.overrides); err != nil {
-		return usageError{err}
+	if err := b.readSweep(); err != nil {
+		return err
 	}
 	return b.readMetrics()
+}
+
+// open finds out what is measured, and with which settings of the command line.
+func (b *bench) open(args []string) (err error) {
+	if b.overrides, err = b.flags.overrides(b.app, b.cmd); err != nil {
+		return err
+	}
+	b.source, err = line.Open(line.Asked{
+		Args: args, Dash: b.cmd.ArgsLenAtDash(), File: b.flags.config, Shell: b.flags.shell,
+		Axes: slices.Collect(maps.Keys(b.overrides.Params)), Stdin: os.Stdin,
+	})
+	if err != nil {
+		return usageErrorf("bench: %w", err)
+	}
+	return nil
+}
+
+// keep prints the sweep file that the line stands for.
+func (b *bench) keep(args []string) error {
+	if err := b.open(args); err != nil {
+		return err
+	}
+	text, err := b.source.Keep(b.overrides)
+	if err != nil {
+		return usageErrorf("bench: %w", err)
+	}
+	_, err = b.stdout.Write(text)
+	return err
 }
 
 // readMetrics reads which metrics are shown.
@@ -160,17 +202,15 @@ func (b *bench) readMetrics() error {
 	return err
 }
 
-// readSweep reads the sweep file at a path.
-func readSweep(path string, o sweep.Overrides) (*sweep.Sweep, error) {
-	file, err := os.Open(path)
+// readSweep reads the sweep, with the benchmarks that it finds in the working directory.
+func (b *bench) readSweep() (err error) {
+	if b.overrides.Files, err = discover.Tree("."); err == nil {
+		b.sweep, err = sweep.Read(b.source.Name(), b.source, b.overrides)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the sweep: %w", err)
+		return usageError{err}
 	}
-	defer file.Close()
-	if o.Files, err = discover.Tree("."); err != nil {
-		return nil, err
-	}
-	return sweep.Read(path, file, o)
+	return nil
 }
 
 // options are those of a session that is told to observe.
@@ -183,9 +223,9 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 		}
 	}
 	return runner.Options{
-		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.path, Flags: repeatableFlags(b.cmd, b.overrides), Observe: observe,
-		Done: b.done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
-		Against: b.flags.against, Exclude: exclude, Open: openPoints, Extract: apart.Extract, Results: results, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
+		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.source.Path, Flags: repeatableFlags(b.cmd, b.overrides, b.source.Texts), Observe: observe,
+		Done: b.earlier(), Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
+		Against: b.flags.against, Exclude: exclude, Open: verdicts.OpenPoints, Extract: apart.Extract, Results: results, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}
 }
 
@@ -194,15 +234,12 @@ func results(ctx context.Context, format, file string, output io.Reader) ([]sche
 	return imports.Results(ctx, foreignformats.All(), format, file, output)
 }
 
-// openPoints tells which points of a session with two sides are not settled, and why.
-func openPoints(runs []schema.Run) map[string]string {
-	open := map[string]string{}
-	for id, decided := range compare.JudgeSession(runs) {
-		if decided.Open() {
-			open[id] = string(decided.Reason)
-		}
+// earlier are the sessions that this one may go on from. A line is measured anew: those of other lines have points of it.
+func (b *bench) earlier() func(machine string) ([]schema.Run, error) {
+	if b.source.Texts != nil {
+		return nil
 	}
-	return open
+	return b.done
 }
 
 // done gives what the store has of this sweep on a machine.
@@ -280,7 +317,7 @@ func (b *bench) run() error {
 	if err == nil && b.cmd.Context().Err() != nil && b.flags.against == "" {
 		fmt.Fprintf(b.stderr, "interrupted: what finished is stored; %s\n", goesOn)
 	}
-	s := measuring.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: progress.Elapsed(), Result: result, Metrics: b.metrics}
+	s := measuring.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: progress.Elapsed(), Result: result, Metrics: b.metrics, Against: b.flags.against != ""}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed
 	}

@@ -31,6 +31,8 @@ type benchFlags struct {
 	out          layouts.Flags
 	dryRun       bool
 	verbose      bool
+	shell        bool
+	printSweep   bool
 	maxTime      time.Duration
 	noSkipAfter  bool
 	wait, schema bool
@@ -42,6 +44,8 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.defineRuns(cmd)
 	flags.StringVar(&f.config, "config", "", "the sweep `FILE`, as another spelling")
+	flags.BoolVar(&f.shell, "shell", false, "run each program by sh, for pipes and variables")
+	flags.BoolVar(&f.printSweep, "print-sweep", false, "print the sweep file that the line stands for, and run nothing")
 	flags.BoolVar(&f.schema, "schema", false, "print the JSON Schema of sweep files, for editors")
 	flags.StringVar(&f.against, "against", "", "measure the working tree against commit `REF`, side by side")
 	flags.BoolVar(&f.settled, "until-settled", false, "with --against: more runs of each point until the sides are told apart")
@@ -111,18 +115,6 @@ func givenKeys(cmd *cobra.Command) map[string]string {
 		}
 	}
 	return given
-}
-
-func (f *benchFlags) sweepFile(args []string) (string, error) {
-	switch {
-	case len(args) == 1 && f.config != "":
-		return "", usageErrorf("bench: the sweep file is given twice: %s and --config %s", args[0], f.config)
-	case len(args) == 1:
-		return args[0], nil
-	case f.config != "":
-		return f.config, nil
-	}
-	return "", usageErrorf("bench: want a sweep file")
 }
 
 // overrides are the settings of the command line that were given.

@@ -8,9 +8,12 @@ import (
 )
 
 // repeatableFlags are the flags of a command line that say how its runs are made, as JSON, to be stored with them. The
-// interpreter may come from the environment. Empty where there are none.
-func repeatableFlags(cmd *cobra.Command, o sweep.Overrides) string {
+// interpreter may come from the environment. With them is what stood in place of a sweep file. Empty where there are none.
+func repeatableFlags(cmd *cobra.Command, o sweep.Overrides, texts []string) string {
 	given := o.Repeated()
+	if len(texts) > 0 {
+		given["line"] = output.Text(texts)
+	}
 	for _, name := range sweep.RepeatedOptions() {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			given[name] = f.Value.String()

@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
@@ -35,5 +37,10 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 		return err
 	}
 	a.reportAbsent("bench", absent)
+	if output.ForPeople(format) && !s.Against && s.Result.Measured() > 1 {
+		if s.Won, err = verdicts.Winners(ctx, db, s.Sessions(), s.Sweep.Baseline, s.Sweep.Repeats); err != nil {
+			return err
+		}
+	}
 	return a.print(format, s.Table(points), func() term.View { return s.View(points) })
 }

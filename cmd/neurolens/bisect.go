@@ -19,6 +19,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/runner/bisect"
+	"github.com/neurolens/neurolens/runner/line"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
@@ -119,7 +120,10 @@ func (b *bisector) read(args []string) (err error) {
 	if b.format, err = b.outputFormat(); err != nil {
 		return err
 	}
-	b.path = args[2]
+	if b.source, err = line.Open(line.Asked{File: args[2]}); err != nil {
+		return usageErrorf("bisect: %w", err)
+	}
+	defer b.source.Close()
 	if b.overrides, err = b.bench.flags.overrides(b.app, b.cmd); err != nil {
 		return err
 	}
@@ -129,11 +133,11 @@ func (b *bisector) read(args []string) (err error) {
 	if b.dir, err = b.writeStore(); err != nil {
 		return err
 	}
-	if b.sweep, err = readSweep(b.path, b.overrides); err != nil {
-		return usageError{err}
+	if err := b.readSweep(); err != nil {
+		return err
 	}
 	if b.sweep = b.sweep.Only(func(p *sweep.Point) bool { return !p.Control }); len(b.sweep.Points) == 0 {
-		return usageErrorf("%s: every point is a control, which no commit changes", b.path)
+		return usageErrorf("%s: every point is a control, which no commit changes", b.source.Path)
 	}
 	if b.history, err = worktree.Between(b.cmd.Context(), ".", args[0], args[1], b.flags.firstParent); err != nil {
 		return usageError{err}
@@ -164,8 +168,8 @@ func (b *bisector) key() string {
 	dir, _ := os.Getwd()
 	store, _ := filepath.Abs(b.dir)
 	parts := []string{
-		b.history.Good.ID, b.history.Bad.ID, b.sweep.SHA256, b.path, dir, store, host, b.getenv("NEUROLENS_MACHINE"),
-		repeatableFlags(b.cmd, b.overrides),
+		b.history.Good.ID, b.history.Bad.ID, b.sweep.SHA256, b.source.Path, dir, store, host, b.getenv("NEUROLENS_MACHINE"),
+		repeatableFlags(b.cmd, b.overrides, nil),
 	}
 	for _, name := range keyFlags {
 		parts = append(parts, b.cmd.Flags().Lookup(name).Value.String())

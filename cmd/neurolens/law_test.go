@@ -62,6 +62,7 @@ var law = []struct {
 	{"runner/discover", nil, []string{"go.yaml.in/yaml"}},
 	{"runner/output", nil, nil},
 	{"runner/artifact", []string{"schema"}, nil},
+	{"runner/line", []string{"runner/sweep"}, []string{"go.yaml.in/yaml", "mvdan.cc/sh"}},
 	{"runner/extract", []string{"schema"}, []string{"github.com/itchyny/gojq"}},
 	{"runner/probe", []string{"schema", "runner/device"}, []string{"github.com/NVIDIA/go-nvml"}},
 	{"runner/bisect", []string{"schema", "runner/worktree"}, nil},

@@ -148,11 +148,20 @@ func readAxis(name string, f field) (axis, error) {
 	}
 	a := axis{name: name, at: f}
 	for _, item := range f.items() {
-		v, err := readValue(name, item)
-		if err != nil {
-			return axis{}, err
+		numbers := []field{item}
+		if !slices.Contains(labels, name) {
+			var err error
+			if numbers, err = item.span(); err != nil {
+				return axis{}, err
+			}
 		}
-		a.values = append(a.values, v)
+		for _, number := range numbers {
+			v, err := readValue(name, number)
+			if err != nil {
+				return axis{}, err
+			}
+			a.values = append(a.values, v)
+		}
 	}
 	if len(a.values) == 0 {
 		return axis{}, f.errorf("has no values")

@@ -254,6 +254,9 @@ func (g *grid) sameLength(f field, group []int, values func(axis int) []value) e
 	return nil
 }
 
+// singleBraces writes a text of a sweep file as it is stored.
+var singleBraces = strings.NewReplacer("{{", "{", "}}", "}")
+
 // readBaseline finds the axis that is compared: the one that baseline names, else variant.
 func (g *grid) readBaseline(d *document, f field) error {
 	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool {
@@ -279,6 +282,9 @@ func (g *grid) readBaseline(d *document, f field) error {
 	text, err := g.axes[i].read(f, name, word)
 	if err == nil {
 		g.baseline.text = g.axes[i].name + "=" + text
+		if slices.Contains(labels, g.axes[i].name) { // {{ and }} are braces there
+			g.baseline.text = g.axes[i].name + "=" + singleBraces.Replace(text)
+		}
 	}
 	if g.axes[i].replaced {
 		return nil

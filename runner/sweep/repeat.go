@@ -12,16 +12,20 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Repeat are the words of a command line that runs the point of a stored run again, from bench on: its sweep file, the
-// options that choose the point, and those that the run was made with. against is the commit that its session compared with.
-// No words: the run does not say its sweep file. The words are not quoted for a shell.
+// Repeat are the words of a command line that runs the point of a stored run again, from bench on: its sweep file, or what
+// stood in its place, the options that choose the point, and those that the run was made with. against is the commit that its
+// session compared with. No words: the run does not say its sweep file. The words are not quoted for a shell.
 func Repeat(run *schema.Run, against string) []string {
 	facts := run.Env.Facts
-	file := facts["sweep.file"]
-	if file == "" {
+	var what []string
+	if file := facts["sweep.file"]; file != "" {
+		what = append([]string{file}, pointWords(run)...)
+	} else if text := lineText(run); text != "" {
+		what = append([]string{text}, axisWords(run)...)
+	} else {
 		return nil
 	}
-	words := slices.Concat([]string{"bench", file}, pointWords(run), optionWords(run), givenFacts(run))
+	words := slices.Concat([]string{"bench"}, what, optionWords(run), givenFacts(run))
 	if tool, ok := facts["runner.profile"]; ok {
 		words = append(words, "--profile", tool)
 	}
@@ -93,18 +97,41 @@ func repeatedOptions() (ofAll, ofSome []string) {
 	return append(ofAll, "no-skip-after-oom"), ofSome
 }
 
+// lineText is what the run measured of a line that stood in place of a sweep file; empty: there was none. Each of several
+// texts is a variant.
+func lineText(run *schema.Run) string {
+	var given map[string]string
+	_ = json.Unmarshal([]byte(run.Env.Facts["runner.flags"]), &given) // what cannot be read is not known
+	var texts []string
+	_ = json.Unmarshal([]byte(given["line"]), &texts)
+	switch {
+	case len(texts) == 0:
+		return ""
+	case slices.Contains(texts, run.Variant):
+		return run.Variant
+	}
+	return texts[0]
+}
+
 // pointWords choose the point.
 func pointWords(run *schema.Run) []string {
 	if isCalibration(run) { // it is in the sweep, and no axis chooses it
 		return []string{"--targets", run.Benchmark}
 	}
-	var words []string
-	add := func(name, text string) {
-		if written, ok := run.Env.Facts["runner.axis."+name]; ok { // 1.0, whose canonical text is 1
-			text = written
-		}
-		words = append(words, "-P", name+"="+text)
+	return append(labelWords(run), axisWords(run)...)
+}
+
+// axisWord is an option that gives an axis the value of a run. text is its canonical text, as the option takes it.
+func axisWord(run *schema.Run, name, text string) []string {
+	if written, ok := run.Env.Facts["runner.axis."+name]; ok { // 1.0, whose canonical text is 1
+		text = written
 	}
+	return []string{"-P", name + "=" + text}
+}
+
+// labelWords choose the benchmark, the variant, the backend and the model of a run.
+func labelWords(run *schema.Run) (words []string) {
+	add := func(name, text string) { words = append(words, axisWord(run, name, text)...) }
 	switch run.Executor {
 	case schema.ExecutorCommand: // the words of the top may be labels, which are no axes
 		if run.Benchmark != "" && !strings.ContainsAny(run.Benchmark, `*?[\,"`) {
@@ -123,6 +150,12 @@ func pointWords(run *schema.Run) []string {
 	if model := namedModel(run); model != "" {
 		add("model", optionText(literalBraces.Replace(model)))
 	}
+	return words
+}
+
+// axisWords are the other axes of a run.
+func axisWords(run *schema.Run) (words []string) {
+	add := func(name, text string) { words = append(words, axisWord(run, name, text)...) }
 	if run.BatchSize != nil {
 		add("batch_size", strconv.FormatInt(*run.BatchSize, 10))
 	}

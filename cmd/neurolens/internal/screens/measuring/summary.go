@@ -23,6 +23,8 @@ type Summary struct {
 	Elapsed time.Duration
 	Result  runner.Result
 	Metrics []string // that were asked for, each a column; none: the primary one of each point
+	Against bool     // two commits were compared
+	Won     []string // how points stand to those that the sweep compares with
 }
 
 // View is the table at the end of bench.
@@ -57,6 +59,9 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	v = rows.table(v, s.Metrics, varying, primary)
 	v.Below = append(v.Below, calibrationLines(calibration, notes, everywhere)...)
 	v.Below = append(v.Below, notes.Lines()...)
+	if len(s.Won) > 0 {
+		v.Below = append(append(v.Below, s.Won...), "")
+	}
 	v.Below = append(v.Below, term.Count(len(different), "point")+", "+term.Count(s.Result.Runs()+s.Result.Plan.Done, "run"))
 	if s.Result.Look != nil {
 		v.Below = append(v.Below, settledText(s.Result.Look))
@@ -89,15 +94,15 @@ func (s Summary) split(points []query.SessionPoint) (own, calibration []query.Se
 // nextCommands are those to type next. They name the session, for the last one need not be this: another may have begun,
 // or one have been imported that says a later time.
 func (s Summary) nextCommands(points []query.SessionPoint) []string {
-	commands := []string{"ls " + s.sessions()}
+	commands := []string{"ls " + s.Sessions()}
 	switch {
 	case s.Result.Failure != "":
 		commands = []string{"show " + wording.ShortRun(s.Result.Failure)}
 		if s.Result.Failed() > 1 {
-			commands = append(commands, "ls "+s.sessions()+" status!=ok")
+			commands = append(commands, "ls "+s.Sessions()+" status!=ok")
 		}
 	case len(points) > 0 && points[0].Side != "":
-		commands = []string{"compare " + s.sessions()}
+		commands = []string{"compare " + s.Sessions()}
 	}
 	for i, command := range commands {
 		label := "next  "
@@ -112,8 +117,8 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 	return commands
 }
 
-// sessions is the filter for what the summary shows: its session, and those whose runs it counts as its own.
-func (s Summary) sessions() string {
+// Sessions is the filter for what the summary shows: its session, and those whose runs it counts as its own.
+func (s Summary) Sessions() string {
 	ids := []string{wording.ShortRun(s.Result.Session)}
 	for _, p := range s.Result.Plan.Launches {
 		if p.Done == nil {

@@ -1,0 +1,131 @@
+package verdicts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxSentences is how many points are told of one by one.
+const maxSentences = 12
+
+// Winners says how the points of a session stand to those that its sweep compares with. baseline is the axis and its value,
+// with = between them, repeats how many runs each point had. It is nothing where one of them alone was measured.
+func Winners(ctx context.Context, db *query.DB, session, baseline string, repeats int) ([]string, error) {
+	axis, reference, named := strings.Cut(baseline, "=")
+	if !named {
+		return nil, nil
+	}
+	c, err := compare.Compare(ctx, db.Quiet(), compare.Request{Base: session, Axis: axis, Reference: filter.Quote(reference), Paired: true})
+	if errors.Is(err, query.ErrInput) {
+		return nil, nil
+	}
+	return sentences(c.Rows, axis, reference, repeats), err
+}
+
+// sentences say of each point who won, by how much, and how sure that is.
+func sentences(rows []compare.Row, axis, reference string, repeats int) []string {
+	if len(rows) == 0 {
+		return nil
+	}
+	_, varying := wording.Axes(subjects(rows), wording.IdentityColumns)
+	coordinates := slices.DeleteFunc(varying, func(x wording.Axis) bool { return x.Name == axis || x.Name == "backend" })
+	names := wording.PointNames(coordinates, len(rows))
+	var lines []string
+	open := 0
+	for i := range rows {
+		r := &rows[i]
+		if len(lines) == maxSentences {
+			lines = append(lines, fmt.Sprintf("… and %s", term.Count(len(rows)-i, "point")))
+			break
+		}
+		name := headName(r, axis)
+		if names[i] != "" {
+			name += ", " + names[i] + ","
+		}
+		if r.Verdict == judge.Inconclusive {
+			open = max(open, r.MoreRuns, 1)
+		}
+		lines = append(lines, term.OneLine(name+" "+sentence(r, reference)))
+	}
+	if open > 0 {
+		lines = append(lines, fmt.Sprintf("inconclusive: --repeats %d is likely to decide it", repeats+open))
+	}
+	return lines
+}
+
+// headName is the value of the axis that a row is about.
+func headName(r *compare.Row, axis string) string {
+	if slices.Contains(wording.IdentityColumns, axis) {
+		return wording.AxisText(r.Identity.Value(axis))
+	}
+	return axis + "=" + wording.AxisText(r.Identity.Parameter(strings.TrimPrefix(axis, "param.")))
+}
+
+// sentence says how a point stands to the reference.
+func sentence(r *compare.Row, reference string) string {
+	e := r.Estimates
+	switch {
+	case r.Verdict == compare.Failed, r.Head == nil, r.Base == nil, e == nil:
+		return "and " + reference + ": one of them has no result to compare"
+	case slices.Contains(r.Flags, compare.FlagWrong):
+		return "and " + reference + ": one of them has a wrong result"
+	case r.Scale != schema.ScaleRatio:
+		return fmt.Sprintf("differs from %s by %s of %s: %s", reference, output.Quantity(e.Change, r.Unit), r.Metric, r.Verdict)
+	case r.Verdict == judge.Unchanged:
+		return fmt.Sprintf("is as good as %s: %s%s", reference, percent(e.Change), interval(e, percent))
+	case r.Verdict == judge.Improved || r.Verdict == judge.Regressed:
+		return "is " + times(r, reference)
+	}
+	return fmt.Sprintf("and %s: %s, %s%s", reference, r.Verdict, percent(e.Change), interval(e, percent))
+}
+
+// times says how many times as good or bad a point is as the reference, with its interval.
+func times(r *compare.Row, reference string) string {
+	e := r.Estimates
+	factor := func(change float64) float64 { return 1 + change }
+	grows := e.Change >= 0
+	if !grows {
+		factor = func(change float64) float64 { return 1 / (1 + change) }
+	}
+	word := "larger"
+	switch lower := r.Better == string(schema.BetterLower); {
+	case r.Unit == "ns" && lower && grows:
+		word = "slower"
+	case r.Unit == "ns" && lower:
+		word = "faster"
+	case !grows:
+		word = "smaller"
+	}
+	low, high := factor(e.Low), factor(e.High)
+	text := fmt.Sprintf("%.3gx %s than %s", factor(e.Change), word, reference)
+	if word == "larger" || word == "smaller" {
+		text = fmt.Sprintf("%.3gx %s in %s than %s", factor(e.Change), word, r.Metric, reference)
+	}
+	if math.IsNaN(low) || math.IsNaN(high) {
+		return text
+	}
+	return fmt.Sprintf("%s (%.3g to %.3g)", text, min(low, high), max(low, high))
+}
+
+func percent(change float64) string { return fmt.Sprintf("%+.1f %%", 100*change) }
+
+// interval is that of a change, in brackets; empty where there is none.
+func interval(e *compare.Estimates, of func(float64) string) string {
+	if math.IsNaN(e.Low) || math.IsNaN(e.High) {
+		return ""
+	}
+	return fmt.Sprintf(" (%s to %s)", of(e.Low), of(e.High))
+}

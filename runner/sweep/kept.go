@@ -1,0 +1,69 @@
+package sweep
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Kept is a sweep file with what the command line says written into it: read without any, it has the same points and
+// settings. The file has no presets.
+func Kept(src []byte, o Overrides) ([]byte, error) {
+	file, err := origin{name: "sweep", lines: true}.load(src)
+	if err != nil {
+		return nil, err
+	}
+	l := &layered{file: file, from: map[*yaml.Node]string{}, others: &origins{map[*yaml.Node]origin{}}}
+	if err := l.readSet(o.Set); err != nil {
+		return nil, err
+	}
+	top := file.Node
+	for _, f := range l.over {
+		top = merged(top, f.Node)
+	}
+	over := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} // all options are one layer
+	for _, k := range keys {
+		if text, given := o.Given[k.Name]; given {
+			n, err := k.node(text)
+			if err != nil {
+				return nil, err
+			}
+			over.Content = append(over.Content, mapNode(0, k.Name, n).Content...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Params)) {
+		from := origin{name: "-P " + name}
+		if slices.Contains(labels, name) {
+			return nil, from.errorf(0, "chooses what is measured: leave the others out of the line")
+		}
+		list, err := from.load([]byte("[" + o.Params[name] + "]"))
+		if err != nil {
+			return nil, err
+		}
+		over = mergedMaps(over, mapNode(0, "grid", mapNode(0, name, list.Node)), "")
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Tags)) {
+		over = mergedMaps(over, mapNode(0, "tags", mapNode(0, name, textNode(0, o.Tags[name]))), "")
+	}
+	return yaml.Marshal(merged(top, over))
+}
+
+// node is the value of a key as a file has it, of the text of its option.
+func (k Key) node(text string) (*yaml.Node, error) {
+	if k.Value.Kind == Either { // one or many
+		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
+		for word := range strings.SplitSeq(text, ",") {
+			if word != "" {
+				list.Content = append(list.Content, textNode(0, word))
+			}
+		}
+		return list, nil
+	}
+	if k.Value.Kind == Text {
+		return textNode(0, text), nil
+	}
+	f, err := origin{name: "--" + k.OptionName()}.load([]byte(text))
+	return f.Node, err
+}
