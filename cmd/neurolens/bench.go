@@ -35,7 +35,7 @@ func newBenchCommand(a *app) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "bench SWEEP.yaml | 'PROGRAM ARGS'... | -- PROGRAM ARGS...",
-		Short: "Measure programs or a sweep, append every run to the store, say who won",
+		Short: "Measure programs or a sweep, store every run, say who won",
 		Long: `Run every point of a sweep file as often as it asks, one process tree a run, and
 append each run to the store as it finishes. Programs on the line are a sweep of
 their own: each text in quotes is a program with its arguments, started without
