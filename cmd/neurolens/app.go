@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/project"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
@@ -43,13 +44,13 @@ type app struct {
 // The exit codes, as the README documents them.
 const (
 	exitOK           = 0
-	exitRegression   = 1   // gate: a regression
-	exitInput        = 2   // usage, sweep, SQL or input error; nothing was started
-	exitInconclusive = 3   // gate: inconclusive; bisect: no single commit
-	exitRunsFailed   = 4   // finished, but some runs ended other than ok, unsupported or skipped
-	exitStore        = 5   // store missing, unreadable, damaged, unwritable or of an unknown version
-	exitOther        = 6   // anything else, a bug included
-	exitPipe         = 141 // who read the output has gone
+	exitRegression   = gate.StatusRegression   // gate: a regression
+	exitInput        = 2                       // usage, sweep, SQL or input error; nothing was started
+	exitInconclusive = gate.StatusInconclusive // gate: inconclusive; bisect: no single commit
+	exitRunsFailed   = 4                       // finished, but some runs ended other than ok, unsupported or skipped
+	exitStore        = 5                       // store missing, unreadable, damaged, unwritable or of an unknown version
+	exitOther        = 6                       // anything else, a bug included
+	exitPipe         = 141                     // who read the output has gone
 )
 
 // usageError is a command line, or a file named on it, that makes no sense.
@@ -77,9 +78,9 @@ func exitCode(err error) int {
 		return reported.code
 	case errors.Is(err, errRunsFailed):
 		return exitRunsFailed
-	case errors.Is(err, errRegression):
+	case errors.Is(err, gate.ErrRegression):
 		return exitRegression
-	case errors.Is(err, errInconclusive):
+	case errors.Is(err, gate.ErrInconclusive):
 		return exitInconclusive
 	case errors.As(err, &usage), errors.Is(err, query.ErrInput):
 		return exitInput
@@ -124,7 +125,7 @@ these and NEUROLENS_MACHINE.`,
 	for _, c := range []*cobra.Command{
 		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), newReportCommand(a),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
-		newEnvCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
+		newCICommand(a), newEnvCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {
 		cmd.AddCommand(c)
 		if err := completion.Register(c); err != nil {

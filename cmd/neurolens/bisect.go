@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
@@ -221,7 +222,7 @@ func (b *bisector) report(search *bisect.Search, end bisect.End) error {
 	case end.Unmeasured():
 		return errRunsFailed
 	}
-	return errInconclusive
+	return gate.ErrInconclusive
 }
 
 // newSearch is the search, from its beginning.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
 	"github.com/neurolens/neurolens/query"
@@ -20,7 +21,7 @@ import (
 type compareFlags struct {
 	metrics, thresholds, by []string
 	matrix                  string
-	gate                    gateMode
+	gate                    gate.Mode
 	strict, all, relative   bool
 }
 
@@ -77,7 +78,7 @@ the exit status is 1 for a regression, else 0.`,
 	flags.StringSliceVar(&f.by, "by", nil, "one line for each group of points of equal `KEYS`")
 	flags.StringVar(&f.matrix, "matrix", "", "compare each value of an axis with one: `AXIS=VALUE`")
 	flags.BoolVar(&f.strict, "strict", false, "a change has to exceed the threshold beyond chance")
-	f.gate.register(cmd)
+	f.gate.Register(cmd)
 	flags.BoolVar(&f.relative, "relative", true, "of different sessions, also judge relative to what all points share")
 	flags.BoolVar(&f.all, "all", false, "show every point in a table")
 	return cmd
@@ -85,14 +86,14 @@ the exit status is 1 for a regression, else 0.`,
 
 // request turns flags and arguments into one request.
 func (f *compareFlags) request(args []string) (compare.Request, error) {
-	if err := f.gate.misplaced(args); err != nil {
-		return compare.Request{}, err
+	if err := f.gate.Misplaced(args); err != nil {
+		return compare.Request{}, usageError{err}
 	}
 	var err error
 	if f.metrics, err = metricNames(f.metrics); err != nil {
 		return compare.Request{}, err
 	}
-	req := compare.Request{Metrics: f.metrics, Rules: judge.Rules{Strict: f.strict, Gate: f.gate != gateOff}, Absolute: !f.relative}
+	req := compare.Request{Metrics: f.metrics, Rules: judge.Rules{Strict: f.strict, Gate: f.gate != gate.Off}, Absolute: !f.relative}
 	if f.matrix != "" {
 		axis, value, found := strings.Cut(f.matrix, "=")
 		if !found || axis == "" || value == "" {
@@ -165,7 +166,7 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Reque
 
 // showCompared writes a comparison in a format; the points themselves to people alone.
 func (a *app) showCompared(f compareFlags, args []string, c *compare.Comparison, format string) error {
-	w := verdicts.Comparison{Reader: a.reader(), Facts: factWriter(), C: c, Asked: f.asked(args), Gate: f.gate.line(c)}
+	w := verdicts.Comparison{Reader: a.reader(), Facts: factWriter(), C: c, Asked: f.asked(args), Gate: f.gate.Line(c)}
 	if len(f.by) > 0 {
 		groups, err := c.By(f.by)
 		if err != nil {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/history"
 )
@@ -23,7 +23,7 @@ const historyMemory = 168 << 20
 type historyFlags struct {
 	metric, since, method string
 	regressions           bool
-	gate                  gateMode
+	gate                  gate.Mode
 	newest                int
 }
 
@@ -71,7 +71,7 @@ a value or a failure in the newest sessions of all is not gated.`,
 	flags.StringVar(&f.method, "method", string(history.SBS), "find changes by `METHOD`: sbs or otava")
 	flags.BoolVar(&f.regressions, "regressions", false, "list only changes for the worse")
 	flags.IntVar(&f.newest, "newest", newestSessions, "with --gate: the newest `K` sessions of each series, at least 3")
-	f.gate.register(cmd)
+	f.gate.Register(cmd)
 	return cmd
 }
 
@@ -79,8 +79,8 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 	req := history.Request{
 		Filter: strings.Join(args, " "), Metric: f.metric, Method: history.Method(f.method), Regressions: f.regressions,
 	}
-	if err := f.gate.misplaced(args); err != nil {
-		return err
+	if err := f.gate.Misplaced(args); err != nil {
+		return usageError{err}
 	}
 	if err := f.gateRequest(&req, cmd.Flags().Changed("newest")); err != nil {
 		return err
@@ -101,11 +101,11 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 			return err
 		}
 		a.reportNotNumbers(h.NotNumbers)
-		w := verdicts.History{Reader: a.reader(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.ofHistory(h.Gate, req.Newest)}
-		if err := a.printer().View(format, w.View()); err != nil || f.gate == gateOff {
+		w := verdicts.History{Reader: a.reader(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.HistoryLine(h.Gate, req.Newest)}
+		if err := a.printer().View(format, w.View()); err != nil || f.gate == gate.Off {
 			return err
 		}
-		return f.gate.verdict(gateOfHistory(h.Gate))
+		return f.gate.HistoryVerdict(h.Gate)
 	})
 }
 
@@ -115,9 +115,9 @@ const leastNewest = 3
 // gateRequest adds to a request what a gate asks.
 func (f *historyFlags) gateRequest(req *history.Request, newest bool) error {
 	switch {
-	case f.gate == gateOff && newest:
+	case f.gate == gate.Off && newest:
 		return usageErrorf("--newest: it is of --gate")
-	case f.gate == gateOff:
+	case f.gate == gate.Off:
 		return nil
 	case f.newest < leastNewest:
 		return usageErrorf("--newest %d: want at least %d, as a change takes so many sessions", f.newest, leastNewest)
@@ -128,21 +128,8 @@ func (f *historyFlags) gateRequest(req *history.Request, newest bool) error {
 	return nil
 }
 
-// gateOfHistory is a gate of the series that can be decided.
-func gateOfHistory(g history.Gate) compare.Gate {
-	return compare.Gate{Regressions: g.Regressed, Lost: g.Failing, Unsettled: g.Unsettled, Points: g.Series - g.Short}
-}
-
-// ofHistory is the last line of a history; empty without a gate.
-func (m gateMode) ofHistory(g history.Gate, newest int) string {
-	if m == gateOff {
-		return ""
-	}
-	return verdicts.HistoryGateLine(g, newest, exitCode(m.verdict(gateOfHistory(g))))
-}
-
 // printHistory writes every row in a format for programs, page after page.
-func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Request, gate gateMode, format string) error {
+func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Request, m gate.Mode, format string) error {
 	w := a.printer().Pages(format)
 	fields := history.Fields()
 	req.Pages = func(rows []history.Row) error { return w.Page(answer.TableOf(fields, rows)) }
@@ -151,9 +138,9 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Reques
 		return err
 	}
 	a.reportNotNumbers(h.NotNumbers)
-	if err := w.End(); err != nil || gate == gateOff {
+	if err := w.End(); err != nil || m == gate.Off {
 		return err
 	}
-	fmt.Fprintln(a.stderr, gate.ofHistory(h.Gate, req.Newest)) // standard output is for the program
-	return gate.verdict(gateOfHistory(h.Gate))
+	fmt.Fprintln(a.stderr, m.HistoryLine(h.Gate, req.Newest)) // standard output is for the program
+	return m.HistoryVerdict(h.Gate)
 }

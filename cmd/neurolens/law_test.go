@@ -83,6 +83,8 @@ var law = []struct {
 	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/fileside", []string{"ingest", "ingest/foreign", "ingest/imports", "query", "query/compare", "runner/worktree"}, nil},
 	{"cmd/neurolens/internal/damage", []string{"ingest/check", "query/answer", "cmd/neurolens/internal/term"}, nil},
+	{"cmd/neurolens/internal/workflow", []string{"schema"}, nil},
+	{"cmd/neurolens/internal/gate", []string{"query/compare", "query/history", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/project", []string{"schema"}, []string{"go.yaml.in/yaml"}},
 	{"cmd/neurolens/internal/completion", nil, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
@@ -192,10 +194,11 @@ var layers = [][]string{
 
 // commandLayers are the packages of the command, likewise.
 var commandLayers = [][]string{
-	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term"},
+	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
 	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
 	{"cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
+	{"cmd/neurolens/internal/gate"},
 	{"cmd/neurolens"},
 }
 

@@ -19,7 +19,7 @@ func TestWorkflows(t *testing.T) {
 	}
 	code := readCode(t)
 	for _, file := range files {
-		var w workflow
+		var w parsedWorkflow
 		if err := yaml.Unmarshal([]byte(ofRepository(t, ".github/workflows/"+filepath.Base(file))), &w); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}

@@ -40,7 +40,7 @@ func note(cmd *cobra.Command, key string, directive cobra.ShellCompDirective, wo
 	cmd.Annotations[key] = strconv.Itoa(int(directive)) + "\n" + strings.Join(words, "\n")
 }
 
-// Register tells cobra of the words after all flags of a command, which it refuses after one that is not there.
+// Register tells cobra of the words after all flags of a command and of those below it, which it refuses after one that is not there.
 func Register(cmd *cobra.Command) error {
 	var all error
 	for name, noted := range cmd.Annotations {
@@ -59,6 +59,9 @@ func Register(cmd *cobra.Command) error {
 			complete = another(words, cobra.ShellCompDirective(d))
 		}
 		all = errors.Join(all, err, cmd.RegisterFlagCompletionFunc(flag, complete))
+	}
+	for _, below := range cmd.Commands() {
+		all = errors.Join(all, Register(below))
 	}
 	return all
 }

@@ -1,0 +1,440 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// parsedWorkflow is what is looked at of a workflow of GitHub.
+type parsedWorkflow struct {
+	Jobs map[string]struct {
+		Steps []struct {
+			Name, Run, If, Uses string
+		}
+	}
+}
+
+// costSweep measures what a program says that it costs, which no other work on the machine changes.
+const costSweep = `benchmark: work
+command: [sh, work.sh]
+metrics: {cost: {regex: 'cost ([0-9]+)', better: lower}}
+primary: cost
+warmup: 0
+iterations: 1
+`
+
+// forge stands for gh, with the issues and comments of a repository in files of JSON, and real jq for its --jq.
+const forge = `#!/bin/sh
+case "$*" in
+*/comments*--jq*) kind=comments ;;
+*--jq*) kind=issues ;;
+esac
+for last; do :; done
+body() { jq -Rs . <"${1#body=@}"; }
+case "$1 $2" in
+"api --paginate") jq -r "$last" "$STATE/$kind.json" ;;
+"pr comment") add=comments text=$(body "$5") ;;
+"issue create") add=issues text=$(body "$6") ;;
+"issue close") echo "close $3" >>"$STATE/calls"; echo '[]' >"$STATE/issues.json" ;;
+"api --silent")
+	case "$5" in
+	*/comments/*) kind=comments ;;
+	*) kind=issues ;;
+	esac
+	echo "edit $kind ${5##*/}" >>"$STATE/calls"
+	jq --argjson text "$(body "$last")" '.[0].body = $text' "$STATE/$kind.json" >"$STATE/new" && mv "$STATE/new" "$STATE/$kind.json"
+	;;
+*) echo "unknown call: $*" >&2; exit 1 ;;
+esac
+[ -n "$add" ] || exit 0
+echo "new $add" >>"$STATE/calls"
+jq --argjson text "$text" '. + [{id: 1234, number: 7, user: {login: "github-actions[bot]"}, body: $text}]' "$STATE/$add.json" >"$STATE/new" && mv "$STATE/new" "$STATE/$add.json"
+`
+
+// ci is a repository for which a CI system was set up.
+type ci struct {
+	dir, state string
+	env        []string
+}
+
+// newCI makes a repository whose program costs 1000, with what ci init writes.
+func newCI(t *testing.T, args ...string) *ci {
+	t.Helper()
+	for _, tool := range []string{"sh", "jq"} {
+		_, err := exec.LookPath(tool)
+		needs(t, tool, err)
+	}
+	c := &ci{dir: t.TempDir(), state: t.TempDir()}
+	write(t, c.dir, "sweep.yaml", costSweep)
+	write(t, c.dir, "work.sh", "echo cost $(cat price)\n")
+	write(t, c.dir, "price", "1000\n")
+	git(t, c.dir, "init", "-q", "-b", "main", "--template=")
+	program(t, c.dir, append([]string{"ci", "init"}, args...)...).run(t)
+	commit(t, c.dir)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := errors.Join(os.Symlink(self, filepath.Join(bin, "neurolens")), os.WriteFile(filepath.Join(bin, "gh"), []byte(forge), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, c.state, "issues.json", "[]")
+	write(t, c.state, "comments.json", "[]")
+	c.env = append(programEnviron(t), "PATH="+bin+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3", "XDG_CACHE_HOME="+t.TempDir(), "STATE="+c.state,
+		"GITHUB_ACTIONS=", "GITHUB_REPOSITORY=", "CI_API_V4_URL=")
+	return c
+}
+
+// costs commits another price.
+func (c *ci) costs(t *testing.T, price string) {
+	t.Helper()
+	write(t, c.dir, "price", price+"\n")
+	commit(t, c.dir)
+}
+
+// call runs the script and gives its status and output.
+func (c *ci) call(t *testing.T, command string, env ...string) (code int, output string) {
+	t.Helper()
+	return c.sh(t, "sh ci/neurolens.sh "+command, env...)
+}
+
+func (c *ci) sh(t *testing.T, command string, env ...string) (code int, output string) {
+	t.Helper()
+	cmd := exec.Command("sh", "-e", "-c", command)
+	cmd.Dir, cmd.Env = c.dir, append(c.env, env...)
+	text, err := cmd.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return code, string(text)
+}
+
+func (c *ci) file(name string) string {
+	text, _ := os.ReadFile(filepath.Join(c.dir, name))
+	return string(text)
+}
+
+// TestCIScript: a change that makes the program 20 % slower ends with 1, one that does not touch it with 0; a first commit is
+// measured alone. What is not settled is a warning, with STRICT=1 an error. Nothing of it is left in the repository.
+func TestCIScript(t *testing.T) {
+	t.Parallel()
+	c := newCI(t, "plain")
+	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "there is no commit to compare with: the sweep is measured alone") {
+		t.Errorf("a first commit ends with %d:\n%s", code, output)
+	}
+	write(t, c.dir, "notes.txt", "nothing\n")
+	commit(t, c.dir)
+	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "**gate: no regression in 1 point (exit 0)**") {
+		t.Errorf("the same program ends with %d:\n%s", code, output)
+	}
+	c.costs(t, "1200")
+	if code, output := c.call(t, "run", "BASE=0000000000000000000000000000000000000000"); code != 1 || !strings.Contains(output, "**gate: 1 regression (exit 1)**") {
+		t.Errorf("a program that is 20 %% slower ends with %d:\n%s", code, output)
+	}
+	if !strings.HasPrefix(c.file("neurolens-out/comment.md"), "**gate: 1 regression") || strings.TrimSpace(c.file("neurolens-out/status")) != "1" {
+		t.Errorf("the comment is %s, the status %s", c.file("neurolens-out/comment.md"), c.file("neurolens-out/status"))
+	}
+	if status := git(t, c.dir, "status", "--porcelain"); status != "" {
+		t.Errorf("it leaves %s", status)
+	}
+	if code, output := c.call(t, "measure"); code != 2 || !strings.Contains(output, "want run, comment or issue, got measure") {
+		t.Errorf("an unknown word ends with %d:\n%s", code, output)
+	}
+	if !long() {
+		return
+	}
+	if code, output := c.call(t, "run", "FLAGS=--threshold 25%"); code != 0 {
+		t.Errorf("with a threshold above it it ends with %d:\n%s", code, output)
+	}
+	write(t, c.dir, "sweep.yaml", costSweep+"repeats: 3\n")
+	commit(t, c.dir)
+	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "warning: some points are not settled") || !strings.Contains(output, "not settled; at least") {
+		t.Errorf("too few repeats end with %d:\n%s", code, output)
+	}
+	if code, output := c.call(t, "run", "STRICT=1"); code != 3 {
+		t.Errorf("with STRICT=1 they end with %d:\n%s", code, output)
+	}
+	if code, output := c.call(t, "run", "SWEEP=none.yaml"); code != 2 || c.file("neurolens-out/comment.md") != "" {
+		t.Errorf("a sweep that is not there ends with %d:\n%s", code, output)
+	}
+	if code, output := c.call(t, "run", "PRECISION=fp16"); code != 2 || !strings.Contains(output, "precision") {
+		t.Errorf("an axis that the sweep does not have ends with %d:\n%s", code, output)
+	}
+}
+
+// TestCIPosts: a pull request has one comment, which is edited; a regression on main opens one issue, which the next one updates,
+// and which is closed when the program is as fast as before it: not as long as it only stays slow.
+func TestCIPosts(t *testing.T) {
+	t.Parallel()
+	c := newCI(t, "github")
+	github := []string{"GITHUB_REPOSITORY=us/work", "GH_TOKEN=x", "PR_NUMBER=3"}
+	push := append([]string{"SAVE=1", "HISTORY=none"}, github...)
+	calls := func() string {
+		text, _ := os.ReadFile(filepath.Join(c.state, "calls"))
+		_ = os.Remove(filepath.Join(c.state, "calls"))
+		return strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", ", ")
+	}
+	body := func(kind string) string {
+		_, text := c.sh(t, `jq -r '.[0].body // ""' "$STATE/`+kind+`.json"`)
+		return text
+	}
+	good := git(t, c.dir, "rev-parse", "HEAD")
+	c.costs(t, "1200")
+	if code, output := c.call(t, "run", github...); code != 1 {
+		t.Fatalf("it ends with %d:\n%s", code, output)
+	}
+	for i, want := range []string{"new comments", "edit comments 1234"} {
+		if code, output := c.call(t, "comment", github...); code != 0 {
+			t.Errorf("posting ends with %d:\n%s", code, output)
+		}
+		if got := calls(); got != want {
+			t.Errorf("comment %d: %s, want %s", i+1, got, want)
+		}
+	}
+	if text := body("comments"); !strings.HasPrefix(text, "<!-- neurolens sweep.yaml -->\n\n**gate: 1 regression (exit 1)**") {
+		t.Errorf("the comment is %s", text)
+	}
+	for _, step := range []struct {
+		price string
+		code  int
+		calls string
+		long  bool
+	}{
+		{"1200", 1, "new issues", false}, // the push that made it slower
+		{"1210", 1, "edit issues 7", false},
+		{"1210", 1, "edit issues 7", true}, // it stays slow: nothing changed since the commit before
+		{"1000", 0, "close 7", false},
+		{"1001", 0, "", true},
+	} {
+		if step.long && !long() {
+			continue
+		}
+		if current := strings.TrimSpace(c.file("price")); current != step.price {
+			c.costs(t, step.price)
+		}
+		code, output := c.call(t, "run", push...)
+		if posted, says := c.call(t, "issue", push...); code != step.code || posted != 0 {
+			t.Errorf("%s: it ends with %d, and %d:\n%s%s", step.price, code, posted, output, says)
+		}
+		if got := calls(); got != step.calls {
+			t.Errorf("%s: %q, want %q", step.price, got, step.calls)
+		}
+		if text := body("issues"); step.code == 1 && !strings.HasPrefix(text, "<!-- neurolens sweep.yaml -->\n\n<!-- good "+good+" -->\nSlower than "+good) {
+			t.Errorf("%s: the issue is %s", step.price, text)
+		}
+	}
+	// Another cell of the matrix has a comment and an issue of its own.
+	if code, output := c.call(t, "comment", append(github, "BACKEND=cuda", "PRECISION=fp16")...); code != 0 || calls() != "new comments" {
+		t.Errorf("it ends with %d:\n%s", code, output)
+	}
+}
+
+// TestCIHistory: runs of pushes are kept in a branch, which several machines push to, or in a folder; those of pull requests are not.
+func TestCIHistory(t *testing.T) {
+	t.Parallel()
+	c := newCI(t, "plain", "--history", "branch")
+	origin := filepath.Join(t.TempDir(), "origin.git")
+	git(t, c.dir, "clone", "-q", "--bare", ".", origin)
+	git(t, c.dir, "remote", "add", "origin", origin)
+	c.costs(t, "1010")
+	runs := func(store string) string {
+		_, text := c.sh(t, `neurolens --store "`+store+`" query --format csv 'SELECT count(*), count(DISTINCT session_id) FROM runs'`)
+		return strings.TrimSpace(text[strings.LastIndex(strings.TrimSpace(text), "\n")+1:])
+	}
+	if code, output := c.call(t, "run"); code != 0 || git(t, c.dir, "ls-remote", "origin", "neurolens-history") != "" {
+		t.Fatalf("a pull request ends with %d and is kept:\n%s", code, output)
+	}
+	for i, want := range []string{"24,2", "36,3"} { // the store of the pull request is there still
+		if i > 0 && !long() {
+			continue
+		}
+		if code, output := c.call(t, "run", "SAVE=1"); code != 0 {
+			t.Fatalf("push %d ends with %d:\n%s", i, code, output)
+		}
+		there := filepath.Join(t.TempDir(), "there")
+		git(t, c.dir, "clone", "-q", "--branch", "neurolens-history", origin, there)
+		if got := runs(there); got != want {
+			t.Errorf("push %d: the branch has %s runs, sessions, want %s", i, got, want)
+		}
+		if commits := git(t, there, "rev-list", "--count", "HEAD"); commits != "1" {
+			t.Errorf("the branch has %s commits", commits)
+		}
+	}
+	other := *c // whose clone has the first commit alone, which is measured by itself
+	other.dir = filepath.Join(t.TempDir(), "other")
+	git(t, c.dir, "clone", "-q", origin, other.dir)
+	if code, output := other.call(t, "run", "SAVE=1"); code != 0 {
+		t.Fatalf("another machine ends with %d:\n%s", code, output)
+	}
+	there := filepath.Join(t.TempDir(), "there")
+	git(t, c.dir, "clone", "-q", "--branch", "neurolens-history", origin, there)
+	if got := runs(there); got != map[bool]string{false: "34,3", true: "46,4"}[long()] {
+		t.Errorf("with another machine's the branch has %s", got)
+	}
+	if !long() {
+		return
+	}
+	share := filepath.Join(t.TempDir(), "share")
+	if code, output := other.call(t, "run", "SAVE=1", "HISTORY="+share); code != 0 || !strings.HasSuffix(runs(share), ",2") {
+		t.Errorf("a folder ends with %d and has %s:\n%s", code, runs(share), output)
+	}
+	if code, output := other.call(t, "run", "SAVE=1", "HISTORY=/proc/no/folder"); code != 0 || !strings.Contains(output, "the history was not kept") {
+		t.Errorf("a folder that cannot be made ends with %d:\n%s", code, output)
+	}
+}
+
+// TestCIPlainAlone: the script needs no network but for the clone: in a network and a file system of its own, with a home that is
+// empty, it measures a clone.
+func TestCIPlainAlone(t *testing.T) {
+	t.Parallel()
+	needs(t, "unshare", exec.Command("unshare", "-n", "-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt").Run())
+	c := newCI(t, "plain")
+	c.costs(t, "1200")
+	origin := filepath.Join(t.TempDir(), "origin.git")
+	git(t, c.dir, "clone", "-q", "--bare", ".", origin)
+	clone := filepath.Join(t.TempDir(), "clone")
+	git(t, c.dir, "clone", "-q", origin, clone)
+	git(t, clone, "remote", "remove", "origin")
+	alone := *c
+	alone.dir = clone
+	code, output := alone.sh(t, `unshare -n -m sh -c 'mount -t tmpfs tmpfs /mnt && mkdir /mnt/home && HOME=/mnt/home XDG_CACHE_HOME=/mnt/home/.cache exec sh ci/neurolens.sh run'`)
+	if code != 1 || !strings.Contains(output, "**gate: 1 regression (exit 1)**") {
+		t.Errorf("it ends with %d:\n%s", code, output)
+	}
+}
+
+// TestCIWorkflows: each system's file calls the script that stands beside it, for every place of the history, and is what its
+// system reads; what goes into a command goes through its environment, as a text could be a command itself.
+func TestCIWorkflows(t *testing.T) {
+	t.Parallel()
+	const script = "sh ci/neurolens.sh "
+	for _, history := range []string{"cache", "artifact", "branch", "none", "/mnt/share"} {
+		for _, system := range []string{"github", "gitlab", "jenkins"} {
+			dir := t.TempDir()
+			git(t, dir, "init", "-q", "--template=")
+			program(t, dir, "ci", "init", system, "--history", history, "--sweep", "bench/ops.yaml").run(t)
+			c := &ci{dir: dir}
+			if text := c.file("ci/neurolens.sh"); !strings.Contains(text, "SWEEP=${SWEEP:-bench/ops.yaml}") || !strings.Contains(text, "HISTORY=${HISTORY:-"+history+"}") {
+				t.Errorf("%s, %s: the script is %s", system, history, text)
+			}
+			text := c.file(map[string]string{"github": ".github/workflows/neurolens.yml", "gitlab": ".gitlab-ci.yml", "jenkins": "Jenkinsfile"}[system])
+			wanted := []string{script + "run", "go install github.com/neurolens/neurolens/cmd/neurolens@latest", "30"}
+			if system != "jenkins" {
+				wanted = append(wanted, script+"comment", script+"issue")
+			}
+			for _, want := range wanted {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s, %s has no %q:\n%s", system, history, want, text)
+				}
+			}
+			for _, word := range []string{"ITERATIONS", "PRECISION", "BACKEND", "SAVE"} {
+				if !strings.Contains(text, word) {
+					t.Errorf("%s, %s says nothing of %s", system, history, word)
+				}
+			}
+			switch system {
+			case "jenkins":
+				checkJenkinsfile(t, history, text)
+			default:
+				checkYAML(t, system+", "+history, text)
+			}
+			if strings.Contains(text, "[[") || strings.Contains(c.file("ci/neurolens.sh"), "[[") {
+				t.Errorf("%s, %s: something was not filled in", system, history)
+			}
+		}
+	}
+}
+
+// checkYAML asks whether a text is YAML, and of a workflow of GitHub whether its commands have no expressions.
+func checkYAML(t *testing.T, what, text string) {
+	t.Helper()
+	var any map[string]any
+	if err := yaml.Unmarshal([]byte(text), &any); err != nil || len(any) == 0 {
+		t.Errorf("%s is no YAML: %v\n%s", what, err, text)
+	}
+	var w parsedWorkflow
+	if err := yaml.Unmarshal([]byte(text), &w); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	for _, job := range w.Jobs {
+		for _, step := range job.Steps {
+			if strings.Contains(step.Run, "${{") {
+				t.Errorf("%s: step %q has an expression in its command: %s", what, step.Name, step.Run)
+			}
+		}
+	}
+	if strings.HasPrefix(what, "github") && len(w.Jobs["bench"].Steps) < 7 {
+		t.Errorf("%s has the steps %+v", what, w.Jobs["bench"].Steps)
+	}
+}
+
+// checkJenkinsfile asks whether brackets and quotes of a Jenkinsfile are closed, and its parts are there.
+func checkJenkinsfile(t *testing.T, history, text string) {
+	t.Helper()
+	var open []byte
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "//")
+		for i := range len(line) {
+			switch b := line[i]; b {
+			case '{', '(':
+				open = append(open, b)
+			case '}', ')':
+				want := map[byte]byte{'}': '{', ')': '('}[b]
+				if strings.Contains(line, ";;") || strings.HasSuffix(strings.TrimSpace(line), "develop)") {
+					continue // of a case in the shell
+				}
+				if len(open) == 0 || open[len(open)-1] != want {
+					t.Fatalf("%s: %q closes nothing in %s", history, b, line)
+				}
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	if len(open) > 0 || strings.Count(text, "'''")%2 != 0 {
+		t.Errorf("%s: %q and ''' are not closed", history, open)
+	}
+	for _, part := range []string{"pipeline {", "agent none", "parameters {", "matrix {", "axes {", "archiveArtifacts", "artifactDaysToKeepStr: '30'"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s: there is no %s", history, part)
+		}
+	}
+}
+
+// TestCILint: the linters of workflows and of the shell find nothing.
+func TestCILint(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"actionlint", "shellcheck"} {
+		t.Run(tool, func(t *testing.T) {
+			path, err := exec.LookPath(tool)
+			if gopath, noGo := exec.Command("go", "env", "GOPATH").Output(); err != nil && noGo == nil {
+				path, err = exec.LookPath(filepath.Join(strings.TrimSpace(string(gopath)), "bin", tool))
+			}
+			needs(t, tool, err)
+			for _, history := range []string{"cache", "artifact", "branch", "none", "/mnt/share"} {
+				dir := t.TempDir()
+				git(t, dir, "init", "-q", "--template=")
+				program(t, dir, "ci", "init", "github", "--history", history).run(t)
+				args := []string{".github/workflows/neurolens.yml"}
+				if tool == "shellcheck" {
+					args = []string{"-s", "sh", "ci/neurolens.sh"}
+				}
+				cmd := exec.Command(path, args...)
+				cmd.Dir = dir
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%s: %v\n%s", history, err, out)
+				}
+			}
+		})
+	}
+}

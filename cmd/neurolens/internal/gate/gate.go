@@ -1,0 +1,113 @@
+// Package gate is the flag --gate, and what it makes of a comparison or a history: a last line, and how the command ends.
+package gate
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/history"
+)
+
+// How a gate ends. The last line has said so already.
+var (
+	ErrRegression   = errors.New("")
+	ErrInconclusive = errors.New("")
+)
+
+// The exit statuses of these.
+const (
+	StatusRegression   = 1
+	StatusInconclusive = 3
+)
+
+// Mode is what gives a comparison an exit status of its own.
+type Mode string
+
+const (
+	Off        Mode = ""
+	strict     Mode = "strict"     // a point that is not settled ends with an exit status too
+	regression Mode = "regression" // a point that is not settled is a warning in the last line
+)
+
+// Register adds --gate to a command; without a value it is strict.
+func (m *Mode) Register(cmd *cobra.Command) {
+	cmd.Flags().Var(m, "gate", "exit 1 for a regression, 3 where unsettled; `MODE`: strict, regression (never 3)")
+	cmd.Flags().Lookup("gate").NoOptDefVal = string(strict)
+	modes := []cobra.Completion{
+		cobra.CompletionWithDesc(string(strict), "exit 1 for a regression, 3 where a point is not settled"),
+		cobra.CompletionWithDesc(string(regression), "exit 1 for a regression, else 0"),
+	}
+	completion.Words(cmd, "gate", modes)
+}
+
+func (m *Mode) String() string { return string(*m) }
+
+// Type is empty: help prints the name that the usage text gives.
+func (m *Mode) Type() string { return "" }
+
+// Set reads the value of --gate.
+func (m *Mode) Set(text string) error {
+	switch mode := Mode(text); mode {
+	case strict, regression:
+		*m = mode
+		return nil
+	}
+	return errors.New("want strict or regression")
+}
+
+// Verdict is the error that a gate ends with, nil where it lets pass.
+func (m Mode) Verdict(g compare.Gate) error {
+	switch {
+	case g.Regressions > 0:
+		return ErrRegression
+	case m == strict && (g.Unsettled > 0 || g.Points == 0):
+		return ErrInconclusive
+	}
+	return nil
+}
+
+// status is the exit status of a verdict.
+func status(verdict error) int {
+	switch verdict {
+	case ErrRegression:
+		return StatusRegression
+	case ErrInconclusive:
+		return StatusInconclusive
+	}
+	return 0
+}
+
+// Line is the last line of a comparison; empty without a gate.
+func (m Mode) Line(c *compare.Comparison) string {
+	if m == Off {
+		return ""
+	}
+	g := c.Gate()
+	return verdicts.GateLine(g, verdicts.Noun(c), m == regression, status(m.Verdict(g)))
+}
+
+// HistoryLine is the last line of a history; empty without a gate.
+func (m Mode) HistoryLine(g history.Gate, newest int) string {
+	if m == Off {
+		return ""
+	}
+	return verdicts.HistoryGateLine(g, newest, status(m.HistoryVerdict(g)))
+}
+
+// HistoryVerdict is Verdict of the series of a history that can be decided.
+func (m Mode) HistoryVerdict(g history.Gate) error {
+	return m.Verdict(compare.Gate{Regressions: g.Regressed, Lost: g.Failing, Unsettled: g.Unsettled, Points: g.Series - g.Short})
+}
+
+// Misplaced is the error of a mode that stands behind a space, where it is a filter.
+func (m Mode) Misplaced(args []string) error {
+	if m != Off && len(args) > 0 && new(Mode).Set(args[0]) == nil {
+		return fmt.Errorf("--gate %s: the mode follows an equals sign: --gate=%s", args[0], args[0])
+	}
+	return nil
+}

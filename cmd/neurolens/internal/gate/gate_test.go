@@ -1,0 +1,28 @@
+package gate
+
+import (
+	"testing"
+
+	"github.com/neurolens/neurolens/query/history"
+)
+
+// TestHistoryGateLine: the last line says what a gate ends with and why.
+func TestHistoryGateLine(t *testing.T) {
+	for _, c := range []struct {
+		mode Mode
+		gate history.Gate
+		want string
+	}{
+		{strict, history.Gate{Series: 9, Regressed: 2, Failing: 1, Unsettled: 3}, "2 series regressed (1 of them failing); 3 series unsettled (exit 1)"},
+		{strict, history.Gate{Series: 9, Regressed: 2}, "2 series regressed (exit 1)"},
+		{strict, history.Gate{Series: 9, Unsettled: 3, Short: 4}, "3 series unsettled (exit 3)"},
+		{regression, history.Gate{Series: 9, Unsettled: 3}, "3 series unsettled (exit 0)"},
+		{strict, history.Gate{Series: 9, Short: 4}, "no regression found in 5 series (exit 0)"},
+		{strict, history.Gate{Series: 9, Short: 9}, "nothing to decide: no series has 8 sessions (exit 3)"},
+		{strict, history.Gate{}, "nothing to decide: no series has 8 sessions (exit 3)"},
+	} {
+		if got, want := c.mode.HistoryLine(c.gate, 14), "gate: newest 14 sessions: "+c.want; got != want {
+			t.Errorf("%+v: got %q, want %q", c.gate, got, want)
+		}
+	}
+}

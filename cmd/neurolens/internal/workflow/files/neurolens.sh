@@ -1,0 +1,231 @@
+#!/bin/sh
+# Measures the working tree against a commit, side by side in one session, and says what changed. `neurolens ci init` wrote it;
+# every CI system calls it in the same way, and so may you.
+#
+#   sh [[.Script]] run      measure, compare, keep the history; ends with the status of the gate
+#   sh [[.Script]] comment  write what changed into the one comment of the pull request ($PR_NUMBER)
+#   sh [[.Script]] issue    open, update or close the one issue about the branch
+#
+# Status: 0 no regression; 1 a regression; 3 some points are not settled, with STRICT=1 alone; any other: what went wrong.
+#
+# Edit what stands here, or set it in the environment.
+SWEEP=${SWEEP:-[[.Sweep]]} # what is measured
+FLAGS=${FLAGS---threshold 5%} # of neurolens compare
+STRICT=${STRICT:-0} # 1: points that are not settled fail; 0: they are a warning
+HISTORY=${HISTORY:-[[.History]]} # where the runs are kept: cache, artifact (the CI system does it), branch, or a folder, none: nowhere
+HISTORY_BRANCH=${HISTORY_BRANCH:-neurolens-history} # of HISTORY=branch
+SAVE=${SAVE:-0} # 1: the runs of this call go into the history
+BASE=${BASE:-} # the commit to compare with; empty: the one before
+BACKEND=${BACKEND:-all} # of the sweep, all: as it says
+PRECISION=${PRECISION:-all} # likewise
+ITERATIONS=${ITERATIONS:-} # of each run; empty: as the sweep says
+OUT=${OUT:-neurolens-out} # what is written, all of it
+set -u
+
+label="$SWEEP"
+[ "$BACKEND" = all ] || label="$label $BACKEND"
+[ "$PRECISION" = all ] || label="$label $PRECISION"
+mark="<!-- neurolens $label -->"
+
+say() { echo "neurolens.sh: $*" >&2; }
+
+# The CI system whose interface is used: github (gh, GH_TOKEN), gitlab (curl, jq, NEUROLENS_TOKEN), or none.
+forge=none
+[ -z "${GITHUB_REPOSITORY:-}" ] || [ -z "${GH_TOKEN:-}" ] || forge=github
+[ -z "${CI_API_V4_URL:-}" ] || [ -z "${NEUROLENS_TOKEN:-}" ] || forge=gitlab
+
+# gitlab METHOD PATH [ARGUMENTS of curl...]
+gitlab() {
+	method=$1 path=$2
+	shift 2
+	curl -sSf --header "PRIVATE-TOKEN: $NEUROLENS_TOKEN" --request "$method" "$@" "$CI_API_V4_URL/projects/$CI_PROJECT_ID/$path"
+}
+
+# open_issue prints the number of the open issue and the commit that it compares with.
+open_issue() {
+	export MARK="$mark"
+	case $forge in
+	github)
+		gh api --paginate "repos/$GITHUB_REPOSITORY/issues?state=open&per_page=100" \
+			--jq '.[] | select(.user.login == "github-actions[bot]" and (.body // "" | startswith(env.MARK))) | "\(.number) \(.body | capture("<!-- good (?<sha>[0-9a-f]+) -->").sha)"' |
+			head -n 1
+		;;
+	gitlab)
+		gitlab GET "issues?state=opened&labels=neurolens&per_page=100" |
+			jq -r '.[] | select(.description // "" | startswith(env.MARK)) | "\(.iid) \(.description | capture("<!-- good (?<sha>[0-9a-f]+) -->").sha)"' |
+			head -n 1
+		;;
+	esac
+}
+
+# base_commit prints the commit to compare with: while an issue is open that of the issue, so that it is closed when the code is
+# as fast as before, and not when it stays slow.
+base_commit() {
+	good=
+	if [ "$SAVE" = 1 ]; then
+		issue=$(open_issue) || issue=
+		good=${issue#* }
+	fi
+	for commit in "$good" "$BASE" HEAD~1; do
+		if [ -n "$commit" ] && git rev-parse --verify --quiet "$commit^{commit}"; then
+			return
+		fi
+	done
+	return 1
+}
+
+# fetch_history puts the branch of the history into a folder.
+fetch_history() {
+	rm -rf "$OUT/history" && mkdir -p "$OUT/history"
+	old=
+	if git fetch -q --depth 1 origin "+refs/heads/$HISTORY_BRANCH:refs/remotes/origin/$HISTORY_BRANCH" 2>/dev/null; then
+		old=$(git rev-parse "refs/remotes/origin/$HISTORY_BRANCH")
+		git archive "$old" | tar -xf - -C "$OUT/history"
+	fi
+}
+
+# push_history makes the folder the only commit of the branch, unless somebody was faster.
+push_history() {
+	GIT_INDEX_FILE=$PWD/$OUT/index
+	export GIT_INDEX_FILE
+	rm -f "$GIT_INDEX_FILE"
+	git --work-tree="$OUT/history" add -A -f . && tree=$(git write-tree)
+	status=$?
+	rm -f "$GIT_INDEX_FILE"
+	unset GIT_INDEX_FILE
+	[ "$status" = 0 ] || return "$status"
+	commit=$(git -c user.name=neurolens -c user.email=neurolens@localhost commit-tree "$tree" -m 'runs of NeuroLens') || return
+	git push -q --force-with-lease="refs/heads/$HISTORY_BRANCH:$old" origin "$commit:refs/heads/$HISTORY_BRANCH"
+}
+
+# merge_into adds the runs to a store, which it makes where there is none.
+merge_into() {
+	if [ ! -e "$1/neurolens.json" ]; then
+		neurolens --store "$1" store init >/dev/null || return
+	fi
+	neurolens --store "$1" store merge "$OUT/store"
+}
+
+# keep_history adds the runs to the history. It ends well or the history stays what it is.
+keep_history() {
+	case $HISTORY in
+	none) ;;
+	cache | artifact) merge_into "$OUT/history" ;;
+	branch)
+		for _ in 1 2 3 4 5; do
+			fetch_history && merge_into "$OUT/history" || return
+			push_history && return
+		done
+		say "the branch $HISTORY_BRANCH was not pushed"
+		return 1
+		;;
+	*) merge_into "$HISTORY" ;;
+	esac
+}
+
+run() {
+	mkdir -p "$OUT" && echo '*' >"$OUT/.gitignore"
+	rm -f "$OUT/comment.md" "$OUT/status" "$OUT/base"
+	set --
+	[ "$BACKEND" = all ] || set -- "$@" -P "backend=$BACKEND"
+	[ "$PRECISION" = all ] || set -- "$@" -P "precision=$PRECISION"
+	[ -z "$ITERATIONS" ] || set -- "$@" --iterations "$ITERATIONS"
+	if base=$(base_commit); then
+		set -- "$@" --against "$base"
+	else
+		say "there is no commit to compare with: the sweep is measured alone"
+	fi
+	status=0
+	neurolens --store "$OUT/store" bench "$SWEEP" "$@" || status=$?
+	case $status in
+	0 | 4) ;; # 4: some runs failed; of those that fail on one side alone the gate knows what to think
+	*) return "$status" ;;
+	esac
+	if [ "$SAVE" = 1 ]; then
+		keep_history || say "the history was not kept"
+	fi
+	[ -n "$base" ] || return 0
+	echo "$base" >"$OUT/base"
+	status=0
+	# shellcheck disable=SC2086 # FLAGS are several words
+	neurolens --store "$OUT/store" compare --gate session=last --format md $FLAGS >"$OUT/comment.md" || status=$?
+	echo "$status" >"$OUT/status"
+	if [ "$status" = 3 ] && [ "$STRICT" != 1 ]; then
+		# shellcheck disable=SC2086
+		neurolens --store "$OUT/store" compare --gate=regression session=last --format md $FLAGS >"$OUT/comment.md" || return
+		say "warning: some points are not settled; STRICT=1 makes that an error"
+		[ -z "${GITHUB_ACTIONS:-}" ] || echo "::warning::some points are not settled"
+		status=0
+	fi
+	cat "$OUT/comment.md"
+	return "$status"
+}
+
+# body writes what is posted: a mark, by which it is found again, and the comparison.
+body() {
+	printf '%s\n\n' "$mark" >"$OUT/body.md"
+	cat - "$OUT/comment.md" >>"$OUT/body.md"
+}
+
+comment() {
+	[ -s "$OUT/comment.md" ] || return 0
+	body </dev/null
+	export MARK="$mark"
+	case $forge in
+	github)
+		id=$(gh api --paginate "repos/$GITHUB_REPOSITORY/issues/$PR_NUMBER/comments" \
+			--jq '.[] | select(.user.login == "github-actions[bot]" and (.body | startswith(env.MARK))) | .id' | head -n 1)
+		if [ -n "$id" ]; then
+			gh api --silent --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$id" -F "body=@$OUT/body.md"
+		else
+			gh pr comment "$PR_NUMBER" --body-file "$OUT/body.md"
+		fi
+		;;
+	gitlab)
+		notes="merge_requests/$CI_MERGE_REQUEST_IID/notes"
+		id=$(gitlab GET "$notes?per_page=100" | jq -r '.[] | select(.body | startswith(env.MARK)) | .id' | head -n 1)
+		if [ -n "$id" ]; then
+			gitlab PUT "$notes/$id" --data-urlencode "body@$OUT/body.md" >/dev/null
+		else
+			gitlab POST "$notes" --data-urlencode "body@$OUT/body.md" >/dev/null
+		fi
+		;;
+	*) say "no GH_TOKEN and no NEUROLENS_TOKEN: $OUT/comment.md is not posted" ;;
+	esac
+}
+
+# issue has one issue for each sweep, backend and precision: a regression opens or updates it, and points that are all settled
+# without one close it. What is not settled leaves it as it is.
+issue() {
+	[ "$forge" != none ] || return 0
+	status=$(cat "$OUT/status" 2>/dev/null) || return 0
+	found=$(open_issue) || return
+	number=${found%% *}
+	title="benchmark regression: $label"
+	case "$status $number" in
+	"1 "*)
+		printf '<!-- good %s -->\nSlower than %s, at %s.\n\n' "$(cat "$OUT/base")" "$(cat "$OUT/base")" "$(git rev-parse HEAD)" | body
+		case "$forge $number" in
+		"github ") gh issue create --title "$title" --body-file "$OUT/body.md" ;;
+		github*) gh api --silent --method PATCH "repos/$GITHUB_REPOSITORY/issues/$number" -F "body=@$OUT/body.md" ;;
+		"gitlab ") gitlab POST issues --data-urlencode "title=$title" --data labels=neurolens --data-urlencode "description@$OUT/body.md" >/dev/null ;;
+		*) gitlab PUT "issues/$number" --data-urlencode "description@$OUT/body.md" >/dev/null ;;
+		esac
+		;;
+	"0 ") ;;
+	"0 "*)
+		case $forge in
+		github) gh issue close "$number" --comment "No regression any more at $(git rev-parse HEAD)." ;;
+		*) gitlab PUT "issues/$number" --data state_event=close >/dev/null ;;
+		esac
+		;;
+	esac
+}
+
+case ${1:-run} in
+run | comment | issue) "${1:-run}" ;;
+*)
+	say "want run, comment or issue, got $1"
+	exit 2
+	;;
+esac
