@@ -33,6 +33,7 @@ func TestKernels(t *testing.T) {
 		"src/kernels/none/bench.yaml=a: 1\n",
 		"src/kernels/other/sum.py=def solve(): pass\n",
 		"src/kernels/add.cu=",
+		"src/kernels/env/pyvenv.cfg=", "src/kernels/env/lib/kernel.py=def run_benchmark(): pass\n", "src/kernels/__pycache__/x.py=", "src/kernels/node_modules/x.py=",
 		"other/kernel.py=def run_benchmark(): pass\n",
 	), `
 kernels "lazy" "" "jax" src/kernels/lazy.py:benchmark jax
@@ -43,11 +44,14 @@ other "src/kernels/other/softmax" "" "cpu" src/kernels/other/softmax.py:run_benc
 kernels "src/kernels/softmax" "" "cpu" src/kernels/softmax.py:run_benchmark numpy
 other "sum" "" "cpu" src/kernels/other/sum.py:solve
 left src/kernels/__init__.py: the rule leaves **/__* out
+left src/kernels/__pycache__/: folders of this name are not looked into
 left src/kernels/__x.py: the rule leaves **/__* out
 left src/kernels/add.cu: its path is none of **/*.py
 near src/kernels/broken.py: broken Python: line 2: a bracket is not closed: want a )
 near src/kernels/broken_text.py: broken Python: line 1: a text is not closed: want a ' before the end of the line
+left src/kernels/env/: a virtual environment of Python
 near src/kernels/helpers.py: it has no helpers_kernel, no run_benchmark, no benchmark, no solve, and no class with benchmark_fn
+left src/kernels/node_modules/: folders of this name are not looked into
 left src/kernels/none/bench.yaml: no benchmark of the rule is in its folder
 near src/kernels/old.py: broken Python: line 2: two values with nothing between them: print a text
 left src/kernels/test_x.py: the rule leaves **/test_* out

@@ -157,7 +157,7 @@ func (r *compiled) backendOf(variants []Variant) string {
 	}
 	for _, b := range words {
 		for _, v := range variants {
-			if path.Ext(v.File) == ".py" && (b.Module == "" || slices.Contains(v.Imports, b.Module)) {
+			if b.Module == "" || slices.Contains(v.Imports, b.Module) {
 				return b.Word
 			}
 		}
