@@ -79,7 +79,7 @@ type Difference struct {
 func Of(ctx context.Context, db *query.DB, req Request) (Nearest, error) {
 	var found Nearest
 	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
-		n := nearest{reader: r, req: req}
+		n := nearest{reader: r, req: req, window: window}
 		err := n.find(ctx)
 		found = n.found
 		return err
@@ -95,6 +95,7 @@ type nearest struct {
 	reader *scan.Reader
 	req    Request
 	found  Nearest
+	window int // about how many runs are compared at a time
 	to     mix // of the run that the others are compared with
 }
 
@@ -196,7 +197,7 @@ func (n *nearest) compare(ctx context.Context) error {
 		return err
 	}
 	matched := 0
-	for _, b := range sel.Src.Windows(window) {
+	for _, b := range sel.Src.Windows(n.window) {
 		part := sel
 		part.Src, part.Args = sel.Src.Within(b), slices.Clone(sel.Args)
 		part.Restrict(b)

@@ -148,10 +148,14 @@ func TestSizesOfMoves(t *testing.T) {
 	copies := func(n int, calls int64, bytes float64) schema.Run {
 		return profile(n, sized(op("memcpy", "HtoD", 10), calls, map[string]float64{"bytes": bytes}))
 	}
-	runs := []schema.Run{copies(0, 1, 100), copies(1, 4, 400), copies(2, 4, 100)}
+	runs := []schema.Run{copies(0, 1, 100), copies(1, 4, 400), copies(2, 4, 100), profile(3, sized(op("memcpy", "HtoD", 10), 1, map[string]float64{"bytes": 7, "output_size": 7}))}
 	found := ask(t, querytest.Open(t, querytest.NewStore(t, runs...)), runs[0], "", 0)
-	if got, want := rows(found, runs), fmt.Sprintf("1:0.000000 2:%.6f", math.Sqrt(0.5)); got != want {
+	if got, want := rows(found, runs), fmt.Sprintf("3:0.000000 1:0.000000 2:%.6f", math.Sqrt(0.5)); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	if got, want := rows(ask(t, db, runs[3], "", 0), runs), "2:0.000000 1:0.000000 0:0.000000"; got != want {
+		t.Errorf("the other way round: %s, want %s", got, want)
 	}
 }
 
@@ -228,6 +232,12 @@ func TestPassOfItsPoint(t *testing.T) {
 	}
 	runs[6].Status, runs[6].ErrorKind, runs[6].Error = schema.StatusError, "raise", "x"
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	own := runs[0]
+	own.Ops = runs[3].Ops
+	other := querytest.Open(t, querytest.NewStore(t, own, runs[1], runs[2]))
+	if found := ask(t, other, own, "", 1); found.To != own.RunID {
+		t.Errorf("its own operators come first: %s", found.To)
+	}
 	for _, filter := range []string{"", "run!=" + runs[2].RunID} {
 		found := ask(t, db, runs[0], filter, 1)
 		if got, want := rows(found, runs), fmt.Sprintf("4:%.6f", math.Sqrt(1-math.Sqrt(0.5))); got != want || found.To != runs[2].RunID {
