@@ -130,7 +130,7 @@ func (r *reader) statement(tokens []token, in scope) error {
 	if head[0].kind == nameToken && slices.Contains(compound, head[0].text) {
 		colon := colonOf(head)
 		if colon < 0 {
-			return fmt.Errorf("%s without a :", head[0].text)
+			return fmt.Errorf("%s wants a : behind it", head[0].text)
 		}
 		inside, err := r.compound(head[:colon], in)
 		if err != nil {
