@@ -25,7 +25,7 @@ func (a *app) askSides(cmd *cobra.Command, req *compare.Request, answer func(db 
 		}
 		return dir.Path, nil
 	}
-	o := fileside.Opener{Stores: a.readStores(), Writer: version, Private: private, Open: a.open}
+	o := fileside.Opener{Stores: a.readStores(), Writer: version, Private: private, Remark: a.remarks(), Open: a.open}
 	refused := func(err error) error { return usageError{err} }
 	return o.Ask(cmd.Context(), req, refused, func(db *query.DB) error { return answer(db, format) })
 }

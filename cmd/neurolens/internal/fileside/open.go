@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -16,29 +18,33 @@ import (
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
-// read reads the file into a new store in dir, a private folder that is empty, and gives the directory of the store. Files that
+// read reads the file into a new store in dir, a private folder that is empty, and gives the directory of the store, and what
+// the readers note of the file. Files that
 // are not understood as a whole are refused: a comparison of the rest would pass over what is gone. The error is one line about
 // what is wrong with the file, but for what is wrong with dir.
-func (r reference) read(ctx context.Context, dir, writer string) (store string, err error) {
+func (r reference) read(ctx context.Context, dir, writer string) (store string, notes []string, err error) {
 	file := r.Path
 	if r.Commit != "" {
 		content, err := worktree.ReadFile(ctx, ".", r.Commit, r.Path)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		file = filepath.Join(dir, "file", path.Base(r.Path))
 		if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
-			return "", err
+			return "", nil, err
 		}
 		if err := os.WriteFile(file, content, 0o600); err != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
 	store = filepath.Join(dir, "store")
-	if err := fill(ctx, store, file, writer); err != nil {
-		return "", fmt.Errorf("reading %s: %w", r.name(), err)
+	if notes, err = fill(ctx, store, file, writer); err != nil {
+		return "", nil, fmt.Errorf("reading %s: %w", r.name(), err)
 	}
-	return store, nil
+	for i, note := range notes {
+		notes[i] = r.name() + ": " + note
+	}
+	return store, notes, nil
 }
 
 // name is what to call the file in an error.
@@ -49,31 +55,34 @@ func (r reference) name() string {
 	return r.Path
 }
 
-// fill makes a store of a file.
-func fill(ctx context.Context, dir, file, writer string) error {
+// fill makes a store of a file, and gives what its readers note of what they read.
+func fill(ctx context.Context, dir, file, writer string) (notes []string, err error) {
 	sources, err := foreign.Sources([]string{file}, nil)
 	if err != nil {
-		return cmp.Or(errors.Unwrap(err), err) // without the path, which the message has already
+		return nil, cmp.Or(errors.Unwrap(err), err) // without the path, which the message has already
 	}
 	if err := ingest.Init(dir); err != nil {
-		return err
+		return nil, err
 	}
 	store, err := ingest.Open(dir, writer)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reading := imports.New(sources, imports.Options{Formats: formats.All()}, unwatched{})
 	done, err := reading.Into(ctx, store)
 	if err := errors.Join(err, store.Close()); err != nil {
-		return err
+		return nil, err
 	}
 	if reading.Incomplete() {
-		return whyIncomplete(reading.Reports)
+		return nil, whyIncomplete(reading.Reports)
 	}
 	if done.Added == 0 {
-		return errors.New("it has no run")
+		return nil, errors.New("it has no run")
 	}
-	return nil
+	for _, report := range reading.Reports {
+		notes = append(notes, slices.Sorted(maps.Keys(report.Notes))...)
+	}
+	return notes, nil
 }
 
 // whyIncomplete is the first reason for which something was not read.

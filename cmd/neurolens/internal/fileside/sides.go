@@ -13,6 +13,7 @@ type Opener struct {
 	Stores  []string               // of the user
 	Writer  string                 // names the version of this program in private stores
 	Private func() (string, error) // gives a private folder that somebody removes later
+	Remark  func(text string)      // is told what people should know of a file
 	Open    func(ctx context.Context, stores []string) (*query.DB, error)
 }
 
@@ -66,12 +67,15 @@ func (o Opener) side(ctx context.Context, side, name *string, refused func(error
 	if err != nil {
 		return nil, err
 	}
-	store, err := file.read(ctx, dir, o.Writer)
+	store, notes, err := file.read(ctx, dir, o.Writer)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, refused(err)
+	}
+	for _, note := range notes {
+		o.Remark(note)
 	}
 	*side, *name = file.Filter, *side
 	return o.Open(ctx, []string{store})
