@@ -123,6 +123,43 @@ func number(v *float64) string {
 	return fmt.Sprint(*v)
 }
 
+// TestSingleSample: of runs with one sample each, samples have no spread, runs have.
+func TestSingleSample(t *testing.T) {
+	t.Parallel()
+	var m made
+	once := func(r *schema.Run) { r.Metrics = []schema.Metric{querytest.RealMetric("latency", "ns", *r.Metrics[0].Summary.P50)} }
+	m.add(once, 100, 110, 120)
+	v := report(t, summary.Request{}, m.runs...).Points[0].Metrics[0]
+	if got := strings.Join([]string{number(v.Median), number(v.P99), number(v.Spread), number(v.RunsSpread)}, " "); got != "110 - - 0.134781818182" {
+		t.Errorf("median, p99 and spreads are %s", got)
+	}
+}
+
+// TestWrongAndUnchecked: a point of which a run has a wrong result, or one that could not be checked, leads nowhere and is in no mean,
+// however fast its other runs are; wrong results are told from other errors.
+func TestWrongAndUnchecked(t *testing.T) {
+	t.Parallel()
+	var m made
+	m.add(variant("s", "a", "baseline"), 100, 100, 100)
+	m.add(variant("s", "a", "wrong"), 1, 1, 1)
+	m.add(variant("s", "a", "wrong", func(r *schema.Run) {
+		r.Status, r.Stage, r.ErrorKind = schema.StatusError, schema.StageValidate, schema.KindCheck
+	}), 1)
+	m.add(variant("s", "a", "unchecked", func(r *schema.Run) { r.Warnings = []string{schema.WarnUnchecked} }), 1, 1, 1)
+	m.add(variant("s", "a", "broken", querytest.Ended(schema.StatusError)), 1)
+	r := report(t, summary.Request{}, m.runs...)
+	checkSums(t, r)
+	if b := r.Leaders[0]; b.Wrong != 2 || len(b.Best) != 1 || b.Best[0].Variant != "baseline" {
+		t.Errorf("leaders are %+v", b)
+	}
+	if a := r.Comparisons[0].All; a.Pairs != 3 || a.Compared != 0 || a.GeometricMean != nil {
+		t.Errorf("speed-ups are %+v", a)
+	}
+	if f := r.Failures; len(f) != 2 || f[0].Wrong == f[1].Wrong || f[0].Runs != 1 || f[1].Runs != 1 {
+		t.Errorf("failures are %+v", f)
+	}
+}
+
 // TestMixedUnits: values in different units make no number.
 func TestMixedUnits(t *testing.T) {
 	t.Parallel()
@@ -228,6 +265,9 @@ func TestBaselines(t *testing.T) {
 	checkSums(t, r)
 	if w := r.Comparisons[0].Wins; w["base"] != 1 || len(w) != 1 {
 		t.Errorf("the fastest are %v", w)
+	}
+	if v := r.Comparisons[0].Values; len(v) != 1 || v[0].Name != "head" {
+		t.Errorf("the values are %+v", v)
 	}
 }
 
