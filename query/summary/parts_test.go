@@ -127,7 +127,9 @@ func number(v *float64) string {
 func TestSingleSample(t *testing.T) {
 	t.Parallel()
 	var m made
-	once := func(r *schema.Run) { r.Metrics = []schema.Metric{querytest.RealMetric("latency", "ns", *r.Metrics[0].Summary.P50)} }
+	once := func(r *schema.Run) {
+		r.Metrics = []schema.Metric{querytest.RealMetric("latency", "ns", *r.Metrics[0].Summary.P50)}
+	}
 	m.add(once, 100, 110, 120)
 	v := report(t, summary.Request{}, m.runs...).Points[0].Metrics[0]
 	if got := strings.Join([]string{number(v.Median), number(v.P99), number(v.Spread), number(v.RunsSpread)}, " "); got != "110 - - 0.134781818182" {

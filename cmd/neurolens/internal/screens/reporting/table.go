@@ -31,11 +31,15 @@ func (t *table) write(w io.Writer) {
 			shown = append(shown, i)
 		}
 	}
-	widths := make([]int, len(t.columns))
+	widths, texts := make([]int, len(t.columns)), make([][]string, len(t.rows))
+	for k := range texts {
+		texts[k] = make([]string, len(t.columns))
+	}
 	for _, i := range shown {
 		widths[i] = max(term.Width(cellText(t.columns[i].header)), 3)
-		for _, row := range t.rows {
-			if n := term.Width(cellText(row[i])); n <= widest {
+		for k, row := range t.rows {
+			texts[k][i] = cellText(row[i])
+			if n := term.Width(texts[k][i]); n <= widest {
 				widths[i] = max(widths[i], n)
 			}
 		}
@@ -52,10 +56,10 @@ func (t *table) write(w io.Writer) {
 		}
 	}
 	fmt.Fprintf(w, "%s\n%s\n", header, rule)
-	for _, row := range t.rows {
+	for _, row := range texts {
 		line := "|"
 		for _, i := range shown {
-			line += " " + term.Pad(cellText(row[i]), widths[i], t.columns[i].right) + " |"
+			line += " " + term.Pad(row[i], widths[i], t.columns[i].right) + " |"
 		}
 		fmt.Fprintln(w, line)
 	}
