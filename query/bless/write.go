@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -61,7 +62,11 @@ func (b *Blessed) Write(path string) (Written, error) {
 	if err != nil {
 		return w, err
 	}
-	return w, files.Replace(w.File, text)
+	err = files.Replace(w.File, text)
+	if folder := filepath.Dir(w.File); errors.Is(err, fs.ErrNotExist) {
+		err = fault.Input("writing %s: there is no folder %s", fault.Brief(w.File), fault.Brief(folder))
+	}
+	return w, err
 }
 
 // Fields are the columns of what was written.

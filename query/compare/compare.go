@@ -184,7 +184,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		return Comparison{}, err
 	}
 	c.Base, c.Head = m.base.Side, m.head.Side
-	c.Differs = base.Differences(head)
+	c.Differs = base.Differences(head, m.base, m.head)
 	if m.plans, err = m.plannedLooks(ctx, head); err != nil {
 		return Comparison{}, err
 	}

@@ -23,7 +23,7 @@ type side struct {
 
 func (f *Folder) sideOf(runs []*schema.Run) *side {
 	s := &side{runs: runs}
-	var ok []*schema.Run
+	var ok, timed []*schema.Run
 	var means, memory []float64
 	for _, r := range runs {
 		s.traces = append(s.traces, f.artifacts[r.RunID]...)
@@ -37,18 +37,18 @@ func (f *Folder) sideOf(runs []*schema.Run) *side {
 		if s.status == "" || rankOf(r.Status) > rankOf(s.status) {
 			s.status, s.why = r.Status, why(r)
 		}
+		if r.Status == schema.StatusOK {
+			ok = append(ok, r)
+		}
 		if m := timeOf(r); m != nil {
-			ok, means = append(ok, r), append(means, *m.Summary.Mean)
+			timed, means = append(timed, r), append(means, *m.Summary.Mean)
 		}
 		if v := middle(metricOf(r, "device_memory_peak", "B")); v != nil {
 			memory = append(memory, *v)
 		}
 	}
 	s.mean, s.memory = mean(means), in(mean(memory), "MiB")
-	s.percentiles, s.custom = percentilesOf(ok), customOf(ok)
-	if s.status == schema.StatusOK && s.mean == nil {
-		s.status, s.why = schema.StatusError, "no time was measured"
-	}
+	s.percentiles, s.custom = percentilesOf(timed), customOf(ok)
 	return s
 }
 
@@ -93,7 +93,11 @@ func (s *side) list() []*chapterRun {
 	list := []*chapterRun{}
 	for _, r := range s.runs {
 		one := &chapterRun{Own: ownOf(r)}
-		if m := timeOf(r); m != nil && r.Purpose != schema.PurposeProfile {
+		switch m := timeOf(r); {
+		case r.Purpose == schema.PurposeProfile:
+		case m == nil:
+			one.Own.rest(r)
+		default:
 			one.Time = in(m.Summary.Mean, "ms")
 			one.Own.timed("time_ms", m, true)
 			one.Own.rest(r, m.Name)

@@ -93,7 +93,7 @@ func (d *document) own(err error) error {
 	if d.alone {
 		return err
 	}
-	return fmt.Errorf("%w (%s)", err, strings.Join(d.of, ", "))
+	return fmt.Errorf("%w (%s)", err, singleBraces.Replace(strings.Join(d.of, ", ")))
 }
 
 // params are the axes of the command line that concern the document: benchmarks and variants are chosen by name, and an

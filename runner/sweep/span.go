@@ -11,6 +11,9 @@ import (
 // spanText is a text that stands for numbers: 1..8, 0.1..0.5..0.1 with a step, 1..1024*2 with a factor.
 var spanText = regexp.MustCompile(`^(-?[0-9]+(?:\.[0-9]+)?)\.\.(-?[0-9]+(?:\.[0-9]+)?)(?:(\.\.|\*)([0-9]+(?:\.[0-9]+)?))?$`)
 
+// spanLike is a text that is most likely meant as a span.
+var spanLike = regexp.MustCompile(`^-?[0-9][0-9.eE+-]*\.\.`)
+
 // maxSpan bounds the numbers that one text stands for.
 const maxSpan = 10_000
 
@@ -21,7 +24,10 @@ func (f field) span() ([]field, error) {
 		return []field{f}, nil
 	}
 	m := spanText.FindStringSubmatch(f.Value)
-	if m == nil {
+	switch {
+	case m == nil && spanLike.MatchString(f.Value):
+		return nil, f.errorf("%s: want a span of numbers (1..8, 1..8..2, 1..1024*2), or quotes around a text", shorten(f.Value))
+	case m == nil:
 		return []field{f}, nil
 	}
 	at, last, by := rational(m[1]), rational(m[2]), big.NewRat(1, 1)

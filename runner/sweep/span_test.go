@@ -20,8 +20,8 @@ func TestSpans(t *testing.T) {
 		"8..8":           {"8"},
 		"[1..2, 5]":      {"1", "2", "5"},
 		"'1..4'":         {"1..4"}, // what is quoted is text
-		"1..x":           {"1..x"},
-		"1...4":          {"1...4"},
+		"a..c":           {"a..c"},
+		"v1..v4":         {"v1..v4"},
 		"[0.25..1*2, 7]": {"0.25", "0.5", "1", "7"},
 	} {
 		equal(t, values("grid: {n: "+text+"}\n", Overrides{}), want)
@@ -39,5 +39,8 @@ func TestSpans(t *testing.T) {
 	refuse("1..4*1", "1..4*1: want a factor above 1, and an end above 0")
 	refuse("0..4*2", "0..4*2: want a factor above 1, and an end above 0")
 	refuse("1..20000", "1..20000: more than 10000 values")
+	for _, text := range []string{"1...4", "1..x", "1e0..1e3*10", "1..1k"} {
+		refuse(text, text+": want a span of numbers (1..8, 1..8..2, 1..1024*2), or quotes around a text")
+	}
 	refuse("[1..3, 2]", "2 is there twice")
 }

@@ -34,8 +34,8 @@ func (f Facts) Add(run map[string]string) {
 	}
 }
 
-// Differences are the facts in which two sides differ.
-func (f Facts) Differences(head Facts) []facts.Difference {
+// Differences are the facts in which two sides differ. What nobody says of imported runs is not known, and no difference.
+func (f Facts) Differences(head Facts, of, as *Selected) []facts.Difference {
 	names := map[string]bool{}
 	for name := range f {
 		names[name] = true
@@ -45,9 +45,10 @@ func (f Facts) Differences(head Facts) []facts.Difference {
 	}
 	var all []facts.Difference
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		of, as := slices.Sorted(maps.Keys(f[name])), slices.Sorted(maps.Keys(head[name]))
-		if !slices.Equal(of, as) {
-			all = append(all, facts.Difference{Kind: facts.KindOf(name), Name: name, Base: of, Head: as})
+		base, other := slices.Sorted(maps.Keys(f[name])), slices.Sorted(maps.Keys(head[name]))
+		unknown := len(base) == 0 && of.Imported == of.Runs || len(other) == 0 && as.Imported == as.Runs
+		if !unknown && !slices.Equal(base, other) {
+			all = append(all, facts.Difference{Kind: facts.KindOf(name), Name: name, Base: base, Head: other})
 		}
 	}
 	return all

@@ -41,7 +41,7 @@ func sentences(rows []compare.Row, axis, reference string, repeats int) []string
 		return nil
 	}
 	_, varying := wording.Axes(subjects(rows), wording.IdentityColumns)
-	coordinates := slices.DeleteFunc(varying, func(x wording.Axis) bool { return x.Name == axis || x.Name == "backend" })
+	coordinates := slices.DeleteFunc(varying, func(x wording.Axis) bool { return strings.TrimPrefix(x.Name, "param.") == strings.TrimPrefix(axis, "param.") || x.Name == "backend" })
 	names := wording.PointNames(coordinates, len(rows))
 	var lines []string
 	open := 0
@@ -51,14 +51,14 @@ func sentences(rows []compare.Row, axis, reference string, repeats int) []string
 			lines = append(lines, fmt.Sprintf("… and %s", term.Count(len(rows)-i, "point")))
 			break
 		}
-		name := headName(r, axis)
+		name := valueName(axis, headValue(r, axis))
 		if names[i] != "" {
-			name += ", " + names[i] + ","
+			name = names[i] + ": " + name
 		}
 		if r.Verdict == judge.Inconclusive {
 			open = max(open, r.MoreRuns, 1)
 		}
-		lines = append(lines, term.OneLine(name+" "+sentence(r, reference)))
+		lines = append(lines, term.OneLine(name+" "+sentence(r, valueName(axis, reference))))
 	}
 	if open > 0 {
 		lines = append(lines, fmt.Sprintf("inconclusive: --repeats %d is likely to decide it", repeats+open))
@@ -66,22 +66,32 @@ func sentences(rows []compare.Row, axis, reference string, repeats int) []string
 	return lines
 }
 
-// headName is the value of the axis that a row is about.
-func headName(r *compare.Row, axis string) string {
+// headValue is the value of the axis that a row is about.
+func headValue(r *compare.Row, axis string) string {
 	if slices.Contains(wording.IdentityColumns, axis) {
 		return wording.AxisText(r.Identity.Value(axis))
 	}
-	return axis + "=" + wording.AxisText(r.Identity.Parameter(strings.TrimPrefix(axis, "param.")))
+	return wording.AxisText(r.Identity.Parameter(strings.TrimPrefix(axis, "param.")))
+}
+
+// valueName is a value of an axis in a sentence. A variant and a backend say by themselves what they are.
+func valueName(axis, value string) string {
+	if axis == "variant" || axis == "backend" || axis == "benchmark" {
+		return value
+	}
+	return axis + "=" + value
 }
 
 // sentence says how a point stands to the reference.
 func sentence(r *compare.Row, reference string) string {
 	e := r.Estimates
 	switch {
-	case r.Verdict == compare.Failed, r.Head == nil, r.Base == nil, e == nil:
-		return "and " + reference + ": one of them has no result to compare"
+	case e == nil && (r.Base == nil || r.Base.Runs == 0):
+		return "is not compared: " + reference + " has no result"
+	case e == nil:
+		return "has no result to compare with " + reference
 	case slices.Contains(r.Flags, compare.FlagWrong):
-		return "and " + reference + ": one of them has a wrong result"
+		return "against " + reference + ": one of them has a wrong result"
 	case r.Scale != schema.ScaleRatio:
 		return fmt.Sprintf("differs from %s by %s of %s: %s", reference, output.Quantity(e.Change, r.Unit), r.Metric, r.Verdict)
 	case r.Verdict == judge.Unchanged:
@@ -89,7 +99,7 @@ func sentence(r *compare.Row, reference string) string {
 	case r.Verdict == judge.Improved || r.Verdict == judge.Regressed:
 		return "is " + times(r, reference)
 	}
-	return fmt.Sprintf("and %s: %s, %s%s", reference, r.Verdict, percent(e.Change), interval(e, percent))
+	return fmt.Sprintf("against %s: %s, %s%s", reference, r.Verdict, percent(e.Change), interval(e, percent))
 }
 
 // times says how many times as good or bad a point is as the reference, with its interval.
@@ -114,18 +124,23 @@ func times(r *compare.Row, reference string) string {
 	if word == "larger" || word == "smaller" {
 		text = fmt.Sprintf("%.3gx %s in %s than %s", factor(e.Change), word, r.Metric, reference)
 	}
-	if math.IsNaN(low) || math.IsNaN(high) {
+	if !known(e) {
 		return text
 	}
 	return fmt.Sprintf("%s (%.3g to %.3g)", text, min(low, high), max(low, high))
 }
 
+// known tells whether there is an interval.
+func known(e *compare.Estimates) bool {
+	return !math.IsNaN(e.Low) && !math.IsInf(e.Low, 0) && !math.IsNaN(e.High) && !math.IsInf(e.High, 0)
+}
+
 func percent(change float64) string { return fmt.Sprintf("%+.1f %%", 100*change) }
 
-// interval is that of a change, in brackets; empty where there is none.
+// interval is that of a change, in brackets, or why there is none.
 func interval(e *compare.Estimates, of func(float64) string) string {
-	if math.IsNaN(e.Low) || math.IsNaN(e.High) {
-		return ""
+	if !known(e) {
+		return " (too few runs for an interval)"
 	}
 	return fmt.Sprintf(" (%s to %s)", of(e.Low), of(e.High))
 }

@@ -33,7 +33,7 @@ func TestSentences(t *testing.T) {
 	say("b is as good as a: +0.4 % (-0.5 % to +1.2 %)", compared(judge.Unchanged, .004, -.005, .012))
 	open := compared(judge.Inconclusive, .05, -.02, .12)
 	open.MoreRuns = 4
-	say("b and a: inconclusive, +5.0 % (-2.0 % to +12.0 %)\ninconclusive: --repeats 9 is likely to decide it", open)
+	say("b against a: inconclusive, +5.0 % (-2.0 % to +12.0 %)\ninconclusive: --repeats 9 is likely to decide it", open)
 	say("b is 1.5x slower than a", compared(judge.Regressed, .5, math.NaN(), math.NaN()))
 
 	rate := compared(judge.Improved, .25, .2, .3)
@@ -41,13 +41,17 @@ func TestSentences(t *testing.T) {
 	say("b is 1.25x larger in throughput than a (1.2 to 1.3)", rate)
 	wrong := compared(judge.Improved, -.5, -.6, -.4)
 	wrong.Flags = []string{compare.FlagWrong}
-	say("b and a: one of them has a wrong result", wrong)
+	say("b against a: one of them has a wrong result", wrong)
 	failed := compared(compare.Failed, 0, 0, 0)
-	failed.Estimates, failed.Head = nil, nil
-	say("b and a: one of them has no result to compare", failed)
+	failed.Estimates, failed.Base = nil, &compare.Measured{Runs: 3}
+	say("b has no result to compare with a", failed)
+	failed.Base = nil
+	say("b is not compared: a has no result", failed)
+	alone := compared(judge.Inconclusive, 1.15, math.Inf(-1), math.Inf(1))
+	say("b against a: inconclusive, +115.0 % (too few runs for an interval)\ninconclusive: --repeats 6 is likely to decide it", alone)
 
 	one, two := compared(judge.Improved, -.5, -.6, -.4), compared(judge.Improved, -.5, -.6, -.4)
 	one.Identity.Params, two.Identity.Params = map[string]string{"n": "1"}, map[string]string{"n": "2"}
-	say("b, n=1, is 2x faster than a (1.67 to 2.5)\nb, n=2, is 2x faster than a (1.67 to 2.5)", one, two)
+	say("n=1: b is 2x faster than a (1.67 to 2.5)\nn=2: b is 2x faster than a (1.67 to 2.5)", one, two)
 	say("")
 }

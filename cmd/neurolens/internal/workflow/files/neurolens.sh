@@ -138,7 +138,13 @@ run() {
 	status=0
 	neurolens --store "$OUT/store" bench "$SWEEP" "$@" || status=$?
 	case $status in
-	0 | 4) ;; # 4: some runs failed; of those that fail on one side alone the gate knows what to think
+	0) ;;
+	4) # some runs failed; of those that fail on one side alone the gate knows what to think
+		if [ "$(neurolens --store "$OUT/store" ls session=last status=ok --limit 1 --format csv | wc -l)" -lt 2 ]; then
+			say "no run measured anything"
+			return 4
+		fi
+		;;
 	*) return "$status" ;;
 	esac
 	if [ "$SAVE" = 1 ]; then
