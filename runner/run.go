@@ -140,6 +140,17 @@ func (r Result) Failed() int {
 	return n
 }
 
+// FailedBefore is how many runs of earlier sessions a user has to look at, of those that this one goes on from.
+func (r Result) FailedBefore() int {
+	n := 0
+	for _, p := range r.Plan.Launches {
+		if p.Done != nil && p.Done.Status.Failed() {
+			n++
+		}
+	}
+	return n
+}
+
 // Run runs every launch of a sweep in order that no earlier session has done, and hands each finished run to emit,
 // which has kept it when it returns nil. Once the sweep's Timeout has passed, the launches that are left are handed
 // over as skipped.

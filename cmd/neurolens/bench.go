@@ -335,7 +335,7 @@ func (b *bench) verdict(r runner.Result) error {
 	if r.Measured() == 0 {
 		fmt.Fprintln(b.stderr, term.OneLine("neurolens: "+measuring.NothingMeasured(r)))
 	}
-	if r.Failed() > 0 || r.Measured() == 0 && r.Statuses[schema.StatusSkipped] < r.Runs() {
+	if r.Failed()+r.FailedBefore() > 0 || r.Measured() == 0 && r.Statuses[schema.StatusSkipped] < r.Runs() {
 		return errRunsFailed
 	}
 	return nil
