@@ -18,7 +18,7 @@ import (
 // movingPage is a page about another system, and the project that stands in for one of that system's. In these projects results are wrong
 // on purpose.
 type movingPage struct {
-	name, project string
+	name, project string         // one or several folders of fixtures/projects
 	modules       string         // that its interpreter has to have, if any
 	passes        string         // matches the calls of bench in which no run fails: they end with 0, others with 4
 	exits         map[string]int // what other commands end with, where it is not 0
@@ -30,7 +30,7 @@ var movingPages = []movingPage{
 		exits: map[string]int{"neurolens bench --config sweep.yaml --set backend=tensorrt -P precision=fp32 --dry-run": 2}, // not installed
 	},
 	{
-		name: "benchmark-harness", project: "chapters", passes: "--dry-run|--targets (ch1:sum|ch2:triton)",
+		name: "benchmark-harness", project: "chapters tokens", passes: "--dry-run|--targets (ch1:sum|ch2:triton)",
 		exits: map[string]int{
 			"neurolens compare --gate=regression --matrix variant=baseline session=last": 1, // a result is wrong
 		},
@@ -120,12 +120,13 @@ func (p movingPage) stage(t *testing.T, text string) string {
 	} else if _, err := exec.LookPath("python3"); p.project != "training" {
 		needs(t, "python3", err)
 	}
-	from := t.TempDir()
-	if p.project != "" {
-		from = filepath.Join(fixtures(t), "projects", p.project)
-	}
-	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
+	}
+	for project := range strings.FieldsSeq(p.project) {
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join(fixtures(t), "projects", project))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	sweep := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindStringSubmatch(text)
 	if sweep == nil {
