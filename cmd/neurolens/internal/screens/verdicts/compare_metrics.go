@@ -29,11 +29,11 @@ func (w Comparison) directions() []string {
 	return term.Pairs(lines)
 }
 
-// better is which values of a metric are, where that is the same for all points.
+// better is which values of a metric are, where that is the same for all points. One without a value says nothing about it.
 func (w Comparison) better(metric string) string {
 	better := map[string]bool{}
 	for _, p := range w.C.Points {
-		if p.Metric == metric {
+		if p.Metric == metric && (p.Better != "" || !noValue(p)) {
 			better[p.Better] = true
 		}
 	}
@@ -41,6 +41,11 @@ func (w Comparison) better(metric string) string {
 		return ""
 	}
 	return strings.Join(slices.Collect(maps.Keys(better)), "")
+}
+
+// noValue tells whether neither side of a point has a value.
+func noValue(p compare.Point) bool {
+	return !p.BaseOK && (p.Verdict == compare.Failed || p.Verdict == compare.Unsupported)
 }
 
 // deadZone is the difference of a metric below which there is none, as it was given: an amount is another share of each point.

@@ -340,3 +340,22 @@ func TestCompareNextIsNoControl(t *testing.T) {
 		}
 	}
 }
+
+// TestDirectionOfPointsWithoutValues: a point that failed on both sides does not make it unknown which values of a metric are better; one
+// with a value of which that is not known does.
+func TestDirectionOfPointsWithoutValues(t *testing.T) {
+	known := compare.Point{Metric: "accuracy", Better: "higher", BaseOK: true}
+	for _, c := range []struct {
+		other compare.Point
+		want  string
+	}{
+		{compare.Point{Metric: "accuracy", Verdict: compare.Unsupported}, "higher"},
+		{compare.Point{Metric: "accuracy", Verdict: compare.Failed}, "higher"},
+		{compare.Point{Metric: "accuracy", Verdict: compare.Failed, BaseOK: true}, ""},
+		{compare.Point{Metric: "accuracy", Verdict: compare.Fixed}, ""},
+	} {
+		if got := (Comparison{C: &compare.Comparison{Points: []compare.Point{known, c.other}}}).better("accuracy"); got != c.want {
+			t.Errorf("better is %q, want %q", got, c.want)
+		}
+	}
+}
