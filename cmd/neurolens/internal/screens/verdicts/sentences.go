@@ -41,7 +41,9 @@ func sentences(rows []compare.Row, axis, reference string, repeats int) []string
 		return nil
 	}
 	_, varying := wording.Axes(subjects(rows), wording.IdentityColumns)
-	coordinates := slices.DeleteFunc(varying, func(x wording.Axis) bool { return strings.TrimPrefix(x.Name, "param.") == strings.TrimPrefix(axis, "param.") || x.Name == "backend" })
+	coordinates := slices.DeleteFunc(varying, func(x wording.Axis) bool {
+		return strings.TrimPrefix(x.Name, "param.") == strings.TrimPrefix(axis, "param.") || x.Name == "backend"
+	})
 	names := wording.PointNames(coordinates, len(rows))
 	var lines []string
 	open := 0
