@@ -255,7 +255,7 @@ func TestCIHistory(t *testing.T) {
 	if code, output := c.call(t, "run"); code != 0 || git(t, c.dir, "ls-remote", "origin", "neurolens-history") != "" {
 		t.Fatalf("a pull request ends with %d and is kept:\n%s", code, output)
 	}
-	for i, want := range []string{"24,2", "36,3"} { // the store of the pull request is there still
+	for i, want := range []string{"12,1", "24,2"} { // without the runs of the pull request
 		if i > 0 && !long() {
 			continue
 		}
@@ -279,14 +279,14 @@ func TestCIHistory(t *testing.T) {
 	}
 	there := filepath.Join(t.TempDir(), "there")
 	git(t, c.dir, "clone", "-q", "--branch", "neurolens-history", origin, there)
-	if got := runs(there); got != map[bool]string{false: "34,3", true: "46,4"}[long()] {
+	if got := runs(there); got != map[bool]string{false: "22,2", true: "34,3"}[long()] {
 		t.Errorf("with another machine's the branch has %s", got)
 	}
 	if !long() {
 		return
 	}
 	share := filepath.Join(t.TempDir(), "share")
-	if code, output := other.call(t, "run", "SAVE=1", "HISTORY="+share); code != 0 || !strings.HasSuffix(runs(share), ",2") {
+	if code, output := other.call(t, "run", "SAVE=1", "HISTORY="+share); code != 0 || !strings.HasSuffix(runs(share), ",1") {
 		t.Errorf("a folder ends with %d and has %s:\n%s", code, runs(share), output)
 	}
 	if code, output := other.call(t, "run", "SAVE=1", "HISTORY=/proc/no/folder"); code != 0 || !strings.Contains(output, "the history was not kept") {
@@ -436,5 +436,19 @@ func TestCILint(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCINothingMeasured: where no run measured anything, on either side, CI fails, also where there is nothing to compare with.
+func TestCINothingMeasured(t *testing.T) {
+	t.Parallel()
+	c := newCI(t, "plain")
+	write(t, c.dir, "work.sh", "exit 3\n")
+	commit(t, c.dir)
+	if code, output := c.call(t, "run", "BASE=HEAD"); code != 4 || !strings.Contains(output, "no run measured anything") {
+		t.Errorf("it ends with %d:\n%s", code, output)
+	}
+	if code, output := c.call(t, "run", "BASE=mian"); code != 4 || !strings.Contains(output, "BASE=mian is no commit of this clone") {
+		t.Errorf("with a commit that is not there it ends with %d:\n%s", code, output)
 	}
 }

@@ -7,18 +7,23 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/summary"
 )
 
 // writeLayout writes runs in the layout of another system.
-func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, filter string) error {
+func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, asked *reporting.Asked, req summary.Request) error {
 	if err := f.layouts.Refused(f.md == "-" || f.json == "-", f.baseline != "" || len(f.by)+len(f.metrics) > 0); err != nil {
 		return usageErrorf("report: %w", err)
 	}
 	return a.askWithin(cmd, compareMemory, func(db *query.DB, _ string) error {
-		line, notNumbers, err := f.layouts.Write(cmd.Context(), db, filter, f.md, f.json)
+		if err := a.hint(cmd, db, asked, &req); err != nil {
+			return err
+		}
+		line, notNumbers, err := f.layouts.Write(cmd.Context(), db, req.Filter, f.md, f.json)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
@@ -83,9 +85,12 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		return usageError{err}
 	}
 	if f.layouts.Asked() {
-		return a.writeLayout(cmd, f, req.Filter)
+		return a.writeLayout(cmd, f, &asked, req)
 	}
 	return a.askWithin(cmd, reportMemory, func(db *query.DB, _ string) error {
+		if err := a.hint(cmd, db, &asked, &req); err != nil {
+			return err
+		}
 		r, notNumbers, err := summary.Read(cmd.Context(), db, req)
 		if err != nil {
 			return err
@@ -98,4 +103,13 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		}
 		return reporting.Write(asked.MD, a.stdout, d.Markdown)
 	})
+}
+
+// hint says what else may be meant by what was asked for.
+func (a *app) hint(cmd *cobra.Command, db *query.DB, asked *reporting.Asked, req *summary.Request) error {
+	line, err := asked.Hint(cmd.Context(), db, req)
+	if line != "" {
+		fmt.Fprintln(a.stderr, "neurolens: "+line)
+	}
+	return err
 }

@@ -74,6 +74,10 @@ func Write(ctx context.Context, db *query.DB, req Request) (Written, error) {
 	if err == nil && w.runs == 0 {
 		err = fault.Input("layout %s: no run matches, nothing is written", req.Layout)
 	}
+	if err == nil && len(w.machines) > 1 {
+		err = fault.Input("layout %s has no place for the machine, and the runs are of %s: add machine=%s",
+			req.Layout, fault.Brief(strings.Join(w.machines, ", ")), w.machines[0])
+	}
 	if err != nil {
 		return done, err
 	}
@@ -131,11 +135,16 @@ type writing struct {
 	dir    string
 	folder layout.Folder
 	runs   int
+	// machines are those that runs say, ascending: what one did says nothing of another.
+	machines []string
 }
 
 func (w *writing) add(r schema.Run) error {
 	w.runs++
 	w.folder.Add(r)
+	if at, there := slices.BinarySearch(w.machines, r.Env.Machine); r.Env.Machine != "" && !there {
+		w.machines = slices.Insert(w.machines, at, r.Env.Machine)
+	}
 	if w.folder.Layout != layout.Chapters || w.folder.SummaryOnly || len(r.Artifacts) == 0 {
 		return nil
 	}

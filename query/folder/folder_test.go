@@ -220,3 +220,21 @@ func TestSession(t *testing.T) {
 		t.Errorf("%q", names)
 	}
 }
+
+// TestMachines: a layout has no place for the machine, so runs of several are refused, and nothing is written.
+func TestMachines(t *testing.T) {
+	n := 0
+	var runs []schema.Run
+	for i, machine := range []string{"lab3", "lab4"} {
+		runs = append(runs, querytest.RunsOf(&n, i+1, func(r *schema.Run) { r.Env.Machine = machine }, 10)...)
+	}
+	db, dir := querytest.Open(t, querytest.NewStore(t, runs...)), filepath.Join(t.TempDir(), "out")
+	_, err := Write(t.Context(), db, Request{Layout: layout.Chapters, Dir: dir})
+	querytest.WantInput(t, err, "layout chapters has no place for the machine, and the runs are of lab3, lab4: add machine=lab3")
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("something was written")
+	}
+	if _, err := Write(t.Context(), db, Request{Layout: layout.Chapters, Dir: dir, Filter: "machine=lab4"}); err != nil {
+		t.Error(err)
+	}
+}

@@ -22,7 +22,7 @@ type side struct {
 }
 
 func (f *Folder) sideOf(runs []*schema.Run) *side {
-	s := &side{runs: runs}
+	s, wrong := &side{runs: runs}, wrongPoints(runs)
 	var ok, timed []*schema.Run
 	var means, memory []float64
 	for _, r := range runs {
@@ -36,6 +36,9 @@ func (f *Folder) sideOf(runs []*schema.Run) *side {
 		s.regressed = s.regressed || r.Tags["regression"] == "true"
 		if s.status == "" || rankOf(r.Status) > rankOf(s.status) {
 			s.status, s.why = r.Status, why(r)
+		}
+		if wrong[r.PointID+r.Side] {
+			continue
 		}
 		if r.Status == schema.StatusOK {
 			ok = append(ok, r)

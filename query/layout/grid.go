@@ -81,12 +81,13 @@ func gridOrder(first []string, rows []*gridRow, word func(*gridRow) string) []st
 
 // gridTable are the rows with their operations and implementations, in order.
 type gridTable struct {
+	wrong                       map[string]bool // see wrongPoints
 	rows                        []*gridRow
 	operations, implementations []string
 }
 
 func gridTableOf(runs []*schema.Run) *gridTable {
-	t := &gridTable{rows: []*gridRow{}}
+	t := &gridTable{rows: []*gridRow{}, wrong: wrongPoints(runs)}
 	for _, r := range runs {
 		t.rows = append(t.rows, gridRowOf(r))
 	}
@@ -141,8 +142,9 @@ func (t *gridTable) averages(operation, implementation string) []string {
 			continue
 		}
 		rows++
-		if r.Time == "" {
+		if r.Time == "" || t.wrong[r.run.PointID+r.run.Side] {
 			failed++
+			continue
 		}
 		for i, n := range []number{r.Time, r.Memory, r.Speed, r.Efficiency} {
 			if n != "" {

@@ -18,11 +18,12 @@ type ranked struct {
 	latency  *schema.Metric
 }
 
-// leaderboard has the ok runs with a time, the fastest first.
+// leaderboard has the ok runs with a time, the fastest first, but for those of points with a wrong result.
 func leaderboard(runs []*schema.Run) (all []ranked) {
+	wrong := wrongPoints(runs)
 	for _, r := range runs {
 		m := timeOf(r)
-		if middle(m) == nil {
+		if middle(m) == nil || wrong[r.PointID+r.Side] {
 			continue
 		}
 		all = append(all, ranked{r, scaled(middle(m), "ms"), scaled(m.Summary.P90, "ms"), perSecond(meanOf(m)), m})

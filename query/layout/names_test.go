@@ -227,3 +227,28 @@ func TestUnwritable(t *testing.T) {
 		t.Errorf("the name of a layout that is none: %v", err)
 	}
 }
+
+// TestWrongResults: a point of which one run has a wrong result is in no ranking, no mean and no speed-up, however fast its other
+// runs were.
+func TestWrongResults(t *testing.T) {
+	var m maker
+	of := func(variant string, ns int64, wrong bool) schema.Run {
+		return m.run([]int64{ns}, func(r *schema.Run) {
+			if r.Benchmark, r.Variant, r.Backend = "ch1/x", variant, "cpu"; wrong {
+				failed(r, schema.StatusError, schema.KindCheck, "wrong")
+				r.Stage = schema.StageValidate
+			}
+		})
+	}
+	runs := []schema.Run{of("baseline", 500e6, false), of("fast", 77e6, false), of("fast", 77e6, true)}
+	for l, file := range map[layout.Layout]string{
+		layout.Chapters: "benchmark_test_results.md", layout.Kernels: "summary.md", layout.Grid: "benchmark_results.md",
+	} {
+		dir := t.TempDir()
+		write(t, l, dir, runs...)
+		if text := texts(t, dir)[file]; strings.Contains(text, "77") || strings.Contains(text, "6.49x") || !strings.Contains(text, "500") {
+			t.Errorf("%s: a wrong result is in it:\n%s", l, text)
+		}
+		valid(t, dir, l)
+	}
+}

@@ -27,7 +27,7 @@ type kernelPoint struct {
 var errorMetrics = []string{"rmse", "max_error", "relative_error"}
 
 func kernelPoints(runs []*schema.Run) (order []string, points map[string]*kernelPoint) {
-	values := map[string]map[string][]float64{}
+	values, wrong := map[string]map[string][]float64{}, wrongPoints(runs)
 	points = map[string]*kernelPoint{}
 	for _, r := range runs {
 		p := points[r.PointID]
@@ -35,7 +35,7 @@ func kernelPoints(runs []*schema.Run) (order []string, points map[string]*kernel
 			p = &kernelPoint{run: r, errors: map[string]*float64{}}
 			order, points[r.PointID], values[r.PointID] = append(order, r.PointID), p, map[string][]float64{}
 		}
-		if v := scaled(middle(timeOf(r)), "ms"); v != nil {
+		if v := scaled(middle(timeOf(r)), "ms"); v != nil && !wrong[r.PointID+r.Side] {
 			values[r.PointID]["p50"] = append(values[r.PointID]["p50"], *v)
 		}
 		for _, name := range errorMetrics {
@@ -77,6 +77,9 @@ func regressions(base, head []*schema.Run) []byte {
 		case b == nil:
 			apart = append(apart, "- **"+names[id]+"**: new, the baseline does not have it")
 			continue
+		case b.p50 != nil && h.p50 == nil && !skippedAll(head, id):
+			found = append(found, "- **"+names[id]+"**: no result any more, the baseline took "+figure(b.p50, 3)+" ms")
+			continue
 		case b.p50 == nil || h.p50 == nil || *b.p50 <= 0:
 			apart = append(apart, "- **"+names[id]+"**: no time on "+missingSide(b.p50, h.p50))
 		default:
@@ -96,16 +99,27 @@ func regressions(base, head []*schema.Run) []byte {
 			apart = append(apart, "- **"+baseNames[id]+"**: missing, only the baseline has it")
 		}
 	}
-	if len(found) > 0 {
+	compared := len(baseOrder) - countMissing(apart)
+	switch {
+	case len(found) > 0:
 		p.line("## Detected Regressions\n\n%s", strings.Join(found, "\n"))
-	} else {
+	case compared == 0:
+		p.line("Nothing was compared.")
+	default:
 		p.line("No regressions detected. ✅")
 	}
 	section(&p, "Improvements", better)
 	section(&p, "Not Compared", apart)
 	p.line("\n%d of %d points of the baseline were compared, by the rules of these tools: p50 by more than 10 %%, an error by more than 0.001."+
-		" They know no noise; `neurolens compare` tells noise from change.", len(baseOrder)-countMissing(apart), len(baseOrder))
+		" They know no noise; `neurolens compare` tells noise from change.", compared, len(baseOrder))
 	return []byte(p.String())
+}
+
+// skippedAll tells that a point was not tried: all its runs are skipped or unsupported.
+func skippedAll(runs []*schema.Run, point string) bool {
+	return !slices.ContainsFunc(runs, func(r *schema.Run) bool {
+		return r.PointID == point && r.Status != schema.StatusSkipped && r.Status != schema.StatusUnsupported
+	})
 }
 
 func section(p *page, title string, lines []string) {

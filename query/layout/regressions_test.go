@@ -42,6 +42,7 @@ func TestRegressions(t *testing.T) {
 	}
 	size := func(r *schema.Run) { r.Params = map[string]string{"size": "16"} }
 	bad := func(r *schema.Run) { failed(r, schema.StatusError, "check", "wrong") }
+	skipped := func(r *schema.Run) { failed(r, schema.StatusSkipped, "skip_if", "no GPU") }
 	none := "No regressions detected. ✅\n"
 	for name, test := range map[string]struct {
 		base, head []schema.Run
@@ -51,7 +52,8 @@ func TestRegressions(t *testing.T) {
 		"a tenth":           {[]schema.Run{kernel(1)}, []schema.Run{kernel(1.1)}, none, "increased"},
 		"faster":            {[]schema.Run{kernel(2)}, []schema.Run{kernel(1)}, "## Improvements\n\n- **solve**: Latency decreased by 50.0%", "Detected"},
 		"median of runs":    {[]schema.Run{kernel(1)}, []schema.Run{kernel(1), kernel(9), kernel(1.05)}, none, "increased"},
-		"wrong":             {[]schema.Run{kernel(1)}, []schema.Run{kernel(.1, bad)}, "- **solve**: no time on the new side\n", "decreased"},
+		"wrong":             {[]schema.Run{kernel(1)}, []schema.Run{kernel(.1, bad)}, "## Detected Regressions\n\n- **solve**: no result any more, the baseline took 1.000 ms\n", none},
+		"skipped":           {[]schema.Run{kernel(1)}, []schema.Run{kernel(1, skipped)}, "Nothing was compared.\n\n## Not Compared\n\n- **solve**: no time on the new side\n", none},
 		"baseline failed":   {[]schema.Run{kernel(1, bad)}, []schema.Run{kernel(1)}, "- **solve**: no time on the baseline\n", "increased"},
 		"another size":      {[]schema.Run{kernel(1)}, []schema.Run{kernel(100, size)}, "- **solve**: new, the baseline does not have it\n- **solve**: missing, only the baseline has it\n", "increased"},
 		"error has grown":   {[]schema.Run{kernel(1, with("rmse", .001))}, []schema.Run{kernel(1, with("rmse", .0025))}, "- **solve**: Accuracy drift of rmse by 0.0015", none},

@@ -167,3 +167,15 @@ func scaled(v *float64, unit string) *float64 {
 	_, factor, _ := schema.StoredUnit(unit)
 	return new(*v / factor)
 }
+
+// wrongPoints are the points of which a run had a wrong result, by their ids and sides: however fast others of them were, they are
+// in no ranking and in no mean.
+func wrongPoints(runs []*schema.Run) map[string]bool {
+	wrong := map[string]bool{}
+	for _, r := range runs {
+		if schema.IsWrong(r.Status, r.Stage, r.ErrorKind) {
+			wrong[r.PointID+r.Side] = true
+		}
+	}
+	return wrong
+}

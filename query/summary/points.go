@@ -35,7 +35,7 @@ func (r *reading) points(ctx context.Context, s *scan.Reader) (map[place]int, er
 	text := "SELECT " + r.keyColumns() + "point_id, side, machine, " + strings.Join(identity, ", ") + `, runs, ok_runs, statuses, samples_min, samples_max,
 	metric, unit, better, median, p99, spread, wrong_runs, failures, profile_runs, imported_runs, mean_only_runs, valued_runs, CASE WHEN comparable THEN runs_spread END, warning_runs
 FROM ` + scan.PointRows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER BY first_run, point_id, machine, side"
-	places := map[place]int{}
+	places, partOf, seen := map[place]int{}, map[string]int{}, map[place]bool{}
 	err = s.Conn.Query(ctx, duck.Statement{SQL: text, Args: r.sel.Args}, func(row []driver.Value) error {
 		values := make([]string, len(r.req.By))
 		for i := range values {
@@ -43,7 +43,15 @@ FROM ` + scan.PointRows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER B
 		}
 		p := r.pointOf(cells{row[len(values):]})
 		p.Group = Text(r.shared.text(r.groupName(values, string(p.Benchmark))))
-		places[place{strings.Join(values, "\x00"), string(p.Machine), string(p.PointID), string(p.Side)}] = len(r.report.Points)
+		key := strings.Join(values, "\x00")
+		places[place{key, string(p.Machine), string(p.PointID), string(p.Side)}] = len(r.report.Points)
+		if _, known := partOf[key]; !known {
+			partOf[key] = len(r.parts)
+			r.parts = append(r.parts, part{values, map[Text]Text{}})
+		}
+		r.parts[partOf[key]].groups[p.PointID] = p.Group
+		anywhere := place{"", string(p.Machine), string(p.PointID), string(p.Side)}
+		r.overlap, seen[anywhere] = r.overlap || seen[anywhere], true
 		r.report.Points = append(r.report.Points, p)
 		return nil
 	})

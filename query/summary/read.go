@@ -57,6 +57,12 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 	return &r.report, r.notNumbers, nil
 }
 
+// part is what has the same values of the keys: mostly a group.
+type part struct {
+	values []string      // of the keys; "" stands for NULL
+	groups map[Text]Text // of its points, by their ids
+}
+
 // suite is the key by which runs are grouped unless others are named.
 const suite = "suite"
 
@@ -67,6 +73,8 @@ type reading struct {
 	sel        scan.Selection
 	notNumbers map[string]int
 	baselines  []baseline // that sweeps name
+	parts      []part     // of the selection, by the values of the keys
+	overlap    bool       // a point stands in several parts
 	shared     *shared
 }
 
@@ -167,6 +175,22 @@ func (r *reading) keyColumns() string {
 		text += keyColumn(i) + ", "
 	}
 	return text
+}
+
+// filterOf is the filter of a part of the selection.
+func (r *reading) filterOf(p *part) string {
+	var words []string
+	if r.req.Filter != "" {
+		words = append(words, "("+r.req.Filter+")")
+	}
+	for i, value := range p.values {
+		if value == "" {
+			words = append(words, r.req.By[i]+"=null")
+		} else {
+			words = append(words, r.req.By[i]+"="+filter.Quote(value))
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // groupName names the group of runs with these values of the keys; "" stands for NULL.

@@ -3,6 +3,8 @@ package summary
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -78,11 +80,11 @@ func (r *reading) compare(ctx context.Context, db *query.DB, chosen []baseline) 
 	r.report.Comparisons = []Comparison{}
 	for _, b := range chosen {
 		c, err := r.against(ctx, db.Quiet(), b)
-		if errors.Is(err, query.ErrInput) && b.from != FromAsked { // nothing matches: there is nothing to compare
-			continue
-		}
 		if err != nil {
 			return err
+		}
+		if c.Metrics == nil { // nothing matches: there is nothing to compare
+			continue
 		}
 		r.report.Comparisons, r.report.Pairs = append(r.report.Comparisons, c), append(r.report.Pairs, c.pairs...)
 	}
@@ -92,29 +94,27 @@ func (r *reading) compare(ctx context.Context, db *query.DB, chosen []baseline) 
 // against compares points with their baseline.
 func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Comparison, error) {
 	c := Comparison{Axis: b.axis, Baseline: b.value, From: b.from, Verdicts: map[string]int{}, Reasons: map[string]int{}, first: len(r.report.Pairs)}
-	groups := map[Text]Text{}
-	for i := range r.report.Points {
-		groups[r.report.Points[i].PointID] = r.report.Points[i].Group
-	}
-	req := compare.Request{Base: r.req.Filter, Paired: true, Pages: func(rows []compare.Row) error {
-		for i := range rows {
-			p := pairOf(&rows[i])
-			p.Comparison, p.Group = len(r.report.Comparisons), groups[p.PointID]
-			if b.from == FromSides {
-				p.Side = "head"
-			}
-			c.pairs = append(c.pairs, p)
+	if !r.overlap { // then one comparison has all of them, which is sooner done
+		whole := part{groups: map[Text]Text{}}
+		for _, p := range r.parts {
+			maps.Copy(whole.groups, p.groups)
 		}
-		return nil
-	}}
-	if b.from != FromSides {
-		req.Axis, req.Reference = b.axis, b.reference
+		if err := r.pair(ctx, db, b, &c, r.req.Filter, &whole); err != nil {
+			return c, err
+		}
 	}
-	found, err := compare.Compare(ctx, db, req)
-	if err != nil {
-		return c, err
+	for i := range r.parts {
+		if !r.overlap {
+			break
+		}
+		if err := r.pair(ctx, db, b, &c, r.filterOf(&r.parts[i]), &r.parts[i]); err != nil {
+			return c, err
+		}
 	}
-	c.Metrics = found.Metrics
+	slices.Sort(c.Metrics)
+	if c.Metrics = slices.Compact(c.Metrics); c.Metrics == nil && b.from == FromAsked {
+		return c, fmt.Errorf("%w: report: no point of the selection has %s=%s beside other values", query.ErrInput, b.axis, b.value)
+	}
 	c.pairs = sorted(c.pairs, func(x, y *Pair) int {
 		if c := byName(string(x.Group), string(y.Group)); c != 0 {
 			return c
@@ -131,6 +131,30 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 	c.sum(b.axis)
 	c.win(b.axis)
 	return c, nil
+}
+
+// pair adds the pairs of a part of the selection. Where nothing matches there are none.
+func (r *reading) pair(ctx context.Context, db *query.DB, b baseline, c *Comparison, runs string, of *part) error {
+	req := compare.Request{Base: runs, Paired: true, Pages: func(rows []compare.Row) error {
+		for i := range rows {
+			p := pairOf(&rows[i])
+			p.Comparison, p.Group = len(r.report.Comparisons), of.groups[p.PointID]
+			if b.from == FromSides {
+				p.Side = "head"
+			}
+			c.pairs = append(c.pairs, p)
+		}
+		return nil
+	}}
+	if b.from != FromSides {
+		req.Axis, req.Reference = b.axis, b.reference
+	}
+	found, err := compare.Compare(ctx, db, req)
+	if errors.Is(err, query.ErrInput) {
+		return nil
+	}
+	c.Metrics = append(c.Metrics, found.Metrics...)
+	return err
 }
 
 // sum sums the speed-ups up.

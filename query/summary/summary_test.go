@@ -193,3 +193,29 @@ func TestLeaders(t *testing.T) {
 		t.Errorf("leaders are\n%swant\n%s", got, want)
 	}
 }
+
+// TestPointsInSeveralGroups: a point that stands in several groups is compared within each of them, and counts in each.
+func TestPointsInSeveralGroups(t *testing.T) {
+	n := 0
+	var runs []schema.Run
+	for i, suite := range []string{"A", "B", ""} {
+		for name, location := range map[string]float64{"baseline": 1000, "fast": []float64{500, 2000, 250}[i]} {
+			runs = append(runs, querytest.RunsOf(&n, i+1, variant(suite, "gemm", name), location, location+1, location-1)...)
+		}
+	}
+	r := read(t, querytest.Open(t, querytest.NewStore(t, runs...)), summary.Request{})
+	if len(r.Comparisons) != 1 || r.Comparisons[0].All.Pairs != 3 || r.Comparisons[0].All.Slower != 1 {
+		t.Fatalf("%+v", r.Comparisons)
+	}
+	for i, want := range []struct {
+		group   string
+		speedup float64
+	}{{"A", 2}, {"B", .5}, {"", 4}} {
+		p := r.Pairs[i]
+		if string(p.Group) != want.group || p.BaseRuns != 3 || p.Runs != 3 {
+			t.Errorf("%+v, want group %q", p, want.group)
+		}
+		near(t, want.group, p.Speedup, want.speedup)
+	}
+	checkSums(t, r)
+}

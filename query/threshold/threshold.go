@@ -88,8 +88,18 @@ func ParseSet(texts []string) (Set, error) {
 			return nil, fault.Input("--%v", err)
 		case metric == "" && t.Absolute:
 			return nil, fault.Input("--threshold %q: without a metric it is a share: 5%%", fault.Brief(text))
+		case found && metric == "":
+			return nil, fault.Input("--threshold %q: want METRIC=AMOUNT, or a share of all metrics: 5%%", fault.Brief(text))
+		case t.Absolute && t.Unit == "" && t.Value != 0 && measuredInUnits(metric):
+			return nil, fault.Input("--threshold %q: want a share (%s=5%%), or an amount with its unit", fault.Brief(text), fault.Brief(metric))
 		}
 		all[metric] = t
 	}
 	return all, nil
+}
+
+// measuredInUnits tells whether a metric is known to have a unit, in which a bare number would be very little.
+func measuredInUnits(metric string) bool {
+	kind, known := schema.KindOfMetric(metric)
+	return known && kind.Scale != schema.ScaleDifference && kind.Unit != "" && kind.Unit != "ratio"
 }

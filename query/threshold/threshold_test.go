@@ -50,6 +50,8 @@ func TestParseSet(t *testing.T) {
 	for text, says := range map[string]string{
 		"few":         `--threshold "few": want a share (5%), or METRIC=AMOUNT`,
 		"0.001":       `--threshold "0.001": without a metric it is a share: 5%`,
+		"latency=5":   `--threshold "latency=5": want a share (latency=5%), or an amount with its unit`,
+		"=5%":         `--threshold "=5%": want METRIC=AMOUNT, or a share of all metrics: 5%`,
 		"latency=few": `--threshold "few": want a share (5%) or an amount (0.001, 2 ms)`,
 	} {
 		_, err := threshold.ParseSet([]string{text})

@@ -15,8 +15,6 @@ import (
 type line struct {
 	// Texts are what is measured: programs with their arguments, Python files (bench.py, bench.py:softmax) or models.
 	Texts []string
-	// Shell has each program run by sh.
-	Shell bool
 	// Axes are the names that -P gives values: {n} in a text stands for the value of n. Other braces stand for themselves.
 	Axes []string
 }
@@ -104,9 +102,6 @@ func (s *document) add(texts []string, all []what) error {
 
 // read finds out what a text is.
 func (l line) read(text string) (what, error) {
-	if l.Shell {
-		return what{Command: []string{"sh", "-c", l.template(text)}}, nil
-	}
 	words, err := split(text)
 	if err != nil {
 		return what{}, err

@@ -29,9 +29,9 @@ variants:
         command: [awk, '{{print {n}}}']
 baseline: variant=true
 `)
-	check(line{Texts: []string{"seq 9 | sort"}, Shell: true}, `suite: commands
+	check(line{Texts: []string{"sh -c 'seq 9 | sort'"}}, `suite: commands
 benchmark: commands
-variant: seq 9 | sort
+variant: sh -c 'seq 9 | sort'
 command: [sh, -c, seq 9 | sort]
 `)
 	check(line{Texts: []string{"perf/bench.py:softmax"}}, "suite: bench.py:softmax\nfile: perf/bench.py:softmax\n")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/neurolens/neurolens/runner/sweep"
 )
@@ -15,8 +16,8 @@ type Asked struct {
 	Args  []string
 	Dash  int       // how many of them stand before --; negative: there is none
 	File  string    // the sweep file, by an option of its own; empty: not given
-	Shell bool      // see line
-	Axes  []string  // likewise
+	Shell bool      // each program is run by sh
+	Axes  []string  // see line
 	Stdin io.Reader // what - stands for
 }
 
@@ -58,13 +59,21 @@ func Open(a Asked) (*Source, error) {
 
 // line is a sweep made of the arguments: each is a text, or, behind --, a word of one.
 func (a *Asked) line() (*Source, error) {
-	l := line{Texts: a.Args, Shell: a.Shell, Axes: a.Axes}
-	if a.Dash == 0 {
+	l := line{Texts: a.Args, Axes: a.Axes}
+	if a.Dash == 0 { // the words of one program
 		text, err := joined(a.Args)
 		if err != nil {
 			return nil, err
 		}
-		l.Texts, l.Shell = []string{text}, false // its words are known
+		l.Texts = []string{text}
+	} else if a.Shell { // which is what is measured, and not the program alone
+		l.Texts = slices.Clone(a.Args)
+		for i, text := range a.Args {
+			var err error
+			if l.Texts[i], err = joined([]string{"sh", "-c", text}); err != nil {
+				return nil, err
+			}
+		}
 	}
 	src, err := l.sweep()
 	if err != nil {

@@ -1,13 +1,18 @@
 package reporting
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
 )
+
+// lastSession is what is reported where nobody says it.
+const lastSession = "session=last"
 
 // Asked is what the command line says of a report.
 type Asked struct {
@@ -31,7 +36,7 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 		return req, fmt.Errorf("report: --format %s: want md or json", a.Format)
 	}
 	if !a.All && strings.TrimSpace(req.Filter) == "" {
-		req.Filter = "session=last"
+		req.Filter = lastSession
 	}
 	if a.Baseline != "" {
 		axis, value, found := strings.Cut(a.Baseline, "=")
@@ -48,4 +53,17 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 		a.MD = "-"
 	}
 	return req, nil
+}
+
+// Hint says what else may be meant where no runs were named: the last session may go on from others, of which it counts runs as
+// its own.
+func (a *Asked) Hint(ctx context.Context, db *query.DB, req *summary.Request) (string, error) {
+	if req.Filter != lastSession {
+		return "", nil
+	}
+	ids, err := db.LastSessions(ctx)
+	if err != nil || len(ids) < 2 {
+		return "", err
+	}
+	return "the last session goes on from another one, whose runs are not in the report; with all of them: neurolens report session=" + strings.Join(ids, ","), nil
 }

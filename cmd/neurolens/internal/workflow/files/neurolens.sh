@@ -125,11 +125,16 @@ keep_history() {
 
 run() {
 	mkdir -p "$OUT" && echo '*' >"$OUT/.gitignore"
+	rm -rf "$OUT/store" # the history takes the runs of this call alone
 	rm -f "$OUT/comment.md" "$OUT/status" "$OUT/base"
 	set --
 	[ "$BACKEND" = all ] || set -- "$@" -P "backend=$BACKEND"
 	[ "$PRECISION" = all ] || set -- "$@" -P "precision=$PRECISION"
 	[ -z "$ITERATIONS" ] || set -- "$@" --iterations "$ITERATIONS"
+	case $BASE in
+	'' | 00000000*) ;; # a new branch has no commit before
+	*) git rev-parse --verify --quiet "$BASE^{commit}" >/dev/null || say "BASE=$BASE is no commit of this clone: another one is compared with" ;;
+	esac
 	if base=$(base_commit); then
 		set -- "$@" --against "$base"
 	else
