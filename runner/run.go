@@ -92,7 +92,8 @@ type Result struct {
 	Failure string
 
 	measured int    // runs kept that have measured something
-	Why      string // the first reason why a run has measured nothing; empty: there is none
+	Why      string // the first reason why a run has measured nothing, of one that failed if any did; empty: there is none
+	skip     bool   // it is that of one that was skipped or is not supported
 }
 
 // count takes in a run that was kept.
@@ -104,9 +105,13 @@ func (r *Result) count(run *schema.Run) {
 	switch {
 	case run.Status == schema.StatusOK && run.Purpose == schema.PurposeMeasure:
 		r.measured++
-	case r.Why == "":
-		r.Why = run.Error
+	case r.Why == "", r.skip && !skipped(run.Status) && run.Error != "": // what failed says more than what was left out
+		r.Why, r.skip = run.Error, skipped(run.Status)
 	}
+}
+
+func skipped(status schema.Status) bool {
+	return status == schema.StatusSkipped || status == schema.StatusUnsupported
 }
 
 // Measured is how many runs have measured something: those kept, and those of earlier sessions that this one goes on from.

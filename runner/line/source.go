@@ -98,6 +98,9 @@ func (s *Source) Keep(o sweep.Overrides) ([]byte, error) {
 	if s.Texts == nil {
 		return nil, fmt.Errorf("--print-sweep: %s is a sweep file already", s.Name())
 	}
+	if len(o.Targets) > 0 {
+		return nil, errors.New("--print-sweep: a sweep file has no --targets: leave out what is not to run")
+	}
 	src, err := io.ReadAll(s)
 	if err != nil {
 		return nil, err

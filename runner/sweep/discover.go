@@ -258,7 +258,7 @@ func (l *layered) variantLayer(d *discovery, v discover.Variant) (*yaml.Node, er
 	extension := path.Ext(v.File)
 	switch {
 	case extension == pythonSuffix:
-		if says.File = v.File; v.Object != "" {
+		if says.File = literalBraces.Replace(v.File); v.Object != "" {
 			says.File += ":" + v.Object
 		}
 	case extension == ".cu" && d.command == nil && d.build == nil:
@@ -282,7 +282,8 @@ func (l *layered) variantLayer(d *discovery, v discover.Variant) (*yaml.Node, er
 // ofFile fills in the places of a file in texts: a layer has no other axes for them.
 func ofFile(n *yaml.Node, file string) *yaml.Node {
 	base := path.Base(file)
-	places := strings.NewReplacer("{file}", file, "{dir}", path.Dir(file), "{stem}", strings.TrimSuffix(base, path.Ext(base)))
+	text := literalBraces.Replace
+	places := strings.NewReplacer("{file}", text(file), "{dir}", text(path.Dir(file)), "{stem}", text(strings.TrimSuffix(base, path.Ext(base))))
 	out := *n
 	if n.Kind == yaml.ScalarNode {
 		out.Value = places.Replace(n.Value)

@@ -59,6 +59,12 @@ func TestDiscover(t *testing.T) {
 	s = parse(t, "discover: {rule: pairs, in: src}\nbackend: cpu\n", Overrides{Files: below})
 	equal(t, discovered(s), []string{"ch1:ch1/sum:baseline cpu src/ch1/baseline_sum.py:run_benchmark", "ch1:ch1/sum:optimized cpu src/ch1/optimized_sum.py:run_benchmark"})
 
+	// Braces in names are no axes.
+	odd := in("ch1/baseline_a{x}.py", "ch1/optimized_a{x}.py", "ch2/baseline_{y}.cu", "ch2/optimized_{y}.cu")
+	s = parse(t, "discover: {rule: pairs}\nbaseline: variant=baseline\n", Overrides{Files: odd})
+	equal(t, discovered(s)[0], "ch1:ch1/a{x}:baseline  ch1/baseline_a{x}.py:run_benchmark")
+	equal(t, s.Points[2].Build, [][]string{{"nvcc", "-O3", "-o", "ch2/baseline_{y}", "ch2/baseline_{y}.cu"}})
+
 	// What builds and runs a file may be given.
 	s = parse(t, "discover:\n  - rule: pairs\n    build: [[make, -C, '{dir}', '{stem}']]\n    command: ['{dir}/{stem}', --once]\n",
 		Overrides{Files: chapters, Targets: []string{"ch2"}})

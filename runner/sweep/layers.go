@@ -372,7 +372,11 @@ func (l *layered) document(of []member, o Overrides) (*document, error) {
 	}
 	d := &document{over: o, from: l.from, spread: map[string][]string{}, chosen: map[string]bool{}}
 	for _, m := range of {
-		name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: m.value.what, Line: m.value.line}
+		label := m.value.what
+		if l.found != nil { // names of files have no axes in them
+			label = literalBraces.Replace(label)
+		}
+		name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: label, Line: m.value.line}
 		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: m.key, Line: m.value.line}
 		over(&yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{key, name}})
 		d.of = append(d.of, m.key+" "+m.value.what)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,12 +82,24 @@ func readExpectations(in *foreign.Input, out *foreign.Output) error {
 
 var gpusOfKey = regexp.MustCompile(`^([0-9]{1,4})x_`)
 
+var chapterFolder = regexp.MustCompile(`^ch[0-9]+$`)
+
+// chapterOfPath is the chapter whose folder a file lies in, where the harness keeps it: ch1 of ch1/expectations_b200.json. The file
+// itself does not say its chapter.
+func chapterOfPath(file string) string {
+	if folder := path.Base(path.Dir(filepath.ToSlash(file))); chapterFolder.MatchString(folder) {
+		return folder
+	}
+	return ""
+}
+
 // runs are what is expected of the baseline, and of its best optimization.
 func (x *expectedExample) runs(in *foreign.Input, key, machine string) (base, best schema.Run) {
 	r := schema.Run{Benchmark: x.Example, Backend: x.Type}
 	if key != x.Example && key != x.Example+"_"+x.Type || x.Example == "" {
 		r.Benchmark = key
 	}
+	r.Benchmark = chapterName(chapterOfPath(in.Name), r.Benchmark)
 	if x.Type == "python" {
 		r.Backend = "torch"
 	}
