@@ -31,7 +31,7 @@ func (p page) speedups() {
 	for i := range p.d.Comparisons {
 		c := &p.d.Comparisons[i]
 		p.title(2, "Speed-up over "+nameOf(c))
-		p.line("%s. A speed-up below 1 is slower.", capital(p.d.headline(c)))
+		p.line("%s. A speed-up below 1 is slower. It is estimated of pairs of runs, so of few runs that vary much it need not be the ratio of the medians above.", capital(p.d.headline(c)))
 		if c.All.Compared == 1 {
 			p.line("The only one: %s.", p.pairText(c.All.BestPair))
 		}
