@@ -126,7 +126,7 @@ func (c *ci) file(name string) string {
 }
 
 // TestCIScript: a change that makes the program 20 % slower ends with 1, one that does not touch it with 0; a first commit is
-// measured alone. What is not settled is a warning, with STRICT=1 an error. Nothing of it is left in the repository.
+// measured alone. Inconclusive points are a warning, with STRICT=1 an error. The script leaves nothing in the repository.
 func TestCIScript(t *testing.T) {
 	t.Parallel()
 	c := newCI(t, "plain")
@@ -159,7 +159,7 @@ func TestCIScript(t *testing.T) {
 	}
 	write(t, c.dir, "sweep.yaml", costSweep+"repeats: 3\n")
 	commit(t, c.dir)
-	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "warning: some points are not settled") || !strings.Contains(output, "not settled; at least") {
+	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "warning: some points are inconclusive") || !strings.Contains(output, "not settled; at least") {
 		t.Errorf("too few repeats end with %d:\n%s", code, output)
 	}
 	if code, output := c.call(t, "run", "STRICT=1"); code != 3 {
@@ -439,7 +439,7 @@ func TestCILint(t *testing.T) {
 	}
 }
 
-// TestCINothingMeasured: where no run measured anything, on either side, CI fails. A commit that is not there is said.
+// TestCINothingMeasured: where no run measured anything, on either side, CI fails. A base commit that does not exist is named in a warning.
 func TestCINothingMeasured(t *testing.T) {
 	t.Parallel()
 	c := newCI(t, "plain")

@@ -30,16 +30,16 @@ type Mode string
 
 const (
 	Off        Mode = ""
-	strict     Mode = "strict"     // a point that is not settled ends with an exit status too
-	regression Mode = "regression" // a point that is not settled is a warning in the last line
+	strict     Mode = "strict"     // an inconclusive point ends with an exit status too
+	regression Mode = "regression" // an inconclusive point is a warning in the last line
 )
 
 // Register adds --gate to a command; without a value it is strict.
 func (m *Mode) Register(cmd *cobra.Command) {
-	cmd.Flags().Var(m, "gate", "exit 1 for a regression, 3 where unsettled; `MODE`: strict, regression (never 3)")
+	cmd.Flags().Var(m, "gate", "exit 1 for a regression, 3 if inconclusive; `MODE`: strict, regression (never 3)")
 	cmd.Flags().Lookup("gate").NoOptDefVal = string(strict)
 	modes := []cobra.Completion{
-		cobra.CompletionWithDesc(string(strict), "exit 1 for a regression, 3 where a point is not settled"),
+		cobra.CompletionWithDesc(string(strict), "exit 1 for a regression, 3 where a point is inconclusive"),
 		cobra.CompletionWithDesc(string(regression), "exit 1 for a regression, else 0"),
 	}
 	completion.Words(cmd, "gate", modes)

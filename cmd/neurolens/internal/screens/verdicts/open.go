@@ -5,7 +5,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// OpenPoints tells which points of a session with two sides are not settled, by their ids, and why.
+// OpenPoints tells which points of a session with two sides are inconclusive, by their ids, and why.
 func OpenPoints(runs []schema.Run) map[string]string {
 	open := map[string]string{}
 	for id, decided := range compare.JudgeSession(runs) {

@@ -6,12 +6,12 @@
 #   sh [[.Script]] comment  write what changed into the one comment of the pull request ($PR_NUMBER)
 #   sh [[.Script]] issue    open, update or close the one issue about the branch
 #
-# Status: 0 no regression; 1 a regression; 3 some points are not settled, with STRICT=1 alone; any other: what went wrong.
+# Status: 0 no regression; 1 a regression; 3 some points are inconclusive, with STRICT=1 alone; any other: what went wrong.
 #
 # Edit what stands here, or set it in the environment.
 SWEEP=${SWEEP:-[[.Sweep]]} # what is measured
 FLAGS=${FLAGS---threshold 5%} # of neurolens compare
-STRICT=${STRICT:-0} # 1: points that are not settled fail; 0: they are a warning
+STRICT=${STRICT:-0} # 1: inconclusive points fail; 0: they are a warning
 HISTORY=${HISTORY:-[[.History]]} # where the runs are kept: cache, artifact (the CI system does it), branch, or a folder, none: nowhere
 HISTORY_BRANCH=${HISTORY_BRANCH:-neurolens-history} # of HISTORY=branch
 SAVE=${SAVE:-0} # 1: the runs of this call go into the history
@@ -164,8 +164,8 @@ run() {
 	if [ "$status" = 3 ] && [ "$STRICT" != 1 ]; then
 		# shellcheck disable=SC2086
 		neurolens --store "$OUT/store" compare --gate=regression session=last --format md $FLAGS >"$OUT/comment.md" || return
-		say "warning: some points are not settled; STRICT=1 makes that an error"
-		[ -z "${GITHUB_ACTIONS:-}" ] || echo "::warning::some points are not settled"
+		say "warning: some points are inconclusive; STRICT=1 makes that an error"
+		[ -z "${GITHUB_ACTIONS:-}" ] || echo "::warning::some points are inconclusive"
 		status=0
 	fi
 	cat "$OUT/comment.md"
@@ -205,8 +205,8 @@ comment() {
 	esac
 }
 
-# issue has one issue for each sweep, backend and precision: a regression opens or updates it, and points that are all settled
-# without one close it. What is not settled leaves it as it is.
+# issue has one issue for each sweep, backend and precision: a regression opens or updates it, and points of which none is inconclusive
+# close it if none regressed. Inconclusive points leave it as it is.
 issue() {
 	[ "$forge" != none ] || return 0
 	status=$(cat "$OUT/status" 2>/dev/null) || return 0
