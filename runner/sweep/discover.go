@@ -91,8 +91,8 @@ func (l *layered) readDiscover(keys map[string]field, o Overrides) error {
 			}
 			l.found = append(l.found, found)
 		}
-		l.addShortNames(benchmarks)
 	}
+	l.addShortNames()
 	if other := keys["variants"]; other.given() && len(l.foundVariants()) > 0 {
 		return other.errorf("discover, on line %d, finds variants too: want one of them", f.line)
 	}
@@ -203,7 +203,7 @@ type foundLayer struct {
 
 // foundBenchmark makes the layers of a benchmark that was found.
 func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS) (foundBenchmark, error) {
-	own, err := l.layer(d, foundLayer{Suite: b.Suite})
+	own, err := d.layer(foundLayer{Suite: b.Suite})
 	if err != nil {
 		return foundBenchmark{}, err
 	}
@@ -237,10 +237,10 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 
 // addShortNames has the first word of a name stand for it where no benchmark of the suite is called that: of the chapter
 // ch1, ch1:moe means ch1/moe_dense.
-func (l *layered) addShortNames(benchmarks []discover.Benchmark) {
+func (l *layered) addShortNames() {
 	names := map[string]bool{}
-	for _, b := range benchmarks {
-		names[b.Name] = true
+	for _, b := range l.found {
+		names[b.key] = true
 	}
 	for i, b := range l.found {
 		if word, _, more := strings.Cut(path.Base(b.key), "_"); more && !names[path.Join(path.Dir(b.key), word)] {
@@ -267,14 +267,15 @@ func (l *layered) variantLayer(d *discovery, v discover.Variant) (*yaml.Node, er
 	case d.command == nil:
 		says.Command = []string{"./{file}"}
 	}
-	layer, err := l.layer(d, says)
+	layer, err := d.layer(says)
 	if err != nil || extension == pythonSuffix {
 		return layer, err
 	}
-	for key, given := range map[string]*yaml.Node{"build": d.build, "command": d.command} {
-		if given != nil {
-			layer.Content = append(layer.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: given.Line}, given)
-		}
+	if d.build != nil {
+		layer = mergedMaps(layer, mapNode(d.build.Line, "build", d.build), "")
+	}
+	if d.command != nil {
+		layer = mergedMaps(layer, mapNode(d.command.Line, "command", d.command), "")
 	}
 	return ofFile(layer, v.File), nil
 }
@@ -296,7 +297,7 @@ func ofFile(n *yaml.Node, file string) *yaml.Node {
 }
 
 // layer makes the keys of what was found. They have the line of the entry by which it was.
-func (l *layered) layer(d *discovery, says foundLayer) (*yaml.Node, error) {
+func (d *discovery) layer(says foundLayer) (*yaml.Node, error) {
 	var n yaml.Node
 	if err := n.Encode(says); err != nil {
 		return nil, fmt.Errorf("writing what was found as keys: %w", err)

@@ -49,8 +49,7 @@ func (l *layered) readConfig(file string, root fs.FS) (*yaml.Node, error) {
 		key, value := m.key, m.value.Node
 		switch translate, is := configWords[key]; {
 		case key == "iterations" && m.value.Kind == yaml.MappingNode:
-			value = timedIterations(m.value)
-			out = mergedMaps(out, value, "")
+			out = mergedMaps(out, timedIterations(m.value), "")
 			continue
 		case key == "metadata": // about the kernel, and not how it is run
 			continue

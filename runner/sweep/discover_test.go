@@ -90,6 +90,27 @@ func TestDiscoverTargets(t *testing.T) {
 	s := parse(t, "discover: {rule: pairs}\n", Overrides{Files: both, Targets: []string{"ch1:moe"}})
 	equal(t, discovered(s)[0], "ch1:ch1/moe:baseline  ch1/baseline_moe.py:run_benchmark")
 	equal(t, len(s.Points), 2)
+
+	// Also where another entry finds more.
+	more := in("a/ch1/baseline_moe.py", "a/ch1/optimized_moe.py", "a/ch1/baseline_moe_dense.py", "a/ch1/optimized_moe_dense.py", "b/ch2/baseline_x.py", "b/ch2/optimized_x.py")
+	s = parse(t, "discover:\n  - {rule: pairs, in: a}\n  - {rule: pairs, in: b}\n", Overrides{Files: more, Targets: []string{"ch1:moe"}})
+	equal(t, len(s.Points), 2)
+}
+
+// FuzzConfig: whatever stands beside a kernel is settings or an error of one line.
+func FuzzConfig(f *testing.F) {
+	for _, text := range []string{
+		"problem_size: {n: [1, 2]}\nprecisions: fp32\ntolerances: {rmse: 1e-3}\n", "iterations: {warmup: 1, timed: 4}", "iterations: 5",
+		"skip_conditions: [{backend: cuda, check: not torch.cuda.is_available()}]", "metadata: {a: 1}", "backends: {a: b}", "[a", "grid: {n: {}}",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		_, err := readText("sweep.yaml", []byte("discover: {rule: kernels}"), Overrides{Files: in("kernels/a.py", "kernels/bench.yaml="+text)})
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
 }
 
 // TestDiscoverLayers: names choose of what was found, and the file may say more of each.
