@@ -66,7 +66,7 @@ func rangeFields() []answer.Field[Group] {
 		inUnit("median", "median over the medians of the points", medianOf),
 		inUnit("lowest", "the lowest of these medians", func(g *Group) *float64 { return g.Lowest }),
 		inUnit("highest", "the highest of these medians", func(g *Group) *float64 { return g.Highest }),
-		ratio("spread", "median over the spreads of the points: how much the samples of a run vary, 1.4826 MAD / median", spreadOf),
+		ratio("spread", "median over the spreads of the points: how much the samples of a run vary, 1.4826 MAD / median; runs with one sample have none", spreadOf),
 	}
 }
 
@@ -93,13 +93,13 @@ func bestFields() []answer.Field[Group] {
 		field("samples_min", answer.TypeInteger, "the fewest samples of such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMin) }),
 		field("samples_max", answer.TypeInteger, "the most samples of such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMax) }),
 		inUnit("median", "median over the medians of these runs", medianOf),
-		inUnit("p99", "median over their 99th percentiles", func(g *Group) *float64 {
+		inUnit("p99", "median over their 99th percentiles, of runs with more than one sample", func(g *Group) *float64 {
 			if g.Best == nil {
 				return nil
 			}
 			return g.Best.P99
 		}),
-		ratio("spread", "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median", spreadOf))
+		ratio("spread", "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median; runs with one sample have none", spreadOf))
 }
 
 func groupField(name string, t answer.Type, meaning string, of func(*Group) any) answer.Field[Group] {

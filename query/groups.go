@@ -87,8 +87,8 @@ func groupKeys(by []string) ([]groupKey, error) {
 			return nil, fault.Input("by: %s holds several values", f.Column.Name)
 		case k == schema.KindMap:
 			return nil, fault.Input("by: %s holds several values: say which, as in %s.name", f.Column.Name, filter.PrefixOf(f.Column.Name))
-		case f.Entry == "" && f.Column.Unit == schema.UnitOfRow:
-			return nil, fault.Input("by: %s is measured: want what runs have in common", f.Column.Name)
+		case f.Measured():
+			return nil, fault.Input("by: %s is measured: want what runs have in common", fault.Brief(key))
 		}
 		if slices.ContainsFunc(keys, func(other groupKey) bool { return other.field.Column == f.Column && other.field.Entry == f.Entry }) {
 			return nil, fault.Input("by: %s stands there twice", fault.Brief(key))

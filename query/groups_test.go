@@ -225,7 +225,7 @@ func TestGroupsKeys(t *testing.T) {
 		{[]string{"env.governor"}, "env.governor: performance"},
 		{[]string{"dim"}, "dim: 64, no number"},
 		{[]string{"param.dim", "batch_size"}, "param.dim batch_size: 64 1, 64 <nil>, no number 1"},
-		{[]string{"median"}, "param.median: x, <nil>"},
+		{[]string{"param.median"}, "param.median: x, <nil>"},
 		{[]string{"mode"}, "mode: é'\", <nil>"},
 		{[]string{"session"}, "session_id: " + querytest.SessionID(1)},
 		{[]string{"side", "machine"}, "side machine: base lab3, head lab3, <nil> lab1, <nil> lab3"},

@@ -16,6 +16,7 @@ type ListRequest struct {
 	Until  time.Time // runs that started before; the zero time is no bound
 	Sort   []string  // keys as in a filter (columns, param.k ...), "-p99" for descending; NULL last; nil is newest first
 	Limit  int       // at most so many rows; 0 is no limit
+	Count  bool      // of Pages: Total is wanted, where there is a Limit
 	// Metrics are those whose values are wanted, each once; nil is the primary one of each run. Of one, the columns that sum
 	// samples up are of it, NULL of runs without it. Of several, each has columns of its own behind the others, which are
 	// of the primary one: metric.NAME, the median or, where none is known, the mean, and metric.NAME.unit.
@@ -24,7 +25,7 @@ type ListRequest struct {
 
 // Found is what is known of all runs that match.
 type Found struct {
-	Total int // runs that match, before Limit; 0 of Pages with a Limit
+	Total int // runs that match, before Limit; 0 of Pages with a Limit, unless they Count
 	// NotNumbers are, by key of the filter, values that an ordering could not use, being no numbers: of runs that nothing
 	// else in the filter leaves out.
 	NotNumbers map[string]int
@@ -78,7 +79,7 @@ func (db *DB) Runs(ctx context.Context, req ListRequest, columns ...string) ([]s
 // Pages gives columns of the runs that match, in the order wanted; nil is every column. It hands them over in pages, one
 // after another, of which there is at least one, so that there may be any number. An error of page ends it and is returned.
 func (db *DB) Pages(ctx context.Context, req ListRequest, columns []string, page func(Page) error) error {
-	return db.pages(ctx, lister{req: req}, columns, func(p part) error {
+	return db.pages(ctx, lister{req: req, counts: req.Count}, columns, func(p part) error {
 		if len(req.Metrics) > 1 {
 			p.Table = withMetrics(p.Table, req.Metrics, p.beside)
 		}

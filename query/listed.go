@@ -20,6 +20,7 @@ type ListedRun struct {
 	Wrong        bool      // its result is wrong: see schema.IsWrong
 	StartedAt    time.Time // the zero time where it is not known
 	Metric, Unit string
+	Level        schema.Level // of its samples
 	Samples      *int64
 	Median, Mean *float64
 	P99          *float64
@@ -30,7 +31,7 @@ type ListedRun struct {
 // listedColumns are the columns of runs that ListedRunOf takes, but env.
 var listedColumns = []string{
 	"run_id", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
-	"metric", "unit", "n_samples", "mean", "p50", "p99", "status", "stage", "error_kind",
+	"metric", "unit", "level", "n_samples", "mean", "p50", "p99", "status", "stage", "error_kind",
 }
 
 // ListedRunOf is a run, which may be stored or not, as listings show it.
@@ -44,7 +45,7 @@ func ListedRunOf(r *schema.Run) ListedRun {
 	}
 	if m := r.Metric(r.Primary); m != nil {
 		l.Metric, l.Unit, l.UnitInFile = m.Name, m.Unit, UnitInFile(r, m.Name)
-		l.Samples, l.Median, l.Mean, l.P99 = m.Summary.N, m.Summary.P50, m.Summary.Mean, m.Summary.P99
+		l.Level, l.Samples, l.Median, l.Mean, l.P99 = m.Level, m.Summary.N, m.Summary.P50, m.Summary.Mean, m.Summary.P99
 	}
 	return l
 }

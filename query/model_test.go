@@ -124,7 +124,7 @@ func modelNumber(s string) (float64, bool) {
 
 // leaf makes a random word.
 func leaf(random *rand.Rand) predicate {
-	switch random.IntN(9) {
+	switch random.IntN(10) {
 	case 0:
 		return leafInteger(random)
 	case 1:
@@ -145,6 +145,8 @@ func leaf(random *rand.Rand) predicate {
 	case 6:
 		op, at := pick(random, orders), querytest.Start.Add(time.Duration(random.IntN(60))*time.Second)
 		return predicate{"started_at" + op + at.Format(time.RFC3339Nano), func(r *schema.Run) bool { return compared(op, r.StartedAt.Compare(at)) }}
+	case 8:
+		return leafMetric(random)
 	case 7:
 		word := pick(random, []string{"true", "false"})
 		return predicate{"git_dirty=" + word, func(r *schema.Run) bool { return r.Env.GitDirty != nil && fmt.Sprint(*r.Env.GitDirty) == word }}
@@ -156,7 +158,12 @@ func leaf(random *rand.Rand) predicate {
 }
 
 func leafInteger(random *rand.Rand) predicate {
-	switch random.IntN(3) {
+	switch random.IntN(4) {
+	case 3:
+		a, b := random.IntN(3), random.IntN(3)+2
+		return predicate{fmt.Sprintf("bs=%d..%d,9..", a, b), func(r *schema.Run) bool {
+			return r.BatchSize != nil && *r.BatchSize >= int64(a) && *r.BatchSize <= int64(b)
+		}}
 	case 0:
 		return predicate{"bs=null", func(r *schema.Run) bool { return r.BatchSize == nil }}
 	case 1:
@@ -179,6 +186,32 @@ func leafUnit(random *rand.Rand) predicate {
 	return predicate{fmt.Sprintf("p50%s%v%s", op, n, unit), func(r *schema.Run) bool {
 		u, s := modelSummary(r)
 		return u == stored && s.P50 != nil && compared(op, order(*s.P50, n*1000))
+	}}
+}
+
+// leafMetric is a word about a metric, primary or not.
+func leafMetric(random *rand.Rand) predicate {
+	metric, unit := "latency", "us"
+	if random.IntN(2) == 0 {
+		metric, unit = "peak_memory", "kB"
+	}
+	op, n := pick(random, orders), pick(random, []float64{100, 200, 300, 201.008})
+	value := func(r *schema.Run) (float64, bool) {
+		m := r.Metric(metric)
+		if m == nil || m.Summary.P50 == nil {
+			return 0, false
+		}
+		return *m.Summary.P50, true
+	}
+	switch random.IntN(4) {
+	case 0:
+		return predicate{"metric." + metric + "=null", func(r *schema.Run) bool { _, ok := value(r); return !ok }}
+	case 1:
+		return predicate{fmt.Sprintf("%s.p50=..%v%s", metric, n, unit), func(r *schema.Run) bool { v, ok := value(r); return ok && v <= n*1000 }}
+	}
+	return predicate{fmt.Sprintf("%s%s%v%s", metric, op, n, unit), func(r *schema.Run) bool {
+		v, ok := value(r)
+		return ok && compared(op, order(v, n*1000))
 	}}
 }
 

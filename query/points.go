@@ -6,6 +6,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // SessionPoint is what the runs of a point come to, in a session, and of one of its sides where it has two.
@@ -19,6 +20,7 @@ type SessionPoint struct {
 	SamplesMax           *int64
 	Metric, Unit, Better string
 	Median, P99, Spread  *float64
+	Level                schema.Level  // of the samples; of several the first by name
 	Metrics              []PointMetric // those that AddMetrics was asked for
 	Warnings             []string
 	Failures             []Failure
@@ -36,7 +38,7 @@ type Failure struct {
 //	SELECT median(coalesce(p50, mean)) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
 //	FROM runs WHERE point_id = '...' AND purpose = 'measure' AND status = 'ok'
 //
-// and missing where these runs differ in metric or unit. Failures are the most frequent first, then in the order of their
+// where p99 and spread leave out runs with one sample, which does not vary, and missing where these runs differ in metric or unit. Failures are the most frequent first, then in the order of their
 // fields.
 func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) ([]SessionPoint, error) {
 	columns, err := scan.RunColumns(pointsColumns)
@@ -79,7 +81,7 @@ func sessionPointOf(row []any) SessionPoint {
 	p := SessionPoint{
 		PointID: c.text(), Side: c.text(), Point: c.point(), Runs: c.count(), OKRuns: c.count(), Statuses: c.counts(),
 		SamplesMin: c.integer(), SamplesMax: c.integer(), Metric: c.text(), Unit: c.text(), Better: c.text(),
-		Median: c.real(), P99: c.real(), Spread: c.real(),
+		Median: c.real(), P99: c.real(), Spread: c.real(), Level: schema.Level(c.text()),
 	}
 	for _, word := range duck.List(c.next()) {
 		p.Warnings = append(p.Warnings, duck.Text(word))
@@ -97,12 +99,12 @@ func sessionPointOf(row []any) SessionPoint {
 // pointsColumns are the columns of runs that pointsSQL reads.
 var pointsColumns = []string{
 	"run_id", "session_id", "point_id", "side", "purpose", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params",
-	"status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad",
+	"status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad", "level",
 }
 
 // pointsSQL is what SessionPoints describes, of a subquery of runs of purpose measure, in the order in which sessionPointOf
 // reads it.
 func pointsSQL(runs string) string {
 	return `SELECT point_id, side, benchmark, variant, backend, model, "precision", batch_size, seq_len, NULL AS machine, params, runs, ok_runs, statuses,
-	samples_min, samples_max, metric, unit, better, median, p99, spread, warnings, failures FROM ` + scan.PointRows(runs, "", "") + " ORDER BY first_run"
+	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures FROM ` + scan.PointRows(runs, "", ", min(level) FILTER (ok) AS level") + " ORDER BY first_run"
 }

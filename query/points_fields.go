@@ -36,7 +36,7 @@ func pointNumbers() []answer.Field[SessionPoint] {
 		f.Unit = schema.UnitOfRow
 		return f
 	}
-	spread := pointField("spread", answer.TypeReal, "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median",
+	spread := pointField("spread", answer.TypeReal, "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median; runs with one sample have none",
 		func(p *SessionPoint) any { return answer.ComputedValue(p.Spread) })
 	spread.Unit = "ratio"
 	return []answer.Field[SessionPoint]{
@@ -44,8 +44,9 @@ func pointNumbers() []answer.Field[SessionPoint] {
 		pointText("unit", "its unit; NULL where runs differ in it", func(p *SessionPoint) string { return p.Unit }),
 		pointText("better", "lower or higher: which values of it are better", func(p *SessionPoint) string { return p.Better }),
 		number("median", "median over the medians of the ok runs", func(p *SessionPoint) *float64 { return p.Median }),
-		number("p99", "median over their 99th percentiles", func(p *SessionPoint) *float64 { return p.P99 }),
+		number("p99", "median over their 99th percentiles, of runs with more than one sample", func(p *SessionPoint) *float64 { return p.P99 }),
 		spread,
+		pointText("level", schema.RunColumn("level").Doc, func(p *SessionPoint) string { return string(p.Level) }),
 	}
 }
 

@@ -204,3 +204,27 @@ func TestShow(t *testing.T) {
 		querytest.WantInput(t, err, "run: no run has the id")
 	}
 }
+
+// TestOneSample: a single sample does not vary, so that a point of such runs has no spread and no percentile, and no filter by
+// spread finds them.
+func TestOneSample(t *testing.T) {
+	t.Parallel()
+	db := querytest.Open(t, querytest.NewStore(t, querytest.NewRun(0, 0, func(r *schema.Run) {
+		m := schema.Metric{Name: "latency", Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Tick: 1, Ticks: []int64{7}}
+		m.Summary = stat.Summarize(m.Values())
+		r.Metrics, r.Primary = []schema.Metric{m}, "latency"
+	})))
+	points, err := db.SessionPoints(t.Context(), querytest.SessionID(1), nil)
+	if err != nil || len(points) != 1 {
+		t.Fatal(points, err)
+	}
+	if p := points[0]; p.Median == nil || *p.Median != 7 || p.P99 != nil || p.Spread != nil {
+		t.Errorf("median %v, p99 %v, spread %v, want 7 and two that are NULL", p.Median, p.P99, p.Spread)
+	}
+	for _, filter := range []string{"spread<5%", "latency.spread<5%"} {
+		page, err := db.List(t.Context(), query.ListRequest{Filter: filter})
+		if err != nil || len(page.Runs) != 0 {
+			t.Errorf("%s finds %v, %v", filter, page.Runs, err)
+		}
+	}
+}

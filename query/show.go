@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
@@ -43,7 +44,11 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 		case len(like) == 0 && r.Src.Removed(id):
 			return fault.Input("run: %q was removed; restore brings it back", fault.Brief(id))
 		case len(like) == 0:
-			return fault.Input("run: no run has the id %q", fault.Brief(id))
+			hint := "; ls lists them"
+			if strings.ContainsAny(id, "=<>~") {
+				hint = "; a filter is for ls, which lists ids"
+			}
+			return fault.Input("run: no run has the id %q%s", fault.Brief(id), hint)
 		}
 		run, err := schema.ParseULID(like[0])
 		if err != nil {

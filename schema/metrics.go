@@ -51,6 +51,7 @@ const PrimaryMetric = "latency"
 // MetricKinds are the metrics with a fixed meaning. A benchmark may add others.
 var MetricKinds = []MetricKind{
 	{"latency", "ns", BetterLower, ScaleRatio, "time of one iteration"},
+	{"wall_time", "ns", BetterLower, ScaleRatio, "whole time of one process that a shell runs, whose start is no part of latency"},
 	{"cpu_user", "ns", BetterLower, ScaleRatio, "user CPU time of one iteration, of the process and its waited-for children"},
 	{"cpu_system", "ns", BetterLower, ScaleRatio, "system CPU time of one iteration, of the process and its waited-for children"},
 	{"peak_memory", "B", BetterLower, ScaleRatio, "largest resident peak of any one process"},

@@ -99,9 +99,10 @@ const (
 	LevelRequest   Level = "request"
 	LevelToken     Level = "token"
 	LevelInterval  Level = "interval"
+	LevelMean      Level = "mean" // of the iterations in a sample
 )
 
-var levels = []Level{LevelIteration, LevelProcess, LevelRequest, LevelToken, LevelInterval}
+var levels = []Level{LevelIteration, LevelProcess, LevelRequest, LevelToken, LevelInterval, LevelMean}
 
 // TimeSource says where StartedAt comes from.
 type TimeSource string

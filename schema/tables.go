@@ -77,7 +77,7 @@ func runsTable() *Table {
 		column("metric", KindString, "the primary metric; the summary to the right is of its samples"),
 		column("unit", KindString, "its unit"),
 		column("better", KindString, "lower or higher; NULL not known"),
-		column("level", KindString, "what a sample measures: iteration process request token interval"),
+		column("level", KindString, "what a sample measures: iteration process request token interval, mean (of the iterations in a sample)"),
 		column("clock", KindString, "clock of the samples"),
 	)...)
 	return newTable("runs", append(columns, derived(summaryColumns()...)...))
@@ -90,7 +90,7 @@ func samplesTable() *Table {
 		column("unit", KindString, "its unit"),
 		column("better", KindString, "lower or higher; NULL not known"),
 		column("clock", KindString, "clock of the samples; different clocks are not comparable"),
-		column("level", KindString, "what a sample measures: iteration process request token interval"),
+		column("level", KindString, "what a sample measures: iteration process request token interval, mean (of the iterations in a sample)"),
 		inUnit(UnitOfRow, column("tick", KindReal, "size of a tick in the unit")),
 		listOf("ticks", column("element", KindInt, ""), "raw samples in order, as integers of a tick"),
 		inUnit(UnitOfRow, listOf("reals", column("element", KindReal, ""), "raw samples in order, in the unit, where they are not integers of a tick")),

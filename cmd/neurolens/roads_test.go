@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,10 +150,10 @@ func sweptPoint(t *testing.T, value string, o sweep.Overrides) *sweep.Point {
 // has to be quoted.
 func asked(t *testing.T, written, text string) {
 	t.Helper()
-	if strings.ContainsAny(written, "\" ,()") {
+	if strings.ContainsAny(written, "\" ,()") || slices.ContainsFunc([]string{"..", "&&", "||"}, func(part string) bool { return strings.Contains(written, part) }) {
 		return
 	}
-	c, err := filter.Compile("param.x="+written, func(string, string) ([]string, error) { return nil, nil })
+	c, err := filter.Compile("param.x="+written, filter.Lookups{IDs: func(string, string) ([]string, error) { return nil, nil }})
 	if err != nil {
 		t.Fatalf("%s: %v", written, err)
 	}

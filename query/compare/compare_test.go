@@ -244,6 +244,7 @@ func TestCompareSense(t *testing.T) {
 		{what: "another unit", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Unit = "B" }), verdict: judge.Estimate, reason: judge.Units},
 		{what: "another metric", base: five, head: five, edited: values("wall", 1, 2, 3), verdict: judge.Estimate, reason: judge.Units},
 		{what: "another clock", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Clock = "cuda_event" }), verdict: judge.Estimate, reason: judge.Clocks},
+		{what: "means beside single iterations", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Level = schema.LevelMean }), verdict: judge.Estimate, reason: judge.Levels},
 		{what: "another level", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Level = schema.LevelProcess }), verdict: judge.Estimate, reason: judge.Levels},
 		{
 			what: "nobody knows which way is better", base: five, head: []float64{2000, 2001, 2002, 2003, 2004}, editBase: edited(func(m *schema.Metric) { m.Better = "" }),

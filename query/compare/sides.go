@@ -121,13 +121,12 @@ func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter strin
 	}
 	s.Filter = filter
 	if s.Runs == 0 {
-		if err := r.Check(ctx, s.Sel.Unsure); err != nil {
-			return nil, err
-		}
 		if strings.HasPrefix(name, "side=") {
-			return nil, fault.Input("compare: %s has no runs of two sides (bench --against makes them): want BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base)))
+			return nil, cmp.Or(r.Check(ctx, s.Sel.Unsure),
+				fault.Input("compare: %s has no runs of two sides (bench --against makes them): want BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base))))
 		}
-		return nil, fault.Input("compare: %s matches no run (%s)", cmp.Or(m.fileOf(r), nameOf(name, filter)), sessionsKnown(ctx, r))
+		why, err := r.Reasons(ctx, s.Sel)
+		return nil, cmp.Or(err, fault.Input("compare: %s matches no run (%s)%s", cmp.Or(m.fileOf(r), nameOf(name, filter)), sessionsKnown(ctx, r), strings.Join(append([]string{""}, why...), "; ")))
 	}
 	return s, nil
 }

@@ -112,6 +112,10 @@ func check(db *query.DB, req Request) error {
 	if req.Dest == "" {
 		return fault.Input("export: a destination is missing")
 	}
+	if _, err := os.Stat(req.Dest); err != nil && slices.Contains([]string{".parquet", ".arrow", ".csv", ".jsonl"}, filepath.Ext(req.Dest)) {
+		format := strings.TrimPrefix(filepath.Ext(req.Dest), ".")
+		return fault.Input("export: %s: want a directory, for several files; one file is: neurolens export - --format %s > %s", req.Dest, format, req.Dest)
+	}
 	dest, err := Resolved(req.Dest)
 	if err != nil {
 		return destError(req.Dest, err)

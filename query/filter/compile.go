@@ -53,22 +53,28 @@ type Unsure struct {
 // compiler makes a condition of a filter.
 type compiler struct {
 	Condition
-	lookup Lookup
-	seen   map[string]bool // columns
-	places map[any]string  // parameters by value
-	within int             // of how many nots a node stands in
+	lookups Lookups
+	seen    map[string]bool // columns
+	places  map[any]string  // parameters by value
+	within  int             // of how many nots a node stands in
 }
 
-// Lookup finds the ids that the value of run=, session=, baseline= or commit= stands for; none is not an error.
-type Lookup func(key, value string) ([]string, error)
+// Lookups are what a filter needs to know of the stores.
+type Lookups struct {
+	// IDs finds the ids that the value of run=, session=, baseline= or commit= stands for; none is not an error.
+	IDs func(key, value string) ([]string, error)
+	// Metric makes a table of what runs have of a metric, and gives its name: of_run, the value as SQL over a row of samples,
+	// and its unit.
+	Metric func(metric, value string) (table string, err error)
+}
 
-// Compile makes a condition of a filter's text. Errors wrap ErrInput, or are the lookup's.
-func Compile(text string, ids Lookup) (Condition, error) {
+// Compile makes a condition of a filter's text. Errors wrap ErrInput, or are those of lookups.
+func Compile(text string, lookups Lookups) (Condition, error) {
 	n, err := parseFilter(text)
 	if err != nil || n == nil {
 		return Condition{}, err
 	}
-	c := &compiler{lookup: ids, seen: map[string]bool{}, places: map[any]string{}}
+	c := &compiler{lookups: lookups, seen: map[string]bool{}, places: map[any]string{}}
 	if c.SQL, c.Reach, err = c.node(n); err != nil {
 		return Condition{}, err
 	}
@@ -121,6 +127,9 @@ func not(condition string) string { return "NOT coalesce(" + condition + ", fals
 
 func (c *compiler) word(w *Word) (text, reach string, err error) {
 	f := FieldOf(w.Key)
+	if f.Bare && w.hasUnit() {
+		f = metricField(w.Key)
+	}
 	op, negated := strings.CutPrefix(w.Op, "!")
 	known := len(c.NotNumbers)
 	switch op {
@@ -146,6 +155,23 @@ func (c *compiler) word(w *Word) (text, reach string, err error) {
 		reach = joined([]string{reach, n.SQL}, " OR ")
 	}
 	return text, reach, nil
+}
+
+// hasUnit tells whether a word compares with a number that has a unit, as no parameter can be: an order or a range.
+func (w *Word) hasUnit() bool {
+	unit := func(text string) bool {
+		n, err := schema.ParseQuantity(text)
+		return err == nil && n.Unit != ""
+	}
+	for _, v := range w.Values {
+		from, to, isRange := v.ends()
+		switch {
+		case v.quoted:
+		case strings.ContainsAny(w.Op, "<>") && unit(v.Text), isRange && (unit(from.Text) || unit(to.Text)):
+			return true
+		}
+	}
+	return false
 }
 
 func (w *Word) fail(v Value, format string, args ...any) error {
@@ -181,7 +207,13 @@ func (c *compiler) read(column *schema.Column) string {
 
 // expression is the SQL of a field.
 func (c *compiler) expression(f Field) string {
-	if f.Entry == "" {
+	switch {
+	case f.Column == heads["spread"]:
+		for _, name := range []string{"mad", "n_samples", "p50"} {
+			c.read(schema.RunColumn(name))
+		}
+		return spreadSQL
+	case f.Entry == "":
 		return c.read(f.Column)
 	}
 	return c.read(f.Column) + "[" + c.bind(f.Entry) + "]"
@@ -189,11 +221,18 @@ func (c *compiler) expression(f Field) string {
 
 // equal compiles = with its values, one of which has to be equal.
 func (c *compiler) equal(w *Word, f Field) (string, error) {
-	x := c.expression(f)
 	var alternatives []string
 	for _, v := range w.Values {
+		if f.Metric != "" && v.Text == "null" && !v.quoted {
+			some, err := c.ofMetric(f, "value IS NOT NULL")
+			if err != nil {
+				return "", err
+			}
+			alternatives = append(alternatives, "NOT "+some)
+			continue
+		}
 		if v.Text == "null" && !v.quoted && w.Key != KeyBaseline {
-			alternatives = append(alternatives, x+" IS NULL")
+			alternatives = append(alternatives, c.expression(f)+" IS NULL")
 			continue
 		}
 		text, err := c.equalTo(w, f, v)
@@ -206,10 +245,14 @@ func (c *compiler) equal(w *Word, f Field) (string, error) {
 }
 
 func (c *compiler) equalTo(w *Word, f Field, v Value) (string, error) {
+	if from, to, ok := v.ends(); ok && f.takesRange(from, to) {
+		return c.between(w, f, from, to)
+	}
+	if k := f.Kind(); k == schema.KindInt || k == schema.KindReal {
+		return c.compare(w, f, "=", v)
+	}
 	x := c.expression(f)
 	switch f.Kind() {
-	case schema.KindInt, schema.KindReal:
-		return c.compare(w, f, "=", v)
 	case schema.KindBool:
 		if v.quoted || v.Text != "true" && v.Text != "false" {
 			return "", w.fail(v, "want true, false or null")
@@ -223,7 +266,7 @@ func (c *compiler) equalTo(w *Word, f Field, v Value) (string, error) {
 	case schema.KindMap:
 		return "", w.fail(v, "%s holds several values: say which, as in %s.name=...", w.Key, PrefixOf(f.Column.Name))
 	case schema.KindTime:
-		return "", w.fail(v, "compare a time with < <= > or >=")
+		return c.between(w, f, v, v)
 	}
 	texts, err := c.texts(w, f, v)
 	if err != nil {
@@ -252,7 +295,7 @@ func PrefixOf(column string) string {
 func (c *compiler) texts(w *Word, f Field, v Value) ([]string, error) {
 	switch {
 	case StandsForIDs(w.Key):
-		ids, err := c.lookup(w.Key, v.Text)
+		ids, err := c.lookups.IDs(w.Key, v.Text)
 		if errors.Is(err, fault.ErrInput) {
 			return nil, w.fail(v, "%v", err)
 		}
@@ -307,7 +350,7 @@ func (c *compiler) order(w *Word, f Field) (string, error) {
 	case schema.KindInt, schema.KindReal:
 		return c.compare(w, f, w.Op, v)
 	case schema.KindTime:
-		t, err := parseTime(v.Text)
+		t, _, err := parseTime(v.Text)
 		if err != nil {
 			return "", w.fail(v, "%v", err)
 		}

@@ -9,7 +9,7 @@ import (
 // Values are parameters of the SQL, never part of its text.
 func ExampleCompile() {
 	noIDs := func(key, value string) ([]string, error) { return nil, nil }
-	c, err := filter.Compile("batch_size>=8 precision=float16,null", noIDs)
+	c, err := filter.Compile("batch_size>=8 precision=float16,null", filter.Lookups{IDs: noIDs})
 	fmt.Println(c.SQL, err)
 	fmt.Println(c.Args)
 	// Output:
@@ -19,8 +19,8 @@ func ExampleCompile() {
 
 // What is no filter says where.
 func ExampleCompile_mistake() {
-	_, err := filter.Compile("batch_size>=8 precision", nil)
+	_, err := filter.Compile("batch_size>=8 precision", filter.Lookups{})
 	fmt.Println(err)
 	// Output:
-	// filter: precision  (offset 14): a condition is missing; a shell takes < and > for itself, so quote it: 'precision>=2'
+	// filter: precision  (offset 14): a value is missing, as in precision=VALUE
 }

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -61,6 +62,14 @@ var nasty = []struct{ text, want string }{
 	{`a=""`, `a = ""`},
 	{` `, `everything`},
 	{`a!b=1`, `a!b = 1`},
+	{`a==1 b=~x c<>2`, `and(a = 1, b ~ x, c != 2)`},
+	{`a=1 OR b=2 AND NOT c=3 Or d=4`, `or(a = 1, and(b = 2, not(c = 3)), d = 4)`},
+	{`a=1 && b=2 || !c=3`, `or(and(a = 1, b = 2), not(c = 3))`},
+	{`a=1||b=2&&!(c=3)`, `or(a = 1, and(b = 2, not(c = 3)))`},
+	{`a = 1 b  >=  2 "or" = 3`, `and(a = 1, b >= 2, or = 3)`},
+	{`a~x||y k="a||b"`, `and(a ~ x||y, k = "a||b")`},
+	{`k=[1||2],{a&&b}`, `k = [1||2] | {a&&b}`},
+	{`a=1..4,8`, `a = 1..4 | 8`},
 }
 
 func TestParseNasty(t *testing.T) {
@@ -91,7 +100,7 @@ func TestFilterRefusals(t *testing.T) {
 		{`()`, `(offset 1): a condition is missing`},
 		{`=1`, `(offset 0): a key is missing before =`},
 		{`a=1,,2`, `(offset 4): a value is missing`},
-		{`a==1`, `(offset 2): two operators`},
+		{`a===1`, `(offset 3): two operators`},
 		{`a=>1`, `(offset 2): two operators`},
 		{`suite~a(b`, `(offset 6): missing closing ): a(b`},
 		{`suite~"x**"`, `invalid nested repetition operator: **`},
@@ -106,21 +115,36 @@ func TestFilterRefusals(t *testing.T) {
 		{`git_dirty>true`, `git_dirty has no order`},
 		{`params=x`, `params holds several values: say which, as in param.name=...`},
 		{`artifacts=x`, `artifacts holds more than text`},
-		{`started_at=2026-11-01`, `compare a time with < <= > or >=`},
+		{`started_at=soon`, `(offset 11): "soon" is not a time`},
+		{`when=2026-11-03..2026-11-01`, `did you mean when=2026-11-01..2026-11-03?`},
+		{`batch_size=8..1`, `the range ends before it begins; did you mean batch_size=1..8?`},
+		{`batch_size=1..x`, `(offset 14): "x" is not a number`},
+		{`batch_size=1..2..8`, `"1..2..8" is not a number`},
+		{`bs=1,seq=64`, `(offset 5): a space is between conditions, not a comma: bs=1 seq=64`},
+		{`latency`, `want KEY=VALUE, as in batch_size=8`},
+		{`bs:2`, `want KEY=VALUE; did you mean bs=2?`},
+		{`p99`, `quote it: 'p99<2ms'`},
+		{`when`, `quote it: 'when>=2026-11-01'`},
+		{`precision`, `a value is missing, as in precision=VALUE`},
+		{`metric.latency<1`, `metric.latency is in the unit of its metric: say which`},
+		{`latency<fast`, `"fast" is not a number`},
+		{`metric.latency~x`, `a regular expression is for text, metric.latency is none`},
+		{`median<1`, `say which, as in median<1ms`},
+		{`spread<5ms`, `spread is in ratio, but "5ms" is in ns`},
+		{`param.dim<16ms`, `param.dim has no unit, but "16ms" has ms`},
 		{`started_at>=yesterday`, `"yesterday" is not a time`},
 		{`batch_size~8`, `a regular expression is for text, batch_size is none`},
 		{`session~x`, `session takes = and != only`},
 		{`run>x`, `run takes = and != only`},
-		{`dim>=64ms`, `dim has no unit, but "64ms" has ms`},
 		{"a=\x00", `a NUL byte`},
 		{"a=\xff", `not UTF-8`},
 		{strings.Repeat("(", 1000), `nested too deeply`},
 		{strings.Repeat("not ", 1000) + "a=1", `nested too deeply`},
 		{strings.Repeat("a=1 ", 1000), `too many conditions`},
 		{strings.Repeat("x", 1<<20), `longer than 65536 bytes`},
-		{"x\ny", `a condition is missing`},
+		{"x\ny", `want KEY=VALUE`},
 	} {
-		_, err := Compile(c.text, noIDs)
+		_, err := Compile(c.text, none)
 		switch {
 		case !errors.Is(err, fault.ErrInput):
 			t.Errorf("%.80q: got %v, want an ErrInput", c.text, err)
@@ -132,7 +156,11 @@ func TestFilterRefusals(t *testing.T) {
 	}
 }
 
-func noIDs(string, string) ([]string, error) { return nil, nil }
+// none are lookups that find nothing.
+var none = Lookups{
+	IDs:    func(string, string) ([]string, error) { return nil, nil },
+	Metric: func(string, string) (string, error) { return "metric_0", nil },
+}
 
 // TestCompileBindsEverything: no text of a user may get into the statement.
 func TestCompileBindsEverything(t *testing.T) {
@@ -142,12 +170,49 @@ func TestCompileBindsEverything(t *testing.T) {
 		`suite="` + evil + `"`, `suite~"DROP"`, `"` + evil + `"=1`, `param."` + evil + `">=1`, `tag."` + evil + `"="` + evil + `"`, `warnings="` + evil + `"`,
 		`warnings~DROP`, `p99<1DROP`, `session="` + evil + `"`, `env.DROP~DROP`, `started_at>2026-01-01 precision="DROP"`,
 	} {
-		c, err := Compile(text, func(_, value string) ([]string, error) { return []string{value}, nil })
+		c, err := Compile(text, Lookups{IDs: func(_, value string) ([]string, error) { return []string{value}, nil }, Metric: none.Metric})
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 		if strings.Contains(c.SQL, "DROP") {
 			t.Errorf("%s is spliced into %s", text, c.SQL)
+		}
+	}
+}
+
+// TestMeanings: what a condition is compiled to.
+func TestMeanings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, sql, args string }{
+		{`bs=1..4`, `(("batch_size" >= $1::BIGINT AND "batch_size" <= $2::BIGINT))`, `[1 4]`},
+		{`bs=2..`, `(("batch_size" >= $1::BIGINT))`, `[2]`},
+		{`bs!=..4,8`, `NOT coalesce((("batch_size" <= $1::BIGINT) OR "batch_size" = $2::BIGINT), false)`, `[4 8]`},
+		{`p99=1..2ms`, `((("p99" >= $1::DOUBLE AND "unit" = $2::VARCHAR) AND ("p99" <= $3::DOUBLE AND "unit" = $2::VARCHAR)))`, `[1e+06 ns 2e+06]`},
+		{`when=2026-11-01..2026-11-03`, `((epoch_us("started_at") >= $1::BIGINT AND epoch_us("started_at") < $2::BIGINT))`, `[1793491200000000 1793750400000000]`},
+		{`started_at=2026-11`, `((epoch_us("started_at") >= $1::BIGINT AND epoch_us("started_at") < $2::BIGINT))`, `[1793491200000000 1796083200000000]`},
+		{`when="2026-11-24T10:00"`, `((epoch_us("started_at") >= $1::BIGINT AND epoch_us("started_at") < $2::BIGINT))`, `[1795514400000000 1795514460000000]`},
+		{`median<1ms`, `("p50" < $1::DOUBLE AND "unit" = $2::VARCHAR)`, `[1e+06 ns]`},
+		{`spread<5%`, `(1.4826 * CASE WHEN n_samples IS DISTINCT FROM 1 THEN mad END / nullif(p50, 0)) < $1::DOUBLE`, `[0.05]`},
+		{`latency<1ms`, `("run_id" IN (SELECT of_run FROM latency|coalesce(p50, mean) WHERE value < $1::DOUBLE AND unit = $2::VARCHAR))`, `[1e+06 ns]`},
+		{`metric.my.time.p99>=2s`, `("run_id" IN (SELECT of_run FROM my.time|"p99" WHERE value >= $1::DOUBLE AND unit = $2::VARCHAR))`, `[2e+09 ns]`},
+		{`latency.spread<5%`, `("run_id" IN (SELECT of_run FROM latency|(1.4826 * CASE WHEN n_samples IS DISTINCT FROM 1 THEN mad END / nullif(p50, 0)) WHERE value < $1::DOUBLE))`, `[0.05]`},
+		{`latency=1ms..2ms`, `((("run_id" IN (SELECT of_run FROM latency|coalesce(p50, mean) WHERE value >= $1::DOUBLE AND unit = $2::VARCHAR)) AND ("run_id" IN (SELECT of_run FROM latency|coalesce(p50, mean) WHERE value <= $3::DOUBLE AND unit = $2::VARCHAR))))`, `[1e+06 ns 2e+06]`},
+		{`metric.accuracy>0.9`, `("run_id" IN (SELECT of_run FROM accuracy|coalesce(p50, mean) WHERE value > $1::DOUBLE AND coalesce(unit, 'ratio') IN ('', 'ratio')))`, `[0.9]`},
+		{`metric.accuracy=null`, `(NOT ("run_id" IN (SELECT of_run FROM accuracy|coalesce(p50, mean) WHERE value IS NOT NULL)))`, `[]`},
+		{`metric.latency.n_samples>=5`, `("run_id" IN (SELECT of_run FROM latency|"n_samples" WHERE value >= $1::BIGINT))`, `[5]`},
+		{`temperature=0.7`, `("params"[$1::VARCHAR] IN ($2::VARCHAR))`, `[temperature 0.7]`},
+		{`size=7b`, `("params"[$1::VARCHAR] IN ($2::VARCHAR))`, `[size 7b]`},
+		{`dim="1..4"`, `("params"[$1::VARCHAR] IN ($2::VARCHAR))`, `[dim 1..4]`},
+		{`commit_range=a..b`, `("params"[$1::VARCHAR] IN ($2::VARCHAR))`, `[commit_range a..b]`},
+		{`param.median=2`, `("params"[$1::VARCHAR] IN ($2::VARCHAR))`, `[median 2]`},
+	} {
+		cond, err := Compile(c.text, Lookups{IDs: none.IDs, Metric: func(metric, value string) (string, error) { return metric + "|" + value, nil }})
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		if args := fmt.Sprint(cond.Args); cond.SQL != c.sql || args != c.args {
+			t.Errorf("%s is\n%s %s, want\n%s %s", c.text, cond.SQL, args, c.sql, c.args)
 		}
 	}
 }

@@ -1,8 +1,11 @@
 package filter
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -22,18 +25,55 @@ func StandsForIDs(key string) bool {
 	return key == KeyRun || key == KeySession || key == KeyBaseline || key == KeyCommit
 }
 
-// Field is what a key of a filter means: a column, or what a map has under a name.
+// Field is what a key of a filter means: a column, what a map has under a name, or a number of a metric.
 type Field struct {
 	Column *schema.Column
 	Entry  string // of the map in column; empty for the column itself
 	Bare   bool   // written without a prefix, so possibly a slip of the pen
+	Metric string // column is of this metric's samples, not of the primary one's
+	middle bool   // of a metric: the median or, where none is known, the mean
 }
 
 // mapPrefixes are what the keys of a map's entries begin with.
 var mapPrefixes = map[string]string{"param": "params", "tag": "tags", "env": "env", "env_missing": "env_missing", "applied": "applied"}
 
-// FieldOf resolves a key: a column of runs or an alias of one, param.k, tag.k, env.k, env_missing.k, applied.k; every other
-// key is a parameter.
+// heads are the columns that tables of runs show under another name.
+var heads = map[string]*schema.Column{
+	"median": schema.RunColumn("p50"), "when": schema.RunColumn("started_at"), "spread": {Name: "spread", Kind: schema.KindReal, Unit: "ratio"},
+}
+
+// spreadSQL is the robust spread of a run: its standard deviation, made of the MAD, in relation to the median. One sample does
+// not vary.
+const spreadSQL = "(1.4826 * CASE WHEN n_samples IS DISTINCT FROM 1 THEN mad END / nullif(p50, 0))"
+
+// Names are the keys that are no columns but stand for one.
+func Names() []string {
+	return append(slices.Sorted(maps.Keys(heads)), KeyRun, KeySession, KeyBaseline, KeyCommit)
+}
+
+// MetricPrefix is what the keys of metrics begin with.
+const MetricPrefix = "metric."
+
+// metricField is NAME or NAME.NUMBER of a metric, where NUMBER is a column that sums samples up. A name may have dots.
+func metricField(key string) Field {
+	middle := Field{Column: schema.RunColumn("p50"), Metric: key, middle: true}
+	dot := strings.LastIndex(key, ".")
+	if dot <= 0 {
+		return middle
+	}
+	number := key[dot+1:]
+	column := heads[number]
+	if column == nil {
+		column, _ = schema.Samples.Column(number)
+	}
+	if column == nil || column.Kind != schema.KindReal && column.Kind != schema.KindInt || number == "when" {
+		return middle
+	}
+	return Field{Column: column, Metric: key[:dot], middle: number == "median"}
+}
+
+// FieldOf resolves a key: a column of runs, an alias of one or the name it has in tables, param.k, tag.k, env.k,
+// env_missing.k, applied.k, metric.k; every other key is a parameter.
 func FieldOf(key string) Field {
 	switch key {
 	case KeyRun, KeyBaseline:
@@ -45,6 +85,12 @@ func FieldOf(key string) Field {
 	}
 	if c, ok := schema.Runs.Column(schema.CanonicalAlias(key)); ok {
 		return Field{Column: c}
+	}
+	if c := heads[key]; c != nil {
+		return Field{Column: c}
+	}
+	if name, ok := strings.CutPrefix(key, MetricPrefix); ok && name != "" {
+		return metricField(name)
 	}
 	prefix, entry, _ := strings.Cut(key, ".")
 	if column, ok := mapPrefixes[prefix]; ok && entry != "" {
@@ -59,6 +105,22 @@ func ParameterKey(name string) string {
 		return name
 	}
 	return ParamPrefix + name
+}
+
+// Measured tells whether a field is a number of what was measured, which runs have not in common.
+func (f Field) Measured() bool {
+	return f.Metric != "" || f.Column.Unit == schema.UnitOfRow || f.Column == heads["spread"]
+}
+
+// valueSQL is the SQL of what a metric's field is, over a row of samples.
+func (f Field) valueSQL() string {
+	switch {
+	case f.middle:
+		return "coalesce(p50, mean)"
+	case f.Column == heads["spread"]:
+		return spreadSQL
+	}
+	return duck.Identifier(f.Column.Name)
 }
 
 // Kind is the kind of the field's value.

@@ -1,7 +1,8 @@
 // Package filter makes SQL of what users say which runs they want.
 //
 // A filter is a text: expr := and ("or" and)* ; and := unary+ ; unary := "not" unary | "(" expr ")" | word ;
-// word := key operator value ("," value)*.
+// word := key operator value ("," value)*. The words and, or, not are so in any case of letters; && || ! mean the same, and
+// == means = .
 //
 // White space ends a word outside double quotes. In quotes \" and \\ are escapes, other backslashes stay. Brackets
 // opened in a value belong to it; a ) that closes nothing in its value is the filter's. In a regular expression a
@@ -51,8 +52,10 @@ type Value struct {
 	offset int
 }
 
-// operators in the order of trying: the longest that fits wins.
-var operators = []string{"!=", "!~", "<=", ">=", "=", "<", ">", "~"}
+// operators, as they are written and what they mean, in the order of trying: the longest that fits wins.
+var operators = []struct{ text, op string }{
+	{"==", "="}, {"=~", "~"}, {"!=", "!="}, {"!~", "!~"}, {"<>", "!="}, {"<=", "<="}, {">=", ">="}, {"=", "="}, {"<", "<"}, {">", ">"}, {"~", "~"},
+}
 
 // lexer cuts a filter into tokens.
 type lexer struct {
@@ -66,9 +69,7 @@ func ErrorAt(where string, offset int, format string, args ...any) error {
 }
 
 func (l *lexer) next() (token, error) {
-	for l.at < len(l.text) && isSpace(l.text[l.at]) {
-		l.at++
-	}
+	l.at = l.overSpace(l.at)
 	t := token{offset: l.at}
 	if l.at == len(l.text) {
 		return t, nil
@@ -82,9 +83,25 @@ func (l *lexer) next() (token, error) {
 		l.at++
 		t.kind = tokenClose
 		return t, nil
+	case '!':
+		if operatorAt(l.text[l.at:]).text == "" {
+			l.at++
+			t.kind = tokenNot
+			return t, nil
+		}
+	}
+	for text, kind := range joiners {
+		if strings.HasPrefix(l.text[l.at:], text) {
+			l.at += len(text)
+			t.kind = kind
+			return t, nil
+		}
 	}
 	return l.word()
 }
+
+// joiners are what joins conditions and is no word.
+var joiners = map[string]tokenKind{"&&": tokenAnd, "||": tokenOr}
 
 func (l *lexer) word() (token, error) {
 	start := l.at
@@ -121,34 +138,56 @@ func (l *lexer) key(w *Word) (quoted bool, err error) {
 		if isSpace(c) || c == '(' || c == ')' {
 			break
 		}
-		if w.Op = operatorAt(l.text[l.at:]); w.Op != "" {
-			l.at += len(w.Op)
+		if found := operatorAt(l.text[l.at:]); found.text != "" {
+			w.Op = found.op
+			l.at += len(found.text)
 			break
 		}
 		key.WriteByte(c)
 		l.at++
 	}
 	w.Key = key.String()
+	if _, isKeyword := keywords[strings.ToLower(w.Key)]; w.Op == "" && w.Key != "" && (quoted || !isKeyword) {
+		l.spacedOperator(w)
+	}
 	return quoted, nil
 }
 
-func operatorAt(text string) string {
-	for _, op := range operators {
-		if strings.HasPrefix(text, op) {
-			return op
+// spacedOperator reads an operator with white space on both sides of it, and over that.
+func (l *lexer) spacedOperator(w *Word) {
+	at := l.overSpace(l.at)
+	found := operatorAt(l.text[at:])
+	value := l.overSpace(at + len(found.text))
+	if found.text == "" || at == l.at || value == len(l.text) {
+		return
+	}
+	w.Op, l.at = found.op, value
+}
+
+func (l *lexer) overSpace(at int) int {
+	for at < len(l.text) && isSpace(l.text[at]) {
+		at++
+	}
+	return at
+}
+
+func operatorAt(text string) (found struct{ text, op string }) {
+	for _, o := range operators {
+		if strings.HasPrefix(text, o.text) {
+			return o
 		}
 	}
-	return ""
+	return found
 }
+
+var keywords = map[string]tokenKind{"and": tokenAnd, "or": tokenOr, "not": tokenNot}
 
 // keyword makes a token of a word without an operator.
 func (l *lexer) keyword(start int, w *Word, quoted bool) (token, error) {
-	kinds := map[string]tokenKind{"and": tokenAnd, "or": tokenOr, "not": tokenNot}
-	if kind, ok := kinds[w.Key]; ok && !quoted {
+	if kind, ok := keywords[strings.ToLower(w.Key)]; ok && !quoted {
 		return token{kind: kind, offset: start}, nil
 	}
-	text := l.text[start:l.at]
-	return token{}, ErrorAt(text, start, "a condition is missing; a shell takes < and > for itself, so quote it: '%s>=2'", fault.Brief(text))
+	return token{}, &NoConditionError{Word: l.text[start:l.at], Offset: start}
 }
 
 // values reads the values of a word; only = and != have more than one.
@@ -167,6 +206,9 @@ func (l *lexer) values(w *Word) error {
 		if !regex && !v.quoted && strings.ContainsRune("=<>~", rune(v.Text[0])) {
 			return ErrorAt(text, v.offset, "two operators; a value that begins with %c has to be quoted", v.Text[0])
 		}
+		if key, value, found := strings.Cut(v.Text, "="); found && !v.quoted && len(w.Values) > 0 && !FieldOf(key).Bare {
+			return ErrorAt(text, v.offset, "a space is between conditions, not a comma: %s %s=%s", fault.Brief(l.text[w.offset:v.offset-1]), key, fault.Brief(value))
+		}
 		w.Values = append(w.Values, v)
 		if !list || l.at == len(l.text) || l.text[l.at] != ',' {
 			return nil
@@ -183,7 +225,7 @@ func (l *lexer) value(w *Word, regex, list bool) (Value, error) {
 	for l.at < len(l.text) {
 		c := l.text[l.at]
 		switch {
-		case isSpace(c), c == ')' && len(open) == 0, c == ',' && list && len(open) == 0:
+		case isSpace(c), c == ')' && len(open) == 0, c == ',' && list && len(open) == 0, !regex && len(open) == 0 && l.joinsHere():
 			v.Text = text.String()
 			return v, nil
 		case c == '"':
@@ -204,6 +246,11 @@ func (l *lexer) value(w *Word, regex, list bool) (Value, error) {
 	}
 	v.Text = text.String()
 	return v, nil
+}
+
+// joinsHere tells whether the next condition follows.
+func (l *lexer) joinsHere() bool {
+	return strings.HasPrefix(l.text[l.at:], "&&") || strings.HasPrefix(l.text[l.at:], "||")
 }
 
 // quote reads a quoted text with its quotes. On an error l.at stays at the opening quote.

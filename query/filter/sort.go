@@ -32,6 +32,9 @@ func Sort(cond *Condition, keys []string) ([]SortKey, error) {
 			direction = " DESC NULLS LAST"
 		}
 		x := c.expression(f)
+		if f.Metric != "" {
+			return nil, fault.Input("sort: %s: runs are sorted by their primary metric, as in --sort p99", fault.Brief(key))
+		}
 		s := SortKey{x, func(column string) []string { return []string{column + direction} }}
 		if f.Entry != "" {
 			s.By = func(column string) []string { return []string{duck.Number(column) + direction, column + direction} }

@@ -19,14 +19,26 @@ func QuoteWord(text string) string {
 	return Quote(text)
 }
 
-// Time reads what people type for a time: how long ago (90s 30m 12h 7d 2w), or a date or time in local time. The error names
+// periods are how long ago something may be, by the letters behind the number.
+var periods = map[string]time.Duration{
+	"s": time.Second, "m": time.Minute, "min": time.Minute, "h": time.Hour, "hours": time.Hour,
+	"d": day, "day": day, "days": day, "w": 7 * day, "week": 7 * day, "weeks": 7 * day,
+}
+
+const day = 24 * time.Hour
+
+// Time reads what people type for a time: how long ago (90s 30m 12h 7d 2w), today, yesterday, or a date or time in local time. The error names
 // what asks for it, such as --since.
 func Time(asker, text string, now time.Time) (time.Time, error) {
-	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
-	if n := len(text); n > 1 && units[text[n-1]] > 0 {
-		if f, err := strconv.ParseFloat(text[:n-1], 64); err == nil && f >= 0 && f*float64(units[text[n-1]]) < 1<<62 {
-			return now.Add(-time.Duration(f * float64(units[text[n-1]]))), nil
+	if letters := strings.TrimLeft(text, "0123456789."); periods[letters] > 0 {
+		amount := strings.TrimSuffix(text, letters)
+		if f, err := strconv.ParseFloat(amount, 64); err == nil && f >= 0 && f*float64(periods[letters]) < 1<<62 {
+			return now.Add(-time.Duration(f * float64(periods[letters]))), nil
 		}
+	}
+	if back, ok := map[string]int{"today": 0, "yesterday": -1}[text]; ok {
+		year, month, day := now.In(time.Local).Date()
+		return time.Date(year, month, day+back, 0, 0, 0, 0, time.Local), nil
 	}
 	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04", time.RFC3339} {
 		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/query/internal/fault"
@@ -17,11 +19,32 @@ func (c *compiler) compare(w *Word, f Field, op string, v Value) (string, error)
 	if err != nil {
 		return "", err
 	}
-	text := c.expression(f) + " " + op + " " + c.bind(integerWherePossible(f, n.Value, v.Text))
+	value := c.bind(integerWherePossible(f, n.Value, v.Text))
+	if f.Metric != "" {
+		condition := "value " + op + " " + value
+		switch {
+		case f.Column.Unit != schema.UnitOfRow:
+		case n.Unit == "":
+			condition += " AND coalesce(unit, 'ratio') IN ('', 'ratio')"
+		default:
+			condition += " AND unit = " + c.bind(n.Unit)
+		}
+		return c.ofMetric(f, condition)
+	}
+	text := c.expression(f) + " " + op + " " + value
 	if f.Column.Unit == schema.UnitOfRow {
 		text = "(" + text + " AND " + c.read(schema.RunColumn("unit")) + " = " + c.bind(n.Unit) + ")"
 	}
 	return text, nil
+}
+
+// ofMetric is the SQL of the runs of which a number of a metric meets a condition.
+func (c *compiler) ofMetric(f Field, condition string) (string, error) {
+	table, err := c.lookups.Metric(f.Metric, f.valueSQL())
+	if err != nil {
+		return "", err
+	}
+	return "(" + c.read(schema.RunColumn("run_id")) + " IN (SELECT of_run FROM " + table + " WHERE " + condition + "))", nil
 }
 
 // integerWherePossible keeps all digits of an integer literal and spares DuckDB the cast of every row.
@@ -55,10 +78,14 @@ func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 		want = f.Column.Unit
 	}
 	switch {
+	case n.Unit == "" && f.Metric != "" && !f.needsUnit():
+		return n, nil
 	case n.Unit == "" && want == schema.UnitOfRow:
 		return none, w.fail(v, "%s is in the unit of its metric: say which, as in %s%s%sms", w.Key, w.Key, w.Op, v.Text)
 	case n.Unit == "":
 		return n, nil
+	case twoNumbers.MatchString(v.Text):
+		return none, w.fail(v, "a range has two dots: did you mean %s%s%s?", w.Key, w.Op, strings.Replace(v.Text, "-", dots, 1))
 	case want == "":
 		return none, w.fail(v, "%s has no unit, but %q has %s", w.Key, fault.Brief(v.Text), fault.Brief(n.Unit))
 	case want != schema.UnitOfRow && !known:
@@ -71,6 +98,9 @@ func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 	}
 	return schema.Quantity{Value: n.Value * factor, Unit: unit}, nil
 }
+
+// twoNumbers is how a range is written elsewhere.
+var twoNumbers = regexp.MustCompile(`^[0-9.]+-[0-9.]+$`)
 
 func quoteOnce(v Value) string {
 	if v.quoted {
@@ -85,11 +115,23 @@ var timeLayouts = []string{
 	"2006-01-02", "2006-01",
 }
 
-func parseTime(text string) (time.Time, error) {
+// parseTime reads a time, and gives the first one that is no longer meant by it: that of the next day after a day.
+func parseTime(text string) (t, after time.Time, err error) {
 	for _, layout := range timeLayouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, nil
+		t, err := time.Parse(layout, text)
+		switch {
+		case err != nil:
+			continue
+		case layout == "2006-01":
+			return t, t.AddDate(0, 1, 0), nil
+		case layout == time.DateOnly:
+			return t, t.AddDate(0, 0, 1), nil
+		case strings.HasSuffix(layout, ":04"):
+			return t, t.Add(time.Minute), nil
+		case t.Nanosecond() == 0:
+			return t, t.Add(time.Second), nil
 		}
+		return t, t.Add(time.Microsecond), nil
 	}
-	return time.Time{}, fmt.Errorf("%q is not a time like 2026-11-21 or 2026-11-21T06:45:12Z", fault.Brief(text))
+	return t, t, fmt.Errorf("%q is not a time like 2026-11-21 or 2026-11-21T06:45:12Z", fault.Brief(text))
 }

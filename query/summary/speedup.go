@@ -94,20 +94,8 @@ func (r *reading) compare(ctx context.Context, db *query.DB, chosen []baseline) 
 // against compares points with their baseline.
 func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Comparison, error) {
 	c := Comparison{Axis: b.axis, Baseline: b.value, From: b.from, Verdicts: map[string]int{}, Reasons: map[string]int{}, first: len(r.report.Pairs)}
-	if !r.overlap { // then one comparison has all of them, which is sooner done
-		whole := part{groups: map[Text]Text{}}
-		for _, p := range r.parts {
-			maps.Copy(whole.groups, p.groups)
-		}
-		if err := r.pair(ctx, db, b, &c, r.req.Filter, &whole); err != nil {
-			return c, err
-		}
-	}
-	for i := range r.parts {
-		if !r.overlap {
-			break
-		}
-		if err := r.pair(ctx, db, b, &c, r.filterOf(&r.parts[i]), &r.parts[i]); err != nil {
+	for _, p := range r.comparable() {
+		if err := r.pair(ctx, db, b, &c, &p); err != nil {
 			return c, err
 		}
 	}
@@ -133,9 +121,22 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 	return c, nil
 }
 
+// comparable are the parts that are compared one by one. Unless a point is in several, that is the whole selection, which is
+// sooner done.
+func (r *reading) comparable() []part {
+	if r.overlap {
+		return r.parts
+	}
+	whole := part{groups: map[Text]Text{}}
+	for _, p := range r.parts {
+		maps.Copy(whole.groups, p.groups)
+	}
+	return []part{whole}
+}
+
 // pair adds the pairs of a part of the selection. Where nothing matches there are none.
-func (r *reading) pair(ctx context.Context, db *query.DB, b baseline, c *Comparison, runs string, of *part) error {
-	req := compare.Request{Base: runs, Paired: true, Pages: func(rows []compare.Row) error {
+func (r *reading) pair(ctx context.Context, db *query.DB, b baseline, c *Comparison, of *part) error {
+	req := compare.Request{Base: r.filterOf(of), Paired: true, Pages: func(rows []compare.Row) error {
 		for i := range rows {
 			p := pairOf(&rows[i])
 			p.Comparison, p.Group = len(r.report.Comparisons), of.groups[p.PointID]

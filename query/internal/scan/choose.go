@@ -36,9 +36,12 @@ type Selection struct {
 
 // Selected compiles a question. The condition includes the bounds.
 func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
-	cond, err := filter.Compile(q.Filter, func(key, value string) ([]string, error) { return r.ids(ctx, key, value) })
+	cond, err := filter.Compile(q.Filter, filter.Lookups{
+		IDs:    func(key, value string) ([]string, error) { return r.ids(ctx, key, value) },
+		Metric: func(metric, value string) (string, error) { return r.metricTable(ctx, metric, value) },
+	})
 	if err != nil {
-		return Selection{}, err
+		return Selection{}, r.meant(ctx, err)
 	}
 	order, err := filter.Sort(&cond, q.Sort)
 	if err != nil {
@@ -149,22 +152,10 @@ func (r *Reader) Check(ctx context.Context, doubts []filter.Unsure) error {
 		case d.Unit != "" && !slices.Contains(units, d.Unit):
 			return filter.ErrorAt(d.Word.Text, d.Offset, "unit %q is not known, and no run has it", fault.Brief(d.Unit))
 		case d.Unit == "" && !slices.Contains(names, d.Field.Entry):
-			return filter.ErrorAt(d.Word.Text, d.Offset, "there is no column and no run has a parameter %q%s", fault.Brief(d.Word.Key), Suggestion(d.Word.Key, names))
+			return filter.ErrorAt(d.Word.Text, d.Offset, "there is no column and no run has a parameter %q%s", fault.Brief(d.Word.Key), keyMeant(d.Word, names))
 		}
 	}
 	return nil
-}
-
-// Suggestion asks whether a column or a parameter was meant that is spelt like a key; empty where there is none.
-func Suggestion(key string, parameters []string) string {
-	candidates := parameters
-	for _, c := range schema.Runs.Columns {
-		candidates = append(candidates, c.Name)
-	}
-	if near := schema.Nearest(key, candidates); near != "" {
-		return fmt.Sprintf("; did you mean %s?", near)
-	}
-	return ""
 }
 
 // Texts are the different values of an expression over a column of all runs, in ascending order.

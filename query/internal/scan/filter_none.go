@@ -15,11 +15,23 @@ import (
 // Nothing is for a selection without runs: an error where the filter has what no run has and is a slip of the pen, else
 // remarks that say which words match no run. It looks at all runs, which an answer that is not empty never does.
 func (r *Reader) Nothing(ctx context.Context, sel Selection) error {
-	if err := r.Check(ctx, sel.Unsure); err != nil {
-		return err
+	if r.Conn.Remark == nil {
+		return r.Check(ctx, sel.Unsure)
 	}
-	if r.Conn.Remark == nil || len(sel.Words) == 0 || len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
-		return nil
+	reasons, err := r.Reasons(ctx, sel)
+	for _, text := range reasons {
+		r.Conn.Remark(text)
+	}
+	return err
+}
+
+// Reasons are what Nothing remarks.
+func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, err error) {
+	if err := r.Check(ctx, sel.Unsure); err != nil {
+		return nil, err
+	}
+	if len(sel.Words) == 0 || len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
+		return nil, nil
 	}
 	columns := []string{"true"}
 	for _, w := range sel.Words {
@@ -27,7 +39,7 @@ func (r *Reader) Nothing(ctx context.Context, sel Selection) error {
 	}
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(columns, ", ") + " FROM " + r.Src.Scan(sel.Columns, ""), Args: sel.Args[:sel.WordArgs]})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	each := true
 	for i, w := range sel.Words {
@@ -39,14 +51,14 @@ func (r *Reader) Nothing(ctx context.Context, sel Selection) error {
 		}
 		text, err := r.whyNot(ctx, w)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r.Conn.Remark(text)
+		reasons = append(reasons, text)
 	}
 	if each && len(sel.Words) > 1 {
-		r.Conn.Remark("each word of the filter matches some run, but none matches as a whole")
+		reasons = append(reasons, "each word of the filter matches some run, but none matches as a whole")
 	}
-	return nil
+	return reasons, nil
 }
 
 // whyNot says why a word matches no run, with the key or value that was probably meant.
@@ -55,10 +67,12 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	switch {
 	case key == filter.KeySession && countsFromLast(w.Values):
 		return shown + ": there are not so many sessions", nil
+	case key == filter.KeySession && strings.HasPrefix(strings.ToLower(w.Values[0].Text), "la"):
+		return shown + ": no session has an id that begins or ends so; session=last is the newest, session=last~1 the one before", nil
 	case key == filter.KeyRun, key == filter.KeySession:
 		return fmt.Sprintf("%s: no %s has an id that begins or ends so", shown, key), nil
 	case key == filter.KeyCommit:
-		return shown + ": no run has a commit that begins so", nil
+		return r.noCommit(ctx, shown)
 	case w.Field.Entry != "":
 		names, err := r.Texts(ctx, "unnest(map_keys("+duck.Identifier(w.Field.Column.Name)+"))", w.Field.Column.Name)
 		if err != nil {
@@ -69,6 +83,9 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 		}
 	}
 	text := "no run matches " + shown
+	if w.Field.Column.Name == "status" && slices.Contains([]string{"failed", "failure", "fail"}, w.Values[0].Text) {
+		return text + "; status!=ok is every run that did not end well", nil
+	}
 	if w.Op != "=" || w.Field.Kind() != schema.KindString {
 		return text, nil
 	}
@@ -81,6 +98,22 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 		return "", err
 	}
 	return text + valuesInstead(w.Values[0].Text, values), nil
+}
+
+// noCommit says that no run has a commit, with those that runs have where they are few.
+func (r *Reader) noCommit(ctx context.Context, shown string) (string, error) {
+	commits, err := r.Texts(ctx, "git_commit", "git_commit")
+	if err != nil {
+		return "", err
+	}
+	if len(commits) == 0 {
+		return shown + ": no run has a commit that begins so, and none has a commit at all", nil
+	}
+	const short = 7
+	for i, c := range commits {
+		commits[i] = c[:min(short, len(c))]
+	}
+	return shown + ": no run has a commit that begins so" + few(commits), nil
 }
 
 // countsFromLast tells whether a session is named by how many came after it.
@@ -98,7 +131,10 @@ func noKey(w filter.CompiledWord, names []string) string {
 	if _, ok := schema.Runs.Column(schema.CanonicalAlias(w.Field.Entry)); ok {
 		return text + "; did you mean the column " + w.Field.Entry + "?"
 	}
-	return text
+	if prefix == "env." {
+		return text + "; neurolens env names the facts"
+	}
+	return text + few(names)
 }
 
 // mostValues is how many values are named in place of one that no run has.
@@ -106,9 +142,20 @@ const mostValues = 3
 
 // valuesInstead names the value that was probably meant, else all where they are few.
 func valuesInstead(value string, values []string) string {
+	if bare := strings.Trim(value, "'"); bare != value && slices.Contains(values, bare) {
+		return "; did you mean " + fault.Brief(bare) + "?"
+	}
+	if strings.ContainsAny(value, ";:=") {
+		return "; conditions are separated by spaces"
+	}
 	if near := similar(value, values); near != "" {
 		return "; did you mean " + fault.Brief(near) + "?"
 	}
+	return few(values)
+}
+
+// few names values, where they are few.
+func few(values []string) string {
 	if len(values) == 0 || len(values) > mostValues {
 		return ""
 	}

@@ -2,25 +2,76 @@ package scan
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// NoMetric is the ErrInput of a metric that no run has of those that were asked about, with the nearest one of the stores.
-func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
-	t, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric FROM " + r.Src.Nested(schema.Samples, "") + " ORDER BY metric"})
+// metricTable makes the table of what runs have of a metric, which has a name that the metric and the value alone decide. A metric
+// that no run has is an ErrInput.
+func (r *Reader) metricTable(ctx context.Context, metric, value string) (string, error) {
+	if err := r.CheckSamples(ctx); err != nil {
+		return "", err
+	}
+	hash := fnv.New64a()
+	hash.Write([]byte(metric + "\x00" + value))
+	name := fmt.Sprintf("%smetric_%016x", r.Src.Tables, hash.Sum64())
+	_, err := r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+name+" AS SELECT run_id AS of_run, "+value+" AS \"value\", unit FROM "+
+		r.Src.Nested(schema.Samples, "")+" WHERE metric = $1::VARCHAR", metric)
+	if err != nil {
+		return "", err
+	}
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(*) FROM " + name})
+	if err != nil {
+		return "", err
+	}
+	if duck.Integer(row[0]) == 0 && r.Src.Runs() > 0 {
+		return "", r.noMetricOf(ctx, metric)
+	}
+	return name, nil
+}
+
+// noMetricOf is NoMetric for a key of a filter, which may be that of a parameter.
+func (r *Reader) noMetricOf(ctx context.Context, key string) error {
+	names, err := r.Texts(ctx, "unnest(map_keys(params))", "params")
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, row := range t.Rows {
-		names = append(names, duck.Text(row[0]))
+	if slices.Contains(names, key) {
+		return fault.Input("filter: %s is a parameter, which has no unit, and no run has a metric of that name", fault.Brief(key))
+	}
+	if near := Suggestion(key, names); near != "" {
+		return fault.Input("filter: no run has the metric %q%s", fault.Brief(key), near)
+	}
+	return r.NoMetric(ctx, "filter", key)
+}
+
+// NoMetric is the ErrInput of a metric that no run has of those that were asked about, with the nearest one of the stores.
+func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
+	names, err := r.Metrics(ctx)
+	if err != nil {
+		return err
 	}
 	hint := ""
 	if near := schema.Nearest(metric, names); near != "" && near != metric {
 		hint = "; did you mean " + near + "?"
 	}
 	return fault.Input("%s: no run has the metric %q%s", asked, fault.Brief(metric), hint)
+}
+
+// Metrics are the metrics that runs have, in ascending order.
+func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
+	t, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric FROM " + r.Src.Nested(schema.Samples, "") + " ORDER BY metric"})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, row := range t.Rows {
+		names = append(names, duck.Text(row[0]))
+	}
+	return names, nil
 }

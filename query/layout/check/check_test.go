@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 var goldens = filepath.Join("..", "testdata", "golden")
@@ -239,4 +241,22 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("%+v", r)
 		}
 	})
+}
+
+// TestLevels: the member neurolens may have each level of a sample that a run may have.
+func TestLevels(t *testing.T) {
+	var documented struct {
+		Properties struct{ Level struct{ Enum []string } }
+	}
+	text, err := os.ReadFile(filepath.Join("schemas", "neurolens.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &documented); err != nil {
+		t.Fatal(err)
+	}
+	_, words, _ := strings.Cut((&schema.Metric{Name: "latency", Level: "none"}).Validate().Error(), "want one of ")
+	if want := strings.Fields(words); !slices.Equal(documented.Properties.Level.Enum, want) {
+		t.Errorf("the level is one of %q, want %q", documented.Properties.Level.Enum, want)
+	}
 }

@@ -75,7 +75,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q is %+v, %v, %v", side, r, is, err)
 		}
 		prefixed := strings.HasPrefix(side, gitPrefix) || strings.HasPrefix(side, filePrefix)
-		if _, invalid := filter.Compile(side, func(_, _ string) ([]string, error) { return nil, nil }); invalid == nil && is && !prefixed {
+		if _, invalid := filter.Compile(side, filter.Lookups{IDs: func(_, _ string) ([]string, error) { return nil, nil }}); invalid == nil && is && !prefixed {
 			t.Errorf("%q is a filter, and taken for the file %+v", side, r)
 		}
 	})

@@ -1,0 +1,131 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// meant adds to an error about a word of a filter that is no condition which condition was probably meant.
+func (r *Reader) meant(ctx context.Context, err error) error {
+	var no *filter.NoConditionError
+	if !errors.As(err, &no) || no.Names() || r.Src.Runs() == 0 {
+		return err
+	}
+	condition, failed := r.conditionOf(ctx, no.Word)
+	if failed != nil {
+		return failed
+	}
+	if condition != "" {
+		no.Hint = fmt.Sprintf("want KEY=VALUE; did you mean %s?", condition)
+	}
+	return err
+}
+
+// wordColumns are those among whose values a word without a key is looked for, in this order.
+var wordColumns = []string{"status", "precision", "suite", "benchmark", "variant", "backend", "model", "machine", "gpu_name", "metric", "side", "purpose"}
+
+// conditionOf is the condition that a word probably stands for: a value of a column, of a parameter or of a tag, an id, or a value
+// that is spelt like it.
+func (r *Reader) conditionOf(ctx context.Context, word string) (string, error) {
+	if _, ok := lastButN(word); ok {
+		return filter.KeySession + "=" + word, nil
+	}
+	near := ""
+	for _, name := range wordColumns {
+		values, err := r.Texts(ctx, duck.Identifier(name), name)
+		if err != nil {
+			return "", err
+		}
+		texts := []string{word}
+		if canonical, err := schema.CanonicalPrecision(word); err == nil && name == "precision" {
+			texts = append(texts, canonical)
+		}
+		for _, text := range texts {
+			if slices.Contains(values, text) {
+				return name + "=" + filter.QuoteWord(word), nil
+			}
+		}
+		if like := similar(word, values); like != "" && near == "" {
+			near = name + "=" + fault.Brief(filter.QuoteWord(like))
+		}
+	}
+	for _, column := range []string{"params", "tags"} {
+		entries, err := r.Texts(ctx, "unnest(list_transform(map_entries("+column+"), lambda e: e.value || chr(0) || e.key))", column)
+		if err != nil {
+			return "", err
+		}
+		for _, entry := range entries {
+			switch value, key, _ := strings.Cut(entry, "\x00"); {
+			case value != word:
+			case column == "params":
+				return filter.ParameterKey(key) + "=" + filter.QuoteWord(word), nil
+			default:
+				return filter.PrefixOf(column) + "." + key + "=" + filter.QuoteWord(word), nil
+			}
+		}
+	}
+	const least = 6                                                                                        // letters of an id
+	for key, column := range map[string]string{filter.KeyRun: "run_id", filter.KeySession: "session_id"} { // ids are of either
+		if len(word) < least {
+			break
+		}
+		if ids, err := r.like(ctx, likeness{what: key + "s", column: column, text: word}); err == nil && len(ids) == 1 {
+			return key + "=" + word, nil
+		}
+	}
+	return r.metricMeant(ctx, word, near)
+}
+
+// metricMeant is the condition that a metric's name stands for, else the one that was nearest so far.
+func (r *Reader) metricMeant(ctx context.Context, word, near string) (string, error) {
+	_, known := schema.KindOfMetric(word)
+	names, err := r.Metrics(ctx)
+	if err == nil && (known || slices.Contains(names, word)) {
+		return "metric=" + word, nil
+	}
+	return near, err
+}
+
+// Suggestion asks whether a column, a parameter or a metric was meant that is spelt like a key; empty where there is none.
+func Suggestion(key string, parameters []string) string {
+	lower := strings.ToLower(key)
+	_, metric := schema.KindOfMetric(key)
+	near := ""
+	switch {
+	case lower != key && !filter.FieldOf(lower).Bare:
+		near = lower
+	case lower == "n":
+		near = "n_samples"
+	case metric:
+		near = filter.MetricPrefix + key
+	default:
+		candidates := append(slices.Clone(parameters), filter.Names()...)
+		for _, c := range schema.Runs.Columns {
+			candidates = append(candidates, c.Name)
+		}
+		near = schema.Nearest(key, candidates)
+	}
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", near)
+}
+
+// keyMeant is Suggestion for a word of a filter, which may also be a negation of another tool or a value without a key.
+func keyMeant(w *filter.Word, parameters []string) string {
+	if bare, negated := strings.CutPrefix(w.Key, "-"); negated && (!filter.FieldOf(bare).Bare || slices.Contains(parameters, bare)) {
+		return "; did you mean not " + fault.Brief(strings.TrimPrefix(w.Text, "-")) + "?"
+	}
+	if _, ok := lastButN(w.Text); ok {
+		return "; did you mean " + filter.KeySession + "=" + w.Text + "?"
+	}
+	return Suggestion(w.Key, parameters)
+}

@@ -1,0 +1,25 @@
+package query
+
+import (
+	"context"
+
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Recent gives columns of the n runs that started last, newest first, and opens no more files than those may be in: how many
+// runs there are makes no difference. A run has what Runs gives it.
+func (db *DB) Recent(ctx context.Context, n int, columns ...string) ([]schema.Run, error) {
+	var runs []schema.Run
+	err := db.pages(ctx, lister{req: ListRequest{Limit: n}}, columns, func(p part) error {
+		stored := scan.NewStored(schema.Runs, p.columns)
+		for _, row := range p.Rows {
+			runs = append(runs, stored.Run(row))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return runs, nil
+}
