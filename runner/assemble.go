@@ -26,6 +26,8 @@ type assembler struct {
 	sides   []side            // one, or base and head
 	devices []string          // that are measured, see device.Of
 	rules   map[string]string // see ruleFacts
+
+	processStart string // see factProcessStart; empty: it is not known
 }
 
 // run makes a run of a launch, what it is of, its outcome, and what the machine was like meanwhile.
@@ -60,6 +62,9 @@ func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volat
 	}
 	if primary := run.Metric(schema.PrimaryMetric); primary != nil {
 		floor, _ := strconv.ParseFloat(o.Facts[task.FactTimerFloor], 64) // 0: not known
+		if n := primary.IterationsPerSample; len(n) == 1 {               // which share what the clock takes
+			floor /= float64(n[0])
+		}
 		run.Warnings = append(run.Warnings, stat.Warnings(primary.Values(), primary.Tick, floor)...)
 	}
 	return run
@@ -99,6 +104,9 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	}
 	if a.flags != "" {
 		env.Facts["runner.flags"] = a.flags
+	}
+	if a.processStart != "" && l.Point.Executor == schema.ExecutorCommand {
+		env.Facts[factProcessStart] = a.processStart
 	}
 	if a.sweep.Baseline != "" {
 		env.Facts[schema.FactBaseline] = a.sweep.Baseline

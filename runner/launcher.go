@@ -22,6 +22,7 @@ type launcher struct {
 	tell    func(Event)
 
 	comparer comparer
+	levels   levels
 }
 
 // launched is what came out of a launch.
@@ -43,7 +44,7 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 			return launched{}, err
 		}
 	}
-	spec := t.SpecOf(l)
+	spec := t.SpecOf(l, r.levels.of(l.Point))
 	var came found
 	spec.Read = r.reader(ctx, t, want, &came)
 	leaving := r.newLeaving(t)

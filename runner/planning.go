@@ -38,6 +38,7 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 	})
 	s.choose(launches)
 	s.progress.begin(*plan)
+	s.launcher.levels.learn(earlier)
 	s.progress.estimate.learn(*plan, earlier, func(sub subject) *prepare.Target { return targets.Of(ctx, sub) })
 	plan.Expected, plan.Sides = s.progress.estimate.remaining(), compared(s.assembler.sides)
 	for _, p := range plan.Launches {

@@ -90,7 +90,7 @@ func (r *launcher) compute(ctx context.Context, sub subject) (found computed, er
 	if t.Refused != nil {
 		return computed{problem: "the reference: " + t.Refused.Error}, nil
 	}
-	spec := t.SpecOf(sweep.Launch{Point: sub.Point, Side: sub.Side})
+	spec := t.SpecOf(sweep.Launch{Point: sub.Point, Side: sub.Side}, "")
 	spec.Warmup, spec.Iterations, spec.Budget, spec.Enough, spec.TracePeak = 0, 1, 0, nil, false
 	spec.RunDir = sweep.RunDir
 	found.problem = noOutput

@@ -88,6 +88,8 @@ type Result struct {
 
 	Files Files
 
+	ProcessStart time.Duration // what a process that does nothing takes here; 0: no command was launched, or it is not known
+
 	// Failure is the id of the first run kept that a user has to look at; empty: there is none.
 	Failure string
 
@@ -227,7 +229,7 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 		sweep: s, options: o, emit: emit,
 		assembler: assembler{session: id, sweep: s, file: o.Sweep, flags: o.Flags, env: env, sides: make([]side, sides), rules: ruleFacts(s)},
 		limits:    limits{now: time.Now, began: now, maxTime: o.MaxTime, timeout: s.Timeout, larger: o.LargerAfterOOM},
-		launcher:  launcher{extract: o.Extract, read: o.Results, keep: o.Keep, comparer: newComparer()},
+		launcher:  launcher{extract: o.Extract, read: o.Results, keep: o.Keep, comparer: newComparer(), levels: levels{}},
 		agenda:    newAgenda(s),
 		patterns:  patterns{matched: map[string]bool{}},
 		result:    Result{Session: id.String(), Statuses: map[schema.Status]int{}},

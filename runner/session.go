@@ -52,6 +52,7 @@ func (s *session) run(ctx context.Context) error {
 	if err := s.convert(ctx, measured); err != nil || ctx.Err() != nil {
 		return err
 	}
+	s.measureStart(ctx, measured)
 	s.limits.first = s.limits.now()
 	if err := s.launchAll(ctx, measured); err != nil {
 		return err
@@ -120,6 +121,7 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 	}
 	if l.Point.Skip == nil {
 		s.limits.oom.note(subjectOf(l), run.Status)
+		s.launcher.levels.note(l.Point.PointID, &run)
 		s.note(l, &run)
 		s.keepCompared(l, &run)
 	}

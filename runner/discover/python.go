@@ -20,6 +20,7 @@ type module struct {
 type function struct {
 	name       string
 	parameters []string
+	method     bool // of a class
 }
 
 type class struct {
@@ -189,6 +190,7 @@ func (r *reader) compound(head []token, in scope) (scope, error) {
 	switch head[0].text {
 	case "def":
 		f, err := functionOf(head)
+		f.method = in == ofClass
 		if r.bind(f.name, in); in != ofNobody {
 			r.functions = append(r.functions, f)
 		}

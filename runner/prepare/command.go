@@ -21,7 +21,7 @@ func (h *Targets) prepareCommand(t *Target, side Side) {
 	path, err := task.LookPath(t.Point.Command[0], slices.Concat(os.Environ(), t.Spec.Env))
 	absent := errors.Is(err, exec.ErrNotFound) || err == nil && infoOf(inDir(t.Spec.Dir, path)) == nil
 	if absent && t.Point.Optional {
-		t.refuse(schema.StatusSkipped, kindAbsent, t.at(t.Point.CommandLine), t.checkProgram())
+		t.refuse(schema.StatusSkipped, kindAbsent, t.at(t.Point.CommandLine), t.checkProgram(t.Spec.Command[0]))
 	}
 	if err != nil {
 		return
@@ -34,7 +34,11 @@ func (h *Targets) prepareCommand(t *Target, side Side) {
 	if text, err := h.sha256(path); err == nil {
 		t.Facts[factCommand] = text
 	}
-	for _, word := range t.Point.Command[1:min(len(t.Point.Command), maxCommandFiles)] {
+	files := t.Point.Command[1:min(len(t.Point.Command), maxCommandFiles)]
+	if t.Point.Stdin != "" {
+		files = append(slices.Clone(files), t.Point.Stdin)
+	}
+	for _, word := range files {
 		path := inDir(t.Spec.Dir, word)
 		if info := infoOf(path); info == nil || !info.Mode().IsRegular() || h.outputs[path] {
 			continue

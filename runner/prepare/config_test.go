@@ -58,7 +58,7 @@ func TestProfileDeadline(t *testing.T) {
 	}
 	target := newTarget("s.yaml", &point, Side{})
 	for profile, want := range map[string]time.Duration{"torch": time.Second, "ort": time.Minute, "": time.Minute} {
-		if got := target.SpecOf(sweep.Launch{Point: &point, Profile: profile}).Deadlines.Profile; got != want {
+		if got := target.SpecOf(sweep.Launch{Point: &point, Profile: profile}, "").Deadlines.Profile; got != want {
 			t.Errorf("the deadline with profiler %q is %v, want %v", profile, got, want)
 		}
 	}

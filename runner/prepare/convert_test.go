@@ -134,7 +134,7 @@ func TestGeneratedModelInEveryPrecision(t *testing.T) {
 			t.Errorf("%s: %s; model %s %s", precision, refused(target), target.Point.Model, target.ModelSHA256)
 		}
 		want := map[string]string{"precision": precision}
-		file, given := target.SpecOf(sweep.Launch{Point: target.Point}).Program.Files[modelFile]
+		file, given := target.SpecOf(sweep.Launch{Point: target.Point}, "").Program.Files[modelFile]
 		if precision != "fp32" && precision != "tf32" {
 			content, err := onnx.Generate("tiny_linear", precision)
 			if err != nil || string(file) != string(content) {
@@ -176,7 +176,7 @@ func TestConvertedOnce(t *testing.T) {
 			if got := applied(target); fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%s: applied %v, want %v", what, got, want)
 			}
-			if !strings.Contains(string(target.SpecOf(sweep.Launch{Point: target.Point}).Program.Settings), `"model_file":"`+path+`"`) {
+			if !strings.Contains(string(target.SpecOf(sweep.Launch{Point: target.Point}, "").Program.Settings), `"model_file":"`+path+`"`) {
 				t.Errorf("%s: the worker is not told of %s", what, path)
 			}
 		}

@@ -81,11 +81,30 @@ func (m *missing) look(t *Target, side int) {
 		m.add(side, location{}, t.Refused.Error)
 	case t.Refused != nil:
 	case t.Spec.Command != nil:
-		if err := t.checkProgram(); err != nil {
-			m.add(side, t.at(t.Point.CommandLine), err.Error())
-		}
+		m.lookCommand(t, side)
 	case t.Python.Path != "" && !t.Point.Optional: // what an optional one lacks its runs say
 		m.want(t, side)
+	}
+}
+
+// lookCommand notes what is missing of a command. A setup may make it.
+func (m *missing) lookCommand(t *Target, side int) {
+	hooks := [][]string{t.Spec.Hooks.Setup}
+	if hooks[0] == nil {
+		hooks = [][]string{t.Spec.Command, t.Spec.Hooks.Prepare, t.Spec.Hooks.Cleanup}
+	}
+	for _, words := range hooks {
+		if words == nil {
+			continue
+		}
+		if err := t.checkProgram(words[0]); err != nil {
+			m.add(side, t.at(t.Point.CommandLine), err.Error())
+		}
+	}
+	if stdin := t.Spec.Stdin; stdin != "" && t.Spec.Hooks.Setup == nil && t.Spec.Hooks.Prepare == nil {
+		if _, err := os.Stat(inDir(t.Spec.Dir, stdin)); err != nil {
+			m.add(side, t.at(t.Point.CommandLine), fileError("stdin "+stdin, err).Error())
+		}
 	}
 }
 
@@ -140,9 +159,8 @@ func (m *missing) err() error {
 	return errors.New(text + "; nothing was started")
 }
 
-// checkProgram tells why the program of a command cannot be started.
-func (t *Target) checkProgram() error {
-	name := t.Spec.Command[0]
+// checkProgram tells why a program cannot be started.
+func (t *Target) checkProgram(name string) error {
 	path, err := task.LookPath(name, slices.Concat(os.Environ(), t.Spec.Env))
 	switch {
 	case err == nil:

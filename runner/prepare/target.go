@@ -100,7 +100,7 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 		Point: p, Facts: asked(p), file: file,
 		Spec: task.Spec{
 			Executor: p.Executor, Command: p.Command, Dir: side.resolve(p.Dir), Config: configOf(p),
-			SkipExit: p.SkipExit, Env: environOf(p.Env), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
+			SkipExit: p.SkipExit, AnyExit: p.AnyExit, Exits: p.Exits, Hooks: task.Hooks(p.Hooks), Stdin: p.Stdin, Stdout: p.Stdout, Start: p.Start, Env: environOf(p.Env), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
 		},
 	}
 	for _, m := range p.Metrics {
@@ -125,6 +125,11 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 	}
 	if p.Command != nil {
 		t.Facts[factCommandLine] = jsonList(t.Mask().Arguments(p.Command))
+	}
+	for key, words := range map[string][]string{"setup": p.Hooks.Setup, "prepare": p.Hooks.Prepare, "cleanup": p.Hooks.Cleanup} {
+		if words != nil {
+			t.Facts[factSetting+key] = jsonList(t.Mask().Arguments(words))
+		}
 	}
 	if p.RelError > 0 {
 		t.Spec.Enough = enough(p.RelError)
@@ -173,21 +178,22 @@ func deadlinesOf(t sweep.Timeouts) task.Deadlines {
 	}
 }
 
-// SpecOf is the target for one launch.
-func (t *Target) SpecOf(l sweep.Launch) task.Spec {
+// SpecOf is the target for one launch. level is what samples of a Python file have to be; empty: its worker decides.
+func (t *Target) SpecOf(l sweep.Launch, level schema.Level) task.Spec {
 	spec := t.Spec
 	if t.Point.WarmupOnce && t.launched {
 		spec.Warmup, spec.TracePeak = 0, true
 	}
-	if l.Profile == "" {
-		return spec
-	}
-	spec.Profile, spec.Enough = true, nil
-	spec.Deadlines.Profile = l.Timeouts().Profile
 	settings := t.settings
-	settings.Profile = l.Profile
-	if made, err := t.program(settings); err == nil { // it was made once already
-		spec.Program = made.Program
+	settings.Profile, settings.Level = l.Profile, level
+	if l.Profile != "" {
+		spec.Profile, spec.Enough = true, nil
+		spec.Deadlines.Profile = l.Timeouts().Profile
+	}
+	if settings.Profile != "" || settings.Level != "" {
+		if made, err := t.program(settings); err == nil { // it was made once already
+			spec.Program = made.Program
+		}
 	}
 	return spec
 }

@@ -20,7 +20,7 @@ TIMINGS = {"custom": "auto", "pytorch": "torch_timer"}  # words of others for ou
 OWN_TIMINGS = ("auto", "perf_counter", "cuda_event", "triton", "torch_timer")
 # Keys of get_config: those that are taken; those whose wish is always fulfilled, for every run is a process of its own
 # whose memory is measured; and those that can only be refused, with where to ask for it.
-OWN_KEYS = frozenset("iterations warmup seed deterministic reproducible timing mode min_run_time_ms".split())
+OWN_KEYS = frozenset("iterations iterations_per_sample warmup seed deterministic reproducible timing mode min_run_time_ms".split())
 ALWAYS = frozenset(("enable_memory_tracking", "enable_cleanup"))
 NEVER = {
     "enable_profiling": "a profiler has a pass of its own: profile: [torch] in the sweep",
@@ -74,10 +74,15 @@ def find(module, stem):
     for name in (FACTORY, stem + "_kernel", "benchmark", "solve"):
         if name in functions:
             return name
-    if classes:
+    several = sorted(classes) + [name for name in functions if name.startswith("bench_")]
+    if len(several) == 1:
+        return several[0]
+    if several:
         raise Failure("setup", "%s.py has the benchmarks %s: name one of them, file: %s.py:%s" % (
-            stem, ", ".join(sorted(classes)), stem, sorted(classes)[0]))
-    raise Failure("setup", "%s.py has no benchmark: want a class with benchmark_fn, or a function run_benchmark" % stem)
+            stem, ", ".join(several), stem, several[0]))
+    others = [name for name in functions if name[:1] != "_"]
+    raise Failure("setup", "%s.py has no bench_* function and no class with benchmark_fn; %s" % (
+        stem, "it has %s: name one, file: %s.py:%s" % (", ".join(others), stem, others[0]) if others else "it has no function either"))
 
 
 def value_of(text):
@@ -193,7 +198,7 @@ class Benchmark:
             self.object = target(**passed)
         else:
             self.function = (lambda: target(**passed)) if passed else target
-            self.passed = passed
+            self.target, self.passed = target, passed
         if self.function is None and not callable(getattr(self.object, "benchmark_fn", None)):
             raise Failure("setup", "%s has no benchmark_fn" % title)
         work = target if self.object is None else self.object.benchmark_fn
@@ -204,6 +209,10 @@ class Benchmark:
     def benchmark_fn(self):
         """What is measured, as it is once set up: setup may have compiled it."""
         return self.function or self.object.benchmark_fn
+
+    def called(self):
+        """What is measured, and what it is called with: as benchmark_fn, without a function between."""
+        return (self.target, self.passed) if self.function is not None else (self.object.benchmark_fn, {})
 
     def optional(self, name):
         """Calls a method that the benchmark may have."""
@@ -313,7 +322,7 @@ def own_settings(config):
     refuse_keys(config)
     read = config.get if isinstance(config, dict) else lambda name: getattr(config, name, None)
     own = {}
-    for name, least in (("iterations", 1), ("warmup", 0), ("seed", 0)):
+    for name, least in (("iterations", 1), ("iterations_per_sample", 1), ("warmup", 0), ("seed", 0)):
         value = read(name)
         if value is None:
             continue

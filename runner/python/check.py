@@ -98,10 +98,25 @@ def missing_object(path, tree, name):
     own = sorted(n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name[:1] != "_")
     if name and name not in names and not more:
         return "%s has no %s%s" % (path, name, ": it has " + ", ".join(own) if own else "")
-    made = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-    if not name and not any(isinstance(node, made) for node in ast.walk(tree)):
-        return "%s has no benchmark: want a class with benchmark_fn, or a function run_benchmark" % path
-    return None
+    return None if name or more else unclear_object(path, tree, names)
+
+
+def unclear_object(path, tree, names):
+    """Why a file that names no benchmark has none, or several. What a call may have made is left to the run."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    usual = {"run_benchmark", "get_benchmark", stem + "_kernel", "benchmark", "solve"}
+    made = any(isinstance(node, ast.Assign) and isinstance(node.value, (ast.Call, ast.Lambda)) for node in tree.body)
+    if usual & names or made or any(isinstance(node, ast.ClassDef) for node in ast.walk(tree)):
+        return None
+    functions = [n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name in names]
+    several = [name for name in functions if name.startswith("bench_")]
+    if len(several) == 1:
+        return None
+    if several:
+        return "%s has the benchmarks %s: name one of them, file: %s:%s" % (path, ", ".join(several), path, several[0])
+    others = [name for name in functions if name[:1] != "_"]
+    has = "it has %s: name one, file: %s:%s" % (", ".join(others), path, others[0]) if others else "it has no function either"
+    return "%s has no bench_* function and no class with benchmark_fn; %s" % (path, has)
 
 
 def missing_of_file(path, name):

@@ -67,8 +67,15 @@ var patient = task.Deadlines{
 	Teardown: 60 * time.Second, Profile: 120 * time.Second,
 }
 
-// specOf is a Spec of a worker with these settings.
+// specOf is a Spec of a worker with these settings, whose samples are single iterations.
 func specOf(t testing.TB, settings Settings, config map[string]string) task.Spec {
+	t.Helper()
+	settings.Level = schema.LevelIteration
+	return specOfAny(t, settings, config)
+}
+
+// specOfAny is a Spec whose samples are what the settings say.
+func specOfAny(t testing.TB, settings Settings, config map[string]string) task.Spec {
 	t.Helper()
 	spec, err := interpreter(t).Spec(settings)
 	if err != nil {

@@ -2,6 +2,7 @@ package python
 
 import (
 	"errors"
+	"math"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -111,3 +112,46 @@ func BenchmarkTorchStartRatio(b *testing.B) {
 
 // BenchmarkStartRatio is the same for a benchmark that imports nothing.
 func BenchmarkStartRatio(b *testing.B) { startRatio(b, "pass") }
+
+// BenchmarkTimeitRatio: the median of a function of about 50 ns against what timeit says of it, by turns. Of both
+// the best one counts, since other work makes either slower for seconds at a time, and timeit is asked for loops that are as long
+// as samples, which are not interrupted as often as its own. Within 5 %.
+func BenchmarkTimeitRatio(b *testing.B) {
+	spec := specOfAny(b, Settings{File: "bench.py"}, nil)
+	spec.Warmup, spec.Iterations = 10, 100
+	spec.Dir = folder(b, map[string]string{"bench.py": "def run_benchmark(n=3): return n * n + n\n"})
+	python := interpreter(b).Path
+	pool, err := thePool()
+	if err != nil {
+		b.Fatal(err)
+	}
+	ours, theirs := math.Inf(1), math.Inf(1)
+	for b.Loop() {
+		o, err := pool.Run(b.Context(), spec, nil)
+		if err != nil || o.Status != schema.StatusOK {
+			b.Fatal(err, o.Error)
+		}
+		m := metric(o, schema.PrimaryMetric)
+		if m.Level != schema.LevelMean {
+			b.Fatalf("samples are of level %s", m.Level)
+		}
+		values := m.Values()
+		slices.Sort(values)
+		ours = min(ours, values[len(values)/2])
+		timeit := exec.Command(python, "-m", "timeit", "-u", "nsec", "-n", "2000", "-r", "100", "-s", "from bench import run_benchmark", "run_benchmark()")
+		timeit.Dir = spec.Dir
+		out, err := timeit.Output()
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, text, _ := strings.Cut(string(out), "best of 100: ") // 2000 loops, best of 100: 49.6 nsec per loop
+		text, _, _ = strings.Cut(text, " ")
+		ns, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			b.Fatalf("timeit says %q", out)
+		}
+		theirs = min(theirs, ns)
+	}
+	b.ReportMetric(ours/theirs, "ratio")
+	b.ReportMetric(theirs, "timeit-ns")
+}

@@ -41,6 +41,14 @@ def perf_counter_loop(timing, words, first, end, limit):
             return
 
 
+def inner_loop(inner, words, first, end, limit):
+    """The same with inner loops: a row is the time of all calls of a sample."""
+    for row in range(first, end):
+        words[row] = inner.sample()
+        if limit < FOREVER and (perf_counter_ns() >= limit or words[WORD_STOP]):
+            return
+
+
 class Collector:
     """Sends what an iteration measured itself and returned: ttft_times_ms, tpot_times_ms, and under "metrics" its own
     names. It works between iterations and sends now and then, so that little is lost if the run is killed."""
@@ -115,6 +123,7 @@ class PerfCounter:
         self.frameworks = worker.part("frameworks")
         self.settle = self.frameworks.Settle()
         self.collect = Collector(worker)
+        self.inner = None  # where a sample has several iterations
 
     def rows(self, iterations, budget):
         """How many measured rows there have to be."""
@@ -127,8 +136,22 @@ class PerfCounter:
         self.loop(words, first, end, FOREVER)
         self.collect.send()
 
+    def calibrate(self, words, first, end):
+        """Decides after the warm-up, whose rows are those from first to before end, how many iterations a sample has."""
+        if self.mode != "perf_counter" or not self.worker.settings.get("file"):
+            return
+        self.inner = self.worker.part("inner").choose(self.worker, words[first:end].tolist())
+        if self.inner is not None:
+            self.worker.send_latency(self.inner.count)
+            for row in range(first, end):  # these were single iterations, and have the tick of the samples
+                words[row] *= self.inner.count
+
     def measure(self, words, first, end, budget):
-        self.loop(words, first, end, perf_counter_ns() + budget if budget else FOREVER)
+        limit = perf_counter_ns() + budget if budget else FOREVER
+        if self.inner is not None:
+            inner_loop(self.inner, words, first, end, limit)
+        else:
+            self.loop(words, first, end, limit)
 
     def loop(self, words, first, end, limit):
         synchronize, call = self.frameworks.synchronizer(), self.worker.subject.benchmark_fn
@@ -278,5 +301,8 @@ def choose(worker):
             mode, sys.modules["torch"].__version__))
     if worker.settings.get("flush_l2") and mode not in ("cuda_event", "triton"):
         raise Unsupported("not_applied", "flush_l2 was asked, timing %s cannot empty a level-2 cache" % mode)
+    if worker.settings.get("iterations_per_sample", 1) > 1 and mode != "perf_counter":
+        raise Unsupported("not_applied", "iterations_per_sample %d was asked, timing %s chooses it itself" % (
+            worker.settings["iterations_per_sample"], mode))
     worker.fact("timer.floor_ns", floor_ns())
     return modes[mode](worker)

@@ -30,6 +30,8 @@ type Settings struct {
 	Model     string `json:"model,omitempty"`      // a path, or builtin:NAME
 	ModelFile string `json:"model_file,omitempty"` // what to load for builtin:NAME, where the backend reads ONNX
 	Profile   string `json:"profile,omitempty"`    // ort or torch: this launch is a pass of that profiler
+	// Level is what a sample of a file is, where it is known already: an iteration, or the mean of several; else its worker decides.
+	Level schema.Level `json:"level,omitempty"`
 	// Output asks for what is computed, in the file task.Output.
 	Output *Output `json:"output,omitempty"`
 

@@ -7,7 +7,7 @@ describes both.
 
 Only the standard library is imported, and little of it, until the benchmark itself imports more. What not every point
 needs stands in files of its own beside this one: benchmark.py (files of users), backends.py (models), timing.py
-(clocks and loops), frameworks.py (what torch, JAX and others want done), packages.py (versions).
+(clocks and loops), inner.py (many iterations in a sample), frameworks.py (what torch, JAX and others want done), packages.py (versions).
 """
 import time
 
@@ -180,6 +180,7 @@ class Worker:
         self.ready = False  # it was set up
         self.refused = False  # it was found unsupported
         self.peak_noted = False
+        self.own_iterations = False  # its get_config says how many there are
         self.own_counts = {}  # warmup and iterations where its get_config changed them, text
         self.file = None  # the user's file, as tracebacks name it
         self.events = Events(FD_EVENTS)
@@ -263,7 +264,8 @@ class Worker:
         return self.tear_down(status)
 
     def set_up(self):
-        self.part("packages"), self.part("timing"), self.part("devices")  # while files can be opened
+        for name in ("packages", "timing", "inner", "devices"):
+            self.part(name)  # while files can be opened
         frameworks = self.part("frameworks")
         if self.settings.get("cold_start"):
             frameworks.fresh_caches(self.run_dir)
@@ -308,7 +310,7 @@ class Worker:
         self.own_counts = {name: str(own[name]) for name in asked if own.get(name, asked[name]) != asked[name]}
         self.warmup = own.pop("warmup", self.warmup)
         if "iterations" in own:
-            self.iterations, self.budget = own.pop("iterations"), 0
+            self.iterations, self.budget, self.own_iterations = own.pop("iterations"), 0, True
         self.settings.update(own)
 
     def fit_samples(self):
@@ -324,8 +326,12 @@ class Worker:
         self.iterations = iterations
         self.send_latency()
 
-    def send_latency(self, **about):
+    def send_latency(self, count=0, **about):
+        """Says what a row of samples is: an iteration, or so many of them in one go, whose mean is the sample."""
         metric = {"name": "latency", "unit": "ns", "better": "lower", "level": "iteration", "tick": 1}
+        if count:
+            metric.update(level="mean", tick=1 / count)
+            about["iterations_per_sample"] = [count]
         self.events.send("metric", metric=dict(metric, clock=self.timing.clock), **about)
 
     def measure(self):
@@ -335,9 +341,10 @@ class Worker:
         gc.disable()
         self.fact("python.gc", "off while measuring")
         try:
-            if self.warmup:
+            if self.warmup or self.settings.get("iterations_per_sample", 1) > 1:
                 self.begin("warmup")
                 self.timing.warm_up(words, WORD_ROWS, first)
+                self.timing.calibrate(words, WORD_ROWS, first)
             self.begin("measure")
             self.timing.measure(words, first, first + self.iterations, self.budget)
         finally:

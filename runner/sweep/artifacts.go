@@ -129,6 +129,9 @@ func (f field) bytes() (int64, error) {
 // fillArtifacts gives which files of a point's runs are kept.
 func (p *program) fillArtifacts(point *Point, row []*value) {
 	spec := p.artifacts
+	if spec == nil && point.KeepOutput {
+		spec = &artifactsSpec{limit: defaultArtifactLimit}
+	}
 	if spec == nil {
 		return
 	}
@@ -141,6 +144,11 @@ func (p *program) fillArtifacts(point *Point, row []*value) {
 		text := t.fill(row)
 		kept.Files = append(kept.Files, text)
 		*p.size += 16 + len(text)
+	}
+	for _, word := range []string{Stdout, Stderr} {
+		if point.KeepOutput && !slices.Contains(kept.Files, word) {
+			kept.Files = append(kept.Files, word)
+		}
 	}
 	point.Artifacts = kept
 	if !slices.ContainsFunc(spec.files, func(t template) bool { return !t.fixed() }) {

@@ -143,6 +143,15 @@
 //
 // # Skipping
 //
+//	setup: make data                  # once before the processes of a run of a command; a text, or a list of words
+//	prepare: rm -rf cache             # before each process
+//	cleanup: rm -rf data              # once after them, however the run ended
+//	stdin: big.txt                    # what each process reads; a parameter of the point
+//	shell: true                       # command is a text, which sh runs, less the time that it takes to start; a parameter too
+//	ignore_exit: [1, 3]               # exit statuses that are no failure; true: all
+//
+// docs/programs.md has the rest of these.
+//
 //	skip_exit: 77                     # the exit status by which a command says that it cannot run here
 //	optional: true                    # no such file, program or class, an ImportError of the file: no error
 //

@@ -86,7 +86,7 @@ func (f field) boolean() (bool, error) {
 
 // fileLine is the line in the sweep file, 0 for what the command line says.
 func (f field) fileLine() int {
-	if !f.lines {
+	if !f.lines || f.place != nil {
 		return 0
 	}
 	return f.line

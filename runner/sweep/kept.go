@@ -42,6 +42,10 @@ func Kept(src []byte, o Overrides) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if own := withAxis(top, name, list.Node); own != nil {
+			top = own
+			continue
+		}
 		over = mergedMaps(over, mapNode(0, "grid", mapNode(0, name, list.Node)), "")
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Tags)) {
@@ -50,8 +54,32 @@ func Kept(src []byte, o Overrides) ([]byte, error) {
 	return yaml.Marshal(merged(top, over))
 }
 
+// withAxis is a file with other values of an axis that some of its variants have; nil: none has it.
+func withAxis(top *yaml.Node, name string, values *yaml.Node) *yaml.Node {
+	variants := memberOf(top, "variants")
+	if variants == nil || variants.Kind != yaml.MappingNode {
+		return nil
+	}
+	found := false
+	changed := mapNode(variants.Line, "", nil)
+	changed.Content = slices.Clone(variants.Content)
+	for i := 1; i < len(changed.Content); i += 2 {
+		if grid := memberOf(changed.Content[i], "grid"); grid != nil && memberOf(grid, name) != nil {
+			changed.Content[i] = mergedMaps(changed.Content[i], mapNode(0, "grid", mergedMaps(grid, mapNode(0, name, values), "grid")), "")
+			found = true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return mergedMaps(without(top, "variants"), mapNode(variants.Line, "variants", changed), "")
+}
+
 // node is the value of a key as a file has it, of the text of its option.
 func (k Key) node(text string) (*yaml.Node, error) {
+	if k.Verbatim {
+		return k.verbatim(text), nil
+	}
 	if k.Value.Kind == Either { // one or many
 		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
 		for word := range strings.SplitSeq(text, ",") {

@@ -24,6 +24,10 @@ type Key struct {
 	Whole bool
 	// Option is the help of the option of bench that goes before the key; empty: there is none.
 	Option string
+	// Verbatim has the text of the option be the value, though a file may have a list or a map there. Alone is what the option
+	// says without a text.
+	Verbatim bool
+	Alone    string
 	// Again has the option typed again when a run is repeated.
 	Again bool
 	// Stored has the setting kept with every run, as the fact runner.NAME, and runs count as equal where they agree in it.

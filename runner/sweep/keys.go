@@ -8,7 +8,7 @@ import (
 )
 
 // keys is the table of the keys of a sweep file.
-var keys = slices.Concat(keysOfWork, keysOfPoints, keysOfChecks, keysOfResults, keysOfRuns, keysOfTime, keysOfRepeats, keysOfPython)
+var keys = slices.Concat(keysOfWork, keysOfPrograms, keysOfPoints, keysOfChecks, keysOfResults, keysOfRuns, keysOfTime, keysOfRepeats, keysOfPython)
 
 // keysOfWork say what runs.
 var keysOfWork = []Key{
@@ -18,8 +18,8 @@ var keysOfWork = []Key{
 		point: func(p *Point) any { return &p.Suite },
 	},
 	{
-		Name: "command", Value: wordsValue, Stored: true,
-		Doc:  "A program and its arguments, started without a shell: one process is one iteration.",
+		Name: "command", Value: hookValue, Stored: true,
+		Doc:  "A program and its arguments, started without a shell: one process is one iteration. With shell a text.",
 		text: commandText,
 	},
 	{
@@ -165,11 +165,16 @@ var keysOfPoints = []Key{
 
 // commandText is a command as a list in canonical JSON.
 func commandText(p *Point) string {
-	if p.Command == nil {
+	return wordsText(p.Command)
+}
+
+// wordsText is a list of words in canonical JSON; empty where there is none.
+func wordsText(list []string) string {
+	if list == nil {
 		return ""
 	}
-	words := make([]any, len(p.Command))
-	for i, word := range p.Command {
+	words := make([]any, len(list))
+	for i, word := range list {
 		words[i] = word
 	}
 	text, _ := schema.CanonicalJSON(words) // texts always have one

@@ -15,9 +15,10 @@ var withOutput = []schema.Executor{schema.ExecutorCommand, schema.ExecutorPython
 // keysOfChecks say what a right result is.
 var keysOfChecks = []Key{
 	{
-		Name: "output", Value: Value{Kind: Object, Keys: outputKeys}, Stored: true, text: outputText,
-		Executors: []schema.Executor{schema.ExecutorCommand},
-		Doc:       "Where the numbers stand that a command computes: on its standard output, or in a file.",
+		Name: "output", Value: eitherOf(nothingValue, textValue, Value{Kind: Object, Keys: outputKeys}), Stored: true, text: outputText,
+		Executors: []schema.Executor{schema.ExecutorCommand}, Verbatim: true, Again: true,
+		Option: "`WHERE` standard output goes: null, keep (with the run), or a file",
+		Doc:    "Where the numbers stand that a command computes: on its standard output, or in a file. A word alone is its key to.",
 	},
 	{
 		Name: "reference", Value: mapOf(1, scalarValue, referenceKeys...), Stored: true, text: referenceText,
@@ -51,14 +52,22 @@ var keysOfResults = []Key{
 var outputKeys = []Key{
 	{Name: "from", Value: textValue, Default: stdoutWord, Doc: "stdout, or a file that each process writes; {axis} is filled in."},
 	{Name: "read", Value: oneOf(output.Formats...), Default: "text", Doc: "How the numbers are written; text: with spaces or line breaks between them."},
+	{Name: "to", Value: fileOrNull, Doc: "Where standard output goes: null, keep (with the run), or a file; {axis} is filled in. Without it it is read and not kept."},
 }
 
 // outputText is the key output as text.
 func outputText(p *Point) string {
-	if p.Output == nil {
-		return ""
+	var words []string
+	if p.Output != nil {
+		words = append(words, p.Output.From, p.Output.Format)
 	}
-	return p.Output.From + " " + p.Output.Format
+	switch {
+	case p.KeepOutput:
+		words = append(words, "to="+keepWord)
+	case p.Stdout != "":
+		words = append(words, "to="+p.Stdout)
+	}
+	return strings.Join(words, " ")
 }
 
 // referenceText is the key reference as text.

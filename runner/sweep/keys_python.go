@@ -19,7 +19,7 @@ var profilerNames = []string{"ort", "torch"}
 const maxThreads = 1 << 20
 
 const (
-	timingAuto       = "auto"
+	automatic        = "auto"
 	timingTorchTimer = "torch_timer"
 )
 
@@ -46,13 +46,19 @@ var keysOfPython = []Key{
 		point: func(p *Point) any { return &p.Threads },
 	},
 	{
-		Name: "timing", Value: oneOf(timingAuto, "perf_counter", "cuda_event", "triton", timingTorchTimer), Default: timingAuto,
+		Name: "timing", Value: oneOf(automatic, "perf_counter", "cuda_event", "triton", timingTorchTimer), Default: automatic,
 		Executors: pythonRun, Stored: true, Option: "`MODE`: auto, perf_counter, cuda_event, triton, torch_timer", Again: true,
 		Doc: "The clock that times an iteration; auto is cuda_event on a CUDA device, else perf_counter.", point: func(p *Point) any { return &p.Timing },
 	},
 	{
 		Name: "min_run_time", Value: durationValue, Default: "200ms", Executors: pythonRun,
 		Doc: "How long torch_timer measures.", point: func(p *Point) any { return &p.MinRunTime },
+	},
+	{
+		Name: "iterations_per_sample", Value: eitherOf(countOf(1), oneOf(automatic)), Default: automatic,
+		Executors: []schema.Executor{schema.ExecutorPython}, Stored: true, Option: "`N` iterations in each sample of a Python benchmark, or auto", Again: true,
+		Doc:   "How many iterations are timed in one go; a sample is their mean. auto: as many as take 100us where one takes less than 10us.",
+		point: func(p *Point) any { return &p.IterationsPerSample },
 	},
 	{
 		Name: "seed", Value: Value{Kind: Integer, Most: maxSeed}, Executors: pythonRun, Stored: true,

@@ -23,7 +23,7 @@ var keysOfRuns = []Key{
 	},
 	{
 		Name: "iterations", Value: orExpression(countOf(1)), Option: "`N` measured iterations of each run, exactly", Again: true, Stored: true,
-		Doc:   "Iterations of each run, exactly; without it 100, or as many as the budget allows.",
+		Doc:   "Iterations of each run, exactly (samples, where one holds several); without it 100, or as many as the budget allows.",
 		point: func(p *Point) any { return &p.Iterations },
 	},
 	{

@@ -36,6 +36,7 @@ type origin struct {
 	name   string
 	lines  bool
 	others *origins // of values in this one that come from elsewhere
+	place  func(line int) string
 }
 
 // origins are where values come from.
@@ -44,7 +45,10 @@ type origins struct{ of map[*yaml.Node]origin }
 // errorf makes an error of one line that a terminal can show, whatever the text in it.
 func (o origin) errorf(line int, format string, args ...any) error {
 	where := o.name
-	if o.lines && line > 0 {
+	switch {
+	case o.lines && line > 0 && o.place != nil:
+		where = o.place(line)
+	case o.lines && line > 0:
 		where = fmt.Sprintf("%s:%d", o.name, line)
 	}
 	return errors.New(strings.Map(func(r rune) rune {
@@ -112,7 +116,11 @@ func (o origin) checkText(src []byte) error {
 func (o origin) syntaxError(err error, lines int) error {
 	var detail *yaml.LoadError
 	if errors.As(err, &detail) {
-		return o.errorf(min(detail.Mark.Line, lines), "YAML: %s", detail.Message)
+		hint := ""
+		if strings.Contains(detail.Message, "tab character") {
+			hint = ": indent with spaces"
+		}
+		return o.errorf(min(detail.Mark.Line, lines), "YAML: %s%s", detail.Message, hint)
 	}
 	return o.errorf(0, "YAML: %v", err)
 }

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -14,6 +15,11 @@ func (d *document) option(key string) field {
 	if !given {
 		return field{}
 	}
+	if k.Verbatim {
+		f := option("--"+k.OptionName(), "", "")
+		f.Node = k.verbatim(text)
+		return f
+	}
 	tag := "!!str"
 	switch k.Value.Kind {
 	case Integer:
@@ -22,6 +28,10 @@ func (d *document) option(key string) field {
 		tag = "!!float"
 	case Switch:
 		tag, given = "!!bool", text == "true"
+	case Either:
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil { // a number or a word
+			tag = "!!int"
+		}
 	case Text, Scalar, Word:
 		given = text != ""
 	}

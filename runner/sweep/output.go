@@ -1,9 +1,19 @@
 package sweep
 
-import "github.com/neurolens/neurolens/runner/output"
+import (
+	"os"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/runner/output"
+)
 
 // stdoutWord is standard output where a file could stand.
 const stdoutWord = "stdout"
+
+// keepWord is what output says of a standard output that is kept with the run.
+const keepWord = "keep"
 
 // Output says where the numbers stand that a command computes. Those of each process of a run count.
 type Output struct {
@@ -20,28 +30,98 @@ type outputSpec struct {
 // readOutput reads the key output.
 func (p *program) readOutput(d *document) error {
 	f := d.keys["output"]
-	if !f.given() {
-		return nil
+	to := f
+	if f.given() && f.Kind == yaml.MappingNode {
+		said, err := f.known("output.", keyNames(outputKeys))
+		if err != nil {
+			return err
+		}
+		if to = said["to"]; !to.given() || len(said) > 1 {
+			if err := p.readNumbers(said["from"], said["read"]); err != nil {
+				return err
+			}
+		}
 	}
-	said, err := f.known("output.", keyNames(outputKeys))
-	if err != nil {
-		return err
+	if f.given() {
+		d.ask("output", f)
 	}
+	if option := d.option("output"); option.given() {
+		d.ask("output", option)
+		said, err := option.known("", keyNames(outputKeys))
+		if err != nil {
+			return err
+		}
+		to = said["to"]
+		to.origin, to.what = option.origin, ""
+	}
+	return p.readOutputTo(to)
+}
+
+// readNumbers reads where the numbers stand that a command computes.
+func (p *program) readNumbers(from, read field) error {
 	spec := outputSpec{from: template{parts: []part{{stdoutWord, -1}}}, format: "text"}
-	if from := said["from"]; from.given() {
+	if from.given() {
 		if _, err := from.text(); err != nil {
 			return err
 		}
+		var err error
 		if spec.from, err = from.template(p.scope); err != nil {
 			return err
 		}
 	}
-	if read := said["read"]; read.given() {
+	if read.given() {
+		var err error
 		if spec.format, err = read.oneOf(output.Formats); err != nil {
 			return err
 		}
 	}
-	d.ask("output", f)
 	p.output = &spec
 	return nil
+}
+
+// readOutputTo reads where standard output goes.
+func (p *program) readOutputTo(f field) error {
+	if !f.given() {
+		return nil
+	}
+	if f.ShortTag() == "!!null" {
+		p.around.stdout = &template{parts: []part{{os.DevNull, -1}}, at: f}
+		return nil
+	}
+	text, err := f.text()
+	if err != nil {
+		return err
+	}
+	if text == stdoutWord {
+		return f.errorf("want null, keep or a file, got stdout: where the numbers stand is {from: stdout}")
+	}
+	if p.around.keep = text == keepWord; p.around.keep {
+		return nil
+	}
+	t, err := f.parse(text, p.scope)
+	p.around.stdout = &t
+	return err
+}
+
+// checkOutput refuses a standard output that goes elsewhere, and that the sweep reads or keeps.
+func (p *program) checkOutput(point *Point) error {
+	if point.Stdout == "" {
+		return nil
+	}
+	reads := ""
+	for i := range point.Metrics {
+		if point.Metrics[i].From == stdoutWord {
+			reads = "metric " + point.Metrics[i].Name
+		}
+	}
+	switch {
+	case point.Output != nil && point.Output.From == stdoutWord:
+		reads = "output.from"
+	case point.Artifacts != nil && slices.Contains(point.Artifacts.Files, Stdout):
+		reads = "artifacts"
+	}
+	if reads == "" {
+		return nil
+	}
+	return p.around.stdout.at.errorf("standard output goes to %s, and %s reads it: name the file there, or leave this out", shorten(point.Stdout), reads)
 }

@@ -1,9 +1,10 @@
 package sweep
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/extract"
 	"github.com/neurolens/neurolens/schema"
@@ -26,6 +27,7 @@ type program struct {
 	metrics  []metric
 
 	derived, checks []*Result
+	around          around
 
 	output    *outputSpec
 	reference *referenceSpec
@@ -56,7 +58,7 @@ func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, er
 	if err := d.checkSeed(axes); err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*document) error{p.readCommand, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics, p.readOutput, p.readReference, p.readArtifacts} {
+	for _, read := range []func(*document) error{p.readShell, p.readCommand, p.readAround, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics, p.readOutput, p.readReference, p.readArtifacts} {
 		if err := read(d); err != nil {
 			return nil, err
 		}
@@ -85,7 +87,21 @@ func (p *program) readCommand(d *document) error {
 	if err := p.wrapper.read(wrapper, p.scope); err != nil {
 		return err
 	}
-	return p.command.read(command, p.scope)
+	if p.around.shell == nil {
+		return p.command.read(command, p.scope)
+	}
+	if !command.given() {
+		return nil // which what takes the key says
+	}
+	if command.Kind != yaml.ScalarNode {
+		return command.errorf("want a text, which shell runs, got %s", command.got())
+	}
+	t, err := command.template(p.scope)
+	if err == nil && strings.TrimSpace(command.Value) == "" {
+		err = command.errorf("the program has no name")
+	}
+	p.command = p.around.shellTexts(t)
+	return err
 }
 
 // readSource reads the Python file.
@@ -190,7 +206,7 @@ func (p *program) templates() []template {
 	if p.dir != nil {
 		all = append(all, *p.dir)
 	}
-	return all
+	return append(all, p.around.templates()...)
 }
 
 // launch sets how the point of a row is launched. backend is the row's, or nil.
@@ -221,6 +237,9 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 		return err
 	}
 	p.fillArtifacts(point, row)
+	if err := p.checkOutput(point); err != nil {
+		return err
+	}
 	p.fillResults(point)
 	point.FileLine, point.PythonLine, point.BuildLine = p.lines.file, p.lines.python, p.lines.build
 	point.CommandLine = p.lines.command
@@ -267,12 +286,16 @@ func (p *program) setCommand(point *Point, row []*value) error {
 		return p.command.templates[0].at.errorf("the program has no name")
 	}
 	if point.Benchmark == "" {
-		point.Benchmark = filepath.Base(point.Command[0])
+		point.Benchmark = p.nameOfCommand(point.Command)
 	}
-	if before := p.wrapper.fill(row, p.size); len(before) > 0 {
+	before := p.wrapper.fill(row, p.size)
+	if len(before) > 0 {
 		point.Command = slices.Concat(before, point.Command)
 	}
-	return nil
+	if p.around.shell != nil {
+		point.Start = append(slices.Clone(point.Command[:len(point.Command)-1]), "")
+	}
+	return p.fillAround(point, row)
 }
 
 // chooseBackend goes by the backend where there is neither command nor file.
@@ -284,8 +307,12 @@ func (p *program) chooseBackend(point *Point, backend *value) error {
 	switch point.Executor {
 	case schema.ExecutorBuiltin, schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT:
 	default:
-		return backend.at.errorf("without command or file, want builtin, onnxrt, torch or tensorrt, got %s",
-			backend.at.got())
+		hint := ""
+		if own := map[string]string{"onnxruntime": "onnxrt", "onnx": "onnxrt", "ort": "onnxrt", "pytorch": "torch", "trt": "tensorrt"}[strings.ToLower(backend.text)]; own != "" {
+			hint = ": did you mean " + own + "?"
+		}
+		return backend.at.errorf("without command or file, want builtin, onnxrt, torch or tensorrt, got %s%s",
+			backend.at.got(), hint)
 	}
 	embedded := strings.HasPrefix(point.Model, builtinPrefix)
 	switch {

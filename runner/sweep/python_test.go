@@ -37,7 +37,7 @@ warmup: 3
 `, Overrides{})
 	equal(t, len(s.Points), 8)
 	p := s.Points[7]
-	equal(t, words(&p), "Swish triton cuda m 4 dim=128")
+	equal(t, parsedWords(&p), "Swish triton cuda m 4 dim=128")
 	equal(t, []string{p.File, p.Object, p.ModelPath}, []string{"ops/triton.py", "Swish", "m.pt"})
 	equal(t, []int{p.FileLine, p.ModelLine, p.PythonLine, p.BuildLine, p.Warmup}, []int{4, 7, 0, 0, 3})
 	equal(t, p.Budget, 10*time.Second)

@@ -21,7 +21,7 @@ const (
 
 // readWorker reads what a Python worker is told, and what else is said as its keys are.
 func (s *settings) readWorker(d *document) error {
-	for _, read := range []func(*document) error{s.readSwitches, s.readSeed, s.readTiming, s.readProfile} {
+	for _, read := range []func(*document) error{s.readSwitches, s.readSeed, s.readTiming, s.readIterationsPerSample, s.readProfile} {
 		if err := read(d); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (s *settings) readSeed(d *document) error {
 }
 
 func (s *settings) readTiming(d *document) error {
-	s.point.Timing, s.point.MinRunTime = timingAuto, defaultMinRunTime
+	s.point.Timing, s.point.MinRunTime = automatic, defaultMinRunTime
 	if f := d.choose("timing"); f.given() {
 		if err := s.read("timing", f); err != nil {
 			return err
@@ -75,12 +75,27 @@ func (s *settings) readTiming(d *document) error {
 		return nil
 	}
 	// A benchmark may choose its own timing, and the command line another one than the file was written for.
-	own := s.point.Timing == timingAuto && d.keys["file"].given()
+	own := s.point.Timing == automatic && d.keys["file"].given()
 	if s.point.Timing != timingTorchTimer && !own && !d.option("timing").given() {
 		return f.errorf("means nothing with timing %s: only torch_timer takes it", s.point.Timing)
 	}
 	d.ask("min_run_time", f)
 	return s.read("min_run_time", f)
+}
+
+// readIterationsPerSample reads how many iterations are timed in one go: a number, or auto.
+func (s *settings) readIterationsPerSample(d *document) error {
+	f := d.choose("iterations_per_sample")
+	if !f.given() {
+		return nil
+	}
+	d.ask("iterations_per_sample", f)
+	if f.Kind == yaml.ScalarNode && f.Value == automatic {
+		return nil
+	}
+	n, err := f.integer(1, maxCount, "a number or auto")
+	s.point.IterationsPerSample = int(n)
+	return err
 }
 
 // readProfile reads the profilers, each of which makes a pass of its own.
@@ -141,6 +156,7 @@ func (s *settings) readFixed(d *document) {
 		{"warmup", given("warmup") || cold},
 		{"seed", given("seed") || given("reproducible") && !d.keys["seed"].given()},
 		{"timing", given("timing")},
+		{"iterations_per_sample", given("iterations_per_sample")},
 	} {
 		if c.fixed {
 			s.point.Fixed = append(s.point.Fixed, c.name)

@@ -125,7 +125,7 @@ func TestErrorsOfReference(t *testing.T) {
 
 	check = refuses(t, "command: [a, '{n}']\ngrid: {n: [1, 2]}\n")
 	check("reference: {n: 1}", "1: reference and deterministic look at the output of a command: say where it is, output: {from: stdout, read: text}")
-	check("output: stdout", `3: output: want a map, got "stdout"`)
+	check("output: stdout", `3: output: want null, keep or a file, got stdout: where the numbers stand is {from: stdout}`)
 	check("output: {read: xml}", `3: output.read: want one of npy csv json text, got "xml"`)
 	check("output: {from: '{m}'}", "3: output.from: {m} is no axis (write {{ and }} for braces)")
 

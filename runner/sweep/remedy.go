@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/schema"
@@ -11,6 +12,9 @@ func remedy(name string, known []string) string {
 	if schema.IsAxisColumn(schema.CanonicalAlias(name)) {
 		return "an axis belongs under grid"
 	}
+	if own := elsewhere[name]; own != "" && slices.Contains(known, own) {
+		return "did you mean " + own + "?"
+	}
 	if near := schema.Nearest(name, known); near != "" {
 		return "did you mean " + near + "?"
 	}
@@ -18,4 +22,13 @@ func remedy(name string, known []string) string {
 		return "there is none here"
 	}
 	return "want one of " + strings.Join(known, " ")
+}
+
+// elsewhere are keys by the names that they have in other tools.
+var elsewhere = map[string]string{
+	"matrix": "grid", "axes": "grid", "sweep": "grid", "parameters": "grid", "parameter_list": "grid", "combinations": "grid",
+	"runs": "repeats", "reps": "repeats", "num_runs": "repeats", "invocations": "repeats", "iters": "iterations", "loops": "iterations", "num_iterations": "iterations",
+	"warmup_iterations": "warmup", "warmup_runs": "warmup", "num_warmup": "warmup", "name": "suite", "cmd": "command", "program": "command", "executable": "command", "exec": "command",
+	"script": "file", "path": "file", "function": "benchmark", "labels": "tags", "environment": "env", "workdir": "cwd", "working_directory": "cwd", "seeds": "seed",
+	"skip": "skip_if", "if": "skip_if", "threshold": "thresholds", "duration": "budget", "time_limit": "timeout", "metric": "primary",
 }

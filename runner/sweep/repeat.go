@@ -193,6 +193,9 @@ func isCalibration(run *schema.Run) bool {
 // literalBraces writes a text for a place where {axis} would be filled in.
 var literalBraces = strings.NewReplacer("{", "{{", "}", "}}")
 
+// Literal writes a text for a place of a sweep file where {axis} would be filled in: none of its braces names an axis there.
+func Literal(text string) string { return literalBraces.Replace(text) }
+
 // optionWords are the interpreter, and the options that the run was made with.
 func optionWords(run *schema.Run) []string {
 	facts := run.Env.Facts

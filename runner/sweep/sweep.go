@@ -97,6 +97,14 @@ type Point struct {
 	BuildEnv    map[string]string // what of it is set for Build: the variables in which no axis stands
 	Dir         string            // cwd, filled in; empty: the working directory
 	SkipExit    int               // exit status by which a process of a command skips the point; 0: none
+	AnyExit     bool              // every exit status of a process is no failure
+	Exits       []int             // exit statuses other than 0 that are no failure; nil where there are none
+	Hooks       Hooks             // what runs around its processes
+	Shell       string            // that runs the text of the command; empty: none
+	Start       []string          // what starts the shell alone, which is no part of the latency; nil: none
+	Stdin       string            // the file that each process reads, filled in; empty: nothing
+	Stdout      string            // the file that takes its standard output, filled in; empty: the run has one, and nobody else
+	KeepOutput  bool              // what it prints is kept with the run
 	Metrics     []extract.Rule    // what is read of outputs, filled in; nil where there is nothing
 	Used        []string          // axes that stand in texts: what runs need not take them too; nil unless it runs in Python
 
@@ -149,6 +157,9 @@ type Overrides struct {
 	Presets []string // of the file, the later over the earlier
 	Set     []string // KEY=VALUE: any key, with dots where it stands in another one, and its value as YAML
 
+	// Place says in errors what a line of the file stands for, where nobody has written that; nil: the file has lines.
+	Place func(line int) string
+
 	Against bool // two commits are to be compared: 6 repeats unless told
 	// UntilSettled adds repeats until two commits are told apart, up to max_repeats, or 30: looks
 	// at 6, 9, 14, 20 ... of them are planned. They win over the file's repeats, and over its rel_error as to repeats.
@@ -180,7 +191,7 @@ func (p *Point) Fill(run *schema.Run) {
 
 // readText is Read of a text.
 func readText(name string, src []byte, o Overrides) (*Sweep, error) {
-	file, err := origin{name: name, lines: true}.load(src)
+	file, err := origin{name: name, lines: true, place: o.Place}.load(src)
 	if err != nil {
 		return nil, err
 	}
@@ -244,8 +255,13 @@ type document struct {
 	language  *language             // of expressions; nil before the first one
 }
 
-// line is that of a key in the file, 0 where it is not there.
-func (d *document) line(key string) int { return d.keys[key].line }
+// line is that of a key in the file, 0 where it is not there, or nobody has written the file.
+func (d *document) line(key string) int {
+	if d.file.place != nil {
+		return 0
+	}
+	return d.keys[key].line
+}
 
 // readGrid gives the axes under grid.
 func (d *document) readGrid() ([]member, error) {

@@ -35,8 +35,8 @@ func checkSchema(t *testing.T, src string, o Overrides) {
 	}
 }
 
-// words describes a point by the fields that are set, short enough for a golden list.
-func words(p *Point) string {
+// parsedWords describes a point by the fields that are set, short enough for a golden list.
+func parsedWords(p *Point) string {
 	var words []string
 	for _, w := range []string{p.Benchmark, p.Variant, p.Backend, p.Model, p.Precision} {
 		if w != "" {
@@ -59,7 +59,7 @@ func words(p *Point) string {
 func points(s *Sweep) []string {
 	var all []string
 	for i := range s.Points {
-		all = append(all, words(&s.Points[i]))
+		all = append(all, parsedWords(&s.Points[i]))
 	}
 	return all
 }

@@ -160,6 +160,9 @@ func (f field) checkWords() error {
 	for i, word := range words {
 		words[i] = jsonText(word)
 	}
+	if f.what == "command" {
+		return f.errorf("is a text with spaces: write its words as a list, [%s], or, where a shell is needed, add shell: true", strings.Join(words, ", "))
+	}
 	return f.errorf("want a list, [%s], or, where a shell is needed, [sh, -c, %s]", strings.Join(words, ", "), jsonText(f.Value))
 }
 

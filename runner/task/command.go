@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -33,6 +34,16 @@ type command struct {
 	keeper  *keeper
 	stage   schema.Stage
 	seen    bool // a process had a peak above the floor
+	hookEnv *syscall.ProcAttr
+	written *os.File // that takes standard output; nil: the run's own
+	exits   []int    // that were ignored, in order
+	starts  []float64
+}
+
+// process is one that has ended, as a failure names it.
+type process struct {
+	what, path string
+	hook       bool // it is none of those that are measured
 }
 
 // iteration is what one process took.
@@ -60,11 +71,25 @@ func (s *supervisor) runCommand() {
 		c.columns[i] = c.samples.column(i)
 	}
 	c.begin(schema.StageSetup)
+	if err := c.openOutput(); err != nil {
+		s.fail(err)
+		return
+	}
+	c.hookEnv = s.hookAttr()
+	s.dueCleanup()
+	if failed := c.hook(hookSetup, s.job.Hooks.Setup); failed != nil {
+		s.sender.send(*failed)
+		return
+	}
 	if c.path, err = LookPath(c.argv[0], s.attr.Env); err != nil {
 		s.fail(fmt.Errorf("starting %q: %w", c.argv[0], err))
 		return
 	}
 	s.sender.send(event{Event: eventFact, Key: "command.path", Value: c.path})
+	if failed := c.measureStart(); failed != nil {
+		s.sender.send(*failed)
+		return
+	}
 	if failed := c.run(); failed != nil {
 		s.sender.send(*failed)
 		return
@@ -79,8 +104,14 @@ func (c *command) run() *event {
 		c.begin(schema.StageWarmup)
 	}
 	for i := range job.Warmup {
-		if i == job.Warmup-1 && !c.seen && c.trace() {
-			break // the last warm-up iteration is done
+		if i == job.Warmup-1 && !c.seen && c.traces() {
+			done, failed := c.trace()
+			if failed != nil {
+				return failed
+			}
+			if done {
+				break // the last warm-up iteration is done
+			}
 		}
 		if failed := c.iterate(i, i); failed != nil {
 			return failed
@@ -96,11 +127,19 @@ func (c *command) run() *event {
 		}
 		latest = since() - before
 	}
-	if job.TracePeak && !c.seen && latest <= quick {
-		c.trace()
+	if failed := c.measureStart(); failed != nil {
+		return failed
+	}
+	if job.TracePeak && !c.seen && latest <= quick && c.traces() {
+		_, failed := c.trace()
+		return failed
 	}
 	return nil
 }
+
+// traces tells whether a process may run under ptrace. While one does, a run that is ended ends with its supervisor, and nothing
+// could clean up after it.
+func (c *command) traces() bool { return len(c.job.Hooks.Cleanup) == 0 }
 
 // fitting are the numbers of the processes that a measurement has room for: so many at most or, where there is a budget,
 // until that is spent by the clock, or somebody says to stop. There is at least one.
@@ -124,14 +163,21 @@ func (c *command) begin(stage schema.Stage) {
 
 // iterate runs process index of the stage and stores it in a row.
 func (c *command) iterate(row, index int) *event {
-	c.clearOutput()
+	if failed := c.prepare(); failed != nil {
+		return failed
+	}
 	measured := c.stage == schema.StageMeasure
 	if measured {
 		c.keeper.mark()
 	}
 	c.samples.begin(c.stage, c.sender.now())
+	done, err := c.openStdin()
+	if err != nil {
+		return &event{Event: eventError, Stage: c.stage, Kind: kindStart, Message: err.Error()}
+	}
 	it, status, err := c.time()
-	if failed := c.failure(index, status, err); failed != nil {
+	done()
+	if failed := c.failure(process{fmt.Sprintf("process %d of %s", index+1, c.stage), c.path, false}, status, err); failed != nil {
 		return failed
 	}
 	if floor, ok := peakMemory("self"); ok {
@@ -150,6 +196,20 @@ func (c *command) iterate(row, index int) *event {
 	return nil
 }
 
+// prepare does what comes before a process: the hook, and room for its output.
+func (c *command) prepare() *event {
+	if len(c.job.Hooks.Prepare) > 0 {
+		c.samples.begin(c.stage, c.sender.now())
+		if failed := c.hook(hookPrepare, c.job.Hooks.Prepare); failed != nil {
+			return failed
+		}
+	}
+	if c.clearOutput(); c.written != nil {
+		_ = c.written.Truncate(0)
+	}
+	return nil
+}
+
 // time runs one process, from before the fork until it is reaped.
 func (c *command) time() (it iteration, status syscall.WaitStatus, err error) {
 	began := time.Now()
@@ -164,22 +224,25 @@ func (c *command) time() (it iteration, status syscall.WaitStatus, err error) {
 }
 
 // failure is the event of a process that did not end well, or wrote too much.
-func (c *command) failure(index int, status syscall.WaitStatus, err error) *event {
+func (c *command) failure(p process, status syscall.WaitStatus, err error) *event {
 	failed := event{Event: eventError, Stage: c.stage}
 	failed.ExitCode, failed.Signal = endOf(status)
-	what := fmt.Sprintf("process %d of %s", index+1, c.stage)
+	what := p.what
 	switch {
 	case err != nil:
 		if !c.started {
 			failed.Stage = schema.StageSetup
 		}
-		failed.Kind, failed.Message = kindStart, startError(strconv.Quote(c.path), c.job.Dir, err).Error()
+		failed.Kind, failed.Message = kindStart, startError(strconv.Quote(p.path), c.job.Dir, err).Error()
 		failed.ExitCode = nil
+		if p.hook {
+			failed.Message = p.what + ": " + failed.Message
+		}
 	case failed.Signal != "":
 		failed.Kind, failed.Message = kindSignal, fmt.Sprintf("%s: killed by %s", what, failed.Signal)
-	case status.ExitStatus() != 0 && status.ExitStatus() == c.job.SkipExit:
+	case !p.hook && status.ExitStatus() != 0 && status.ExitStatus() == c.job.SkipExit:
 		failed.Event, failed.Kind, failed.Message = eventSkipped, kindSkip, fmt.Sprintf("%s: exit status %d", what, status.ExitStatus())
-	case status.ExitStatus() != 0:
+	case status.ExitStatus() != 0 && (p.hook || !c.ignored(status.ExitStatus())):
 		failed.Kind, failed.Message = kindExit, fmt.Sprintf("%s: exit status %d", what, status.ExitStatus())
 	case c.output() > c.job.OutputLimit:
 		failed.Kind = kindOutputLimit
@@ -191,10 +254,17 @@ func (c *command) failure(index int, status syscall.WaitStatus, err error) *even
 }
 
 // trace runs a warm-up iteration under ptrace, for a peak of memory that wait4 cannot tell. It tells whether that
-// worked; if not, the iteration has to be repeated.
-func (c *command) trace() bool {
-	c.clearOutput()
+// worked; if not, the iteration has to be repeated. The event is of what comes before it.
+func (c *command) trace() (bool, *event) {
+	if failed := c.prepare(); failed != nil {
+		return false, failed
+	}
 	c.samples.begin(c.stage, c.sender.now())
+	done, err := c.openStdin()
+	if err != nil {
+		return false, &event{Event: eventError, Stage: c.stage, Kind: kindStart, Message: err.Error()}
+	}
+	defer done()
 	peak, err := c.tracedPeak(c.path, c.argv)
 	if err != nil {
 		reason := "unsupported"
@@ -203,10 +273,10 @@ func (c *command) trace() bool {
 		}
 		c.sender.send(event{Event: eventFact, Key: "peak_memory.ptrace", Missing: reason})
 		c.sender.send(event{Event: eventFact, Key: "runner.ptrace_error", Value: err.Error()})
-		return false
+		return false, nil
 	}
 	c.samples.set(offPeak, peak)
-	return true
+	return true, nil
 }
 
 // LookPath finds a program as a shell does, in the PATH of an environment in which the last entry of a name counts: that

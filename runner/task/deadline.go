@@ -11,7 +11,17 @@ import (
 // arm sets the timer to the deadline.
 func (r *run) arm() { r.timer.Reset(time.Until(r.deadline())) }
 
-func (r *run) deadline() time.Time { return r.since.wall.Add(r.spec.Deadlines.of(r.stage)) }
+// deadline is that of the stage. The supervisor ends a cleanup itself, as the run may have ended already.
+func (r *run) deadline() time.Time {
+	limit := r.spec.Deadlines.of(r.stage)
+	if r.stage == schema.StageTeardown && r.cleans() {
+		limit += r.job.KillWait
+	}
+	return r.since.wall.Add(limit)
+}
+
+// cleans tells whether the end of the run has something to do.
+func (r *run) cleans() bool { return len(r.spec.Hooks.Cleanup) > 0 }
 
 // strike is called by the timer.
 func (r *run) strike() {
@@ -83,6 +93,9 @@ func (r *run) timeoutText() string {
 	what := string(r.stage)
 	if r.spec.perProcess() && (r.stage == schema.StageWarmup || r.stage == schema.StageMeasure) {
 		what = "one process of " + what
+		if len(r.spec.Hooks.Prepare) > 0 {
+			what += ", or its prepare,"
+		}
 	}
 	return fmt.Sprintf("%s took more than %s; raise timeouts.%s", what, short(r.spec.Deadlines.of(r.stage)), r.stage)
 }

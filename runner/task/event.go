@@ -104,6 +104,9 @@ const (
 	kindOOM         = "oom"
 	kindMetric      = "metric"
 	kindSkip        = "skip"
+	kindStartNoise  = "shell_start" // a program cannot be told from the start of its shell
+	kindCleanup     = "cleanup"     // exit status of the cleanup
+	kindTimeout     = "timeout"     // of the cleanup: other deadlines are the runner's
 )
 
 // sender writes events. An event that cannot be written is dropped: the reader is gone, or the benchmark closed

@@ -216,7 +216,14 @@ func (r *run) askEnough(measured int) {
 		return
 	}
 	r.enough = measured
-	if r.spec.Enough(r.samples.spread(columnLatency, r.job.Warmup, measured)) {
+	latencies := r.samples.spread(columnLatency, r.job.Warmup, measured)
+	if s, known := r.startOfShell(); known {
+		var ok bool
+		if latencies, ok = s.subtract(latencies); !ok {
+			return
+		}
+	}
+	if r.spec.Enough(latencies) {
 		r.samples.stop()
 	}
 }
@@ -267,7 +274,11 @@ func (r *run) stop(c cause) {
 // kill has the supervisor kill everything.
 func (r *run) kill() {
 	r.phase = phaseKilling
-	r.timer.Reset(r.job.KillWait / 2)
+	wait := r.job.KillWait / 2
+	if r.cleans() {
+		wait += r.spec.Deadlines.Teardown
+	}
+	r.timer.Reset(wait)
 	r.order(orderKill)
 }
 

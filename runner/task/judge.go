@@ -129,6 +129,8 @@ func (r *run) judgeFailure(o *Outcome, e *event) {
 		o.Status, o.Error = schema.StatusSkipped, cmp.Or(r.skipReason(), e.Message)
 	case e.Kind == kindOutputLimit:
 		o.Status = schema.StatusOutputLimit
+	case e.Kind == kindTimeout:
+		o.Status = schema.StatusTimeout
 	case e.Kind == kindOOM:
 		o.Status = schema.StatusOOM
 	case e.Signal != "":

@@ -27,7 +27,8 @@ const ownDir = "own"
 func (j job) in(dir, word string) job {
 	own := filepath.Join(dir, ownDir)
 	if word != "" {
-		for _, texts := range []*[]string{&j.Command, &j.Env, &j.Keep} {
+		j.Stdin, j.Stdout = strings.ReplaceAll(j.Stdin, word, own), strings.ReplaceAll(j.Stdout, word, own)
+		for _, texts := range []*[]string{&j.Command, &j.Env, &j.Keep, &j.Start, &j.Hooks.Setup, &j.Hooks.Prepare, &j.Hooks.Cleanup} {
 			placed := make([]string, len(*texts))
 			for i, text := range *texts {
 				placed[i] = strings.ReplaceAll(text, word, own)

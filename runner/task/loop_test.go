@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -61,18 +62,33 @@ func median(values []int64) int64 {
 	return sorted[len(sorted)/2]
 }
 
-// BenchmarkCommandAgainstHyperfine runs NEUROLENS_COMPARE_RUNS (100) processes of true a side, four times in turns,
+// programsOfComparison are those that hyperfine measures too: one that does nothing, one that waits, and a start of Python with modules
+// that takes up to 20 MB.
+func programsOfComparison(b *testing.B) map[string][]string {
+	return map[string][]string{
+		"true": {need(b, "true")}, "sleep": {need(b, "sleep"), "0.01"},
+		"python": {need(b, "python3"), "-c", "import json, decimal"},
+	}
+}
+
+// BenchmarkCommandAgainstHyperfine runs NEUROLENS_COMPARE_RUNS (100) processes of a program a side, four times in turns,
 // and reports the ratio of the medians.
 func BenchmarkCommandAgainstHyperfine(b *testing.B) {
-	hyperfine, program := need(b, "hyperfine"), need(b, "true")
+	hyperfine := need(b, "hyperfine")
 	runs := 100
 	if n, err := strconv.Atoi(os.Getenv("NEUROLENS_COMPARE_RUNS")); err == nil {
 		runs = n
 	}
+	for name, program := range programsOfComparison(b) {
+		b.Run(name, func(b *testing.B) { againstHyperfine(b, hyperfine, program, runs) })
+	}
+}
+
+func againstHyperfine(b *testing.B, hyperfine string, program []string, runs int) {
 	var ours, theirs []int64
 	for b.Loop() {
 		for range 4 {
-			spec := commandSpec(program)
+			spec := commandSpec(program...)
 			spec.Warmup, spec.Iterations = 3, runs
 			ours = append(ours, metric(b, runSpec(b, b.Context(), spec, nil), "latency").Ticks...)
 			theirs = append(theirs, hyperfineTimes(b, hyperfine, program, runs)...)
@@ -84,10 +100,10 @@ func BenchmarkCommandAgainstHyperfine(b *testing.B) {
 }
 
 // hyperfineTimes are the times of processes in ns as hyperfine measures them.
-func hyperfineTimes(b *testing.B, hyperfine, program string, runs int) (times []int64) {
+func hyperfineTimes(b *testing.B, hyperfine string, program []string, runs int) (times []int64) {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "times.json")
-	cmd := exec.Command(hyperfine, "-N", "--warmup", "3", "--runs", strconv.Itoa(runs), "--export-json", file, program)
+	cmd := exec.Command(hyperfine, "-N", "--warmup", "3", "--runs", strconv.Itoa(runs), "--export-json", file, "'"+strings.Join(program, "' '")+"'")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("hyperfine: %v: %s", err, text)
 	}

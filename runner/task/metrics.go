@@ -7,6 +7,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
+// wallTime is the metric with the whole time of a process, of which latency is a part.
+const wallTime = "wall_time"
+
 // registered is a metric without samples, as the registry describes it.
 func registered(name string) schema.Metric {
 	kind, _ := schema.KindOfMetric(name)
@@ -37,7 +40,11 @@ func (r *run) metrics(o *Outcome) {
 		if latency.Level != "" {
 			m.Level = latency.Level
 		}
+		if latency.Tick > 0 {
+			m.Tick = latency.Tick
+		}
 	}
+	r.withoutStart(o)
 	if r.spec.perProcess() {
 		add("cpu_user", "rusage", 1000, columnCPUUser)
 		add("cpu_system", "rusage", 1000, columnCPUSystem)

@@ -43,6 +43,20 @@ const (
 // FactTimerFloor is the fact with the least interval, in ns, that the clock of the measurement can tell.
 const FactTimerFloor = "timer.floor_ns"
 
+// The facts about the start of the shell that runs a command: its median and its robust spread (1.4826 MAD), in ns, and of how many
+// starts they are.
+const (
+	factStart       = "timer.shell_start_ns"
+	factStartSpread = "timer.shell_start_spread_ns"
+	factStarts      = "timer.shell_starts"
+)
+
+// factExits is the fact with the exit statuses of a command that are not 0 and count as well.
+const factExits = "runner.exits"
+
+// factCleanup is the fact with why the cleanup of a run failed.
+const factCleanup = "runner.cleanup_error"
+
 // FactStack is the fact with where in its code a benchmark stood as it failed.
 const FactStack = "runner.stack"
 

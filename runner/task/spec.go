@@ -46,6 +46,16 @@ type Spec struct {
 
 	// SkipExit is the exit status by which a process of a command says that it cannot run here; 0: there is none.
 	SkipExit int
+	// AnyExit has every exit status of a command count as well; Exits are those that do.
+	AnyExit bool
+	Exits   []int
+
+	Hooks Hooks // of a command
+	// Start is a program with its arguments whose own time is no part of the latency: a shell that has nothing to run.
+	Start []string
+	// Stdin is the file that each process of a command reads, and Stdout the one that it writes, both relative to Dir. Without
+	// them nothing is there to be read, and standard output is kept as long as the run needs it.
+	Stdin, Stdout string
 
 	Deadlines   Deadlines // all of them
 	OutputLimit int64     // B of standard output, or error, of one process; 0 is 64 MiB
@@ -162,6 +172,13 @@ type job struct {
 	TracePeak   bool              `json:"trace_peak,omitempty"`
 	Keep        []string          `json:"keep,omitempty"`
 	SkipExit    int               `json:"skip_exit,omitempty"`
+	AnyExit     bool              `json:"any_exit,omitempty"`
+	Exits       []int             `json:"exits,omitempty"`
+	Hooks       Hooks             `json:"hooks"`
+	CleanupWait time.Duration     `json:"cleanup_wait,omitempty"`
+	Start       []string          `json:"start,omitempty"`
+	Stdin       string            `json:"stdin,omitempty"`
+	Stdout      string            `json:"stdout,omitempty"`
 	OutputLimit int64             `json:"output_limit"`
 	KillWait    time.Duration     `json:"kill_wait"`
 }
@@ -170,6 +187,7 @@ func (s Spec) job(killWait time.Duration) job {
 	j := job{
 		Proto: proto, Executor: s.Executor, Config: s.Config, Command: s.Command, Env: s.Env, Dir: s.Dir,
 		Warmup: s.Warmup, Iterations: s.Iterations, TracePeak: s.TracePeak, Keep: s.Keep, SkipExit: s.SkipExit,
+		AnyExit: s.AnyExit, Exits: s.Exits, Hooks: s.Hooks, CleanupWait: s.Deadlines.Teardown, Start: s.Start, Stdin: s.Stdin, Stdout: s.Stdout,
 		OutputLimit: s.OutputLimit, KillWait: killWait,
 	}
 	if s.Program != nil {

@@ -38,6 +38,7 @@ type supervisor struct {
 	// mu is held to start a process, and taken for good by whoever ends the run: after that nothing is started.
 	mu      sync.Mutex
 	leader  leader
+	cleanup []string    // that is due when the run ends
 	started bool        // at least one process was started
 	tracing atomic.Bool // a thread of this process traces; its wait must stay the only one
 	once    sync.Once   // finish
@@ -133,7 +134,7 @@ func (s *supervisor) finish() {
 	})
 }
 
-// killAll kills everything below and keeps anything from being started. During a trace it cannot reap, as that
+// killAll cleans up where that is due, kills everything below and keeps anything else from being started. During a trace it cannot reap, as that
 // would steal the stops that the tracing thread waits for: then it ends this process, with which all that is
 // traced dies (PTRACE_O_EXITKILL), and the runner reaps.
 func (s *supervisor) killAll() (killed, left int) {
@@ -141,6 +142,7 @@ func (s *supervisor) killAll() (killed, left int) {
 	if s.tracing.Load() {
 		s.exit(exitKilled)
 	}
+	s.cleanUp()
 	return killBelow(s.leader, s.job.KillWait)
 }
 

@@ -12,7 +12,7 @@ const maxOps = 1 << 20
 
 // told is what a worker tells of a run besides the file of samples.
 type told struct {
-	latency  schema.Metric   // attributes alone: clock, level, iterations per sample
+	latency  schema.Metric   // attributes alone: clock, level, tick, iterations per sample
 	metrics  []schema.Metric // in the order of their first event
 	values   int             // of all metrics together
 	ops      []schema.Op
@@ -73,7 +73,7 @@ func (t *told) addMetric(e event) error {
 		if len(e.Ticks)+len(e.Reals) > 0 {
 			return fmt.Errorf("metric %s: its samples belong in the file of samples", schema.PrimaryMetric)
 		}
-		t.latency = schema.Metric{Clock: e.Metric.Clock, Level: e.Metric.Level, IterationsPerSample: e.IterationsPerSample}
+		t.latency = schema.Metric{Clock: e.Metric.Clock, Level: e.Metric.Level, Tick: e.Metric.Tick, IterationsPerSample: e.IterationsPerSample}
 		return nil
 	}
 	i := slices.IndexFunc(t.metrics, func(m schema.Metric) bool { return m.Name == e.Metric.Name })

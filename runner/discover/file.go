@@ -1,0 +1,60 @@
+package discover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// prefix begins the names of functions that are benchmarks by their names.
+const prefix = "bench_"
+
+// Objects are the benchmarks of a Python file whose name is all that is known, by its text: functions named bench_*, and classes
+// with benchmark_fn. It gives none where bench has one object to take, as always, and where only Python can say what the
+// file has. stem is the file's name without its ending.
+func Objects(source, stem string) ([]string, error) {
+	m, err := readModule(source)
+	if err != nil { // Python says it better
+		return nil, nil
+	}
+	usual, missing := m.object(usualObjects, stem)
+	if usual != "" {
+		return nil, nil
+	}
+	var found, others []string
+	for _, f := range m.functions {
+		switch {
+		case f.method:
+		case strings.HasPrefix(f.name, prefix):
+			found = appendNew(found, f.name)
+		case !strings.HasPrefix(f.name, "_"):
+			others = appendNew(others, f.name)
+		}
+	}
+	for _, c := range m.classes {
+		if has, _ := m.measures(c.name); has && !strings.HasPrefix(c.name, "_") {
+			found = appendNew(found, c.name)
+		}
+	}
+	if len(found) > 0 || missing == nil {
+		return found, nil
+	}
+	has := "it has no function either"
+	if len(others) > 0 {
+		const most = 8
+		shown := others[:min(len(others), most)]
+		has = fmt.Sprintf("it has %s: name one, %s.py:%s", strings.Join(shown, ", "), stem, others[0])
+		if more := len(others) - len(shown); more > 0 {
+			has = fmt.Sprintf("it has %s and %d more: name one, %s.py:%s", strings.Join(shown, ", "), more, stem, others[0])
+		}
+	}
+	return nil, fmt.Errorf("%s.py has no %s* function and no class with %s; %s", stem, prefix, method, has)
+}
+
+// appendNew adds a name that is not there yet: of two functions of one name the later one stands in the place of the first.
+func appendNew(names []string, name string) []string {
+	if slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}

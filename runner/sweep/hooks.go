@@ -1,0 +1,171 @@
+package sweep
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/runner/words"
+)
+
+// Hooks are programs with their arguments that run around the processes of a command, filled in; nil: none.
+type Hooks struct {
+	Setup, Prepare, Cleanup []string
+}
+
+// around is what the keys say of what is around the processes of a command.
+type around struct {
+	shell                   *template // that runs texts; nil: none
+	setup, prepare, cleanup texts
+	stdin                   *template
+	stdout                  *template // the file that takes standard output; nil: none
+	keep                    bool      // of what is printed
+}
+
+// standardShell is what runs texts where the name of no shell is given.
+const standardShell = "sh"
+
+// readShell reads which shell runs the command.
+func (p *program) readShell(d *document) error {
+	f := d.choose("shell")
+	if !f.given() {
+		return nil
+	}
+	d.ask("shell", f)
+	name := standardShell
+	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
+		if on, err := f.boolean(); err != nil || !on {
+			return err
+		}
+	} else {
+		var err error
+		if name, err = f.text(); err != nil {
+			return err
+		}
+	}
+	t, err := f.parse(name, p.scope)
+	p.around.shell = &t
+	return err
+}
+
+// shellTexts are the words by which a shell runs a text.
+func (a *around) shellTexts(text template) texts {
+	return texts{templates: []template{*a.shell, {parts: []part{{"-c", -1}}, at: text.at}, text}}
+}
+
+// readAround reads the hooks and the standard input.
+func (p *program) readAround(d *document) error {
+	for _, hook := range []struct {
+		key string
+		to  *texts
+	}{{"setup", &p.around.setup}, {"prepare", &p.around.prepare}, {"cleanup", &p.around.cleanup}} {
+		f := d.choose(hook.key)
+		if !f.given() {
+			continue
+		}
+		d.ask(hook.key, f)
+		var err error
+		if *hook.to, err = p.readHook(f); err != nil {
+			return err
+		}
+	}
+	f := d.choose("stdin")
+	if !f.given() {
+		return nil
+	}
+	d.ask("stdin", f)
+	if f.ShortTag() == "!!null" {
+		return nil
+	}
+	if f.Kind == yaml.ScalarNode && f.Value == "" {
+		return f.errorf("is empty")
+	}
+	t, err := f.template(p.scope)
+	p.around.stdin = &t
+	return err
+}
+
+// readHook reads a program with its arguments: a list, or a text.
+func (p *program) readHook(f field) (texts, error) {
+	if f.Kind != yaml.ScalarNode {
+		return f.readTexts(p.scope)
+	}
+	if p.around.shell != nil {
+		t, err := f.template(p.scope)
+		return p.around.shellTexts(t), err
+	}
+	text, err := f.argument()
+	if err != nil {
+		return texts{}, err
+	}
+	parts, err := words.Split(text)
+	if err != nil {
+		return texts{}, f.errorf("%v", err)
+	}
+	var w texts
+	for _, part := range parts {
+		t, err := f.parse(part, p.scope)
+		if err != nil {
+			return texts{}, err
+		}
+		w.templates = append(w.templates, t)
+	}
+	return w, nil
+}
+
+// templates are the texts in which an axis may stand.
+func (a *around) templates() []template {
+	all := slices.Concat(a.setup.templates, a.prepare.templates, a.cleanup.templates)
+	for _, t := range []*template{a.stdin, a.stdout} {
+		if t != nil {
+			all = append(all, *t)
+		}
+	}
+	return all
+}
+
+// nameOfCommand is the base name of the program: of the text that a shell runs it is that of its first word.
+func (p *program) nameOfCommand(command []string) string {
+	program := command[0]
+	if p.around.shell != nil {
+		if first := strings.Fields(command[2]); len(first) > 0 {
+			program = first[0]
+		}
+	}
+	return filepath.Base(program)
+}
+
+// fillAround sets what is around the processes of a point. What its processes read is a parameter of it: that is part of
+// what is measured.
+func (p *program) fillAround(point *Point, row []*value) error {
+	a := &p.around
+	point.Hooks = Hooks{Setup: a.setup.fill(row, p.size), Prepare: a.prepare.fill(row, p.size), Cleanup: a.cleanup.fill(row, p.size)}
+	point.KeepOutput = a.keep
+	if a.stdout != nil {
+		point.Stdout = a.stdout.fill(row)
+		*p.size += len(point.Stdout)
+	}
+	if a.shell != nil {
+		point.Shell = a.shell.fill(row)
+		if err := point.addParam("shell", point.Shell, a.shell.at); err != nil {
+			return err
+		}
+	}
+	if a.stdin == nil {
+		return nil
+	}
+	point.Stdin = a.stdin.fill(row)
+	*p.size += len(point.Stdin)
+	return point.addParam("stdin", point.Stdin, a.stdin.at)
+}
+
+// addParam makes the value of a key a parameter of the point.
+func (p *Point) addParam(name, text string, at field) error {
+	if other, is := p.Params[name]; is && other != text {
+		return at.errorf("%s is an axis too, with the value %s: name that axis otherwise, or write {%s} here", name, shorten(other), name)
+	}
+	note(&p.Params, name, text)
+	return nil
+}

@@ -1,0 +1,134 @@
+package sweep
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+var commandAlone = []schema.Executor{schema.ExecutorCommand}
+
+// hookValue is a program with its arguments: a list, or a text that is taken apart as that of a command line.
+var hookValue = eitherOf(scalarValue, listOf(1, scalarValue))
+
+// fileOrNull is a file, or null for none.
+var fileOrNull = eitherOf(nothingValue, scalarValue)
+
+// exitValue is an exit status other than 0.
+var exitValue = Value{Kind: Integer, Least: 1, Most: 255}
+
+// keysOfPrograms say what is around the processes of a command. Nothing of it is timed.
+var keysOfPrograms = []Key{
+	{
+		Name: "shell", Value: eitherOf(switchValue, textValue), Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
+		Option: "sh, or the shell `NAME`, runs each program, less the time that it takes to start", Alone: "true",
+		Doc:   "The shell that runs command, which is a text then: true for sh, or a name. Its start is measured and subtracted. It is the parameter shell of the point.",
+		point: func(p *Point) any { return &p.Shell },
+	},
+	{
+		Name: "setup", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
+		Option: "run `PROGRAM` once before the processes of each run, untimed",
+		Doc:    "A program to run once before the processes of each run: a list of words, or a text.",
+		text:   func(p *Point) string { return wordsText(p.Hooks.Setup) },
+	},
+	{
+		Name: "prepare", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
+		Option: "run `PROGRAM` before each process, untimed",
+		Doc:    "A program to run before each process, those of the warm-up too.",
+		text:   func(p *Point) string { return wordsText(p.Hooks.Prepare) },
+	},
+	{
+		Name: "cleanup", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
+		Option: "run `PROGRAM` once after the processes of each run, also of one that failed",
+		Doc:    "A program to run once after the processes of each run, however the run ended.",
+		text:   func(p *Point) string { return wordsText(p.Hooks.Cleanup) },
+	},
+	{
+		Name: "stdin", Value: fileOrNull, Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
+		Option: "the `FILE` that each process reads (default: nothing)",
+		Doc:    "The file that each process reads on its standard input; without it, and with null, there is nothing to read. It is the parameter stdin of the point.",
+		point:  func(p *Point) any { return &p.Stdin },
+	},
+	{
+		Name: "ignore_exit", Value: eitherOf(switchValue, oneOrMany(1, exitValue)), Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
+		Option: "exit statuses other than 0 are no failure: all, or `CODES` (1,3)", Alone: "true",
+		Doc:  "Exit statuses other than 0 that are no failure: true for all, or a list. A process that a signal ends always is one.",
+		text: ignoredText,
+	},
+}
+
+// FilledOptions are the keys whose options have texts in which {axis} is filled in, of what is around programs.
+func FilledOptions() (names []string) {
+	for _, k := range keysOfPrograms {
+		if k.Verbatim && k.Alone == "" {
+			names = append(names, k.Name)
+		}
+	}
+	return append(names, "output")
+}
+
+// ignoredText are the exit statuses that are no failure, as text.
+func ignoredText(p *Point) string {
+	if p.AnyExit {
+		return "true"
+	}
+	words := make([]string, len(p.Exits))
+	for i, code := range p.Exits {
+		words[i] = strconv.Itoa(code)
+	}
+	return strings.Join(words, ",")
+}
+
+// verbatim is the value of a key whose option has one text, as a file has it.
+func (k Key) verbatim(text string) *yaml.Node {
+	switch {
+	case k.Name == "output":
+		return mapNode(0, "to", Key{}.verbatim(text))
+	case text == "null":
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+	case k.Alone != "" && (text == "true" || text == "false"):
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: text}
+	case k.Name != "ignore_exit":
+		return textNode(0, text)
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
+	for word := range strings.SplitSeq(text, ",") {
+		list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: word})
+	}
+	return list
+}
+
+// readIgnoredExits reads which exit statuses are no failure.
+func (s *settings) readIgnoredExits(d *document) error {
+	f := d.choose("ignore_exit")
+	if !f.given() {
+		return nil
+	}
+	d.ask("ignore_exit", f)
+	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
+		var err error
+		s.point.AnyExit, err = f.boolean()
+		return err
+	}
+	for _, item := range f.items() {
+		if n := item.Node; n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" {
+			return item.errorf("want true, or a list of exit statuses, got %s", item.got())
+		}
+		if _, err := strconv.Atoi(item.Value); err != nil {
+			return item.errorf("want true, or exit statuses such as 1,3, got %s", item.got())
+		}
+		code, err := item.integer(exitValue.Least, exitValue.Most, fmt.Sprintf("an exit status from %d to %d", exitValue.Least, exitValue.Most))
+		if err != nil {
+			return err
+		}
+		s.point.Exits = append(s.point.Exits, int(code))
+	}
+	if len(s.point.Exits) == 0 {
+		return f.errorf("is empty")
+	}
+	return nil
+}

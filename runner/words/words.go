@@ -1,0 +1,122 @@
+// Package words takes the text of a program apart as a shell would, without being one: quotes and backslashes are taken off, and that
+// is all that is done. What only a shell can do is refused.
+package words
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Split gives the words of a program as a shell would, quotes and backslashes taken off. It refuses what only a shell can do.
+func Split(text string) ([]string, error) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		if parsing, is := errors.AsType[syntax.ParseError](err); is {
+			err = errors.New(parsing.Text)
+		}
+		return nil, fmt.Errorf("reading %q: %w", text, err)
+	}
+	if len(file.Stmts) == 0 {
+		return nil, fmt.Errorf("%q: there is no program in it", text)
+	}
+	call, simple := file.Stmts[0].Cmd.(*syntax.CallExpr)
+	if why := needsShell(file.Stmts); why != "" {
+		return nil, fmt.Errorf("%q: %s needs a shell; --shell has sh run it", text, why)
+	}
+	if !simple {
+		return nil, fmt.Errorf("%q: only a shell can run it; --shell has sh run it", text)
+	}
+	words := make([]string, len(call.Args))
+	for i, word := range call.Args {
+		if !plain(word.Parts) {
+			return nil, fmt.Errorf("%q: only a shell can fill in a variable or a command; --shell has sh run it, single quotes keep the text", text)
+		}
+		words[i] = unquoted(word.Parts, false)
+	}
+	return words, nil
+}
+
+// needsShell names what of statements only a shell can do; empty: nothing that has a name.
+func needsShell(all []*syntax.Stmt) string {
+	first := all[0]
+	binary, _ := first.Cmd.(*syntax.BinaryCmd)
+	call, _ := first.Cmd.(*syntax.CallExpr)
+	switch {
+	case binary != nil && (binary.Op == syntax.Pipe || binary.Op == syntax.PipeAll):
+		return "a pipe"
+	case binary != nil:
+		return binary.Op.String()
+	case first.Background:
+		return "&"
+	case len(all) > 1:
+		return "more than one program"
+	case len(first.Redirs) > 0:
+		return "a redirection (" + first.Redirs[0].Op.String() + ")"
+	case first.Negated:
+		return "!"
+	case call != nil && len(call.Assigns) > 0:
+		return "an assignment (" + call.Assigns[0].Name.Value + "=)"
+	}
+	return ""
+}
+
+// unquoted is the text of parts that stand for themselves, without quotes and backslashes.
+func unquoted(parts []syntax.WordPart, double bool) string {
+	var text strings.Builder
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			text.WriteString(unescaped(part.Value, double))
+		case *syntax.SglQuoted:
+			text.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			text.WriteString(unquoted(part.Parts, true))
+		}
+	}
+	return text.String()
+}
+
+// unescaped takes off backslashes: in double quotes those alone that stand before a character with a meaning there.
+func unescaped(text string, double bool) string {
+	var out strings.Builder
+	for at := 0; at < len(text); at++ {
+		if text[at] == '\\' && at+1 < len(text) && (!double || strings.IndexByte("$`\"\\\n", text[at+1]) >= 0) {
+			if at++; text[at] == '\n' {
+				continue
+			}
+		}
+		out.WriteByte(text[at])
+	}
+	return out.String()
+}
+
+// plain tells whether parts of a word stand for themselves.
+func plain(parts []syntax.WordPart) bool {
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *syntax.Lit, *syntax.SglQuoted:
+		case *syntax.DblQuoted:
+			if !plain(part.Parts) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Join writes words as a text that Split takes apart again.
+func Join(words []string) (string, error) {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		var err error
+		if quoted[i], err = syntax.Quote(word, syntax.LangPOSIX); err != nil {
+			return "", fmt.Errorf("quoting %q: %w", word, err)
+		}
+	}
+	return strings.Join(quoted, " "), nil
+}
