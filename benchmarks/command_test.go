@@ -30,17 +30,17 @@ var commands = []struct {
 	args []string
 	goal float64 // ratio to the bare process on the largest store, with packs; 0: none
 }{
-	{"ls, newest 20", []string{"ls", "--limit", "20"}, 2},
+	{"ls, newest 20", []string{"ls", "--format", "plain", "--limit", "20"}, 2},
 	{"ls, a table", []string{"ls", "--format", "table"}, 0},
-	{"ls, a column, few runs match", []string{"ls", "--limit", "20", "p50>53.9ms"}, 5},
-	{"ls, a column, a third match", []string{"ls", "--limit", "20", "backend=torch"}, 5},
-	{"ls, a parameter, a fifth match", []string{"ls", "--limit", "20", "dim=64"}, 8},
-	{"ls, a parameter and a column", []string{"ls", "--limit", "20", "dim=64", "p50>53.9ms"}, 8},
+	{"ls, a column, few runs match", []string{"ls", "--format", "plain", "--limit", "20", "p50>53.9ms"}, 5},
+	{"ls, a column, a third match", []string{"ls", "--format", "plain", "--limit", "20", "backend=torch"}, 5},
+	{"ls, a parameter, a fifth match", []string{"ls", "--format", "plain", "--limit", "20", "dim=64"}, 8},
+	{"ls, a parameter and a column", []string{"ls", "--format", "plain", "--limit", "20", "dim=64", "p50>53.9ms"}, 8},
 	{"ls, a table, a column, few runs match", []string{"ls", "--format", "table", "p50>53.9ms"}, 5},
 	{"ls, a table, a column, a third match", []string{"ls", "--format", "table", "backend=torch"}, 5},
 	{"ls, a table, a parameter", []string{"ls", "--format", "table", "dim=64"}, 8},
-	{"query, count with a filter", []string{"query", "SELECT count(*) FROM runs WHERE p50 > 53.9e6"}, 0},
-	{"store info", []string{"store", "info"}, 0},
+	{"query, count with a filter", []string{"query", "--format", "plain", "SELECT count(*) FROM runs WHERE p50 > 53.9e6"}, 0},
+	{"store info", []string{"store", "info", "--format", "plain"}, 0},
 }
 
 // BenchmarkCommands measures whole processes on the stores of all sizes, by turns with a bare DuckDB, with packs and

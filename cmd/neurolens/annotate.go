@@ -63,7 +63,7 @@ func tagEvents(set, untag []string) ([]ingest.Annotation, error) {
 		events = append(events, ingest.Annotation{Kind: schema.EventUntag, Key: key})
 	}
 	if len(events) == 0 {
-		return nil, usageErrorf("tag: want KEY=VALUE or --remove KEY")
+		return nil, usageErrorf("tag: want runs and KEY=VALUE, as in neurolens tag session=last note=x, or --remove KEY")
 	}
 	return events, nil
 }
@@ -190,7 +190,11 @@ func selected(cmd *cobra.Command, dir string, o annotation) ([]string, error) {
 		if o.removed {
 			what = "removed run"
 		}
-		return nil, usageErrorf("%s: no %s matches %q", cmd.Name(), what, o.selection)
+		hint := ""
+		if strings.HasPrefix(o.selection, "last") {
+			hint = "; session=" + o.selection + " names a session"
+		}
+		return nil, usageErrorf("%s: no %s matches %q%s", cmd.Name(), what, o.selection, hint)
 	}
 	return runs, nil
 }

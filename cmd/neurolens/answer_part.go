@@ -27,6 +27,7 @@ type question struct {
 	Format   string
 	Terminal bool // stdout is one, of Width columns
 	Width    int
+	Color    string
 	CSVRaw   bool  // as in app
 	Memory   int64 // bytes that DuckDB may use
 	TempDir  string
@@ -109,7 +110,7 @@ func answerPart(ctx context.Context, argument []byte) any {
 		return answered{Code: exitOther, Message: err.Error()}
 	}
 	debug.SetMemoryLimit(q.Memory / 4)
-	a := &app{stdout: os.Stdout, stderr: io.Discard, getenv: os.Getenv, now: time.Now, terminal: q.Terminal, width: q.Width, csvRaw: q.CSVRaw}
+	a := &app{stdout: os.Stdout, stderr: io.Discard, getenv: os.Getenv, now: time.Now, terminal: q.Terminal, width: q.Width, csvRaw: q.CSVRaw, color: q.Color}
 	err := a.answer(ctx, q)
 	switch {
 	case err == nil:
@@ -134,5 +135,5 @@ func (a *app) answer(ctx context.Context, q question) error {
 	if err != nil {
 		return err
 	}
-	return a.print(q.Format, t, func() term.View { return output.TableView(t, a.width) })
+	return a.print(q.Format, t, func() term.View { return output.TableView(t, a.page()) })
 }

@@ -15,10 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/complete"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/project"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/topics"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/scratch"
 )
@@ -32,9 +35,11 @@ type app struct {
 	errTerminal    bool                       // stderr is one
 	width          int                        // columns of stdout
 	errSize        func() (columns, rows int) // of stderr, as they are now
+	args           []string                   // the command line, without the name of the program
 
 	stores []string
 	format string
+	color  string
 	json   bool
 	csvRaw bool
 
@@ -111,16 +116,28 @@ these and NEUROLENS_MACHINE.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArguments,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asked, err := cmd.Flags().GetBool("version"); err == nil && asked {
+				return newVersionCommand(a).RunE(cmd, nil)
+			}
+			return cmd.Help()
+		},
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	cmd.Flags().BoolP("version", "V", false, "the same as neurolens version")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{slip.Flag(cmd, err)} })
 
 	flags := cmd.PersistentFlags()
 	flags.StringArrayVar(&a.stores, "store", nil, "store `DIR`; several for reading (default: runs_store, here or above)")
-	flags.StringVar(&a.format, "format", "", "print as `FORMAT`: table plain json jsonl csv md (a pipe: plain)")
+	flags.StringVar(&a.format, "format", "", "print as `FORMAT`: table plain json jsonl csv md (default: table)")
+	flags.StringVar(&a.color, "color", "", "colour `WHEN`: auto always never (default: auto, as NO_COLOR and others say)")
 	flags.BoolVar(&a.csvRaw, "csv-raw", false, "leave cells of csv that begin with = + - @ as they are")
 	flags.BoolVar(&a.json, "json", false, "the same as --format json")
-	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return cmp.Or(a.checkFlags(), a.readProject()) }
+	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := cmp.Or(a.checkFlags(), a.readProject()); !complete.Asking(cmd) {
+			return err
+		}
+		return nil // a shell asks, in the middle of somebody's line
+	}
 
 	for _, c := range []*cobra.Command{
 		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), newReportCommand(a),
@@ -128,41 +145,26 @@ these and NEUROLENS_MACHINE.`,
 		newCICommand(a), newEnvCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {
 		cmd.AddCommand(c)
-		if err := completion.Register(c); err != nil {
-			return nil, err
-		}
 	}
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
-	cmd.SetHelpCommand(newHelpCommand(cmd))
+	cmd.SetHelpCommand(topics.Command(cmd, func() int { return max(a.width, 40) }, usageErrorf))
 	cmd.InitDefaultCompletionCmd("completion")
 	if c, _, err := cmd.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = noArguments, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
-	return cmd, nil
+	return cmd, complete.Register(cmd, complete.Sources{Stores: a.readStores})
 }
 
 // helpWidth is how many columns help takes: those of the least terminal.
 const helpWidth = 80
 
-// newHelpCommand is cobra's, but for a command that does not exist being an error.
-func newHelpCommand(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Help about any command",
-		RunE: func(_ *cobra.Command, args []string) error {
-			cmd, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 {
-				return usageErrorf("help: there is no command %q", strings.Join(args, " "))
-			}
-			return cmd.Help()
-		},
-	}
-}
-
 // checkFlags refuses global flags that make no sense, whatever the command.
 func (a *app) checkFlags() error {
 	if a.json && a.format != "" {
 		return usageErrorf("--json and --format %s: want one of them", a.format)
+	}
+	if err := streams.CheckColor("--color", a.color); err != nil {
+		return usageError{err}
 	}
 	for _, dir := range a.stores {
 		if dir == "" {
@@ -177,10 +179,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return usageErrorf("%s: there is no command %q; did you mean %s", cmd.CommandPath(), args[0], strings.Join(near, " or "))
-	}
-	return usageErrorf("%s: there is no command %q", cmd.CommandPath(), args[0])
+	return usageError{slip.Arguments(cmd, args)}
 }
 
 // arguments asks for between least and most arguments.

@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/apart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
@@ -86,22 +84,11 @@ not known is null.`,
 				return printSweepSchema(a, args)
 			}
 			b := &bench{app: a, cmd: cmd, flags: &f}
-			if f.printSweep {
-				return b.keep(args)
-			}
-			if err := b.read(args); err != nil {
-				return err
-			}
-			if f.verbose {
-				measuring.Discovered(a.stderr, b.sweep)
-			}
-			if f.dryRun {
-				return b.plan()
-			}
-			return b.run()
+			return b.all(args)
 		},
 	}
 	f.define(cmd)
+	slip.Aliases(cmd, map[string][]string{"warmup": {"w"}, "repeats": {"r", "runs"}, "setup": {"s"}, "prepare": {"p"}, "cleanup": {"c"}, "ignore-exit": {"i"}})
 	return cmd
 }
 
@@ -129,23 +116,17 @@ type bench struct {
 	rerun     runner.Rerun
 	dir       string // of the store
 	layout    layout.Layout
+	outDir    string   // see --out-dir
 	metrics   []string // that are shown, in place of the primary one of each point
 }
 
-// read reads the command line and the sweep file.
-func (b *bench) read(args []string) (err error) {
+// read reads the sweep, and what the command line says of its session.
+func (b *bench) read() (err error) {
 	if b.format, err = b.outputFormat(); err != nil {
 		return err
 	}
-	if err := b.open(args); err != nil {
-		return err
-	}
-	defer b.source.Close()
 	if b.rerun, err = b.flags.rerunWord(); err != nil {
 		return err
-	}
-	if b.layout, err = b.flags.out.Session(); err != nil {
-		return usageError{err}
 	}
 	if b.rerun != runner.RerunNothing && b.flags.against != "" {
 		return usageErrorf("--rerun %s: a session with --against begins anew, it has nothing to run again", b.rerun)
@@ -157,34 +138,6 @@ func (b *bench) read(args []string) (err error) {
 		return err
 	}
 	return b.readMetrics()
-}
-
-// open finds out what is measured, and with which settings of the command line.
-func (b *bench) open(args []string) (err error) {
-	if b.overrides, err = b.flags.overrides(b.app, b.cmd); err != nil {
-		return err
-	}
-	b.source, err = line.Open(line.Asked{
-		Args: args, Dash: b.cmd.ArgsLenAtDash(), File: b.flags.config, Shell: b.flags.shell,
-		Axes: slices.Collect(maps.Keys(b.overrides.Params)), Stdin: os.Stdin,
-	})
-	if err != nil {
-		return usageErrorf("bench: %w", err)
-	}
-	return nil
-}
-
-// keep prints the sweep file that the line stands for.
-func (b *bench) keep(args []string) error {
-	if err := b.open(args); err != nil {
-		return err
-	}
-	text, err := b.source.Keep(b.overrides)
-	if err != nil {
-		return usageErrorf("bench: %w", err)
-	}
-	_, err = b.stdout.Write(text)
-	return err
 }
 
 // readMetrics reads which metrics are shown.
@@ -216,7 +169,7 @@ func (b *bench) readSweep() (err error) {
 // options are those of a session that is told to observe.
 func (b *bench) options(observe func(runner.Event)) runner.Options {
 	exclude := []string{b.dir}
-	exclude = append(exclude, folder.Outputs(b.layout, b.flags.out.OutDir)...)
+	exclude = append(exclude, folder.Outputs(b.layout, b.outDir)...)
 	for i, path := range exclude {
 		if absolute, err := filepath.Abs(path); err == nil {
 			exclude[i] = absolute
@@ -277,7 +230,7 @@ func (b *bench) run() error {
 	if err != nil {
 		return err
 	}
-	out, err := folder.Open(b.layout, b.flags.out.OutDir)
+	out, err := folder.Open(b.layout, b.outDir)
 	if err != nil {
 		return errors.Join(usageError{err}, store.Close())
 	}

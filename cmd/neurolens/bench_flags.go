@@ -31,7 +31,6 @@ type benchFlags struct {
 	out          layouts.Flags
 	dryRun       bool
 	verbose      bool
-	shell        bool
 	printSweep   bool
 	maxTime      time.Duration
 	noSkipAfter  bool
@@ -44,7 +43,6 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.defineRuns(cmd)
 	flags.StringVar(&f.config, "config", "", "the sweep `FILE`, as another spelling")
-	flags.BoolVar(&f.shell, "shell", false, "run each program by sh, for pipes and variables")
 	flags.BoolVar(&f.printSweep, "print-sweep", false, "print the sweep file that the line stands for, and run nothing")
 	flags.BoolVar(&f.schema, "schema", false, "print the JSON Schema of sweep files, for editors")
 	flags.StringVar(&f.against, "against", "", "measure the working tree against commit `REF`, side by side")
@@ -82,6 +80,11 @@ func (f *benchFlags) defineRuns(cmd *cobra.Command, without ...string) {
 // defineKey defines the option that goes before a key of the sweep file.
 func defineKey(cmd *cobra.Command, k sweep.Key) {
 	flags, name := cmd.Flags(), k.OptionName()
+	if k.Verbatim {
+		flags.String(name, "", k.Option)
+		flags.Lookup(name).NoOptDefVal = k.Alone
+		return
+	}
 	switch k.Value.Kind {
 	case sweep.Switch:
 		flags.Bool(name, false, k.Option)
@@ -176,7 +179,7 @@ func assignments(flag string, words []string) (map[string]string, error) {
 	for _, word := range words {
 		key, value, found := strings.Cut(word, "=")
 		if _, twice := m[key]; !found || key == "" || twice {
-			return nil, usageErrorf("%s %q: want KEY=VALUE, each key once", flag, word)
+			return nil, usageErrorf("%s %q: want KEY=VALUE, each key once: %s n=8", flag, word, flag)
 		}
 		m[key] = value
 	}

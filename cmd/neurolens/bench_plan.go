@@ -14,5 +14,5 @@ func (b *bench) plan() error {
 		return explained(err)
 	}
 	t := measuring.PlanTable(&result.Plan, b.sweep, b.flags.against != "")
-	return b.print(b.format, t, func() term.View { return measuring.PlanView(t, &result.Plan, b.sweep, b.width) })
+	return b.print(b.format, t, func() term.View { return measuring.PlanView(t, &result.Plan, b.sweep, b.page()) })
 }

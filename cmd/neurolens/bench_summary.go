@@ -38,8 +38,13 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 	}
 	a.reportAbsent("bench", absent)
 	if output.ForPeople(format) && !s.Against && s.Result.Measured() > 1 {
-		if s.Won, err = verdicts.Winners(ctx, db, s.Sessions(), s.Sweep.Baseline, s.Sweep.Repeats); err != nil {
+		won, err := verdicts.Winners(ctx, db, s.Sessions(), s.Sweep.Baseline, s.Sweep.Repeats)
+		if err != nil {
 			return err
+		}
+		s.Won = won.Lines
+		if won.Repeats > 0 {
+			s.Again = measuring.WithRepeats(a.args, won.Repeats)
 		}
 	}
 	return a.print(format, s.Table(points), func() term.View { return s.View(points) })

@@ -121,7 +121,7 @@ func (b *bisector) read(args []string) (err error) {
 	if b.format, err = b.outputFormat(); err != nil {
 		return err
 	}
-	if b.source, err = line.Open(line.Asked{File: args[2]}); err != nil {
+	if b.source, err = line.File(args[2]); err != nil {
 		return usageErrorf("bisect: %w", err)
 	}
 	defer b.source.Close()

@@ -176,6 +176,7 @@ func TestCIScript(t *testing.T) {
 // TestCIPosts: a pull request has one comment, which is edited; a regression on main opens one issue, which the next one updates,
 // and which is closed when the program is as fast as before it: not as long as it only stays slow.
 func TestCIPosts(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	c := newCI(t, "github")
 	github := []string{"GITHUB_REPOSITORY=us/work", "GH_TOKEN=x", "PR_NUMBER=3"}
@@ -209,17 +210,13 @@ func TestCIPosts(t *testing.T) {
 		price string
 		code  int
 		calls string
-		long  bool
 	}{
-		{"1200", 1, "new issues", false}, // the push that made it slower
-		{"1210", 1, "edit issues 7", false},
-		{"1210", 1, "edit issues 7", true}, // it stays slow: nothing changed since the commit before
-		{"1000", 0, "close 7", false},
-		{"1001", 0, "", true},
+		{"1200", 1, "new issues"}, // the push that made it slower
+		{"1210", 1, "edit issues 7"},
+		{"1210", 1, "edit issues 7"}, // it stays slow: nothing changed since the commit before
+		{"1000", 0, "close 7"},
+		{"1001", 0, ""},
 	} {
-		if step.long && !long() {
-			continue
-		}
 		if current := strings.TrimSpace(c.file("price")); current != step.price {
 			c.costs(t, step.price)
 		}
@@ -242,6 +239,7 @@ func TestCIPosts(t *testing.T) {
 
 // TestCIHistory: runs of pushes are kept in a branch, which several machines push to, or in a folder; those of pull requests are not.
 func TestCIHistory(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	c := newCI(t, "plain", "--history", "branch")
 	origin := filepath.Join(t.TempDir(), "origin.git")
@@ -256,9 +254,6 @@ func TestCIHistory(t *testing.T) {
 		t.Fatalf("a pull request ends with %d and is kept:\n%s", code, output)
 	}
 	for i, want := range []string{"12,1", "24,2"} { // without the runs of the pull request
-		if i > 0 && !long() {
-			continue
-		}
 		if code, output := c.call(t, "run", "SAVE=1"); code != 0 {
 			t.Fatalf("push %d ends with %d:\n%s", i, code, output)
 		}
@@ -279,11 +274,8 @@ func TestCIHistory(t *testing.T) {
 	}
 	there := filepath.Join(t.TempDir(), "there")
 	git(t, c.dir, "clone", "-q", "--branch", "neurolens-history", origin, there)
-	if got := runs(there); got != map[bool]string{false: "22,2", true: "34,3"}[long()] {
-		t.Errorf("with another machine's the branch has %s", got)
-	}
-	if !long() {
-		return
+	if got := runs(there); got != "34,3" {
+		t.Errorf("with another machine's the branch has %s, want 34,3", got)
 	}
 	share := filepath.Join(t.TempDir(), "share")
 	if code, output := other.call(t, "run", "SAVE=1", "HISTORY="+share); code != 0 || !strings.HasSuffix(runs(share), ",1") {
@@ -297,6 +289,7 @@ func TestCIHistory(t *testing.T) {
 // TestCIPlainAlone: the script needs no network but for the clone: in a network and a file system of its own, with a home that is
 // empty, it measures a clone.
 func TestCIPlainAlone(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	needs(t, "unshare", exec.Command("unshare", "-n", "-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt").Run())
 	c := newCI(t, "plain")
@@ -441,6 +434,7 @@ func TestCILint(t *testing.T) {
 
 // TestCINothingMeasured: where no run measured anything, on either side, CI fails. A base commit that does not exist is named in a warning.
 func TestCINothingMeasured(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	c := newCI(t, "plain")
 	write(t, c.dir, "work.sh", "exit 3\n")

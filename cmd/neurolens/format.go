@@ -6,12 +6,13 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-// outputFormat is the format asked for, else the one that suits where stdout goes.
+// outputFormat is the format asked for, else the table for people, wherever stdout goes: the log of a CI system is a pipe.
 func (a *app) outputFormat() (string, error) {
 	switch format := a.format; {
 	case a.json:
@@ -24,13 +25,10 @@ func (a *app) outputFormat() (string, error) {
 
 // defaultFormat is the format of a result for which no flag asks for one.
 func (a *app) defaultFormat() (string, error) {
-	switch format := a.getenv("NEUROLENS_FORMAT"); {
-	case format != "":
+	if format := a.getenv("NEUROLENS_FORMAT"); format != "" {
 		return knownFormat("NEUROLENS_FORMAT", format)
-	case a.terminal:
-		return output.FormatTable, nil
 	}
-	return output.FormatPlain, nil
+	return output.FormatTable, nil
 }
 
 func knownFormat(source, format string) (string, error) {
@@ -50,17 +48,22 @@ func (a *app) screen() *term.Screen {
 
 // console is where the progress of a session is said whose summary is printed in a format.
 func (a *app) console(format string) measuring.Console {
-	return measuring.Console{W: a.stderr, Screen: a.screen(), Color: a.getenv("NO_COLOR") == "", JSON: format == output.FormatJSONL, Now: a.now}
+	return measuring.Console{W: a.stderr, Screen: a.screen(), Color: streams.Colored(a.color, a.errTerminal, a.getenv), JSON: format == output.FormatJSONL, Now: a.now}
 }
 
 // reader is who reads screens.
 func (a *app) reader() wording.Reader {
-	return wording.Reader{Width: a.width, Now: a.now(), Stores: a.stores}
+	return wording.Reader{Width: a.width, Whole: !a.terminal, Now: a.now(), Stores: a.stores}
 }
 
 // printer is what writes results to standard output.
 func (a *app) printer() output.Printer {
-	return output.Printer{Out: a.stdout, Terminal: a.terminal, Color: a.terminal && a.getenv("NO_COLOR") == "", Width: a.width, CSVRaw: a.csvRaw}
+	return output.Printer{Out: a.stdout, Page: a.page(), Terminal: a.terminal, CSVRaw: a.csvRaw}
+}
+
+// page is what tables are printed on. On a pipe names are whole: nobody can make a log wider to read the rest.
+func (a *app) page() term.Page {
+	return term.Page{Width: a.width, Color: streams.Colored(a.color, a.terminal, a.getenv), Whole: !a.terminal}
 }
 
 // print writes a result in a format. people makes the view that table and md show.

@@ -6,9 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/answer"
 )
 
 // runGroups lists groups of runs.
@@ -25,6 +23,10 @@ func runGroups(a *app, cmd *cobra.Command, o lsOptions) error {
 			return err
 		}
 		a.reportNotNumbers(g.NotNumbers)
-		return a.print(format, answer.TableOf(g.Fields(), g.Groups), func() term.View { return a.listing(o).Groups(g) })
+		t, v, err := a.listing(o).ChosenGroups(g, o.names)
+		if err != nil {
+			return usageError{err}
+		}
+		return a.print(format, t, v)
 	})
 }

@@ -58,11 +58,12 @@ var law = []struct {
 		"schema", "runner/builtin", "runner/onnx", "runner/probe", "runner/python", "runner/sweep", "runner/task", "runner/worktree",
 	}, nil},
 	{"runner/python", []string{"schema", "runner/sweep", "runner/task"}, nil},
-	{"runner/sweep", []string{"schema", "runner/builtin", "runner/discover", "runner/expression", "runner/extract", "runner/fact", "runner/output"}, []string{"go.yaml.in/yaml"}},
+	{"runner/sweep", []string{"schema", "runner/builtin", "runner/discover", "runner/expression", "runner/extract", "runner/fact", "runner/output", "runner/words"}, []string{"go.yaml.in/yaml"}},
 	{"runner/discover", nil, []string{"go.yaml.in/yaml"}},
 	{"runner/output", nil, nil},
 	{"runner/artifact", []string{"schema"}, nil},
-	{"runner/line", []string{"runner/sweep"}, []string{"go.yaml.in/yaml", "mvdan.cc/sh"}},
+	{"runner/line", []string{"runner/discover", "runner/sweep", "runner/words", "schema"}, []string{"go.yaml.in/yaml"}},
+	{"runner/words", nil, []string{"mvdan.cc/sh"}},
 	{"runner/extract", []string{"schema"}, []string{"github.com/itchyny/gojq"}},
 	{"runner/probe", []string{"schema", "runner/device"}, []string{"github.com/NVIDIA/go-nvml"}},
 	{"runner/bisect", []string{"schema", "runner/worktree"}, nil},
@@ -85,15 +86,21 @@ var law = []struct {
 	{"cmd/neurolens/internal/damage", []string{"ingest/check", "query/answer", "cmd/neurolens/internal/term"}, nil},
 	{"cmd/neurolens/internal/workflow", []string{"schema"}, nil},
 	{"cmd/neurolens/internal/gate", []string{"query/compare", "query/history", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
+	{"cmd/neurolens/internal/system", nil, nil},
 	{"cmd/neurolens/internal/project", []string{"schema"}, []string{"go.yaml.in/yaml"}},
+	{"cmd/neurolens/internal/complete", []string{"schema", "query", "cmd/neurolens/internal", "ingest/foreign", "runner/onnx", "runner/sweep"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	{"cmd/neurolens/internal/slip", []string{"schema"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	{"cmd/neurolens/internal/completion", nil, []string{"github.com/spf13/cobra"}},
+	{"cmd/neurolens/internal/streams", nil, []string{"golang.org/x/term"}},
+	{"docs", nil, nil},
+	{"cmd/neurolens/internal/topics", []string{"schema", "docs", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/wording", []string{
 		"schema", "query/facts", "query/filter", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term",
 		"ingest/foreign", "runner", // the words of warnings
 	}, nil},
 	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner", "cmd/neurolens/internal"}, []string{
-		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi",
+		"github.com/spf13/cobra", "github.com/charmbracelet/x/ansi",
 	}},
 }
 
@@ -194,11 +201,11 @@ var layers = [][]string{
 
 // commandLayers are the packages of the command, likewise.
 var commandLayers = [][]string{
-	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
+	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/system", "cmd/neurolens/internal/project", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
 	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
 	{"cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
-	{"cmd/neurolens/internal/gate"},
+	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/topics"},
 	{"cmd/neurolens"},
 }
 

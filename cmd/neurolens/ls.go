@@ -8,31 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/query/answer"
 )
-
-// lsColumns are what ls asks for unless told otherwise.
-var lsColumns = []string{
-	"run_id", "started_at", "session_id", "side", "purpose", "point_id", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len",
-	"params", "tags", "machine", "gpu_name", "git_commit", "metric", "unit", "p50", "p99", "mean", "mad", "n_samples", "status", "stage", "error_kind", "warnings",
-}
-
-// columnsBeside are what ls asks for beside these metrics: of several each has columns of its own, in place of the summary of
-// the primary one.
-func columnsBeside(metrics []string) []string {
-	if len(metrics) < 2 {
-		return lsColumns
-	}
-	return slices.DeleteFunc(slices.Clone(lsColumns), func(name string) bool {
-		_, ok := schema.Samples.Column(name)
-		return ok && name != "run_id"
-	})
-}
 
 // lsTableLimit is how many runs a table shows unless told otherwise.
 const lsTableLimit = 20
@@ -46,19 +27,21 @@ func newLsCommand(a *app) *cobra.Command {
 files that they were read from.
 
 A filter is words joined by AND: key=value, key!=value, key>=8, key~regex,
-key=1,8 for any of several, p99<1.5ms with a unit, tag.k=v, param.k=v,
+key=1,8 for any of several, key=1..8, p99<1.5ms with a unit, tag.k=v, param.k=v,
 session=last, key=null; with "or", "not" and parentheses. A key that is no
-column is a parameter. Quote words with < or > against the shell.
+column is a parameter. peak_memory<1GiB or metric.accuracy>0.9 is of another
+metric. Quote words with < or > against the shell (docs/filters.md).
 
 With --by, one line a group of runs with equal values of these keys; with
 --best, the point of the group with the best median. Failed runs are counted.
 Numbers are of ok runs, one median a run, then the median over a point's runs.
 
 The metric is each run's primary one unless --metric names others, of which --by
-and --best take one; filters and --sort are by the primary one. It stands above
-the table, or in it. Of several metrics each has a column, in a terminal that is
-too narrow for that a row. For programs that is metric.NAME, the median or,
-where a file has no median, the mean, with metric.NAME.unit.
+and --best take one; p99 and its like in filters and --sort are of the primary
+one. It stands above the table, or in it. Of several metrics each has a column,
+in a terminal that is too narrow for that a row. For programs that is
+metric.NAME, the median or, where a file has no median, the mean, with
+metric.NAME.unit.
 
 With --like RUN, the profiled runs whose time goes into the same operators, of
 the same sizes: the 20 nearest, with what makes the distance (docs/likeness.md).
@@ -94,14 +77,13 @@ A table shows the newest 20; every other format shows all.`,
 	flags.StringArrayVar(&f.tags, "tag", nil, "as tag.`KEY=VALUE`; repeatable")
 	flags.StringVar(&f.since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
 	flags.StringVar(&f.day, "day", "", "runs of one `DAY`, YYYY-MM-DD in UTC")
-	flags.StringSliceVar(&f.columns, "columns", nil, "columns `NAMES` in formats for programs, or all")
+	flags.StringSliceVar(&f.columns, "columns", nil, "columns `NAMES`, by name or head of the table; all")
 	flags.StringSliceVar(&f.sort, "sort", nil, "sort by `NAMES`; -p99 for largest first")
 	flags.IntVar(&f.limit, "limit", 0, "at most `N` rows; 0 for all (a table: 20)")
 	metricFlag(cmd, &f.metrics, "values of metrics `NAMES`, not of each run's primary")
 	flags.StringSliceVar(&f.by, "by", nil, "one line a group of runs with equal `KEYS`")
 	flags.BoolVar(&f.best, "best", false, "the best point: of each group with --by, else of all")
 	flags.StringVar(&f.like, "like", "", "profiled runs nearest to `RUN` by their operators")
-	completion.Words(cmd, "like", []cobra.Completion{cobra.CompletionWithDesc(lastRun, "the run that started last")})
 	return cmd
 }
 
@@ -116,6 +98,9 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 		if !output.ForPeople(format) {
 			return a.printPages(cmd.Context(), db, req, o.columns, format)
 		}
+		if len(o.names) > 0 {
+			return a.printChosen(cmd.Context(), db, req, o, format)
+		}
 		list, err := db.List(cmd.Context(), req)
 		if err != nil {
 			return err
@@ -126,18 +111,43 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 }
 
 // printPages writes columns of a listing page after page.
-func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListRequest, columns []string, format string) error {
-	w := a.printer().Pages(format)
-	err := db.Pages(ctx, req, columns, func(page query.Page) error {
+func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListRequest, columns screens.Columns, format string) error {
+	w, stored := a.printer().Pages(format), columns.Stored(false)
+	err := db.Pages(ctx, req, stored, func(page query.Page) error {
 		if !w.Began() {
 			a.reportFound(page.Found)
 		}
-		return w.Page(page.Table)
+		t, err := columns.Of(page.Table, len(stored))
+		if err != nil {
+			return usageError{err}
+		}
+		return w.Page(t)
 	})
 	if err != nil {
 		return err
 	}
 	return w.End()
+}
+
+// printChosen prints the columns that were asked for as a table.
+func (a *app) printChosen(ctx context.Context, db *query.DB, req query.ListRequest, o lsOptions, format string) error {
+	var all answer.Table
+	var found query.Found
+	stored := o.columns.Stored(true)
+	req.Count = true
+	err := db.Pages(ctx, req, stored, func(page query.Page) error {
+		found, all.Columns, all.Rows = page.Found, page.Columns, append(all.Rows, page.Rows...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	a.reportFound(found)
+	v, err := a.listing(o).Chosen(o.columns, all, len(stored), found.Total)
+	if err != nil {
+		return usageError{err}
+	}
+	return a.printer().View(format, v)
 }
 
 // reportFound says what could not be listed as it was asked for.

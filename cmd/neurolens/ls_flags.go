@@ -1,13 +1,13 @@
 package main
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/query/filter"
 )
 
@@ -15,7 +15,8 @@ type lsOptions struct {
 	filter  string
 	since   time.Time
 	until   time.Time
-	columns []string
+	columns screens.Columns
+	names   []string // of columns, as they were asked for
 	sort    []string
 	limit   int
 	by      []string // groups, in place of runs
@@ -38,12 +39,10 @@ type lsFlags struct {
 
 // options turns flags and words into one request.
 func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions, error) {
-	o := lsOptions{filter: strings.Join(append(args, f.words(cmd)...), " "), columns: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best, like: f.like}
+	o := lsOptions{filter: strings.Join(append(args, f.words(cmd)...), " "), names: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best, like: f.like}
 	switch {
 	case cmd.Flags().Changed("by") && len(f.by) == 0:
 		return o, usageErrorf("--by: want keys, got an empty list")
-	case len(f.columns) > 0 && (len(f.by) > 0 || f.best):
-		return o, usageErrorf("--columns: groups have columns of their own; leave out --columns, or --by and --best")
 	}
 	var err error
 	if o.metrics, err = metricNames(f.metrics); err != nil {
@@ -55,21 +54,15 @@ func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions,
 	if f.limit < 0 {
 		return o, usageErrorf("--limit %d: want 0 or more", f.limit)
 	}
-	if len(f.columns) == 0 {
-		o.columns = columnsBeside(o.metrics)
-	}
-	for i, name := range f.columns {
-		if slices.Contains(f.columns[:i], name) {
-			return o, usageErrorf("--columns: %q stands there twice", name)
+	if len(f.by) == 0 && !f.best {
+		if o.columns, err = screens.ColumnsOf(f.columns, o.metrics); err != nil {
+			return o, usageError{err}
 		}
 	}
 	for _, tag := range f.tags {
 		if key, _, found := strings.Cut(tag, "="); !found || filter.QuoteWord(key) != key {
 			return o, usageErrorf("--tag %q: want KEY=VALUE", tag)
 		}
-	}
-	if slices.Equal(f.columns, []string{"all"}) {
-		o.columns = nil
 	}
 	if f.since != "" {
 		if o.since, err = filter.Time("--since", f.since, a.now()); err != nil {

@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
-	terminal "golang.org/x/term"
-
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/apart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/complete"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/guard"
 	"github.com/neurolens/neurolens/runner"
@@ -41,31 +41,25 @@ func playPart(argv []string) (code int, handled bool) {
 func execute(args []string) int {
 	a := &app{
 		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now,
-		terminal: terminal.IsTerminal(int(os.Stdout.Fd())), errTerminal: terminal.IsTerminal(int(os.Stderr.Fd())),
-		errSize: func() (columns, rows int) { return terminalSize(os.Stderr) },
+		terminal: streams.IsTerminal(os.Stdout), errTerminal: streams.IsTerminal(os.Stderr), width: streams.Width(os.Stdout, os.Getenv),
+		errSize: func() (columns, rows int) { return streams.Size(os.Stderr) },
 	}
-	a.width, _ = terminalSize(os.Stdout)
 	return a.run(args)
-}
-
-// terminalSize is the size of the terminal that a file is, or that of the least one.
-func terminalSize(f *os.File) (columns, rows int) {
-	columns, rows, err := terminal.GetSize(int(f.Fd()))
-	if err != nil || columns <= 0 || rows <= 0 {
-		return 80, 24
-	}
-	return columns, rows
 }
 
 // run executes one command line until it is done or the user interrupts it.
 func (a *app) run(args []string) int {
-	ctx, stop := withSignals(context.Background(), a.temporary.Remove)
+	a.args = args
+	ctx, stop := system.Signals(context.Background(), a.temporary.Remove)
 	defer stop()
 	defer a.temporary.Remove()
 	cmd, err := newRootCommand(a)
 	if err != nil {
 		printError(a.stderr, err)
 		return exitCode(err)
+	}
+	if complete.Asked(args) {
+		complete.Plain(cmd)
 	}
 	cmd.SetArgs(args)
 	out := &noting{to: a.stdout}
@@ -80,7 +74,7 @@ func (a *app) run(args []string) int {
 		code = exitPipe
 	}
 	// What an interrupt brings about is not news, but a run that could not be kept is.
-	if stopped := interrupted(ctx); stopped != 0 && code != exitStore {
+	if stopped := system.Interrupted(ctx); stopped != 0 && code != exitStore {
 		code = stopped
 	}
 	if err != nil && !errors.Is(err, context.Canceled) && code != exitPipe {
@@ -99,44 +93,6 @@ func (n *noting) Write(b []byte) (int, error) {
 	written, err := n.to.Write(b)
 	n.err = cmp.Or(n.err, err)
 	return written, err
-}
-
-// signalled is the cause of a context that a signal ended.
-type signalled struct{ signal syscall.Signal }
-
-func (s signalled) Error() string { return "interrupted by " + s.signal.String() }
-
-// withSignals gives a context that the first SIGINT or SIGTERM ends. A second one ends the process at once, after last:
-// the supervisors of running benchmarks notice and clean up.
-func withSignals(parent context.Context, last func()) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	done := make(chan struct{})
-	go func() {
-		for first := true; ; first = false {
-			select {
-			case s := <-signals:
-				number, _ := s.(syscall.Signal)
-				if !first {
-					last()
-					os.Exit(128 + int(number))
-				}
-				cancel(signalled{number})
-			case <-done:
-				return
-			}
-		}
-	}()
-	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
-}
-
-// interrupted is the exit code of a command that a signal ended, or 0.
-func interrupted(ctx context.Context) int {
-	if s, ok := context.Cause(ctx).(signalled); ok {
-		return 128 + int(s.signal)
-	}
-	return 0
 }
 
 // version is that of the next release.

@@ -81,6 +81,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
 			e.Setenv("NEUROLENS_MACHINE", "lab3")
+			e.Setenv("COLUMNS", "80")
 			e.Setenv(locksVariable, e.Getenv("WORK")+"/.locks")    // scripts run side by side
 			e.Setenv("XDG_CACHE_HOME", e.Getenv("WORK")+"/.cache") // the user's own stays as it is
 			e.Setenv("FIXTURES", fixtures(t))

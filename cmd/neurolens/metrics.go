@@ -6,32 +6,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // metricFlag defines --metric of a command that shows several metrics.
 func metricFlag(cmd *cobra.Command, names *[]string, usage string) {
 	cmd.Flags().StringSliceVar(names, "metric", nil, usage)
-	completion.List(cmd, "metric", knownMetrics())
 }
 
 // oneMetricFlag defines that of a command that shows one.
 func oneMetricFlag(cmd *cobra.Command, name *string, usage string) {
 	cmd.Flags().StringVar(name, "metric", "", usage)
-	completion.Words(cmd, "metric", knownMetrics())
-}
-
-// knownMetrics are what a shell completes: the metrics with a fixed meaning. A benchmark may have others.
-func knownMetrics() []cobra.Completion {
-	known := make([]cobra.Completion, len(schema.MetricKinds))
-	for i, k := range schema.MetricKinds {
-		known[i] = cobra.CompletionWithDesc(k.Name, k.Meaning)
-	}
-	return known
 }
 
 // metricNames are the metrics that --metric names, each once.

@@ -45,7 +45,7 @@ func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
 		return err
 	}
 	err = a.inPart(cmd.Context(), question{
-		Stores: a.readStores(), SQL: text, Format: format, Terminal: a.terminal, Width: a.width, CSVRaw: a.csvRaw,
+		Stores: a.readStores(), SQL: text, Format: format, Terminal: a.terminal, Width: a.width, Color: a.color, CSVRaw: a.csvRaw,
 	}, limit)
 	if errors.Is(err, sql.ErrMemory) {
 		return fmt.Errorf("%w of %s; --memory-limit raises it", err, memory)

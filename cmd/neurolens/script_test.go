@@ -67,7 +67,7 @@ func programPath(ts *testscript.TestScript, name string) string {
 
 func scriptEnviron(ts *testscript.TestScript) []string {
 	environ := os.Environ()
-	for _, key := range []string{"PATH", "HOME", "TZ", "TMPDIR", "NEUROLENS_MACHINE", locksVariable, "NEUROLENS_STORE", "NEUROLENS_FORMAT", "COVERDIR", "XDG_CACHE_HOME"} {
+	for _, key := range []string{"PATH", "HOME", "TZ", "TMPDIR", "NEUROLENS_MACHINE", locksVariable, "NEUROLENS_STORE", "NEUROLENS_FORMAT", "COLUMNS", "COVERDIR", "XDG_CACHE_HOME"} {
 		if v := ts.Getenv(key); v != "" {
 			environ = append(environ, key+"="+v)
 		}

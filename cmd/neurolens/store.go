@@ -142,7 +142,7 @@ func runStoreSeal(a *app, cmd *cobra.Command, now bool) error {
 		if err := a.reportLive(dir, now); err != nil {
 			return err
 		}
-		return a.print(format, t, func() term.View { return output.TableViewOr(t, a.width, "nothing to seal") })
+		return a.print(format, t, func() term.View { return output.TableViewOr(t, a.page(), "nothing to seal") })
 	})
 }
 

@@ -50,7 +50,7 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return storeError{err}
 	}
-	if err := a.print(format, t, func() term.View { return screens.Care(format, t, remedies, a.width) }); err != nil {
+	if err := a.print(format, t, func() term.View { return screens.Care(format, t, remedies, a.page()) }); err != nil {
 		return err
 	}
 	if err := damage.Of(dir, done); err != nil {
@@ -145,7 +145,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 		if _, err := s.Pack(); err != nil {
 			return storeError{err}
 		}
-		if err := a.print(format, t, func() term.View { return output.TableView(t, a.width) }); err != nil {
+		if err := a.print(format, t, func() term.View { return output.TableView(t, a.page()) }); err != nil {
 			return err
 		}
 		if differing > 0 {
@@ -254,7 +254,7 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		if err != nil {
 			return storeError{err}
 		}
-		if err := a.print(format, t, func() term.View { return screens.Care(format, t, nil, a.width) }); err != nil {
+		if err := a.print(format, t, func() term.View { return screens.Care(format, t, nil, a.page()) }); err != nil {
 			return err
 		}
 		if done.Loss != (check.Loss{}) {

@@ -3,9 +3,11 @@ package line
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -14,17 +16,21 @@ import (
 // flags are options of bench with some of their values.
 var flags = map[string][]string{
 	"suite": {"mine", "7", "a: b"}, "repeats": {"2", "7"}, "warmup": {"0", "3"}, "iterations": {"1", "9"}, "budget": {"2s"}, "order": {"random"},
-	"rel_error": {"2%"}, "timeout_multiplier": {"2"},
+	"rel_error": {"2%"}, "timeout_multiplier": {"2"}, "setup": {"mkdir -p a", "'a b' {n} {x}"}, "prepare": {"rm {n}"}, "cleanup": {"true", "rm -r {n}"},
+	"stdin": {"null", "in-{n}", "{x}"}, "shell": {"true", "bash", "false"}, "output": {"null", "keep", "out-{n}"}, "ignore_exit": {"true", "false", "3", "1,2"},
 }
+
+// set are values of keys that have no option.
+var set = []string{"timeouts.measure=30s", "timeouts.setup=1m", "env.A=7", "env.B=x{n}", "cwd=x", "check=latency < 1", "metrics.m={from: stderr, regex: a}", "thresholds.latency=5%"}
 
 // TestKept: the file that a line is kept in has the points and the settings of the line, whatever its flags.
 func TestKept(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	lines := [][]string{{"sleep {n}"}, {"sleep {n}", "sleep 0.{n}"}, {"echo {n} {k}", "printf '%s' {n}{k}"}}
+	lines := [][]string{{"sleep {n}"}, {"sleep {n}", "sleep 0.{n}"}, {"echo {n} {k}", "printf '%s' {n}{k}"}, {"sleep {n}", "sleep 1"}, {"sleep 1", "echo '{n}' {{n}}"}}
 	for range 300 {
 		o := sweep.Overrides{Given: map[string]string{}, Params: map[string]string{"n": []string{"1", "1,2", "1..9..4", "1..8*2"}[random.IntN(4)]}}
 		texts := lines[random.IntN(len(lines))]
-		if len(texts[0]) > len("sleep {n}") {
+		if strings.Contains(texts[0], "{k}") {
 			o.Params["k"] = "x,y"
 		}
 		for _, name := range slices.Sorted(maps.Keys(flags)) {
@@ -39,7 +45,16 @@ func TestKept(t *testing.T) {
 		if random.IntN(2) == 0 {
 			o.Tags = map[string]string{"note": "7"}
 		}
-		src, err := line{Texts: texts, Axes: slices.Collect(maps.Keys(o.Params))}.sweep()
+		for _, word := range set {
+			if random.IntN(4) == 0 {
+				o.Set = append(o.Set, word)
+			}
+		}
+		sources, err := Open(Asked{Args: texts, Dash: -1}, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, err := io.ReadAll(sources[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +78,7 @@ func settings(t *testing.T, src []byte, o sweep.Overrides) string {
 	text := fmt.Sprint(s.Suite, s.Repeats, s.Order, s.RelError, s.MaxRepeats, s.Timeout, s.Tags)
 	for i := range s.Points {
 		p := &s.Points[i]
-		text += fmt.Sprint("\n", p.PointID, p.Variant, p.Command, p.Settings(), p.Timeouts, p.Warmup, p.WarmupOnce, p.Iterations, p.Budget)
+		text += fmt.Sprint("\n", p.PointID, p.Variant, p.Command, p.Settings(), p.Timeouts, p.Warmup, p.WarmupOnce, p.Iterations, p.Budget, p.Params, p.Hooks, p.Stdin, p.Stdout, p.KeepOutput, p.Artifacts != nil, p.Start, p.Env, p.Dir, p.Metrics, p.AnyExit, p.Exits, p.Thresholds, len(p.Checks))
 	}
 	return text
 }

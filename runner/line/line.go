@@ -2,6 +2,7 @@ package line
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"regexp"
@@ -9,14 +10,20 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/words"
 )
 
 // line is what is measured, in place of a sweep file.
 type line struct {
-	// Texts are what is measured: programs with their arguments, Python files (bench.py, bench.py:softmax) or models.
-	Texts []string
-	// Axes are the names that -P gives values: {n} in a text stands for the value of n. Other braces stand for themselves.
-	Axes []string
+	// texts are what is measured: programs with their arguments, Python files (bench.py, bench.py:softmax) or models.
+	texts []string
+	// axes are what -P gives: names and their values, {n} in a text stands for the value of n. Other braces stand for themselves.
+	axes  map[string]string
+	shell bool // each text is run by a shell
+	// shared are axes that stand in what all programs have in common.
+	shared []string
 }
 
 // suite is the label and the benchmark of programs. They are variants of one benchmark, so that any two of them compare.
@@ -24,124 +31,194 @@ const suite = "commands"
 
 // document is the file that a line stands for, with its keys in their usual order.
 type document struct {
-	Suite     string    `yaml:"suite"`
-	Benchmark string    `yaml:"benchmark,omitempty"`
-	Variant   string    `yaml:"variant,omitempty"`
-	What      what      `yaml:",inline"`
-	Variants  yaml.Node `yaml:"variants,omitempty"`
-	Baseline  string    `yaml:"baseline,omitempty"`
+	Suite      string    `yaml:"suite"`
+	Benchmark  string    `yaml:"benchmark,omitempty"`
+	Variant    string    `yaml:"variant,omitempty"`
+	What       what      `yaml:",inline"`
+	Benchmarks yaml.Node `yaml:"benchmarks,omitempty"`
+	Variants   yaml.Node `yaml:"variants,omitempty"`
+	Baseline   string    `yaml:"baseline,omitempty"`
 }
 
 // what are the keys of one text.
 type what struct {
-	Backend string   `yaml:"backend,omitempty"`
-	Model   string   `yaml:"model,omitempty"`
-	File    string   `yaml:"file,omitempty"`
-	Command []string `yaml:"command,omitempty,flow"`
+	Backend string    `yaml:"backend,omitempty"`
+	Model   string    `yaml:"model,omitempty"`
+	File    string    `yaml:"file,omitempty"`
+	Command yaml.Node `yaml:"command,omitempty"`
+	Grid    yaml.Node `yaml:"grid,omitempty"`
+
+	used []string // axes that stand in the text
 }
+
+func (w *what) isCommand() bool { return w.Command.Kind != 0 }
 
 // models are the endings of model files, and what runs them.
 var models = map[string]string{".onnx": "onnxrt", ".pt": "torch", ".pt2": "torch", ".engine": "tensorrt", ".plan": "tensorrt"}
 
-// isFile tells whether arguments of bench are a sweep file, or - for standard input, and not what to measure. A sweep file
-// has its ending, or is a file that is alone, cannot be executed, and is neither Python nor a model.
-func isFile(arguments []string) bool {
-	if slices.ContainsFunc(arguments, func(a string) bool { return a == "-" || slices.Contains([]string{".yaml", ".yml"}, path.Ext(a)) }) {
+// isFile tells whether an argument of bench is a sweep file, or - for standard input, and not what to measure.
+func isFile(argument string) bool {
+	if argument == "-" {
 		return true
 	}
-	info, err := os.Stat(arguments[0])
-	_, isModel := models[path.Ext(arguments[0])]
-	return len(arguments) == 1 && err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 == 0 && !isModel && path.Ext(arguments[0]) != ".py"
+	ending := path.Ext(argument)
+	if ending != ".yaml" && ending != ".yml" {
+		return false
+	}
+	_, err := os.Stat(argument)
+	return err == nil || !strings.ContainsAny(argument, " \t") // 'cat a.yaml' is a program
+}
+
+// isPlainFile tells whether an argument that has no ending of a sweep file is one all the same: it cannot be executed, and is neither
+// Python nor a model.
+func isPlainFile(argument string) bool {
+	info, err := os.Stat(argument)
+	_, isModel := models[path.Ext(argument)]
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 == 0 && !isModel && path.Ext(argument) != ".py"
 }
 
 // sweep writes the sweep file. The first of several texts is the baseline.
 func (l line) sweep() ([]byte, error) {
 	s := document{Suite: suite}
-	all := make([]what, len(l.Texts))
-	for i, text := range l.Texts {
-		var err error
+	texts, found, err := l.spelled()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]what, len(texts))
+	for i, text := range texts {
 		if all[i], err = l.read(text); err != nil {
 			return nil, err
 		}
-		for _, earlier := range l.Texts[:i] {
+		for _, earlier := range texts[:i] {
 			if text == earlier {
 				return nil, fmt.Errorf("%q is there twice", text)
 			}
 		}
 	}
+	if err := l.placeAxes(all); err != nil {
+		return nil, err
+	}
 	switch {
-	case len(all) == 1 && all[0].Command == nil: // a file and a model have a name by themselves
+	case found: // each is a benchmark of its own, and not another way to do the same
+		s.Suite = path.Base(l.texts[0])
+		s.Benchmarks, err = named(texts, all)
+	case len(all) == 1 && !all[0].isCommand(): // a file and a model have a name by themselves
 		s.What, s.Suite = all[0], nameOf(all[0])
 	case len(all) == 1:
-		s.What, s.Benchmark, s.Variant = all[0], suite, literal(l.Texts[0])
+		s.What, s.Benchmark, s.Variant = all[0], suite, sweep.Literal(texts[0])
 	default:
 		s.Benchmark = suite
-		s.Baseline = "variant=" + literal(l.Texts[0])
-		if err := s.add(l.Texts, all); err != nil {
-			return nil, err
-		}
+		s.Baseline = "variant=" + sweep.Literal(texts[0])
+		s.Variants, err = named(texts, all)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return yaml.Marshal(&s)
 }
 
-// add makes the map of variants, in the order of the line.
-func (s *document) add(texts []string, all []what) error {
-	s.Variants = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+// named makes the map of variants, or of benchmarks, in the order of the line.
+func named(texts []string, all []what) (yaml.Node, error) {
+	names := yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for i, text := range texts {
 		var key, value yaml.Node
-		if err := key.Encode(literal(text)); err != nil {
-			return fmt.Errorf("writing %q: %w", text, err)
+		if err := key.Encode(sweep.Literal(text)); err != nil {
+			return names, fmt.Errorf("writing %q: %w", text, err)
 		}
-		if err := value.Encode(all[i]); err != nil {
-			return fmt.Errorf("writing %q: %w", text, err)
+		if err := value.Encode(&all[i]); err != nil {
+			return names, fmt.Errorf("writing %q: %w", text, err)
 		}
-		s.Variants.Content = append(s.Variants.Content, &key, &value)
+		names.Content = append(names.Content, &key, &value)
+	}
+	return names, nil
+}
+
+// placeAxes gives each program those axes alone that stand in it, where several programs have not the same ones: one without {n} is
+// measured once, whatever the values of n. An axis that stands in none is left to whoever reads the sweep.
+func (l line) placeAxes(all []what) error {
+	for _, name := range slices.Sorted(maps.Keys(l.axes)) {
+		uses := func(w what) bool { return slices.Contains(w.used, name) || slices.Contains(l.shared, name) }
+		if !slices.ContainsFunc(all, uses) || !slices.ContainsFunc(all, func(w what) bool { return w.isCommand() && !uses(w) }) {
+			continue
+		}
+		for i := range all {
+			if all[i].isCommand() && !uses(all[i]) {
+				continue
+			}
+			if err := all[i].addAxis(name, l.axes[name]); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
+// addAxis gives a text an axis with its values, which are separated by commas.
+func (w *what) addAxis(name, values string) error {
+	var list yaml.Node
+	if err := yaml.Unmarshal([]byte("["+values+"]"), &list); err != nil || len(list.Content) != 1 {
+		return fmt.Errorf("-P %s=%s: want values, separated by commas", name, values)
+	}
+	if w.Grid.Kind == 0 {
+		w.Grid = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	}
+	w.Grid.Content = append(w.Grid.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}, list.Content[0])
+	return nil
+}
+
 // read finds out what a text is.
-func (l line) read(text string) (what, error) {
-	words, err := split(text)
+func (l line) read(text string) (w what, err error) {
+	if l.shell {
+		w.Command, err = encoded(l.template(text, &w.used))
+		return w, err
+	}
+	parts, err := words.Split(text)
 	if err != nil {
 		return what{}, err
 	}
-	command := make([]string, len(words))
-	for i, word := range words {
-		command[i] = l.template(word)
+	if len(parts) == 1 {
+		file, _, _ := strings.Cut(text, ".py:")
+		switch backend, isModel := models[path.Ext(text)]; {
+		case isModel:
+			return what{Backend: backend, Model: text}, nil
+		case file != text, strings.HasSuffix(text, ".py"):
+			return what{File: text}, nil
+		}
 	}
-	if len(words) != 1 {
-		return what{Command: command}, nil
+	command := make([]string, len(parts))
+	for i, word := range parts {
+		command[i] = l.template(word, &w.used)
 	}
-	file, _, _ := strings.Cut(text, ".py:")
-	switch backend, isModel := models[path.Ext(text)]; {
-	case isModel:
-		return what{Backend: backend, Model: text}, nil
-	case file != text, strings.HasSuffix(text, ".py"):
-		return what{File: text}, nil
+	if w.Command, err = encoded(command); err == nil {
+		w.Command.Style = yaml.FlowStyle
 	}
-	return what{Command: command}, nil
+	return w, err
+}
+
+// encoded is a value of the file.
+func encoded(v any) (n yaml.Node, err error) {
+	if err = n.Encode(v); err != nil {
+		err = fmt.Errorf("writing %q: %w", v, err)
+	}
+	return n, err
 }
 
 // axis is what may stand for the value of an axis in a text.
 var axis = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_-]*)\}`)
 
-// template writes a text as one of a sweep file: braces that name no axis are doubled there.
-func (l line) template(text string) string {
+// template writes a text as one of a sweep file: braces that name no axis are doubled there. It adds to used the axes that stand in it.
+func (l line) template(text string, used *[]string) string {
 	var out strings.Builder
 	at := 0
 	for _, m := range axis.FindAllStringSubmatchIndex(text, -1) {
-		if slices.Contains(l.Axes, text[m[2]:m[3]]) {
-			out.WriteString(literal(text[at:m[0]]) + text[m[0]:m[1]])
+		name := text[m[2]:m[3]]
+		if _, is := l.axes[name]; is {
+			out.WriteString(sweep.Literal(text[at:m[0]]) + text[m[0]:m[1]])
 			at = m[1]
+			*used = append(*used, name)
 		}
 	}
-	return out.String() + literal(text[at:])
-}
-
-// literal writes a text so that none of its braces names an axis.
-func literal(text string) string {
-	return strings.NewReplacer("{", "{{", "}", "}}").Replace(text)
+	return out.String() + sweep.Literal(text[at:])
 }
 
 // nameOf is what the runs of a file or a model are labelled with.

@@ -1,8 +1,15 @@
 package line
 
 import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/words"
 )
 
 func TestSweep(t *testing.T) {
@@ -13,35 +20,88 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%+v\ngot  %s (%v)\nwant %s", l, got, err, want)
 		}
 	}
-	check(line{Texts: []string{"sort  -n 'a b'"}}, `suite: commands
+	check(line{texts: []string{"sort  -n 'a b'"}}, `suite: commands
 benchmark: commands
 variant: sort  -n 'a b'
 command: [sort, -n, a b]
 `)
-	check(line{Texts: []string{"true", "sleep {n}", "awk '{print {n}}'"}, Axes: []string{"n"}}, `suite: commands
+	check(line{texts: []string{"true", "sleep {n}", "awk '{print {n}}'"}, axes: map[string]string{"n": "1"}}, `suite: commands
 benchmark: commands
 variants:
     "true":
         command: ["true"]
     sleep {{n}}:
         command: [sleep, '{n}']
+        grid:
+            n: [1]
     awk '{{print {{n}}}}':
         command: [awk, '{{print {n}}}']
+        grid:
+            n: [1]
 baseline: variant=true
 `)
-	check(line{Texts: []string{"sh -c 'seq 9 | sort'"}}, `suite: commands
+	check(line{texts: []string{"sh -c 'seq 9 | sort'"}}, `suite: commands
 benchmark: commands
 variant: sh -c 'seq 9 | sort'
 command: [sh, -c, seq 9 | sort]
 `)
-	check(line{Texts: []string{"perf/bench.py:softmax"}}, "suite: bench.py:softmax\nfile: perf/bench.py:softmax\n")
-	check(line{Texts: []string{"nets/add.onnx"}}, "suite: add.onnx\nbackend: onnxrt\nmodel: nets/add.onnx\n")
-	text, err := joined([]string{"echo", "a b", "$HOME", "{n}", ""})
+	check(line{texts: []string{"perf/bench.py:softmax"}}, "suite: bench.py:softmax\nfile: perf/bench.py:softmax\n")
+	check(line{texts: []string{"nets/add.onnx"}}, "suite: add.onnx\nbackend: onnxrt\nmodel: nets/add.onnx\n")
+	text, err := words.Join([]string{"echo", "a b", "$HOME", "{n}", ""})
 	if err != nil {
 		t.Fatal(err)
 	}
-	words, err := split(text)
-	if err != nil || strings.Join(words, "|") != "echo|a b|$HOME|{n}|" {
-		t.Errorf("%q, %v", words, err)
+	parts, err := words.Split(text)
+	if err != nil || strings.Join(parts, "|") != "echo|a b|$HOME|{n}|" {
+		t.Errorf("%q, %v", parts, err)
 	}
+}
+
+// TestSpelled: each benchmark of a Python file is a text of its own. Those that are found are benchmarks, and the points that
+// they are when they are named; those that are named are variants, which are compared.
+func TestSpelled(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"two.py": "import missing\ndef bench_a(): pass\ndef bench_b(): pass\n", "one.py": "def bench_a(): pass\n",
+		"own.py": "def run_benchmark(): pass\n", "bad1.py": "def softmax(): pass\ndef relu(): pass\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	points := func(texts ...string) (ids []string, suite string) {
+		src, err := line{texts: texts}.sweep()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := sweep.Read("line", bytes.NewReader(src), sweep.Overrides{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range s.Points {
+			ids = append(ids, s.Points[i].Benchmark+" "+s.Points[i].Variant+" "+s.Points[i].File+" "+s.Points[i].Object+" "+s.Points[i].PointID)
+		}
+		return ids, s.Suite
+	}
+	a, _ := points("two.py:bench_a")
+	b, _ := points("two.py:bench_b")
+	both, suite := points("two.py")
+	if !slices.Equal(both, append(a, b...)) || suite != "two.py" {
+		t.Errorf("the benchmarks of two.py are %q of %s, want %q", both, suite, append(a, b...))
+	}
+	check := func(want string, texts ...string) {
+		t.Helper()
+		all, found, err := line{texts: texts}.spelled()
+		if got := fmt.Sprint(all, found, err); got != want {
+			t.Errorf("%q: %s, want %s", texts, got, want)
+		}
+	}
+	check("[one.py:bench_a] false <nil>", "one.py")
+	check("[own.py] false <nil>", "own.py")
+	check("[gone.py] false <nil>", "gone.py")
+	check("[two.py:a two.py:b] false <nil>", "two.py:a,b")
+	check("[two.py:bench_a two.py:bench_b true] false <nil>", "two.py", "true")
+	check("[two.py:{fn}] false <nil>", "two.py:{fn}")
+	check("[python3 two.py] false <nil>", "python3 two.py")
+	check("[] false bad1.py has no bench_* function and no class with benchmark_fn; it has softmax, relu: name one, bad1.py:softmax", "bad1.py")
 }

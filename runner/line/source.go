@@ -8,7 +8,10 @@ import (
 	"os"
 	"slices"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/words"
 )
 
 // Asked is what bench was asked to measure.
@@ -16,8 +19,6 @@ type Asked struct {
 	Args  []string
 	Dash  int       // how many of them stand before --; negative: there is none
 	File  string    // the sweep file, by an option of its own; empty: not given
-	Shell bool      // each program is run by sh
-	Axes  []string  // see line
 	Stdin io.Reader // what - stands for
 }
 
@@ -26,10 +27,13 @@ type Source struct {
 	io.ReadCloser
 	Path  string   // of the file; empty: there is none
 	Texts []string // of the line; nil: there is none
+
+	place func(line int) string
 }
 
-// Open opens the sweep that was asked for.
-func Open(a Asked) (*Source, error) {
+// Open opens what was asked for: several sweep files, or one sweep. What the command line says of programs is written for the
+// sweep of a line, in which a brace that names no axis stands for itself.
+func Open(a Asked, o *sweep.Overrides) ([]*Source, error) {
 	switch {
 	case a.File != "" && len(a.Args) > 0:
 		return nil, fmt.Errorf("the sweep file is given twice: %s and --config %s", a.Args[0], a.File)
@@ -39,56 +43,107 @@ func Open(a Asked) (*Source, error) {
 		return nil, errors.New("want a sweep file, or a program: neurolens bench -- sleep 1")
 	case a.Dash > 0:
 		return nil, fmt.Errorf("%q stands before --, and a program behind it: want one of them", a.Args[0])
-	case a.Dash == 0 || !isFile(a.Args):
-		return a.line()
-	case len(a.Args) > 1:
-		return nil, fmt.Errorf("want one sweep file, got %d arguments", len(a.Args))
+	case a.Dash < 0 && len(a.Args) == 1 && isPlainFile(a.Args[0]):
+	case a.Dash == 0 || !slices.ContainsFunc(a.Args, isFile):
+		source, err := a.line(o)
+		return []*Source{source}, err
 	}
-	if a.Shell {
-		return nil, errors.New("--shell: means nothing with a sweep file: there it is command: [sh, -c, ...]")
-	}
-	if a.Args[0] == "-" {
-		return &Source{ReadCloser: io.NopCloser(a.Stdin)}, nil
-	}
-	file, err := os.Open(a.Args[0])
+	return a.files()
+}
+
+// File opens a sweep file.
+func File(name string) (*Source, error) {
+	file, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("reading the sweep: %w", err)
+		return nil, fmt.Errorf("reading the sweep: %w%s", err, fileBeside(name))
 	}
-	return &Source{ReadCloser: file, Path: a.Args[0]}, nil
+	return &Source{ReadCloser: file, Path: name}, nil
+}
+
+// files opens sweep files.
+func (a *Asked) files() (all []*Source, err error) {
+	for i, name := range a.Args {
+		switch {
+		case len(a.Args) > 1 && !isFile(name):
+			err = fmt.Errorf("%q is a program, and there is a sweep file too: want one of them%s", name, axisMeant(name))
+		case len(a.Args) > 1 && name == "-":
+			err = errors.New("- is standard input: want it alone")
+		case slices.Contains(a.Args[:i], name):
+			err = fmt.Errorf("%s is there twice", name)
+		case name == "-":
+			return []*Source{{ReadCloser: io.NopCloser(a.Stdin)}}, nil
+		}
+		var file *Source
+		if err == nil {
+			file, err = File(name)
+		}
+		if err != nil {
+			for _, s := range all {
+				_ = s.Close()
+			}
+			return nil, err
+		}
+		all = append(all, file)
+	}
+	return all, nil
 }
 
 // line is a sweep made of the arguments: each is a text, or, behind --, a word of one.
-func (a *Asked) line() (*Source, error) {
-	l := line{Texts: a.Args, Axes: a.Axes}
+func (a *Asked) line(o *sweep.Overrides) (*Source, error) {
+	shell, asked := o.Given["shell"]
+	l := line{texts: a.Args, axes: o.Params, shell: asked && shell != "false"}
 	if a.Dash == 0 { // the words of one program
-		text, err := joined(a.Args)
+		text, err := words.Join(a.Args)
 		if err != nil {
 			return nil, err
 		}
-		l.Texts = []string{text}
-	} else if a.Shell { // which is what is measured, and not the program alone
-		l.Texts = slices.Clone(a.Args)
-		for i, text := range a.Args {
-			var err error
-			if l.Texts[i], err = joined([]string{"sh", "-c", text}); err != nil {
-				return nil, err
-			}
+		l.texts = []string{text}
+	}
+	for _, key := range sweep.FilledOptions() {
+		if text, given := o.Given[key]; given {
+			o.Given[key] = l.template(text, &l.shared)
 		}
+	}
+	for _, text := range o.Set {
+		_ = l.template(text, &l.shared)
 	}
 	src, err := l.sweep()
 	if err != nil {
 		return nil, err
 	}
-	return &Source{ReadCloser: io.NopCloser(bytes.NewReader(src)), Texts: l.Texts}, nil
+	s := &Source{ReadCloser: io.NopCloser(bytes.NewReader(src)), Texts: l.texts, place: places(src, l.texts)}
+	o.Place = s.place
+	return s, nil
 }
 
-// Name is what errors about the sweep begin with: its file, or what prints it where there is none.
+// places says which program a line of a sweep is about.
+func places(src []byte, texts []string) func(int) string {
+	var document struct{ Variants yaml.Node }
+	_ = yaml.Unmarshal(src, &document) // it was written by us
+	return func(line int) string {
+		at := 0
+		for i := 0; i < len(document.Variants.Content); i += 2 {
+			if document.Variants.Content[i].Line <= line {
+				at = i/2 + 1
+			}
+		}
+		switch {
+		case at > 0 && at <= len(texts):
+			return fmt.Sprintf("bench: %q", texts[at-1])
+		case len(texts) == 1:
+			return fmt.Sprintf("bench: %q", texts[0])
+		}
+		return "bench"
+	}
+}
+
+// Name is what errors about the sweep begin with.
 func (s *Source) Name() string {
 	switch {
 	case s.Path != "":
 		return s.Path
 	case s.Texts != nil:
-		return "bench --print-sweep"
+		return "bench"
 	}
 	return "standard input"
 }
@@ -105,9 +160,12 @@ func (s *Source) Keep(o sweep.Overrides) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := sweep.Read(s.Name(), bytes.NewReader(src), o); err != nil { // its errors name the line
+		return nil, err
+	}
 	kept, err := sweep.Kept(src, o)
 	if err == nil {
-		_, err = sweep.Read(s.Name(), bytes.NewReader(kept), sweep.Overrides{Facts: o.Facts})
+		_, err = sweep.Read("bench --print-sweep", bytes.NewReader(kept), sweep.Overrides{Facts: o.Facts})
 	}
 	return kept, err
 }

@@ -25,9 +25,9 @@ func TestNothingSteers(t *testing.T) {
 	t.Parallel()
 	for _, format := range Formats {
 		var out bytes.Buffer
-		p := Printer{Out: &out, Terminal: true, Width: 80}
+		p := Printer{Out: &out, Terminal: true, Page: term.Page{Width: 80}}
 		table := nastyTable()
-		if err := p.Print(format, table, func() term.View { return TableView(table, p.Width) }); err != nil {
+		if err := p.Print(format, table, func() term.View { return TableView(table, p.Page) }); err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range out.String() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
@@ -20,7 +21,7 @@ func TestWideTable(t *testing.T) {
 		table.Rows[0] = append(table.Rows[0], "value_of_a_column")
 	}
 	var out strings.Builder
-	TableView(table, 80).Render(&out, 80, false)
+	TableView(table, term.Page{Width: 80}).Render(&out, term.Page{Width: 80})
 	if want := "79 more columns left out"; !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "value_of_a_") {
 		t.Errorf("want %q in\n%s", want, out.String())
 	}
@@ -31,7 +32,7 @@ func TestWideTable(t *testing.T) {
 	}
 	few := answer.Table{Columns: table.Columns[:5], Rows: [][]any{table.Rows[0][:5]}}
 	out.Reset()
-	TableView(few, 80).Render(&out, 80, false)
+	TableView(few, term.Page{Width: 80}).Render(&out, term.Page{Width: 80})
 	if strings.Contains(out.String(), "left out") || !strings.Contains(out.String(), "column_4") {
 		t.Errorf("five columns fit:\n%s", out.String())
 	}

@@ -29,10 +29,9 @@ func ForPeople(format string) bool { return format == FormatTable || format == F
 // Printer writes results to one place, for what is known of who reads it there.
 type Printer struct {
 	Out      io.Writer
-	Terminal bool // Out is one
-	Color    bool // failures are red
-	Width    int  // columns of the terminal, or of what takes its place
-	CSVRaw   bool // cells of csv that begin as formulas do stay as they are
+	Page     term.Page // for table
+	Terminal bool      // Out is one
+	CSVRaw   bool      // cells of csv that begin as formulas do stay as they are
 }
 
 // Print writes a result in a format. people makes the view that table and md show.
@@ -53,7 +52,7 @@ func (p Printer) View(format string, v term.View) error {
 	if format == FormatMD {
 		v.Markdown(&b)
 	} else {
-		v.Render(&b, p.Width, p.Color)
+		v.Render(&b, p.Page)
 	}
 	return p.Write(b.Bytes())
 }

@@ -36,8 +36,8 @@ func everyType() answer.Table {
 func printed(t *testing.T, format string, table answer.Table) string {
 	t.Helper()
 	var out bytes.Buffer
-	p := Printer{Out: &out, Width: 200}
-	if err := p.Print(format, table, func() term.View { return TableView(table, p.Width) }); err != nil {
+	p := Printer{Out: &out, Page: term.Page{Width: 200}}
+	if err := p.Print(format, table, func() term.View { return TableView(table, p.Page) }); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

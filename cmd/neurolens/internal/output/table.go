@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TableView shows a table as it is, under its own column names.
-func TableView(t answer.Table, width int) term.View {
+// TableView shows a table as it is, under its own column names. A page that has texts whole has all columns too.
+func TableView(t answer.Table, page term.Page) term.View {
 	v := term.View{Below: []string{term.Count(len(t.Rows), "row")}}
 	for _, c := range t.Columns {
 		right := c.Type == answer.TypeInteger || c.Type == answer.TypeReal
@@ -28,8 +28,16 @@ func TableView(t answer.Table, width int) term.View {
 		}
 		v.Rows = append(v.Rows, cells)
 	}
+	return Narrowed(v, page)
+}
+
+// Narrowed is a view of a table that shows its first columns alone where not all can be read, and says how many are left out.
+func Narrowed(v term.View, page term.Page) term.View {
+	if page.Whole {
+		return v
+	}
 	v.Compact = func() term.View {
-		first, left := v.Leading(width)
+		first, left := v.Leading(page.Width)
 		if left > 0 {
 			first.Below = append(first.Below, term.Count(left, "more column")+" left out: the terminal is too narrow; name fewer, or --format json, csv or plain")
 		}
@@ -39,8 +47,8 @@ func TableView(t answer.Table, width int) term.View {
 }
 
 // TableViewOr says something else where there is no row.
-func TableViewOr(t answer.Table, width int, none string) term.View {
-	v := TableView(t, width)
+func TableViewOr(t answer.Table, page term.Page, none string) term.View {
+	v := TableView(t, page)
 	if len(t.Rows) == 0 {
 		v.Below = []string{none}
 	}

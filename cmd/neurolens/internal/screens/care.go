@@ -8,8 +8,8 @@ import (
 
 // Care shows what was found in a store, or done to it: a row each in a document; for people lines each, for a path
 // that is cut is of no use. The columns are what it is, the path, and why; remedies, if any, has one more text a row.
-func Care(format string, t answer.Table, remedies []string, width int) term.View {
-	table := output.TableViewOr(t, width, "no problem")
+func Care(format string, t answer.Table, remedies []string, page term.Page) term.View {
+	table := output.TableViewOr(t, page, "no problem")
 	if format == output.FormatMD {
 		return table
 	}
@@ -17,9 +17,9 @@ func Care(format string, t answer.Table, remedies []string, width int) term.View
 	for i, row := range t.Rows {
 		what, path, why := output.Text(row[0]), output.Text(row[1]), output.Text(row[2])
 		v.Commands = append(v.Commands, what+term.Gap+path)
-		v.Commands = append(v.Commands, term.Wrapped(adviceIndent+why, width)...)
+		v.Commands = append(v.Commands, term.Wrapped(adviceIndent+why, page.Width)...)
 		if remedies != nil && remedies[i] != "" {
-			v.Commands = append(v.Commands, term.Wrapped(adviceIndent+remedies[i], width)...)
+			v.Commands = append(v.Commands, term.Wrapped(adviceIndent+remedies[i], page.Width)...)
 		}
 	}
 	if len(t.Rows) > 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
@@ -19,15 +20,15 @@ func TestCareView(t *testing.T) {
 		Columns: []answer.Column{{Name: "severity"}, {Name: "path"}, {Name: "problem"}},
 		Rows:    [][]any{{"damage", path, problem}, {"notice", "notes.txt", "it is passed over"}},
 	}
-	const width = 80
+	page := term.Page{Width: 80}
 	var b bytes.Buffer
-	Care(output.FormatTable, table, []string{"store repair sets it aside", ""}, width).Render(&b, width, false)
+	Care(output.FormatTable, table, []string{"store repair sets it aside", ""}, page).Render(&b, page)
 	lines := strings.Split(b.String(), "\n")
 	if lines[0] != "damage  "+path {
 		t.Errorf("the first line is %q", lines[0])
 	}
 	for _, line := range lines[1:] {
-		if ansi.StringWidth(line) > width {
+		if ansi.StringWidth(line) > page.Width {
 			t.Errorf("%q is too wide", line)
 		}
 	}
@@ -41,7 +42,7 @@ func TestCareView(t *testing.T) {
 		t.Errorf("the problem is not indented: %q", lines[1])
 	}
 	b.Reset()
-	Care(output.FormatMD, table, nil, width).Markdown(&b)
+	Care(output.FormatMD, table, nil, page).Markdown(&b)
 	if !strings.Contains(b.String(), "| damage | "+path+" | "+problem+" |") {
 		t.Errorf("the document is\n%s", b.String())
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -19,7 +20,7 @@ func TestShowHasTheStack(t *testing.T) {
 	}}
 	var out strings.Builder
 	screen := Detail{}
-	screen.View(d, query.Related{}).Render(&out, 80, false)
+	screen.View(d, query.Related{}).Render(&out, term.Page{Width: 80})
 	for _, want := range []string{
 		"\nstack\n  Thread 0x1\n    File \"b.py\", line 4 in run_benchmark\n",
 		"\nstandard error, its end\n  last words·[2J\n",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -21,7 +22,7 @@ var doctored = []probe.Advice{
 
 func doctorScreen(advice []probe.Advice, width int) string {
 	var b bytes.Buffer
-	Advice(schema.Env{Machine: "lab3", CPUModel: "EPYC"}, advice, width).Render(&b, width, true)
+	Advice(schema.Env{Machine: "lab3", CPUModel: "EPYC"}, advice, width).Render(&b, term.Page{Width: width, Color: true})
 	return b.String()
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
@@ -24,8 +23,8 @@ var groupMeanings = map[string]string{
 	wording.WrongResult:     wording.WrongMeaning,
 }
 
-// Groups is the table of groups.
-func (l Listing) Groups(g query.Grouping) term.View {
+// groups is the table of groups.
+func (l Listing) groups(g query.Grouping) term.View {
 	if len(g.Groups) == 0 {
 		return term.View{Below: []string{l.count(0, 0)}}
 	}
@@ -39,7 +38,7 @@ func (l Listing) Groups(g query.Grouping) term.View {
 	v.Below = append(notes.Lines(), l.groupCount(g))
 	if g.Best {
 		v.Compact = func() term.View {
-			return l.groupRows(term.View{Above: v.Above, Below: v.Below}, g, wording.MergedAxes(varying), notes)
+			return l.groupRows(term.View{Above: v.Above, Below: v.Below}, g, l.Reader.MergedAxes(varying), notes)
 		}
 	}
 	return v
@@ -93,8 +92,13 @@ var groupColumns = []term.Column{
 	{Header: ""},
 }
 
+// groupQuantity is a value of the metric of a group.
+func groupQuantity(g *query.Group, v *float64) string {
+	return wording.QuantityOf(answer.Value(v), g.Unit, g.Metric, "")
+}
+
 func groupCells(g *query.Group) []term.Cell {
-	number := func(v *float64) term.Cell { return term.Cell{Text: output.Quantity(answer.Value(v), g.Unit)} }
+	number := func(v *float64) term.Cell { return term.Cell{Text: groupQuantity(g, v)} }
 	return []term.Cell{
 		{Text: term.Thousands(g.Points)},
 		{Text: term.Thousands(g.Runs)},
@@ -117,10 +121,10 @@ var bestColumns = []term.Column{
 func bestCells(g *query.Group) []term.Cell {
 	p99, runs := term.Unknown, term.Unknown
 	if p := g.Best; p != nil {
-		p99, runs = output.Quantity(answer.Value(p.P99), g.Unit), wording.RunsTimesSamples(p.Runs, p.SamplesMin, p.SamplesMax)
+		p99, runs = groupQuantity(g, p.P99), wording.RunsTimesSamples(p.Runs, p.SamplesMin, p.SamplesMax)
 	}
 	return []term.Cell{
-		{Text: output.Quantity(answer.Value(g.Median), g.Unit)}, {Text: p99}, {Text: wording.Percent(answer.Value(g.Spread))}, {Text: runs}, {Text: term.Thousands(g.Points)},
+		{Text: groupQuantity(g, g.Median)}, {Text: p99}, {Text: wording.Percent(answer.Value(g.Spread))}, {Text: runs}, {Text: term.Thousands(g.Points)},
 	}
 }
 

@@ -48,8 +48,8 @@ func mixedGroups(best bool) query.Grouping {
 func TestGroupsView(t *testing.T) {
 	var b bytes.Buffer
 	l := Listing{By: []string{"variant"}, Reader: wording.Reader{Now: time.Now()}}
-	v := l.Groups(mixedGroups(true))
-	v.Render(&b, 100, false)
+	v := l.groups(mixedGroups(true))
+	v.Render(&b, term.Page{Width: 100})
 	want := `bs=16 · lab3 · dim=8
 
 VARIANT  METRIC     BENCHMARK  tile     MEDIAN        P99  SPREAD    RUNS × N  POINTS
@@ -70,10 +70,10 @@ profile       passes of a profiler are counted, their times are not
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for _, best := range []bool{true, false} {
-		v := l.Groups(mixedGroups(best))
+		v := l.groups(mixedGroups(best))
 		for width := 40; width <= 100; width += 5 {
 			b.Reset()
-			v.Render(&b, width, true)
+			v.Render(&b, term.Page{Width: width, Color: true})
 			for line := range strings.SplitSeq(b.String(), "\n") {
 				if ansi.StringWidth(line) > width {
 					t.Errorf("at %d columns: %q", width, line)
@@ -109,7 +109,7 @@ func TestGroupsHeading(t *testing.T) {
 		g.Groups = g.Groups[:1] // of latency, where lower is better
 		g.Same.Metric, g.Same.Better = c.metric, c.better
 		var b strings.Builder
-		l.Groups(g).Render(&b, 100, false)
+		l.groups(g).Render(&b, term.Page{Width: 100})
 		if got := b.String(); !strings.HasPrefix(got, c.heading) || strings.Contains(got, "METRIC") != c.inRows {
 			t.Errorf("metric %q, better %q, best %v:\n%s", c.metric, c.better, c.best, got)
 		}

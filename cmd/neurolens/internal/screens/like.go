@@ -55,7 +55,7 @@ func (l Listing) Like(found likeness.Nearest) term.View {
 	}
 	v = table(v, varying)
 	v.Compact = func() term.View {
-		return table(term.View{Above: v.Above, Below: v.Below}, wording.MergedAxes(varying))
+		return table(term.View{Above: v.Above, Below: v.Below}, l.Reader.MergedAxes(varying))
 	}
 	return v
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -23,7 +24,7 @@ type metricRows struct {
 func (m metricRows) view(v term.View) term.View {
 	wide := m.wide(v, m.varying)
 	wide.Compact = func() term.View {
-		if merged := m.wide(v, wording.MergedAxes(m.varying)); merged.Fits(m.reader.Width) {
+		if merged := m.wide(v, m.reader.MergedAxes(m.varying)); merged.Fits(m.reader.Width) {
 			return merged
 		}
 		return m.stacked(v)
@@ -50,7 +51,7 @@ func (m metricRows) wide(v term.View, varying []wording.Axis) term.View {
 
 // stacked has a row a metric.
 func (m metricRows) stacked(v term.View) term.View {
-	merged := wording.MergedAxes(m.varying)
+	merged := m.reader.MergedAxes(m.varying)
 	v.Columns = append(m.leading(merged), term.Column{Header: "METRIC"}, term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "STATUS"})
 	for i := range m.runs {
 		for k, metric := range m.metrics {
@@ -87,7 +88,7 @@ func (m metricRows) value(run, metric int) term.Cell {
 		return term.Cell{Text: term.Unknown}
 	}
 	own := &r.Metrics[metric]
-	return term.Cell{Text: quantityOf(own.Value, own.Unit, m.metrics[metric], own.UnitInFile)}
+	return term.Cell{Text: wording.QuantityOf(answer.Value(own.Value), own.Unit, m.metrics[metric], own.UnitInFile)}
 }
 
 func statusCell(r *query.ListedRun) term.Cell {

@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -33,10 +34,13 @@ func (l Listing) Runs(list query.Listing) term.View {
 		metrics.Values = nil
 	}
 	v.Above = term.Heading(constants)
+	if slices.ContainsFunc(list.Runs, func(r query.ListedRun) bool { return r.Level == schema.LevelMean }) {
+		v.Below = append(v.Below, wording.WarningText(wording.Means))
+	}
 	rows := lsRows{l.Reader, list.Runs, metrics}
 	v = rows.add(v, varying)
 	v.Compact = func() term.View {
-		return rows.add(term.View{Above: v.Above, Below: v.Below}, wording.MergedAxes(varying))
+		return rows.add(term.View{Above: v.Above, Below: v.Below}, l.Reader.MergedAxes(varying))
 	}
 	return v
 }
@@ -84,7 +88,7 @@ func runCells(run *query.ListedRun, medians, means bool) []term.Cell {
 		if run.Status != schema.StatusOK {
 			return term.Cell{Text: term.Unknown}
 		}
-		return term.Cell{Text: quantityOf(v, run.Unit, run.Metric, run.UnitInFile)}
+		return term.Cell{Text: wording.QuantityOf(answer.Value(v), run.Unit, run.Metric, run.UnitInFile)}
 	}
 	var cells []term.Cell
 	if medians {

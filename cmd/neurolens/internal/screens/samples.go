@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -18,8 +19,12 @@ func sampleLines(m *schema.Metric, given string) []string {
 	values := slices.DeleteFunc(slices.Clone(m.Values()), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	lines := histogram(values, m.Unit)
 	lines = append(lines, "n "+samplesText(m.Summary.N)+term.Gap+strings.Join(statistics(m, given), term.Gap))
-	return append(lines, "level "+wording.OrUnknown(string(m.Level))+term.Gap+"clock "+wording.OrUnknown(m.Clock)+term.Gap+
+	lines = append(lines, "level "+wording.OrUnknown(string(m.Level))+term.Gap+"clock "+wording.OrUnknown(m.Clock)+term.Gap+
 		"spread "+spread(m.Summary.MAD, m.Summary.P50))
+	if n := m.IterationsPerSample; len(n) == 1 && n[0] > 1 {
+		lines = append(lines, fmt.Sprintf("%s samples of %s iterations each: percentiles are of their means", samplesText(m.Summary.N), term.Thousands(int(n[0]))))
+	}
+	return lines
 }
 
 // statistics are what samples are summed up to. Other tools' files may have a mean alone, which is no median.
@@ -36,7 +41,7 @@ func statistics(m *schema.Metric, given string) []string {
 	var words []string
 	for _, v := range values {
 		if v.value != nil || !mean {
-			words = append(words, v.name+" "+quantityOf(v.value, m.Unit, m.Name, given))
+			words = append(words, v.name+" "+wording.QuantityOf(answer.Value(v.value), m.Unit, m.Name, given))
 		}
 	}
 	return words
@@ -181,7 +186,7 @@ func metricLines(metrics []schema.Metric, given func(metric string) string) []st
 		m := &metrics[i]
 		words := statistics(m, given(m.Name))
 		if m.Summary.P50 != nil {
-			text := func(v *float64) string { return quantityOf(v, m.Unit, m.Name, given(m.Name)) }
+			text := func(v *float64) string { return wording.QuantityOf(answer.Value(v), m.Unit, m.Name, given(m.Name)) }
 			words = []string{text(m.Summary.P50), "min " + text(m.Summary.Min), "max " + text(m.Summary.Max)}
 		}
 		rows = append(rows, [2]string{m.Name, strings.Join(append(words, "n "+samplesText(m.Summary.N)), term.Gap)})

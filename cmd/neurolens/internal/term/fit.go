@@ -67,13 +67,18 @@ func (v View) fit(width int) (shown, widths []int, fits bool) {
 	}
 	const least = 4 // columns, to be read at all
 	shrink(func(c int) int {
-		if v.Columns[c].Whole {
+		if v.Columns[c].Whole || v.Columns[c].Fixed {
 			return 0
 		}
 		return widths[c] - max(texts[c], least)
 	})
 	fits = total <= width
-	shrink(func(c int) int { return widths[c] - least })
+	shrink(func(c int) int {
+		if v.Columns[c].Fixed {
+			return 0
+		}
+		return widths[c] - least
+	})
 	return shown, widths, fits
 }
 

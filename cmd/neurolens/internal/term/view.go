@@ -17,6 +17,7 @@ type View struct {
 	Below    []string
 	Commands []string    // lines that are never broken
 	Compact  func() View // the same in fewer columns, for where this is too wide; may be nil
+	Points   []string    // the id of what each row is of, for rows that would look the same; may be nil
 }
 
 // Column is a column of a view. Where the table is too wide, the column with the largest drop goes first; 0 stays.
@@ -25,12 +26,14 @@ type Column struct {
 	Right  bool // its texts end below one another, as numbers do
 	Drop   int
 	Whole  bool // the header is not cut while the view has a Compact one
+	Fixed  bool // nothing is cut
 }
 
 // Cell is a text of a table.
 type Cell struct {
 	Text   string
-	Failed bool // a failure: red where there is colour
+	Failed bool // a failure or a regression: red where there is colour
+	Won    bool // an improvement: green
 }
 
 // Gap stands between two columns, and between a word and what explains it.
@@ -39,13 +42,22 @@ const Gap = "  "
 // Colours of what follows, until Plain.
 const (
 	Red   = "\x1b[31m"
+	Green = "\x1b[32m"
 	Cyan  = "\x1b[36m"
 	Plain = "\x1b[0m"
 )
 
-// Render writes the view for a terminal of so many columns. Nothing wraps: columns go in their order, then the
-// longest texts are cut.
-func (v View) Render(w io.Writer, width int, color bool) {
+// Page is what a view is printed on.
+type Page struct {
+	Width int
+	Color bool
+	Whole bool // no text of a table is cut: a row may be longer than Width
+}
+
+// Render writes the view on a page. No row is broken: columns go in their order, then the longest texts are cut, unless
+// the page has them whole.
+func (v View) Render(w io.Writer, page Page) {
+	width := page.Width
 	if v.Compact != nil && !v.Fits(width) {
 		v = v.Compact()
 	}
@@ -58,7 +70,7 @@ func (v View) Render(w io.Writer, width int, color bool) {
 		if len(v.Above) > 0 {
 			fmt.Fprintln(w)
 		}
-		v.renderTable(w, width, color)
+		v.renderTable(w, page)
 		if len(v.Below) > 0 {
 			fmt.Fprintln(w)
 		}
@@ -73,22 +85,16 @@ func (v View) Render(w io.Writer, width int, color bool) {
 	}
 }
 
-func (v View) renderTable(w io.Writer, width int, color bool) {
-	shown, widths, _ := v.fit(width)
-	line := make([]string, len(shown))
-	for i, c := range shown {
-		line[i] = Pad(Cut(v.Columns[c].Header, widths[c]), widths[c], v.Columns[c].Right)
-	}
-	fmt.Fprintln(w, Cut(strings.TrimRight(strings.Join(line, Gap), " "), width))
-	texts := make([][]string, len(shown)) // of columns
-	for i, c := range shown {
-		texts[i] = v.cutColumn(c, widths[c])
-	}
-	for n, row := range v.Rows {
-		for i, c := range shown {
-			line[i] = Pad(texts[i][n], widths[c], v.Columns[c].Right)
-			if row[c].Failed && color {
+func (v View) renderTable(w io.Writer, page Page) {
+	t := v.distinct(page)
+	fmt.Fprintln(w, strings.TrimRight(strings.Join(t.header, Gap), " "))
+	for n, line := range t.rows {
+		for i, c := range t.shown {
+			switch cell := t.view.Rows[n][c]; {
+			case cell.Failed && page.Color:
 				line[i] = Red + line[i] + Plain
+			case cell.Won && page.Color:
+				line[i] = Green + line[i] + Plain
 			}
 		}
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(line, Gap), " "))

@@ -13,12 +13,12 @@ func TestViewNeverWraps(t *testing.T) {
 	v := View{
 		Above:   []string{"quickstart · builtin · tiny_linear · lab3"},
 		Columns: []Column{{Header: "RUN"}, {Header: "BS", Right: true}, {Header: "P99", Right: true, Drop: 2}, {Header: "STATUS", Drop: 0}},
-		Rows:    [][]Cell{{{Text: "M9F3QA7K"}, {Text: "16"}, {Text: "131 µs"}, {Text: "ok"}}, {{Text: "B2X8N4TE"}, {Text: "8"}, {Text: "–"}, {"timeout", true}}},
+		Rows:    [][]Cell{{{Text: "M9F3QA7K"}, {Text: "16"}, {Text: "131 µs"}, {Text: "ok"}}, {{Text: "B2X8N4TE"}, {Text: "8"}, {Text: "–"}, {Text: "timeout", Failed: true}}},
 		Below:   []string{"unsupported  builtin has fp32 and fp64, and this sentence is long enough to need two lines or three"},
 	}
 	for width := 26; width < 100; width++ {
 		var b bytes.Buffer
-		v.Render(&b, width, false)
+		v.Render(&b, Page{Width: width})
 		for line := range strings.SplitSeq(b.String(), "\n") {
 			if ansi.StringWidth(line) > width {
 				t.Errorf("at %d columns: %q", width, line)
@@ -35,19 +35,19 @@ func TestViewNeverWraps(t *testing.T) {
 	v.Compact = func() View {
 		return View{Columns: []Column{{Header: "POINT"}}, Rows: [][]Cell{{{Text: "a=1 b=2"}}}}
 	}
-	v.Render(&b, 20, false)
+	v.Render(&b, Page{Width: 20})
 	if !strings.HasPrefix(b.String(), "POINT") {
 		t.Errorf("what does not fit is not made compact:\n%s", b.String())
 	}
 	v.Compact = nil
 	b.Reset()
-	v.Render(&b, 80, true)
+	v.Render(&b, Page{Width: 80, Color: true})
 	if strings.Count(b.String(), Red) != 1 {
 		t.Errorf("one failure, %d reds", strings.Count(b.String(), Red))
 	}
 	v.Rows[0][0].Text = "a\x1b[2Jb"
 	b.Reset()
-	v.Render(&b, 80, false)
+	v.Render(&b, Page{Width: 80})
 	if strings.Contains(b.String(), "\x1b") {
 		t.Error("a value steers the terminal")
 	}
@@ -57,7 +57,7 @@ func TestViewNeverWraps(t *testing.T) {
 func TestHeadersAreCutBeforeValues(t *testing.T) {
 	v := View{Columns: []Column{{Header: "tensor_dimension", Right: true}, {Header: "STATUS"}}, Rows: [][]Cell{{{Text: "65536"}, {Text: "ok"}}}}
 	var b bytes.Buffer
-	v.Render(&b, 14, false)
+	v.Render(&b, Page{Width: 14})
 	if want := "tenso…  STATUS\n 65536  ok\n"; b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
@@ -80,6 +80,7 @@ func TestWrapped(t *testing.T) {
 		"one two three four":             "one two\nthree four",
 		"  one two three":                "  one two\n  three",
 		"unbreakable_path/of/a/file end": "unbreakable_path/of/a/file\nend",
+		"path  unbreakable/path/of":      "path  unbreakable/path/of", // a new line would not have more room
 	} {
 		if got := strings.Join(Wrapped(line, 12), "\n"); got != want {
 			t.Errorf("%q wraps to\n%s\nwant\n%s", line, got, want)
@@ -91,7 +92,7 @@ func TestWrapped(t *testing.T) {
 func TestCommandsAreNotBroken(t *testing.T) {
 	v := View{Below: []string{"a long line of words"}, Commands: []string{"  neurolens ls session=last"}}
 	var b bytes.Buffer
-	v.Render(&b, 10, false)
+	v.Render(&b, Page{Width: 10})
 	if want := "a long\nline of\nwords\n  neurolens ls session=last\n"; b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
@@ -120,7 +121,7 @@ func TestValuesBreakNoLine(t *testing.T) {
 		Columns: []Column{{Header: value}, {Header: "STATUS"}}, Rows: [][]Cell{{{Text: value}, {Text: "ok"}}},
 	}
 	var table, md bytes.Buffer
-	v.Render(&table, 80, false)
+	v.Render(&table, Page{Width: 80})
 	if want := "suite · two lines·\n\ntwo lines·  STATUS\ntwo lines·  ok\n\nword  two lines·\nnext  two lines·\n"; table.String() != want {
 		t.Errorf("got\n%swant\n%s", table.String(), want)
 	}

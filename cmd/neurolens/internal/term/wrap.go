@@ -27,7 +27,7 @@ func Wrapped(line string, width int) []string {
 	for word := range strings.SplitSeq(text, " ") {
 		switch {
 		case begun && word == "" && ansi.StringWidth(current) >= width: // more spaces than there is room for
-		case begun && word != "" && ansi.StringWidth(current)+1+ansi.StringWidth(word) > width:
+		case begun && word != "" && ansi.StringWidth(current)+1+ansi.StringWidth(word) > width && ansi.StringWidth(current)+1 > ansi.StringWidth(indent):
 			lines = append(lines, strings.TrimRight(current, " "))
 			current = indent + word
 		case begun:

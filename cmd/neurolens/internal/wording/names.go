@@ -8,12 +8,12 @@ import (
 )
 
 // MergedAxes are the axes in one, for tables that have no room for all: bs=1 seq=64 fp32.
-func MergedAxes(varying []Axis) []Axis {
+func (r Reader) MergedAxes(varying []Axis) []Axis {
 	if len(varying) < 2 {
 		return varying
 	}
 	rows := len(varying[0].Values)
-	if at := slices.IndexFunc(varying, func(x Axis) bool { return x.Name == "benchmark" }); at >= 0 {
+	if at := slices.IndexFunc(varying, func(x Axis) bool { return x.Name == "benchmark" }); at >= 0 && !r.Whole {
 		varying = slices.Clone(varying)
 		varying[at].Values = withoutCommon(varying[at].Values)
 	}

@@ -6,9 +6,10 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
-// Reader is who reads a screen: how wide the terminal is, what time it is there, and which stores were named.
+// Reader is who reads a screen: how wide it is, what time it is there, and which stores were named.
 type Reader struct {
 	Width  int
+	Whole  bool // names are not cut, as on a pipe
 	Now    time.Time
 	Stores []string
 }

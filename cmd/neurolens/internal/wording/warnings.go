@@ -1,6 +1,8 @@
 package wording
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -14,8 +16,12 @@ import (
 // computedIn begins the word of warning for work that was done in another number format than that of the model.
 const computedIn = "computed_in_"
 
+// Means is the word for samples that hold several iterations.
+const Means = "means"
+
 // warningMeanings explain the words of warning, each with what to do.
 var warningMeanings = map[string]string{
+	Means:                    "a sample is the mean of several iterations, so p99 is that of such means; --iterations-per-sample 1 measures single ones",
 	probe.WarnLoad:           "more wanted to run than there are processors when a run began; stop other work, run again",
 	probe.WarnGovernor:       "the clock of the processor follows the load; neurolens doctor says how to fix it",
 	probe.WarnThrottled:      "heat or a power limit held a clock down; let it cool, lower the load, --order random",
@@ -27,7 +33,7 @@ var warningMeanings = map[string]string{
 	stat.WarnModes:           "samples of a run gather around two values; more iterations will not help, find what switches",
 	stat.WarnAutocorrelation: "neighbouring samples resemble each other, so that many count as few; rely on repeats, not on iterations",
 	stat.WarnQuantised:       "the step of the clock is more than 0.5 % of the median; repeat the work within an iteration",
-	stat.WarnShort:           "an iteration takes less than 20 times what reading the clock takes; repeat the work within it",
+	stat.WarnShort:           "an iteration takes less than 20 times what reading the clock takes; --iterations-per-sample, or repeat the work within it",
 	stat.WarnSlowStart:       "the first sample is more than twice the median; more warm-up",
 	stat.WarnUnsteady:        "samples of a run never settle; more warm-up, more iterations",
 	schema.WarnUnchecked:     "its result could not be checked, and may be wrong",
@@ -36,6 +42,9 @@ var warningMeanings = map[string]string{
 	foreign.WarnRounded:      "samples are whole numbers beyond 2^53: they are kept, and what sums them up is rounded to 16 digits",
 	foreign.WarnMean:         "the file gives a mean, no samples and no median: the mean stands for the run",
 }
+
+// WarningWords are the words of warning that have one meaning, in alphabetical order.
+func WarningWords() []string { return slices.Sorted(maps.Keys(warningMeanings)) }
 
 // WarningMeaning explains a word; empty where it is not known.
 func WarningMeaning(word string) string {

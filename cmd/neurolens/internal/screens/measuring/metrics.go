@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -20,7 +20,7 @@ func metricsText(r *schema.Run, metrics []string) string {
 		value, n := term.Unknown, int64(0)
 		if m := r.Metric(metric); m != nil {
 			s := summaryOf(m)
-			value = output.Quantity(answer.Value(cmp.Or(s.P50, s.Mean)), m.Unit)
+			value = wording.QuantityOf(answer.Value(cmp.Or(s.P50, s.Mean)), m.Unit, m.Name, "")
 			if s.N != nil {
 				n = *s.N
 			}

@@ -25,6 +25,7 @@ type Summary struct {
 	Metrics []string // that were asked for, each a column; none: the primary one of each point
 	Against bool     // two commits were compared
 	Won     []string // how points stand to those that the sweep compares with
+	Again   string   // the command line with the repeats that are likely to decide what is inconclusive; empty: none is
 }
 
 // View is the table at the end of bench.
@@ -41,7 +42,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	constants, varying := wording.Axes(sides, append(slices.Clone(wording.IdentityColumns), "side"))
 	primary := primaryAxis(points)
 	title := append([]string{s.Sweep.Suite}, constants...)
-	if len(s.Metrics) == 0 && primary.all != "" && primary.all != schema.PrimaryMetric {
+	if len(s.Metrics) == 0 && primary.all != "" {
 		title = append(title, primary.all)
 	}
 	v := term.View{
@@ -54,11 +55,15 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	rows := pointRows{points, make([]term.Cell, len(points))}
 	for i := range points {
 		words, failed := pointWords(notes, &points[i], everywhere)
+		v.Points = append(v.Points, points[i].PointID)
 		rows.words[i] = term.Cell{Text: words, Failed: failed}
 	}
 	v = rows.table(v, s.Metrics, varying, primary)
 	v.Below = append(v.Below, calibrationLines(calibration, notes, everywhere)...)
 	v.Below = append(v.Below, notes.Lines()...)
+	if line := startLine(s.Result.ProcessStart, s.Sweep, points); line != "" {
+		v.Below = append(v.Below, line, "")
+	}
 	if len(s.Won) > 0 {
 		v.Below = append(append(v.Below, s.Won...), "")
 	}
@@ -68,7 +73,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	}
 	v.Below = append(v.Below, "")
 	v.Commands = s.nextCommands(points)
-	v.Compact = rows.compact(v, s.Metrics, varying, s.Reader.Width)
+	v.Compact = rows.compact(v, s.Metrics, varying, s.Reader)
 	return v
 }
 
@@ -105,14 +110,20 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 		commands = []string{"compare " + s.Sessions()}
 	}
 	for i, command := range commands {
+		commands[i] = "neurolens " + command
+		if len(s.Reader.Stores) > 0 {
+			commands[i] += " --store " + term.ShellWord(s.Dir)
+		}
+	}
+	if s.Again != "" {
+		commands = slices.Insert(commands, 0, s.Again)
+	}
+	for i := range commands {
 		label := "next  "
 		if i > 0 {
 			label = "      "
 		}
-		commands[i] = label + "neurolens " + command
-		if len(s.Reader.Stores) > 0 {
-			commands[i] += " --store " + term.ShellWord(s.Dir)
-		}
+		commands[i] = label + commands[i]
 	}
 	return commands
 }

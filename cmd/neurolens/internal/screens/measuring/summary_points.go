@@ -46,7 +46,7 @@ func pointWords(n wording.Notes, p *query.SessionPoint, everywhere []string) (wo
 	}
 	add(wording.WrongResult)
 	var own []string
-	for _, word := range p.Warnings {
+	for _, word := range wordsOf(p) {
 		meaning := wording.WarningMeaning(word)
 		if meaning != "" && slices.Contains(everywhere, word) { // an unknown one would be nowhere
 			n.Add(word, "(all points) "+meaning)
@@ -61,14 +61,22 @@ func pointWords(n wording.Notes, p *query.SessionPoint, everywhere []string) (wo
 	return strings.Join(append(all, own...), ", "), failed
 }
 
+// wordsOf are the warnings of a point, and what its samples are where they are no single measurements.
+func wordsOf(p *query.SessionPoint) []string {
+	if p.Level != schema.LevelMean {
+		return p.Warnings
+	}
+	return append(slices.Clone(p.Warnings), wording.Means)
+}
+
 // common are the warnings that every point has, where there are several: they say nothing about a point.
 func common(points []query.SessionPoint) []string {
 	if len(points) < 2 {
 		return nil
 	}
-	words := slices.Clone(points[0].Warnings)
-	for _, p := range points[1:] {
-		words = slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(p.Warnings, w) })
+	words := slices.Clone(wordsOf(&points[0]))
+	for i := range points[1:] {
+		words = slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(wordsOf(&points[1+i]), w) })
 	}
 	return words
 }

@@ -3,7 +3,6 @@ package measuring
 import (
 	"slices"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
@@ -48,21 +47,21 @@ func (r pointRows) table(v term.View, metrics []string, varying []wording.Axis, 
 	for i := range r.points {
 		p := &r.points[i]
 		v.Rows = append(v.Rows, append(axisCells(varying, i),
-			term.Cell{Text: output.Quantity(answer.Value(p.Median), p.Unit)}, term.Cell{Text: output.Quantity(answer.Value(p.P99), p.Unit)}, term.Cell{Text: wording.Percent(answer.Value(p.Spread))},
+			term.Cell{Text: wording.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric, "")}, term.Cell{Text: wording.QuantityOf(answer.Value(p.P99), p.Unit, p.Metric, "")}, term.Cell{Text: wording.Percent(answer.Value(p.Spread))},
 			term.Cell{Text: wording.RunsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)}, r.words[i]))
 	}
 	return v
 }
 
 // compact is how a table of several metrics is shown that is too wide; nil of the primary metric.
-func (r pointRows) compact(v term.View, metrics []string, varying []wording.Axis, width int) func() term.View {
+func (r pointRows) compact(v term.View, metrics []string, varying []wording.Axis, reader wording.Reader) func() term.View {
 	if len(metrics) == 0 {
 		return nil
 	}
 	v.Columns, v.Rows = nil, nil
 	return func() term.View {
-		merged := wording.MergedAxes(varying)
-		if narrow := r.wide(v, metrics, merged); narrow.Fits(width) {
+		merged := reader.MergedAxes(varying)
+		if narrow := r.wide(v, metrics, merged); narrow.Fits(reader.Width) {
 			return narrow
 		}
 		return r.stacked(v, metrics, merged)
@@ -79,7 +78,7 @@ func (r pointRows) wide(v term.View, metrics []string, varying []wording.Axis) t
 	for i := range r.points {
 		cells := axisCells(varying, i)
 		for k := range metrics {
-			cells = append(cells, r.value(i, k))
+			cells = append(cells, r.value(i, k, metrics[k]))
 		}
 		v.Rows = append(v.Rows, append(cells, term.Cell{Text: term.Thousands(r.points[i].OKRuns)}, r.words[i]))
 	}
@@ -92,7 +91,7 @@ func (r pointRows) stacked(v term.View, metrics []string, varying []wording.Axis
 		term.Column{Header: "RUNS", Right: true, Drop: 1}, term.Column{Header: ""})
 	for i := range r.points {
 		for k, metric := range metrics {
-			v.Rows = append(v.Rows, append(axisCells(varying, i), term.Cell{Text: metric}, r.value(i, k),
+			v.Rows = append(v.Rows, append(axisCells(varying, i), term.Cell{Text: metric}, r.value(i, k, metric),
 				term.Cell{Text: term.Thousands(r.points[i].OKRuns)}, r.words[i]))
 		}
 	}
@@ -100,10 +99,10 @@ func (r pointRows) stacked(v term.View, metrics []string, varying []wording.Axis
 	return v
 }
 
-// value is what a point has of a metric.
-func (r pointRows) value(point, metric int) term.Cell {
-	own := &r.points[point].Metrics[metric]
-	return term.Cell{Text: output.Quantity(answer.Value(own.Median), own.Unit)}
+// value is what a point has of a metric, by its place and its name.
+func (r pointRows) value(point, place int, metric string) term.Cell {
+	own := &r.points[point].Metrics[place]
+	return term.Cell{Text: wording.QuantityOf(answer.Value(own.Median), own.Unit, metric, "")}
 }
 
 func axisColumns(varying []wording.Axis) (columns []term.Column) {

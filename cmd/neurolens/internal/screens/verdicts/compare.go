@@ -1,6 +1,7 @@
 package verdicts
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,7 +58,10 @@ func (w Comparison) View() term.View {
 		rows := w.shown()
 		varying := w.pointAxes(rows)
 		v.Columns, v.Rows = w.points(rows, varying)
-		narrow = func() ([]term.Column, [][]term.Cell) { return w.points(rows, wording.MergedAxes(varying)) }
+		for _, place := range rows {
+			v.Points = append(v.Points, cmp.Or(w.C.Rows[place].HeadID, w.C.Rows[place].BaseID))
+		}
+		narrow = func() ([]term.Column, [][]term.Cell) { return w.points(rows, w.Reader.MergedAxes(varying)) }
 		if shared := w.constants(false); len(shared) > 0 {
 			v.Above = append(v.Above, "all of the points below: "+strings.Join(shared, " · "))
 		}

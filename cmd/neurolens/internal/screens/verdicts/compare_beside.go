@@ -132,7 +132,7 @@ func (b beside) view(v term.View) term.View {
 	width := b.Reader.Width
 	compact := v
 	v.Compact = func() term.View {
-		for _, x := range [][]wording.Axis{varying, wording.MergedAxes(varying)} {
+		for _, x := range [][]wording.Axis{varying, b.Reader.MergedAxes(varying)} {
 			short := compact
 			if short.Columns, short.Rows = b.table(x, false); !b.relative() && short.Fits(width) {
 				return b.ofHead(short)
@@ -140,7 +140,7 @@ func (b beside) view(v term.View) term.View {
 		}
 		places, pairs := b.results()
 		stacked := append(b.varying(pairs), b.axisOf(places, "metric", func(r *compare.Row) any { return answer.Text(r.Metric) }))
-		for _, x := range [][]wording.Axis{stacked, wording.MergedAxes(stacked)} {
+		for _, x := range [][]wording.Axis{stacked, b.Reader.MergedAxes(stacked)} {
 			if compact.Columns, compact.Rows = b.points(places, x); compact.Fits(width) {
 				break
 			}

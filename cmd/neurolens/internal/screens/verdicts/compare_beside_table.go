@@ -53,16 +53,15 @@ func resultCells(r *compare.Row, both, relative bool) []term.Cell {
 	if r == nil {
 		return cells
 	}
-	cells[0].Text = valueText(r.Head, r.Unit)
+	cells[0].Text = valueText(r, r.Head)
 	if both {
-		cells[0].Text = valueText(r.Base, r.Unit) + " → " + cells[0].Text
+		cells[0].Text = valueText(r, r.Base) + " → " + cells[0].Text
 	}
 	cells[1].Text = pointChange(r)
 	if relative {
 		cells[2] = relativeCell(r.Relative)
 	}
-	text, bad := verdictText(r.Verdict)
-	cells[len(cells)-1] = term.Cell{Text: text, Failed: bad}
+	cells[len(cells)-1] = verdictCell(r.Verdict)
 	return cells
 }
 

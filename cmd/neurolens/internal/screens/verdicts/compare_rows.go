@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
@@ -48,14 +47,15 @@ func relativeCell(r *compare.Relative) term.Cell {
 	if r == nil || !wording.Finite(r.Change) {
 		return term.Cell{Text: term.Unknown}
 	}
-	text, bad := verdictText(r.Verdict)
 	if r.Verdict == judge.Inconclusive || r.Verdict == judge.Estimate {
 		if r.Reason != "" && r.Reason != judge.Noise {
 			return term.Cell{Text: wording.Signed(r.Change) + " " + string(r.Reason)}
 		}
 		return term.Cell{Text: wording.Signed(r.Change)}
 	}
-	return term.Cell{Text: wording.Signed(r.Change) + " " + text, Failed: bad}
+	verdict := verdictCell(r.Verdict)
+	verdict.Text = wording.Signed(r.Change) + " " + verdict.Text
+	return verdict
 }
 
 // pointAxes are axes, and the metric where there are several.
@@ -116,12 +116,12 @@ func (w Comparison) axisOf(places []int, name string, value func(r *compare.Row)
 	return x
 }
 
-// verdictText is a verdict as people read it: in capitals where it is bad.
-func verdictText(v judge.Verdict) (text string, bad bool) {
+// verdictCell is a verdict as people read it: in capitals where it is bad.
+func verdictCell(v judge.Verdict) term.Cell {
 	if slices.Contains([]judge.Verdict{judge.Regressed, compare.Missing, compare.Failed}, v) {
-		return strings.ToUpper(string(v)), true
+		return term.Cell{Text: strings.ToUpper(string(v)), Failed: true}
 	}
-	return string(v), false
+	return term.Cell{Text: string(v), Won: v == judge.Improved}
 }
 
 // differenceOf is a change, or an end of its interval: a ratio, or a difference in the unit of the row.
@@ -159,22 +159,21 @@ func noiseText(r *compare.Row) string {
 	case r.Scale == schema.ScaleRatio:
 		return wording.Share(e.Noise)
 	default:
-		return output.Quantity(e.Noise, r.Unit)
+		return wording.QuantityOf(e.Noise, r.Unit, r.Metric, "")
 	}
 }
 
 // valueText is the value of a side.
-func valueText(m *compare.Measured, unit string) string {
+func valueText(r *compare.Row, m *compare.Measured) string {
 	if m == nil || m.Value == nil {
 		return term.Unknown
 	}
-	return output.Quantity(answer.Computed(*m.Value), unit)
+	return wording.QuantityOf(answer.Computed(*m.Value), r.Unit, r.Metric, "")
 }
 
 // pointCells are those of a point beside its axes.
 func pointCells(r *compare.Row, relative bool) []term.Cell {
-	text, bad := verdictText(r.Verdict)
-	cells := []term.Cell{{Text: valueText(r.Base, r.Unit)}, {Text: valueText(r.Head, r.Unit)}, {Text: pointChange(r)}}
+	cells := []term.Cell{{Text: valueText(r, r.Base)}, {Text: valueText(r, r.Head)}, {Text: pointChange(r)}}
 	if relative {
 		cells = append(cells, relativeCell(r.Relative))
 	}
@@ -183,7 +182,7 @@ func pointCells(r *compare.Row, relative bool) []term.Cell {
 		chanceOf = wording.Chance(r.Estimates.Adjusted)
 	}
 	return append(cells,
-		term.Cell{Text: intervalText(r)}, term.Cell{Text: chanceOf}, term.Cell{Text: noiseText(r)}, term.Cell{Text: runsText(r)}, term.Cell{Text: text, Failed: bad}, term.Cell{Text: wordOf(r)})
+		term.Cell{Text: intervalText(r)}, term.Cell{Text: chanceOf}, term.Cell{Text: noiseText(r)}, term.Cell{Text: runsText(r)}, verdictCell(r.Verdict), term.Cell{Text: wordOf(r)})
 }
 
 // runsText says how often each side was measured.

@@ -42,7 +42,7 @@ func comparedText(better string, least threshold.Threshold, common ...string) st
 	c.Thresholds = threshold.Set{"latency": least}
 	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
-	Comparison{Reader: r, C: &c}.View().Render(&b, 80, false)
+	Comparison{Reader: r, C: &c}.View().Render(&b, term.Page{Width: 80})
 	return b.String()
 }
 
@@ -300,7 +300,7 @@ func TestCompareRelativeColumn(t *testing.T) {
 	screen := func() string {
 		r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 		var b bytes.Buffer
-		Comparison{Reader: r, C: &c}.View().Render(&b, 80, false)
+		Comparison{Reader: r, C: &c}.View().Render(&b, term.Page{Width: 80})
 		return b.String()
 	}
 	if text := screen(); strings.Contains(text, "RELATIVE") {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
@@ -79,7 +80,7 @@ func madeExplanation(verdict judge.Verdict, rows ...explain.Row) explain.Explana
 func explanationText(x explain.Explanation, all bool) string {
 	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
-	NewExplanation(r, &x, all).View().Render(&b, 80, false)
+	NewExplanation(r, &x, all).View().Render(&b, term.Page{Width: 80})
 	return b.String()
 }
 
@@ -226,7 +227,7 @@ func TestExplainViewContrastless(t *testing.T) {
 		x.Facts, x.FewRuns = counts[0], counts[1]
 		r := wording.Reader{Now: time.Now(), Width: 200}
 		var b bytes.Buffer
-		NewExplanation(r, &x, false).View().Render(&b, 200, false)
+		NewExplanation(r, &x, false).View().Render(&b, term.Page{Width: 200})
 		if got := b.String(); !strings.Contains(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/facts"
@@ -86,7 +85,7 @@ func (w History) changeTable(changes []changedAt, also bool) (columns []term.Col
 			{Text: began(c.row.StartedAt)},
 			{Text: shiftText(c.row, c.row.Shift)},
 			{Text: shiftInterval(c.row)},
-			{Text: string(c.verdict()), Failed: c.verdict() == judge.Regressed},
+			{Text: string(c.verdict()), Failed: c.verdict() == judge.Regressed, Won: c.verdict() == judge.Improved},
 			{Text: commitRange(c.Base, c.Head)},
 		}
 		if also {
@@ -179,7 +178,9 @@ func (w History) line(rows []history.Row, locations []float64) string {
 	return term.Gap + first + term.Gap + sparkline(locations, max(width, 1)) + term.Gap + last
 }
 
-func locationText(row *history.Row) string { return output.Quantity(row.Location, row.Unit) }
+func locationText(row *history.Row) string {
+	return wording.QuantityOf(row.Location, row.Unit, row.Metric, "")
+}
 
 // sparkline draws values in at most so many columns, from the smallest to the largest of what it shows: medians of
 // neighbours where there are more values than columns. What hardly changes looks as if it hardly changed.

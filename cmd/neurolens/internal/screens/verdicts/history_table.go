@@ -34,6 +34,9 @@ func (w History) several() term.View {
 
 	above, varying := w.inCommon(shown)
 	v := term.View{Above: above}
+	for _, s := range shown {
+		v.Points = append(v.Points, w.H.Rows[s.First].PointID)
+	}
 	table := func(v term.View, varying []wording.Axis) term.View {
 		for _, x := range varying {
 			v.Columns = append(v.Columns, wording.AxisColumn(x))
@@ -53,7 +56,7 @@ func (w History) several() term.View {
 	v.Below = w.counts()
 	compact := v
 	v = table(v, varying)
-	v.Compact = func() term.View { return table(compact, wording.MergedAxes(varying)) }
+	v.Compact = func() term.View { return table(compact, w.Reader.MergedAxes(varying)) }
 	changes := make([]changedAt, len(shown))
 	for i, s := range shown {
 		changes[i] = last(s)
@@ -124,7 +127,7 @@ func (w History) seriesCells(s history.Series, c changedAt) []term.Cell {
 	if s.Failed > 0 {
 		verdict += ", " + failedOfLate(s)
 	}
-	return append(cells, term.Cell{Text: shiftText(c.row, c.row.Shift)}, term.Cell{Text: verdict, Failed: c.verdict() == judge.Regressed || s.Failed > 0},
+	return append(cells, term.Cell{Text: shiftText(c.row, c.row.Shift)}, term.Cell{Text: verdict, Failed: c.verdict() == judge.Regressed || s.Failed > 0, Won: c.verdict() == judge.Improved},
 		term.Cell{Text: w.Reader.When(answer.Value(c.row.StartedAt))})
 }
 

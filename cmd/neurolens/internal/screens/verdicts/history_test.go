@@ -69,7 +69,7 @@ func failing(h history.History) history.History {
 func historyText(h history.History, req history.Request, width int, color bool) string {
 	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: width}
 	var b bytes.Buffer
-	History{Reader: r, H: &h, Req: req, Facts: facts.Writer{Volatile: probe.IsVolatile}}.View().Render(&b, width, color)
+	History{Reader: r, H: &h, Req: req, Facts: facts.Writer{Volatile: probe.IsVolatile}}.View().Render(&b, term.Page{Width: width, Color: color})
 	return b.String()
 }
 

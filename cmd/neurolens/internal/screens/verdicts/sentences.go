@@ -21,24 +21,30 @@ import (
 // maxSentences is how many points are told of one by one.
 const maxSentences = 12
 
-// Winners says how the points of a session stand to those that its sweep compares with. baseline is the axis and its value,
-// with = between them, repeats how many runs each point had. It is nothing where one of them alone was measured.
-func Winners(ctx context.Context, db *query.DB, session, baseline string, repeats int) ([]string, error) {
+// Won says how the points of a session stand to those that its sweep compares with.
+type Won struct {
+	Lines   []string
+	Repeats int // how many repeats are likely to decide what is inconclusive; 0: nothing is, or more repeats do not help
+}
+
+// Winners compares the points of a session with those that its sweep names. baseline is the axis and its value, with = between
+// them, repeats how many runs each point had. It is nothing where one of them alone was measured.
+func Winners(ctx context.Context, db *query.DB, session, baseline string, repeats int) (Won, error) {
 	axis, reference, named := strings.Cut(baseline, "=")
 	if !named {
-		return nil, nil
+		return Won{}, nil
 	}
 	c, err := compare.Compare(ctx, db.Quiet(), compare.Request{Base: session, Axis: axis, Reference: filter.Quote(reference), Paired: true})
 	if errors.Is(err, query.ErrInput) {
-		return nil, nil
+		return Won{}, nil
 	}
 	return sentences(c.Rows, axis, reference, repeats), err
 }
 
 // sentences say of each point who won, by how much, and how sure that is.
-func sentences(rows []compare.Row, axis, reference string, repeats int) []string {
+func sentences(rows []compare.Row, axis, reference string, repeats int) Won {
 	if len(rows) == 0 {
-		return nil
+		return Won{}
 	}
 	_, varying := wording.Axes(subjects(rows), wording.IdentityColumns)
 	coordinates := slices.DeleteFunc(varying, func(x wording.Axis) bool {
@@ -46,7 +52,6 @@ func sentences(rows []compare.Row, axis, reference string, repeats int) []string
 	})
 	names := wording.PointNames(coordinates, len(rows))
 	var lines []string
-	open := 0
 	for i := range rows {
 		r := &rows[i]
 		if len(lines) == maxSentences {
@@ -57,15 +62,35 @@ func sentences(rows []compare.Row, axis, reference string, repeats int) []string
 		if names[i] != "" {
 			name = names[i] + ": " + name
 		}
-		if r.Verdict == judge.Inconclusive {
-			open = max(open, r.MoreRuns, 1)
-		}
 		lines = append(lines, term.OneLine(name+" "+sentence(r, valueName(axis, reference))))
 	}
-	if open > 0 {
-		lines = append(lines, fmt.Sprintf("inconclusive: --repeats %d is likely to decide it", repeats+open))
+	open, enough := repeatsFor(rows, repeats)
+	if open != "" {
+		lines = append(lines, open)
 	}
-	return lines
+	return Won{Lines: lines, Repeats: enough}
+}
+
+// repeatsFor says how many repeats would decide the rows that are inconclusive; of too few runs that is the least number that
+// could. Nothing where none is.
+func repeatsFor(rows []compare.Row, repeats int) (text string, enough int) {
+	open, more, few := 0, 0, false
+	for i := range rows {
+		if r := &rows[i]; r.Verdict == judge.Inconclusive {
+			open++
+			more = max(more, r.MoreRuns)
+			few = few || r.Reason == judge.FewRuns
+		}
+	}
+	switch {
+	case open == 0:
+		return "", 0
+	case more == 0:
+		return "inconclusive: more repeats are not likely to decide it", 0
+	case few:
+		return fmt.Sprintf("inconclusive: at least %d repeats are needed to decide it", repeats+more), repeats + more
+	}
+	return fmt.Sprintf("inconclusive: %d repeats are likely to decide it", repeats+more), repeats + more
 }
 
 // headValue is the value of the axis that a row is about.
@@ -137,7 +162,14 @@ func known(e *compare.Estimates) bool {
 	return !math.IsNaN(e.Low) && !math.IsInf(e.Low, 0) && !math.IsNaN(e.High) && !math.IsInf(e.High, 0)
 }
 
-func percent(change float64) string { return fmt.Sprintf("%+.1f %%", 100*change) }
+// percent is a change in percent. What rounds to nothing has no sign.
+func percent(change float64) string {
+	text := fmt.Sprintf("%+.1f %%", 100*change)
+	if text == "-0.0 %" || text == "+0.0 %" {
+		return "0.0 %"
+	}
+	return text
+}
 
 // interval is that of a change, in brackets, or why there is none.
 func interval(e *compare.Estimates, of func(float64) string) string {

@@ -24,7 +24,7 @@ func compared(verdict judge.Verdict, change, low, high float64) compare.Row {
 func TestSentences(t *testing.T) {
 	say := func(want string, rows ...compare.Row) {
 		t.Helper()
-		if got := strings.Join(sentences(rows, "variant", "a", 5), "\n"); got != want {
+		if got := strings.Join(sentences(rows, "variant", "a", 5).Lines, "\n"); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -33,7 +33,7 @@ func TestSentences(t *testing.T) {
 	say("b is as good as a: +0.4 % (-0.5 % to +1.2 %)", compared(judge.Unchanged, .004, -.005, .012))
 	open := compared(judge.Inconclusive, .05, -.02, .12)
 	open.MoreRuns = 4
-	say("b against a: inconclusive, +5.0 % (-2.0 % to +12.0 %)\ninconclusive: --repeats 9 is likely to decide it", open)
+	say("b against a: inconclusive, +5.0 % (-2.0 % to +12.0 %)\ninconclusive: 9 repeats are likely to decide it", open)
 	say("b is 1.5x slower than a", compared(judge.Regressed, .5, math.NaN(), math.NaN()))
 
 	rate := compared(judge.Improved, .25, .2, .3)
@@ -48,7 +48,13 @@ func TestSentences(t *testing.T) {
 	failed.Base = nil
 	say("b is not compared: a has no result", failed)
 	alone := compared(judge.Inconclusive, 1.15, math.Inf(-1), math.Inf(1))
-	say("b against a: inconclusive, +115.0 % (too few runs for an interval)\ninconclusive: --repeats 6 is likely to decide it", alone)
+	alone.MoreRuns, alone.Reason = 1, judge.FewRuns
+	say("b against a: inconclusive, +115.0 % (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
+	hopeless := compared(judge.Inconclusive, -.0001, -.4, .4)
+	say("b against a: inconclusive, 0.0 % (-40.0 % to +40.0 %)\ninconclusive: more repeats are not likely to decide it", hopeless)
+	if got := sentences([]compare.Row{open, hopeless}, "variant", "a", 5).Repeats; got != 9 {
+		t.Errorf("%d repeats are likely to decide it, want 9", got)
+	}
 
 	one, two := compared(judge.Improved, -.5, -.6, -.4), compared(judge.Improved, -.5, -.6, -.4)
 	one.Identity.Params, two.Identity.Params = map[string]string{"n": "1"}, map[string]string{"n": "2"}

@@ -1,4 +1,4 @@
-package screens
+package wording
 
 import (
 	"regexp"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/answer"
 )
 
 // rateUnit is the stored unit of what is counted in a second, whatever that is.
@@ -15,7 +14,9 @@ const rateUnit = "1/s"
 // A rate says what is counted by the unit that a file has it in, or by the name of its metric.
 var (
 	givenRate = regexp.MustCompile(`^([a-z]+) ?(?:/|per )s(?:ec|econd)?\b`)
-	rateWords = []struct{ in, short string }{{"token", "tok"}, {"request", "req"}, {"sample", "samples"}, {"image", "images"}, {"quer", "queries"}}
+	rateWords = []struct{ in, short string }{
+		{"token", "tok"}, {"request", "req"}, {"sample", "sample"}, {"image", "image"}, {"quer", "query"}, {"operation", "op"}, {"ops", "op"}, {"item", "item"},
+	}
 )
 
 // countedBy is what a rate counts, in short; empty where nobody says it.
@@ -29,22 +30,22 @@ func countedBy(metric, given string) string {
 			return w.short
 		}
 	}
-	if word != metric && word != "per" {
+	switch {
+	case word != metric && word != "per":
 		return word
+	case metric == "throughput": // items per second, by the list of metrics
+		return "item"
 	}
 	return ""
 }
 
-// quantityOf prints a value of a metric for people. given is the unit that its file has it in; empty where that is not known.
-func quantityOf(v *float64, unit, metric, given string) string {
-	text := output.Quantity(answer.Value(v), unit)
+// QuantityOf prints a value of a metric for people; NULL is unknown. given is the unit that its file has it in; empty where that is
+// not known.
+func QuantityOf(v any, unit, metric, given string) string {
+	text := output.Quantity(v, unit)
 	if unit != rateUnit || text == term.Unknown {
 		return text
 	}
-	what := countedBy(metric, given)
-	if what == "" {
-		return text
-	}
 	number, name, _ := strings.Cut(text, " ")
-	return number + " " + strings.TrimPrefix(strings.TrimSuffix(name, "/s"), "1") + what + "/s"
+	return number + " " + strings.TrimPrefix(strings.TrimSuffix(name, "/s"), "1") + countedBy(metric, given) + "/s"
 }

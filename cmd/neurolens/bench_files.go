@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
+	"github.com/neurolens/neurolens/runner/line"
+)
+
+// all runs what stands on the command line: one session for each sweep file, in order. All are read before the first one runs.
+func (b *bench) all(args []string) error {
+	sessions, err := b.open(args)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, s := range sessions {
+			_ = s.source.Close()
+		}
+	}()
+	if b.flags.printSweep {
+		return sessions[0].keep(len(sessions))
+	}
+	for _, s := range sessions {
+		if err := s.read(); err != nil {
+			return err
+		}
+	}
+	if format := sessions[0].format; len(sessions) > 1 && (format == "json" || format == "csv") {
+		return usageErrorf("--format %s holds one session, and there are %d sweep files: want jsonl, plain or table", format, len(sessions))
+	}
+	var worst error
+	for _, s := range sessions {
+		err := s.session()
+		if err == nil {
+			continue
+		}
+		if errors.Is(err, context.Canceled) || b.cmd.Context().Err() != nil || exitCode(err) >= exitStore {
+			return err
+		}
+		if exitCode(err) > exitCode(worst) {
+			err, worst = worst, err
+		}
+		if err != nil {
+			printError(b.stderr, err)
+		}
+	}
+	return worst
+}
+
+// open finds out what is measured, and with which settings of the command line.
+func (b *bench) open(args []string) ([]*bench, error) {
+	overrides, err := b.flags.overrides(b.app, b.cmd)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := line.Open(line.Asked{Args: args, Dash: b.cmd.ArgsLenAtDash(), File: b.flags.config, Stdin: os.Stdin}, &overrides)
+	if err != nil {
+		return nil, usageErrorf("bench: %w", err)
+	}
+	if b.layout, err = b.flags.out.Session(); err != nil {
+		return nil, usageError{err}
+	}
+	var sessions []*bench
+	var names []string
+	for _, source := range sources {
+		one := *b
+		one.source, one.overrides, one.outDir = source, overrides, b.flags.out.OutDir
+		one.overrides.Given = maps.Clone(overrides.Given)
+		if name := strings.TrimSuffix(filepath.Base(source.Path), filepath.Ext(source.Path)); len(sources) > 1 && one.outDir != "" {
+			if slices.Contains(names, name) {
+				return nil, usageErrorf("--out-dir: two of the sweep files are called %s, and each has a folder of its name", name)
+			}
+			names, one.outDir = append(names, name), filepath.Join(one.outDir, name)
+		}
+		sessions = append(sessions, &one)
+	}
+	return sessions, nil
+}
+
+// session runs one sweep, or says what of it would run.
+func (b *bench) session() error {
+	if b.flags.verbose {
+		measuring.Discovered(b.stderr, b.sweep)
+	}
+	if b.flags.dryRun {
+		return b.plan()
+	}
+	return b.run()
+}
+
+// keep prints the sweep file that the line stands for.
+func (b *bench) keep(sources int) error {
+	if sources > 1 {
+		return usageErrorf("bench: --print-sweep: they are sweep files already")
+	}
+	text, err := b.source.Keep(b.overrides)
+	if err != nil {
+		return usageErrorf("bench: %w", err)
+	}
+	_, err = b.stdout.Write(text)
+	return err
+}

@@ -1,0 +1,79 @@
+package complete
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/query/operators"
+	"github.com/neurolens/neurolens/runner/onnx"
+)
+
+// values are what follows flags: of one command, or of all that have a flag of that name. Numbers and times are nothing's business.
+var values = map[string]offer{
+	"--format": words(output.Formats...), "--color": words("auto", "always", "never"), "--store": folders,
+	"export --format": words(append([]cobra.Completion{"parquet", "arrow"}, output.Formats...)...),
+	"query --format":  words(append([]cobra.Completion{"arrow"}, output.Formats...)...),
+
+	// what runs
+	"--config": ending(sweepEndings...), "--sweep": ending(sweepEndings...), "--param": axes, "--preset": one(presets), "--targets": one(targets),
+	"--set": settings, "bench --against": one(commits), "--python": files, "--suite": one(column("suite")), "--log": files,
+	"--iterations-per-sample": nothing, "--stdin": files, "--output": orFiles(words("null", "keep")), "--shell": words("sh", "bash"),
+	"--prepare": nothing, "--setup": nothing, "--cleanup": nothing, "--ignore-exit": words("true"),
+	"--device": words("cpu", "cuda", "cuda:0", "mps"), "--provider": words("CPUExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider"),
+	"--rerun": words("failed", "all"), "--tag": tags, "--rel-error": nothing,
+
+	// which runs
+	"--backend": one(column("backend")), "--model": one(column("model")), "--gpu": one(column("gpu_name")), "ls --precision": one(column("precision")),
+	"--since": words("24h", "7d", "2w"), "--day": nothing, "--like": one(runs), "report --against": filters,
+
+	// what is shown
+	"--columns": list(allColumns), "--sort": list(orders), "--by": list(groups), "--metric": list(metrics), "explain --metric": one(metrics),
+	"history --metric": one(metrics), "bisect --metric": one(metrics), "--matrix": assignments, "--baseline": assignments,
+	"--threshold": nothing, "show --sort": one(operatorOrders), "--method": words("sbs", "otava"), "--memory-limit": words("512MiB", "1GiB", "4GiB"),
+
+	// files
+	"--out-dir": folders, "--save": folders, "--in": folders, "--into": folders, "--check": files, "--md": files, "report --json": files, "--to": files, "--out": files,
+	"--table": words("runs", "samples", "samples_long", "ops", "whole"), "--map": ending(sweepEndings...),
+
+	// files of others
+	"--from": one(foreignFormats), "ingest --param": nothing, "--param-from-path": nothing, "--machine": one(column("machine")), "--at": nothing,
+	"--tz": words("Local", "UTC"), "--precision": words(onnx.Precisions()...),
+
+	"--remove": one(tagNames), "--older": words("30d", "90d", "52w"),
+}
+
+// arguments are what commands take. Those that are not here take none.
+var arguments = map[string]offer{
+	"bench": files, "discover": folders, "ingest": files, "store merge": folders, "query": nothing, "model gen": first(words(onnx.Names()...)),
+	"bisect": each(one(commits), one(commits), ending(sweepEndings...)),
+	"show":   first(one(runs)), "ls": filters, "history": filters, "report": filters, "export": each(files, filters),
+	"compare": first(orFiles(filters), orFiles(filters)), "explain": first(orFiles(filters), orFiles(filters)),
+	"tag": each(selections, tags), "note": first(selections), "rm": first(selections), "restore": first(selections), "bless": first(selections),
+}
+
+// each are offers for the first arguments, the last of them also for all that follow.
+func each(all ...offer) offer {
+	return func(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return all[min(len(r.args), len(all)-1)](r)
+	}
+}
+
+// first are offers for the first arguments, after which nothing follows.
+func first(all ...offer) offer { return each(append(all, nothing)...) }
+
+// operatorOrders are what the operators of a run are ordered by.
+func operatorOrders(request) (all []cobra.Completion) {
+	for _, key := range operators.SortKeys() {
+		all = append(all, key, "-"+key)
+	}
+	return all
+}
+
+// foreignFormats are the formats that ingest reads.
+func foreignFormats(request) (all []cobra.Completion) {
+	for _, f := range formats.All() {
+		all = append(all, described(f.Name, f.About))
+	}
+	return all
+}

@@ -1,0 +1,115 @@
+package complete
+
+import (
+	"errors"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
+)
+
+// Sources are what the offers are made of, beside the words of the program itself.
+type Sources struct {
+	Stores func() []string // that a reading command with the flags of the line answers from
+}
+
+// request is a place of a command line for which a shell asks.
+type request struct {
+	Sources
+	cmd   *cobra.Command
+	args  []string // before the word that is being typed, without flags
+	typed string
+}
+
+// What the shell does with the words.
+const (
+	done = cobra.ShellCompDirectiveNoFileComp                                   // a word is followed by a space; no names of files
+	open = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace // more of the word follows
+)
+
+// offer is what stands at a place.
+type offer func(r request) ([]cobra.Completion, cobra.ShellCompDirective)
+
+// Asked tells whether a command line is a question of a shell.
+func Asked(args []string) bool { return len(args) > 0 && isQuestion(args[0]) }
+
+// Asking tells whether a command answers one.
+func Asking(cmd *cobra.Command) bool { return isQuestion(cmd.Name()) }
+
+func isQuestion(name string) bool {
+	return name == cobra.ShellCompRequestCmd || name == cobra.ShellCompNoDescRequestCmd
+}
+
+// Register tells cobra what is offered after all flags and as arguments of a command and of those below it.
+func Register(root *cobra.Command, s Sources) error {
+	ownBash(root)
+	return errors.Join(completion.Register(root), s.register(root))
+}
+
+func (s Sources) register(cmd *cobra.Command) error {
+	var all error
+	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if _, known := cmd.GetFlagCompletionFunc(f.Name); known {
+			return
+		}
+		if o := offerAfter(cmd, f); o != nil {
+			all = errors.Join(all, cmd.RegisterFlagCompletionFunc(f.Name, s.function(o)))
+		}
+	})
+	if o, known := arguments[nameOf(cmd)]; known && cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = s.function(o)
+	}
+	for _, below := range cmd.Commands() {
+		all = errors.Join(all, s.register(below))
+	}
+	return all
+}
+
+// function is an offer as cobra calls it.
+func (s Sources) function(o offer) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		debug.SetGCPercent(800) // the process ends with its answer
+		words, then := o(request{s, cmd, args, typed})
+		if then&(cobra.ShellCompDirectiveFilterFileExt|cobra.ShellCompDirectiveFilterDirs) != 0 {
+			return words, then
+		}
+		if words = beginning(words, typed); len(words) == 0 { // files may follow, and end with a space
+			then &^= cobra.ShellCompDirectiveNoSpace
+		}
+		return words, then
+	}
+}
+
+// nameOf is a command without the program.
+func nameOf(cmd *cobra.Command) string {
+	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+	return name
+}
+
+// offerAfter is what stands after a flag; nil where nobody has said it.
+func offerAfter(cmd *cobra.Command, f *pflag.Flag) offer {
+	if o, known := values[nameOf(cmd)+" --"+f.Name]; known {
+		return o
+	}
+	if o, known := values["--"+f.Name]; known {
+		return o
+	}
+	switch f.Value.Type() {
+	case "int", "int64", "float64", "duration":
+		return nothing
+	}
+	return nil
+}
+
+// Plain takes the marks out of the help of flags that name their values: a shell shows it as it is.
+func Plain(cmd *cobra.Command) {
+	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	cmd.PersistentFlags().VisitAll(plain)
+	cmd.Flags().VisitAll(plain)
+	for _, below := range cmd.Commands() {
+		Plain(below)
+	}
+}

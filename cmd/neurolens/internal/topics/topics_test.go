@@ -1,0 +1,68 @@
+package topics
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+)
+
+// TestTopicsFit: every topic has its page, and what is no code fits a terminal, narrow or wide.
+func TestTopicsFit(t *testing.T) {
+	for _, topic := range all {
+		page, err := topic.text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, width := range []int{60, 80, 120} {
+			text := rendered(page, width)
+			for line := range strings.Lines(text) {
+				line = strings.TrimSuffix(line, "\n")
+				if !strings.HasPrefix(line, "    ") && term.Width(line) > width && strings.Contains(line, " ") {
+					t.Errorf("%s at %d columns: %d: %s", topic.name, width, term.Width(line), line)
+				}
+			}
+		}
+	}
+}
+
+func TestRendered(t *testing.T) {
+	got := rendered("# A title\n\nSee [a page](a.md) and `code`,\nthen more.\n\n```sh\nneurolens ls `x`\n```\n\n| key | says |\n|---|---|\n| `a\\|b` | one |\n| c | two |\n\n* item\n", 40)
+	want := "A TITLE\n\nSee a page and code, then more.\n\n    neurolens ls `x`\n\nkey  says\na|b  one\nc    two\n\n* item\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	narrow := rendered("| key | says |\n|---|---|\n| a | one two three four |\n", 14)
+	if want := "key\n    says\na\n    one two\n    three four\n"; narrow != want {
+		t.Errorf("got\n%s\nwant\n%s", narrow, want)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	help := func(args ...string) string {
+		root := &cobra.Command{Use: "neurolens"}
+		root.AddCommand(&cobra.Command{Use: "ls", Short: "List runs", Run: func(*cobra.Command, []string) {}})
+		root.SetHelpCommand(Command(root, func() int { return 80 }, fmt.Errorf))
+		var out bytes.Buffer
+		root.SetOut(&out)
+		root.SetArgs(append([]string{"help"}, args...))
+		root.SilenceErrors, root.SilenceUsage = true, true
+		err := root.Execute()
+		return fmt.Sprint(out.String(), err)
+	}
+	for word, want := range map[string]string{"exit-codes": "EXIT STATUS", "drift": "drift: samples of a run rise or fall", "ls": "List runs", "": "Available Commands"} {
+		args := strings.Fields(word)
+		if got := help(args...); !strings.Contains(got, want) {
+			t.Errorf("help %s: got %s, want %s", word, got, want)
+		}
+	}
+	for word, want := range map[string]string{"filtr": "did you mean filter", "drif": "did you mean drift", "nosuch": "topics are sweep"} {
+		if got := help(word); !strings.Contains(got, want) {
+			t.Errorf("help %s: got %s, want %s", word, got, want)
+		}
+	}
+}
