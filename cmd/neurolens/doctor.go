@@ -14,7 +14,8 @@ func newDoctorCommand(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what on this machine makes measurements bad",
 		Long: `Check what on this machine makes measurements bad: what was seen, what it does
-to measurements, and a command against it, to copy. Nothing is changed. What is
+to measurements, and a command against it, on a line of its own, to paste into a
+shell. Where no command helps, it says what does. Nothing is changed. What is
 not known is not taken for fine.
 
 Advice is no failure: the exit status is 0.`,
@@ -31,11 +32,11 @@ func runDoctor(a *app, cmd *cobra.Command) error {
 	env := a.thisMachine(cmd.Context())
 	advice := probe.Advise(env)
 	t := answer.Table{}
-	for _, name := range []string{"check", "state", "value", "missing", "why", "remedy"} {
+	for _, name := range []string{"check", "state", "value", "missing", "why", "command", "remedy"} {
 		t.Columns = append(t.Columns, answer.Column{Name: name, Type: answer.TypeText})
 	}
 	for _, d := range advice {
-		t.Rows = append(t.Rows, []any{d.Check, d.State, answer.Text(d.Value), answer.Text(d.Missing), answer.Text(d.Why), answer.Text(d.Remedy)})
+		t.Rows = append(t.Rows, []any{d.Check, d.State, answer.Text(d.Value), answer.Text(d.Missing), answer.Text(d.Why), answer.Text(d.Command), answer.Text(d.Remedy)})
 	}
 	return a.print(format, t, func() term.View { return screens.Advice(env, advice, a.width) })
 }

@@ -24,16 +24,18 @@ type Advice struct {
 	Value   string // what was seen, for people; empty where it is not known
 	Missing string // why it is not known: absent, permission, unsupported, timeout
 	Why     string // what it does to measurements; empty where it is fine
-	Remedy  string // a command to copy, or what to do; empty where there is nothing to do
+	Command string // against it, to be pasted as it is; empty where there is none
+	Remedy  string // what to do in place of a command, and why there is none; empty where there is one, or nothing to do
 }
 
 // check is one question about a machine.
 type check struct {
-	name   string
-	facts  []string // what it rests on; where none is known, neither is the answer
-	why    string
-	remedy string // may hold {gpu}, the index of the GPU
-	judge  func(seen) verdict
+	name    string
+	facts   []string // what it rests on; where none is known, neither is the answer
+	why     string
+	command string // may hold {gpu}, the index of the GPU
+	judge   func(seen) verdict
+	remedy  string // where no command helps: what does, and why none can
 }
 
 // seen are the facts that a check looks at. prefix is gpu.N. for a check of a GPU.
@@ -53,9 +55,9 @@ func (s seen) number(name string) (n float64, known bool) {
 
 // verdict is what a check makes of the facts.
 type verdict struct {
-	state  string
-	value  string
-	remedy string // in place of the check's; the only one where the state is unknown
+	state   string
+	value   string
+	command string // in place of the check's; the only one where the state is unknown
 }
 
 // fineIf is the verdict for a value that is fine or not.
@@ -101,11 +103,11 @@ func (c check) apply(env schema.Env, prefix string) Advice {
 	case StateOK:
 		a.Why = ""
 	case StateAdvice:
-		v.remedy = cmp.Or(v.remedy, c.remedy)
+		v.command, a.Remedy = cmp.Or(v.command, c.command), c.remedy
 		fallthrough
 	case StateUnknown:
 		index := strings.TrimSuffix(strings.TrimPrefix(prefix, "gpu."), ".")
-		a.Remedy = strings.ReplaceAll(v.remedy, "{gpu}", index)
+		a.Command = strings.ReplaceAll(v.command, "{gpu}", index)
 	}
 	if a.State == StateUnknown {
 		a.Missing = cmp.Or(a.Missing, unsupported)

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,12 +44,12 @@ func TestAQuietMachineIsFine(t *testing.T) {
 		case a.Check == "gpu.0.clocks":
 			want := Advice{
 				"gpu.0.clocks", StateUnknown, "345 of 1980 MHz", unsupported, a.Why,
-				"sudo nvidia-smi -i 0 --lock-gpu-clocks=tdp,tdp",
+				"sudo nvidia-smi -i 0 --lock-gpu-clocks=tdp,tdp", "",
 			}
 			if a != want || a.Why == "" {
 				t.Errorf("got %+v, want %+v", a, want)
 			}
-		case a.State != StateOK || a.Value == "" || a.Missing+a.Why+a.Remedy != "":
+		case a.State != StateOK || a.Value == "" || a.Missing+a.Why+a.Command+a.Remedy != "":
 			t.Errorf("%+v", a)
 		}
 	}
@@ -62,7 +63,7 @@ func TestNothingKnownIsNotFine(t *testing.T) {
 		if a.Check == "aslr" {
 			want = permission
 		}
-		if a.State != StateUnknown || a.Missing != want || a.Value != "" || a.Why == "" || a.Remedy != "" {
+		if a.State != StateUnknown || a.Missing != want || a.Value != "" || a.Why == "" || a.Command+a.Remedy != "" {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -82,7 +83,7 @@ func TestAdvise(t *testing.T) {
 		facts  string // that differ: name=value, separated by semicolons
 		state  string
 		value  string
-		remedy string // its beginning
+		remedy string // the beginning of the command, or of what to do in its place
 	}{
 		{"governor", "cpu.governor=performance,powersave", StateAdvice, "performance,powersave", "sudo cpupower"},
 		{"boost", "cpu.boost=true;cpu.scaling_driver=amd-pstate", StateAdvice, "on", "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"},
@@ -106,14 +107,14 @@ func TestAdvise(t *testing.T) {
 		{"pressure", "psi.cpu_some_avg10=;psi.io_some_avg10=5", StateOK, "io 5 % of 10 s", ""},
 		{"swap", "memory.swap_used=1073741824", StateAdvice, "1.00 GiB", "sudo swapoff"},
 		{"swap", "memory.swap_used=104857600", StateOK, "100 MiB", ""},
-		{"throttling", "cpu.throttles_since_boot=3", StateAdvice, "3 times since the start", "cool it"},
-		{"battery", "power.battery=discharging", StateAdvice, "discharging", "plug it in"},
+		{"throttling", "cpu.throttles_since_boot=3", StateAdvice, "3 times since the start", "no command cools"},
+		{"battery", "power.battery=discharging", StateAdvice, "discharging", "no command can: plug"},
 		{"battery", "power.battery=full", StateOK, "full", ""},
-		{"virtualization", "virtualization=kvm", StateAdvice, "kvm", "compare within"},
-		{"steal", "cpu.steal_since_boot=1.234", StateAdvice, "1.2 % since the start", "take a machine"},
-		{"cpu_limit", "cgroup.cpu_max=1.5", StateAdvice, "1.5 processors", "give it"},
+		{"virtualization", "virtualization=kvm", StateAdvice, "kvm", "no command can: compare"},
+		{"steal", "cpu.steal_since_boot=1.234", StateAdvice, "1.2 % since the start", "only the host"},
+		{"cpu_limit", "cgroup.cpu_max=1.5", StateAdvice, "1.5 processors", "no command inside"},
 		{"cpu_limit", "cgroup.cpu_max=8", StateOK, "8 processors", ""},
-		{"memory_limit", "cgroup.memory_max=1073741824", StateAdvice, "1.00 GiB", "run it"},
+		{"memory_limit", "cgroup.memory_max=1073741824", StateAdvice, "1.00 GiB", "no command inside"},
 		{"affinity", "cpu.affinity=2-3", StateAdvice, "2 of 8 processors", "export OMP_NUM_THREADS=2"},
 		{"affinity", "cpu.affinity=2-3;env.OMP_NUM_THREADS=2", StateOK, "2 of 8 processors", ""},
 		{"gpu.0.persistence", "gpu.0.persistence=false", StateAdvice, "off", "sudo nvidia-smi -i 0 -pm 1"},
@@ -128,7 +129,8 @@ func TestAdvise(t *testing.T) {
 			env.Facts[name] = value
 		}
 		a := advice(t, env, c.check)
-		if a.State != c.state || a.Value != c.value || !strings.HasPrefix(a.Remedy, c.remedy) || (a.Remedy == "") != (c.remedy == "") {
+		remedy := a.Command + a.Remedy
+		if a.State != c.state || a.Value != c.value || !strings.HasPrefix(remedy, c.remedy) || (remedy == "") != (c.remedy == "") {
 			t.Errorf("%s with %s: %+v, want %s", c.check, c.facts, a, c.remedy)
 		}
 		if (a.Why == "") != (a.State == StateOK) {
@@ -137,10 +139,54 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
+// pasted are the words that a command of the doctor may begin with: programs, and what a shell does itself.
+var pasted = []string{"echo", "export", "nvidia-smi", "ps", "setarch", "sudo cpupower", "sudo nvidia-smi", "sudo swapoff"}
+
+// TestAdviceCanBePasted: each piece of advice is either a command without anything to fill in, or it says why there is none and
+// what to do. The checks that make their command of what they saw are asked for each of their answers.
+func TestAdviceCanBePasted(t *testing.T) {
+	seen := map[string]bool{}
+	check := func(name, command, remedy string) {
+		begins := func(word string) bool { return command == word || strings.HasPrefix(command, word+" ") }
+		switch {
+		case command != "" && remedy != "":
+			t.Errorf("%s has a command and does without: %s; %s", name, command, remedy)
+		case command != "" && !slices.ContainsFunc(pasted, begins):
+			t.Errorf("%s: %q begins with no program of the list", name, command)
+		case regexp.MustCompile(`\b(SWEEP|REF|FILE|NAME|PID)\b|[{}<>\n]`).MatchString(strings.ReplaceAll(command, "{gpu}", "0")):
+			t.Errorf("%s: in %q something is to be filled in", name, command)
+		case command == "" && !regexp.MustCompile(`^(no command|only the host) .*: .`).MatchString(remedy):
+			t.Errorf("%s: without a command, %q does not say why and what to do", name, remedy)
+		}
+		seen[name] = true
+	}
+	for _, c := range slices.Concat(hostChecks, deviceChecks) {
+		if c.command+c.remedy != "" {
+			check(c.name, c.command, c.remedy)
+		}
+	}
+	for name, facts := range map[string]map[string]string{
+		"boost":             {"cpu.boost": "true", "cpu.scaling_driver": "intel_pstate"},
+		"affinity":          {"cpu.affinity": "2-3"},
+		"gpu.0.clocks":      {},
+		"gpu.0.power_limit": {"gpu.0.power_limit": "500000"},
+	} {
+		env := quiet()
+		maps.Copy(env.Facts, facts)
+		a := advice(t, env, name)
+		check(strings.TrimPrefix(a.Check, "gpu.0."), a.Command, a.Remedy)
+	}
+	for _, c := range slices.Concat(hostChecks, deviceChecks) {
+		if !seen[c.name] {
+			t.Errorf("%s advises nothing that was looked at", c.name)
+		}
+	}
+}
+
 // What is shown indented by four columns fits a terminal of 80, so that a command can be copied from it.
 func TestAdviceIsShort(t *testing.T) {
 	for _, c := range slices.Concat(hostChecks, deviceChecks) {
-		for _, text := range []string{c.why, strings.ReplaceAll(c.remedy, "{gpu}", "15")} {
+		for _, text := range []string{c.why, strings.ReplaceAll(c.command, "{gpu}", "15"), c.remedy} {
 			if n := utf8.RuneCountInString(text); n > 76 {
 				t.Errorf("%s: %d letters: %s", c.name, n, text)
 			}

@@ -21,104 +21,104 @@ var hostChecks = []check{
 		"governor",
 		[]string{"cpu.governor"},
 		"the clock follows the load: what comes first, or is short, is slower",
-		"sudo cpupower frequency-set -g performance", judgeGovernor,
+		"sudo cpupower frequency-set -g performance", judgeGovernor, "",
 	},
 	{
 		"boost",
 		[]string{"cpu.boost"},
 		"the clock depends on heat and on how many cores are busy",
-		"echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost", judgeBoost,
+		"echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost", judgeBoost, "",
 	},
 	{
 		"smt",
 		[]string{"cpu.smt"},
 		"two threads share a core: each is slower while the other works",
-		"echo off | sudo tee /sys/devices/system/cpu/smt/control", judgeSMT,
+		"echo off | sudo tee /sys/devices/system/cpu/smt/control", judgeSMT, "",
 	},
 	{
 		"aslr",
 		[]string{"aslr"},
 		"memory lies elsewhere in every run: repeats average it, one run does not",
-		"setarch -R neurolens bench SWEEP.yaml", judgeASLR,
+		`setarch -R "$SHELL"`, judgeASLR, "",
 	},
 	{
 		"thp",
 		[]string{"thp"},
 		"whether a run gets huge pages depends on what ran before it",
 		"echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
-		func(s seen) verdict { return fineIf(s.value != "always", s.value) },
+		func(s seen) verdict { return fineIf(s.value != "always", s.value) }, "",
 	},
 	{
 		"numa_balancing",
 		[]string{"numa.balancing"},
 		"the kernel moves memory between nodes while it is measured",
-		"echo 0 | sudo tee /proc/sys/kernel/numa_balancing", judgeNUMABalancing,
+		"echo 0 | sudo tee /proc/sys/kernel/numa_balancing", judgeNUMABalancing, "",
 	},
 	{
 		"clocksource",
 		[]string{"clocksource"},
 		"reading the time takes a system call, which short iterations contain",
-		"echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current*", judgeClocksource,
+		"echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current*", judgeClocksource, "",
 	},
 	{
 		"load",
 		[]string{"load.1m"},
 		"other work takes processor time, caches and memory bandwidth",
-		busiest, judgeLoad,
+		busiest, judgeLoad, "",
 	},
 	{
 		"pressure",
 		[]string{"psi.cpu_some_avg10", "psi.memory_some_avg10", "psi.io_some_avg10"},
-		"processes wait for each other just now", busiest, judgePressure,
+		"processes wait for each other just now", busiest, judgePressure, "",
 	},
 	{
 		"swap",
 		[]string{"memory.swap_used"},
 		"memory that is read back from the disk comes late",
-		"sudo swapoff -a && sudo swapon -a", judgeSwap,
+		"sudo swapoff -a && sudo swapon -a", judgeSwap, "",
 	},
 	{
 		"throttling",
 		[]string{"cpu.throttles_since_boot"},
 		"cores were too hot and were slowed down",
-		"cool it better, or take longer pauses", judgeThrottling,
+		"", judgeThrottling, "no command cools a machine: cool it better, or take longer pauses",
 	},
 	{
 		"battery",
 		[]string{"power.battery"},
 		"a machine that runs on its battery saves power",
-		"plug it in", func(s seen) verdict { return fineIf(s.value != "discharging", s.value) },
+		"", func(s seen) verdict { return fineIf(s.value != "discharging", s.value) }, "no command can: plug it in",
 	},
 	{
 		"virtualization",
 		[]string{"virtualization"},
 		"what the host does to the clock, and for its other guests, is not seen here",
-		"compare within one session: neurolens bench SWEEP.yaml --against REF",
-		func(s seen) verdict { return fineIf(s.value == none, s.value) },
+		"", func(s seen) verdict { return fineIf(s.value == none, s.value) },
+		"no command can: compare within one session, with bench --against",
 	},
 	{
 		"steal",
 		[]string{"cpu.steal_since_boot"},
 		"the host gave the processors to other guests",
-		"take a machine of its own, or one with processors of its own", judgeSteal,
+		"", judgeSteal, "only the host can change it: take a machine with processors of its own",
 	},
 	{
 		"cpu_limit",
 		[]string{"cgroup.cpu_max"},
 		"when it is used up, everything stops for the rest of 100 ms",
-		"give it whole processors: docker run --cpuset-cpus in place of --cpus", judgeCPULimit,
+		"", judgeCPULimit, "no command inside lifts it: docker run --cpuset-cpus in place of --cpus",
 	},
 	{
 		"memory_limit",
 		[]string{"cgroup.memory_max"},
 		"a run that needs more is killed, and file caches go before that",
-		"run it without a limit: docker run without --memory", judgeMemoryLimit,
+		"", judgeMemoryLimit, "no command inside lifts it: start it with docker run without --memory",
 	},
 	{
 		"affinity",
 		[]string{"cpu.affinity"},
 		"a library that counts all processors starts too many threads",
-		"", judgeAffinity,
+		"", judgeAffinity, "",
 	},
 }
 
@@ -127,7 +127,7 @@ func judgeGovernor(s seen) verdict { return fineIf(s.value == bestGovernor, s.va
 func judgeBoost(s seen) verdict {
 	v := fineIf(s.value == "false", onOff(s.value))
 	if strings.HasPrefix(s.fact("cpu.scaling_driver"), "intel_") {
-		v.remedy = "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+		v.command = "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
 	}
 	return v
 }
@@ -233,7 +233,7 @@ func judgeAffinity(s seen) verdict {
 	}
 	v := fineIf(int64(len(cpus)) >= *s.env.CPUCount || s.fact("env.OMP_NUM_THREADS") != "",
 		fmt.Sprintf("%d of %s", len(cpus), processors(float64(*s.env.CPUCount))))
-	v.remedy = "export OMP_NUM_THREADS=" + strconv.Itoa(len(cpus))
+	v.command = "export OMP_NUM_THREADS=" + strconv.Itoa(len(cpus))
 	return v
 }
 

@@ -14,33 +14,33 @@ var deviceChecks = []check{
 		[]string{"persistence"},
 		"the driver starts anew for each run, which takes up to seconds",
 		"sudo nvidia-smi -i {gpu} -pm 1",
-		func(s seen) verdict { return fineIf(s.value == "true", onOff(s.value)) },
+		func(s seen) verdict { return fineIf(s.value == "true", onOff(s.value)) }, "",
 	},
 	{
 		"processes",
 		[]string{"foreign"},
 		"another process computes on it",
 		"nvidia-smi -i {gpu} --query-compute-apps=pid,name,used_memory --format=csv",
-		func(s seen) verdict { return fineIf(s.value == none, s.value) },
+		func(s seen) verdict { return fineIf(s.value == none, s.value) }, "",
 	},
 	{
 		"throttle",
 		[]string{"throttle"},
 		"heat or a power limit holds its clock down",
 		"nvidia-smi -i {gpu} -q -d PERFORMANCE,TEMPERATURE,POWER",
-		func(s seen) verdict { return fineIf(s.value == none, s.value) },
+		func(s seen) verdict { return fineIf(s.value == none, s.value) }, "",
 	},
 	{
 		"clocks",
 		[]string{"clock_sm", "clock_sm_max"},
 		"the driver does not tell whether it is locked; a free clock follows heat",
-		"", judgeDeviceClocks,
+		"", judgeDeviceClocks, "",
 	},
 	{
 		"power_limit",
 		[]string{"power_limit"},
 		"it may use less power than it is made for, and clocks lower",
-		"", judgePowerLimit,
+		"", judgePowerLimit, "",
 	},
 }
 
@@ -51,7 +51,7 @@ func judgeDeviceClocks(s seen) verdict {
 	if most != "" {
 		v = unclear(cmp.Or(now, "?") + " of " + most + " MHz")
 	}
-	v.remedy = "sudo nvidia-smi -i {gpu} --lock-gpu-clocks=tdp,tdp"
+	v.command = "sudo nvidia-smi -i {gpu} --lock-gpu-clocks=tdp,tdp"
 	return v
 }
 
@@ -62,6 +62,6 @@ func judgePowerLimit(s seen) verdict {
 		return unclear(s.value)
 	}
 	v := fineIf(limit >= usual, fmt.Sprintf("%s of %s", schema.ForPeople(limit, "mW"), schema.ForPeople(usual, "mW")))
-	v.remedy = fmt.Sprintf("sudo nvidia-smi -i {gpu} -pl %.0f", usual/1000)
+	v.command = fmt.Sprintf("sudo nvidia-smi -i {gpu} -pl %.0f", usual/1000)
 	return v
 }

@@ -12,43 +12,35 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Advice shows what is to be done, what is not known, and how many checks there were. Where the table is wider than
-// the terminal, each piece of advice is a block of lines, and its command is never broken.
+// Advice shows what is to be done, what is not known, and how many checks there were. Each command stands on a line of its
+// own, which is never broken, so that it can be pasted.
 func Advice(env schema.Env, advice []probe.Advice, width int) term.View {
-	v := term.View{Columns: []term.Column{{Header: "CHECK"}, {Header: "VALUE"}, {Header: "WHY"}, {Header: "REMEDY"}}}
-	var blocks []string
+	var lines []string
 	unknowns := map[string][]string{}
 	states := map[string]int{}
 	for _, d := range advice {
 		states[d.State]++
-		value := cmp.Or(d.Value, term.Unknown)
 		switch {
-		case d.Remedy != "":
-			v.Rows = append(v.Rows, []term.Cell{{Text: d.Check}, {Text: value}, {Text: d.Why}, {Text: d.Remedy}})
-			blocks = append(blocks, term.Wrapped(d.Check+term.Gap+value, width)...)
-			blocks = append(blocks, term.Wrapped(adviceIndent+d.Why, width)...)
-			blocks = append(blocks, adviceIndent+d.Remedy, "")
+		case d.Command+d.Remedy != "":
+			lines = append(lines, term.Wrapped(d.Check+term.Gap+cmp.Or(d.Value, term.Unknown), width)...)
+			lines = append(lines, term.Wrapped(adviceIndent+d.Why, width)...)
+			if d.Command != "" {
+				lines = append(lines, adviceIndent+d.Command)
+			} else {
+				lines = append(lines, term.Wrapped(adviceIndent+d.Remedy, width)...)
+			}
+			lines = append(lines, "")
 		case d.State == probe.StateUnknown:
 			unknowns[d.Missing] = append(unknowns[d.Missing], d.Check)
 		}
 	}
+	if len(lines) > 0 {
+		lines = append(append(term.Heading(machineWords(env)), ""), lines...)
+	}
 	for _, reason := range slices.Sorted(maps.Keys(unknowns)) {
-		v.Below = append(v.Below, "not known, "+reason+term.Gap+strings.Join(unknowns[reason], " "))
+		lines = append(lines, term.Wrapped("not known, "+reason+term.Gap+strings.Join(unknowns[reason], " "), width)...)
 	}
-	v.Below = append(v.Below, adviceCount(states, len(advice)))
-	if len(v.Rows) == 0 {
-		return v
-	}
-	v.Above = term.Heading(machineWords(env))
-	v.Compact = func() term.View {
-		lines := append(slices.Clone(v.Above), "")
-		lines = append(lines, blocks...)
-		for _, line := range v.Below {
-			lines = append(lines, term.Wrapped(line, width)...)
-		}
-		return term.View{Commands: lines}
-	}
-	return v
+	return term.View{Commands: append(lines, term.Wrapped(adviceCount(states, len(advice)), width)...)}
 }
 
 // adviceIndent begins the lines of a block below its first.
