@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/complete"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/pager"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/project"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
@@ -36,6 +38,7 @@ type app struct {
 	width          int                        // columns of stdout
 	errSize        func() (columns, rows int) // of stderr, as they are now
 	args           []string                   // the command line, without the name of the program
+	pager          *pager.Pager               // nil where stdout is no terminal
 
 	stores []string
 	format string
@@ -132,7 +135,9 @@ these and NEUROLENS_MACHINE.`,
 	flags.StringVar(&a.color, "color", "", "colour `WHEN`: auto always never (default: auto, as NO_COLOR and others say)")
 	flags.BoolVar(&a.csvRaw, "csv-raw", false, "leave cells of csv that begin with = + - @ as they are")
 	flags.BoolVar(&a.json, "json", false, "the same as --format json")
+	flags.Bool("no-pager", false, "print long answers to the terminal at once (default: $PAGER shows them)")
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		a.pager.Begin(cmd, os.LookupEnv)
 		if err := cmp.Or(a.checkFlags(), a.readProject()); !complete.Asking(cmd) {
 			return err
 		}

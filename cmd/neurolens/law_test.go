@@ -89,6 +89,7 @@ var law = []struct {
 	{"cmd/neurolens/internal/system", nil, nil},
 	{"cmd/neurolens/internal/project", []string{"schema"}, []string{"go.yaml.in/yaml"}},
 	{"cmd/neurolens/internal/complete", []string{"schema", "query", "cmd/neurolens/internal", "ingest/foreign", "runner/onnx", "runner/sweep"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	{"cmd/neurolens/internal/pager", nil, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/slip", []string{"schema"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	{"cmd/neurolens/internal/completion", nil, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/streams", nil, []string{"golang.org/x/term"}},
@@ -201,7 +202,7 @@ var layers = [][]string{
 
 // commandLayers are the packages of the command, likewise.
 var commandLayers = [][]string{
-	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/system", "cmd/neurolens/internal/project", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
+	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/pager", "cmd/neurolens/internal/system", "cmd/neurolens/internal/project", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
 	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
 	{"cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},

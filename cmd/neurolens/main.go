@@ -15,6 +15,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/apart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/complete"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/pager"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -44,13 +45,20 @@ func execute(args []string) int {
 		terminal: streams.IsTerminal(os.Stdout), errTerminal: streams.IsTerminal(os.Stderr), width: streams.Width(os.Stdout, os.Getenv),
 		errSize: func() (columns, rows int) { return streams.Size(os.Stderr) },
 	}
+	if a.terminal {
+		a.pager = pager.New(os.Stdout, os.Stderr, func() (columns, rows int) { return streams.Size(os.Stdout) })
+		a.stdout = a.pager
+		if a.errTerminal {
+			a.stderr = a.pager.Stderr()
+		}
+	}
 	return a.run(args)
 }
 
 // run executes one command line until it is done or the user interrupts it.
 func (a *app) run(args []string) int {
 	a.args = args
-	ctx, stop := system.Signals(context.Background(), a.temporary.Remove)
+	ctx, stop := system.Signals(context.Background(), func() { a.temporary.Remove(); a.pager.Wait() })
 	defer stop()
 	defer a.temporary.Remove()
 	cmd, err := newRootCommand(a)
@@ -66,8 +74,11 @@ func (a *app) run(args []string) int {
 	cmd.SetOut(out)
 	cmd.SetErr(a.stderr)
 	err = cmd.ExecuteContext(ctx)
-	if err == nil && out.err != nil {
-		err = fmt.Errorf("writing to standard output: %w", out.err)
+	if written := cmp.Or(out.err, a.pager.Close()); err == nil && written != nil {
+		err = fmt.Errorf("writing to standard output: %w", written)
+	}
+	if a.pager.Left() && (errors.Is(err, syscall.EPIPE) || exitCode(err) == exitPipe) {
+		err = nil // the user has seen enough
 	}
 	code := exitCode(err)
 	if errors.Is(err, syscall.EPIPE) && a.temporary.Asked() {

@@ -119,7 +119,7 @@ func program(t testing.TB, dir string, args ...string) *process {
 
 // programEnviron makes the test binary the program, with locks of its own: tests run side by side.
 func programEnviron(t testing.TB) []string {
-	return append(os.Environ(), programRole+"=1", locksVariable+"="+t.TempDir())
+	return append(os.Environ(), programRole+"=1", locksVariable+"="+t.TempDir(), "NEUROLENS_PAGER=")
 }
 
 // run runs it to its end, which has to be a good one.
