@@ -1,15 +1,14 @@
-// Package topics is the command help: of commands, and of topics, whose texts are the pages in docs.
+// Package topics is the command help: of commands, of topics, whose texts are the pages in docs, and of words of answers.
 package topics
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/docs"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
@@ -25,6 +24,8 @@ var all = []topic{
 	{"expressions", "expressions.md", "expressions in a sweep file"},
 	{"metrics", "metrics.md", "metrics that a benchmark reports"},
 	{"filter", "filters.md", "filters: which runs a command is about"},
+	{"verdicts", verdictsPage, "verdicts: what decides each, and what to do"},
+	{"sql", "sql.md", "SQL over a store: views, examples, limits"},
 	{"columns", columnsPage, "the columns of each answer"},
 	{"formats", "formats.md", "formats of output"},
 	{"warnings", "warnings.md", "warnings about a measurement, and what to do"},
@@ -60,41 +61,50 @@ func Command(root *cobra.Command, width func() int, wrong func(format string, ar
 		fmt.Fprintf(&list, "  %-12s %s\n", t.name, t.about)
 	}
 	return &cobra.Command{
-		Use:   "help [COMMAND|TOPIC]",
-		Short: "Help about any command, and topics",
-		Long: "Show the help of a command, a topic, or a warning by its name (help drift).\n\nTopics:\n" +
-			strings.TrimSuffix(list.String(), "\n"),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return names(root), cobra.ShellCompDirectiveNoFileComp
+		Use:   "help [COMMAND|TOPIC|WORD]",
+		Short: "Help about any command, topics, and words of answers",
+		Long: "Show the help of a command, a topic, or a word of an answer: a warning (help\ndrift), a verdict (help regressed), " +
+			"a column (help p99) or a metric (help ttft).\n\nTopics:\n" + strings.TrimSuffix(list.String(), "\n"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return offered(root, args, typed), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(help *cobra.Command, args []string) error {
-			out := root.OutOrStdout()
-			if len(args) == 1 {
-				if at := slices.IndexFunc(all, func(t topic) bool { return t.name == args[0] }); at >= 0 {
-					page, err := all[at].text()
-					if err == nil {
-						_, err = fmt.Fprint(out, rendered(page, width()))
-					}
-					return err
-				}
-				if meaning := wording.WarningMeaning(args[0]); meaning != "" {
-					_, err := fmt.Fprintln(out, strings.Join(term.Wrapped(wording.WarningText(args[0]), width()), "\n"))
-					return err
-				}
+			text, err := shown(args, width())
+			if err != nil {
+				return err
+			}
+			if text != "" {
+				_, err := fmt.Fprint(root.OutOrStdout(), text)
+				return err
 			}
 			cmd, rest, err := root.Find(args)
 			if err == nil && len(rest) == 0 {
 				return cmd.Help()
 			}
-			if near := schema.Nearest(strings.Join(args, " "), names(root)); near != "" {
-				return wrong("help: there is no command or topic %q; did you mean %s", strings.Join(args, " "), near)
+			asked := strings.Join(args, " ")
+			if text, err := explained(strings.ToLower(asked), width()); err != nil || text != "" {
+				_, failed := fmt.Fprint(root.OutOrStdout(), text)
+				return cmp.Or(err, failed)
 			}
-			return wrong("help: there is no command or topic %q; topics are %s", strings.Join(args, " "), strings.Join(topicNames(), " "))
+			if near := schema.Nearest(asked, append(names(root), words()...)); near != "" {
+				return wrong("help: there is no command, topic or word %q; did you mean %s", asked, near)
+			}
+			return wrong("help: there is no command, topic or word %q; topics are %s", asked, strings.Join(topicNames(), " "))
 		},
 	}
 }
 
-// names are all that help takes.
+// shown is the topic that was asked for, for a terminal of so many columns; empty where it is none.
+func shown(args []string, width int) (string, error) {
+	at := slices.IndexFunc(all, func(t topic) bool { return len(args) == 1 && t.name == args[0] })
+	if at < 0 {
+		return "", nil
+	}
+	page, err := all[at].text()
+	return rendered(page, width), err
+}
+
+// names are the topics and commands.
 func names(root *cobra.Command) []string {
 	found := topicNames()
 	for _, c := range root.Commands() {
@@ -102,5 +112,23 @@ func names(root *cobra.Command) []string {
 			found = append(found, c.Name())
 		}
 	}
-	return append(found, wording.WarningWords()...)
+	return found
+}
+
+// offered is what a shell offers: the commands below those that are typed, or topics and commands. Words are hundreds, and are offered
+// to whoever has begun one.
+func offered(root *cobra.Command, args []string, typed string) (found []string) {
+	if len(args) > 0 {
+		below, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			return nil
+		}
+		for _, c := range below.Commands() {
+			found = append(found, c.Name())
+		}
+	} else if found = names(root); typed != "" {
+		found = append(found, words()...)
+	}
+	slices.Sort(found)
+	return slices.DeleteFunc(slices.Compact(found), func(word string) bool { return !strings.HasPrefix(word, typed) })
 }

@@ -46,6 +46,7 @@ func TestHelp(t *testing.T) {
 	help := func(args ...string) string {
 		root := &cobra.Command{Use: "neurolens"}
 		root.AddCommand(&cobra.Command{Use: "ls", Short: "List runs", Run: func(*cobra.Command, []string) {}})
+		root.AddCommand(&cobra.Command{Use: "model", Short: "Models", Run: func(*cobra.Command, []string) {}})
 		root.SetHelpCommand(Command(root, func() int { return 80 }, fmt.Errorf))
 		var out bytes.Buffer
 		root.SetOut(&out)
@@ -54,13 +55,25 @@ func TestHelp(t *testing.T) {
 		err := root.Execute()
 		return fmt.Sprint(out.String(), err)
 	}
-	for word, want := range map[string]string{"exit-codes": "EXIT STATUS", "drift": "drift: samples of a run rise or fall", "ls": "List runs", "": "Available Commands"} {
+	for word, want := range map[string]string{
+		"exit-codes": "EXIT STATUS", "drift": "drift (warning)\n    samples of a run rise or fall", "ls": "List runs", "": "Available Commands",
+		"REGRESSED":        "regressed (verdicts of compare)\n    The head is worse.",
+		"regressed":        "regressed (verdicts of history)\n    The level",
+		"noise":            "noise (reasons of compare)\n    The interval is too wide",
+		"quantised":        "\n\nquantised (reasons of compare)\n",
+		"p99":              "p99 (column of runs, samples)\n    99th percentile (in the unit of the row)\n",
+		"verdict":          "verdict (column of compare)\n",
+		"duration_ns":      "duration_ns (column of ops)\n",
+		"ttft":             "ttft (metric)\n    time to the first token (in ns)\n",
+		"computed_in_int8": "computed_in_int8 (warning)\n",
+		"model":            "Models",
+	} {
 		args := strings.Fields(word)
 		if got := help(args...); !strings.Contains(got, want) {
 			t.Errorf("help %s: got %s, want %s", word, got, want)
 		}
 	}
-	for word, want := range map[string]string{"filtr": "did you mean filter", "drif": "did you mean drift", "nosuch": "topics are sweep"} {
+	for word, want := range map[string]string{"filtr": "did you mean filter", "drif": "did you mean drift", "regresed": "did you mean regressed", "nosuch": "topics are sweep"} {
 		if got := help(word); !strings.Contains(got, want) {
 			t.Errorf("help %s: got %s, want %s", word, got, want)
 		}
