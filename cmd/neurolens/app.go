@@ -18,8 +18,10 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/complete"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/pager"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/project"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/settings"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -39,6 +41,7 @@ type app struct {
 	errSize        func() (columns, rows int) // of stderr, as they are now
 	args           []string                   // the command line, without the name of the program
 	pager          *pager.Pager               // nil where stdout is no terminal
+	project        *project.Project
 
 	stores []string
 	format string
@@ -113,9 +116,9 @@ but some runs failed; 5 store missing, unreadable, damaged, unwritable or of an
 unknown version; 6 anything else; 130, 143 interrupted, what finished is stored;
 141 the reader of the output went away.
 
-NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format, and the
-keys store, format and machine of the nearest neurolens.yaml, here or above, for
-these and NEUROLENS_MACHINE.`,
+Settings of a project stand in neurolens.yaml: neurolens config shows them, and
+neurolens help projects explains them. A variable (NEUROLENS_STORE ...) wins
+over the file, and a flag over both.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArguments,
@@ -138,7 +141,7 @@ these and NEUROLENS_MACHINE.`,
 	flags.Bool("no-pager", false, "print long answers to the terminal at once (default: $PAGER shows them)")
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.pager.Begin(cmd, os.LookupEnv)
-		if err := cmp.Or(a.checkFlags(), a.readProject()); !complete.Asking(cmd) {
+		if err := cmp.Or(a.checkFlags(), a.readProject(cmd.Root())); !complete.Asking(cmd) {
 			return err
 		}
 		return nil // a shell asks, in the middle of somebody's line
@@ -147,7 +150,7 @@ these and NEUROLENS_MACHINE.`,
 	for _, c := range []*cobra.Command{
 		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), newReportCommand(a),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
-		newCICommand(a), newEnvCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
+		newCICommand(a), newEnvCommand(a), a.newConfigCommand(), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {
 		cmd.AddCommand(c)
 	}
@@ -197,18 +200,20 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// readProject makes what the nearest project file says the default of variables that are not set.
-func (a *app) readProject() error {
-	said, path, err := project.Settings(a.getenv("HOME"))
-	if format := said["NEUROLENS_FORMAT"]; format != "" && err == nil {
-		_, err = knownFormat("format", format)
+// readProject makes what the nearest project file says the default of variables and flags that are not set.
+func (a *app) readProject(root *cobra.Command) (err error) {
+	around := project.Surroundings{Home: a.getenv("HOME"), Environ: a.getenv, Formats: output.Formats, Root: root}
+	if a.project, err = project.Read(around); err != nil {
+		return usageError{err}
 	}
-	if err != nil {
-		return usageErrorf("%s: %w", path, err)
-	}
-	environ := a.getenv
-	a.getenv = func(name string) string { return cmp.Or(environ(name), said[name]) }
+	a.getenv = a.project.Getenv
 	return nil
+}
+
+func (a *app) newConfigCommand() *cobra.Command {
+	return settings.Command(settings.Source{
+		Project: func() *project.Project { return a.project }, Format: a.outputFormat, Print: a.print, Home: func() string { return a.getenv("HOME") },
+	}, noArguments)
 }
 
 // readStores are the stores that a reading command answers from.

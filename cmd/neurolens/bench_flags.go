@@ -122,15 +122,12 @@ func givenKeys(cmd *cobra.Command) map[string]string {
 
 // overrides are the settings of the command line that were given.
 func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
-	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Against: f.against != "", UntilSettled: f.settled}
+	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Against: f.against != "", UntilSettled: f.settled, Defaults: a.project.Sweep(cmd.Name())}
 	if o.Presets, o.Set = f.presets, f.set; f.quick {
 		o.Presets = append([]string{"quick"}, o.Presets...)
 	}
 	if f.noProfile {
 		o.Given["profile"] = ""
-	}
-	if python := a.getenv("NEUROLENS_PYTHON"); o.Given["python"] == "" && python != "" {
-		o.Given["python"] = python
 	}
 	changed := cmd.Flags().Changed
 	if f.settled {

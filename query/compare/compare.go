@@ -43,6 +43,8 @@ type Request struct {
 	// Thresholds are the dead zones by metric; that of the empty name is for all others that are compared by their ratio. A
 	// metric that is not among them has the one that the head's sweep gives it at a point.
 	Thresholds threshold.Set
+	// Usual are those where neither Thresholds nor the sweep has one.
+	Usual threshold.Set
 
 	Rules judge.Rules
 

@@ -16,42 +16,30 @@ import (
 // metric follows.
 const thresholdFact = "runner.threshold."
 
-// sweepThresholds are thresholds of points, those that are given and those that sweeps gave; points that have the same share
-// them.
+// sweepThresholds are thresholds of points, those that are given, those that sweeps gave and the usual ones; points that have
+// the same share them.
 type sweepThresholds struct {
-	given threshold.Set
-	made  map[string]threshold.Set
+	given, usual threshold.Set
+	made         map[string]threshold.Set
 }
 
-// of is what counts for a point of which runs say that. What is given wins; a share that is given for all metrics wins over the
-// shares of sweeps.
+// of is what counts for a point of which runs say that.
 func (s *sweepThresholds) of(said map[string]string) threshold.Set {
-	if len(said) == 0 {
-		return s.given
-	}
 	key := fmt.Sprint(said) // in the order of its keys
 	if set, ok := s.made[key]; ok {
 		return set
 	}
-	all := maps.Clone(s.given)
-	if all == nil {
-		all = threshold.Set{}
-	}
-	_, general := s.given[""]
+	sweeps := threshold.Set{}
 	for name, text := range said {
-		metric := strings.TrimPrefix(name, thresholdFact)
-		if _, has := s.given[metric]; has {
-			continue
-		}
-		if t, err := threshold.Parse(text); err == nil && (t.Absolute || !general) {
-			all[metric] = t
+		if t, err := threshold.Parse(text); err == nil {
+			sweeps[strings.TrimPrefix(name, thresholdFact)] = t
 		}
 	}
 	if s.made == nil {
 		s.made = map[string]threshold.Set{}
 	}
-	s.made[key] = all
-	return all
+	s.made[key] = s.given.Over(sweeps.Over(s.usual))
+	return s.made[key]
 }
 
 // setThresholds gives each point its thresholds: those of the request, and those that the runs of the head say of it.
@@ -70,13 +58,14 @@ func (m *comparing) setThresholds(ctx context.Context, families []family, head s
 			return err
 		}
 	}
-	sets := sweepThresholds{given: m.req.Thresholds}
+	sets := sweepThresholds{given: m.req.Thresholds, usual: m.req.Usual}
 	for _, f := range families {
 		for _, p := range f.points {
-			p.thresholds = sets.given
-			if p.head != nil {
-				p.thresholds = sets.of(said[p.head.PointID])
+			if p.head == nil {
+				p.thresholds = sets.of(nil)
+				continue
 			}
+			p.thresholds = sets.of(said[p.head.PointID])
 		}
 	}
 	return nil

@@ -31,21 +31,24 @@ func pointsWithThresholds() (runs []schema.Run) {
 }
 
 // TestPointThresholds: each point is judged with the threshold that its own runs say. Where they say two, neither counts, and
-// that of the command line wins over all. What a running session says is the same.
+// that of the command line wins over all. The usual ones count for points whose runs say none. What a running session says is the same.
 func TestPointThresholds(t *testing.T) {
 	t.Parallel()
 	runs := pointsWithThresholds()
 	db := querytest.SealedRuns(t, runs)
 	for _, c := range []struct {
 		given threshold.Set
+		usual threshold.Set
 		want  string // dead zones and verdicts by batch size
 		same  bool   // all points have one threshold
 	}{
-		{nil, "[1:0.3 unchanged 2:0.05 regressed 3:0.02 regressed 4:0.02 regressed]", false},
-		{threshold.Set{"latency": {Value: .5}}, "[1:0.5 unchanged 2:0.5 unchanged 3:0.5 unchanged 4:0.5 unchanged]", true},
-		{threshold.Set{"": {Value: .01}}, "[1:0.01 regressed 2:0.01 regressed 3:0.01 regressed 4:0.01 regressed]", true},
+		{nil, nil, "[1:0.3 unchanged 2:0.05 regressed 3:0.02 regressed 4:0.02 regressed]", false},
+		{threshold.Set{"latency": {Value: .5}}, nil, "[1:0.5 unchanged 2:0.5 unchanged 3:0.5 unchanged 4:0.5 unchanged]", true},
+		{threshold.Set{"": {Value: .01}}, nil, "[1:0.01 regressed 2:0.01 regressed 3:0.01 regressed 4:0.01 regressed]", true},
+		{nil, threshold.Set{"latency": {Value: .4}}, "[1:0.3 unchanged 2:0.05 regressed 3:0.4 unchanged 4:0.4 unchanged]", false},
+		{threshold.Set{"": {Value: .01}}, threshold.Set{"latency": {Value: .4}}, "[1:0.01 regressed 2:0.01 regressed 3:0.01 regressed 4:0.01 regressed]", true},
 	} {
-		got := mustCompare(t, db, compare.Request{Base: "session=last", Thresholds: c.given})
+		got := mustCompare(t, db, compare.Request{Base: "session=last", Thresholds: c.given, Usual: c.usual})
 		var all []string
 		for row := range got.Rows {
 			all = append(all, fmt.Sprintf("%s:%.3g %s", cellOf(got, row, "batch_size"), realOf(t, got, row, "dead_zone"), cellOf(got, row, "verdict")))

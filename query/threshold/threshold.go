@@ -2,6 +2,7 @@
 package threshold
 
 import (
+	"maps"
 	"math"
 	"strings"
 
@@ -70,6 +71,19 @@ func (s Set) For(metric string) Threshold {
 		return Threshold{Absolute: true}
 	}
 	return Threshold{Value: judge.DefaultThreshold}
+}
+
+// Over puts thresholds over others: a share for all metrics also counts before the shares of single ones below.
+func (s Set) Over(below Set) Set {
+	all := Set{}
+	_, general := s[""]
+	for metric, t := range below {
+		if t.Absolute || !general {
+			all[metric] = t
+		}
+	}
+	maps.Copy(all, s)
+	return all
 }
 
 // ParseSet reads the values of a flag --threshold: thresholds of one metric, METRIC=AMOUNT, or of all, which are shares.

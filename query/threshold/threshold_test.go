@@ -72,3 +72,18 @@ func TestFor(t *testing.T) {
 		t.Errorf("without any it is %+v", got)
 	}
 }
+
+// TestOver: a threshold of one metric wins over those below it, one of all metrics over their shares.
+func TestOver(t *testing.T) {
+	t.Parallel()
+	below := threshold.Set{"latency": {Value: .1}, "rmse": {Value: .001, Absolute: true}, "": {Value: .03}}
+	for _, c := range []struct{ above, want threshold.Set }{
+		{nil, below},
+		{threshold.Set{"latency": {Value: .2}}, threshold.Set{"latency": {Value: .2}, "rmse": below["rmse"], "": {Value: .03}}},
+		{threshold.Set{"": {Value: .05}}, threshold.Set{"rmse": below["rmse"], "": {Value: .05}}},
+	} {
+		if got := c.above.Over(below); !maps.Equal(got, c.want) {
+			t.Errorf("%v over %v is %v, want %v", c.above, below, got, c.want)
+		}
+	}
+}

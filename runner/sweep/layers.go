@@ -10,9 +10,13 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// The layers of a sweep, each of which wins over those before it. What a benchmark in Python says of itself (get_config)
-// lies between layerBenchmark and layerVariant. Of a preset the name follows: "preset quick".
+// The layers of a sweep, each of which wins over those before it; the first two are outside of it, see Defaults. What a
+// benchmark in Python says of itself (get_config) lies between layerBenchmark and layerVariant. Of a preset the name follows:
+// "preset quick".
 const (
+	LayerProject     = "project"
+	LayerEnvironment = "environment"
+
 	layerSweep     = "sweep"
 	layerBenchmark = "benchmark"
 	layerVariant   = "variant"
@@ -70,6 +74,7 @@ func readLayers(file field, o Overrides) ([]*document, error) {
 	if err := l.readSet(o.Set); err != nil {
 		return nil, err
 	}
+	l.putUnder(o.Defaults)
 	return l.documents(o)
 }
 
@@ -390,7 +395,9 @@ func (l *layered) document(of []member, o Overrides) (*document, error) {
 		d.file.others = l.others
 	}
 	var err error
-	d.keys, err = d.file.known("", keyNames(Keys()))
+	if d.keys, err = d.file.known("", keyNames(Keys())); err == nil {
+		d.startCold()
+	}
 	return d, err
 }
 

@@ -37,6 +37,8 @@ type origin struct {
 	lines  bool
 	others *origins // of values in this one that come from elsewhere
 	place  func(line int) string
+
+	optional bool // what nothing takes is passed over: it is not said of this sweep
 }
 
 // origins are where values come from.

@@ -38,7 +38,7 @@ func topmost(from map[*yaml.Node]string, n *yaml.Node) string {
 // rank orders layers: the higher wins.
 func rank(layer string) int {
 	kind, _, _ := strings.Cut(layer, " ")
-	return slices.Index([]string{layerSweep, layerBenchmark, layerVariant, layerPreset, layerFlag}, kind)
+	return slices.Index([]string{LayerProject, LayerEnvironment, layerSweep, layerBenchmark, layerVariant, layerPreset, layerFlag}, kind)
 }
 
 // decided tells that a key comes from a layer over what a benchmark in Python says of itself.

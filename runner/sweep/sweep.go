@@ -147,6 +147,10 @@ type Overrides struct {
 	// A key that means something to some executors alone is refused where no point has one of them; but python, which may come
 	// from the environment.
 	Given map[string]string
+
+	// Defaults hold where the file says nothing, the later before the earlier.
+	Defaults []Defaults
+
 	// Params replaces or adds axes: the name and its values, separated by commas and read as YAML scalars
 	// ("64,128"). Entries of include that name such an axis are left out.
 	Params map[string]string
@@ -255,12 +259,13 @@ type document struct {
 	language  *language             // of expressions; nil before the first one
 }
 
-// line is that of a key in the file, 0 where it is not there, or nobody has written the file.
+// line is that of a key in the file, 0 where it is not there, or nobody has written the file, or it comes from elsewhere.
 func (d *document) line(key string) int {
-	if d.file.place != nil {
+	f := d.keys[key]
+	if d.file.place != nil || f.given() && f.name != d.file.name {
 		return 0
 	}
-	return d.keys[key].line
+	return f.line
 }
 
 // readGrid gives the axes under grid.

@@ -56,7 +56,7 @@ func (e *expansion) checkTaken() error {
 // takes tells whether a point takes a key. What the file says stays unused where the command line has changed the backend.
 func (of *section) takes(r request) bool {
 	takers := executorsOf(r.key)
-	return takers == nil || r.at.lines && of.grid.backendReplaced() ||
+	return takers == nil || r.at.optional || r.at.lines && of.grid.backendReplaced() ||
 		of.program.scope.seedUsed && (r.key == "seed" || r.key == "reproducible") || // it stands in a command
 		slices.ContainsFunc(of.executors, func(x schema.Executor) bool { return slices.Contains(takers, x) })
 }

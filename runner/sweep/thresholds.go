@@ -15,20 +15,26 @@ func (s *settings) readThresholds(d *document) error {
 	if !f.given() {
 		return nil
 	}
+	var err error
+	s.point.Thresholds, err = f.thresholds()
+	return err
+}
+
+func (f field) thresholds() (map[string]string, error) {
 	members, err := f.members("thresholds.")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(members) == 0 {
-		return f.errorf("is empty")
+		return nil, f.errorf("is empty")
 	}
-	s.point.Thresholds = make(map[string]string, len(members))
+	all := make(map[string]string, len(members))
 	for _, m := range members {
-		if s.point.Thresholds[m.key], err = m.value.threshold(m.key); err != nil {
-			return err
+		if all[m.key], err = m.value.threshold(m.key); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // threshold is the text of a threshold of a metric: 5% of its value, or an amount in its stored unit.

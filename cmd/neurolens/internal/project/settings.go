@@ -6,9 +6,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/query/threshold"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // projectFile holds the settings that all commands of a project share.
@@ -17,12 +24,53 @@ const (
 	maxProjectBytes = 64 << 10
 )
 
-// Settings are what the nearest project file makes the default of variables, and its path; none where there is no such file.
-func Settings(home string) (said map[string]string, path string, err error) {
-	if path = nearestProject(home); path != "" {
-		said, err = projectOf(path)
+// Project is what the nearest project file says, and the environment in its place.
+type Project struct {
+	path    string // of the file; empty: there is none
+	environ func(string) string
+	said    []value // in the order of the file
+
+	thresholds threshold.Set
+	below      map[string]threshold.Set // of commands, from their defaults
+}
+
+// Surroundings are what a project is looked for in.
+type Surroundings struct {
+	Home    string // above which nobody looks
+	Environ func(string) string
+	Formats []string       // that a format may be
+	Root    *cobra.Command // whose commands' flags get their defaults
+}
+
+// value is one setting in the file.
+type value struct {
+	key  string // with dots: defaults.bench.repeats
+	text string
+	node *yaml.Node
+	line int // of its key
+}
+
+// Read reads the nearest project file, and gives flags their defaults. An error begins with its path, and the line.
+func Read(s Surroundings) (*Project, error) {
+	p := &Project{path: nearestProject(s.Home), environ: s.Environ, thresholds: threshold.Set{}, below: map[string]threshold.Set{}}
+	if p.path == "" {
+		return p, nil
 	}
-	return said, path, err
+	text, err := readSmall(p.path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.path, err)
+	}
+	if isEmpty(text) {
+		return p, nil
+	}
+	root, err := sweep.Load(p.path, text)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.read(root, s.Formats); err != nil {
+		return nil, err
+	}
+	return p, p.apply(s.Root)
 }
 
 // nearestProject is the project file in the working directory or the nearest one above it, as nearestStore looks for a
@@ -53,51 +101,145 @@ func readSmall(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// projectOf is what a project file says, by the variables. A store is found from the file's folder.
-func projectOf(path string) (map[string]string, error) {
-	text, err := readSmall(path)
-	if err != nil {
-		return nil, err
-	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	said := map[string]string{}
-	if len(document.Content) == 0 {
-		return said, nil
-	}
-	root := document.Content[0]
-	if root.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: want keys with values", root.Line)
-	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		key, value := root.Content[i], root.Content[i+1]
-		variable := variableOf(key.Value)
-		switch {
-		case variable == "":
-			return nil, fmt.Errorf("line %d: there is no key %q; %s has store, format and machine (a sweep needs another name)", key.Line, key.Value, projectFile)
-		case value.Kind != yaml.ScalarNode || value.Value == "" || value.Tag == "!!null":
-			return nil, fmt.Errorf("line %d: %s: want a text", value.Line, key.Value)
-		case key.Value == "store" && !filepath.IsAbs(value.Value):
-			said[variable] = filepath.Join(filepath.Dir(path), value.Value)
-		default:
-			said[variable] = value.Value
+// isEmpty tells whether a text has nothing but comments.
+func isEmpty(text []byte) bool {
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return false
 		}
 	}
-	return said, nil
+	return true
 }
 
-// variableOf is the variable whose default a key is; empty where there is no such key. What could start a program is no key:
-// the file may be anybody's, and to list runs is safe everywhere.
-func variableOf(key string) string {
-	switch key {
-	case "store":
-		return "NEUROLENS_STORE"
-	case "format":
-		return "NEUROLENS_FORMAT"
-	case "machine":
-		return "NEUROLENS_MACHINE"
+// at is a place in the file.
+func (p *Project) at(line int) string { return p.path + ":" + strconv.Itoa(line) }
+
+func (p *Project) errorf(line int, format string, args ...any) error {
+	return fmt.Errorf("%s: %w", p.at(line), fmt.Errorf(format, args...))
+}
+
+// member is a key of a map and its value.
+type member struct{ key, value *yaml.Node }
+
+// members are those of a map, which has at least one.
+func (p *Project) members(name string, n *yaml.Node, of string) ([]member, error) {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		return nil, p.errorf(n.Line, "%swant %s, got %s", name, of, got(n))
+	}
+	var all []member
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		all = append(all, member{n.Content[i], n.Content[i+1]})
+	}
+	return all, nil
+}
+
+// got is a value as errors call it.
+func got(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "a map"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Value == "" || n.ShortTag() == "!!null":
+		return "nothing"
+	}
+	return strconv.Quote(n.Value)
+}
+
+// isText tells whether a value is a text with something in it.
+func isText(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && got(n) != "nothing" }
+
+// read reads the keys of the file.
+func (p *Project) read(root *yaml.Node, formats []string) error {
+	members, err := p.members("", root, "keys with values")
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		name := m.key.Value
+		switch {
+		case keyOf(name) == nil:
+			hint := "it has " + strings.Join(keyNames(), " ") + " (a sweep needs another name)"
+			if near := schema.Nearest(name, keyNames()); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			return p.errorf(m.key.Line, "there is no key %q; %s", name, hint)
+		case name == "thresholds":
+			err = p.readThresholds(m.value)
+		case name == "defaults":
+			err = p.readDefaults(m.value)
+		case !isText(m.value):
+			err = p.errorf(m.value.Line, "%s: want a text, got %s", name, got(m.value))
+		case name == "format" && !slices.Contains(formats, m.value.Value):
+			err = p.errorf(m.value.Line, "format: want one of %s, got %q", strings.Join(formats, " "), m.value.Value)
+		default:
+			p.said = append(p.said, value{name, p.fromFile(name, m.value.Value), m.value, m.key.Line})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fromFile is the value of a key that may be a path, which is one from the folder of the file. A name of an interpreter
+// without a slash is looked for on PATH.
+func (p *Project) fromFile(key, text string) string {
+	isPath := key == "store" || key == "python" && strings.ContainsRune(text, filepath.Separator)
+	if !isPath || filepath.IsAbs(text) {
+		return text
+	}
+	path := filepath.Join(filepath.Dir(p.path), text)
+	if absolute, err := filepath.Abs(path); err == nil && key == "python" { // it runs in many folders
+		return absolute
+	}
+	return path
+}
+
+// readThresholds reads thresholds by metric.
+func (p *Project) readThresholds(n *yaml.Node) error {
+	texts, err := sweep.Thresholds(p.path, n)
+	if err != nil {
+		return err
+	}
+	members, err := p.members("thresholds: ", n, "a map")
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		metric := m.key.Value
+		if p.thresholds[metric], err = threshold.Parse(texts[metric]); err != nil {
+			return p.errorf(m.key.Line, "thresholds.%s: %w", metric, err)
+		}
+		p.said = append(p.said, value{"thresholds." + metric, texts[metric], n, m.key.Line})
+	}
+	return nil
+}
+
+// value is what the file says of a key.
+func (p *Project) value(key string) (value, bool) {
+	for _, v := range p.said {
+		if v.key == key {
+			return v, true
+		}
+	}
+	return value{}, false
+}
+
+// Getenv is what a variable says, else what the file says of the key that it stands before.
+func (p *Project) Getenv(name string) string {
+	if text := p.environ(name); text != "" {
+		return text
+	}
+	for _, k := range keys {
+		if v, said := p.value(k.name); said && k.variable == name && name != variablePython {
+			return v.text
+		}
 	}
 	return ""
+}
+
+// Usual are the thresholds for a command where nothing else says one.
+func (p *Project) Usual(command string) threshold.Set {
+	return p.below[command].Over(p.thresholds)
 }

@@ -29,6 +29,7 @@ var all = []topic{
 	{"columns", columnsPage, "the columns of each answer"},
 	{"formats", "formats.md", "formats of output"},
 	{"warnings", "warnings.md", "warnings about a measurement, and what to do"},
+	{"projects", "projects.md", "settings of a project: neurolens.yaml"},
 	{"exit-codes", "exit-codes.md", "what the exit status says"},
 	{"completion", "completion.md", "completion in bash, zsh and fish"},
 }

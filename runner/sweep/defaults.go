@@ -1,0 +1,57 @@
+package sweep
+
+import "go.yaml.in/yaml/v4"
+
+// Defaults are values of keys of a sweep from outside of it. They hold where the sweep says nothing.
+type Defaults struct {
+	Layer string     // where a setting is said to come from: LayerProject, LayerEnvironment
+	Name  string     // of the file or the variable, for errors
+	Lines bool       // the nodes have lines of a file
+	Keys  *yaml.Node // a map
+}
+
+// Load reads a YAML text by the rules of sweep files. Errors begin with name and the line.
+func Load(name string, text []byte) (*yaml.Node, error) {
+	f, err := origin{name: name, lines: true}.load(text)
+	return f.Node, err
+}
+
+// Thresholds reads what stands under thresholds, in a sweep or in the file of that name: by metric the text that
+// a threshold is stored as.
+func Thresholds(name string, n *yaml.Node) (map[string]string, error) {
+	return field{n, origin{name: name, lines: true}, "thresholds", n.Line}.thresholds()
+}
+
+// putUnder puts defaults under the sweep, the first of them lowest.
+func (l *layered) putUnder(all []Defaults) {
+	under := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for _, d := range all {
+		l.mark(d.Keys, d.Layer)
+		l.belongs(d.Keys, origin{name: d.Name, lines: d.Lines, optional: true})
+		under = merged(under, d.Keys)
+	}
+	if len(under.Content) > 0 {
+		under.Line = l.top.Line
+		l.top = merged(under, l.top)
+	}
+}
+
+// startCold takes out a default warm-up where the sweep has a cold start: what is said of the sweep itself wins.
+func (d *document) startCold() {
+	if cold := d.keys["cold_start"]; cold.given() && d.keys["warmup"].optional {
+		if is, err := cold.boolean(); err == nil && is {
+			delete(d.keys, "warmup")
+		}
+	}
+}
+
+// Verbatim is a text for Defaults in which braces are no axes.
+func Verbatim(text string, line int) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: literalBraces.Replace(text), Line: line}
+}
+
+// DefaultKeys are the keys that may have a default outside of a sweep, in alphabetical order, besides thresholds: those that
+// contradict no other key, and say neither what runs nor what that does.
+func DefaultKeys() []string {
+	return []string{"iterations", "order", "python", "repeats", "timeout_multiplier", "timing", "warmup"}
+}
