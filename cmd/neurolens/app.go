@@ -155,7 +155,7 @@ over the file, and a flag over both.`,
 		cmd.AddCommand(c)
 	}
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
-	cmd.SetHelpCommand(topics.Command(cmd, func() int { return max(a.width, 40) }, usageErrorf))
+	cmd.SetHelpCommand(topics.Command(cmd, topics.Host{Version: version, Width: func() int { return max(a.width, 40) }, Wrong: usageErrorf}))
 	cmd.InitDefaultCompletionCmd("completion")
 	if c, _, err := cmd.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = noArguments, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }

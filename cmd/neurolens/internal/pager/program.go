@@ -11,7 +11,7 @@ import (
 
 // answers are the commands whose output is read through a pager. The others show progress, or change something and say so.
 var answers = []string{
-	"compare", "discover", "doctor", "env", "explain", "export", "help", "history", "ls", "query", "report", "show", "store info", "store views",
+	"compare", "config", "discover", "doctor", "env", "explain", "export", "help", "history", "ls", "query", "report", "show", "store info", "store views",
 }
 
 // wanted tells whether a pager shows the answer of a command. A gate is for scripts, as git diff --exit-code is.

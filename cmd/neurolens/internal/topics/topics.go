@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/docs"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
@@ -55,13 +56,21 @@ func topicNames() []string {
 	return names
 }
 
-// Command is help. width is how many columns the output has; wrong makes an error of a command line that makes no sense.
-func Command(root *cobra.Command, width func() int, wrong func(format string, args ...any) error) *cobra.Command {
+// Host is what the command help knows of its program.
+type Host struct {
+	Version string
+	Width   func() int                             // columns of the output
+	Wrong   func(format string, args ...any) error // makes an error of a command line that makes no sense
+}
+
+// Command is help.
+func Command(root *cobra.Command, h Host) *cobra.Command {
+	var man string
 	var list strings.Builder
 	for _, t := range all {
 		fmt.Fprintf(&list, "  %-12s %s\n", t.name, t.about)
 	}
-	return &cobra.Command{
+	help := &cobra.Command{
 		Use:   "help [COMMAND|TOPIC|WORD]",
 		Short: "Help about any command, topics, and words of answers",
 		Long: "Show the help of a command, a topic, or a word of an answer: a warning (help\ndrift), a verdict (help regressed), " +
@@ -70,29 +79,47 @@ func Command(root *cobra.Command, width func() int, wrong func(format string, ar
 			return offered(root, args, typed), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(help *cobra.Command, args []string) error {
-			text, err := shown(args, width())
-			if err != nil {
-				return err
+			if !help.Flags().Changed("man") {
+				return h.answer(root, args)
 			}
-			if text != "" {
-				_, err := fmt.Fprint(root.OutOrStdout(), text)
-				return err
+			if man == "" || len(args) > 0 {
+				return h.Wrong("help: --man %q with %d arguments: want a folder, and no argument", man, len(args))
 			}
-			cmd, rest, err := root.Find(args)
-			if err == nil && len(rest) == 0 {
-				return cmd.Help()
+			pages, err := writeManual(root, h.Version, man)
+			if err == nil {
+				_, err = fmt.Fprintf(root.OutOrStdout(), "%d pages are in %s: man -M %s %s\n", pages, man, term.ShellWord(man), root.Name())
 			}
-			asked := strings.Join(args, " ")
-			if text, err := explained(strings.ToLower(asked), width()); err != nil || text != "" {
-				_, failed := fmt.Fprint(root.OutOrStdout(), text)
-				return cmp.Or(err, failed)
-			}
-			if near := schema.Nearest(asked, append(names(root), words()...)); near != "" {
-				return wrong("help: there is no command, topic or word %q; did you mean %s", asked, near)
-			}
-			return wrong("help: there is no command, topic or word %q; topics are %s", asked, strings.Join(topicNames(), " "))
+			return err
 		},
 	}
+	help.Flags().StringVar(&man, "man", "", "write the manual, a page for each command and topic, into `DIR`")
+	_ = help.MarkFlagDirname("man") // it is there
+	return help
+}
+
+// answer shows the topic, command or word that was asked for.
+func (h Host) answer(root *cobra.Command, args []string) error {
+	text, err := shown(args, h.Width())
+	if err != nil {
+		return err
+	}
+	if text != "" {
+		_, err := fmt.Fprint(root.OutOrStdout(), text)
+		return err
+	}
+	cmd, rest, err := root.Find(args)
+	if err == nil && len(rest) == 0 {
+		return cmd.Help()
+	}
+	asked := strings.Join(args, " ")
+	if text, err := explained(strings.ToLower(asked), h.Width()); err != nil || text != "" {
+		_, failed := fmt.Fprint(root.OutOrStdout(), text)
+		return cmp.Or(err, failed)
+	}
+	if near := schema.Nearest(asked, append(names(root), words()...)); near != "" {
+		return h.Wrong("help: there is no command, topic or word %q; did you mean %s", asked, near)
+	}
+	return h.Wrong("help: there is no command, topic or word %q; topics are %s", asked, strings.Join(topicNames(), " "))
 }
 
 // shown is the topic that was asked for, for a terminal of so many columns; empty where it is none.

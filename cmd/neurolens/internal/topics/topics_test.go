@@ -42,19 +42,22 @@ func TestRendered(t *testing.T) {
 	}
 }
 
+// help is what the command prints, and its error.
+func help(t *testing.T, args ...string) string {
+	t.Helper()
+	root := &cobra.Command{Use: "neurolens"}
+	root.AddCommand(&cobra.Command{Use: "ls", Short: "List runs", Run: func(*cobra.Command, []string) {}})
+	root.AddCommand(&cobra.Command{Use: "model", Short: "Models", Run: func(*cobra.Command, []string) {}})
+	root.SetHelpCommand(Command(root, Host{Version: "1.2.3", Width: func() int { return 80 }, Wrong: fmt.Errorf}))
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetArgs(append([]string{"help"}, args...))
+	root.SilenceErrors, root.SilenceUsage = true, true
+	err := root.Execute()
+	return fmt.Sprint(out.String(), err)
+}
+
 func TestHelp(t *testing.T) {
-	help := func(args ...string) string {
-		root := &cobra.Command{Use: "neurolens"}
-		root.AddCommand(&cobra.Command{Use: "ls", Short: "List runs", Run: func(*cobra.Command, []string) {}})
-		root.AddCommand(&cobra.Command{Use: "model", Short: "Models", Run: func(*cobra.Command, []string) {}})
-		root.SetHelpCommand(Command(root, func() int { return 80 }, fmt.Errorf))
-		var out bytes.Buffer
-		root.SetOut(&out)
-		root.SetArgs(append([]string{"help"}, args...))
-		root.SilenceErrors, root.SilenceUsage = true, true
-		err := root.Execute()
-		return fmt.Sprint(out.String(), err)
-	}
 	for word, want := range map[string]string{
 		"exit-codes": "EXIT STATUS", "drift": "drift (warning)\n    samples of a run rise or fall", "ls": "List runs", "": "Available Commands",
 		"REGRESSED":        "regressed (verdicts of compare)\n    The head is worse.",
@@ -69,12 +72,12 @@ func TestHelp(t *testing.T) {
 		"model":            "Models",
 	} {
 		args := strings.Fields(word)
-		if got := help(args...); !strings.Contains(got, want) {
+		if got := help(t, args...); !strings.Contains(got, want) {
 			t.Errorf("help %s: got %s, want %s", word, got, want)
 		}
 	}
 	for word, want := range map[string]string{"filtr": "did you mean filter", "drif": "did you mean drift", "regresed": "did you mean regressed", "nosuch": "topics are sweep"} {
-		if got := help(word); !strings.Contains(got, want) {
+		if got := help(t, word); !strings.Contains(got, want) {
 			t.Errorf("help %s: got %s, want %s", word, got, want)
 		}
 	}

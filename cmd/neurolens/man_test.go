@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// TestManual: the manual has a page for every command, with all its flags, and for every page of docs that is a topic; and what man
+// formats pages with has nothing to complain about.
+func TestManual(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var out, errs bytes.Buffer
+	a := &app{stdout: &out, stderr: &errs, getenv: os.Getenv, now: time.Now}
+	if code := a.run([]string{"help", "--man", dir}); code != exitOK {
+		t.Fatalf("exit %d: %s", code, errs.String())
+	}
+	pages, err := filepath.Glob(filepath.Join(dir, "man?", "*"))
+	if err != nil || len(pages) < 50 {
+		t.Fatalf("%d pages: %v", len(pages), err)
+	}
+	want := []string{filepath.Join(dir, "man1", "neurolens-help.1")}
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		path := filepath.Join(dir, "man1", strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1")
+		want = append(want, path)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && !bytes.Contains(text, []byte(`\-\-`+strings.ReplaceAll(f.Name, "-", `\-`)+`\fP`)) {
+				t.Errorf("%s does not have --%s", path, f.Name)
+			}
+		})
+		for _, below := range cmd.Commands() {
+			visit(below)
+		}
+	}
+	visit(rootCommand(t))
+	for _, page := range pages {
+		if strings.HasSuffix(page, ".1") && !slices.Contains(want, page) {
+			t.Errorf("%s is of no command", page)
+		}
+	}
+	_, err = exec.LookPath("groff")
+	needs(t, "groff", err)
+	var complaints bytes.Buffer
+	groff := exec.Command("groff", append([]string{"-K", "utf8", "-t", "-man", "-ww", "-z", "-Tutf8"}, pages...)...)
+	groff.Stderr = &complaints
+	if err := groff.Run(); err != nil || complaints.Len() > 0 {
+		t.Errorf("groff: %v\n%s", err, complaints.String())
+	}
+}
