@@ -212,7 +212,7 @@ func (a *app) readProject(root *cobra.Command) (err error) {
 
 func (a *app) newConfigCommand() *cobra.Command {
 	return settings.Command(settings.Source{
-		Project: func() *project.Project { return a.project }, Format: a.outputFormat, Print: a.print, Home: func() string { return a.getenv("HOME") },
+		Project: func() *project.Project { return a.project }, Format: a.outputFormat, Print: a.print, Lookup: os.LookupEnv,
 	}, noArguments)
 }
 
@@ -227,14 +227,14 @@ func (a *app) readStores() []string {
 	return []string{project.NearestStore(a.getenv("HOME"))}
 }
 
-// writeStore is the one store that a writing command appends to. If nobody named it and it is above the working directory,
-// its path is printed to standard error.
+// writeStore is the one store that a writing command appends to. If the user did not name it and it is not below the working
+// directory, its path is printed to standard error.
 func (a *app) writeStore() (string, error) {
 	stores := a.readStores()
 	if len(stores) > 1 {
 		return "", usageErrorf("--store: want one store to write to, got %d", len(stores))
 	}
-	if strings.HasPrefix(stores[0], "..") && len(a.stores) == 0 && a.getenv("NEUROLENS_STORE") == "" {
+	if len(a.stores) == 0 && a.project.Elsewhere(stores[0]) {
 		fmt.Fprintln(a.stderr, "store "+stores[0])
 	}
 	return stores[0], checkStorePath(stores[0])

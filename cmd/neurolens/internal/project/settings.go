@@ -239,6 +239,11 @@ func (p *Project) Getenv(name string) string {
 	return ""
 }
 
+// Elsewhere tells whether a store that no flag names is not below the working directory, and no variable names it either.
+func (p *Project) Elsewhere(store string) bool {
+	return p.environ("NEUROLENS_STORE") == "" && !filepath.IsLocal(store)
+}
+
 // Usual are the thresholds for a command where nothing else says one.
 func (p *Project) Usual(command string) threshold.Set {
 	return p.below[command].Over(p.thresholds)

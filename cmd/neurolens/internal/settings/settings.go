@@ -19,7 +19,7 @@ type Source struct {
 	Project func() *project.Project // after the command line was read
 	Format  func() (string, error)
 	Print   func(format string, t answer.Table, people func() term.View) error
-	Home    func() string
+	Lookup  func(variable string) (value string, set bool)
 }
 
 // Command is config.
@@ -29,8 +29,9 @@ func Command(s Source, noArguments cobra.PositionalArgs) *cobra.Command {
 		Short: "Show what is set for this project, and where",
 		Long: `Show each setting with its value, and where that comes from: a flag, a variable
 of the environment, a line of neurolens.yaml, or the default. A flag wins over a
-variable, and a variable over the nearest neurolens.yaml, here or above. Nothing
-is changed, and no store is needed (neurolens help projects).`,
+variable, and a variable over the nearest neurolens.yaml, here or above. No file
+of a project has color, pager and locks. Nothing is changed or started, and no
+store is needed (neurolens help projects).`,
 		Example: `  neurolens config
   neurolens config --format json`,
 		Args: noArguments,
@@ -39,8 +40,10 @@ is changed, and no store is needed (neurolens help projects).`,
 			if err != nil {
 				return err
 			}
-			p := s.Project()
-			all := p.Settings(given(cmd.Flags()), map[string]string{"store": project.NearestStore(s.Home()), "format": output.FormatTable})
+			p, line := s.Project(), given(cmd.Flags())
+			home, _ := s.Lookup("HOME")
+			all := p.Settings(line, map[string]string{"store": project.NearestStore(home), "format": output.FormatTable})
+			all = append(all, ofUser(line, s.Lookup)...)
 			return s.Print(format, answer.TableOf(fields, all), func() term.View { return view(p.Path(), all) })
 		},
 	}
@@ -93,9 +96,9 @@ func view(path string, all []project.Setting) term.View {
 	}
 	var parts []string
 	for _, part := range []struct{ source, words string }{
-		{project.SourceFlag, "of the command line"},
-		{project.SourceVariable, "of the environment"},
-		{project.SourceFile, "of neurolens.yaml"},
+		{project.SourceFlag, "by flag"},
+		{project.SourceVariable, "by variable"},
+		{project.SourceFile, "by neurolens.yaml"},
 		{project.SourceDefault, "by default"},
 	} {
 		if n := counts[part.source]; n > 0 {
