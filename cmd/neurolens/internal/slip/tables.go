@@ -21,7 +21,7 @@ var commands = map[string]string{
 	"init": "store init does that", "info": "store info does that", "status": "store info does that", "verify": "store verify does that", "fsck": "store verify does that",
 	"repair": "store repair does that", "merge": "store merge does that", "compact": "store compact does that", "views": "store views does that",
 	"view": "show does that", "cat": "show does that", "get": "show does that", "inspect": "show does that", "describe": "show does that",
-	"machine": "env does that", "sysinfo": "env does that", "system": "doctor says what disturbs measurements", "tune": "doctor says what disturbs measurements",
+	"machine": "env does that", "settings": "config does that", "sysinfo": "env does that", "system": "doctor says what disturbs measurements", "tune": "doctor says what disturbs measurements",
 	"why": "explain does that", "annotate": "tag or note does that", "label": "tag does that", "blame": "bisect does that", "man": "neurolens COMMAND --help does that",
 }
 

@@ -52,6 +52,9 @@ func rendered(page string, width int) string {
 		case strings.HasPrefix(text, "* "), strings.HasPrefix(text, "- "):
 			flush()
 			paragraph = []string{"* " + text[2:]}
+		case numbered.MatchString(text):
+			flush()
+			paragraph = []string{text}
 		default:
 			paragraph = append(paragraph, text)
 		}
@@ -62,8 +65,9 @@ func rendered(page string, width int) string {
 }
 
 var (
-	ruler = regexp.MustCompile(`^\|[-:| ]+\|$`)
-	links = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	ruler    = regexp.MustCompile(`^\|[-:| ]+\|$`)
+	links    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	numbered = regexp.MustCompile(`^\d+\. `)
 )
 
 // inline is text without the marks of Markdown.
