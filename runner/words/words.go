@@ -5,6 +5,7 @@ package words
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -34,6 +35,9 @@ func Split(text string) ([]string, error) {
 		if !plain(word.Parts) {
 			return nil, fmt.Errorf("%q: only a shell can fill in a variable or a command; --shell has sh run it, single quotes keep the text", text)
 		}
+		if mark := pattern(word.Parts); mark != "" {
+			return nil, fmt.Errorf("%q: %s needs a shell; --shell has sh run it, single quotes keep the text", text, mark)
+		}
 		words[i] = unquoted(word.Parts, false)
 	}
 	return words, nil
@@ -61,6 +65,59 @@ func needsShell(all []*syntax.Stmt) string {
 		return "an assignment (" + call.Assigns[0].Name.Value + "=)"
 	}
 	return ""
+}
+
+// pattern is the mark by which a shell would put names of files, or a home, in place of a word; empty: there is none. A bracket
+// that none closes is a mark of nothing.
+func pattern(parts []syntax.WordPart) string {
+	open := false
+	for i, part := range parts {
+		lit, is := part.(*syntax.Lit)
+		if !is {
+			continue // quotes keep what they hold
+		}
+		if i == 0 && strings.HasPrefix(lit.Value, "~") {
+			return "~"
+		}
+		for at := 0; at < len(lit.Value); at++ {
+			switch mark := lit.Value[at]; {
+			case mark == '\\':
+				at++
+			case mark == '*', mark == '?', mark == ']' && open:
+				return strings.Replace(string(mark), "]", "[", 1)
+			case mark == '[':
+				open = true
+			}
+		}
+	}
+	return ""
+}
+
+// Same tells whether two texts are one program with one list of arguments, however they are quoted. A comment behind a program
+// tells it from another.
+func Same(a, b string) bool {
+	first, errFirst := Split(a)
+	second, errSecond := Split(b)
+	if errFirst != nil || errSecond != nil {
+		return strings.TrimSpace(a) == strings.TrimSpace(b)
+	}
+	return slices.Equal(first, second) && comment(a) == comment(b)
+}
+
+// comment is what stands behind the # of a text.
+func comment(text string) string {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return ""
+	}
+	var all strings.Builder
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if c, is := node.(*syntax.Comment); is {
+			all.WriteString(strings.TrimSpace(c.Text) + "\n")
+		}
+		return true
+	})
+	return all.String()
 }
 
 // unquoted is the text of parts that stand for themselves, without quotes and backslashes.
