@@ -7,7 +7,9 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 
@@ -90,8 +92,11 @@ func (l line) sweep() ([]byte, error) {
 			return nil, err
 		}
 		for _, earlier := range texts[:i] {
-			if text == earlier {
+			switch {
+			case text == earlier:
 				return nil, fmt.Errorf("%q is there twice", text)
+			case l.shell && strings.TrimSpace(text) == strings.TrimSpace(earlier), !l.shell && words.Same(text, earlier):
+				return nil, fmt.Errorf("%q and %q are the same program: their rows would look the same; a comment (# one) tells them apart", earlier, text)
 			}
 		}
 	}
@@ -108,13 +113,25 @@ func (l line) sweep() ([]byte, error) {
 		s.What, s.Benchmark, s.Variant = all[0], suite, sweep.Literal(texts[0])
 	default:
 		s.Benchmark = suite
-		s.Baseline = "variant=" + sweep.Literal(texts[0])
+		s.Baseline = "variant=" + word(sweep.Literal(texts[0]))
 		s.Variants, err = named(texts, all)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return yaml.Marshal(&s)
+}
+
+// word is a text where a sweep file has a value of an axis in a text: in quotes where YAML would read something else.
+func word(text string) string {
+	var n yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &n); err == nil && len(n.Content) == 1 {
+		isText := n.Content[0].Kind == yaml.ScalarNode && n.Content[0].ShortTag() != "!!null"
+		if isText && n.Content[0].Value == text && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return text
+		}
+	}
+	return strconv.Quote(text)
 }
 
 // named makes the map of variants, or of benchmarks, in the order of the line.

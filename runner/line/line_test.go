@@ -105,3 +105,55 @@ func TestSpelled(t *testing.T) {
 	check("[python3 two.py] false <nil>", "python3 two.py")
 	check("[] false bad1.py has no bench_* function and no class with benchmark_fn; it has softmax, relu: name one, bad1.py:softmax", "bad1.py")
 }
+
+// FuzzFirst: a text that is measured as the second of two programs is measured as the first, which the other is compared with.
+func FuzzFirst(f *testing.F) {
+	for _, text := range []string{
+		`grep "a: b" x`, `"/bin/echo" x`, "sleep 1 # one", "/bin/echo a:", "!a", "'!a' b", "a\nb", "null", "7", "{a}", "{{a}}", "[", "&a", "*a", "a ", "- b",
+		"? a", "@a", "`a`", "|", "%a", "for i in a; do echo \"$i: x\"; done", "#", "a\t#b", "\u00e9\u2028", "\x7f",
+	} {
+		f.Add(text, true)
+		f.Add(text, false)
+	}
+	f.Fuzz(func(t *testing.T, text string, shell bool) {
+		if isFile(text) || isFile("other 1") || strings.Contains(text, ".py") {
+			return // no program
+		}
+		read := func(texts ...string) (*sweep.Sweep, error) {
+			o := sweep.Overrides{Given: map[string]string{}}
+			if shell {
+				o.Given["shell"] = "true"
+			}
+			sources, err := Open(Asked{Args: texts, Dash: -1}, &o)
+			if err != nil {
+				return nil, err
+			}
+			return sweep.Read("bench", sources[0], o)
+		}
+		second, err := read("other 1", text)
+		if err != nil {
+			return
+		}
+		first, err := read(text, "other 1")
+		if err != nil {
+			t.Fatalf("%q is measured as the second, and as the first: %v", text, err)
+		}
+		if a, b := first.Points[0], second.Points[1]; a.PointID != b.PointID || a.Variant != b.Variant {
+			t.Errorf("%q is %q as the first, %q as the second", text, a.Variant, b.Variant)
+		}
+	})
+}
+
+// TestSameProgram: rows that would look the same are refused.
+func TestSameProgram(t *testing.T) {
+	for _, texts := range [][]string{{"true", "true "}, {"sleep 1", "sleep '1'"}} {
+		if _, err := (line{texts: texts}).sweep(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q and %q are the same program", texts[0], texts[1])) {
+			t.Errorf("%q: %v", texts, err)
+		}
+	}
+	for _, l := range []line{{texts: []string{"true # a", "true # b"}}, {texts: []string{"a | b", "a  | b"}, shell: true}} {
+		if _, err := l.sweep(); err != nil {
+			t.Errorf("%q: %v", l.texts, err)
+		}
+	}
+}
