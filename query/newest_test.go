@@ -76,11 +76,9 @@ func TestNewestTwice(t *testing.T) {
 
 // TestPagesNewest: the newest of those that match, without counting all of many runs, are those that List gives.
 func TestPagesNewest(t *testing.T) {
+	querytest.NeedsLong(t)
 	t.Parallel()
-	many := 12_000
-	if querytest.Long() {
-		many = 54_000
-	}
+	const many = 54_000
 	dir := t.TempDir() + "/store"
 	querytest.SyntheticStore(t, dir, querytest.Synthetic{Runs: many, PerFile: 3_000, Samples: 1, Packs: 2, Events: 10})
 	querytest.Append(t, dir, querytest.NewRun(1, 1000, func(r *schema.Run) { r.Params["dim"] = "wide" }), querytest.NewRun(2, 1000, nil))

@@ -14,6 +14,7 @@ import (
 
 // TestPages: a long listing comes in pages that together have every run once and in order, whatever the order is.
 func TestPages(t *testing.T) {
+	querytest.NeedsLong(t)
 	t.Parallel()
 	dir := t.TempDir() + "/store"
 	s := querytest.Synthetic{Runs: 27_000, PerFile: 3_000, Samples: 2, Packs: 2, Events: 10}

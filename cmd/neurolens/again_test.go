@@ -78,6 +78,7 @@ warmup: 2
 
 // TestAgainOfPython: the interpreter and the settings of the command line are typed again, those alone.
 func TestAgainOfPython(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	python := testPython(t, "json")
 	dir := t.TempDir()
@@ -94,6 +95,7 @@ func TestAgainOfPython(t *testing.T) {
 
 // TestAgainOfTypes: a number that is no integer, and text that looks like a number, reach a function again as they did.
 func TestAgainOfTypes(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	python := testPython(t, "json")
 	dir := t.TempDir()

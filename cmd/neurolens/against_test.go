@@ -256,6 +256,7 @@ func TestAgainstNothingOfTheTree(t *testing.T) {
 
 // TestAgainstForesees: after a session of two sides the next one says before its first run which change it is likely to see.
 func TestAgainstForesees(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "sweep.yaml", "command: [sh, spin.sh]\nwarmup: 0\niterations: 1\nrepeats: 3\n")

@@ -39,6 +39,7 @@ func memory(t *testing.T) (dir string) {
 // TestBisect: interrupted after its first step, and typed again, which measures nothing twice; c1 cannot be told from c2.
 // Neither the working tree nor HEAD is touched, and no working tree is left.
 func TestBisect(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	dir, cache := memory(t), t.TempDir()
 	before := git(t, dir, "status", "--porcelain") + git(t, dir, "rev-parse", "HEAD") + git(t, dir, "for-each-ref")

@@ -128,6 +128,7 @@ func (c *ci) file(name string) string {
 // TestCIScript: a change that makes the program 20 % slower ends with 1, one that does not touch it with 0; a first commit is
 // measured alone. Inconclusive points are a warning, with STRICT=1 an error. The script leaves nothing in the repository.
 func TestCIScript(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	c := newCI(t, "plain")
 	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "there is no commit to compare with: the sweep is measured alone") {
@@ -406,6 +407,7 @@ func checkJenkinsfile(t *testing.T, history, text string) {
 
 // TestCILint: the linters of workflows and of the shell find nothing.
 func TestCILint(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	for _, tool := range []string{"actionlint", "shellcheck"} {
 		t.Run(tool, func(t *testing.T) {

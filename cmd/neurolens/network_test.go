@@ -46,6 +46,7 @@ func TestNoNetwork(t *testing.T) {
 
 // TestReadingWithoutNetwork: reading commands, where there is no network, which change not a file of the store.
 func TestReadingWithoutNetwork(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	needs(t, "unshare", exec.Command("unshare", "-n", "true").Run())
 	dir := t.TempDir()

@@ -19,6 +19,7 @@ const asStored = `select point_id, benchmark, variant, backend, model, precision
 
 // TestReadResults: a command that writes the results of a benchmark tool gives the runs that ingest makes of the same file.
 func TestReadResults(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	results := fixtures(t) + "/results"
 	dir := t.TempDir()

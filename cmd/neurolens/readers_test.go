@@ -142,6 +142,7 @@ func wanted(t *testing.T, dir, name string, columns []*schema.Column) (file, typ
 // TestReaders has each reader read sealed files as the README says: every value of every column is what `neurolens query`
 // says, to the bit, and of the same type.
 func TestReaders(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	dir := sealedStore(t)
 	eachReader(t, func(t *testing.T, run func(dir, script string, args ...string) *exec.Cmd, module string) {

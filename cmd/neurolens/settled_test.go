@@ -21,6 +21,7 @@ import (
 // TestSettledSession: a session of real processes whose measurements are given: what has plainly changed and what has
 // plainly not is settled at the first look, and what is noisy never.
 func TestSettledSession(t *testing.T) {
+	needsLong(t)
 	dir := t.TempDir()
 	write(t, dir, "run.sh", "exit 0\n")
 	repository(t, dir)
@@ -78,6 +79,7 @@ func TestSettledSession(t *testing.T) {
 // TestUntilSettled: a point that cannot be settled, as its head hardly ever runs, has as many runs as it may, one that
 // nobody minds the change of as few. Everything that is said of the session allows for its looks.
 func TestUntilSettled(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
 	write(t, dir, "sweep.yaml", fmt.Sprintf(`suite: until

@@ -126,6 +126,7 @@ const bombLimit = 256 << 20
 // TestBombs: no text takes more memory than its limit and a third, or goes on after an interrupt; nothing stays in the
 // directory for temporary files.
 func TestBombs(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	p := newPrison(t)
 	bombs := attacks(t, "bombs.txt")

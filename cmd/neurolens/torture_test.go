@@ -46,6 +46,7 @@ sleep 0.02
 // run of the store can be read, and a run whose supervisor was killed before it was done is lost. It kills each of them
 // once, with NEUROLENS_LONG=1 five times, and with NEUROLENS_TORTURE=1 200 times in all.
 func TestTorture(t *testing.T) {
+	needsLong(t)
 	_, err := exec.LookPath("setsid")
 	needs(t, "setsid", err)
 	rounds := 3

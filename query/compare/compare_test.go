@@ -205,6 +205,7 @@ func TestCompareSessions(t *testing.T) {
 
 // TestCompareSense: whatever the values, there is a row, and no verdict that they cannot carry.
 func TestCompareSense(t *testing.T) {
+	querytest.NeedsLong(t)
 	t.Parallel()
 	values := func(metric string, all ...float64) func(*schema.Run) {
 		return func(r *schema.Run) {
@@ -326,6 +327,7 @@ func TestCompareWrong(t *testing.T) {
 
 // TestCompareAsMany: of very many runs less is read, and the answer is the same.
 func TestCompareAsMany(t *testing.T) {
+	querytest.NeedsLong(t)
 	t.Parallel()
 	n := 2000
 	runs := sessionsOf(8, 1.3)

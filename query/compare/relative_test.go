@@ -38,6 +38,7 @@ func nightsOf(points, controls, from int) (runs []schema.Run) {
 // TestCompareRelative: of a session in which all points are a fifth slower, the one that is slower by more than the others is
 // found, and nothing else. It is relative to controls where there are some, and to nothing where too few points tell it.
 func TestCompareRelative(t *testing.T) {
+	querytest.NeedsLong(t)
 	t.Parallel()
 	req := compare.Request{Base: "session=last~1", Head: "session=last", Worst: compare.Verdicts}
 	for _, c := range []struct {

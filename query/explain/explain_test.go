@@ -166,6 +166,7 @@ func TestExplain(t *testing.T) {
 
 // TestExplainChoice: which point is explained, and which where it has to be one that got worse.
 func TestExplainChoice(t *testing.T) {
+	querytest.NeedsLong(t)
 	t.Parallel()
 	lost := func(edit func(r *schema.Run)) func(r *schema.Run) bool {
 		return func(r *schema.Run) bool {
@@ -318,6 +319,7 @@ func TestExplainUnbounded(t *testing.T) {
 // TestExplainRemoved: what is explained is what a store would have that never had the runs that were removed, though it
 // has their files, though a second store has them too, and though tags were changed.
 func TestExplainRemoved(t *testing.T) {
+	querytest.NeedsLong(t)
 	t.Parallel()
 	runs := explainedRuns(latencies{1: 1, 2: 1.2, 4: 1.05})
 	gone := func(r *schema.Run) bool {

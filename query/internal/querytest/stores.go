@@ -76,6 +76,14 @@ func IDsWhere(runs []schema.Run, holds func(r *schema.Run) bool) (all []string) 
 // Long tells whether tests do all that they can, which takes minutes, or a small part of it.
 func Long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
 
+// NeedsLong leaves a test to those who have the minutes.
+func NeedsLong(t *testing.T) {
+	t.Helper()
+	if !Long() {
+		t.Skip("left out: NEUROLENS_LONG is not set")
+	}
+}
+
 // DuckDB asks a DuckDB that knows nothing of stores.
 func DuckDB(t *testing.T, text string) string {
 	t.Helper()
