@@ -37,6 +37,9 @@ func liveHeap() int {
 // tells that they came before. It asks which runs are there, not how much the heap holds: that depends on how far the
 // batch has come that is being stored.
 func TestAppendAllMemory(t *testing.T) {
+	if os.Getenv("NEUROLENS_LONG") == "" {
+		t.Skip("left out: NEUROLENS_LONG is not set")
+	}
 	const bound, runs, idBytes = 4 << 20, 6000, 200
 	store, dir := newStore(t)
 	samples := map[weak.Pointer[int64]]int{} // and what the run takes

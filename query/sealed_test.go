@@ -95,14 +95,12 @@ func asJSON(t *testing.T, v any) string {
 }
 
 // TestEveryZone: however the runs lie, in files of their own, sealed, in packs, or in several stores, the answers are
-// the same; with events and without. By default it takes two stores that share runs, with events.
+// the same; with events and without.
 func TestEveryZone(t *testing.T) {
+	querytest.NeedsLong(t)
 	t.Parallel()
 	runs := querytest.VariousRuns()
 	for _, annotated := range []bool{false, true} {
-		if !annotated && !querytest.Long() {
-			continue
-		}
 		stores := map[string]func() []string{
 			"sealed": func() []string {
 				dir := querytest.NewStore(t)
@@ -176,9 +174,6 @@ func TestEveryZone(t *testing.T) {
 		}
 		want := everyAnswer(t, annotated, live)
 		for name, makeStores := range stores {
-			if !querytest.Long() && name != "stores" {
-				continue
-			}
 			dirs := makeStores()
 			if annotated {
 				querytest.SayMuch(t, dirs[len(dirs)-1], runs)

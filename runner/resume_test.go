@@ -71,6 +71,9 @@ warmup: 0
 // TestResumePrecision: a session that was interrupted among the repeats that precision takes goes on there, and in the
 // end each launch was once. Then all are there, and the sweep begins anew.
 func TestResumePrecision(t *testing.T) {
+	if os.Getenv("NEUROLENS_LONG") == "" {
+		t.Skip("left out: NEUROLENS_LONG is not set")
+	}
 	for _, after := range []int{4, 6, 7, 9, 11} {
 		s, k := parse(t, preciseSweep), &shelf{}
 		k.bench(t, s, after, nil)

@@ -14,6 +14,7 @@ import (
 // TestMetricsPage: the sweeps of docs/metrics.md run as they are and have the metrics that they name, and so does its
 // program that tells its metrics itself.
 func TestMetricsPage(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	page := ofRepository(t, "docs/metrics.md")
 	dir := t.TempDir()

@@ -46,6 +46,7 @@ func reading(dir string) [][]string {
 // TestReadOnlyMount has the store on a file system that nobody can write to, root neither: every reading command
 // works, and bench says so before it measures anything.
 func TestReadOnlyMount(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	needs(t, "unshare", exec.Command("unshare", "-m", "sh", "-c", "mount --bind /tmp /tmp").Run())
 	self, err := os.Executable()

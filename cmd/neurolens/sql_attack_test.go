@@ -98,6 +98,7 @@ func (p *prison) query(t *testing.T, args ...string) *process {
 // TestEscapes: no text reads a file other than those of the store, writes one, tells the environment, or leaves
 // anything in the directory for temporary files.
 func TestEscapes(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	p := newPrison(t)
 	for i, line := range slices.Concat(attacks(t, "escapes.txt")...) {
@@ -291,6 +292,7 @@ func TestParentKilled(t *testing.T) {
 
 // TestReaderGone: a reader of the output who goes away leaves nothing behind in the directory for temporary files.
 func TestReaderGone(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	p := newPrison(t)
 	for _, argv := range [][]string{

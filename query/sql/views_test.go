@@ -76,6 +76,7 @@ func rowsOfViews(t testing.TB, dir, text string) []string {
 
 // TestViews: the views that are printed for others give what SQL gives, wherever the runs lie.
 func TestViews(t *testing.T) {
+	querytest.NeedsLong(t)
 	t.Parallel()
 	runs := querytest.VariousRuns()
 	stores := map[string]string{"empty": querytest.NewStore(t), "live": querytest.LiveStore(t, runs...), "a [b] * it's": ""}
