@@ -161,10 +161,13 @@ func (p *program) fillAround(point *Point, row []*value) error {
 	return point.addParam("stdin", point.Stdin, a.stdin.at)
 }
 
-// addParam makes the value of a key a parameter of the point.
+// addParam makes the value of a key a parameter of the point. One that is an axis too is said to be: see Repeat.
 func (p *Point) addParam(name, text string, at field) error {
 	if other, is := p.Params[name]; is && other != text {
 		return at.errorf("%s is an axis too, with the value %s: name that axis otherwise, or write {%s} here", name, shorten(other), name)
+	}
+	if _, is := p.Params[name]; is && p.Written[name] == "" {
+		note(&p.Written, name, optionValue(text))
 	}
 	note(&p.Params, name, text)
 	return nil

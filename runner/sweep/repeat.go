@@ -166,9 +166,18 @@ func axisWords(run *schema.Run) (words []string) {
 		add("precision", run.Precision)
 	}
 	for _, name := range slices.Sorted(maps.Keys(run.Params)) {
-		add(name, optionValue(run.Params[name]))
+		if !isOfKey(run, name) {
+			add(name, optionValue(run.Params[name]))
+		}
 	}
 	return words
+}
+
+// isOfKey tells that a parameter of a run is the value of a key and of no axis: see addParam.
+func isOfKey(run *schema.Run, name string) bool {
+	_, axis := run.Env.Facts["runner.axis."+name]
+	value, given := run.Env.Facts["runner."+name]
+	return (name == "shell" || name == "stdin") && !axis && given && value == run.Params[name]
 }
 
 // namedModel is the model of a run as a sweep names it; empty where it names none, or that is not known.
@@ -213,13 +222,19 @@ func optionWords(run *schema.Run) []string {
 		_, taken := facts["runner."+strings.ReplaceAll(name, "-", "_")]
 		switch {
 		case !ok || !taken && slices.Contains(ofSome, name):
-		case value == "true": // a switch
+		case value == "true" && isSwitch(name):
 			words = append(words, "--"+name)
 		default:
 			words = append(words, "--"+name+"="+value)
 		}
 	}
 	return words
+}
+
+// isSwitch tells that an option without a value says true.
+func isSwitch(option string) bool {
+	at := slices.IndexFunc(keys, func(k Key) bool { return k.OptionName() == option })
+	return at < 0 || keys[at].Value.Kind == Switch || keys[at].Alone == "true"
 }
 
 // choosesPython tells that a parameter names the interpreter, which then needs no option.

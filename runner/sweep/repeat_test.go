@@ -55,6 +55,28 @@ func TestRepeat(t *testing.T) {
 			},
 			"bench|s.yaml|--targets|b|-P|variant=v|--preset|quick|--set|warmup=0|--set|env.A=b,c",
 		},
+		"a shell and an input, of keys": {
+			schema.Run{
+				Executor: schema.ExecutorCommand, Params: map[string]string{"shell": "sh", "stdin": "a", "n": "1"},
+				Env: schema.Env{Facts: with("runner.shell", "sh", "runner.stdin", "a", "runner.flags", `{"shell":"true"}`)},
+			},
+			"bench|s.yaml|-P|n=1|--shell",
+		},
+		"a shell of an axis": {
+			schema.Run{
+				Executor: schema.ExecutorCommand, Params: map[string]string{"shell": "sh", "stdin": "a"},
+				Env: schema.Env{Facts: with("runner.shell", "sh", "runner.axis.shell", "sh")},
+			},
+			"bench|s.yaml|-P|shell=sh|-P|stdin=a",
+		},
+		"hooks that are called true": {
+			schema.Run{
+				Executor: schema.ExecutorCommand,
+				Env: schema.Env{Facts: with("runner.prepare", "x", "runner.cleanup", "x", "runner.ignore_exit", "true",
+					"runner.flags", `{"prepare":"true","cleanup":"true","ignore-exit":"true","no-skip-after-oom":"true"}`)},
+			},
+			"bench|s.yaml|--no-skip-after-oom|--prepare=true|--cleanup=true|--ignore-exit",
+		},
 		"the interpreter":              {schema.Run{Executor: schema.ExecutorPython, Env: schema.Env{Facts: with("python.executable", "/v/bin/python")}}, "bench|s.yaml|--python|/v/bin/python"},
 		"one that a parameter chooses": {schema.Run{Executor: schema.ExecutorCommand, Params: map[string]string{"py": "v/bin/python"}, Env: schema.Env{Facts: with("python.executable", "/v/bin/python")}}, `bench|s.yaml|-P|py=v/bin/python`},
 	} {
@@ -86,4 +108,10 @@ func TestRepeated(t *testing.T) {
 	p := parse(t, operations, Overrides{}).Points[0]
 	equal(t, []string{p.Written["variant"], p.Written["benchmark"]}, []string{p.Variant, p.Benchmark})
 	equal(t, parse(t, "command: [a]\nvariant: b\n", Overrides{}).Points[0].Written["variant"], "")
+}
+
+// TestShellOfAxis: a parameter that is an axis and a key is said to be an axis; one of a key alone is not.
+func TestShellOfAxis(t *testing.T) {
+	p := parse(t, "command: a {shell}\nshell: '{shell}'\nstdin: b\ngrid: {shell: [sh, bash]}\n", Overrides{}).Points[0]
+	equal(t, []string{p.Written["shell"], p.Written["stdin"]}, []string{"sh", ""})
 }
