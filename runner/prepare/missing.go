@@ -106,6 +106,36 @@ func (m *missing) lookCommand(t *Target, side int) {
 			m.add(side, t.at(t.Point.CommandLine), fileError("stdin "+stdin, err).Error())
 		}
 	}
+	if err := checkOutput(&t.Spec); err != nil {
+		m.add(side, t.at(t.Point.CommandLine), err.Error())
+	}
+}
+
+// checkOutput looks at the file that takes the standard output of a command: each launch empties it, so it is not what the command
+// reads. Its folder is there, unless a hook may make it.
+func checkOutput(s *task.Spec) error {
+	if s.Stdout == "" {
+		return nil
+	}
+	path := inDir(s.Dir, s.Stdout)
+	info, err := os.Stat(path)
+	if s.Stdin != "" && s.Stdout != os.DevNull {
+		in := inDir(s.Dir, s.Stdin)
+		read, readErr := os.Stat(in)
+		if filepath.Clean(in) == filepath.Clean(path) || err == nil && readErr == nil && os.SameFile(info, read) {
+			return fmt.Errorf("output %s is the file that stdin reads, and would be emptied: name another", s.Stdout)
+		}
+	}
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("output %s is a folder: want a file", s.Stdout)
+	case err == nil || s.Hooks.Setup != nil || s.Hooks.Prepare != nil:
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fileError("the folder of output "+s.Stdout, err)
+	}
+	return nil
 }
 
 // want notes what a target needs of its interpreter.

@@ -166,7 +166,7 @@ func (c *command) openOutput() error {
 	}
 	f, err := os.OpenFile(inFolder(c.job.Dir, c.job.Stdout), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
 	if err != nil {
-		return fmt.Errorf("opening output %s: %w", c.job.Stdout, err)
+		return fmt.Errorf("opening output: %w", err) // which names the file
 	}
 	c.written = f
 	c.attr.Files[1] = f.Fd()
