@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -118,7 +119,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 // selectionFilter is the filter that a selection stands for: a single word without an operator is a run's id.
 func selectionFilter(selection string) string {
 	if strings.ContainsAny(selection, "=<>~() ") {
-		return selection
+		return filter.Arguments(selection)
 	}
 	return "run=" + selection
 }

@@ -99,13 +99,13 @@ func (f *compareFlags) request(args []string) (compare.Request, error) {
 		if !found || axis == "" || value == "" {
 			return req, usageErrorf("--matrix %q: want AXIS=VALUE", f.matrix)
 		}
-		req.Base, req.Axis, req.Reference = strings.Join(args, " "), axis, filter.QuoteWord(value)
+		req.Base, req.Axis, req.Reference = filter.Arguments(args...), axis, filter.QuoteWord(value)
 	} else {
 		switch len(args) {
 		case 2:
-			req.Base, req.Head = args[0], args[1]
+			req.Base, req.Head = filter.Arguments(args[0]), filter.Arguments(args[1])
 		case 1:
-			req.Base = args[0]
+			req.Base = filter.Arguments(args[0])
 		default:
 			return req, usageErrorf("compare: want BASE and HEAD, or one selection of two sides, got %d arguments; quote a filter of several words", len(args))
 		}

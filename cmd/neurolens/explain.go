@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/runner/prepare"
@@ -65,11 +66,11 @@ largest difference. To have another one explained, name it in BASE and HEAD:
 
 func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error {
 	req := explain.Request{
-		Request:   compare.Request{Base: args[0], Rules: judge.Rules{Strict: f.strict}},
+		Request:   compare.Request{Base: filter.Arguments(args[0]), Rules: judge.Rules{Strict: f.strict}},
 		Regressed: f.worst, Facts: factWriter(),
 	}
 	if len(args) == 2 {
-		req.Head = args[1]
+		req.Head = filter.Arguments(args[1])
 	}
 	if f.metric != "" {
 		req.Metrics = []string{f.metric}

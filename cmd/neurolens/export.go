@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/scratch"
 )
 
@@ -45,7 +45,7 @@ In csv a text that begins as a formula does gets an apostrophe before it, unless
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.dest, o.filter = args[0], strings.Join(args[1:], " ")
+			o.dest, o.filter = args[0], filter.Arguments(args[1:]...)
 			var err error
 			if o.format, err = exportFormat(a); err != nil {
 				return err

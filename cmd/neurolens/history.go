@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +76,7 @@ a value or a failure in the newest sessions of all is not gated.`,
 
 func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error {
 	req := history.Request{
-		Filter: strings.Join(args, " "), Metric: f.metric, Method: history.Method(f.method), Regressions: f.regressions,
+		Filter: filter.Arguments(args...), Metric: f.metric, Method: history.Method(f.method), Regressions: f.regressions,
 	}
 	if err := f.gate.Misplaced(args); err != nil {
 		return usageError{err}

@@ -39,7 +39,7 @@ type lsFlags struct {
 
 // options turns flags and words into one request.
 func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions, error) {
-	o := lsOptions{filter: strings.Join(append(args, f.words(cmd)...), " "), names: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best, like: f.like}
+	o := lsOptions{filter: filter.Arguments(append([]string{filter.Arguments(args...)}, f.words(cmd)...)...), names: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best, like: f.like}
 	switch {
 	case cmd.Flags().Changed("by") && len(f.by) == 0:
 		return o, usageErrorf("--by: want keys, got an empty list")

@@ -26,7 +26,7 @@ type Asked struct {
 
 // Request makes a request of it and of the words of a filter, and settles where the forms go. Its errors are the asker's to mend.
 func (a *Asked) Request(words []string) (summary.Request, error) {
-	req := summary.Request{Filter: strings.Join(words, " "), By: a.By, Metrics: a.Metrics}
+	req := summary.Request{Filter: filter.Arguments(words...), By: a.By, Metrics: a.Metrics}
 	switch {
 	case a.All && len(words) > 0:
 		return req, fmt.Errorf("report: --all is without a filter, got %q", req.Filter)
