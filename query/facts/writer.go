@@ -32,10 +32,22 @@ func (w Writer) incidental(d Difference) bool {
 	return w.OfRun(fact) || fact == schema.FactSession || fact == schema.FactPath || strings.HasPrefix(fact, "timer.") || strings.HasPrefix(fact, "git.")
 }
 
+// programs are the facts of the programs that a run is of. No axis has them, so that points that they differ in may be the same.
+var programs = []string{"env.runner.command", "env.runner.setup", "env.runner.prepare", "env.runner.cleanup"}
+
+// IsProgram tells a difference in the command of a run, or in one that is run around it: a list of words as JSON.
+func IsProgram(d Difference) bool { return slices.Contains(programs, d.Name) }
+
 // Telling are the differences that say something about a change: what differs from run to run, and what a column says too,
-// are not among them.
+// are not among them. Programs and settings are, though they are facts of the runner.
 func (w Writer) Telling(all []Difference) []Difference {
-	return slices.DeleteFunc(slices.Clone(all), w.incidental)
+	return slices.DeleteFunc(slices.Clone(all), func(d Difference) bool { return w.incidental(d) && !w.asked(d) })
+}
+
+// asked tells a difference in what the sweep asks for.
+func (w Writer) asked(d Difference) bool {
+	fact, ok := strings.CutPrefix(d.Name, "env.")
+	return IsProgram(d) || ok && w.Setting != nil && w.Setting(fact)
 }
 
 // Once are the telling differences, each once: that what was asked for was applied is not among them.
@@ -52,8 +64,7 @@ func (w Writer) Once(all []Difference) []Difference {
 // are facts of the runner.
 func (w Writer) Silent(d Difference) bool {
 	fact, ok := strings.CutPrefix(d.Name, "env.")
-	setting := w.Setting != nil && w.Setting(fact)
-	return w.incidental(d) && !setting || ok && strings.HasPrefix(fact, "git.")
+	return w.incidental(d) && !w.asked(d) || ok && strings.HasPrefix(fact, "git.")
 }
 
 // Unrelated tells facts by which runs of one side are not to be told apart. Those that differ from run to run are to be,

@@ -32,7 +32,7 @@ func TestUnrelated(t *testing.T) {
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
-		"env.runner.iterations": false, "env.runner.stderr_tail": true, "env.runner.config_sha256": true, "host_id": true, "env.load.1m": true,
+		"env.runner.iterations": false, "env.runner.command": false, "env.runner.prepare": false, "env.runner.stderr_tail": true, "env.runner.config_sha256": true, "host_id": true, "env.load.1m": true,
 		"env.git.tree": true, "git_commit": false, "gpu_name": false, "env.gpu.0.vbios": false, "applied.threads": false, "applied.precision": true,
 	} {
 		if got := writer().Silent(facts.Difference{Name: name}); got != want {
@@ -55,8 +55,10 @@ func TestTelling(t *testing.T) {
 		{Name: "applied.model"},
 		{Name: "applied.threads"},
 		{Name: "env.runner.iterations"},
+		{Name: "env.runner.command"},
+		{Name: "env.runner.order"},
 	}
-	if got, want := fmt.Sprint(names(writer().Telling(all))), "[git_commit env.load.5m applied.threads]"; got != want || all[1].Name != "host_id" {
+	if got, want := fmt.Sprint(names(writer().Telling(all))), "[git_commit env.load.5m applied.threads env.runner.iterations env.runner.command]"; got != want || all[1].Name != "host_id" {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got, want := fmt.Sprint(names(facts.Writer{}.Telling(all[:4]))), "[git_commit env.load.1m]"; got != want {

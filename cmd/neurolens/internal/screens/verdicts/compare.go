@@ -210,8 +210,9 @@ func (w Comparison) side(name string, s compare.Side) string {
 func (w Comparison) differs() []string {
 	c := w.C
 	var differing []string
-	for _, d := range w.Facts.Once(c.Differs) {
-		if d.Name != "machine" { // which is said below
+	for _, d := range programsFirst(w.Facts.Once(c.Differs)) {
+		named := w.Asked.Axis != "" && strings.HasPrefix(d.Name, "env.runner.") // the values of an axis are asked for by settings
+		if d.Name != "machine" && !named {                                      // which is said below
 			differing = append(differing, differenceText(d))
 		}
 	}
@@ -259,6 +260,10 @@ func machinesText(names []string) string {
 // differenceText says how a fact differs: name old → new, or the name alone where that would be long.
 func differenceText(d facts.Difference) string {
 	name := strings.TrimPrefix(d.Name, "env.")
+	if facts.IsProgram(d) && len(d.Base) == 1 && len(d.Head) == 1 {
+		base, head := programTexts(d.Base[0], d.Head[0])
+		return fmt.Sprintf("%s %s → %s", name, base, head)
+	}
 	if d.Name == "git_commit" || len(d.Base) > 1 || len(d.Head) > 1 {
 		return name
 	}
