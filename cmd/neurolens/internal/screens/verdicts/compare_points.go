@@ -32,7 +32,11 @@ func (w Comparison) spends() (least, most float64) {
 // confidence is that of the intervals, in words: where these differ, that of most of them.
 func (w Comparison) confidence() string {
 	least, most := w.spends()
-	text := fmt.Sprintf("%.4g %%", 100*(1-(1-judge.Confidence)*most))
+	percent := 100 * (1 - (1-judge.Confidence)*most)
+	if percent > 99.99 { // no interval holds always
+		return ">99.99 %"
+	}
+	text := fmt.Sprintf("%.4g %%", percent)
 	if least < most {
 		return "≥" + text
 	}

@@ -28,17 +28,32 @@ type Won struct {
 }
 
 // Winners compares the points of a session with those that its sweep names. baseline is the axis and its value, with = between
-// them, repeats how many runs each point had. It is nothing where one of them alone was measured.
-func Winners(ctx context.Context, db *query.DB, session, baseline string, repeats int) (Won, error) {
+// them, metrics those that the table shows, of which the first decides, repeats how many runs each point had. Where points cannot
+// be compared, it says why.
+func Winners(ctx context.Context, db *query.DB, session, baseline string, metrics []string, repeats int) (Won, error) {
 	axis, reference, named := strings.Cut(baseline, "=")
 	if !named {
 		return Won{}, nil
 	}
-	c, err := compare.Compare(ctx, db.Quiet(), compare.Request{Base: session, Axis: axis, Reference: filter.Quote(reference), Paired: true})
+	metrics = metrics[:min(len(metrics), 1)]
+	c, err := compare.Compare(ctx, db.Quiet(), compare.Request{Base: session, Axis: axis, Reference: filter.Quote(reference), Metrics: metrics, Paired: true})
 	if errors.Is(err, query.ErrInput) {
-		return Won{}, nil
+		return Won{Lines: []string{notCompared(valueName(axis, reference), err)}}, nil
 	}
-	return sentences(c.Rows, axis, reference, repeats), err
+	return sentences(c.Rows, axis, reference, repeats).by(metrics), err
+}
+
+// by names the metric that decided, where it was asked for.
+func (w Won) by(metrics []string) Won {
+	if len(metrics) > 0 && len(w.Lines) > 0 {
+		w.Lines = append([]string{"by " + metrics[0] + ":"}, w.Lines...)
+	}
+	return w
+}
+
+// notCompared says why nothing stands beside the reference.
+func notCompared(reference string, err error) string {
+	return term.OneLine("not compared with " + reference + ": " + strings.TrimPrefix(err.Error(), "compare: "))
 }
 
 // sentences say of each point who won, by how much, and how sure that is.
@@ -122,11 +137,18 @@ func sentence(r *compare.Row, reference string) string {
 	case r.Scale != schema.ScaleRatio:
 		return fmt.Sprintf("differs from %s by %s of %s: %s", reference, output.Quantity(e.Change, r.Unit), r.Metric, r.Verdict)
 	case r.Verdict == judge.Unchanged:
-		return fmt.Sprintf("is as good as %s: %s%s", reference, percent(e.Change), interval(e, percent))
+		return fmt.Sprintf("is as good as %s: %s%s", reference, wording.Signed(e.Change), interval(e, wording.Signed))
 	case r.Verdict == judge.Improved || r.Verdict == judge.Regressed:
 		return "is " + times(r, reference)
 	}
-	return fmt.Sprintf("against %s: %s, %s%s", reference, r.Verdict, percent(e.Change), interval(e, percent))
+	verdict := string(r.Verdict)
+	if r.Verdict == judge.Estimate && r.Reason != "" {
+		verdict += " (" + string(r.Reason) + ")"
+		if !known(e) { // the reason says why
+			return fmt.Sprintf("against %s: %s, %s", reference, verdict, wording.Signed(e.Change))
+		}
+	}
+	return fmt.Sprintf("against %s: %s, %s%s", reference, verdict, wording.Signed(e.Change), interval(e, wording.Signed))
 }
 
 // times says how many times as good or bad a point is as the reference, with its interval.
@@ -147,28 +169,20 @@ func times(r *compare.Row, reference string) string {
 		word = "smaller"
 	}
 	low, high := factor(e.Low), factor(e.High)
-	text := fmt.Sprintf("%.3gx %s than %s", factor(e.Change), word, reference)
+	digits := func(factor float64) string { return schema.ForPeople(factor, "") }
+	text := fmt.Sprintf("%sx %s than %s", digits(factor(e.Change)), word, reference)
 	if word == "larger" || word == "smaller" {
-		text = fmt.Sprintf("%.3gx %s in %s than %s", factor(e.Change), word, r.Metric, reference)
+		text = fmt.Sprintf("%sx %s in %s than %s", digits(factor(e.Change)), word, r.Metric, reference)
 	}
 	if !known(e) {
 		return text
 	}
-	return fmt.Sprintf("%s (%.3g to %.3g)", text, min(low, high), max(low, high))
+	return fmt.Sprintf("%s (%s to %s)", text, digits(min(low, high)), digits(max(low, high)))
 }
 
 // known tells whether there is an interval.
 func known(e *compare.Estimates) bool {
 	return !math.IsNaN(e.Low) && !math.IsInf(e.Low, 0) && !math.IsNaN(e.High) && !math.IsInf(e.High, 0)
-}
-
-// percent is a change in percent. What rounds to nothing has no sign.
-func percent(change float64) string {
-	text := fmt.Sprintf("%+.1f %%", 100*change)
-	if text == "-0.0 %" || text == "+0.0 %" {
-		return "0.0 %"
-	}
-	return text
 }
 
 // interval is that of a change, in brackets, or why there is none.

@@ -1,6 +1,7 @@
 package verdicts
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -29,16 +30,16 @@ func TestSentences(t *testing.T) {
 		}
 	}
 	say("b is 1.42x faster than a (1.38 to 1.47)", compared(judge.Improved, 1/1.42-1, 1/1.47-1, 1/1.38-1))
-	say("b is 2x slower than a (1.5 to 2.5)", compared(judge.Regressed, 1, .5, 1.5))
-	say("b is as good as a: +0.4 % (-0.5 % to +1.2 %)", compared(judge.Unchanged, .004, -.005, .012))
+	say("b is 2.00x slower than a (1.50 to 2.50)", compared(judge.Regressed, 1, .5, 1.5))
+	say("b is as good as a: +0.4 % (−0.5 % to +1.2 %)", compared(judge.Unchanged, .004, -.005, .012))
 	open := compared(judge.Inconclusive, .05, -.02, .12)
 	open.MoreRuns = 4
-	say("b against a: inconclusive, +5.0 % (-2.0 % to +12.0 %)\ninconclusive: 9 repeats are likely to decide it", open)
-	say("b is 1.5x slower than a", compared(judge.Regressed, .5, math.NaN(), math.NaN()))
+	say("b against a: inconclusive, +5.0 % (−2.0 % to +12.0 %)\ninconclusive: 9 repeats are likely to decide it", open)
+	say("b is 1.50x slower than a", compared(judge.Regressed, .5, math.NaN(), math.NaN()))
 
 	rate := compared(judge.Improved, .25, .2, .3)
 	rate.Metric, rate.Better, rate.Unit = "throughput", "higher", "1/s"
-	say("b is 1.25x larger in throughput than a (1.2 to 1.3)", rate)
+	say("b is 1.25x larger in throughput than a (1.20 to 1.30)", rate)
 	wrong := compared(judge.Improved, -.5, -.6, -.4)
 	wrong.Flags = []string{compare.FlagWrong}
 	say("b against a: one of them has a wrong result", wrong)
@@ -49,15 +50,47 @@ func TestSentences(t *testing.T) {
 	say("b is not compared: a has no result", failed)
 	alone := compared(judge.Inconclusive, 1.15, math.Inf(-1), math.Inf(1))
 	alone.MoreRuns, alone.Reason = 1, judge.FewRuns
-	say("b against a: inconclusive, +115.0 % (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
+	say("b against a: inconclusive, ×2.15 (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
 	hopeless := compared(judge.Inconclusive, -.0001, -.4, .4)
-	say("b against a: inconclusive, 0.0 % (-40.0 % to +40.0 %)\ninconclusive: more repeats are not likely to decide it", hopeless)
+	say("b against a: inconclusive, 0.0 % (−40.0 % to +40.0 %)\ninconclusive: more repeats are not likely to decide it", hopeless)
 	if got := sentences([]compare.Row{open, hopeless}, "variant", "a", 5).Repeats; got != 9 {
 		t.Errorf("%d repeats are likely to decide it, want 9", got)
 	}
 
 	one, two := compared(judge.Improved, -.5, -.6, -.4), compared(judge.Improved, -.5, -.6, -.4)
 	one.Identity.Params, two.Identity.Params = map[string]string{"n": "1"}, map[string]string{"n": "2"}
-	say("n=1: b is 2x faster than a (1.67 to 2.5)\nn=2: b is 2x faster than a (1.67 to 2.5)", one, two)
+	say("n=1: b is 2.00x faster than a (1.67 to 2.50)\nn=2: b is 2.00x faster than a (1.67 to 2.50)", one, two)
 	say("")
+
+	levels := compared(judge.Estimate, -.702, math.NaN(), math.NaN())
+	levels.Reason = judge.Levels
+	say("b against a: estimate (levels), −70.2 %", levels)
+}
+
+func TestNotCompared(t *testing.T) {
+	t.Parallel()
+	err := errors.New("compare: no point has n")
+	if got, want := notCompared("variant=a", err), "not compared with variant=a: no point has n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Of what is looked at very often an interval is nearly sure, and never quite.
+func TestConfidenceIsNeverAll(t *testing.T) {
+	t.Parallel()
+	c := compare.Comparison{Points: []compare.Point{{Spend: 1e-9, Change: .1}}}
+	if got := (Comparison{C: &c}).confidence(); got != ">99.99 %" {
+		t.Errorf("the confidence is %s", got)
+	}
+}
+
+func TestWonByAMetric(t *testing.T) {
+	t.Parallel()
+	won := Won{Lines: []string{"b is 2.00x slower than a"}}
+	if got := won.by([]string{"cpu_user"}).Lines[0]; got != "by cpu_user:" {
+		t.Errorf("the first line is %q", got)
+	}
+	if got := won.by(nil).Lines; len(got) != 1 {
+		t.Errorf("no metric was asked for: %q", got)
+	}
 }
