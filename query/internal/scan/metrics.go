@@ -44,19 +44,20 @@ func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 	if slices.Contains(names, key) {
 		return fault.Input("filter: %s is a parameter, which has no unit, and no run has a metric of that name", fault.Brief(key))
 	}
-	if near := Suggestion(key, names); near != "" {
+	if near := Suggestion(key, names); near != "" && near != "; did you mean metric."+key+"?" {
 		return fault.Input("filter: no run has the metric %q%s", fault.Brief(key), near)
 	}
 	return r.NoMetric(ctx, "filter", key)
 }
 
-// NoMetric is the ErrInput of a metric that no run has of those that were asked about, with the nearest one of the stores.
+// NoMetric is the ErrInput of a metric that no run has of those that were asked about, with the nearest one of the stores, else those that
+// there are.
 func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	names, err := r.Metrics(ctx)
 	if err != nil {
 		return err
 	}
-	hint := ""
+	hint := few(names)
 	if near := schema.Nearest(metric, names); near != "" && near != metric {
 		hint = "; did you mean " + near + "?"
 	}
