@@ -38,10 +38,12 @@ func (b *bench) all(args []string) error {
 	var worst error
 	for _, s := range sessions {
 		err := s.session()
-		if err == nil {
+		switch {
+		case b.cmd.Context().Err() != nil: // the next one would only say so again
+			return err
+		case err == nil:
 			continue
-		}
-		if errors.Is(err, context.Canceled) || b.cmd.Context().Err() != nil || exitCode(err) >= exitStore {
+		case errors.Is(err, context.Canceled) || exitCode(err) >= exitStore:
 			return err
 		}
 		if exitCode(err) > exitCode(worst) {

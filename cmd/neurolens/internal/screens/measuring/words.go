@@ -182,6 +182,8 @@ func GoesOn(o runner.Options) string {
 	switch {
 	case o.Against != "":
 		return "two sides are measured in one session, another --against begins anew"
+	case o.Done == nil:
+		return "a line is measured anew each time; a sweep file goes on, and --print-sweep writes one"
 	case o.Rerun == runner.RerunAll:
 		return "the same command without --rerun all goes on"
 	}
