@@ -157,3 +157,22 @@ func TestSameProgram(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsMeant: a number beside a program is an argument of it, and how that is written is said.
+func TestWordsMeant(t *testing.T) {
+	for want, a := range map[string]struct {
+		args  []string
+		given map[string]string
+	}{
+		"neurolens bench -- sleep 0.01, or quotes": {[]string{"sleep", "0.01"}, map[string]string{}},
+		"--ignore-exit=7":                          {[]string{"false", "7"}, map[string]string{"ignore_exit": "true"}},
+	} {
+		_, err := Open(Asked{Args: a.args, Dash: -1}, &sweep.Overrides{Given: a.given})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q in it", a.args, err, want)
+		}
+		if _, err := Open(Asked{Args: a.args, Dash: 0}, &sweep.Overrides{Given: a.given}); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,11 +1,14 @@
 package line
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -34,3 +37,26 @@ func fileBeside(name string) string {
 	}
 	return ""
 }
+
+// wordsMeant refuses a program whose numbers stand beside it without quotes, as each would be a program of its own: sleep 1.
+// Another word may be a program by the time that it is started.
+func (a *Asked) wordsMeant(o *sweep.Overrides) error {
+	if a.Dash >= 0 || len(a.Args) < 2 || len(o.Set) > 0 {
+		return nil
+	}
+	for _, word := range a.Args[1:] {
+		_, err := exec.LookPath(word)
+		if err == nil || !isNumber(word) {
+			continue
+		}
+		if o.Given["ignore_exit"] == "true" && isNumber(word) {
+			return fmt.Errorf("%q is no program on PATH: write --ignore-exit=%s for that exit status", word, word)
+		}
+		return fmt.Errorf("%q is no program on PATH: each text is a program of its own; for one with its arguments write neurolens bench -- %s, or quotes around it",
+			word, strings.Join(a.Args, " "))
+	}
+	return nil
+}
+
+// isNumber tells a word that is an argument and no name.
+func isNumber(word string) bool { return strings.Trim(word, "0123456789.,") == "" }

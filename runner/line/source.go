@@ -92,6 +92,9 @@ func (a *Asked) files() (all []*Source, err error) {
 func (a *Asked) line(o *sweep.Overrides) (*Source, error) {
 	shell, asked := o.Given["shell"]
 	l := line{texts: a.Args, axes: o.Params, shell: asked && shell != "false"}
+	if err := a.wordsMeant(o); err != nil && !l.shell {
+		return nil, err
+	}
 	if a.Dash == 0 { // the words of one program
 		text, err := words.Join(a.Args)
 		if err != nil {
