@@ -211,8 +211,8 @@ func (w Comparison) differs() []string {
 	c := w.C
 	var differing []string
 	for _, d := range programsFirst(w.Facts.Once(c.Differs)) {
-		named := w.Asked.Axis != "" && strings.HasPrefix(d.Name, "env.runner.") // the values of an axis are asked for by settings
-		if d.Name != "machine" && !named {                                      // which is said below
+		ofPoints := w.comparesPoints() && strings.HasPrefix(d.Name, "env.runner.") // other points are asked for by other settings
+		if d.Name != "machine" && !ofPoints {                                      // which is said below
 			differing = append(differing, differenceText(d))
 		}
 	}

@@ -22,6 +22,10 @@ func TestDiffersNamesTheCommand(t *testing.T) {
 	if got := (Comparison{C: &c, Asked: Asked{Axis: "variant"}}).differs()[0]; strings.Contains(got, "runner.command") {
 		t.Errorf("values of an axis: %q", got)
 	}
+	c.Differs = append(c.Differs, facts.Difference{Name: "variant", Base: []string{"quick"}, Head: []string{"slow"}})
+	if got := (Comparison{C: &c}).differs()[0]; strings.Contains(got, "runner.command") {
+		t.Errorf("other points: %q", got)
+	}
 }
 
 func TestProgramTexts(t *testing.T) {
