@@ -97,7 +97,11 @@ func runCells(run *query.ListedRun, medians, means bool) []term.Cell {
 	if means {
 		cells = append(cells, number(run.Mean))
 	}
-	return append(cells, number(run.P99), term.Cell{Text: samplesText(run.Samples)}, statusCell(run))
+	p99 := number(run.P99)
+	if run.Samples != nil && *run.Samples < 2 { // one sample has no tail
+		p99.Text = term.Unknown
+	}
+	return append(cells, p99, term.Cell{Text: samplesText(run.Samples)}, statusCell(run))
 }
 
 // onlyMean tells that the mean of a run is known, but not the median: other tools' files may have no more.
