@@ -52,8 +52,8 @@ func tagEvents(set, untag []string) ([]ingest.Annotation, error) {
 	var events []ingest.Annotation
 	for _, text := range set {
 		key, value, ok := strings.Cut(text, "=")
-		if !ok || key == "" {
-			return nil, usageErrorf("tag: want KEY=VALUE, got %q", text)
+		if !ok || key == "" || filter.StandsForIDs(key) {
+			return nil, usageErrorf("tag: want KEY=VALUE, got %q; quote a selection of several words", text)
 		}
 		events = append(events, ingest.Annotation{Kind: schema.EventTag, Key: key, Value: value})
 	}
