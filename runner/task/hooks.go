@@ -95,11 +95,13 @@ func (s *supervisor) cleanUp() {
 		return
 	}
 	defer said.Close()
-	attr.Files[1], attr.Files[2] = attr.Files[0], said.Fd()
-	if attr.Files[1], err = nullWriter(); err != nil {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
 		fail("%v", err)
 		return
 	}
+	defer null.Close()
+	attr.Files[1], attr.Files[2] = null.Fd(), said.Fd()
 	path, err := LookPath(argv[0], attr.Env)
 	if err != nil {
 		fail("starting %q: %v", argv[0], err)
@@ -132,12 +134,6 @@ func (s *supervisor) cleanUp() {
 	}
 }
 
-// nullWriter is a descriptor of a device that takes everything.
-func nullWriter() (uintptr, error) {
-	fd, err := syscall.Open(os.DevNull, syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
-	return uintptr(fd), err
-}
-
 // openStdin opens the file that the next process reads, from its first byte on, and gives how to close it.
 func (c *command) openStdin() (done func(), err error) {
 	if c.job.Stdin == "" {
@@ -147,8 +143,12 @@ func (c *command) openStdin() (done func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening stdin %s: %w", c.job.Stdin, err)
 	}
+	nothing := c.attr.Files[0]
 	c.attr.Files[0] = uintptr(fd)
-	return func() { _ = syscall.Close(fd) }, nil
+	return func() {
+		c.attr.Files[0] = nothing // starts of the shell read nothing, before the run and after it
+		_ = syscall.Close(fd)
+	}, nil
 }
 
 // inFolder is a path from a folder; empty: the working directory.

@@ -144,6 +144,22 @@ func TestIgnoredExits(t *testing.T) {
 	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusOK, "", "")
 }
 
+// TestStartReadsNothing: the starts of a shell after the processes that read a file are as those before them.
+func TestStartReadsNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "in"), []byte("some text\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spec := shell("cat >/dev/null; sleep 0.05")
+	spec.Dir, spec.Stdin, spec.Warmup, spec.Iterations = dir, "in", 1, 2
+	spec.Start = []string{"sh", "-c", "readlink /proc/$$/fd/0 >> log"}
+	_ = runSpec(t, t.Context(), spec, nil) // whether these starts can be told from the processes is another matter
+	got := strings.Fields(words(t, filepath.Join(dir, "log")))
+	if want := slices.Repeat([]string{"/dev/null"}, 2*(startsWarmup+starts)); !slices.Equal(got, want) {
+		t.Errorf("starts read %q, want %q", got, want)
+	}
+}
+
 // TestShellStart: what a shell takes to start is no part of the latency; the whole time stands beside it.
 func TestShellStart(t *testing.T) {
 	spec := shell("sleep 0.05; :")
