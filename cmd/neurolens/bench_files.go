@@ -32,8 +32,8 @@ func (b *bench) all(args []string) error {
 			return err
 		}
 	}
-	if format := sessions[0].format; len(sessions) > 1 && (format == "json" || format == "csv") {
-		return usageErrorf("--format %s holds one session, and there are %d sweep files: want jsonl, plain or table", format, len(sessions))
+	if format := sessions[0].format; len(sessions) > 1 && slices.Contains([]string{"json", "csv", "plain"}, format) {
+		return usageErrorf("--format %s holds one session, and there are %d sweep files: want jsonl or table", format, len(sessions))
 	}
 	var worst error
 	for _, s := range sessions {

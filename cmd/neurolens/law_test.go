@@ -87,7 +87,7 @@ var law = []struct {
 	{"cmd/neurolens/internal/workflow", []string{"schema"}, nil},
 	{"cmd/neurolens/internal/gate", []string{"query/compare", "query/history", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/system", nil, nil},
-	{"cmd/neurolens/internal/project", []string{"schema", "query/threshold", "runner/sweep"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml"}},
+	{"cmd/neurolens/internal/project", []string{"schema", "query/threshold", "runner/sweep", "cmd/neurolens/internal/slip"}, []string{"github.com/spf13/cobra", "go.yaml.in/yaml"}},
 	{"cmd/neurolens/internal/settings", []string{"query/answer", "runner/device", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	{"cmd/neurolens/internal/complete", []string{"schema", "query", "cmd/neurolens/internal", "ingest/foreign", "runner/onnx", "runner/sweep"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	{"cmd/neurolens/internal/pager", nil, []string{"github.com/spf13/cobra"}},
@@ -203,8 +203,8 @@ var layers = [][]string{
 
 // commandLayers are the packages of the command, likewise.
 var commandLayers = [][]string{
-	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/pager", "cmd/neurolens/internal/system", "cmd/neurolens/internal/project", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
-	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
+	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/pager", "cmd/neurolens/internal/system", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
+	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/output", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term/termtest"},
 	{"cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
 	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics"},

@@ -91,13 +91,8 @@ func (l line) sweep() ([]byte, error) {
 		if all[i], err = l.read(text); err != nil {
 			return nil, err
 		}
-		for _, earlier := range texts[:i] {
-			switch {
-			case text == earlier:
-				return nil, fmt.Errorf("%q is there twice", text)
-			case l.shell && strings.TrimSpace(text) == strings.TrimSpace(earlier), !l.shell && words.Same(text, earlier):
-				return nil, fmt.Errorf("%q and %q are the same program: their rows would look the same; a comment (# one) tells them apart", earlier, text)
-			}
+		if err := l.refuseAgain(text, texts[:i]); err != nil {
+			return nil, err
 		}
 	}
 	if err := l.placeAxes(all); err != nil {
@@ -120,6 +115,19 @@ func (l line) sweep() ([]byte, error) {
 		return nil, err
 	}
 	return yaml.Marshal(&s)
+}
+
+// refuseAgain refuses a text that is the same program as one before it: their rows would look the same.
+func (l line) refuseAgain(text string, before []string) error {
+	for _, earlier := range before {
+		switch {
+		case text == earlier:
+			return fmt.Errorf("%q is there twice", text)
+		case l.shell && strings.TrimSpace(text) == strings.TrimSpace(earlier), !l.shell && words.Same(text, earlier):
+			return fmt.Errorf("%q and %q are the same program: their rows would look the same; a comment (# one) tells them apart", earlier, text)
+		}
+	}
+	return nil
 }
 
 // word is a text where a sweep file has a value of an axis in a text: in quotes where YAML would read something else.

@@ -45,11 +45,10 @@ func (a *Asked) wordsMeant(o *sweep.Overrides) error {
 		return nil
 	}
 	for _, word := range a.Args[1:] {
-		_, err := exec.LookPath(word)
-		if err == nil || !isNumber(word) {
+		if _, err := exec.LookPath(word); err == nil || !isNumber(word) {
 			continue
 		}
-		if o.Given["ignore_exit"] == "true" && isNumber(word) {
+		if o.Given["ignore_exit"] == "true" {
 			return fmt.Errorf("%q is no program on PATH: write --ignore-exit=%s for that exit status", word, word)
 		}
 		return fmt.Errorf("%q is no program on PATH: each text is a program of its own; for one with its arguments write neurolens bench -- %s, or quotes around it",

@@ -1,16 +1,15 @@
 package project
 
 import (
-	"errors"
+	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
 	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -129,27 +128,10 @@ func (p *Project) apply(root *cobra.Command) error {
 			continue
 		}
 		if err := f.Value.Set(v.text); err != nil {
-			return p.errorf(v.line, "%s: want %s, got %q", v.key, wanted(f, err), v.text)
+			return p.errorf(v.line, "%s: want %s, got %q", v.key, cmp.Or(slip.Number(err), "a value of --"+f.Name), v.text)
 		}
 	}
 	return nil
-}
-
-// wanted is what a flag takes.
-func wanted(f *pflag.Flag, err error) string {
-	var number *strconv.NumError
-	switch f.Value.Type() {
-	case "int", "int64":
-		if errors.As(err, &number) && errors.Is(number.Err, strconv.ErrRange) {
-			return "a number that is not so large"
-		}
-		return "a whole number"
-	case "float64":
-		return "a number"
-	case "bool":
-		return "true or false"
-	}
-	return "a value of --" + f.Name
 }
 
 // Sweep is what the file, and the environment over it, says of keys of a sweep for a command.

@@ -75,9 +75,8 @@ func looksLikeBenchmark(word string) bool {
 // Flag is an error about flags, with what was probably meant.
 func Flag(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
-	var number *strconv.NumError
-	if errors.As(err, &invalid) && errors.As(err, &number) {
-		return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), wanted(number))
+	if number := Number(err); number != "" && errors.As(err, &invalid) {
+		return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), number)
 	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -95,13 +94,17 @@ func Flag(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%sthere is no flag %s%s", lead, spelt, flagHint(cmd, name, short != ""))
 }
 
-func wanted(err *strconv.NumError) string {
+// Number is what a flag takes that could not be read as a number, or as true or false; empty: the error is another one.
+func Number(err error) string {
+	var number *strconv.NumError
 	switch {
-	case errors.Is(err.Err, strconv.ErrRange):
+	case !errors.As(err, &number):
+		return ""
+	case errors.Is(number.Err, strconv.ErrRange):
 		return "a number that is not so large"
-	case err.Func == "ParseFloat":
+	case number.Func == "ParseFloat":
 		return "a number"
-	case err.Func == "ParseBool":
+	case number.Func == "ParseBool":
 		return "true or false"
 	}
 	return "a whole number"
