@@ -62,7 +62,7 @@ var shellCases = []struct {
 	{line: "neurolens bench --set timeouts.me", offers: "timeouts.measure=", then: "neurolens bench --set timeouts.measure="},
 	{line: "neurolens ingest --from go-b", offers: "go-bench", then: "neurolens ingest --from go-bench "},
 	{line: "neurolens store rep", offers: "repair", then: "neurolens store repair "},
-	// Where something cannot be read, less is offered and nothing is said.
+	// Where something cannot be read, less is offered and no error is printed.
 	{line: "neurolens --store nowhere ls backend=t", offers: "", then: ""},
 	{line: "neurolens --store damaged ls backend=t", offers: "", then: ""},
 	{line: "neurolens --store damaged ls bat", offers: "batch_size=", then: "neurolens --store damaged ls batch_size="},

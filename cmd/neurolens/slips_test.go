@@ -16,7 +16,7 @@ type typo struct {
 	typed string
 	sweep bool
 	code  int
-	cure  string // a part of the message, which names the cure; empty: it is taken as it was meant, and nothing is said
+	cure  string // a part of the message, which names the cure; empty: it is taken as it was meant, without a message
 }
 
 // readSlips reads testdata/slips.txt: a line with what was typed, one with the exit code and the part of the message.

@@ -158,7 +158,7 @@ func TestSameProgram(t *testing.T) {
 	}
 }
 
-// TestWordsMeant: a number beside a program is an argument of it, and how that is written is said.
+// TestWordsMeant: a number beside a program is an argument of it, and the error shows how to write that.
 func TestWordsMeant(t *testing.T) {
 	for want, a := range map[string]struct {
 		args  []string

@@ -9,7 +9,7 @@ import (
 )
 
 // spelled gives each benchmark of a Python file a text of its own: those that stand behind the file (bench.py:a,b), or those that
-// are found in it. found tells that the only text is a file in which several were found.
+// are found in it. found is true where the only text is a file in which several were found.
 func (l line) spelled() (all []string, found bool, err error) {
 	if l.shell {
 		return l.texts, false, nil

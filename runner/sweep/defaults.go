@@ -4,7 +4,7 @@ import "go.yaml.in/yaml/v4"
 
 // Defaults are values of keys of a sweep from outside of it. They hold where the sweep says nothing.
 type Defaults struct {
-	Layer string     // where a setting is said to come from: LayerProject, LayerEnvironment
+	Layer string     // where a setting comes from: LayerProject, LayerEnvironment
 	Name  string     // of the file or the variable, for errors
 	Lines bool       // the nodes have lines of a file
 	Keys  *yaml.Node // a map

@@ -135,7 +135,7 @@ func (p *Pager) Close() error {
 	return errors.Join(err, said)
 }
 
-// Stderr is standard error on the same terminal. What is said there while the pager may still be shown would be lost between its
+// Stderr is standard error on the same terminal. A message that came while the pager may still be shown would be lost between its
 // pages, so it comes after them.
 func (p *Pager) Stderr() io.Writer { return after{p} }
 

@@ -1,4 +1,4 @@
-// Package settings is the command config: what is set for the commands of a project, and where that is said.
+// Package settings is the command config: the settings for the commands of a project, and where each comes from.
 package settings
 
 import (

@@ -44,7 +44,7 @@ func TestOfUser(t *testing.T) {
 			for _, terminal := range []bool{false, true} {
 				colored := streams.Colored(c.flags["color"], terminal, func(name string) string { return c.environ[name] })
 				if want := got.Value == "always" || got.Value == "" && terminal; colored != want {
-					t.Errorf("with %v and %v there is colour: %v, and color is said to be %q", c.flags, c.environ, colored, got.Value)
+					t.Errorf("with %v and %v there is colour: %v, and config shows color as %q", c.flags, c.environ, colored, got.Value)
 				}
 			}
 		}

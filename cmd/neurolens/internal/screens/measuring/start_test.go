@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestStartLine: what a start takes is said where it is much of a program's time, and of programs alone.
+// TestStartLine: the summary has the time of a start where it is much of a program's time, and for programs alone.
 func TestStartLine(t *testing.T) {
 	s := &sweep.Sweep{Points: []sweep.Point{
 		{PointID: "program", Executor: schema.ExecutorCommand},

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestGoesOn: what is said of the rest of a session is what the same command does.
+// TestGoesOn: the message about the rest of a session is what the same command does.
 func TestGoesOn(t *testing.T) {
 	t.Parallel()
 	done := func(string) ([]schema.Run, error) { return nil, nil }
