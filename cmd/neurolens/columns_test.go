@@ -21,7 +21,7 @@ import (
 	"github.com/neurolens/neurolens/query/operators"
 )
 
-var update = flag.Bool("update", false, "write query/COLUMNS.md anew")
+var update = flag.Bool("update", false, "write query/COLUMNS.md and the golden screens anew")
 
 // columnsHead is what stands above the tables of columns.
 const columnsHead = "# Columns of answers\n\n" +

@@ -11,18 +11,13 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // TestScreensOnATerminal: on terminals of 80 and 200 columns no line is longer than the terminal, and no two lines with a value are
 // the same, although the names differ in their middles alone and do not fit.
 func TestScreensOnATerminal(t *testing.T) {
-	_, err := exec.LookPath("script")
-	needs(t, "script", err)
 	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var lines strings.Builder
 	long := strings.Repeat("and_a_long_name_", 6)
 	for session := range 3 {
@@ -37,17 +32,10 @@ func TestScreensOnATerminal(t *testing.T) {
 	programIn(t, dir, "ingest", "runs.jsonl")
 	for _, columns := range []int{80, 200} {
 		for command, least := range map[string]int{"ls session=last": 12, "history": 12, "compare session=last~1 session=last --all": 12} {
-			cmd := exec.Command("script", "-qefc", fmt.Sprintf(`stty cols %d rows 60; "$PROGRAM" %s`, columns, command), os.DevNull)
-			cmd.Dir = dir
-			cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "TZ=UTC", "NEUROLENS_FORMAT=")
-			out, err := cmd.Output()
-			if err != nil {
-				t.Errorf("%s: %v\n%s", command, err, out)
-				continue
-			}
+			out := shownOn(t, dir, columns, command)
 			rows := map[string]bool{}
-			for line := range strings.Lines(string(out)) {
-				line = strings.TrimRight(ansi.Strip(line), "\r\n")
+			for line := range strings.Lines(out) {
+				line = strings.TrimRight(line, "\n")
 				if ansi.StringWidth(line) > columns && !strings.HasPrefix(line, "next") {
 					t.Errorf("%s: a line is wider than %d:\n%s", command, columns, line)
 				}
@@ -64,4 +52,60 @@ func TestScreensOnATerminal(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestGoldenScreens: what people see on terminals of 80 and 200 columns of the runs of a CI system, as the script ci_log shows it
+// on a pipe.
+func TestGoldenScreens(t *testing.T) {
+	dir := t.TempDir()
+	script, err := txtar.ParseFile(filepath.Join("testdata", "script", "ci_log.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range script.Files {
+		if file.Name == "runs.jsonl" {
+			if err := os.WriteFile(filepath.Join(dir, file.Name), file.Data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	programIn(t, dir, "ingest", "runs.jsonl")
+	for _, columns := range []int{80, 200} {
+		for _, command := range []string{"ls --limit 4", "compare session=last~8 session=last", "history", "explain session=last~8 session=last"} {
+			got := shownOn(t, dir, columns, command)
+			word, _, _ := strings.Cut(command, " ")
+			golden := filepath.Join("testdata", "screens", fmt.Sprintf("%s_%d.txt", word, columns))
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("%s at %d columns: got\n%swant\n%s", command, columns, got, want)
+			}
+		}
+	}
+}
+
+// shownOn is what a command of the program shows on a terminal of so many columns, without its colours.
+func shownOn(t *testing.T, dir string, columns int, command string) string {
+	t.Helper()
+	_, err := exec.LookPath("script")
+	needs(t, "script", err)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("script", "-qefc", fmt.Sprintf(`stty cols %d rows 60; "$PROGRAM" %s`, columns, command), os.DevNull)
+	cmd.Dir = dir
+	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "TZ=UTC", "NEUROLENS_FORMAT=")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return strings.ReplaceAll(ansi.Strip(string(out)), "\r\n", "\n")
 }

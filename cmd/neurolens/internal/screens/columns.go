@@ -211,7 +211,7 @@ func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View
 		names := slices.Compact(slices.Sorted(slices.Values(metrics.Values)))
 		v.Above = []string{strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "" }), ", ")}
 	}
-	return output.Narrowed(v, term.Page{Width: l.Reader.Width, Whole: l.Reader.Whole}), nil
+	return output.Narrowed(v, l.Reader.Page()), nil
 }
 
 // severalMetrics are the metrics that have columns of their own.
@@ -330,7 +330,7 @@ func (l Listing) ChosenGroups(g query.Grouping, asked []string) (answer.Table, f
 	at, _ := places(asked, heads)
 	if len(at) < len(asked) { // the table does not show all of them
 		return out, func() term.View {
-			v := output.TableView(out, term.Page{Width: l.Reader.Width, Whole: l.Reader.Whole})
+			v := output.TableView(out, l.Reader.Page())
 			v.Above, v.Below = shown.Above, shown.Below
 			return v
 		}, nil

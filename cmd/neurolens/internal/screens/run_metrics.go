@@ -24,7 +24,7 @@ type metricRows struct {
 func (m metricRows) view(v term.View) term.View {
 	wide := m.wide(v, m.varying)
 	wide.Compact = func() term.View {
-		if merged := m.wide(v, m.reader.MergedAxes(m.varying)); merged.Fits(m.reader.Width) {
+		if merged := m.wide(v, m.reader.MergedAxes(m.varying)); merged.Fits(m.reader.Page()) {
 			return merged
 		}
 		return m.stacked(v)

@@ -7,13 +7,25 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// cutColumn are the texts of a column in so many columns of the terminal. Where their beginnings do not tell them apart, what
-// all have in common at the beginning goes, or the middle of each, or the words that most of them have.
+// cutColumn are the texts of a column in so many columns of the terminal. Where their beginnings do not tell them apart, the middle
+// of what all have in common at the beginning goes, or the middle of each, or the words that most of them have.
 func (v View) cutColumn(c, width int) []string {
-	whole := make([]string, len(v.Rows))
-	for i, row := range v.Rows {
-		whole[i] = OneLine(row[c].Text)
+	whole := v.texts(c)
+	short, ends := tellingApart(whole, width), withoutBeginning(whole)
+	if slices.Equal(ends, whole) || !slices.Equal(short, ends) {
+		return short
 	}
+	room := width - widest(ends)
+	for i, text := range ends {
+		if text != Unknown {
+			short[i] = ansi.Truncate(whole[i], room, "") + text
+		}
+	}
+	return short
+}
+
+// tellingApart are texts cut to a width so that as many as possible differ, with no more of what all begin with than needed.
+func tellingApart(whole []string, width int) []string {
 	ends := withoutBeginning(whole)
 	ways := [][]string{
 		cutAll(whole, width, Cut), cutAll(ends, width, Cut), cutAll(whole, width, cutMiddle), cutAll(ends, width, cutMiddle),

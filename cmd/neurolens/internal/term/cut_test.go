@@ -42,3 +42,33 @@ func TestLongCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestLongNamesCostNoColumn: names are cut before a column of values goes, as long as they differ; what reads all of a page, as a
+// file does, has them whole.
+func TestLongNamesCostNoColumn(t *testing.T) {
+	t.Parallel()
+	const long = "./bench_attention --causal --head-dim 128 --implementation "
+	v := View{
+		Columns: []Column{{Header: "VARIANT"}, {Header: "MEDIAN", Right: true}, {Header: "P99", Right: true, Drop: 1}},
+		Rows:    [][]Cell{{{Text: long + "flash"}, {Text: "103 µs"}, {Text: "124 µs"}}, {{Text: long + "eager"}, {Text: "146 µs"}, {Text: "175 µs"}}},
+	}
+	for _, c := range []struct {
+		page Page
+		want string
+	}{
+		{Page{Width: 40}, "VARIANT               MEDIAN     P99\n./bench_attent…flash  103 µs  124 µs\n./bench_attent…eager  146 µs  175 µs\n"},
+		{Page{Width: 40, Whole: true}, "VARIANT" + strings.Repeat(" ", 57) + "  MEDIAN\n" + long + "flash  103 µs\n" + long + "eager  146 µs\n"},
+	} {
+		var b strings.Builder
+		v.Render(&b, c.page)
+		if b.String() != c.want {
+			t.Errorf("at %+v\n%swant\n%s", c.page, b.String(), c.want)
+		}
+	}
+	v.Rows[1][0].Text = strings.Repeat("other ", 11) // no beginning in common: half of the terminal
+	var b strings.Builder
+	v.Render(&b, Page{Width: 40})
+	if want := "VARIANT               MEDIAN     P99\n./bench_attention -…  103 µs  124 µs\nother other other o…  146 µs  175 µs\n"; b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}

@@ -16,7 +16,7 @@ type laid struct {
 
 // lay fits the table of a view into a page.
 func (v View) lay(page Page) laid {
-	shown, widths, _ := v.fit(page.Width)
+	shown, widths, _ := v.fit(page)
 	if page.Whole {
 		_, _, widths = v.measure()
 	}

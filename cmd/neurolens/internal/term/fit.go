@@ -27,26 +27,30 @@ func (v View) Leading(width int) (first View, left int) {
 	return first, len(v.Columns) - n
 }
 
-// ShowsLast tells whether the last column is shown in a terminal of so many columns.
-func (v View) ShowsLast(width int) bool {
-	shown, _, _ := v.fit(width)
+// ShowsLast tells whether the last column is shown on a page.
+func (v View) ShowsLast(page Page) bool {
+	shown, _, _ := v.fit(page)
 	return slices.Contains(shown, len(v.Columns)-1)
 }
 
-// Fits tells whether no text is cut in a terminal of so many columns, though columns may be left out.
-func (v View) Fits(width int) bool {
-	_, _, fits := v.fit(width)
+// Fits tells whether a page has room for the texts, of which those wider than half of it may be cut as far as they still differ.
+// Columns may be left out.
+func (v View) Fits(page Page) bool {
+	_, _, fits := v.fit(page)
 	return fits
 }
 
-// fit chooses the columns that are shown and how wide each is. Columns go in their order, then headers that are wider
-// than what is below them are cut. Where that is not enough, texts are cut, the widest first, and fits is false.
-func (v View) fit(width int) (shown, widths []int, fits bool) {
+// fit chooses the columns that are shown and how wide each is. What is wider than half of the page is cut to that, where its
+// texts still differ then. Columns go in their order, then headers that are wider than what is below them are cut. Where that
+// is not enough, texts are cut, the widest first, and fits is false.
+func (v View) fit(page Page) (shown, widths []int, fits bool) {
+	width := page.Width
 	shown, texts, widths := v.measure()
-	total := -len(Gap)
-	for _, w := range widths {
-		total += w + len(Gap)
+	var rooms []int
+	if sum(widths) > width && !page.Whole {
+		rooms = v.halve(width, texts, widths)
 	}
+	total := sum(widths)
 	for total > width {
 		first := slices.MaxFunc(shown, func(a, b int) int { return v.Columns[a].Drop - v.Columns[b].Drop })
 		if v.Columns[first].Drop == 0 {
@@ -79,16 +83,66 @@ func (v View) fit(width int) (shown, widths []int, fits bool) {
 		}
 		return widths[c] - least
 	})
+	for c, room := range rooms {
+		if more := min(room-widths[c], width-total); more > 0 && slices.Contains(shown, c) {
+			widths[c] += more
+			total += more
+		}
+	}
 	return shown, widths, fits
+}
+
+// halve makes the columns narrower whose texts are wider than half of so many columns of the terminal, and can be cut to that
+// without two becoming the same: to what tells them apart. A long name would cost columns of values otherwise. It gives how wide
+// each may be again where there is room.
+func (v View) halve(width int, texts, widths []int) (rooms []int) {
+	rooms = slices.Clone(widths)
+	for c, column := range v.Columns {
+		header := ansi.StringWidth(OneLine(column.Header))
+		room := max(width/2, header)
+		if texts[c] <= room || column.Right || column.Fixed {
+			continue
+		}
+		whole := v.texts(c)
+		if short := tellingApart(whole, room); distinct(short) == distinct(whole) {
+			rooms[c], texts[c] = room, widest(short)
+			widths[c] = max(texts[c], header)
+		}
+	}
+	return rooms
+}
+
+// sum is how wide a table of columns of these widths is.
+func sum(widths []int) int {
+	total := -len(Gap)
+	for _, w := range widths {
+		total += w + len(Gap)
+	}
+	return total
+}
+
+// widest is the width of the widest text.
+func widest(texts []string) int {
+	width := 0
+	for _, text := range texts {
+		width = max(width, ansi.StringWidth(text))
+	}
+	return width
+}
+
+// texts are what a column says, a line each.
+func (v View) texts(c int) []string {
+	all := make([]string, len(v.Rows))
+	for i, row := range v.Rows {
+		all[i] = OneLine(row[c].Text)
+	}
+	return all
 }
 
 // measure gives every column, how wide its texts are, and how wide they are with the header.
 func (v View) measure() (columns, texts, widths []int) {
 	for i, c := range v.Columns {
-		text := 0
-		for _, row := range v.Rows {
-			text = max(text, ansi.StringWidth(OneLine(row[i].Text)))
-		}
+		text := widest(v.texts(i))
 		columns = append(columns, i)
 		texts = append(texts, text)
 		widths = append(widths, max(text, ansi.StringWidth(OneLine(c.Header))))

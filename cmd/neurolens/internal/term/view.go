@@ -58,7 +58,7 @@ type Page struct {
 // the page has them whole.
 func (v View) Render(w io.Writer, page Page) {
 	width := page.Width
-	if v.Compact != nil && !v.Fits(width) {
+	if v.Compact != nil && !v.Fits(page) {
 		v = v.Compact()
 	}
 	for _, line := range v.Above {

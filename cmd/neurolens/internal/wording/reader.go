@@ -14,6 +14,9 @@ type Reader struct {
 	Stores []string
 }
 
+// Page is what the reader has before them, without colour.
+func (r Reader) Page() term.Page { return term.Page{Width: r.Width, Whole: r.Whole} }
+
 // When prints a time in local time; what is no time is not known.
 func (r Reader) When(v any) string {
 	t, ok := v.(time.Time)

@@ -61,7 +61,7 @@ func (r pointRows) compact(v term.View, metrics []string, varying []wording.Axis
 	v.Columns, v.Rows = nil, nil
 	return func() term.View {
 		merged := reader.MergedAxes(varying)
-		if narrow := r.wide(v, metrics, merged); narrow.Fits(reader.Width) {
+		if narrow := r.wide(v, metrics, merged); narrow.Fits(reader.Page()) {
 			return narrow
 		}
 		return r.stacked(v, metrics, merged)

@@ -129,19 +129,18 @@ func (b beside) around(v term.View) term.View {
 func (b beside) view(v term.View) term.View {
 	varying := b.varying(b.places())
 	v.Columns, v.Rows = b.table(varying, b.Asked.Axis == "")
-	width := b.Reader.Width
 	compact := v
 	v.Compact = func() term.View {
 		for _, x := range [][]wording.Axis{varying, b.Reader.MergedAxes(varying)} {
 			short := compact
-			if short.Columns, short.Rows = b.table(x, false); !b.relative() && short.Fits(width) {
+			if short.Columns, short.Rows = b.table(x, false); !b.relative() && short.Fits(b.Reader.Page()) {
 				return b.ofHead(short)
 			}
 		}
 		places, pairs := b.results()
 		stacked := append(b.varying(pairs), b.axisOf(places, "metric", func(r *compare.Row) any { return answer.Text(r.Metric) }))
 		for _, x := range [][]wording.Axis{stacked, b.Reader.MergedAxes(stacked)} {
-			if compact.Columns, compact.Rows = b.points(places, x); compact.Fits(width) {
+			if compact.Columns, compact.Rows = b.points(places, x); compact.Fits(b.Reader.Page()) {
 				break
 			}
 		}

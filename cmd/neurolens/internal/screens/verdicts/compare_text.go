@@ -36,7 +36,7 @@ var meanings = map[string]string{
 
 // explained are lines about the words that rows have, where there is room for these.
 func (w Comparison) explained(v term.View, places []int) []string {
-	if len(v.Columns) > 0 && w.Reader.Width > 0 && !v.ShowsLast(w.Reader.Width) {
+	if len(v.Columns) > 0 && w.Reader.Width > 0 && !v.ShowsLast(w.Reader.Page()) {
 		return nil
 	}
 	var words []string
