@@ -25,7 +25,7 @@ func (b *bench) all(args []string) error {
 		}
 	}()
 	if b.flags.printSweep {
-		return sessions[0].keep(len(sessions))
+		return sessions[0].keep()
 	}
 	for _, s := range sessions {
 		if err := s.read(); err != nil {
@@ -98,11 +98,8 @@ func (b *bench) session() error {
 }
 
 // keep prints the sweep file that the line stands for.
-func (b *bench) keep(sources int) error {
-	if sources > 1 {
-		return usageErrorf("bench: --print-sweep: they are sweep files already")
-	}
-	text, err := b.source.Keep(b.overrides)
+func (b *bench) keep() error {
+	text, err := b.source.Keep(b.overrides, b.cmd.Flags().Changed)
 	if err != nil {
 		return usageErrorf("bench: %w", err)
 	}

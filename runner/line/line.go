@@ -130,6 +130,20 @@ func (l line) refuseAgain(text string, before []string) error {
 	return nil
 }
 
+// refuseSet refuses a KEY=VALUE of --set that says once more what the line says: a sweep file has both, and one of them would do
+// nothing.
+func (l line) refuseSet(text string) error {
+	key, values, _ := strings.Cut(text, "=")
+	if slices.Contains([]string{"command", "file", "model", "variants", "benchmarks"}, key) {
+		return fmt.Errorf("--set %s: the line says what is measured: %s", text, strings.Join(l.texts, ", "))
+	}
+	name, isAxis := strings.CutPrefix(key, "grid.")
+	if isAxis && slices.ContainsFunc(l.texts, func(t string) bool { return strings.Contains(t, "{"+name+"}") }) {
+		return fmt.Errorf("--set %s: {%s} in a program stands for the values of -P: want -P %s=%s", text, name, name, strings.Trim(values, "[]"))
+	}
+	return nil
+}
+
 // word is a text where a sweep file has a value of an axis in a text: in quotes where YAML would read something else.
 func word(text string) string {
 	var n yaml.Node

@@ -108,6 +108,9 @@ func (a *Asked) line(o *sweep.Overrides) (*Source, error) {
 		}
 	}
 	for _, text := range o.Set {
+		if err := l.refuseSet(text); err != nil {
+			return nil, err
+		}
 		_ = l.template(text, &l.shared)
 	}
 	src, err := l.sweep()
@@ -151,13 +154,20 @@ func (s *Source) Name() string {
 	return "standard input"
 }
 
-// Keep is the sweep file of a line, with what the command line says besides written into it.
-func (s *Source) Keep(o sweep.Overrides) ([]byte, error) {
+// notKept are options of bench that change what is run, and that a sweep file has no key for.
+var notKept = []string{"against", "until-settled", "rerun", "max-time", "no-skip-after-oom", "out-dir", "layout"}
+
+// Keep is the sweep file of a line, with what the command line says besides written into it. given tells whether an
+// option of bench stands there.
+func (s *Source) Keep(o sweep.Overrides, given func(option string) bool) ([]byte, error) {
 	if s.Texts == nil {
 		return nil, fmt.Errorf("--print-sweep: %s is a sweep file already", s.Name())
 	}
 	if len(o.Targets) > 0 {
 		return nil, errors.New("--print-sweep: a sweep file has no --targets: leave out what is not to run")
+	}
+	if at := slices.IndexFunc(notKept, given); at >= 0 {
+		return nil, fmt.Errorf("--print-sweep: a sweep file has no --%s: give it when the file is run", notKept[at])
 	}
 	src, err := io.ReadAll(s)
 	if err != nil {

@@ -49,7 +49,7 @@ func Kept(src []byte, o Overrides) ([]byte, error) {
 		over = mergedMaps(over, mapNode(0, "grid", mapNode(0, name, list.Node)), "")
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Tags)) {
-		over = mergedMaps(over, mapNode(0, "tags", mapNode(0, name, textNode(0, o.Tags[name]))), "")
+		over = mergedMaps(over, mapNode(0, "tags", mapNode(0, name, textNode(0, Literal(o.Tags[name])))), "")
 	}
 	return yaml.Marshal(merged(top, over))
 }

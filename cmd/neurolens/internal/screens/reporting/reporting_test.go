@@ -272,3 +272,12 @@ func TestHints(t *testing.T) {
 		t.Errorf("a timeout of another tool says %q", got)
 	}
 }
+
+// TestHeadline: a pair that is slower by its estimate is not counted as regressed.
+func TestHeadline(t *testing.T) {
+	t.Parallel()
+	c := &summary.Comparison{Axis: "variant", Baseline: "a", All: summary.Ratios{Pairs: 3, Compared: 3, Slower: 2}, Verdicts: map[string]int{"regressed": 1, "inconclusive": 2}}
+	if got, want := (&Document{}).headline(c), "against variant=a: 2 of 3 pairs slower by estimate, 1 regressed by verdict; "; !strings.HasPrefix(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

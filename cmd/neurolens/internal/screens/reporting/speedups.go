@@ -19,8 +19,8 @@ func (d *Document) headline(c *summary.Comparison) string {
 	if a.Compared == 0 {
 		return fmt.Sprintf("against %s: none of %s has a speed-up", nameOf(c), term.Count(a.Pairs, "pair"))
 	}
-	return fmt.Sprintf("against %s: %s of %s slower; geometric mean %s, median %s, best %s, worst %s", nameOf(c), term.Thousands(a.Slower),
-		term.Count(a.Compared, "pair"), times(a.GeometricMean), times(a.Median), times(a.Best), times(a.Worst))
+	return fmt.Sprintf("against %s: %s of %s slower by estimate, %s regressed by verdict; geometric mean %s, median %s, best %s, worst %s", nameOf(c),
+		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), times(a.GeometricMean), times(a.Median), times(a.Best), times(a.Worst))
 }
 
 // nameOf names the baseline of a comparison.
