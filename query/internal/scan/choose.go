@@ -57,7 +57,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	}
 	sel := Selection{cond, order, r.Src.Within(q.Bounds)}
 	sel.Restrict(q.Bounds)
-	return sel, nil
+	return sel, r.remarkAbsent(ctx, sel.Words)
 }
 
 // ignore is for a statement of which the rows do not matter.

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,35 @@ func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, 
 		reasons = append(reasons, "each word of the filter matches some run, but none matches as a whole")
 	}
 	return reasons, nil
+}
+
+// remarkAbsent remarks values of a short list that no run has: the runs that have the others would hide a slip of the pen. Of a list
+// without any run, Nothing speaks.
+func (r *Reader) remarkAbsent(ctx context.Context, words []filter.CompiledWord) error {
+	const short = 8 // values, each of which is looked for in all runs
+	for _, w := range words {
+		if r.Conn.Remark == nil || !w.Wants || w.Op != "=" || len(w.Values) < 2 || len(w.Values) > short {
+			continue
+		}
+		var absent []string
+		for _, v := range w.Values {
+			one, err := r.Selected(ctx, Question{Filter: w.Key + "=" + filter.QuoteWord(v.Text)})
+			if err != nil {
+				return err
+			}
+			reasons, err := r.Reasons(ctx, one)
+			if err != nil && !errors.Is(err, fault.ErrInput) { // of a key that no run has: the whole filter says so
+				return err
+			}
+			absent = append(absent, reasons...)
+		}
+		if len(absent) < len(w.Values) {
+			for _, text := range absent {
+				r.Conn.Remark(text)
+			}
+		}
+	}
+	return nil
 }
 
 // whyNot says why a word matches no run, with the key or value that was probably meant.
