@@ -24,10 +24,11 @@ import (
 // shellCases are lines at whose end the key for completion is pressed, in a folder with a store of runtest's sweep and a sweep file.
 var shellCases = []struct {
 	line   string
-	offers string // what the shell offers, in whatever order; words of it where more is offered
+	offers string // what the shell offers, in whatever order; words of it where more is offered; ␣ is a space within one
 	more   bool   // more is offered
 	files  bool   // of the shell's own
 	then   string // the line after it, where it is longer; a space at its end ends the word
+	inZsh  string // the line in zsh, where that is another
 }{
 	{line: "neurolens ls --format js", offers: "json jsonl", then: "neurolens ls --format json"},
 	{line: "neurolens ls --format=md", offers: "md", then: "neurolens ls --format=md "},
@@ -44,6 +45,19 @@ var shellCases = []struct {
 	{line: "neurolens ls env.cpu.fact_1", offers: "env.cpu.fact_1= env.cpu.fact_10= env.cpu.fact_19=", more: true, then: ""},
 	{line: "neurolens ls suite=", offers: "suite=nightly", then: "neurolens ls suite=nightly "},
 	{line: "neurolens ls session=", offers: "session=last session=last~1 session=SESSION", then: ""},
+	{line: "neurolens ls variant=", offers: "variant=fused variant=sort␣big.txt variant=wc␣-l␣a.txt variant=wc␣-l␣b.txt", then: ""},
+	{line: "neurolens ls variant=so", offers: "variant=sort␣big.txt", then: `neurolens ls variant=sort\ big.txt `},
+	{line: `neurolens ls variant=sort\ b`, offers: "variant=sort␣big.txt", then: `neurolens ls variant=sort\ big.txt `},
+	{line: "neurolens ls variant=w", offers: "variant=wc␣-l␣a.txt variant=wc␣-l␣b.txt", then: `neurolens ls variant=wc\ -l\ `},
+	{line: `neurolens ls variant=wc\ -l\ b`, offers: "variant=wc␣-l␣b.txt", then: `neurolens ls variant=wc\ -l\ b.txt `},
+	{line: `neurolens ls variant=fused,\"s`, offers: `variant=fused,"sort␣big.txt"`, then: `neurolens ls variant=fused,\"sort\ big.txt\" `},
+	{line: `neurolens compare variant=sort\ big.txt backend=on`, offers: "backend=onnxrt", then: `neurolens compare variant=sort\ big.txt backend=onnxrt `},
+	{line: "neurolens compare --matrix variant=so", offers: "variant=sort␣big.txt", then: `neurolens compare --matrix variant=sort\ big.txt `},
+	{line: "neurolens compare --matrix=variant=so", offers: "variant=sort␣big.txt", then: `neurolens compare --matrix=variant=sort\ big.txt `},
+	{line: `neurolens bench 'sort {n}' -P `, offers: "n=", then: `neurolens bench 'sort {n}' -P n=`},
+	{line: `neurolens ls "variant=so`, offers: "variant=sort␣big.txt", then: `neurolens ls "variant=sort big.txt" `},
+	{line: `neurolens ls 'variant=so`, offers: "variant=sort␣big.txt", then: `neurolens ls 'variant=sort big.txt' `},
+	{line: `neurolens ls variant='so`, offers: "variant=sort␣big.txt", then: `neurolens ls variant='sort big.txt' `, inZsh: `neurolens ls variant=sort\ big.txt `},
 	{line: "neurolens ls --columns p9", offers: "p90 p95 p99", then: "neurolens ls --columns p9"},
 	{line: "neurolens ls --columns run_id,bat", offers: "run_id,batch_size", then: "neurolens ls --columns run_id,batch_size"},
 	{line: "neurolens ls --sort=-p9", offers: "-p90 -p95 -p99", then: ""},
@@ -84,6 +98,10 @@ func completionFolder(t *testing.T) (dir string, names *strings.Replacer) {
 		made := runtest.NewSweep(1, 10)
 		for i := range 24 {
 			r := made.Next()
+			if i < 3 {
+				r.Variant = []string{"sort big.txt", "wc -l a.txt", "wc -l b.txt"}[i]
+				r.PointID = schema.PointID(&r)
+			}
 			if i == 23 {
 				r.Benchmark = "builtin:tiny"
 				r.PointID = schema.PointID(&r)
@@ -140,7 +158,7 @@ func checkOffers(t *testing.T, line, want string, more bool, got []string) {
 		return dot && slices.Contains(got, before)
 	})
 	for _, word := range strings.Fields(want) {
-		if !slices.Contains(got, word) {
+		if !slices.Contains(got, strings.ReplaceAll(word, "␣", " ")) {
 			t.Errorf("%s: offers %q, want %s among them", line, got, word)
 		}
 	}
@@ -238,7 +256,14 @@ PS1='ready> '
 
 // afterBreaks are words without what stands before the last break of the word at the end of a line.
 func afterBreaks(line, words, breaks string) string {
-	typed := line[strings.LastIndex(line, " ")+1:]
+	typed := strings.ReplaceAll(line, `\ `, "␣")
+	typed = typed[strings.LastIndex(typed, " ")+1:]
+	if strings.HasPrefix(typed, "--") {
+		_, typed, _ = strings.Cut(typed, "=")
+	}
+	if strings.HasPrefix(typed, `"`) || strings.HasPrefix(typed, "'") {
+		return words
+	}
 	before := typed[:strings.LastIndexAny(typed, breaks)+1]
 	all := strings.Fields(words)
 	for i := range all {
@@ -319,6 +344,9 @@ func typeLines(t *testing.T, shell, rc, breaks, script string) {
 			checkOffers(t, c.line, offers, c.more, got)
 		}
 		want := names.Replace(c.then)
+		if rc == ".zshrc" && c.inZsh != "" {
+			want = c.inZsh
+		}
 		if want == "" {
 			want = c.line
 		}

@@ -27,31 +27,60 @@ var entries = []struct{ prefix, column string }{
 	{"param.", "params"}, {"tag.", "tags"}, {"env.", "env"}, {"env_missing.", "env_missing"}, {"applied.", "applied"},
 }
 
-// filters are the conditions of a filter: a key with its operator, and then a value.
+// filters are the conditions of a filter: a key with its operator, and then a value. An argument that begins as a value of several
+// words goes on as that, and else its last word is a condition of its own.
 func filters(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 	at := strings.LastIndexAny(r.typed, " (") + 1
-	if strings.Count(r.typed, `"`)%2 == 1 {
-		at = 0 // within a quoted value
+	if at > 0 {
+		if all := beginning(r.equals(""), r.typed); len(all) > 0 {
+			return all, done
+		}
+		if strings.Count(r.typed, `"`)%2 == 1 {
+			return nil, done // within a quoted value that no run has
+		}
 	}
 	before := r.typed[:at]
 	r.typed = r.typed[at:]
-	key, op, values := condition(r.typed)
-	var all []cobra.Completion
-	if op == "" {
-		all = r.conditions()
-	} else if strings.HasSuffix(op, "=") && !strings.ContainsAny(op, "<>") {
-		head := key + op + values[:strings.LastIndex(values, ",")+1]
-		for _, value := range r.valuesOf(key) {
-			all = append(all, head+value)
-		}
+	all, then := r.equals(before), done
+	if _, op, _ := condition(r.typed); op == "" {
+		all, then = r.conditions(), open
 	}
 	for i := range all {
 		all[i] = before + all[i]
 	}
-	if op == "" {
-		return all, open
+	return all, then
+}
+
+// equals are conditions that a key has a value, after the values that were typed before it; before is what the argument has before
+// the condition.
+func (r request) equals(before string) []cobra.Completion {
+	key, op, values := condition(r.typed)
+	if !strings.HasSuffix(op, "=") || strings.ContainsAny(op, "<>") {
+		return nil
 	}
-	return all, done
+	head, last := key+op, values
+	if at := lastComma(values); at >= 0 {
+		head, last = head+values[:at+1], values[at+1:]
+	}
+	var all []cobra.Completion
+	for _, value := range r.valuesOf(key) {
+		all = append(all, head+valueWord(before+head, last, value))
+	}
+	return all
+}
+
+// lastComma is where the last comma outside of quotes stands; -1 where there is none.
+func lastComma(values string) int {
+	at, quoted := -1, false
+	for i, c := range values {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == ',' && !quoted:
+			at = i
+		}
+	}
+	return at
 }
 
 // orFiles is an offer where a file may stand in place of it.
@@ -187,19 +216,19 @@ func (r request) valuesOf(key string) []cobra.Completion {
 		}
 		return all
 	}
-	var all []cobra.Completion
-	for _, text := range r.textsOf(filter.FieldOf(key)) {
-		all = append(all, valueWord(text))
-	}
-	return all
+	return r.textsOf(filter.FieldOf(key))
 }
 
-// valueWord is a text as a value of a filter, in quotes only where it would be something else without.
-func valueWord(text string) string {
-	if strings.ContainsAny(text, " \t\"(),") || strings.ContainsAny(text[:1], "=<>~") || text == "null" {
-		return filter.Quote(text)
+// valueWord is a text as a value after what an argument has before it. It is in quotes only where it would be something else without, or
+// where a quote was typed: an argument that is one value of several words needs none.
+func valueWord(head, typed string, value cobra.Completion) string {
+	text := wordOf(value)
+	special := strings.ContainsAny(text, " \t\"(),") || strings.ContainsAny(text[:1], "=<>~") || text == "null"
+	quoted := filter.Quote(text)
+	if strings.HasPrefix(typed, `"`) || special && filter.Arguments(head+text) != head+quoted {
+		return quoted
 	}
-	return text
+	return value
 }
 
 // assignments are KEY=VALUE, for one value of one key.
@@ -217,7 +246,7 @@ func assignments(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 		}
 		return all, open
 	}
-	for _, value := range r.valuesOf(key) {
+	for _, value := range r.valuesOf(key) { // as they are: quotes would be part of them
 		all = append(all, key+"="+value)
 	}
 	return all, done

@@ -45,7 +45,7 @@ func isQuestion(name string) bool {
 
 // Register tells cobra what is offered after all flags and as arguments of a command and of those below it.
 func Register(root *cobra.Command, s Sources) error {
-	ownBash(root)
+	ownScripts(root)
 	return errors.Join(completion.Register(root), s.register(root))
 }
 

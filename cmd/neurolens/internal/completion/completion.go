@@ -42,10 +42,23 @@ func Register(cmd *cobra.Command) error {
 		directive, text, _ := strings.Cut(noted, "\n")
 		d, err := strconv.Atoi(directive)
 		words := strings.Split(text, "\n")
-		all = errors.Join(all, err, cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirective(d))))
+		all = errors.Join(all, err, cmd.RegisterFlagCompletionFunc(flag, beginning(words, cobra.ShellCompDirective(d))))
 	}
 	for _, below := range cmd.Commands() {
 		all = errors.Join(all, Register(below))
 	}
 	return all
+}
+
+// beginning offers those words that begin as what was typed.
+func beginning(words []cobra.Completion, then cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var left []cobra.Completion
+		for _, word := range words {
+			if strings.HasPrefix(word, typed) {
+				left = append(left, word)
+			}
+		}
+		return left, then
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/folder"
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/query/layout/check"
@@ -65,14 +66,14 @@ func (f *Flags) Session() (layout.Layout, error) {
 	return l, nil
 }
 
-// Write writes the runs that match a filter, and says so in a line. markdown and json are the files that are named in place of usual ones.
-func (f *Flags) Write(ctx context.Context, db *query.DB, filter, markdown, json string) (line string, notNumbers map[string]int, err error) {
+// Write writes the runs of a selection, and says so in a line. markdown and json are the files that are named in place of usual ones.
+func (f *Flags) Write(ctx context.Context, db *query.DB, selection, markdown, json string) (line string, notNumbers map[string]int, err error) {
 	l, err := layout.Named(f.Layout, layout.All)
 	if err != nil {
 		return "", nil, err
 	}
 	done, err := folder.Write(ctx, db, folder.Request{
-		Layout: l, Dir: cmp.Or(f.OutDir, l.Folder()), Filter: filter, Against: f.Against,
+		Layout: l, Dir: cmp.Or(f.OutDir, l.Folder()), Filter: selection, Against: filter.Arguments(f.Against),
 		JSON: json, Markdown: markdown, SummaryOnly: f.OutDir == "" && markdown+json != "",
 	})
 	if err != nil {
