@@ -23,7 +23,7 @@ type Failure struct {
 type Cause struct {
 	Stage     Text    `json:"stage" doc:"in which stage runs ended"`
 	ErrorKind Text    `json:"error_kind" doc:"kind of error"`
-	Error     Text    `json:"error" doc:"what was wrong"`
+	Error     Text    `json:"error" doc:"what was wrong; of texts that differ in numbers alone, the first"`
 	Runs      int     `json:"runs" doc:"number of runs"`
 	Points    int     `json:"points" doc:"entries of points"`
 	Example   Subject `json:"example" doc:"the first such point"`
@@ -71,7 +71,7 @@ func failuresOf(points []Point) []Failure {
 // gathering is a failure that is not yet summed up.
 type gathering struct {
 	failure Failure
-	causes  map[Reason]*Cause // by reasons without their numbers of runs
+	causes  map[Reason]*Cause // by reasons without their numbers of runs, and errors without their numbers
 }
 
 func (g *gathering) add(reason Reason, at *Subject) {
@@ -80,7 +80,7 @@ func (g *gathering) add(reason Reason, at *Subject) {
 		g.failure.Stages = append(g.failure.Stages, reason.Stage)
 	}
 	key := reason
-	key.Runs = 0
+	key.Runs, key.Error = 0, Text(schema.Cause(string(reason.Error)))
 	c := g.causes[key]
 	if c == nil {
 		c = &Cause{Stage: reason.Stage, ErrorKind: reason.ErrorKind, Error: reason.Error, Example: *at}

@@ -353,3 +353,22 @@ func TestOrder(t *testing.T) {
 		t.Errorf("the order is %v, want %s", got, want)
 	}
 }
+
+// TestCausesAlike: failures whose errors differ in amounts alone have one cause.
+func TestCausesAlike(t *testing.T) {
+	var m made
+	for i, text := range []string{"wrote 1200 B", "wrote 99 B", "exit status 1", "exit status 2"} {
+		m.add(variant("s", "a", fmt.Sprint("v", i), func(r *schema.Run) {
+			querytest.Ended(schema.StatusError)(r)
+			r.Error = text
+		}), 1)
+	}
+	var got []string
+	for _, c := range report(t, summary.Request{}, m.runs...).Failures[0].Causes {
+		got = append(got, fmt.Sprintf("%d: %s", c.Runs, c.Error))
+	}
+	slices.Sort(got)
+	if got := strings.Join(got, "; "); got != "1: exit status 1; 1: exit status 2; 2: wrote 1200 B" {
+		t.Errorf("causes %s", got)
+	}
+}

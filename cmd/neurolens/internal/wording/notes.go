@@ -6,14 +6,17 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Notes are the explanations of each word in a table of points.
 type Notes map[string][]string
 
-// Add keeps a meaning of a word; one without a meaning, as of another version, needs no line.
+// Add keeps a meaning of a word; one without a meaning, as of another version, needs no line, and neither does one that differs
+// from another in its numbers alone.
 func (n Notes) Add(word, meaning string) {
-	if meaning != "" && !slices.Contains(n[word], meaning) {
+	known := func(other string) bool { return schema.Cause(other) == schema.Cause(meaning) }
+	if meaning != "" && !slices.ContainsFunc(n[word], known) {
 		n[word] = append(n[word], meaning)
 	}
 }

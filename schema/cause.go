@@ -1,0 +1,31 @@
+package schema
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	causeWord   = regexp.MustCompile(`[\w.:/\\+%µ-]+`)
+	causeNumber = regexp.MustCompile(`^[+-]?(0x[0-9a-fA-F]+|(\d+(\.\d+)?([eE][+-]?\d+)?(%|[kKMGT]?i?B|[nuµm]?s|m|min|h)?)+)[.:]?$`)
+	causeUnit   = regexp.MustCompile(`^([kKMGT]?i?B|bytes|[nuµm]?s)[.:]?$`)
+)
+
+// codes are words after which a number says what failed.
+var codes = []string{"status", "code", "error", "errno", "signal", "line", "http"}
+
+// Cause is the error of a run with # in place of amounts, addresses and other numbers: runs that agree in it failed alike, though
+// one wrote 1234 B and another 1300 B. Numbers that say what failed stay, as in exit status 2, and so do those in names.
+func Cause(text string) string {
+	before, number := "", false
+	return causeWord.ReplaceAllStringFunc(text, func(word string) string {
+		isCode := slices.Contains(codes, strings.ToLower(before))
+		number = !isCode && causeNumber.MatchString(word) || number && causeUnit.MatchString(word)
+		before = strings.TrimRight(word, ".:")
+		if number {
+			return "#"
+		}
+		return word
+	})
+}
