@@ -34,13 +34,23 @@ type BenchRuns struct {
 	without map[string]int // how many runs, by reason
 }
 
-// OpenBenchRuns makes the directory, with its parents. It leaves a summary.csv alone that is there: the session may be
-// refused yet.
+// The folders of run documents and of fingerprints.
+const (
+	runsFolder = "runs"
+	fpFolder   = "fp"
+)
+
+// OpenBenchRuns makes the directory, with its parents; the folders in it are made with their first file, as no program or Python
+// function has one. It leaves a summary.csv alone that is there: the session may be refused yet.
 func OpenBenchRuns(dir string) (*BenchRuns, error) {
 	b := &BenchRuns{dir: dir, without: map[string]int{}}
-	for _, folder := range []string{"runs", "fp"} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
-			return nil, fmt.Errorf("making %s: %w", dir, err)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("making %s: %w", dir, err)
+	}
+	for _, name := range []string{runsFolder, fpFolder} {
+		folder := filepath.Join(dir, name)
+		if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("making %s: it is a file", folder)
 		}
 	}
 	return b, nil
@@ -124,7 +134,16 @@ func (b *BenchRuns) addFailed(run *schema.Run, id schema.ULID) error {
 	if err != nil {
 		return fmt.Errorf("writing the document of run %s: %w", id, err)
 	}
-	return files.Replace(filepath.Join(b.dir, "runs", id.String()+failedEnding), text)
+	return b.replace(runsFolder, id.String()+failedEnding, text)
+}
+
+// replace writes a file in one of the folders.
+func (b *BenchRuns) replace(folder, name string, text []byte) error {
+	path := filepath.Join(b.dir, folder)
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return fmt.Errorf("making %s: %w", path, err)
+	}
+	return files.Replace(filepath.Join(path, name), text)
 }
 
 func (b *BenchRuns) addDocument(run *schema.Run, id schema.ULID) error {
@@ -148,10 +167,10 @@ func (b *BenchRuns) addDocument(run *schema.Run, id schema.ULID) error {
 	if err != nil {
 		return fmt.Errorf("writing the fingerprint of run %s: %w", id, err)
 	}
-	if err := files.Replace(filepath.Join(b.dir, "runs", id.String()+".json"), text); err != nil {
+	if err := b.replace(runsFolder, id.String()+".json", text); err != nil {
 		return err
 	}
-	return files.Replace(filepath.Join(b.dir, "fp", id.String()+".fp.json"), printText)
+	return b.replace(fpFolder, id.String()+".fp.json", printText)
 }
 
 // Close writes the rows that are not in summary.csv yet.

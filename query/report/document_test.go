@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +55,24 @@ func TestInexpressible(t *testing.T) {
 		if _, err := newDocument(&run, schema.ULID{}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("the error is %v, want %q", err, test.want)
 		}
+	}
+}
+
+// TestOnlyFoldersWithFiles: where no run has a document, its folders are not there; a file in their place is refused at once.
+func TestOnlyFoldersWithFiles(t *testing.T) {
+	b := open(t, t.TempDir())
+	other := measured(1)
+	other.Backend = ""
+	add(t, b, other)
+	if found, err := os.ReadDir(b.dir); err != nil || len(found) != 1 || found[0].Name() != "summary.csv" {
+		t.Errorf("the folder has %v, %v; want summary.csv alone", found, err)
+	}
+	path := filepath.Join(b.dir, "fp")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenBenchRuns(b.dir); err == nil || err.Error() != "making "+path+": it is a file" {
+		t.Errorf("a file in place of a folder: %v", err)
 	}
 }
 

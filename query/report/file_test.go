@@ -118,8 +118,11 @@ func TestUnwritable(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "in", "fp")); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Add(measured(2)); !errors.Is(err, os.ErrNotExist) || len(rows(t, b.dir)) != 1 {
-		t.Errorf("without a folder for fingerprints: %v, %d rows", err, len(rows(t, b.dir)))
+	if err := os.WriteFile(filepath.Join(dir, "in", "fp"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Add(measured(2)); !errors.Is(err, syscall.ENOTDIR) || len(rows(t, b.dir)) != 1 {
+		t.Errorf("a file in place of the folder for fingerprints: %v, %d rows", err, len(rows(t, b.dir)))
 	}
 	run := measured(3)
 	run.RunID = "../../evil"
