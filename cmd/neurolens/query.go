@@ -26,7 +26,7 @@ a number. Nothing outside the store can be read and nothing can be written.
 --format arrow writes an Arrow IPC stream, which may be of any length. A process
 of its own answers: it is ended when it holds a fifth more than --memory-limit,
 and two seconds after Ctrl-C at the latest.`,
-		Example: `  neurolens query "SELECT batch_size, median(p50) FROM runs GROUP BY ALL"
+		Example: `  neurolens query "SELECT batch_size, unit, median(p50) FROM runs GROUP BY ALL"
   neurolens query --format arrow "FROM samples_long" | python3 load.py`,
 		Args: arguments(1, 1, "one SQL text (quote it)"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(a, cmd, args[0], memory) },

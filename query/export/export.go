@@ -112,8 +112,7 @@ func check(db *query.DB, req Request) error {
 	if req.Dest == "" {
 		return fault.Input("export: a destination is missing")
 	}
-	if _, err := os.Stat(req.Dest); err != nil && slices.Contains([]string{".parquet", ".arrow", ".csv", ".jsonl"}, filepath.Ext(req.Dest)) {
-		format := strings.TrimPrefix(filepath.Ext(req.Dest), ".")
+	if format := formatOfFile(req.Dest); format != "" {
 		return fault.Input("export: %s: want a directory, for several files; one file is: neurolens export - --format %s > %s", req.Dest, format, req.Dest)
 	}
 	dest, err := Resolved(req.Dest)
@@ -124,6 +123,19 @@ func check(db *query.DB, req Request) error {
 		return fault.Input("export: %s is inside the store %s", req.Dest, store)
 	}
 	return nil
+}
+
+// formats are the formats of files by how their names end, for somebody who names a file in place of a directory.
+var formats = map[string]Format{
+	".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow, ".arrows": Arrow, ".csv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".json": JSONL,
+}
+
+// formatOfFile is the format that a destination has by its name; empty where it is there already, or its name says none.
+func formatOfFile(dest string) Format {
+	if _, err := os.Stat(dest); err == nil {
+		return ""
+	}
+	return formats[strings.ToLower(filepath.Ext(dest))]
 }
 
 // Resolved is a path without symbolic links, where its last parts may not exist yet.
