@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,5 +57,43 @@ func TestSeveralMetrics(t *testing.T) {
 				t.Errorf("%+v, %v", list.Runs, err)
 			}
 		})
+	}
+}
+
+// TestSortByMetric: runs are sorted by a number of any metric, as filters take it; those without it come last.
+func TestSortByMetric(t *testing.T) {
+	t.Parallel()
+	with := func(metrics ...schema.Metric) func(*schema.Run) {
+		return func(r *schema.Run) { r.Metrics, r.Primary = metrics, metrics[0].Name }
+	}
+	latency := func(values ...float64) schema.Metric {
+		return schema.Metric{Name: "latency", Unit: "ns", Reals: values}
+	}
+	accuracy := func(value float64) schema.Metric {
+		return schema.Metric{Name: "accuracy", Unit: "ratio", Reals: []float64{value}}
+	}
+	runs := []schema.Run{
+		querytest.NewRun(0, 0, with(latency(10, 20, 90), accuracy(.5))),
+		querytest.NewRun(1, 0, with(accuracy(0))),
+		querytest.NewRun(2, 0, with(schema.Metric{Name: "latency", Unit: "ns", Summary: schema.Summary{Mean: new(7.)}})),
+		querytest.NewRun(3, 0, with(latency(11, 12, 13), accuracy(.25))),
+	}
+	for name, db := range map[string]*query.DB{"live": querytest.Open(t, querytest.NewStore(t, runs...)), "sealed": querytest.SealedRuns(t, runs)} {
+		for _, c := range []struct {
+			req  query.ListRequest
+			want []int
+		}{
+			{query.ListRequest{Sort: []string{"metric.accuracy"}}, []int{1, 3, 0, 2}},
+			{query.ListRequest{Sort: []string{"-metric.accuracy"}, Limit: 2}, []int{0, 3}},
+			{query.ListRequest{Sort: []string{"metric.latency"}}, []int{2, 3, 0, 1}},
+			{query.ListRequest{Sort: []string{"-metric.latency.max", "metric.accuracy"}, Filter: "metric.latency<1us"}, []int{0, 3, 2}},
+			{query.ListRequest{Sort: []string{"-metric.latency.spread"}, Filter: "metric.accuracy>0"}, []int{0, 3}},
+		} {
+			if got := querytest.IDs(t, db, c.req); !slices.Equal(got, c.want) {
+				t.Errorf("%s: %+v: got %v, want %v", name, c.req, got, c.want)
+			}
+		}
+		_, err := db.List(context.Background(), query.ListRequest{Sort: []string{"metric.acuracy"}})
+		querytest.WantInput(t, err, `no run has the metric "acuracy"; did you mean accuracy?`)
 	}
 }

@@ -61,6 +61,8 @@ var shellCases = []struct {
 	{line: "neurolens ls --columns p9", offers: "p90 p95 p99", then: "neurolens ls --columns p9"},
 	{line: "neurolens ls --columns run_id,bat", offers: "run_id,batch_size", then: "neurolens ls --columns run_id,batch_size"},
 	{line: "neurolens ls --sort=-p9", offers: "-p90 -p95 -p99", then: ""},
+	{line: "neurolens ls --sort=-metric.peak", offers: "-metric.peak_memory -metric.peak_memory_cgroup", then: "neurolens ls --sort=-metric.peak_memory"},
+	{line: "neurolens ls metric.peak", offers: "metric.peak_memory< metric.peak_memory_cgroup<", then: "neurolens ls metric.peak_memory"},
 	{line: "neurolens ls --by batch_size,di", offers: "batch_size,digest batch_size,dim", then: "neurolens ls --by batch_size,di"},
 	{line: "neurolens ls --metric late", offers: "latency", then: "neurolens ls --metric latency"},
 	{line: "neurolens show la", offers: "last", then: "neurolens show last "},

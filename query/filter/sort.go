@@ -14,9 +14,9 @@ type SortKey struct {
 	By    func(column string) []string
 }
 
-// Sort adds the keys of an order to a condition. A map's entry is ordered as a number, then as text.
-func Sort(cond *Condition, keys []string) ([]SortKey, error) {
-	c := &compiler{Condition: *cond, seen: map[string]bool{}, places: map[any]string{}}
+// Sort adds the keys of an order to a condition. A map's entry is ordered as a number, then as text. Errors are those of Compile.
+func Sort(cond *Condition, keys []string, lookups Lookups) ([]SortKey, error) {
+	c := &compiler{Condition: *cond, lookups: lookups, seen: map[string]bool{}, places: map[any]string{}}
 	for _, column := range cond.Columns {
 		c.seen[column.Name] = true
 	}
@@ -31,9 +31,9 @@ func Sort(cond *Condition, keys []string) ([]SortKey, error) {
 		if descending {
 			direction = " DESC NULLS LAST"
 		}
-		x := c.expression(f)
-		if f.Metric != "" {
-			return nil, fault.Input("sort: %s: runs are sorted by their primary metric, as in --sort p99", fault.Brief(key))
+		x, err := c.ordered(f)
+		if err != nil {
+			return nil, err
 		}
 		s := SortKey{x, func(column string) []string { return []string{column + direction} }}
 		if f.Entry != "" {
@@ -46,4 +46,16 @@ func Sort(cond *Condition, keys []string) ([]SortKey, error) {
 	}
 	*cond = c.Condition
 	return order, nil
+}
+
+// ordered is the SQL of what a field orders runs by.
+func (c *compiler) ordered(f Field) (string, error) {
+	if f.Metric == "" {
+		return c.expression(f), nil
+	}
+	table, err := c.lookups.Metric(f.Metric, f.valueSQL())
+	if err != nil {
+		return "", err
+	}
+	return "(SELECT any_value(of_metric.value) FROM " + table + " of_metric WHERE of_run = " + c.read(schema.RunColumn("run_id")) + ")", nil
 }

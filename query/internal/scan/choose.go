@@ -36,14 +36,15 @@ type Selection struct {
 
 // Selected compiles a question. The condition includes the bounds.
 func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
-	cond, err := filter.Compile(q.Filter, filter.Lookups{
+	lookups := filter.Lookups{
 		IDs:    func(key, value string) ([]string, error) { return r.ids(ctx, key, value) },
 		Metric: func(metric, value string) (string, error) { return r.metricTable(ctx, metric, value) },
-	})
+	}
+	cond, err := filter.Compile(q.Filter, lookups)
 	if err != nil {
 		return Selection{}, r.meant(ctx, err)
 	}
-	order, err := filter.Sort(&cond, q.Sort)
+	order, err := filter.Sort(&cond, q.Sort, lookups)
 	if err != nil {
 		return Selection{}, err
 	}

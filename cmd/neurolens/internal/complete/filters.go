@@ -114,7 +114,7 @@ func condition(word string) (key, op, values string) {
 // conditions are the keys, each with the operator that is most often wanted.
 func (r request) conditions() []cobra.Completion {
 	var all []cobra.Completion
-	for _, key := range r.keys() {
+	for _, key := range r.ordered() {
 		name, about, _ := strings.Cut(key, "\t")
 		op := "="
 		if f := filter.FieldOf(name); f.Column.Kind == schema.KindReal || strings.HasSuffix(name, "_ns") {
@@ -127,7 +127,7 @@ func (r request) conditions() []cobra.Completion {
 	return all
 }
 
-// keys are what filters, groups and orders can name: the usual columns or, once a letter is typed, all of them; parameters and
+// keys are what filters, groups and orders can all name: the usual columns or, once a letter is typed, all of them; parameters and
 // tags of the newest runs; the entries of a map after its name.
 func (r request) keys() []cobra.Completion {
 	for _, m := range entries {
@@ -161,6 +161,18 @@ func (r request) keys() []cobra.Completion {
 	return all
 }
 
+// ordered are what filters and orders can name: keys, and any metric.
+func (r request) ordered() []cobra.Completion {
+	if !strings.HasPrefix(r.typed, filter.MetricPrefix) {
+		return append(r.keys(), described(filter.MetricPrefix, "the median of any metric"))
+	}
+	all := metrics(r)
+	for i := range all {
+		all[i] = filter.MetricPrefix + all[i]
+	}
+	return all
+}
+
 // columns are the columns of runs that hold one value.
 func columns(request) []cobra.Completion {
 	var all []cobra.Completion
@@ -189,7 +201,7 @@ func orders(r request) []cobra.Completion {
 		sign = "-"
 	}
 	r.typed = r.typed[at+len(sign):]
-	all := r.keys()
+	all := r.ordered()
 	for i := range all {
 		all[i] = sign + all[i]
 	}
