@@ -15,7 +15,8 @@ type rules struct {
 	identity func(sweep.Launch) map[string]string // what has to agree
 	points   string                               // see prepare.Targets
 	rerun    Rerun
-	larger   bool // points skipped after an out-of-memory are to be launched after all
+	anew     string // why no earlier run counts; empty: some may
+	larger   bool   // points skipped after an out-of-memory are to be launched after all
 }
 
 // past is what a session can go on from: an earlier one, with those that it went on from itself.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -41,8 +42,17 @@ type Side struct {
 type Planned struct {
 	Launch sweep.Launch
 	Done   *schema.Run
-	Reason string // why it is run: missing, failed, what changed, or measured again
+	Reason string // why it is run, in words for people
 }
+
+// Why a launch is run, beside what changed.
+const (
+	reasonNone    = "not measured yet" // or not to its end
+	reasonFailed  = "failed before"
+	reasonAgain   = "complete: measured again"
+	reasonAll     = "--rerun all"
+	reasonAgainst = "--against begins anew"
+)
 
 // Change is a difference that keeps runs from counting.
 type Change struct {
@@ -84,14 +94,14 @@ func (p *past) plan(launches []sweep.Launch) Plan {
 		run, differs := p.find(l)
 		switch {
 		case run == nil:
-			planned.Reason = "missing"
+			planned.Reason = cmp.Or(p.anew, reasonNone)
 		case len(differs) > 0:
 			planned.Reason = describeChanges(differs)
 			for _, c := range differs {
 				changes[c]++
 			}
 		case p.rerun == RerunFailed && unsatisfactory(run):
-			planned.Reason = "failed"
+			planned.Reason = reasonFailed
 		default:
 			planned.Done = run
 			plan.Done++
@@ -126,7 +136,7 @@ func (p *Plan) settle(from *past, certain int) (resumes bool) {
 	default:
 		p.Resumes = from.session
 	}
-	missing := slices.ContainsFunc(p.Launches, func(l Planned) bool { return l.Reason == "missing" })
+	missing := slices.ContainsFunc(p.Launches, func(l Planned) bool { return l.Reason == reasonNone })
 	if !missing && p.Resumes == "" {
 		p.Changes = nil // a finished sweep of other code is no news
 	}
@@ -137,7 +147,7 @@ func (p *Plan) settle(from *past, certain int) (resumes bool) {
 func (p *Plan) startAnew(certain int) {
 	p.Done, p.Launches = 0, p.Launches[:certain]
 	for i := range p.Launches {
-		p.Launches[i].Done, p.Launches[i].Reason = nil, "measured again"
+		p.Launches[i].Done, p.Launches[i].Reason = nil, reasonAgain
 	}
 }
 

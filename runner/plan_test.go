@@ -87,54 +87,54 @@ func TestPlan(t *testing.T) {
 		resumes string
 		changes string
 	}{
-		"nothing is there": {nil, rules{}, "missing; missing; missing; missing", "", "[]"},
+		"nothing is there": {nil, rules{}, "not measured yet; not measured yet; not measured yet; not measured yet", "", "[]"},
 		"what is there does not run again": {
-			[]schema.Run{doneRun(launches[2], "A", nil)}, rules{}, "missing; missing; done; missing", "A", "[]",
+			[]schema.Run{doneRun(launches[2], "A", nil)}, rules{}, "not measured yet; not measured yet; done; not measured yet", "A", "[]",
 		},
 		"a finished sweep runs again": {
-			all(nil), rules{}, "measured again; measured again; measured again; measured again", "", "[]",
+			all(nil), rules{}, "complete: measured again; complete: measured again; complete: measured again; complete: measured again", "", "[]",
 		},
 		"a failure is a run": {
 			[]schema.Run{doneRun(launches[0], "A", status(schema.StatusTimeout))},
 			rules{},
-			"done; missing; missing; missing", "A", "[]",
+			"done; not measured yet; not measured yet; not measured yet", "A", "[]",
 		},
 		"failures run again if asked": {
 			[]schema.Run{doneRun(launches[0], "A", status(schema.StatusTimeout)), doneRun(launches[1], "A", nil)},
 			rules{rerun: RerunFailed},
-			"failed; done; missing; missing", "A", "[]",
+			"failed before; done; not measured yet; not measured yet", "A", "[]",
 		},
 		"of a finished sweep the failures alone run again": {
 			append([]schema.Run{doneRun(launches[0], "B", resumes("A", status(schema.StatusCrashed)))}, all(nil)...),
 			rules{rerun: RerunFailed},
-			"failed; done; done; done", "B", "[]",
+			"failed before; done; done; done", "B", "[]",
 		},
 		"without failures nothing does": {all(nil), rules{rerun: RerunFailed}, "done; done; done; done", "A", "[]"},
 		"what was cut short is not done": {
 			[]schema.Run{
 				doneRun(launches[0], "A", status(schema.StatusCancelled)), doneRun(launches[1], "A", status(schema.StatusLost)),
 				doneRun(launches[2], "A", skipped(kindSuiteTimeout)), doneRun(launches[3], "A", nil),
-			}, rules{}, "missing; missing; missing; done", "A", "[]",
+			}, rules{}, "not measured yet; not measured yet; not measured yet; done", "A", "[]",
 		},
 		"what an out-of-memory skipped is done": {
 			append([]schema.Run{doneRun(launches[1], "B", resumes("A", skipped(kindAfterOOM)))}, all(nil)[2:]...),
 			rules{},
-			"missing; done; done; done", "B", "[]",
+			"not measured yet; done; done; done", "B", "[]",
 		},
 		"and is not where it is to run": {
 			append([]schema.Run{doneRun(launches[1], "B", resumes("A", skipped(kindAfterOOM)))}, all(nil)[2:]...),
 			rules{larger: true},
-			"missing; missing; done; done", "B", "[]",
+			"not measured yet; not measured yet; done; done", "B", "[]",
 		},
 		"it runs again with what ran out of memory": {
 			append([]schema.Run{doneRun(launches[1], "B", resumes("A", skipped(kindAfterOOM)))}, all(nil)[2:]...),
 			rules{rerun: RerunFailed},
-			"missing; failed; done; done", "B", "[]",
+			"not measured yet; failed before; done; done", "B", "[]",
 		},
 		"other code is another run": {
 			[]schema.Run{doneRun(launches[0], "A", older), doneRun(launches[1], "A", nil)},
 			rules{},
-			"changed: git_commit; done; missing; missing", "A", "[{git_commit old abc 1}]",
+			"changed: git_commit; done; not measured yet; not measured yet", "A", "[{git_commit old abc 1}]",
 		},
 		"a finished sweep of other code is no news": {
 			all(older), rules{}, strings.TrimSuffix(strings.Repeat("changed: git_commit; ", 4), "; "), "", "[]",
@@ -142,19 +142,19 @@ func TestPlan(t *testing.T) {
 		"an unfinished one is": {
 			all(older)[:3],
 			rules{},
-			"changed: git_commit; changed: git_commit; changed: git_commit; missing", "", "[{git_commit old abc 3}]",
+			"changed: git_commit; changed: git_commit; changed: git_commit; not measured yet", "", "[{git_commit old abc 3}]",
 		},
 		"the newest run of a launch counts": {
 			[]schema.Run{
 				doneRun(launches[0], "B", resumes("A", older)), doneRun(launches[0], "A", nil), doneRun(launches[1], "A", nil),
 			},
 			rules{},
-			"changed: git_commit; done; missing; missing", "B", "[{git_commit old abc 1}]",
+			"changed: git_commit; done; not measured yet; not measured yet", "B", "[{git_commit old abc 1}]",
 		},
 		"a pass of a profiler is not the measurement": {
 			[]schema.Run{doneRun(launches[0], "A", func(r *schema.Run) { r.Env.Facts[factProfile] = "ort" })},
 			rules{},
-			"missing; missing; missing; missing", "", "[]",
+			"not measured yet; not measured yet; not measured yet; not measured yet", "", "[]",
 		},
 	} {
 		p := planned(launches, c.done, c.rules)
@@ -205,6 +205,22 @@ func TestEstimateFromEarlierSessions(t *testing.T) {
 	} {
 		if got := newEstimate(planned(launches, done, rules{})).remaining(); got != want {
 			t.Errorf("%s left, want %s: launches of 3 s", got, want)
+		}
+	}
+}
+
+// TestWhyAnew: where earlier runs do not count, the reason is what was asked for.
+func TestWhyAnew(t *testing.T) {
+	inRepository(t, map[string]string{"run.sh": "exit 0\n"})
+	k, s := &shelf{}, parse(t, "command: [sh, run.sh]\nrepeats: 1\nwarmup: 0\niterations: 1\n")
+	k.bench(t, s, 0, nil)
+	for want, ask := range map[string]func(*Options){
+		"--rerun all":           func(o *Options) { o.Rerun = RerunAll },
+		"--against begins anew": func(o *Options) { o.Against = "HEAD" },
+	} {
+		plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true; ask(o) }).Plan
+		if got := plan.Launches[0].Reason; got != want {
+			t.Errorf("%s: the reason is %q", want, got)
 		}
 	}
 }

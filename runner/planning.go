@@ -23,7 +23,13 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 			return err
 		}
 	}
-	if s.options.Rerun != RerunAll && len(s.assembler.sides) == 1 {
+	anew := ""
+	switch {
+	case len(s.assembler.sides) > 1:
+		anew = reasonAgainst
+	case s.options.Rerun == RerunAll:
+		anew = reasonAll
+	default:
 		done = earlier
 	}
 	targets, plan := s.launcher.targets, &s.result.Plan
@@ -34,7 +40,7 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 		return &InputError{err}
 	}
 	s.agenda.past = findPast(done, launches, rules{
-		identity: s.identities(ctx), points: targets.Points(), rerun: s.options.Rerun, larger: s.options.LargerAfterOOM,
+		identity: s.identities(ctx), points: targets.Points(), rerun: s.options.Rerun, anew: anew, larger: s.options.LargerAfterOOM,
 	})
 	s.choose(launches)
 	s.progress.begin(*plan)

@@ -50,7 +50,7 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 
 	metricFlag(cmd, &f.metrics, "show metrics `NAMES` (default: the primary one)")
 	flags.StringVar(&f.rerun, "rerun", "", "run again what is there: `failed` or all")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would run, and run nothing")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show every run and why it would run; run nothing")
 	flags.DurationVar(&f.maxTime, "max-time", 0, "launch nothing more after `TIME`")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say which files run, and why discover left others")
 	flags.BoolVar(&f.noSkipAfter, "no-skip-after-oom", false, "run larger points although one ran out of memory")
