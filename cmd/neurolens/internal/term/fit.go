@@ -33,22 +33,22 @@ func (v View) ShowsLast(page Page) bool {
 	return slices.Contains(shown, len(v.Columns)-1)
 }
 
-// Fits tells whether a page has room for the texts, of which those wider than half of it may be cut as far as they still differ.
-// Columns may be left out.
+// Fits tells whether a page has room for the texts, of which long ones may be cut as far as they still differ. Columns may be left
+// out.
 func (v View) Fits(page Page) bool {
 	_, _, fits := v.fit(page)
 	return fits
 }
 
-// fit chooses the columns that are shown and how wide each is. What is wider than half of the page is cut to that, where its
-// texts still differ then. Columns go in their order, then headers that are wider than what is below them are cut. Where that
-// is not enough, texts are cut, the widest first, and fits is false.
+// fit chooses the columns that are shown and how wide each is. Where the page is too narrow, what is wider than a third of it is
+// cut to that, as far as its texts still differ. Columns go in their order, then headers that are wider than what is below them are
+// cut. Where that is not enough, texts are cut, the widest first, and fits is false.
 func (v View) fit(page Page) (shown, widths []int, fits bool) {
 	width := page.Width
 	shown, texts, widths := v.measure()
 	var rooms []int
 	if sum(widths) > width && !page.Whole {
-		rooms = v.halve(width, texts, widths)
+		rooms = v.narrow(width, texts, widths)
 	}
 	total := sum(widths)
 	for total > width {
@@ -92,21 +92,24 @@ func (v View) fit(page Page) (shown, widths []int, fits bool) {
 	return shown, widths, fits
 }
 
-// halve makes the columns narrower whose texts are wider than half of so many columns of the terminal, and can be cut to that
-// without two becoming the same: to what tells them apart. A long name would cost columns of values otherwise. It gives how wide
-// each may be again where there is room.
-func (v View) halve(width int, texts, widths []int) (rooms []int) {
+// narrow makes the columns narrower whose texts are wider than a third of so many columns of the terminal, or else than half, and
+// can be cut to that without two becoming the same: to what tells them apart. A long name would cost columns of values otherwise. It
+// gives how wide each may be again where there is room.
+func (v View) narrow(width int, texts, widths []int) (rooms []int) {
+	const readable = 16 // columns, which a verdict has
 	rooms = slices.Clone(widths)
 	for c, column := range v.Columns {
-		header := ansi.StringWidth(OneLine(column.Header))
-		room := max(width/2, header)
-		if texts[c] <= room || column.Right || column.Fixed {
+		if column.Right || column.Fixed {
 			continue
 		}
-		whole := v.texts(c)
-		if short := tellingApart(whole, room); distinct(short) == distinct(whole) {
-			rooms[c], texts[c] = room, widest(short)
-			widths[c] = max(texts[c], header)
+		whole, header := v.texts(c), ansi.StringWidth(OneLine(column.Header))
+		least := max(header, readable)
+		for _, room := range []int{max(width/3, least), max(width/2, least)} {
+			if short := tellingApart(whole, room); texts[c] > room && distinct(short) == distinct(whole) {
+				rooms[c], texts[c] = min(widths[c], max(width/2, least)), widest(short)
+				widths[c] = max(texts[c], header)
+				break
+			}
 		}
 	}
 	return rooms
