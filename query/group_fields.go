@@ -93,7 +93,7 @@ func bestFields() []answer.Field[Group] {
 		field("samples_min", answer.TypeInteger, "the fewest samples of such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMin) }),
 		field("samples_max", answer.TypeInteger, "the most samples of such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMax) }),
 		inUnit("median", "median over the medians of these runs", medianOf),
-		inUnit("p99", "median over their 99th percentiles, of runs with more than one sample", func(g *Group) *float64 {
+		inUnit("p99", "median over their 99th percentiles; NULL where a run has one sample, which has none", func(g *Group) *float64 {
 			if g.Best == nil {
 				return nil
 			}

@@ -44,7 +44,7 @@ func pointNumbers() []answer.Field[SessionPoint] {
 		pointText("unit", "its unit; NULL where runs differ in it", func(p *SessionPoint) string { return p.Unit }),
 		pointText("better", "lower or higher: which values of it are better", func(p *SessionPoint) string { return p.Better }),
 		number("median", "median over the medians of the ok runs", func(p *SessionPoint) *float64 { return p.Median }),
-		number("p99", "median over their 99th percentiles, of runs with more than one sample", func(p *SessionPoint) *float64 { return p.P99 }),
+		number("p99", "median over their 99th percentiles; NULL where a run has one sample, which has none", func(p *SessionPoint) *float64 { return p.P99 }),
 		spread,
 		pointText("level", schema.RunColumn("level").Doc, func(p *SessionPoint) string { return string(p.Level) }),
 	}

@@ -205,6 +205,32 @@ func TestShow(t *testing.T) {
 	}
 }
 
+// TestPercentileOfSomeRuns: where one run of a point has a single sample, and so no percentile, those of the others are not shown as
+// the point's: they could lie below its median.
+func TestPercentileOfSomeRuns(t *testing.T) {
+	t.Parallel()
+	ofTicks := func(ticks ...int64) func(*schema.Run) {
+		return func(r *schema.Run) {
+			m := schema.Metric{Name: "latency", Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Tick: 1, Ticks: ticks}
+			m.Summary = stat.Summarize(m.Values())
+			r.Metrics, r.Primary = []schema.Metric{m}, "latency"
+		}
+	}
+	for _, c := range []struct {
+		last []int64
+		want *float64
+	}{{[]int64{337}, nil}, {[]int64{337, 337}, new(float64(337))}} {
+		runs := []schema.Run{querytest.NewRun(0, 0, ofTicks(240, 248)), querytest.NewRun(15, 0, ofTicks(337, 337)), querytest.NewRun(30, 0, ofTicks(c.last...))}
+		points, err := querytest.Open(t, querytest.NewStore(t, runs...)).SessionPoints(t.Context(), querytest.SessionID(1), nil)
+		if err != nil || len(points) != 1 {
+			t.Fatal(points, err)
+		}
+		if got := points[0].P99; (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("last run %v: p99 %v, want %v", c.last, got, c.want)
+		}
+	}
+}
+
 // TestOneSample: a single sample does not vary, so that a point of such runs has no spread and no percentile, and no filter by
 // spread finds them.
 func TestOneSample(t *testing.T) {

@@ -107,7 +107,7 @@ func (r *reading) metrics(ctx context.Context, s *scan.Reader, places map[place]
 		return err
 	}
 	text := "SELECT " + r.keyColumns() + `point_id, side, machine, s.metric, min(s.unit), max(s.unit), min(s.better), count(coalesce(s.p50, s.mean)),
-	median(coalesce(s.p50, s.mean)), median(s.p99) FILTER (s.n_samples IS DISTINCT FROM 1), median(1.4826 * s.mad / nullif(s.p50, 0)) FILTER (s.n_samples IS DISTINCT FROM 1),
+	median(coalesce(s.p50, s.mean)), CASE WHEN count(*) FILTER (s.n_samples = 1) = 0 THEN median(s.p99) END, median(1.4826 * s.mad / nullif(s.p50, 0)) FILTER (s.n_samples IS DISTINCT FROM 1),
 	CASE WHEN count(coalesce(s.p50, s.mean)) >= 3 THEN 1.4826 * mad(coalesce(s.p50, s.mean)) / nullif(median(coalesce(s.p50, s.mean)), 0) END
 FROM (FROM ` + runs + " WHERE status = 'ok' AND " + scan.Measured + ") AS r JOIN " + r.sel.Src.Nested(schema.Samples, "") + ` AS s ON s.run_id = r.run_id
 GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"

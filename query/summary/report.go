@@ -152,7 +152,7 @@ type Value struct {
 	Better     Text     `json:"better" doc:"lower or higher: which values are better"`
 	Runs       int      `json:"runs" doc:"ok runs with a value"`
 	Median     *float64 `json:"median" doc:"median over the medians of the runs, or their means where a file gives no median; null where runs differ in the unit"`
-	P99        *float64 `json:"p99" doc:"median over their 99th percentiles; null of runs with one sample"`
+	P99        *float64 `json:"p99" doc:"median over their 99th percentiles; null where a run has one sample, which has none"`
 	Spread     *float64 `json:"spread" doc:"median over their spreads: how much the samples of a run vary, 1.4826 MAD / median; null of runs with one sample"`
 	RunsSpread *float64 `json:"runs_spread" doc:"how much the medians of the runs vary, 1.4826 MAD / median; null with fewer than 3 runs"`
 }

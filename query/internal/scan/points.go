@@ -12,7 +12,7 @@ func PointRows(runs, by, more string) string {
 	min(n_samples) FILTER (ok) AS samples_min, max(n_samples) FILTER (ok) AS samples_max,
 	min(metric) FILTER (ok) AS metric, min(unit) FILTER (ok) AS unit, min(better) FILTER (ok) AS better,
 	count(*) FILTER (` + WrongSQL + `) AS wrong_runs,
-	median(coalesce(p50, mean)) FILTER (ok) AS median, median(p99) FILTER (ok AND n_samples IS DISTINCT FROM 1) AS p99,
+	median(coalesce(p50, mean)) FILTER (ok) AS median, CASE WHEN count(*) FILTER (ok AND n_samples = 1) = 0 THEN median(p99) FILTER (ok) END AS p99,
 	median(1.4826 * mad / nullif(p50, 0)) FILTER (ok AND n_samples IS DISTINCT FROM 1) AS spread,
 	list_sort(list_distinct(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])))) AS warnings,
 	list_transform(list_sort(list_transform(
