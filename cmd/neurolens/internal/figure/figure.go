@@ -1,0 +1,147 @@
+// Package figure has charts as data: what is drawn where, in stored units, and nothing of how. One figure is drawn as SVG and PNG
+// (figure/draw), in a terminal (figure/cells), and written as a Vega-Lite specification (figure/vegalite), so that all of them show the
+// same values.
+//
+// A figure goes this way: answers of query are made a figure (package figures), of which the marks are few enough to be drawn, and
+// a renderer draws it. No renderer computes a statistic.
+package figure
+
+import "math"
+
+// Kind is what a chart shows.
+type Kind string
+
+const (
+	ECDF    Kind = "ecdf"    // the share of samples up to a value, a line for each run or point
+	Runs    Kind = "runs"    // samples in the order in which they were taken
+	History Kind = "history" // values over sessions, with the levels between changes
+	Forest  Kind = "forest"  // estimates with their intervals, a row for each point
+	Scatter Kind = "scatter" // one value against another one
+	Heatmap Kind = "heatmap" // a value over two axes of the sweep
+	Lines   Kind = "lines"   // a value over one axis of the sweep, a line for each value of another one
+	Pareto  Kind = "pareto"  // two metrics, with the points that no other point beats in both
+)
+
+// Figure is a chart. Panels are small multiples: each has the axes of the figure, and marks of its own; a figure with panels has no
+// series itself.
+type Figure struct {
+	Kind   Kind
+	Title  string   // what is shown, in a line
+	Notes  []string // sentences below: how often was measured, what was left out or put together
+	X, Y   Axis
+	Values Axis // of the colours of a heat map
+	Series []Series
+	Guides []Guide
+	Panels []Panel
+}
+
+// Panel is one of small multiples.
+type Panel struct {
+	Title  string
+	Series []Series
+	Guides []Guide
+}
+
+// Scale is how values are placed along an axis.
+type Scale string
+
+const (
+	Linear     Scale = ""
+	Log        Scale = "log"
+	Categories Scale = "categories" // values are places in Axis.Categories, from 0
+	Time       Scale = "time"       // values are seconds since 1970 in UTC
+)
+
+// Axis is what lies along one side of a figure.
+type Axis struct {
+	Label      string // in the words of tables, as "batch_size" or "latency"
+	Unit       string // the stored unit of the values, as "ns" or "B"; empty: a bare number
+	Scale      Scale
+	Categories []string
+	Low, High  float64 // what is to be seen in any case; both 0: what the marks need
+}
+
+// Series are marks that belong together: a run, a point, or a value of an axis. Marks lie in drawing order.
+type Series struct {
+	Name  string // for the legend; empty: not in it
+	Style Style
+	Tone  Tone
+	Marks []Mark
+}
+
+// Style is how marks are drawn.
+type Style string
+
+const (
+	Points    Style = "points"
+	Line      Style = "line"      // from mark to mark; a mark without a number ends it, and another one begins
+	Steps     Style = "steps"     // as a line that goes along first, then up: an ECDF
+	Intervals Style = "intervals" // from Low to High, with a point at the value
+	Band      Style = "band"      // the area between Low and High
+	Cells     Style = "cells"     // of a heat map
+)
+
+// Tone is what a mark says, beside its place. Every tone has a shape or a word of its own, so that nothing depends on colours.
+type Tone string
+
+const (
+	Plain     Tone = ""          // of a series, by its place
+	Neutral   Tone = "neutral"   // unchanged, or not decided
+	Regressed Tone = "regressed" // worse
+	Improved  Tone = "improved"  // better
+	Warned    Tone = "warned"
+	Failed    Tone = "failed" // no value: a gap that is marked
+)
+
+// Mark is a value that is drawn. Numbers are in the unit of their axis, as stored. NaN is not known.
+type Mark struct {
+	X, Y      float64
+	Low, High float64 // ends of an interval: along X in a forest, else along Y; NaN: none
+	Value     float64 // of a cell
+	Tone      Tone    // in place of the series'
+	Count     int     // how many values it stands for; 0: one
+	Run       string  // id of the run it is of; empty: of several
+	Text      string  // all of it in words, with units: what is read out, and shown when it is pointed at
+	Command   string  // shows or reproduces it
+}
+
+// Along says how a guide lies.
+type Along string
+
+const (
+	Vertical   Along = "vertical"   // at At on the x axis, to Until where that is more
+	Horizontal Along = "horizontal" // at At on the y axis
+	Diagonal   Along = "diagonal"   // y = x
+)
+
+// Guide is a line, or an area, that values are read against: no change, the margin within which there is none, a release.
+type Guide struct {
+	Along     Along
+	At, Until float64
+	Text      string
+}
+
+// Unknown is a number that is not known.
+func Unknown() float64 { return math.NaN() }
+
+// MostMarks is how many marks a figure may have, over all series: more are put together before, by whoever makes the figure.
+const MostMarks = 2000
+
+// Marks is how many marks a figure has.
+func (f *Figure) Marks() int {
+	n := 0
+	for _, p := range f.Parts() {
+		for _, s := range p.Series {
+			n += len(s.Marks)
+		}
+	}
+	return n
+}
+
+// Parts are the panels, or the figure itself as the only one.
+func (f *Figure) Parts() []Panel {
+	if len(f.Panels) > 0 {
+		return f.Panels
+	}
+	return []Panel{{Series: f.Series, Guides: f.Guides}}
+}
