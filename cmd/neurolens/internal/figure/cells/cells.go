@@ -1,0 +1,159 @@
+// Package cells draws figures as lines of text, for terminals, pipes and comments on pull requests.
+//
+// Lines, points and intervals are drawn in braille, which has eight dots in each cell; forests and heat maps have a row for each of
+// theirs. Series are told apart by marks of different shapes, and by colours where the page has any. Nothing is wider than the page,
+// and a text of a figure steers no terminal. Where a terminal has no UTF-8, all of it is ASCII.
+package cells
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+)
+
+// Options are how a figure is drawn, beside what its page says.
+type Options struct {
+	ASCII bool // nothing but ASCII
+}
+
+// narrowest is the width below which there is no room for marks between the texts.
+const narrowest = 30
+
+// mostTitle is how many lines a title or a note may have.
+const mostTitle = 3
+
+// Text draws a figure as lines that are as wide as the page at most.
+func Text(f *figure.Figure, page term.Page, o Options) []string {
+	p := pen{Options: o, width: page.Width, color: page.Color, whole: page.Whole}
+	if p.width < narrowest {
+		return []string{p.cut("too narrow for a figure: 30 columns at least", max(p.width, 1))}
+	}
+	lines := p.sentence(f.Title)
+	switch {
+	case f.Marks() > figure.MostMarks: // whoever made it has to put some together
+		return append(lines, p.sentence(fmt.Sprintf("%s are too many to draw: %s at most.", term.Count(f.Marks(), "mark"), term.Thousands(figure.MostMarks)))...)
+	case !anyMark(f):
+		lines = append(lines, p.sentence("There is nothing to draw: no value is known.")...)
+	case f.Kind == figure.Forest:
+		lines = append(lines, p.forest(f)...)
+	case f.Kind == figure.Heatmap:
+		lines = append(lines, p.heatmap(f)...)
+	default:
+		lines = append(lines, p.plots(f)...)
+	}
+	for _, note := range f.Notes {
+		lines = append(lines, p.sentence(note)...)
+	}
+	return lines
+}
+
+// anyMark tells whether a figure has a mark at all: a failure is one.
+func anyMark(f *figure.Figure) bool {
+	for _, part := range f.Parts() {
+		for _, s := range part.Series {
+			if slices.ContainsFunc(s.Marks, func(m figure.Mark) bool { return known(f, m) || toneOf(s, m) != figure.Plain }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// known tells whether a mark has the value that it is there for.
+func known(f *figure.Figure, m figure.Mark) bool {
+	switch f.Kind {
+	case figure.Heatmap:
+		return !math.IsNaN(m.Value)
+	case figure.Forest:
+		return !math.IsNaN(m.X)
+	}
+	return !math.IsNaN(m.X) && (!math.IsNaN(m.Y) || !math.IsNaN(m.Low) && !math.IsNaN(m.High))
+}
+
+func toneOf(s figure.Series, m figure.Mark) figure.Tone {
+	if m.Tone != figure.Plain {
+		return m.Tone
+	}
+	return s.Tone
+}
+
+// pen writes texts as the page and the options want them.
+type pen struct {
+	Options
+	width        int
+	color, whole bool
+}
+
+// inASCII are the characters of our own texts that ASCII lacks.
+var inASCII = strings.NewReplacer(
+	"µ", "u", "μ", "u", "−", "-", "–", "-", "…", "...", "·", "-", "×", "x", "±", "+-", "→", "->", "≤", "<=", "≥", ">=", "°", "", "²", "2",
+)
+
+// text is a text in one line that steers no terminal.
+func (p pen) text(s string) string {
+	if s = term.OneLine(s); !p.ASCII {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r > '~' {
+			return '?'
+		}
+		return r
+	}, inASCII.Replace(s))
+}
+
+// cut is a text in so many columns at most.
+func (p pen) cut(s string, width int) string {
+	s = p.text(s)
+	short := term.Cut(s, width)
+	if p.ASCII {
+		return strings.Replace(short, "…", "~", 1)
+	}
+	return short
+}
+
+// pad is a text in just so many columns.
+func (p pen) pad(s string, width int, right bool) string {
+	return term.Pad(p.cut(s, width), width, right)
+}
+
+// center is a text in the middle of so many columns.
+func (p pen) center(s string, width int) string {
+	s = p.cut(s, width)
+	return strings.Repeat(" ", (width-term.Width(s))/2) + s
+}
+
+// sentence are the lines of a text that is broken at words; of one that is very long, the first ones.
+func (p pen) sentence(s string) []string {
+	if s == "" {
+		return nil
+	}
+	lines := term.Wrapped(p.text(s), p.width)
+	if len(lines) > mostTitle {
+		lines = append(lines[:mostTitle-1], strings.Join(lines[mostTitle-1:], " "))
+	}
+	for i, line := range lines {
+		lines[i] = p.cut(line, p.width)
+	}
+	return lines
+}
+
+// paint colours a text, where there is colour.
+func (p pen) paint(s, color string) string {
+	if !p.color || color == "" || s == "" {
+		return s
+	}
+	return color + s + term.Plain
+}
+
+// either is the first text, or the second one in ASCII.
+func (p pen) either(utf8, ascii string) string {
+	if p.ASCII {
+		return ascii
+	}
+	return utf8
+}

@@ -1,0 +1,154 @@
+package cells
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+)
+
+// key says how series and tones are drawn.
+type key struct {
+	pen
+	kind     figure.Kind
+	series   []figure.Series // the first ones of their names, in the order of their shapes and colours
+	curves   int             // how many of them are lines
+	tones    map[figure.Tone]bool
+	faint    []string    // names of series without a shape
+	guides   [][2]string // how they look, and their texts
+	numbered []string    // texts of guides
+}
+
+// newKey gives a shape to each of the first names, the same one in all panels.
+func (p pen) newKey(f *figure.Figure) *key {
+	k := &key{pen: p, kind: f.Kind, tones: map[figure.Tone]bool{}}
+	seen := map[string]bool{}
+	for _, part := range f.Parts() {
+		for _, s := range part.Series {
+			for _, m := range s.Marks {
+				k.tones[toneOf(s, m)] = true
+			}
+			if s.Name == "" || seen[s.Name] {
+				continue
+			}
+			seen[s.Name] = true
+			k.take(s)
+		}
+	}
+	return k
+}
+
+// take gives a series the next shape.
+func (k *key) take(s figure.Series) {
+	if len(k.series) >= mostSeries {
+		k.faint = append(k.faint, s.Name)
+		return
+	}
+	k.series = append(k.series, s)
+	if s.Style == figure.Line || s.Style == figure.Steps {
+		k.curves++
+	}
+}
+
+// place is that of a series among shapes and colours.
+func (k *key) place(s figure.Series) int {
+	return slices.IndexFunc(k.series, func(other figure.Series) bool { return other.Name == s.Name && s.Name != "" })
+}
+
+// ink is what a series is drawn with.
+func (k *key) ink(s figure.Series) ink {
+	with := k.seriesInk(k.place(s))
+	switch {
+	case s.Name == "" && s.Style != figure.Line && s.Style != figure.Steps:
+		with = k.seriesInk(0)
+		with.color = ""
+	case k.kind == figure.History && s.Style == figure.Line && k.curves < 2: // a level: it goes through no value
+		with.shape, with.ascii = 0, '='
+	}
+	if s.Tone != figure.Plain {
+		with.color = tones[s.Tone].color
+	}
+	return with
+}
+
+// add puts a guide into the legend, once.
+func (k *key) add(look, text string) {
+	if entry := [2]string{look, text}; text != "" && !slices.Contains(k.guides, entry) {
+		k.guides = append(k.guides, entry)
+	}
+}
+
+// number is that of a guide, which the legend explains.
+func (k *key) number(text string) string {
+	at := slices.Index(k.numbered, text)
+	if at < 0 {
+		at = len(k.numbered)
+		k.numbered = append(k.numbered, text)
+	}
+	return strconv.Itoa(at + 1)
+}
+
+// legend are the lines that say all of it.
+func (k *key) legend() []string {
+	var entries []string
+	for _, s := range k.series {
+		entries = append(entries, k.entry(k.sample(s), k.ink(s).color, s.Name))
+	}
+	for _, t := range toneOrder {
+		if k.tones[t] {
+			with := k.toneInk(t)
+			entries = append(entries, k.entry(string(with.shape), with.color, tones[t].word))
+		}
+	}
+	for _, g := range k.guides {
+		entries = append(entries, k.entry(g[0], "", g[1]))
+	}
+	for i, text := range k.numbered {
+		entries = append(entries, k.entry(strconv.Itoa(i+1), "", text))
+	}
+	lines := k.flow(entries)
+	if n := len(k.faint); n > 0 {
+		lines = append(lines, k.sentence(fmt.Sprintf("%s more, without a mark: %s", term.Thousands(n), strings.Join(k.faint, ", ")))...)
+	}
+	return lines
+}
+
+// sample is what a series looks like.
+func (k *key) sample(s figure.Series) string {
+	with := k.ink(s)
+	switch {
+	case s.Style == figure.Band:
+		return k.either("░", ":")
+	case with.shape != 0:
+		return string(with.shape)
+	case k.ASCII:
+		return string(with.ascii)
+	}
+	return "─"
+}
+
+// entry is a mark with what it stands for.
+func (k *key) entry(mark, color, name string) string {
+	if !k.whole {
+		name = k.cut(name, k.width-term.Width(mark)-1)
+	}
+	return k.paint(mark, color) + " " + k.text(name)
+}
+
+// flow puts texts beside one another, as many as there is room for.
+func (k *key) flow(entries []string) []string {
+	const gap = "   "
+	var lines []string
+	for _, entry := range entries {
+		last := len(lines) - 1
+		if last >= 0 && term.Width(lines[last]+gap+entry) <= k.width {
+			lines[last] += gap + entry
+		} else {
+			lines = append(lines, entry)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,101 @@
+package cells
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure/scale"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+)
+
+// betweenPanels is how far panels lie apart.
+const betweenPanels = 3
+
+// plots draws the panels beside one another where there is room, and the legend of all of them below.
+func (p pen) plots(f *figure.Figure) []string {
+	x, y := scales(f)
+	k := p.newKey(f)
+	parts := f.Parts()
+	beside := min(max(p.width/(narrowest+8), 1), len(parts))
+	each := p
+	each.width = (p.width - betweenPanels*(beside-1)) / beside
+	var lines []string
+	for len(parts) > 0 {
+		n := min(beside, len(parts))
+		row := make([][]string, n)
+		for i, part := range parts[:n] {
+			row[i] = each.panel(f, part, x, y, k)
+		}
+		lines = append(lines, besideOneAnother(row, each.width)...)
+		parts = parts[n:]
+	}
+	lines = append(lines, k.legend()...)
+	if n := withoutPlace(f, x, y); n > 0 {
+		lines = append(lines, p.sentence(fmt.Sprintf("%s of 0 or less, or infinite: no place on these axes.", term.Count(n, "value")))...)
+	}
+	return lines
+}
+
+// panel are the lines of one panel.
+func (p pen) panel(f *figure.Figure, part figure.Panel, x, y scale.Scale, k *key) []string {
+	rows := rowsOf(p.width)
+	if len(f.Panels) > 0 {
+		rows = min(rows, 10)
+	}
+	left := 0
+	for _, t := range y.Ticks(rows/3 + 1) {
+		left = max(left, term.Width(p.text(t.Text)))
+	}
+	left = min(left, p.width/4) + 2
+	d := &plot{canvas: p.canvas(p.width-left, rows), f: f, x: x, y: y, key: k, failed: map[int]ink{}}
+	d.draw(part)
+	var lines []string
+	if part.Title != "" {
+		lines = append(lines, p.cut(part.Title, p.width))
+	}
+	lines = append(lines, d.header(axisLabel(f.Y, y), left)...)
+	return append(lines, d.framed(left)...)
+}
+
+// besideOneAnother joins blocks of lines.
+func besideOneAnother(blocks [][]string, width int) []string {
+	if len(blocks) == 1 {
+		return blocks[0]
+	}
+	var lines []string
+	for i := 0; ; i++ {
+		line, any := "", false
+		for n, block := range blocks {
+			if n > 0 {
+				line = term.Pad(line, n*(width+betweenPanels), false)
+			}
+			if i < len(block) {
+				line += block[i]
+				any = true
+			}
+		}
+		if !any {
+			return lines
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+}
+
+// withoutPlace is how many numbers have no place on the axes: those on a log axis that are not positive, and infinite ones.
+func withoutPlace(f *figure.Figure, x, y scale.Scale) (n int) {
+	lost := func(s scale.Scale, v float64) bool {
+		_, ok := s.Place(v)
+		return !ok && v == v
+	}
+	for _, part := range f.Parts() {
+		for _, s := range part.Series {
+			for _, m := range s.Marks {
+				if lost(x, m.X) || lost(y, m.Y) {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,288 @@
+package cells
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure/scale"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+)
+
+// plot is the canvas of one panel, with its scales.
+type plot struct {
+	*canvas
+	f    *figure.Figure
+	x, y scale.Scale
+	key  *key
+
+	numbers []numberAt  // of vertical guides
+	failed  map[int]ink // by column: marks without a value
+}
+
+// rowsOf is how high the canvas of a plot is: with its axis and their texts at most 20 rows.
+func rowsOf(width int) int { return min(max(width/5, 8), 16) }
+
+// scales are those of all panels, so that these can be compared.
+func scales(f *figure.Figure) (x, y scale.Scale) {
+	var xs, ys []float64
+	equal := false // both axes have the same range, so that y = x is a diagonal
+	for _, part := range f.Parts() {
+		for _, s := range part.Series {
+			for _, m := range s.Marks {
+				xs, ys = append(xs, m.X), append(ys, m.Y)
+				if s.Style == figure.Intervals || s.Style == figure.Band {
+					ys = append(ys, m.Low, m.High)
+				}
+			}
+		}
+		for _, g := range part.Guides {
+			equal = equal || g.Along == figure.Diagonal
+			if g.Along == figure.Horizontal {
+				ys = append(ys, g.At)
+			}
+		}
+	}
+	if equal {
+		xs = append(xs, ys...)
+		ys = xs
+	}
+	return scale.New(f.X, xs), scale.New(f.Y, ys)
+}
+
+// draw draws what is of a panel.
+func (d *plot) draw(part figure.Panel) {
+	d.guides(part.Guides)
+	d.bands(part.Series)
+	for i := len(part.Series) - 1; i >= 0; i-- { // the first one above all
+		d.lines(part.Series[i])
+	}
+	for _, quiet := range []bool{true, false} { // what says something lies above what says nothing
+		for _, s := range part.Series {
+			d.shapes(s, quiet)
+		}
+	}
+	d.failures(part.Series)
+}
+
+// place is the dot at which a mark lies.
+func (d *plot) place(x, y float64) (column, row int, ok bool) {
+	across, up := d.dotsIn()
+	a, okX := d.x.Place(x)
+	b, okY := d.y.Place(y)
+	if !okX || !okY {
+		return 0, 0, false
+	}
+	return dotAt(a, d.columns*across), d.rows*up - 1 - dotAt(b, d.rows*up), true
+}
+
+// dotAt is the dot of a share of so many.
+func dotAt(share float64, dots int) int { return int(math.Round(share * float64(dots-1))) }
+
+// bands are areas: light, behind everything else.
+func (d *plot) bands(all []figure.Series) {
+	shade := []rune(d.either("░", ":"))[0]
+	across, up := d.dotsIn()
+	for _, s := range all {
+		if s.Style != figure.Band {
+			continue
+		}
+		for i := 1; i < len(s.Marks); i++ {
+			from, to := s.Marks[i-1], s.Marks[i]
+			x, low, ok := d.place(from.X, from.Low)
+			_, high, okHigh := d.place(from.X, from.High)
+			toX, toLow, okTo := d.place(to.X, to.Low)
+			_, toHigh, okToHigh := d.place(to.X, to.High)
+			if !ok || !okHigh || !okTo || !okToHigh {
+				continue
+			}
+			for column := x / across; column <= toX/across; column++ {
+				share := min(max(float64(column*across-x)/float64(max(toX-x, 1)), 0), 1)
+				bottom, top := between(low, toLow, share)/up, between(high, toHigh, share)/up
+				for row := top; row <= bottom; row++ {
+					d.behind(column, row, shade)
+				}
+			}
+		}
+	}
+}
+
+func between(from, to int, share float64) int {
+	return from + int(math.Round(share*float64(to-from)))
+}
+
+// lines draws the dots of a series.
+func (d *plot) lines(s figure.Series) {
+	with := d.key.ink(s)
+	lastX, lastY, open := 0, 0, false
+	for _, m := range s.Marks {
+		x, y, ok := d.place(m.X, m.Y)
+		switch {
+		case s.Style == figure.Band:
+			return
+		case s.Style == figure.Intervals:
+			d.interval(m, with)
+		case ok && open && s.Style == figure.Line:
+			d.line(lastX, lastY, x, y, with)
+		case ok && open && s.Style == figure.Steps:
+			d.line(lastX, lastY, x, lastY, with)
+			d.line(x, lastY, x, y, with)
+		}
+		if ok {
+			d.dot(x, y, with)
+		}
+		lastX, lastY, open = x, y, ok
+	}
+}
+
+func (d *plot) interval(m figure.Mark, with ink) {
+	x, low, ok := d.place(m.X, m.Low)
+	_, high, okHigh := d.place(m.X, m.High)
+	if ok && okHigh {
+		if with.ascii = '|'; !d.ASCII {
+			with.ascii = 0
+		}
+		d.line(x, low, x, high, with)
+	}
+}
+
+// shapes puts the shapes of a series over its marks: over all where these are few, else over as many as lie apart. Marks that say
+// something have their shape in any case.
+func (d *plot) shapes(s figure.Series, quiet bool) {
+	if s.Style == figure.Band {
+		return
+	}
+	own := d.key.ink(s)
+	apart := d.apart(s)
+	if apart > 0 && s.Name == "" {
+		own.shape = 0
+	}
+	across, up := d.dotsIn()
+	lastColumn, lastRow := -apart+d.key.place(s)*apart/mostSeries, -apart
+	for _, m := range s.Marks {
+		x, y, ok := d.place(m.X, m.Y)
+		if !ok {
+			continue
+		}
+		column, row := x/across, y/up
+		if t := toneOf(s, m); t != figure.Plain {
+			if quiet == (t == figure.Neutral) {
+				d.put(column, row, d.toneInk(t))
+			}
+			continue
+		}
+		far := max(abs(column-lastColumn), 2*abs(row-lastRow)) >= apart
+		if quiet && own.shape != 0 && far && (apart == 0 || d.at(column, row).above == 0) {
+			d.put(column, row, own)
+			lastColumn, lastRow = column, row
+		}
+	}
+}
+
+// apart is how far shapes of a series lie from one another: 0 where each mark has one.
+func (d *plot) apart(s figure.Series) int {
+	most := d.columns / 3
+	if s.Style == figure.Points || s.Style == figure.Intervals {
+		most = d.columns * 2 / 3
+	}
+	if len(s.Marks) <= most {
+		return 0
+	}
+	return 10
+}
+
+func (d *plot) put(column, row int, with ink) {
+	at := d.at(column, row)
+	at.above, at.color = with.shape, with.color
+}
+
+// failures are marked on the x axis, where they hide nothing.
+func (d *plot) failures(all []figure.Series) {
+	across, _ := d.dotsIn()
+	for _, s := range all {
+		for _, m := range s.Marks {
+			share, ok := d.x.Place(m.X)
+			if t := toneOf(s, m); ok && t != figure.Plain && math.IsNaN(m.Y) && math.IsNaN(m.Low) {
+				d.failed[dotAt(share, d.columns*across)/across] = d.toneInk(t)
+			}
+		}
+	}
+}
+
+// framed are the lines of the canvas with its axes, as wide as the pen.
+func (d *plot) framed(left int) []string {
+	axis, tick, corner := d.either("│", "|"), d.either("┤", "+"), d.either("└", "+")
+	texts := make([]string, d.rows)
+	_, up := d.dotsIn()
+	for _, t := range d.y.Ticks(d.rows/3 + 1) {
+		if share, ok := d.y.Place(t.At); ok && share >= 0 && share <= 1 {
+			texts[(d.rows*up-1-dotAt(share, d.rows*up))/up] = t.Text
+		}
+	}
+	lines := d.canvas.lines()
+	for i, line := range lines {
+		side := tick
+		if texts[i] == "" {
+			side = axis
+		}
+		lines[i] = strings.TrimRight(d.pad(texts[i], left-2, true)+" "+side+line, " ")
+	}
+	rule, names := d.ruler(d.columns, d.x, d.f.X.Scale == figure.Categories)
+	for column, with := range d.failed {
+		rule[column] = d.paint(string(with.shape), with.color)
+	}
+	indent := strings.Repeat(" ", left-1)
+	lines = append(lines, indent+corner+strings.Join(rule, ""), indent+" "+names)
+	if label := axisLabel(d.f.X, d.x); label != "" {
+		lines = append(lines, indent+" "+d.center(label, d.columns))
+	}
+	return lines
+}
+
+// ruler is a horizontal axis of so many columns, with the texts of its ticks below: as many as there is room for.
+func (p pen) ruler(columns int, s scale.Scale, named bool) (rule []string, names string) {
+	rule = slices.Repeat([]string{p.either("─", "-")}, columns)
+	mark := p.either("┬", "+")
+	dots := columns
+	if !p.ASCII {
+		dots *= 2
+	}
+	ticks := s.Ticks(max(columns/11, 3))
+	room := columns / max(min(len(ticks), columns/8), 1) // of a text
+	var b strings.Builder
+	filled := 0
+	for i, t := range ticks {
+		share, ok := s.Place(t.At)
+		if !ok || share < 0 || share > 1 {
+			continue
+		}
+		column := dotAt(share, dots) * columns / dots
+		text := p.text(t.Text)
+		if named {
+			text = p.cut(text, max(room-1, 7))
+		}
+		wide := term.Width(text)
+		from := min(max(column-wide/2, 0), columns-wide)
+		if from < 0 || i > 0 && from < filled+1 {
+			continue
+		}
+		rule[column] = mark
+		b.WriteString(strings.Repeat(" ", from-filled) + text)
+		filled = from + wide
+	}
+	return rule, b.String()
+}
+
+// axisLabel is the text of an axis, with its unit where the texts of ticks have none.
+func axisLabel(axis figure.Axis, s scale.Scale) string {
+	if axis.Scale != figure.Time {
+		return axis.Label
+	}
+	const days = 2 * 24 * 3600
+	parts := []string{axis.Label, "UTC"}
+	if s.High-s.Low < days {
+		parts[1] = "from " + scale.Text(axis, s.Low) + " UTC"
+	}
+	return strings.TrimPrefix(strings.Join(parts, ", "), ", ")
+}

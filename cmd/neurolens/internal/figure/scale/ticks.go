@@ -1,0 +1,144 @@
+package scale
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Ticks are at most so many round values within the scale, or all of its categories: which of their names there is room for, only
+// who draws them knows.
+func (s Scale) Ticks(most int) []Tick {
+	switch s.axis.Scale {
+	case figure.Categories:
+		ticks := make([]Tick, len(s.axis.Categories))
+		for i, name := range s.axis.Categories {
+			ticks[i] = Tick{float64(i), name}
+		}
+		return ticks
+	case figure.Time:
+		return s.timeTicks(most)
+	case figure.Log:
+		if ticks := s.logTicks(most); len(ticks) > 1 {
+			return ticks
+		}
+	}
+	return s.linearTicks(most)
+}
+
+// linearTicks are multiples of 1, 2 or 5 times a power of ten, in one unit.
+func (s Scale) linearTicks(most int) []Tick {
+	name, factor := unitOf(max(math.Abs(s.Low), math.Abs(s.High)), s.axis.Unit)
+	low, high := s.Low/factor, s.High/factor
+	step, first, last := steps(low, high, max(most, 2))
+	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	var ticks []Tick
+	for n := first; n <= last; n++ {
+		ticks = append(ticks, Tick{n * step * factor, withUnit(number(n*step, digits), name)})
+	}
+	return ticks
+}
+
+// steps are round, at most so many between two values; where that leaves less than two of them, they are smaller.
+func steps(low, high float64, most int) (step, first, last float64) {
+	multiples := func() (first, last float64) { return math.Ceil(low/step - 1e-9), math.Floor(high/step + 1e-9) }
+	step = roundStep((high - low) / float64(most))
+	first, last = multiples()
+	for last-first+1 > float64(most) {
+		step = roundStep(step * 1.01)
+		first, last = multiples()
+	}
+	for last-first < 1 {
+		step = roundStep(step * .4)
+		first, last = multiples()
+	}
+	return step, first, last
+}
+
+// number is a value with so many decimals; of values that are too large or small to be read so, in powers of ten.
+func number(v float64, digits int) string {
+	if digits > 6 || math.Abs(v) >= 1e7 {
+		return strings.Replace(strconv.FormatFloat(v, 'g', 4, 64), "-", "−", 1)
+	}
+	text := strconv.FormatFloat(math.Abs(v), 'f', digits, 64)
+	if v < 0 {
+		return "−" + text
+	}
+	return text
+}
+
+// roundStep is the smallest of 1, 2 and 5 times a power of ten that is at least so large.
+func roundStep(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, factor := range []float64{1, 2, 5} {
+		if factor*power >= v*(1-1e-9) {
+			return factor * power
+		}
+	}
+	return 10 * power
+}
+
+// logTicks are powers of ten, or of two where all values are; if that are too few, multiples of them too.
+func (s Scale) logTicks(most int) []Tick {
+	base, multiples := 10., []float64{1, 2, 5}
+	if s.twos {
+		base, multiples = 2, nil
+	}
+	first := math.Ceil(math.Log(s.Low)/math.Log(base) - 1e-9)
+	last := math.Floor(math.Log(s.High)/math.Log(base) + 1e-9)
+	if last-first < 2 && multiples != nil {
+		var ticks []Tick
+		for n := first - 1; n <= last; n++ {
+			for _, m := range multiples {
+				if v := m * math.Pow(base, n); v >= s.Low*(1-1e-9) && v <= s.High*(1+1e-9) {
+					ticks = append(ticks, s.short(v))
+				}
+			}
+		}
+		if len(ticks) <= most {
+			return ticks
+		}
+	}
+	stride := max(1, math.Ceil((last-first+1)/float64(max(most, 2))))
+	var ticks []Tick
+	for n := first; n <= last; n += stride {
+		ticks = append(ticks, s.short(math.Pow(base, n)))
+	}
+	return ticks
+}
+
+// short is a tick with no more digits than it needs, in the unit that suits it.
+func (s Scale) short(v float64) Tick {
+	name, factor := unitOf(v, s.axis.Unit)
+	return Tick{v, withUnit(short(v/factor), name)}
+}
+
+func short(v float64) string {
+	if a := math.Abs(v); v != 0 && (a < 1e-4 || a >= 1e7) {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 9, 64), 64)
+	if err != nil {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return strings.Replace(strconv.FormatFloat(rounded, 'f', -1, 64), "-", "−", 1)
+}
+
+// unitOf is the unit in which people are shown a value, and how much of the stored one it is.
+func unitOf(v float64, stored string) (name string, factor float64) {
+	_, name, _ = strings.Cut(schema.ForPeople(v, stored), " ")
+	if _, factor, known := schema.StoredUnit(name); known {
+		return name, factor
+	}
+	return name, 1
+}
+
+func withUnit(digits, name string) string {
+	if name == "" {
+		return digits
+	}
+	return digits + " " + name
+}
