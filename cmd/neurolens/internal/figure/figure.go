@@ -60,7 +60,16 @@ type Axis struct {
 	Categories []string
 	Low, High  float64 // what is to be seen in any case; both 0: what the marks need
 	Own        bool    // of panels: each has a range of its own, as what is to be seen is a change, not which of them is more
+	Better     Better
 }
+
+// Better says which way values are better.
+type Better string
+
+const (
+	Lower  Better = "lower"
+	Higher Better = "higher"
+)
 
 // Series are marks that belong together: a run, a point, or a value of an axis. Marks lie in drawing order.
 type Series struct {
@@ -104,6 +113,7 @@ type Mark struct {
 	Word      string  // the verdict or the state, as tables have it: "inconclusive"; empty: what the tone says
 	Run       string  // id of the run it is of; empty: of several
 	Point     string  // id of the point it is of; empty: of several. A page shows what is of one run or point together
+	Label     string  // a few words or a number, written beside it where there is room: in a forest at the end of its row
 	Text      string  // all of it in words, with units: what is read out, and shown when it is pointed at
 	Command   string  // shows or reproduces it
 }

@@ -1,0 +1,69 @@
+package draw
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var (
+	update   = flag.Bool("update", false, "write the golden files")
+	pictures = flag.String("pictures", "", "a folder to write the samples to as PNG")
+)
+
+// TestGolden: the pictures are those that were looked at last. With -pictures, they can be looked at.
+func TestGolden(t *testing.T) {
+	for name, f := range samples() {
+		if *pictures != "" {
+			keep(t, name)
+		}
+		const mostGolden = 260
+		if f.Marks() > mostGolden || name == "forest-30" {
+			continue
+		}
+		var b bytes.Buffer
+		if err := SVG(&b, f, Options{Prefix: name, Embedded: true}); err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", name+".svg")
+		if *update {
+			if err := os.WriteFile(golden, b.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(b.Bytes(), want) {
+			t.Errorf("%s is drawn otherwise than in %s: look at it (-pictures FOLDER), then write it with -update", name, golden)
+		}
+	}
+}
+
+// keep writes a sample as PNG, light and dark, and as an SVG of its own.
+func keep(t *testing.T, name string) {
+	t.Helper()
+	for _, dark := range []bool{false, true} {
+		var b bytes.Buffer
+		if err := PNG(&b, samples()[name], Options{Dark: dark}); err != nil {
+			t.Fatal(err)
+		}
+		file := name + ".png"
+		if dark {
+			file = name + "-dark.png"
+		}
+		if err := os.WriteFile(filepath.Join(*pictures, file), b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := SVG(&b, samples()[name], Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*pictures, name+".svg"), b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,75 @@
+package draw
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+)
+
+// longestTitle is how many characters of a mark's text are read out.
+const longestTitle = 1000
+
+// middle keeps both ends of a text of more than so many characters, with … between: the ends of names tell points apart.
+func middle(s string, characters int) string {
+	if utf8.RuneCountInString(s) <= characters {
+		return s
+	}
+	r := []rune(s)
+	head := characters / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(characters-1-head):])
+}
+
+// whole is a text for readers of titles: in one line, without what turns its direction, up to a limit.
+func whole(s string) string {
+	return middle(term.OneLine(strings.ToValidUTF8(beginning(s), "\uFFFD")), longestTitle)
+}
+
+// beginning spares the work on what would be cut anyway: the middle of a text that is far too long.
+func beginning(s string) string {
+	const enough = 16 * longestTitle
+	if len(s) <= enough {
+		return s
+	}
+	return s[:enough/2] + "…" + s[len(s)-enough/2:]
+}
+
+// fit shortens a text in its middle until it is not wider than there is room for.
+func (p *pen) fit(s string, size, room float64, bold bool) string {
+	s = whole(s)
+	if p.width(s, size, bold) <= room {
+		return s
+	}
+	low, high := 1, utf8.RuneCountInString(s)
+	for low < high {
+		n := (low + high + 1) / 2
+		if p.width(middle(s, n), size, bold) <= room {
+			low = n
+		} else {
+			high = n - 1
+		}
+	}
+	return middle(s, low)
+}
+
+// lines breaks a text at spaces into lines that fit.
+func (p *pen) lines(s string, size, room float64, bold bool) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(whole(s)) {
+		word = p.fit(word, size, room, bold)
+		switch joined := line + " " + word; {
+		case line == "":
+			line = word
+		case p.width(joined, size, bold) <= room:
+			line = joined
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
