@@ -84,6 +84,7 @@ var law = []struct {
 	{"cmd/neurolens/internal/figure/draw", []string{"schema", "cmd/neurolens/internal/figure", "cmd/neurolens/internal/term"}, []string{
 		"gonum.org/v1/plot", "codeberg.org/go-fonts/liberation", "golang.org/x/image",
 	}},
+	{"cmd/neurolens/internal/htmlreport", []string{"cmd/neurolens/internal/figure", "cmd/neurolens/internal/term"}, nil},
 	{"cmd/neurolens/internal/apart", []string{"query/guard", "runner/extract"}, nil},
 	{"cmd/neurolens/internal/layouts", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/screens/measuring", []string{"schema", "query", "runner", "cmd/neurolens/internal"}, []string{"github.com/charmbracelet/x/ansi"}},
@@ -211,7 +212,7 @@ var layers = [][]string{
 var commandLayers = [][]string{
 	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/figure", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/pager", "cmd/neurolens/internal/system", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
 	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/figure/scale", "cmd/neurolens/internal/output", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term/termtest"},
-	{"cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
+	{"cmd/neurolens/internal/htmlreport", "cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/figure/cells", "cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
 	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics"},
 	{"cmd/neurolens"},

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
@@ -17,24 +15,27 @@ const reportMemory = 420 << 20
 
 // reportFlags say what a report is of, and where it goes.
 type reportFlags struct {
-	md, json, baseline string
-	by, metrics        []string
-	all, schema        bool
-	layouts            layouts.Flags
+	md, json, html, baseline string
+	by, metrics              []string
+	all, schema              bool
+	layouts                  layouts.Flags
 }
 
 func newReportCommand(a *app) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report [FILTER...]",
-		Short: "Write a report of a selection of runs, as Markdown and JSON",
+		Short: "Write a report of a selection of runs, as HTML, Markdown and JSON",
 		Long: `Write a report of the runs that match, by default those of the last session: the
 environment, counts, a table for each suite, speed-ups over the baseline, the
 best points, memory and energy, failures with a hint each, findings with the
 rule that found them, and commands to type next.
 
-Without --md and --json it prints Markdown; - is standard output. A file is
-replaced as a whole. docs/reports.md has the members of the JSON form.
+Without --md, --json and --html it prints Markdown; - is standard output. A file
+is replaced as a whole. docs/reports.md has the members of the JSON form.
+
+--html writes one page that needs no other file and no network: what changed
+first, charts, and a table of all points to sort, filter and copy.
 
 The baseline is what --baseline says, else what the sweep's key baseline says,
 else variant=baseline. Speed-ups are those of compare, slower ones too.
@@ -46,6 +47,7 @@ matrix (Swift MNIST scripts) or grid (operation grid). ingest reads them again;
 docs/layouts.md has every file and field.`,
 		Example: `  neurolens report
   neurolens report --md report.md --json report.json
+  neurolens report --html report.html
   neurolens report suite=nightly machine=lab3 --by benchmark
   neurolens report session=last --metric peak_memory --baseline variant=eager
   neurolens report --layout kernels --out-dir reports --against baseline=main
@@ -55,6 +57,7 @@ docs/layouts.md has every file and field.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.md, "md", "", "write Markdown to `FILE`, - for standard output")
 	flags.StringVar(&f.json, "json", "", "write JSON to `FILE`, - for standard output")
+	flags.StringVar(&f.html, "html", "", "write a page of HTML to `FILE`, - for standard output")
 	flags.StringVar(&f.baseline, "baseline", "", "compare each value of an axis with one: `AXIS=VALUE`")
 	flags.StringSliceVar(&f.by, "by", nil, "a table for each group of points of equal `KEYS` (suite)")
 	metricFlag(cmd, &f.metrics, "columns of metrics `NAMES` (default: those that are there)")
@@ -79,7 +82,7 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	asked := reporting.Asked{MD: f.md, JSON: f.json, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
+	asked := reporting.Asked{MD: f.md, JSON: f.json, HTML: f.html, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
 	req, err := asked.Request(args)
 	if err != nil {
 		return usageError{err}
@@ -88,7 +91,7 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		return a.writeLayout(cmd, f, &asked, req)
 	}
 	return a.askWithin(cmd, reportMemory, func(db *query.DB, _ string) error {
-		if err := a.hint(cmd, db, &asked, &req); err != nil {
+		if err := asked.Hint(cmd.Context(), db, &req, a.stderr); err != nil {
 			return err
 		}
 		r, notNumbers, err := summary.Read(cmd.Context(), db, req)
@@ -97,19 +100,14 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		}
 		a.reportNotNumbers(notNumbers)
 		a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
-		d := reporting.Maker{Reader: a.reader(), By: "neurolens " + version}.Document(r)
+		m := reporting.Maker{Reader: a.reader(), By: "neurolens " + version}
+		d := m.Document(r)
+		if err := reporting.Write(asked.HTML, a.stdout, m.HTML(d, reporting.Pictures{})); err != nil {
+			return err
+		}
 		if err := reporting.Write(asked.JSON, a.stdout, d.JSON); err != nil {
 			return err
 		}
 		return reporting.Write(asked.MD, a.stdout, d.Markdown)
 	})
-}
-
-// hint says what else may be meant by what was asked for.
-func (a *app) hint(cmd *cobra.Command, db *query.DB, asked *reporting.Asked, req *summary.Request) error {
-	line, err := asked.Hint(cmd.Context(), db, req)
-	if line != "" {
-		fmt.Fprintln(a.stderr, "neurolens: "+line)
-	}
-	return err
 }

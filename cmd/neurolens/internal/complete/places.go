@@ -33,7 +33,7 @@ var values = map[string]offer{
 	"--threshold": nothing, "show --sort": one(operatorOrders), "--method": words("sbs", "otava"), "--memory-limit": words("512MiB", "1GiB", "4GiB"),
 
 	// files
-	"--out-dir": folders, "--save": folders, "--in": folders, "--into": folders, "--check": files, "--md": files, "report --json": files, "--to": files, "--out": files,
+	"--out-dir": folders, "--save": folders, "--in": folders, "--into": folders, "--check": files, "--md": files, "--html": files, "report --json": files, "--to": files, "--out": files,
 	"--table": words("runs", "samples", "samples_long", "ops", "whole"), "--map": ending(sweepEndings...),
 
 	// files of others

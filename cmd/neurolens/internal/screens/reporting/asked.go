@@ -2,7 +2,9 @@ package reporting
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
@@ -17,6 +19,7 @@ const lastSession = "session=last"
 // Asked is what the command line says of a report.
 type Asked struct {
 	MD, JSON string   // files, or - for standard output
+	HTML     string   // likewise
 	Format   string   // --format; empty: not given
 	Baseline string   // AXIS=VALUE
 	By       []string // keys of groups
@@ -30,8 +33,8 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 	switch {
 	case a.All && len(words) > 0:
 		return req, fmt.Errorf("report: --all is without a filter, got %q", req.Filter)
-	case a.MD == "-" && a.JSON == "-":
-		return req, fmt.Errorf("report: --md - and --json -: one of them can be standard output")
+	case a.MD == "-" && a.JSON == "-" || a.HTML == "-" && (a.MD == "-" || a.JSON == "-"):
+		return req, errors.New("report: one of --md -, --json - and --html - can be standard output")
 	case a.Format != "" && a.Format != output.FormatMD && a.Format != output.FormatJSON:
 		return req, fmt.Errorf("report: --format %s: want md or json", a.Format)
 	}
@@ -46,7 +49,7 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 		req.Axis, req.Reference = axis, filter.QuoteWord(value)
 	}
 	switch {
-	case a.MD != "" || a.JSON != "":
+	case a.MD != "" || a.JSON != "" || a.HTML != "":
 	case a.Format == output.FormatJSON:
 		a.JSON = "-"
 	default:
@@ -57,13 +60,13 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 
 // Hint says what else may be meant where no runs were named: the last session may go on from others, of which it counts runs as
 // its own.
-func (a *Asked) Hint(ctx context.Context, db *query.DB, req *summary.Request) (string, error) {
+func (a *Asked) Hint(ctx context.Context, db *query.DB, req *summary.Request, stderr io.Writer) error {
 	if req.Filter != lastSession {
-		return "", nil
+		return nil
 	}
 	ids, err := db.LastSessions(ctx)
-	if err != nil || len(ids) < 2 {
-		return "", err
+	if err == nil && len(ids) > 1 {
+		fmt.Fprintln(stderr, "neurolens: the last session goes on from another one, whose runs are not in the report; with all of them: neurolens report session="+strings.Join(ids, ","))
 	}
-	return "the last session goes on from another one, whose runs are not in the report; with all of them: neurolens report session=" + strings.Join(ids, ","), nil
+	return err
 }

@@ -78,6 +78,14 @@ func (p page) head() {
 		filter = code(d.Selection.Filter)
 	}
 	fmt.Fprintf(p.w, "%s · %s · made %s by %s\n\n", filter, term.MarkdownText(d.sessions()), d.MadeAt.Format("2006-01-02 15:04 UTC"), term.MarkdownText(d.MadeBy))
+	for _, line := range d.headlines() {
+		fmt.Fprintf(p.w, "- %s\n", term.MarkdownText(line))
+	}
+	fmt.Fprintln(p.w)
+}
+
+// headlines are the most important of a report, a line each.
+func (d *Document) headlines() []string {
 	c := &d.Counts
 	lines := []string{fmt.Sprintf("%s of %s: %s", term.Count(c.Runs, "run"), term.Count(c.Points, "point"), statusText(c.ByStatus))}
 	for i := range d.Comparisons {
@@ -86,10 +94,7 @@ func (p page) head() {
 	if note := d.worth(); note != "" {
 		lines = append(lines, note)
 	}
-	for _, line := range lines {
-		fmt.Fprintf(p.w, "- %s\n", term.MarkdownText(line))
-	}
-	fmt.Fprintln(p.w)
+	return lines
 }
 
 // sessions says how many sessions the runs are of, and when they ran.

@@ -22,23 +22,28 @@ func (p page) leaders() {
 	}
 	p.title(2, "Leaderboard")
 	for _, b := range boards {
-		where := ""
-		if b.Machine != "" {
-			where = " on " + string(b.Machine)
-		}
-		if b.Side != "" {
-			where += ", " + string(b.Side)
-		}
-		text := fmt.Sprintf("%s, %s is better%s: the best %d of %s", b.Metric, b.Better, where, len(b.Best), term.Count(b.Ranked, "point"))
-		if b.Wrong > 0 {
-			text += fmt.Sprintf("; %s left out, with a wrong or unchecked result", term.Count(b.Wrong, "point"))
-		}
-		if b.NoValue > 0 {
-			text += fmt.Sprintf("; %s left out, without a value", term.Count(b.NoValue, "point"))
-		}
-		p.line("%s.", text)
+		p.line("%s.", boardText(b))
 		p.board(b)
 	}
+}
+
+// boardText says what a leaderboard ranks.
+func boardText(b *summary.Leaderboard) string {
+	where := ""
+	if b.Machine != "" {
+		where = " on " + string(b.Machine)
+	}
+	if b.Side != "" {
+		where += ", " + string(b.Side)
+	}
+	text := fmt.Sprintf("%s, %s is better%s: the best %d of %s", b.Metric, b.Better, where, len(b.Best), term.Count(b.Ranked, "point"))
+	if b.Wrong > 0 {
+		text += fmt.Sprintf("; %s left out, with a wrong or unchecked result", term.Count(b.Wrong, "point"))
+	}
+	if b.NoValue > 0 {
+		text += fmt.Sprintf("; %s left out, without a value", term.Count(b.NoValue, "point"))
+	}
+	return text
 }
 
 // board is the table of a leaderboard.
@@ -87,11 +92,7 @@ func (p page) failures() {
 	}
 	p.title(2, "Runs that are not ok")
 	for _, f := range p.d.Failures {
-		name := f.Status
-		if f.Wrong {
-			name = wording.WrongResult
-		}
-		fmt.Fprintf(p.w, "- **%s**: %s of %s. %s.\n", name, term.Count(f.Runs, "run"), term.Count(f.Points, "point"), term.MarkdownText(capital(f.Hint)))
+		fmt.Fprintf(p.w, "- **%s**: %s\n", failureName(&f), term.MarkdownText(failureText(&f)))
 		for _, c := range f.Causes {
 			fmt.Fprintf(p.w, "  - %s\n", term.MarkdownText(p.causeText(&c)))
 		}
@@ -100,6 +101,19 @@ func (p page) failures() {
 		}
 	}
 	fmt.Fprintln(p.w)
+}
+
+// failureName is how some runs ended, in a word or two.
+func failureName(f *Failure) string {
+	if f.Wrong {
+		return wording.WrongResult
+	}
+	return f.Status
+}
+
+// failureText says how many runs ended so, and what to do about it.
+func failureText(f *Failure) string {
+	return fmt.Sprintf("%s of %s. %s.", term.Count(f.Runs, "run"), term.Count(f.Points, "point"), capital(f.Hint))
 }
 
 // causeText is a reason in words, with a point that has it.
@@ -122,21 +136,24 @@ func (p page) findings() {
 	}
 	p.title(2, "Findings")
 	for _, f := range p.d.Findings {
-		text := f.Text
-		if len(f.Examples) > 0 && f.Points <= p.d.Counts.Rows/2+1 {
-			var names []string
-			for i := range f.Examples {
-				names = append(names, p.names.name(&f.Examples[i]))
-			}
-			text += " (" + strings.Join(names, "; ")
-			if f.Points > len(names) {
-				text += "; …"
-			}
-			text += ")"
-		}
-		fmt.Fprintf(p.w, "- `%s`: %s\n", f.Rule, term.MarkdownText(text))
+		fmt.Fprintf(p.w, "- `%s`: %s\n", f.Rule, term.MarkdownText(p.findingText(&f)))
 	}
 	fmt.Fprintln(p.w)
+}
+
+// findingText is a finding, with points that show it where they are not most.
+func (p page) findingText(f *Finding) string {
+	if len(f.Examples) == 0 || f.Points > p.d.Counts.Rows/2+1 {
+		return f.Text
+	}
+	names := make([]string, len(f.Examples))
+	for i := range f.Examples {
+		names[i] = p.names.name(&f.Examples[i])
+	}
+	if f.Points > len(names) {
+		names = append(names, "…")
+	}
+	return f.Text + " (" + strings.Join(names, "; ") + ")"
 }
 
 // recommendations are commands to type.

@@ -58,6 +58,27 @@ func TestGolden(t *testing.T) {
 	golden(t, filepath.Join("testdata", "report.json"), js)
 }
 
+// TestGoldenPage: the page of that report is what it was, its style, its script and their hashes apart.
+func TestGoldenPage(t *testing.T) {
+	var b bytes.Buffer
+	if err := maker().HTML(document(), Pictures{})(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := regexp.MustCompile(`(?s)<(style|script)>.*?</`).ReplaceAllString(b.String(), "<$1></")
+	golden(t, filepath.Join("testdata", "report.html"), regexp.MustCompile(`sha256-[^&]*`).ReplaceAllString(text, "sha256-HASH"))
+}
+
+// TestNamesOfPage: a name that is an element stays a text, wherever it stands.
+func TestNamesOfPage(t *testing.T) {
+	var b bytes.Buffer
+	if err := maker().HTML(document(), Pictures{})(&b); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "<img") || !strings.Contains(b.String(), "&lt;img&gt;") {
+		t.Error("the page has a name as an element")
+	}
+}
+
 // compiled is the schema of documents.
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()

@@ -118,7 +118,10 @@ func sample() *summary.Report {
 	}
 }
 
-// document is the sample with its words.
-func document() *Document {
-	return Maker{Reader: wording.Reader{Now: time.Date(2026, 11, 24, 2, 36, 11, 5, time.UTC), Stores: []string{"my store"}}, By: "neurolens 0.1.0"}.Document(sample())
+// maker is who makes the sample.
+func maker() Maker {
+	return Maker{Reader: wording.Reader{Now: time.Date(2026, 11, 24, 2, 36, 11, 5, time.UTC), Stores: []string{"my store"}}, By: "neurolens 0.1.0"}
 }
+
+// document is the sample with its words.
+func document() *Document { return maker().Document(sample()) }

@@ -38,7 +38,7 @@ func (p page) speedups() {
 		if c.All.Compared > 1 {
 			p.line("Best: %s. Worst: %s.", p.pairText(c.All.BestPair), p.pairText(c.All.WorstPair))
 		}
-		p.verdicts(c)
+		p.line("%s", verdictsText(c))
 		p.ratios(groupWord(p.d.Selection.By), c.Groups, c.All)
 		if len(c.Values) > 1 && len(c.Values) <= mostNamed && len(c.Values) < c.All.Pairs {
 			p.ratios(c.Axis, c.Values, c.All)
@@ -53,8 +53,8 @@ func (p page) speedups() {
 // mostNamed is how many rows a table of speed-ups has: of more, what stands in each row of the results is enough.
 const mostNamed = 40
 
-// verdicts says how many pairs have which verdict.
-func (p page) verdicts(c *summary.Comparison) {
+// verdictsText says how many pairs have which verdict.
+func verdictsText(c *summary.Comparison) string {
 	var parts []string
 	for _, v := range slices.Sorted(maps.Keys(c.Verdicts)) {
 		parts = append(parts, term.Thousands(c.Verdicts[v])+" "+v)
@@ -70,7 +70,7 @@ func (p page) verdicts(c *summary.Comparison) {
 	if c.Verdicts[string(judge.Estimate)] > 0 {
 		text += "; an estimate is no verdict"
 	}
-	p.line("%s.", text)
+	return text + "."
 }
 
 // wins says which value of the axis is the fastest how often.

@@ -1,0 +1,324 @@
+//go:build linux
+
+package htmlreport
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+var shots = flag.String("shots", "", "write screenshots of pages into this `folder`, for people to look at")
+
+// needs skips a test for the lack of something, unless NEUROLENS_TEST_REQUIRE names it.
+func needs(t testing.TB, what string, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), what) {
+		t.Fatalf("%s is required: %v", what, err)
+	}
+	t.Skipf("%s: %v", what, err)
+}
+
+// visit is a page in a browser, with what it wrote and asked for.
+type visit struct {
+	testing.TB
+	ctx      context.Context
+	mu       sync.Mutex
+	messages []string
+	requests []string
+}
+
+// browser starts a browser.
+func browser(t testing.TB) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	needs(t, "chromium", err)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 900))
+	if os.Getuid() == 0 { // its sandbox is not for root
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// file writes a page into a file, and gives its address.
+func file(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// open opens an address in a window of its own.
+func open(t testing.TB, browser context.Context, address string) *visit {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute) // a page that hangs
+	t.Cleanup(cancel)
+	v := &visit{TB: t, ctx: ctx}
+	err := chromedp.Listen(ctx, func(e any) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		switch e := e.(type) {
+		case *runtime.EventConsoleAPICalled:
+			v.messages = append(v.messages, fmt.Sprint(e.Type))
+		case *runtime.EventExceptionThrown:
+			v.messages = append(v.messages, e.ExceptionDetails.Text+" "+e.ExceptionDetails.Exception.Description)
+		case *log.EventEntryAdded:
+			v.messages = append(v.messages, e.Entry.Text)
+		case *network.EventRequestWillBeSent:
+			v.requests = append(v.requests, e.Request.URL)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, log.Enable, struct{}{}); err != nil {
+		t.Fatal(err)
+	}
+	v.do(chromedp.Navigate(address))
+	return v
+}
+
+func (v *visit) do(steps ...chromedp.Action[chromedp.Void]) {
+	v.Helper()
+	if err := chromedp.Do(v.ctx, steps...); err != nil {
+		v.Fatal(err)
+	}
+}
+
+// text is what an expression gives.
+func (v *visit) text(expression string) string {
+	v.Helper()
+	got, err := chromedp.Run(v.ctx, chromedp.Evaluate[any](expression))
+	if err != nil {
+		v.Fatalf("%s: %v", expression, err)
+	}
+	return fmt.Sprint(got)
+}
+
+// click clicks an element.
+func (v *visit) click(selector string) {
+	v.Helper()
+	v.text("document.querySelector(" + strconv.Quote(selector) + ").click()")
+}
+
+// until waits for an expression to be true: what a page does, it does when it comes to it.
+func (v *visit) until(expression string) {
+	v.Helper()
+	for range 200 {
+		if v.text(expression) == "true" {
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	v.Fatalf("never true: %s", expression)
+}
+
+// quiet fails where the page wrote something, or asked for anything but itself.
+func (v *visit) quiet() {
+	v.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.messages) > 0 {
+		v.Errorf("messages: %q", v.messages)
+	}
+	for i, r := range v.requests {
+		if i > 0 && !strings.HasPrefix(r, "data:,") && r != v.requests[0] {
+			v.Errorf("request: %s", r)
+		}
+	}
+}
+
+// column are the texts of the rows that are shown.
+const column = `(i) => [...document.querySelectorAll("#t1 tbody tr:not([hidden])")].map((r) => r.cells[i].textContent).join()`
+
+// TestInBrowser: a page writes nothing to the console and asks for nothing; its tables are sorted, filtered and copied, by keys too.
+func TestInBrowser(t *testing.T) {
+	names := []string{"b10", "b9", "a=1", "c fp16", "zz fp16", "-x", "e,f"}
+	for i := range 10 { // only a table of some rows has a filter
+		names = append(names, fmt.Sprintf("y%d", i))
+	}
+	v := open(t, browser(t), file(t, written(t, small(names...))))
+	shows := func(i int, want string) {
+		t.Helper()
+		v.until("(" + column + ")(" + strconv.Itoa(i) + ") === " + strconv.Quote(want))
+	}
+	shows(0, "b10,b9,a=1,c fp16,zz fp16,-x,e,f,y0,y1,y2,y3,y4,y5,y6,y7,y8,y9")
+	v.do(chromedp.Focus(chromedp.CSS("#t1 th:nth-child(1) button")), chromedp.KeyEvent(kb.Enter))
+	v.until(`document.querySelector("#t1 th").getAttribute("aria-sort") === "ascending"`)
+	shows(0, "-x,a=1,b9,b10,c fp16,e,f,y0,y1,y2,y3,y4,y5,y6,y7,y8,y9,zz fp16")
+	v.click("#t1 th:nth-child(2) button")
+	shows(1, numbered(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17))
+	v.click("#t1 th:nth-child(2) button")
+	shows(1, numbered(17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1))
+	v.do(chromedp.SendKeys(chromedp.CSS("#points input"), "FP16 -zz"))
+	shows(0, "c fp16")
+	v.until(`location.hash.includes("sort.points=-2") && location.hash.includes("find.points=FP16+-zz")`)
+
+	// What was done stands in the address.
+	address := v.text("location.href")
+	again := open(t, v.ctx, address)
+	again.until(`document.querySelectorAll("#t1 tbody tr:not([hidden])").length === 1`)
+	if got := again.text(`document.querySelector("#points input").value + document.querySelector("#t1 th:nth-child(2)").getAttribute("aria-sort")`); got != "FP16 -zzdescending" {
+		t.Error(got)
+	}
+	again.quiet()
+	v.quiet()
+}
+
+// numbered are values of a column.
+func numbered(all ...int) string {
+	texts := make([]string, len(all))
+	for i, n := range all {
+		texts[i] = fmt.Sprintf("%d ms", n)
+	}
+	return strings.Join(texts, ",")
+}
+
+// copied is what the page wrote to the clipboard last, which a test must not read of the machine.
+const copied = `navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }`
+
+// TestCopy: a table is copied as CSV with stored values, units, ids and commands; no cell is a formula.
+func TestCopy(t *testing.T) {
+	v := open(t, browser(t), file(t, written(t, small("=1+1", `a "b", c`))))
+	v.text(copied)
+	v.do(chromedp.Focus(chromedp.CSS("#points .tools button")), chromedp.KeyEvent(kb.Enter))
+	v.until("!!window.copied")
+	want := "id,benchmark,latency (ns),vs base (ratio),notes,command\n" +
+		"9f3c1d20,'=1+1,2.0000005e+06,1.5,'=1+1,neurolens ls point_id=9f3c1d20\n" +
+		`9f3c1d21,"a ""b"", c",1.0000005e+06,1.5,"a ""b"", c",neurolens ls point_id=9f3c1d21` + "\n"
+	if got := v.text("window.copied"); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	v.quiet()
+}
+
+// TestMarks: marks are gone through by keys and read out; one that is chosen is shown with its rows, and its command stands below.
+func TestMarks(t *testing.T) {
+	v := open(t, browser(t), file(t, written(t, small("matmul", "softmax"))))
+	v.do(chromedp.Focus(chromedp.CSS("#c1 .chart")), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+	v.until(`document.querySelector(".tip").textContent === "softmax" && document.querySelector(".said").textContent === "softmax"`)
+	v.do(chromedp.KeyEvent(kb.Enter))
+	if got := v.text(`[...document.querySelectorAll(".picked")].map((e) => e.localName + e.textContent.slice(0, 7)).join()`); got != "circle,trsoftmax" {
+		t.Error(got)
+	}
+	if got := v.text(`document.querySelector(".bar code").textContent`); got != "neurolens show softmax" {
+		t.Error(got)
+	}
+	v.do(chromedp.KeyEvent("+"))
+	v.until(`location.hash.includes("zoom.c1") && document.querySelector("#c1 svg").getAttribute("viewBox") === "60 12 480 96"`)
+	v.do(chromedp.KeyEvent("0"), chromedp.KeyEvent(kb.Escape))
+	v.until(`document.querySelector("#c1 svg").getAttribute("viewBox") === "0 0 600 120" && !location.hash.includes("zoom") && !document.querySelector(".picked") && document.querySelector(".bar").hidden`)
+	v.click("#t1 tbody tr:nth-child(1) td")
+	v.until(`document.querySelectorAll(".picked").length === 2 && document.querySelector(".bar code").textContent === "neurolens ls point_id=9f3c1d20"`)
+	v.quiet()
+}
+
+// TestTheme: the page is as the system has it, or as it was told to be, which the address keeps.
+func TestTheme(t *testing.T) {
+	v := open(t, browser(t), file(t, written(t, small("matmul"))))
+	paper := `getComputedStyle(document.body).backgroundColor`
+	light := v.text(paper)
+	media(v, "", "dark")
+	dark := v.text(paper)
+	if light == dark {
+		t.Error("a dark system has a light page")
+	}
+	v.click("header button")
+	if got := v.text(paper); got != light {
+		t.Error("light was chosen:", got)
+	}
+	v.click("header button")
+	media(v, "", "light")
+	if got := v.text(paper + " + location.hash"); got != dark+"#?theme=dark" {
+		t.Error("dark was chosen:", got)
+	}
+	media(v, "print", "dark")
+	if got := v.text(paper); got != light {
+		t.Error("print is dark:", got)
+	}
+	v.quiet()
+}
+
+// media says what the page is shown on.
+func media(v *visit, kind, scheme string) {
+	v.Helper()
+	_, err := chromedp.Call(v.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: kind, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	if err != nil {
+		v.Fatal(err)
+	}
+}
+
+// TestHostileInBrowser: no name runs a script or makes the page ask for something.
+func TestHostileInBrowser(t *testing.T) {
+	ctx := browser(t)
+	v := open(t, ctx, file(t, written(t, small(hostile()...))))
+	if got := v.text("document.title"); got != "Benchmark report" {
+		t.Error(got)
+	}
+	if got := v.text(`document.querySelectorAll("#t1 tbody tr").length`); got != strconv.Itoa(len(hostile())) {
+		t.Error(got, "rows")
+	}
+	v.quiet()
+}
+
+// TestWithoutScript: with scripts off, every text is there to be read.
+func TestWithoutScript(t *testing.T) {
+	ctx := browser(t)
+	v := open(t, ctx, "about:blank")
+	if _, err := chromedp.Call(v.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+	v.do(chromedp.Navigate(file(t, written(t, small("matmul", "softmax")))))
+	text := v.text(`document.querySelector("main").textContent`)
+	for _, want := range []string{"What changed", "All points", "1.5x improved", "100 samples a run.", "neurolens show matmul"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not there:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "Copy") {
+		t.Error("a button that does nothing is there")
+	}
+}
+
+// TestNarrow: at 360 pixels nothing is wider than the page but what scrolls by itself.
+func TestNarrow(t *testing.T) {
+	v := open(t, browser(t), file(t, written(t, small(hostile()...))))
+	v.do(chromedp.EmulateViewport(360, 800))
+	if got := v.text("document.documentElement.scrollWidth"); got != "360" {
+		t.Errorf("the page is %s pixels wide", got)
+	}
+}

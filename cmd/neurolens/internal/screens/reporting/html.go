@@ -1,0 +1,552 @@
+package reporting
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/htmlreport"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// sheet makes a document a page of HTML.
+type sheet struct {
+	Maker
+	d       *Document
+	names   namer
+	against []against
+	page    *htmlreport.Page
+}
+
+// A page may have 400 kB and 150 bytes a point, of which its charts take what the rest leaves, and at least something.
+const (
+	pageRoom  = 400_000
+	pointRoom = 150
+)
+
+// sheetOf makes a document a page of HTML: what changed first, then all that the Markdown has, and the charts that are there.
+func (m Maker) sheetOf(d *Document, pictures Pictures) *htmlreport.Page {
+	s := &sheet{Maker: m, d: d, names: namerOf(d.Points), against: columnsOf(d)}
+	s.page = &htmlreport.Page{
+		Title: "Benchmark report", Subtitle: s.selected(), Headline: d.headlines(), Tallies: s.tallies(),
+		Made: fmt.Sprintf("Made %s by %s.", d.MadeAt.Format("2006-01-02 15:04 UTC"), d.MadeBy), Room: pageRoom + pointRoom*len(d.Points),
+	}
+	s.changes(pictures)
+	s.failures()
+	s.findings()
+	s.environment()
+	s.pictures("samples", "Samples of each point", pictures.Points)
+	s.pictures("axes", "Over the axes", pictures.Axes)
+	s.leaders(pictures)
+	s.pictures("history", "History", pictures.History)
+	s.resources()
+	s.results()
+	return s.page
+}
+
+// Pictures are the charts of a page, by the section that they stand in.
+type Pictures struct {
+	Changes, Points, Axes, Best, History []*htmlreport.Chart
+}
+
+// HTML writes the document as a page.
+func (m Maker) HTML(d *Document, pictures Pictures) func(w io.Writer) error {
+	return func(w io.Writer) error { return m.sheetOf(d, pictures).Write(w, htmlreport.Pen{}) }
+}
+
+// add adds a section.
+func (s *sheet) add(part htmlreport.Section) { s.page.Sections = append(s.page.Sections, part) }
+
+// pictures is a section of charts alone.
+func (s *sheet) pictures(id, title string, charts []*htmlreport.Chart) {
+	if len(charts) > 0 {
+		s.add(htmlreport.Section{ID: id, Title: title, Figures: charts})
+	}
+}
+
+// selected says which runs the page is about.
+func (s *sheet) selected() string {
+	return cmp.Or(s.d.Selection.Filter, "all runs") + " · " + s.d.sessions()
+}
+
+// tallies are what somebody wants to see first: how many points changed, where there is something to compare with, and how runs ended.
+func (s *sheet) tallies() (all []htmlreport.Tally) {
+	add := func(n int, of string, tone figure.Tone) {
+		if n > 0 {
+			all = append(all, htmlreport.Tally{Count: term.Thousands(n), Of: of, Tone: tone})
+		}
+	}
+	verdicts := map[string]int{}
+	for i := range s.d.Comparisons {
+		for v, n := range s.d.Comparisons[i].Verdicts {
+			verdicts[v] += n
+		}
+	}
+	for _, v := range verdictOrder {
+		if n := verdicts[string(v)]; v != judge.Unchanged || n > 0 {
+			add(n, string(v), toneOf(string(v)))
+		}
+	}
+	c := &s.d.Counts
+	failed := 0
+	for status, n := range c.ByStatus {
+		if schema.Status(status).Failed() {
+			failed += n
+		}
+	}
+	add(failed, failedWord(failed), figure.Failed)
+	add(c.Points, plural(c.Points, "point"), "")
+	add(c.Runs, plural(c.Runs, "run"), "")
+	return all
+}
+
+func failedWord(n int) string { return "failed " + plural(n, "run") }
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// verdictOrder is the order in which pairs stand, the worst first.
+var verdictOrder = []judge.Verdict{
+	judge.Regressed, "failed", "missing", judge.Improved, "fixed", judge.Changed, judge.Inconclusive, judge.Estimate, judge.Unchanged, "unsupported",
+}
+
+// toneOf is what a verdict says.
+func toneOf(verdict string) figure.Tone {
+	switch verdict {
+	case string(judge.Regressed):
+		return figure.Regressed
+	case string(judge.Improved), "fixed":
+		return figure.Improved
+	case string(judge.Changed):
+		return figure.Warned
+	case "failed", "missing":
+		return figure.Failed
+	}
+	return figure.Neutral
+}
+
+// stored is a value as it is stored.
+func stored(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', -1, 64)
+}
+
+// amount is a cell of a value.
+func amount(v *float64, unit summary.Text) htmlreport.Cell {
+	return htmlreport.Cell{Text: quantity(v, unit), Stored: stored(v)}
+}
+
+// ratioDigits is how many digits of a ratio that was computed are kept.
+const ratioDigits = 4
+
+// ratio is a cell of a share or a factor.
+func ratio(v *float64, text string) htmlreport.Cell {
+	c := htmlreport.Cell{Text: text}
+	if v != nil {
+		c.Stored = strconv.FormatFloat(*v, 'g', ratioDigits, 64)
+	}
+	return c
+}
+
+// mostPairs is how many pairs a table of changes has; all of them stand in the table of points.
+const mostPairs = 100
+
+// changes are the comparisons: what changed, the worst first, and then the rest.
+func (s *sheet) changes(pictures Pictures) {
+	for i := range s.d.Comparisons {
+		c := &s.d.Comparisons[i]
+		part := htmlreport.Section{ID: fmt.Sprintf("changes-%d", i+1), Title: "What changed against " + nameOf(c), Text: []string{verdictsText(c)}}
+		if i == 0 {
+			part.Figures = pictures.Changes
+		}
+		changed, rest := s.ranked(i)
+		if len(changed) > 0 {
+			part.Tables = append(part.Tables, s.pairs(part.ID, part.Title, changed))
+		}
+		restTable := func() *htmlreport.Table {
+			return s.pairs(part.ID+"-rest", "Not changed by verdict, against "+nameOf(c), rest)
+		}
+		switch {
+		case len(rest) == 0:
+		case len(changed) == 0:
+			part.Tables = append(part.Tables, restTable())
+		default:
+			part.Details = append(part.Details, htmlreport.Detail{
+				Title: "The rest: " + term.Count(len(rest), "pair") + " without a change by verdict", Part: htmlreport.Section{Tables: []*htmlreport.Table{restTable()}},
+			})
+		}
+		s.add(part)
+	}
+}
+
+// ranked are the pairs of a comparison: those that changed by verdict, the worst first, and the rest.
+func (s *sheet) ranked(comparison int) (changed, rest []*summary.Pair) {
+	for i := range s.d.Pairs {
+		p := &s.d.Pairs[i]
+		switch {
+		case p.Comparison != comparison:
+		case toneOf(p.Verdict) == figure.Neutral:
+			rest = append(rest, p)
+		default:
+			changed = append(changed, p)
+		}
+	}
+	order := func(a, b *summary.Pair) int {
+		place := func(p *summary.Pair) int { return slices.Index(verdictOrder, judge.Verdict(p.Verdict)) }
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(factor(b), factor(a)))
+	}
+	slices.SortStableFunc(changed, order)
+	slices.SortStableFunc(rest, order)
+	return changed, rest
+}
+
+// factor is how many times as fast, or as slow, a pair is.
+func factor(p *summary.Pair) float64 {
+	if p.Speedup == nil || *p.Speedup <= 0 {
+		return 0
+	}
+	return max(*p.Speedup, 1 / *p.Speedup)
+}
+
+// pairs is a table of pairs.
+func (s *sheet) pairs(id, title string, pairs []*summary.Pair) *htmlreport.Table {
+	shown := pairs[:min(len(pairs), mostPairs)]
+	t := &htmlreport.Table{ID: id, Title: title, Command: s.ofPoint(), Columns: []htmlreport.Column{
+		{Header: "point"},
+		{Header: "base", Unit: unitOf(shown, func(p *summary.Pair) summary.Text { return p.Unit }), Right: true, Stored: true},
+		{Header: "value", Unit: unitOf(shown, func(p *summary.Pair) summary.Text { return p.Unit }), Right: true, Stored: true},
+		{Header: "speed-up", Unit: "ratio", Right: true, Stored: true},
+		{Header: "95 % interval", Right: true},
+		{Header: "verdict"},
+	}}
+	for _, p := range shown {
+		interval := term.Unknown
+		if p.Low != nil && p.High != nil {
+			interval = times(p.Low) + " … " + times(p.High)
+		}
+		verdict := p.Verdict
+		if p.Reason != "" {
+			verdict += " (" + string(p.Reason) + ")"
+		}
+		t.Rows = append(t.Rows, htmlreport.Row{Key: string(p.PointID), Cells: []htmlreport.Cell{
+			{Text: s.names.name(&p.Subject)},
+			amount(p.Base, p.Unit), amount(p.Value, p.Unit), ratio(p.Speedup, times(p.Speedup)),
+			{Text: interval},
+			{Text: verdict, Tone: toneOf(p.Verdict)},
+		}})
+	}
+	if more := len(pairs) - len(shown); more > 0 {
+		t.Below = append(t.Below, term.Count(more, "more pair")+" "+term.IsAre(more)+" in the table of all points.")
+	}
+	return t
+}
+
+// ofPoint is the command that shows the runs of a point.
+func (s *sheet) ofPoint() string { return s.command("ls", s.d.words("point_id~^KEY")...) }
+
+// unitOf is the unit that rows have; empty where they differ.
+func unitOf[Row any](rows []*Row, unit func(r *Row) summary.Text) string {
+	known := summary.Text("")
+	for _, r := range rows {
+		switch u := unit(r); {
+		case u == "" || u == known:
+		case known == "":
+			known = u
+		default:
+			return ""
+		}
+	}
+	return string(known)
+}
+
+// environment says where the runs were measured; that in which they differ first.
+func (s *sheet) environment() {
+	t := &htmlreport.Table{ID: "environment", Title: "Where it was measured", Columns: []htmlreport.Column{{Header: "fact"}, {Header: "value"}, {Header: "runs", Right: true}}}
+	for _, differ := range []bool{true, false} {
+		for _, fact := range s.d.Environment {
+			if len(fact.Values) > 0 && differ == (len(fact.Values) > 1 || fact.Unknown > 0) {
+				t.Rows = append(t.Rows, factRows(&fact, differ)...)
+			}
+		}
+	}
+	if len(t.Rows) > 0 {
+		s.add(htmlreport.Section{ID: "environment", Title: "Where it was measured", Tables: []*htmlreport.Table{t}})
+	}
+}
+
+// factRows are the values of a fact.
+func factRows(fact *summary.Fact, differ bool) (rows []htmlreport.Row) {
+	const most = 8
+	add := func(value string, runs int) {
+		r := htmlreport.Row{Cells: []htmlreport.Cell{{Text: environmentNames[fact.Name]}, {Text: value}, {Text: term.Thousands(runs)}}}
+		if differ {
+			r.Cells[0] = htmlreport.Cell{Text: environmentNames[fact.Name] + " (differs)", Tone: figure.Warned}
+		}
+		rows = append(rows, r)
+	}
+	others := 0
+	for i, v := range fact.Values {
+		if i >= most {
+			others += v.Runs
+			continue
+		}
+		add(environmentText(fact.Name, v.Value), v.Runs)
+	}
+	if others > 0 {
+		add(term.Count(len(fact.Values)-most, "other value"), others)
+	}
+	if fact.Unknown > 0 {
+		add("not known", fact.Unknown)
+	}
+	return rows
+}
+
+// failures are how runs ended that are not ok, with a hint each and the reasons.
+func (s *sheet) failures() {
+	part := htmlreport.Section{ID: "failures", Title: "Runs that are not ok"}
+	p := page{d: s.d, names: s.names}
+	for _, f := range s.d.Failures {
+		item := htmlreport.Item{Text: capital(failureName(&f)) + ": " + failureText(&f), Tone: figure.Failed, Command: s.command("ls", s.d.words("status="+f.Status)...)}
+		if st := schema.Status(f.Status); !st.Failed() {
+			item.Tone = ""
+		}
+		for _, c := range f.Causes {
+			item.Lines += p.causeText(&c) + "\n"
+		}
+		if f.Others > 0 {
+			item.Lines += "and " + term.Count(f.Others, "other reason") + "\n"
+		}
+		part.Items = append(part.Items, item)
+	}
+	if len(part.Items) > 0 {
+		s.add(part)
+	}
+}
+
+// findings are what rules found, and what to do because of it.
+func (s *sheet) findings() {
+	part := htmlreport.Section{ID: "findings", Title: "Findings and what to do"}
+	p := page{d: s.d, names: s.names}
+	for _, f := range s.d.Findings {
+		item := htmlreport.Item{Text: capital(p.findingText(&f)) + "."}
+		for _, r := range s.d.Recommendations {
+			if r.Rule == f.Rule {
+				item.Text, item.Command = item.Text+" "+capital(r.Why)+":", r.Command
+			}
+		}
+		part.Items = append(part.Items, item)
+	}
+	if len(part.Items) > 0 {
+		s.add(part)
+	}
+}
+
+// resources are what points took beside time.
+func (s *sheet) resources() {
+	t := &htmlreport.Table{ID: "resources", Title: "Memory and energy", Columns: []htmlreport.Column{
+		{Header: "metric"},
+		{Header: "points", Right: true},
+		{Header: "lowest", Right: true, Stored: true},
+		{Header: "median", Right: true, Stored: true},
+		{Header: "highest", Right: true, Stored: true},
+		{Header: "highest at"},
+	}}
+	for _, r := range s.d.Resources {
+		t.Rows = append(t.Rows, htmlreport.Row{Key: string(r.At.PointID), Cells: []htmlreport.Cell{
+			{Text: r.Metric}, {Text: term.Thousands(r.Points)}, amount(r.Lowest, r.Unit), amount(r.Median, r.Unit), amount(r.Highest, r.Unit), {Text: s.names.name(&r.At)},
+		}})
+	}
+	if len(t.Rows) > 0 {
+		s.add(htmlreport.Section{ID: "resources", Title: "Memory and energy", Tables: []*htmlreport.Table{t}})
+	}
+}
+
+// leaders are the best points of each machine and metric.
+func (s *sheet) leaders(pictures Pictures) {
+	part := htmlreport.Section{ID: "best", Title: "Best points", Figures: pictures.Best}
+	for i := range s.d.Leaderboards {
+		b := &s.d.Leaderboards[i]
+		if b.Ranked < 2 || len(part.Tables) >= mostBoards {
+			continue
+		}
+		t := &htmlreport.Table{ID: fmt.Sprintf("best-%d", i+1), Title: b.Metric + ": the best points", Text: []string{boardText(b) + "."}, Command: s.ofPoint(), Columns: []htmlreport.Column{
+			{Header: "rank", Right: true}, {Header: "point"}, {Header: b.Metric, Unit: string(b.Unit), Right: true, Stored: true}, {Header: "runs", Right: true},
+		}}
+		for k := range b.Best {
+			l := &b.Best[k]
+			t.Rows = append(t.Rows, htmlreport.Row{Key: string(l.PointID), Cells: []htmlreport.Cell{
+				{Text: fmt.Sprint(l.Rank)}, {Text: s.names.name(&l.Subject)}, amount(l.Median, b.Unit), {Text: term.Thousands(l.Runs)},
+			}})
+		}
+		part.Tables = append(part.Tables, t)
+	}
+	if len(part.Tables) > 0 || len(part.Figures) > 0 {
+		s.add(part)
+	}
+}
+
+// mostBoards is how many leaderboards a page has: one for each machine and metric.
+const mostBoards = 8
+
+// results is the table of all points.
+func (s *sheet) results() {
+	if len(s.d.Points) == 0 {
+		return
+	}
+	subjects := make([]wording.Subject, len(s.d.Points))
+	for i := range s.d.Points {
+		subjects[i] = wording.Subject{Point: s.d.Points[i].Point(), Side: string(s.d.Points[i].Side)}
+	}
+	constants, axes := wording.AxesBut(subjects, wording.RunColumns, func(string) bool { return false })
+	axes = readable(axes)
+	if len(axes) == 0 { // one point: its name is the row
+		axes, constants = []wording.Axis{{Name: "point", Values: slices.Repeat([]string{s.names.name(&s.d.Points[0].Subject)}, len(subjects))}}, nil
+	}
+	t := &htmlreport.Table{ID: "points", Title: "All points", Command: s.ofPoint()}
+	if len(constants) > 0 {
+		t.Text = append(t.Text, "All of "+joined(constants...)+".")
+	}
+	columns := s.columns(axes)
+	everywhere := common(s.d.Points)
+	for _, c := range columns {
+		t.Columns = append(t.Columns, c.Column)
+	}
+	t.Columns = append(t.Columns, htmlreport.Column{Header: "notes"})
+	for i := range s.d.Points {
+		p := &s.d.Points[i]
+		r := htmlreport.Row{Key: string(p.PointID)}
+		for _, c := range columns {
+			r.Cells = append(r.Cells, c.cell(i, p))
+		}
+		r.Cells = append(r.Cells, htmlreport.Cell{Text: notes(p, everywhere)})
+		t.Rows = append(t.Rows, r)
+	}
+	s.add(htmlreport.Section{ID: "points", Title: "All points", Tables: []*htmlreport.Table{t}})
+}
+
+// pointColumn is a column of the table of points.
+type pointColumn struct {
+	htmlreport.Column
+	cell func(i int, p *summary.Point) htmlreport.Cell
+}
+
+// lean is from how many points on a table has the columns alone that are read most: its file grows with them.
+const lean = 1000
+
+// columns are what the table of points shows of each: what it is, its values, and its comparisons.
+func (s *sheet) columns(axes []wording.Axis) (all []pointColumn) {
+	for _, x := range axes {
+		c := axisColumn(x)
+		all = append(all, pointColumn{htmlreport.Column{Header: c.header, Right: c.right}, func(i int, _ *summary.Point) htmlreport.Cell {
+			return htmlreport.Cell{Text: wording.AxisCell(x, i).Text}
+		}})
+	}
+	all = append(all, s.values()...)
+	all = append(all, pointColumn{htmlreport.Column{Header: "runs × n", Right: true}, func(_ int, p *summary.Point) htmlreport.Cell { return htmlreport.Cell{Text: runsText(p)} }})
+	for _, a := range among(s.against, s.d.Points) {
+		all = append(all, pointColumn{htmlreport.Column{Header: "vs " + a.name, Unit: "ratio", Right: true, Stored: true}, func(_ int, p *summary.Point) htmlreport.Cell {
+			pair := a.pairs[pairKey{p.PointID, p.Machine}]
+			if pair == nil || p.Side == "base" {
+				return htmlreport.Cell{}
+			}
+			c := ratio(pair.Speedup, a.cell(p))
+			c.Tone = toneOf(pair.Verdict)
+			return c
+		}})
+	}
+	return all
+}
+
+// values are the columns of what was measured: the primary metric, how much it varies, and others beside it.
+func (s *sheet) values() (all []pointColumn) {
+	primary := func(_ int, p *summary.Point) *summary.Value {
+		for i := range p.Metrics {
+			if p.Metrics[i].Metric == string(p.Metric) {
+				return &p.Metrics[i]
+			}
+		}
+		return &summary.Value{}
+	}
+	names := map[string]bool{}
+	units := make([]*summary.Value, len(s.d.Points))
+	for i := range s.d.Points {
+		units[i] = primary(i, &s.d.Points[i])
+		if units[i].Metric != "" {
+			names[units[i].Metric] = true
+		}
+	}
+	header := "value"
+	if len(names) == 1 {
+		for name := range names {
+			header = name
+		}
+	} else {
+		all = append(all, pointColumn{htmlreport.Column{Header: "metric"}, func(_ int, p *summary.Point) htmlreport.Cell {
+			return htmlreport.Cell{Text: wording.OrUnknown(string(p.Metric))}
+		}})
+	}
+	unit := unitOf(units, func(v *summary.Value) summary.Text { return v.Unit })
+	value := func(name, unit string, cell func(v *summary.Value) htmlreport.Cell) {
+		all = append(all, pointColumn{htmlreport.Column{Header: name, Unit: unit, Right: true, Stored: true}, func(i int, p *summary.Point) htmlreport.Cell { return cell(primary(i, p)) }})
+	}
+	value(header, unit, func(v *summary.Value) htmlreport.Cell { return amount(v.Median, v.Unit) })
+	value("p99", unit, func(v *summary.Value) htmlreport.Cell { return amount(v.P99, v.Unit) })
+	value("spread", "ratio", func(v *summary.Value) htmlreport.Cell { return ratio(v.Spread, share(v.Spread)) })
+	value("between runs", "ratio", func(v *summary.Value) htmlreport.Cell { return ratio(v.RunsSpread, share(v.RunsSpread)) })
+	for _, metric := range s.others(names) {
+		all = append(all, s.metric(metric))
+	}
+	return all
+}
+
+// metric is the column of a metric beside the primary one.
+func (s *sheet) metric(name string) pointColumn {
+	var units []*summary.Value
+	of := func(p *summary.Point) *summary.Value {
+		for i := range p.Metrics {
+			if p.Metrics[i].Metric == name && name != string(p.Metric) {
+				return &p.Metrics[i]
+			}
+		}
+		return &summary.Value{}
+	}
+	for i := range s.d.Points {
+		units = append(units, of(&s.d.Points[i]))
+	}
+	unit := unitOf(units, func(v *summary.Value) summary.Text { return v.Unit })
+	return pointColumn{htmlreport.Column{Header: name, Unit: unit, Right: true, Stored: true}, func(_ int, p *summary.Point) htmlreport.Cell {
+		v := of(p)
+		return amount(v.Median, v.Unit)
+	}}
+}
+
+// others are the metrics beside the primary ones that have columns.
+func (s *sheet) others(primary map[string]bool) (names []string) {
+	most := mostColumns - 1
+	if len(s.d.Points) > lean {
+		most = 1
+	}
+	p := page{d: s.d}
+	for _, g := range s.d.Groups {
+		metrics, _ := p.columns(&g)
+		for _, name := range metrics {
+			if !primary[name] && !slices.Contains(names, name) && len(names) < most {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
