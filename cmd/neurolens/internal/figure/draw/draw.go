@@ -27,6 +27,7 @@ type Options struct {
 	Height   int                      // in pixels; 0, or less than the rows of the figure take: what it needs
 	Dark     bool                     // of pictures in pixels; an SVG is light or dark as its reader's system is
 	Embedded bool                     // part of a page that has Stylesheet once, and its own paper
+	Untitled bool                     // its title and its notes stand beside it, as texts of the page
 	Prefix   string                   // of ids, which differ from those of other figures of a page
 	Link     func(figure.Mark) string // where a mark leads to: a place in the page, or an address of http or https; empty: nowhere
 }

@@ -67,3 +67,16 @@ func keep(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 }
+
+// TestUntitled: a page that has title and notes as texts of its own has them in no picture but for people who do not see it.
+func TestUntitled(t *testing.T) {
+	var b bytes.Buffer
+	f := &figure.Figure{Kind: figure.Lines, Title: "the title", Notes: []string{"a note"}, Series: []figure.Series{{Style: figure.Line, Marks: []figure.Mark{{X: 1, Y: 2}, {X: 2, Y: 3}}}}}
+	if err := SVG(&b, f, Options{Untitled: true}); err != nil {
+		t.Fatal(err)
+	}
+	before, after, _ := strings.Cut(b.String(), "</desc>")
+	if !strings.Contains(before, "the title") || !strings.Contains(before, "a note") || strings.Contains(after, "the title") || strings.Contains(after, "a note") {
+		t.Error(b.String())
+	}
+}

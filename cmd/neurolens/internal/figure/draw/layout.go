@@ -174,9 +174,11 @@ func hasInterval(style figure.Style, m figure.Mark) bool {
 // arrange says what lies where, and how high the picture is.
 func (s *sheet) arrange() {
 	room := s.size.right - 2*edge
-	s.title = s.lines2(s.heading(), titleSize, room, s.figure.Title != "")
-	for _, note := range s.figure.Notes {
-		s.notes = append(s.notes, s.lines(note, smallSize, room, false)...)
+	if !s.options.Untitled {
+		s.title = s.lines2(s.heading(), titleSize, room, s.figure.Title != "")
+		for _, note := range s.figure.Notes {
+			s.notes = append(s.notes, s.lines(note, smallSize, room, false)...)
+		}
 	}
 	s.direct = s.namesAtEnds()
 	s.legend = s.flow(s.entries(), room)
