@@ -5,7 +5,10 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 )
 
 var (
