@@ -222,6 +222,7 @@ const chart = (figure) => {
     const w = Math.min(view[2], whole[2]), h = Math.min(view[3], whole[3]);
     seen = [Math.max(whole[0], Math.min(view[0], whole[0] + whole[2] - w)), Math.max(whole[1], Math.min(view[1], whole[1] + whole[3] - h)), w, h];
     svg.setAttribute("viewBox", seen.map((v) => +v.toFixed(2)).join(" "));
+    svg.classList.toggle("zoomed", w < whole[2]);
     keep("zoom." + figure.id, w < whole[2] ? seen.map((v) => +v.toFixed(1)).join(",") : "");
   };
   const zoom = (by, x = seen[0] + seen[2] / 2, y = seen[1] + seen[3] / 2) =>
@@ -275,8 +276,8 @@ const chart = (figure) => {
   box.addEventListener("blur", () => { tip.hidden = true; all(".at", svg).forEach((m) => m.classList.remove("at")); });
 
   const names = ["x", "y", "low", "high", "value", "run", "point"];
-  figure.append(make("div", {className: "tools"},
-    button("+", () => zoom(.8), "Zoom in: " + title), button("−", () => zoom(1.25), "Zoom out: " + title), button("Whole", () => see(whole), "Show all of: " + title),
+  figure.querySelector("figcaption").append(make("div", {className: "tools"},
+    button("+", () => zoom(.8), "Zoom in: " + title), button("−", () => zoom(1.25), "Zoom out: " + title), button("Reset", () => see(whole), "Show all of: " + title),
     button("Copy values", () => copy(csv([[...names, "text"], ...marks().map((m) => [...names.map((n) => m.dataset[n] || ""), textOf(m)])]), marks().length + " values"), "Copy the values of: " + title)));
   const view = state.get("zoom." + figure.id);
   if (view) see(view.split(",").map(Number));

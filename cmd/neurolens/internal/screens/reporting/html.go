@@ -38,7 +38,7 @@ func (m Maker) sheetOf(d *Document, pictures Pictures) *htmlreport.Page {
 		Title: "Benchmark report", Subtitle: s.selected(), Headline: d.headlines(), Tallies: s.tallies(),
 		Made: fmt.Sprintf("Made %s by %s.", d.MadeAt.Format("2006-01-02 15:04 UTC"), d.MadeBy), Room: pageRoom + pointRoom*len(d.Points),
 	}
-	s.changes(pictures)
+	s.changes()
 	s.failures()
 	s.findings()
 	s.environment()
@@ -53,12 +53,12 @@ func (m Maker) sheetOf(d *Document, pictures Pictures) *htmlreport.Page {
 
 // Pictures are the charts of a page, by the section that they stand in.
 type Pictures struct {
-	Changes, Points, Axes, Best, History []*htmlreport.Chart
+	Points, Axes, Best, History []*htmlreport.Chart
 }
 
 // HTML writes the document as a page.
 func (m Maker) HTML(d *Document, pictures Pictures) func(w io.Writer) error {
-	return func(w io.Writer) error { return m.sheetOf(d, pictures).Write(w, htmlreport.Pen{}) }
+	return func(w io.Writer) error { return m.sheetOf(d, pictures).Write(w, pen()) }
 }
 
 // add adds a section.
@@ -165,14 +165,17 @@ func ratio(v *float64, text string) htmlreport.Cell {
 const mostPairs = 100
 
 // changes are the comparisons: what changed, the worst first, and then the rest.
-func (s *sheet) changes(pictures Pictures) {
+func (s *sheet) changes() {
 	for i := range s.d.Comparisons {
 		c := &s.d.Comparisons[i]
 		part := htmlreport.Section{ID: fmt.Sprintf("changes-%d", i+1), Title: "What changed against " + nameOf(c), Text: []string{verdictsText(c)}}
-		if i == 0 {
-			part.Figures = pictures.Changes
-		}
 		changed, rest := s.ranked(i)
+		byChange := slices.Concat(changed, rest)
+		for _, chart := range []*htmlreport.Chart{s.forest(c, byChange), s.scatter(c, byChange)} {
+			if chart != nil {
+				part.Figures = append(part.Figures, chart)
+			}
+		}
 		if len(changed) > 0 {
 			part.Tables = append(part.Tables, s.pairs(part.ID, part.Title, changed))
 		}
@@ -419,6 +422,9 @@ func (s *sheet) results() {
 	if len(constants) > 0 {
 		t.Text = append(t.Text, "All of "+joined(constants...)+".")
 	}
+	if text := s.sameRuns(); text != "" {
+		t.Text = append(t.Text, "Each point has "+text+" (runs × samples of a run).")
+	}
 	columns := s.columns(axes)
 	everywhere := common(s.d.Points)
 	for _, c := range columns {
@@ -435,6 +441,17 @@ func (s *sheet) results() {
 		t.Rows = append(t.Rows, r)
 	}
 	s.add(htmlreport.Section{ID: "points", Title: "All points", Tables: []*htmlreport.Table{t}})
+}
+
+// sameRuns is how often points were measured where that is the same for all; empty where it is not.
+func (s *sheet) sameRuns() string {
+	text := runsText(&s.d.Points[0])
+	for i := range s.d.Points {
+		if runsText(&s.d.Points[i]) != text {
+			return ""
+		}
+	}
+	return text
 }
 
 // pointColumn is a column of the table of points.
@@ -455,7 +472,9 @@ func (s *sheet) columns(axes []wording.Axis) (all []pointColumn) {
 		}})
 	}
 	all = append(all, s.values()...)
-	all = append(all, pointColumn{htmlreport.Column{Header: "runs × n", Right: true}, func(_ int, p *summary.Point) htmlreport.Cell { return htmlreport.Cell{Text: runsText(p)} }})
+	if s.sameRuns() == "" {
+		all = append(all, pointColumn{htmlreport.Column{Header: "runs × n", Right: true}, func(_ int, p *summary.Point) htmlreport.Cell { return htmlreport.Cell{Text: runsText(p)} }})
+	}
 	for _, a := range among(s.against, s.d.Points) {
 		all = append(all, pointColumn{htmlreport.Column{Header: "vs " + a.name, Unit: "ratio", Right: true, Stored: true}, func(_ int, p *summary.Point) htmlreport.Cell {
 			pair := a.pairs[pairKey{p.PointID, p.Machine}]
@@ -463,7 +482,9 @@ func (s *sheet) columns(axes []wording.Axis) (all []pointColumn) {
 				return htmlreport.Cell{}
 			}
 			c := ratio(pair.Speedup, a.cell(p))
-			c.Tone = toneOf(pair.Verdict)
+			if c.Tone = toneOf(pair.Verdict); c.Tone == figure.Neutral {
+				c.Tone = "" // most are
+			}
 			return c
 		}})
 	}
@@ -505,6 +526,9 @@ func (s *sheet) values() (all []pointColumn) {
 	value(header, unit, func(v *summary.Value) htmlreport.Cell { return amount(v.Median, v.Unit) })
 	value("p99", unit, func(v *summary.Value) htmlreport.Cell { return amount(v.P99, v.Unit) })
 	value("spread", "ratio", func(v *summary.Value) htmlreport.Cell { return ratio(v.Spread, share(v.Spread)) })
+	if len(s.d.Points) > lean {
+		return all
+	}
 	value("between runs", "ratio", func(v *summary.Value) htmlreport.Cell { return ratio(v.RunsSpread, share(v.RunsSpread)) })
 	for _, metric := range s.others(names) {
 		all = append(all, s.metric(metric))
@@ -535,10 +559,7 @@ func (s *sheet) metric(name string) pointColumn {
 
 // others are the metrics beside the primary ones that have columns.
 func (s *sheet) others(primary map[string]bool) (names []string) {
-	most := mostColumns - 1
-	if len(s.d.Points) > lean {
-		most = 1
-	}
+	const most = mostColumns - 1
 	p := page{d: s.d}
 	for _, g := range s.d.Groups {
 		metrics, _ := p.columns(&g)

@@ -1,0 +1,147 @@
+package reporting
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure/draw"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/htmlreport"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// chartWidth is how many pixels wide charts are drawn: as wide as a page shows them, so that their texts are as large as its own.
+const chartWidth = 800
+
+// pen draws the charts of a page, whose title and notes are texts of the page.
+func pen() htmlreport.Pen {
+	return htmlreport.Pen{Style: themed(draw.Stylesheet()), Draw: func(w io.Writer, f *figure.Figure, name string) error {
+		return draw.SVG(w, f, draw.Options{Embedded: true, Untitled: true, Prefix: name, Width: chartWidth})
+	}}
+}
+
+// themed adds to the style of charts, which goes by the system, what goes by the switch of the page.
+func themed(style string) string {
+	const system = "@media screen and (prefers-color-scheme:dark){.nl-fig"
+	light, rest, _ := strings.Cut(style, "\n")
+	before, after, _ := strings.Cut(rest, system)
+	dark, after, _ := strings.Cut(after, "}\n")
+	return light + "\n" + before + "@media screen and (prefers-color-scheme:dark){:root:not([data-theme=light]) .nl-fig" + dark + "}\n" +
+		"@media screen{:root[data-theme=dark] .nl-fig" + dark + "}\n" + after
+}
+
+const (
+	mostForest  = 40  // rows of a forest: more cannot be read
+	mostScatter = 200 // marks of a scatter: all of them stand in the table
+)
+
+// change is a pair in words.
+func (s *sheet) change(p *summary.Pair) string {
+	text := fmt.Sprintf("%s: %s → %s, %s", s.names.name(&p.Subject), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit), times(p.Speedup))
+	if p.Low != nil && p.High != nil {
+		text += fmt.Sprintf(", 95 %% interval %s … %s", times(p.Low), times(p.High))
+	}
+	return text + ", " + p.Verdict
+}
+
+// runsOf is the command that shows the runs of a point.
+func (s *sheet) runsOf(id summary.Text) string {
+	return s.command("ls", s.d.words("point_id="+string(id))...)
+}
+
+// numberOf is a value, or one that is not known.
+func numberOf(v *float64) float64 {
+	if v == nil {
+		return figure.Unknown()
+	}
+	return *v
+}
+
+// forest draws the speed-ups of pairs with their intervals, in the order of the table.
+func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport.Chart {
+	f := &figure.Figure{Kind: figure.Forest, Title: "Speed-ups over " + nameOf(c) + ", with 95 % intervals", X: figure.Axis{Label: "speed-up", Better: figure.Higher}}
+	byVerdict := map[string]int{}
+	var all []float64
+	for _, p := range pairs {
+		if p.Speedup == nil || len(f.Y.Categories) >= mostForest {
+			continue
+		}
+		k := figure.Mark{
+			X: *p.Speedup, Y: float64(len(f.Y.Categories)), Low: numberOf(p.Low), High: numberOf(p.High), Point: string(p.PointID),
+			Word: p.Verdict, Label: times(p.Speedup), Text: s.change(p), Command: s.runsOf(p.PointID),
+		}
+		f.Y.Categories = append(f.Y.Categories, s.names.name(&p.Subject))
+		at, known := byVerdict[p.Verdict]
+		if !known {
+			at = len(f.Series)
+			byVerdict[p.Verdict] = at
+			f.Series = append(f.Series, figure.Series{Name: p.Verdict, Style: figure.Intervals, Tone: toneOf(p.Verdict)})
+		}
+		f.Series[at].Marks = append(f.Series[at].Marks, k)
+		for _, v := range []float64{k.X, k.Low, k.High} {
+			if !math.IsNaN(v) {
+				all = append(all, v)
+			}
+		}
+	}
+	if len(f.Series) == 0 {
+		return nil
+	}
+	f.Y.Scale, f.X.Scale = figure.Categories, scaleOf(all, 4)
+	f.Guides = []figure.Guide{{Along: figure.Vertical, At: 1, Until: 1, Text: "no change"}}
+	if more := c.All.Compared - len(f.Y.Categories); more > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: those that changed most.", term.Thousands(len(f.Y.Categories)), term.Count(c.All.Compared, "pair")))
+	}
+	return &htmlreport.Chart{Figure: f}
+}
+
+// scatter draws the value of each pair against its base.
+func (s *sheet) scatter(c *summary.Comparison, pairs []*summary.Pair) *htmlreport.Chart {
+	f := &figure.Figure{Kind: figure.Scatter, Title: "Each point against " + nameOf(c)}
+	byVerdict := map[string]int{}
+	var all []float64
+	drawn, unit, metric := 0, summary.Text(""), summary.Text("")
+	for _, p := range pairs {
+		if p.Speedup == nil || p.Base == nil || p.Value == nil || drawn >= mostScatter || metric != "" && (p.Unit != unit || p.Metric != metric) {
+			continue
+		}
+		unit, metric = p.Unit, p.Metric
+		at, known := byVerdict[p.Verdict]
+		if !known {
+			at = len(f.Series)
+			byVerdict[p.Verdict] = at
+			f.Series = append(f.Series, figure.Series{Name: p.Verdict, Style: figure.Points, Tone: toneOf(p.Verdict)})
+		}
+		drawn++
+		f.Series[at].Marks = append(f.Series[at].Marks, figure.Mark{
+			X: *p.Base, Y: *p.Value, Low: figure.Unknown(), High: figure.Unknown(), Point: string(p.PointID), Word: p.Verdict, Text: s.change(p), Command: s.runsOf(p.PointID),
+		})
+		all = append(all, *p.Base, *p.Value)
+	}
+	if drawn < 2 {
+		return nil
+	}
+	scale := scaleOf(all, 100)
+	f.X = figure.Axis{Label: string(metric) + " of " + nameOf(c), Unit: string(unit), Scale: scale}
+	f.Y = figure.Axis{Label: string(metric), Unit: string(unit), Scale: scale}
+	f.Guides = []figure.Guide{{Along: figure.Diagonal, Text: "no change"}}
+	if more := c.All.Compared - drawn; more > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: those of %s that changed most.", term.Thousands(drawn), term.Count(c.All.Compared, "pair"), metric))
+	}
+	return &htmlreport.Chart{Figure: f}
+}
+
+// scaleOf is logarithmic where values are positive and the largest is so many times the smallest.
+func scaleOf(values []float64, span float64) figure.Scale {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		low, high = min(low, v), max(high, v)
+	}
+	if low > 0 && high/low >= span {
+		return figure.Log
+	}
+	return figure.Linear
+}

@@ -1,0 +1,148 @@
+package reporting
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// many is a report of so many points, every second one of which is compared with the one before it.
+func many(points int) *summary.Report {
+	r := &summary.Report{Selection: summary.Selection{Filter: "session=last", By: []string{"suite"}, Sessions: 1}}
+	precisions, models := []string{"fp32", "fp16", "bf16", "int8"}, []string{"resnet50", "bert-base", "llama-8b", "vit-l"}
+	all := summary.Ratios{}
+	verdicts := map[string]int{}
+	for i := range points {
+		size, seq := int64(1)<<(i/16%8), int64(64)<<(i/128%6)
+		median := math.Round(1e5*float64(size)*(1+float64(i%97)/300)*1e6) / 1e6 // with 12 digits, as what was computed has
+		p := summary.Point{
+			Group: "sweep", Runs: 5, OKRuns: 5, ByStatus: map[string]int{"ok": 5}, SamplesMin: new(int64(100)), SamplesMax: new(int64(100)), Metric: "latency", Warnings: map[string]int{},
+			Subject: summary.Subject{
+				PointID: summary.Text(fmt.Sprintf("%016x%016x", uint64(i+1)*0x9e3779b97f4a7c15, i)), Benchmark: "sweep", Backend: "torch", Model: summary.Text(models[i/4%4]), Precision: summary.Text(precisions[i%4]),
+				BatchSize: &size, SeqLen: &seq, Params: map[string]string{"tile": strconv.Itoa(16 << (i / 768))}, Machine: "lab3",
+			},
+			Metrics: []summary.Value{
+				{Metric: "latency", Unit: "ns", Better: "lower", Runs: 5, Median: new(median), P99: new(math.Round(median*1.21*1e6) / 1e6), Spread: new(.01234567891 + float64(i%7)/1000), RunsSpread: new(.02345678912)},
+				{Metric: "peak_memory", Unit: "B", Better: "lower", Runs: 5, Median: new(float64(64<<20 + 4096*i))},
+				{Metric: "throughput", Unit: "items/s", Better: "higher", Runs: 5, Median: new(1e9 / median)},
+			},
+		}
+		if i%50 == 7 {
+			p.Warnings["drift"] = 2
+		}
+		r.Points = append(r.Points, p)
+		if i%2 == 1 {
+			base := r.Points[i-1].Metrics[0].Median
+			speedup := *base / median * (1 + float64(i%31)/100)
+			verdict := []string{"unchanged", "regressed", "inconclusive", "improved"}[i/2%4]
+			verdicts[verdict]++
+			r.Pairs = append(r.Pairs, summary.Pair{
+				Group: "sweep", Subject: p.Subject, BaseID: r.Points[i-1].PointID, Metric: "latency", Unit: "ns", Better: "lower", Base: base, Value: new(median), BaseRuns: 5, Runs: 5,
+				Speedup: &speedup, Low: new(speedup * .97), High: new(speedup * 1.03), Verdict: verdict,
+			})
+		}
+	}
+	all.Pairs, all.Compared = len(r.Pairs), len(r.Pairs)
+	all.GeometricMean, all.Median, all.Best, all.Worst, all.BestPair, all.WorstPair = new(1.1), new(1.1), new(1.5), new(.8), new(0), new(0)
+	r.Comparisons = []summary.Comparison{{Axis: "precision", Baseline: "fp32", From: summary.FromSweep, Metrics: []string{"latency"}, All: all, Verdicts: verdicts}}
+	r.Groups = []summary.Group{{Name: "sweep", Rows: points, Runs: 5 * points, Metrics: []string{"latency", "peak_memory", "throughput"}}}
+	r.Counts = summary.Counts{Runs: 5 * points, ByStatus: map[string]int{"ok": 5 * points}, Measured: 5 * points, Points: points, Rows: points, OKPoints: points}
+	return r
+}
+
+// pageOf is a report as HTML.
+func pageOf(t testing.TB, r *summary.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := maker().HTML(maker().Document(r), Pictures{})(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestSizeOfPage: a page takes 400 kB and 150 bytes a point at most, and has a row for each point.
+func TestSizeOfPage(t *testing.T) {
+	for _, points := range []int{1, 100, 1000, 5000} {
+		page := pageOf(t, many(points))
+		if most := pageRoom + pointRoom*points; len(page) > most {
+			t.Errorf("%d points: the page has %d bytes, want %d at most", points, len(page), most)
+		}
+		_, table, _ := strings.Cut(page, `data-name="points"`)
+		table, _, _ = strings.Cut(table, "</table>")
+		if rows := strings.Count(table, "\n<tr"); rows != points {
+			t.Errorf("%d points: %d rows", points, rows)
+		}
+		t.Logf("%d points: %d bytes, %d charts", points, len(page), strings.Count(page, "<svg"))
+	}
+}
+
+// attribute finds a value of a mark.
+func attribute(mark, name string) string {
+	found := regexp.MustCompile(` data-` + name + `="([^"]*)"`).FindStringSubmatch(mark)
+	if found == nil {
+		return ""
+	}
+	return found[1]
+}
+
+// TestValuesOfCharts: what the forest and the scatter draw is what the report has, to the last digit.
+func TestValuesOfCharts(t *testing.T) {
+	r := many(60)
+	page := pageOf(t, r)
+	pairs := map[string]*summary.Pair{}
+	for i := range r.Pairs {
+		pairs[string(r.Pairs[i].PointID[:8])] = &r.Pairs[i]
+	}
+	charts := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1)
+	if len(charts) != 2 {
+		t.Fatalf("%d charts", len(charts))
+	}
+	text := func(v *float64) string { return strconv.FormatFloat(*v, 'g', -1, 64) }
+	for i, chart := range charts {
+		marks := regexp.MustCompile(`<g class="mark[^>]*>`).FindAllString(chart, -1)
+		if len(marks) != len(pairs) {
+			t.Errorf("chart %d has %d marks, want %d", i, len(marks), len(pairs))
+		}
+		for _, mark := range marks {
+			p := pairs[attribute(mark, "point")]
+			if p == nil {
+				t.Fatal("a mark of no pair: ", mark)
+			}
+			want := []string{text(p.Speedup), text(p.Low), text(p.High)}
+			got := []string{attribute(mark, "x"), attribute(mark, "low"), attribute(mark, "high")}
+			if i == 1 { // the scatter
+				want, got = []string{text(p.Base), text(p.Value)}, []string{attribute(mark, "x"), attribute(mark, "y")}
+			}
+			if strings.Join(got, " ") != strings.Join(want, " ") {
+				t.Errorf("the mark has %q, the report %q", got, want)
+			}
+			if want := "neurolens ls session=last point_id=" + string(p.PointID) + " --store &#39;my store&#39;"; attribute(mark, "command") != want {
+				t.Errorf("the mark has the command %s, want %s", attribute(mark, "command"), want)
+			}
+		}
+	}
+}
+
+// TestOrderOfChanges: what changed by verdict stands first, the worst first, and all else below it.
+func TestOrderOfChanges(t *testing.T) {
+	r := many(60)
+	s := &sheet{Maker: maker(), d: maker().Document(r)}
+	changed, rest := s.ranked(0)
+	last, worst := 0, 0.
+	for i, p := range changed {
+		place := map[string]int{"regressed": 0, "improved": 1}[p.Verdict]
+		if place < last || place == last && i > 0 && factor(p) > worst {
+			t.Errorf("%s %v stands after one that is less", p.Verdict, *p.Speedup)
+		}
+		last, worst = place, factor(p)
+	}
+	if len(changed) != 15 || len(changed)+len(rest) != len(r.Pairs) {
+		t.Errorf("%d changed, %d more", len(changed), len(rest))
+	}
+}
