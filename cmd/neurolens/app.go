@@ -148,7 +148,7 @@ over the file, and a flag over both.`,
 	}
 
 	for _, c := range []*cobra.Command{
-		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), newReportCommand(a),
+		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), newPlotCommand(a), newReportCommand(a),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
 		newCICommand(a), newEnvCommand(a), a.newConfigCommand(), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {

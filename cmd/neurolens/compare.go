@@ -7,22 +7,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/comparing"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 )
 
 type compareFlags struct {
-	metrics, thresholds, by []string
-	matrix                  string
-	gate                    gate.Mode
-	strict, all, relative   bool
+	comparing.Flags
+	by   []string
+	gate gate.Mode
+	all  bool
 }
 
 func newCompareCommand(a *app) *cobra.Command {
@@ -73,13 +71,9 @@ the exit status is 1 for a regression, else 0.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
-	metricFlag(cmd, &f.metrics, "compare metrics `NAMES` (default: the primary one)")
-	flags.StringArrayVar(&f.thresholds, "threshold", nil, "least change: `5%`, latency=10%, rmse=0.001; repeatable (2%)")
+	f.Define(cmd)
 	flags.StringSliceVar(&f.by, "by", nil, "one line for each group of points of equal `KEYS`")
-	flags.StringVar(&f.matrix, "matrix", "", "compare each value of an axis with one: `AXIS=VALUE`")
-	flags.BoolVar(&f.strict, "strict", false, "a change has to exceed the threshold beyond chance")
 	f.gate.Register(cmd)
-	flags.BoolVar(&f.relative, "relative", true, "of different sessions, also judge relative to what all points share")
 	flags.BoolVar(&f.all, "all", false, "show every point in a table")
 	return cmd
 }
@@ -89,34 +83,17 @@ func (f *compareFlags) request(args []string) (compare.Request, error) {
 	if err := f.gate.Misplaced(args); err != nil {
 		return compare.Request{}, usageError{err}
 	}
-	var err error
-	if f.metrics, err = metricNames(f.metrics); err != nil {
-		return compare.Request{}, err
+	req, err := f.Request("compare", args)
+	if err != nil {
+		return req, usageError{err}
 	}
-	req := compare.Request{Metrics: f.metrics, Rules: judge.Rules{Strict: f.strict, Gate: f.gate != gate.Off}, Absolute: !f.relative}
-	if f.matrix != "" {
-		axis, value, found := strings.Cut(f.matrix, "=")
-		if !found || axis == "" || value == "" {
-			return req, usageErrorf("--matrix %q: want AXIS=VALUE", f.matrix)
-		}
-		req.Base, req.Axis, req.Reference = filter.Arguments(args...), axis, filter.QuoteWord(value)
-	} else {
-		switch len(args) {
-		case 2:
-			req.Base, req.Head = filter.Arguments(args[0]), filter.Arguments(args[1])
-		case 1:
-			req.Base = filter.Arguments(args[0])
-		default:
-			return req, usageErrorf("compare: want BASE and HEAD, or one selection of two sides, got %d arguments; quote a filter of several words", len(args))
-		}
-	}
-	req.Thresholds, err = threshold.ParseSet(f.thresholds)
-	return req, err
+	req.Rules.Gate = f.gate != gate.Off
+	return req, nil
 }
 
 // needsAll tells whether a table takes every point.
 func (f *compareFlags) needsAll() bool {
-	return f.all || len(f.by) > 0 || len(f.metrics) > 1
+	return f.all || len(f.by) > 0 || len(f.Metrics) > 1
 }
 
 func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error {
@@ -182,6 +159,6 @@ func (a *app) showCompared(f compareFlags, args []string, c *compare.Comparison,
 
 // asked is what the screen is told of the command line.
 func (f *compareFlags) asked(args []string) verdicts.Asked {
-	axis, _, _ := strings.Cut(f.matrix, "=")
-	return verdicts.Asked{Selections: args, Metrics: f.metrics, Thresholds: f.thresholds, By: f.by, Axis: axis, Strict: f.strict, All: f.all}
+	axis, _, _ := strings.Cut(f.Matrix, "=")
+	return verdicts.Asked{Selections: args, Metrics: f.Metrics, Thresholds: f.Thresholds, By: f.by, Axis: axis, Strict: f.Strict, All: f.all}
 }

@@ -103,6 +103,9 @@ var law = []struct {
 	{"cmd/neurolens/internal/streams", nil, []string{"golang.org/x/term"}},
 	{"docs", nil, nil},
 	{"cmd/neurolens/internal/topics", []string{"schema", "docs", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/cpuguy83/go-md2man"}},
+	{"cmd/neurolens/internal/comparing", []string{"query/compare", "query/filter", "query/threshold"}, []string{"github.com/spf13/cobra"}},
+	{"cmd/neurolens/internal/figures", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
+	{"cmd/neurolens/internal/plotting", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/wording", []string{
 		"schema", "query/facts", "query/filter", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term",
@@ -204,17 +207,17 @@ var layers = [][]string{
 	{"query/facts"},
 	{"query/internal/sides"},
 	{"query"},
-	{"query/artifacts", "query/bless", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/likeness", "query/operators", "query/sql"},
+	{"query/artifacts", "query/bless", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/likeness", "query/operators", "query/samples", "query/sql"},
 	{"query/explain", "query/folder", "query/foresight", "query/summary"},
 }
 
 // commandLayers are the packages of the command, likewise.
 var commandLayers = [][]string{
-	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/figure", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/pager", "cmd/neurolens/internal/system", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
+	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/comparing", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/figure", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/pager", "cmd/neurolens/internal/system", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
 	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/figure/scale", "cmd/neurolens/internal/output", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term/termtest"},
 	{"cmd/neurolens/internal/htmlreport", "cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
-	{"cmd/neurolens/internal/figure/cells", "cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
-	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics"},
+	{"cmd/neurolens/internal/figure/cells", "cmd/neurolens/internal/figures", "cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
+	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/plotting", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics"},
 	{"cmd/neurolens"},
 }
 

@@ -70,11 +70,11 @@ func (a *app) run(args []string) int {
 		complete.Plain(cmd)
 	}
 	cmd.SetArgs(args)
-	out := &noting{to: a.stdout}
+	out := &streams.Noting{To: a.stdout}
 	cmd.SetOut(out)
 	cmd.SetErr(a.stderr)
 	err = cmd.ExecuteContext(ctx)
-	if written := cmp.Or(out.err, a.pager.Close()); err == nil && written != nil {
+	if written := cmp.Or(out.Err, a.pager.Close()); err == nil && written != nil {
 		err = fmt.Errorf("writing to standard output: %w", written)
 	}
 	if a.pager.Left() && (errors.Is(err, syscall.EPIPE) || exitCode(err) == exitPipe) {
@@ -92,18 +92,6 @@ func (a *app) run(args []string) int {
 		printError(a.stderr, err)
 	}
 	return code
-}
-
-// noting writes, and keeps the first error: cobra does not look at those of its help.
-type noting struct {
-	to  io.Writer
-	err error
-}
-
-func (n *noting) Write(b []byte) (int, error) {
-	written, err := n.to.Write(b)
-	n.err = cmp.Or(n.err, err)
-	return written, err
 }
 
 // version is that of the next release.

@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/comparing"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
@@ -23,14 +23,9 @@ func oneMetricFlag(cmd *cobra.Command, name *string, usage string) {
 
 // metricNames are the metrics that --metric names, each once.
 func metricNames(given []string) ([]string, error) {
-	var names []string
-	for _, name := range given {
-		if name == "" {
-			return nil, usageErrorf("--metric: want names of metrics, got an empty one")
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+	names, err := comparing.MetricNames(given)
+	if err != nil {
+		return nil, usageError{err}
 	}
 	return names, nil
 }

@@ -16,7 +16,9 @@ func (a *app) askSides(cmd *cobra.Command, req *compare.Request, answer func(db 
 	if err != nil {
 		return err
 	}
-	req.Usual = a.project.Usual(cmd.Name())
+	if req.Usual == nil {
+		req.Usual = a.project.Usual(cmd.Name())
+	}
 	debug.SetGCPercent(800) // as askWithin
 	debug.SetMemoryLimit(compareMemory)
 	private := func() (string, error) {

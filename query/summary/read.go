@@ -57,6 +57,24 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 	return &r.report, r.notNumbers, nil
 }
 
+// Points gives what the points of a selection came to, on each machine and of each side, in all of their metrics: those of Read, in no
+// groups and without what they are compared with. A selection without runs is an ErrInput.
+func Points(ctx context.Context, db *query.DB, selection string) (points []Point, notNumbers map[string]int, err error) {
+	r := &reading{req: Request{Filter: selection}, asker: "plot"}
+	err = db.Stores().Ask(ctx, func(s *scan.Reader) error {
+		places, err := r.gather(ctx, s)
+		if err != nil {
+			return err
+		}
+		if err := r.metrics(ctx, s, places); err != nil {
+			return err
+		}
+		r.notNumbers, err = s.CountNotNumbers(ctx, r.sel)
+		return err
+	})
+	return r.report.Points, r.notNumbers, err
+}
+
 // part is what has the same values of the keys: mostly a group.
 type part struct {
 	values []string      // of the keys; "" stands for NULL
@@ -69,6 +87,7 @@ const suite = "suite"
 // reading is a report in the making.
 type reading struct {
 	req        Request
+	asker      string // of errors; empty: a report
 	report     Report
 	sel        scan.Selection
 	notNumbers map[string]int
@@ -78,22 +97,28 @@ type reading struct {
 	shared     *shared
 }
 
-// read reads what the stores have of the selection.
-func (r *reading) read(ctx context.Context, s *scan.Reader) error {
+// gather reads the points of the selection, and says where each is.
+func (r *reading) gather(ctx context.Context, s *scan.Reader) (map[place]int, error) {
 	if err := s.Conn.Raise(ctx, groupMemory); err != nil {
-		return err
+		return nil, err
 	}
 	r.report, r.shared = Report{}, newShared()
 	var err error
 	if r.sel, err = s.Selected(ctx, scan.Question{Filter: r.req.Filter, Sort: r.req.By}); err != nil {
-		return err
+		return nil, err
 	}
 	places, err := r.points(ctx, s)
+	if err == nil && len(r.report.Points) == 0 {
+		err = r.nothing(ctx, s)
+	}
+	return places, err
+}
+
+// read reads what the stores have of the selection.
+func (r *reading) read(ctx context.Context, s *scan.Reader) error {
+	places, err := r.gather(ctx, s)
 	if err != nil {
 		return err
-	}
-	if len(r.report.Points) == 0 {
-		return r.nothing(ctx, s)
 	}
 	if err := r.checkKeys(ctx, s); err != nil {
 		return err
@@ -130,9 +155,9 @@ func (r *reading) nothing(ctx context.Context, s *scan.Reader) error {
 		return err
 	}
 	if strings.TrimSpace(r.req.Filter) == "" {
-		return fault.Input("report: there are no runs")
+		return fault.Input("%s: there are no runs", cmp.Or(r.asker, "report"))
 	}
-	return fault.Input("report: %s matches no run", fault.Brief(r.req.Filter))
+	return fault.Input("%s: %s matches no run", cmp.Or(r.asker, "report"), fault.Brief(r.req.Filter))
 }
 
 // checkKeys refuses a key of groups that may be a slip of the pen: that no run at all has.

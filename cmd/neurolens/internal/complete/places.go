@@ -32,6 +32,12 @@ var values = map[string]offer{
 	"history --metric": one(metrics), "bisect --metric": one(metrics), "--matrix": assignments, "--baseline": assignments,
 	"--threshold": nothing, "show --sort": one(operatorOrders), "--method": words("sbs", "otava"), "--memory-limit": words("512MiB", "1GiB", "4GiB"),
 
+	// what is drawn
+	"plot heatmap --x": one(groups), "plot heatmap --y": one(groups), "plot heatmap --by": one(groups), "plot heatmap --metric": one(metrics),
+	"plot lines --x": one(groups), "plot lines --y": one(metrics), "plot lines --by": one(groups), "plot lines --metric": one(metrics),
+	"plot pareto --x": one(metrics), "plot pareto --y": one(metrics), "plot history --metric": one(metrics),
+	"plot ecdf --by": one(groups), "plot ecdf --metric": one(metrics), "plot runs --by": one(groups), "plot runs --metric": one(metrics),
+
 	// files
 	"--out-dir": folders, "--save": folders, "--in": folders, "--into": folders, "--check": files, "--md": files, "--html": files, "report --json": files, "--to": files, "--out": files,
 	"--table": words("runs", "samples", "samples_long", "ops", "whole"), "--map": ending(sweepEndings...),
@@ -49,6 +55,8 @@ var arguments = map[string]offer{
 	"bisect": each(one(commits), one(commits), ending(sweepEndings...)),
 	"show":   first(one(runs)), "ls": filters, "history": filters, "report": filters, "export": each(files, filters),
 	"compare": first(orFiles(filters), orFiles(filters)), "explain": first(orFiles(filters), orFiles(filters)),
+	"plot forest": first(orFiles(filters), orFiles(filters)), "plot scatter": first(orFiles(filters), orFiles(filters)), "plot history": filters, "plot ecdf": filters,
+	"plot runs": filters, "plot heatmap": filters, "plot lines": filters, "plot pareto": filters,
 	"tag": each(selections, tags), "note": first(selections), "rm": first(selections), "restore": first(selections), "bless": first(selections),
 }
 

@@ -60,6 +60,9 @@ func commandHint(cmd *cobra.Command, word string) string {
 	if looksLikeBenchmark(word) {
 		return fmt.Sprintf("; neurolens bench %s measures it", word)
 	}
+	if cmd.HasParent() {
+		return "; want one of " + strings.Join(names, " ")
+	}
 	return "; neurolens --help lists them"
 }
 

@@ -14,7 +14,8 @@ var commands = map[string]string{
 	"continuous": "bench SWEEP.yaml --against COMMIT does that", "profile": "bench --profile TOOL does that",
 	"stat": "ls --by KEYS sums up groups, show RUN one run", "stats": "ls --by KEYS sums up groups, show RUN one run", "summary": "report does that, or ls --by KEYS",
 	"hist": "history does that", "log": "history does that, or ls", "trend": "history does that", "trends": "history does that",
-	"plot": "history draws a metric over sessions, report writes pages", "graph": "history draws a metric over sessions", "publish": "report does that",
+	"graph": "plot does that", "chart": "plot does that", "draw": "plot does that", "figure": "plot does that", "cdf": "plot ecdf does that", "ecdf": "plot ecdf does that",
+	"forest": "plot forest does that", "scatter": "plot scatter does that", "heatmap": "plot heatmap does that", "pareto": "plot pareto does that", "publish": "report does that",
 	"html": "report does that", "preview": "report does that",
 	"import": "ingest does that", "add": "ingest does that: neurolens ingest FILE", "load": "ingest does that", "read": "ingest does that",
 	"dump": "export does that", "save": "export does that, and bless for a baseline", "baseline": "bless does that", "sql": "query does that", "select": "query does that: neurolens query 'SELECT ...'",
@@ -33,6 +34,12 @@ var commandsBelow = map[string]map[string]string{
 		"create": "store init does that", "new": "store init does that", "check": "store verify does that", "fsck": "store verify does that",
 		"fix": "store repair does that", "gc": "store prune does that", "clean": "store prune does that", "copy": "store merge does that",
 		"import": "store merge copies another store, ingest reads files", "rm": "rm removes runs", "delete": "rm removes runs",
+	},
+	"plot": {
+		"cdf": "plot ecdf does that", "distribution": "plot ecdf does that", "histogram": "plot ecdf shows how samples are distributed", "hist": "plot ecdf shows how samples are distributed",
+		"violin": "plot ecdf shows how samples are distributed", "box": "plot ecdf shows how samples are distributed", "strip": "plot runs does that", "samples": "plot runs does that",
+		"compare": "plot forest does that", "diff": "plot forest does that", "trend": "plot history does that", "line": "plot lines does that", "bar": "plot lines does that",
+		"heat": "plot heatmap does that", "grid": "plot heatmap does that", "matrix": "plot heatmap does that", "front": "plot pareto does that",
 	},
 	"model": {"list": "model gen NAME makes one", "new": "model gen does that", "create": "model gen does that"},
 }

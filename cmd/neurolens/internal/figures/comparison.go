@@ -1,0 +1,326 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// ForestRows is how many rows of a comparison a forest has: more are too small to be read.
+const ForestRows = 50
+
+// Asked is the command line that a comparison is of.
+type Asked struct {
+	Selections []string
+	Matrix     string // AXIS=VALUE; empty: there are two sides
+}
+
+// compared is what is drawn of a comparison.
+type compared struct {
+	Maker
+	c     *compare.Comparison
+	asked Asked
+	rows  []*compare.Row // of one metric, in one unit and scale
+	title string
+	names []string
+	notes []string
+}
+
+// compared chooses the rows that are of what most of them are.
+func (m Maker) compared(c *compare.Comparison, asked Asked) (*compared, error) {
+	if len(c.Rows) == 0 {
+		return nil, refused("nothing to compare: neither side has a point with a value")
+	}
+	d := &compared{Maker: m, c: c, asked: asked}
+	kind := func(r *compare.Row) [3]string { return [3]string{r.Metric, r.Unit, string(r.Scale)} }
+	counts := map[[3]string]int{}
+	most := kind(&c.Rows[0])
+	for i := range c.Rows {
+		if k := kind(&c.Rows[i]); c.Rows[i].Unit != "" || c.Rows[i].Estimates != nil {
+			if counts[k]++; counts[k] > counts[most] {
+				most = k
+			}
+		}
+	}
+	var others []string
+	var subjects []wording.Subject
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		if k := kind(r); k == most || r.Metric == most[0] && r.Estimates == nil && r.Unit == "" {
+			d.rows = append(d.rows, r)
+			subjects = append(subjects, wording.Subject{Point: r.Identity})
+		} else if other := plain(r.Metric); !slices.Contains(others, other) {
+			others = append(others, other)
+		}
+	}
+	d.title, d.names = named(subjects, append(slices.Clone(wording.IdentityColumns), "machine"))
+	d.addMatrix()
+	if len(others) > 0 {
+		d.notes = append(d.notes, "not drawn, being of other metrics or units: "+strings.Join(others, ", ")+" (--metric NAME draws one)")
+	}
+	drawn, all := len(d.rows), 0
+	for _, p := range c.Points {
+		if p.Metric == most[0] {
+			all++
+		}
+	}
+	if all > drawn {
+		d.notes = append(d.notes, shown(drawn, all, "points", "the worst first"))
+	}
+	return d, nil
+}
+
+// addMatrix names rows by the value of the axis that is compared, as well.
+func (d *compared) addMatrix() {
+	axis, reference, found := strings.Cut(d.asked.Matrix, "=")
+	if !found {
+		return
+	}
+	for i, r := range d.rows {
+		value := valueOf(&wording.Subject{Point: r.Identity}, schema.CanonicalAlias(axis))
+		if word := plain(axis + "=" + value); !strings.Contains(" "+d.names[i]+" ", " "+value+" ") && !strings.Contains(d.names[i], word) {
+			d.names[i] = plain(word + " " + d.names[i])
+		}
+	}
+	d.title = plain(d.title + " against " + axis + "=" + reference)
+}
+
+// metric, unit and scale are the same in all rows.
+func (d *compared) metric() string { return d.rows[0].Metric }
+
+func (d *compared) unit() string {
+	for _, r := range d.rows {
+		if r.Unit != "" {
+			return r.Unit
+		}
+	}
+	return ""
+}
+
+func (d *compared) scale() schema.Scale { return d.rows[0].Scale }
+
+// tones say what a verdict is.
+func toneOf(v judge.Verdict) figure.Tone {
+	switch v {
+	case judge.Regressed:
+		return figure.Regressed
+	case judge.Improved, compare.Fixed:
+		return figure.Improved
+	case judge.Changed:
+		return figure.Warned
+	case compare.Missing, compare.Failed:
+		return figure.Failed
+	}
+	return figure.Neutral
+}
+
+// byVerdict are the marks of rows as a series for each verdict, the worst first.
+func (d *compared) byVerdict(style figure.Style, mark func(i int, r *compare.Row) figure.Mark) []figure.Series {
+	places := map[judge.Verdict]int{}
+	var all []figure.Series
+	for _, v := range d.verdicts() {
+		places[v] = len(all)
+		all = append(all, figure.Series{Style: style, Tone: toneOf(v)}) // each mark has the word
+	}
+	for i, r := range d.rows {
+		s := &all[places[r.Verdict]]
+		k := mark(i, r)
+		k.Point, k.Word, k.Text, k.Command = r.HeadID, string(r.Verdict), d.text(i, r), d.reproduced(r)
+		if k.Point == "" {
+			k.Point = r.BaseID
+		}
+		s.Marks = append(s.Marks, k)
+	}
+	return all
+}
+
+// verdicts are those of the rows, the worst first.
+func (d *compared) verdicts() []judge.Verdict {
+	seen := map[judge.Verdict]bool{}
+	for _, r := range d.rows {
+		seen[r.Verdict] = true
+	}
+	var all []judge.Verdict
+	for _, v := range compare.Verdicts {
+		if seen[v] {
+			all = append(all, v)
+			delete(seen, v)
+		}
+	}
+	for _, r := range d.rows { // a verdict that is not listed
+		if seen[r.Verdict] {
+			all = append(all, r.Verdict)
+			delete(seen, r.Verdict)
+		}
+	}
+	return all
+}
+
+// text is a row in words.
+func (d *compared) text(i int, r *compare.Row) string {
+	values := fmt.Sprintf("%s %s → %s", d.metric(), d.sideText(r, r.Base), d.sideText(r, r.Head))
+	change, interval := "", ""
+	if e := r.Estimates; e != nil && wording.Finite(e.Change) {
+		change = d.changeText(e.Change)
+		if interval = "interval not known"; wording.Finite(e.Low) && wording.Finite(e.High) {
+			interval = fmt.Sprintf("interval %s … %s", d.changeText(e.Low), d.changeText(e.High))
+		}
+	}
+	verdict := string(r.Verdict)
+	if r.Reason != "" {
+		verdict += " (" + string(r.Reason) + ")"
+	}
+	return sentence(d.names[i]+": "+values, change, interval, verdict, plain(term.FirstLine(r.Failure)))
+}
+
+func (d *compared) sideText(r *compare.Row, s *compare.Measured) string {
+	if s == nil || s.Value == nil {
+		return term.Unknown
+	}
+	return quantity(*s.Value, r.Unit, r.Metric)
+}
+
+func (d *compared) changeText(v float64) string {
+	if d.scale() == schema.ScaleRatio {
+		return wording.Signed(v)
+	}
+	return wording.SignedQuantity(v, d.unit())
+}
+
+// reproduced compares the point of a row alone.
+func (d *compared) reproduced(r *compare.Row) string {
+	words := []string{"compare"}
+	ids := []string{r.BaseID, r.HeadID}
+	for i, selection := range d.asked.Selections {
+		if id := ids[min(i, 1)]; id != "" && d.asked.Matrix == "" {
+			selection = filter.Arguments(selection, "point_id="+id)
+		}
+		words = append(words, selection)
+	}
+	if d.asked.Matrix != "" {
+		words = append(words, "--matrix", d.asked.Matrix)
+	}
+	return d.command(append(words, "--metric", d.metric())...)
+}
+
+// margin is the change that counts as none, as far as it is the same at all rows; NaN where it is not, or is 0.
+func (d *compared) margin() (low, high float64, text string) {
+	t, same := d.c.Thresholds[d.metric()]
+	switch {
+	case !same || t.Value == 0:
+		return math.NaN(), math.NaN(), ""
+	case d.scale() != schema.ScaleRatio:
+		return -t.Value, t.Value, "less than " + strings.TrimPrefix(wording.SignedQuantity(t.Value, d.unit()), "+") + " is no change"
+	}
+	zone := math.Log1p(t.Value)
+	return d.scale().Change(-zone), d.scale().Change(zone), "less than " + wording.Share(t.Value) + " is no change"
+}
+
+// Forest draws the change of each point of a comparison with its interval, the worst first, against the margin within which there is none.
+// It is of one metric: that of most rows.
+func (m Maker) Forest(c *compare.Comparison, asked Asked) (*figure.Figure, error) {
+	d, err := m.compared(c, asked)
+	if err != nil {
+		return nil, err
+	}
+	if all := len(d.rows); all > ForestRows {
+		d.rows, d.names = d.rows[:ForestRows], d.names[:ForestRows]
+		d.notes = append(d.notes, shown(ForestRows, all, "points", "the worst first"))
+	}
+	f := &figure.Figure{Kind: figure.Forest, Title: titled("change of "+d.metric(), d.title), Notes: d.notes}
+	f.X = figure.Axis{Label: "change of " + d.metric(), Unit: "ratio"}
+	if d.scale() != schema.ScaleRatio {
+		f.X.Unit = d.unit()
+	}
+	f.X.Better = better(d.rows[0].Better)
+	place := d.placed(f)
+	f.Y = figure.Axis{Scale: figure.Categories, Categories: d.names}
+	f.Series = d.byVerdict(figure.Intervals, func(i int, r *compare.Row) figure.Mark {
+		k := figure.Mark{X: figure.Unknown(), Y: float64(i), Low: figure.Unknown(), High: figure.Unknown()}
+		if e := r.Estimates; e != nil && wording.Finite(e.Change) {
+			k.X, k.Label = place(e.Change), d.changeText(e.Change)
+			if wording.Finite(e.Low) && wording.Finite(e.High) {
+				k.Low, k.High = place(e.Low), place(e.High)
+			}
+		}
+		return k
+	})
+	f.Guides = []figure.Guide{{Along: figure.Vertical, At: place(0), Until: place(0), Text: "no change"}}
+	if low, high, text := d.margin(); text != "" {
+		f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: place(low), Until: place(high), Text: text})
+	}
+	f.Notes = append(f.Notes, d.sides()...)
+	return f, nil
+}
+
+// placed is where a change lies. Changes and intervals by several times are ratios on a logarithmic axis, where a half is as far as a double.
+func (d *compared) placed(f *figure.Figure) func(change float64) float64 {
+	const several = 4
+	large := slices.ContainsFunc(d.rows, func(r *compare.Row) bool {
+		return r.Estimates != nil && slices.ContainsFunc([]float64{r.Estimates.Change, r.Estimates.Low, r.Estimates.High}, func(v float64) bool {
+			return wording.Finite(v) && math.Abs(math.Log1p(v)) > math.Log(several)
+		})
+	})
+	if d.scale() != schema.ScaleRatio || !large {
+		return func(change float64) float64 { return change }
+	}
+	f.X = figure.Axis{Label: d.metric() + ", head / base", Scale: figure.Log, Better: f.X.Better}
+	return func(change float64) float64 { return 1 + change }
+}
+
+// sides say what is compared with what.
+func (d *compared) sides() []string {
+	if d.asked.Matrix != "" {
+		return nil
+	}
+	side := func(name string, s compare.Side) string {
+		text := name + ": " + plain(s.Filter) + ", " + term.Count(s.Runs, "run")
+		if len(s.Commits) == 1 {
+			text += ", " + wording.ShortCommit(s.Commits[0])
+		}
+		return text
+	}
+	return []string{side("base", d.c.Base), side("head", d.c.Head)}
+}
+
+// Scatter draws the head of each point of a comparison against its base. Points of which a side has no value are counted in a note.
+func (m Maker) Scatter(c *compare.Comparison, asked Asked) (*figure.Figure, error) {
+	d, err := m.compared(c, asked)
+	if err != nil {
+		return nil, err
+	}
+	var rows []*compare.Row
+	var names []string
+	var values []float64
+	for i, r := range d.rows {
+		if r.Base != nil && r.Head != nil && r.Base.Value != nil && r.Head.Value != nil && len(rows) < figure.MostMarks {
+			rows, names, values = append(rows, r), append(names, d.names[i]), append(values, *r.Base.Value, *r.Head.Value)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, refused("no point has a value of %s on both sides; plot forest shows what each side has", d.metric())
+	}
+	f := &figure.Figure{Kind: figure.Scatter, Title: titled(d.metric()+", head against base,", d.title), Notes: d.notes}
+	if left := len(d.rows) - len(rows); left > 0 {
+		f.Notes = append(f.Notes, term.Count(left, "point")+" not drawn: without a value on both sides")
+	}
+	d.rows, d.names = rows, names
+	scale := scaleOf(values)
+	f.X = figure.Axis{Label: d.metric() + " of the base", Unit: d.unit(), Scale: scale}
+	f.Y = figure.Axis{Label: d.metric() + " of the head", Unit: d.unit(), Scale: scale, Better: better(rows[0].Better)}
+	f.Series = d.byVerdict(figure.Points, func(_ int, r *compare.Row) figure.Mark {
+		return figure.Mark{X: *r.Base.Value, Y: *r.Head.Value, Low: figure.Unknown(), High: figure.Unknown()}
+	})
+	f.Guides = []figure.Guide{{Along: figure.Diagonal, Text: "no change"}}
+	f.Notes = append(f.Notes, d.sides()...)
+	return f, nil
+}

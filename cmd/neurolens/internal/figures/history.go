@@ -1,0 +1,306 @@
+package figures
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// trend is a series of a history that is drawn.
+type trend struct {
+	history.Series
+	rows    []history.Row
+	changes []*history.Row // at which the level changed, or seems to have
+	name    string
+}
+
+// kind is what values of a trend are of.
+func (t *trend) kind() [2]string { return [2]string{t.rows[0].Metric, t.rows[0].Unit} }
+
+// weight is how much a trend matters: what got worse, and is so still, first.
+func (t *trend) weight() int {
+	verdict := judge.Verdict("")
+	if n := len(t.changes); n > 0 {
+		verdict = t.changes[n-1].Verdict
+	}
+	switch {
+	case verdict == judge.Regressed:
+		return 0
+	case t.Failed > 0:
+		return 1
+	case verdict == history.Unsettled:
+		return 2
+	case verdict != "":
+		return 3
+	}
+	return 4
+}
+
+// History draws the values of series over sessions, with the level between changes. The history has all of its rows. failed are runs that
+// failed: sessions in which a series has them and no value are gaps that are marked.
+func (m Maker) History(h *history.History, failed []schema.Run) (*figure.Figure, error) {
+	trends, notes := chosenTrends(h)
+	if len(trends) == 0 {
+		return nil, refused("no series has a value; neurolens history says why")
+	}
+	kind := trends[0].kind()
+	if len(trends) > mostPanels {
+		notes = append(notes, shown(mostPanels, len(trends), "series", "those that got worse or fail first"))
+		trends = trends[:mostPanels]
+	}
+	subjects := make([]wording.Subject, len(trends))
+	for i, t := range trends {
+		subjects[i] = wording.Subject{Point: t.rows[0].Point}
+	}
+	common, names := named(subjects, append(slices.Clone(wording.IdentityColumns), "machine"))
+	f := &figure.Figure{
+		Kind: figure.History, Title: titled(kind[0], common), Notes: notes,
+		X: figure.Axis{Label: "session", Scale: figure.Time},
+		Y: figure.Axis{Label: kind[0], Unit: kind[1], Own: true, Better: better(string(trends[0].rows[0].Better))},
+	}
+	for i, t := range trends {
+		t.name = names[i]
+		p := m.panel(t, failed, figure.MostMarks/len(trends))
+		if len(trends) == 1 {
+			f.Series, f.Guides = p.Series, p.Guides
+		} else {
+			f.Panels = append(f.Panels, p)
+		}
+	}
+	if most := mostTogether(f); most > 1 {
+		f.Notes = append(f.Notes, fmt.Sprintf("up to %s are put together in a mark: their median, from the least to the most", term.Count(most, "session")))
+	}
+	return f, nil
+}
+
+// mostTogether is how many values a mark stands for at most.
+func mostTogether(f *figure.Figure) (most int) {
+	for _, p := range f.Parts() {
+		for _, s := range p.Series {
+			for _, k := range s.Marks {
+				most = max(most, k.Count)
+			}
+		}
+	}
+	return most
+}
+
+// chosenTrends are the series of the metric and unit that most have, those that matter most first.
+func chosenTrends(h *history.History) (trends []*trend, notes []string) {
+	counts, most := map[[2]string]int{}, [2]string{}
+	var all []*trend
+	for _, s := range h.Series {
+		t := &trend{Series: s, rows: h.Rows[s.First:s.End]}
+		for _, c := range s.Changes {
+			t.changes = append(t.changes, &h.Rows[c.Row])
+		}
+		if len(t.rows) == 0 {
+			continue
+		}
+		all = append(all, t)
+		if counts[t.kind()]++; counts[t.kind()] > counts[most] {
+			most = t.kind()
+		}
+	}
+	for _, t := range all {
+		if t.kind() == most {
+			trends = append(trends, t)
+		}
+	}
+	if others := len(all) - len(trends); others > 0 {
+		notes = append(notes, counted(others, "series")+" not drawn, being of another metric or unit (--metric NAME draws it)")
+	}
+	slices.SortStableFunc(trends, func(a, b *trend) int { return a.weight() - b.weight() })
+	return trends, notes
+}
+
+// panel draws a series in at most so many marks.
+func (m Maker) panel(t *trend, failed []schema.Run, most int) figure.Panel {
+	p := figure.Panel{Title: t.name}
+	gaps := m.gaps(t, failed, most/4)
+	levels := m.levels(t)
+	values := m.ofSessions(t, max(most-len(gaps.Marks)-2*len(levels), 1))
+	p.Series = append(levels, values)
+	if len(gaps.Marks) > 0 {
+		p.Series = append(p.Series, gaps)
+	}
+	for _, r := range t.changes {
+		at := seconds(startOf(r))
+		p.Guides = append(p.Guides, figure.Guide{Along: figure.Vertical, At: at, Until: at, Text: m.changeText(r)})
+	}
+	return p
+}
+
+// startOf is when a row's session began: as its runs say, else as its id does.
+func startOf(r *history.Row) time.Time {
+	if r.StartedAt != nil {
+		return *r.StartedAt
+	}
+	if id, err := schema.ParseULID(r.SessionID); err == nil {
+		return id.Time()
+	}
+	return time.Time{}
+}
+
+// changeText says by how much the level changed.
+func (m Maker) changeText(r *history.Row) string {
+	by := ""
+	if r.Shift != nil {
+		by = wording.Signed(*r.Shift)
+		if r.Scale == schema.ScaleDifference {
+			by = wording.SignedQuantity(*r.Shift, r.Unit)
+		}
+	}
+	return strings.TrimSpace(string(r.Verdict) + " " + by)
+}
+
+// ofSessions are the values of the sessions. Of more than fit some are put together, but for those with which something changed.
+func (m Maker) ofSessions(t *trend, most int) figure.Series {
+	s := figure.Series{Name: "sessions", Style: figure.Points}
+	loud := 0
+	for i := range t.rows {
+		if t.rows[i].Verdict != "" {
+			loud++
+		}
+	}
+	each := 1
+	if len(t.rows) > most {
+		left := max(most-2*loud, 1) // a change begins a part, and ends one
+		each = (len(t.rows) + left - 1) / left
+	}
+	for rest := t.rows; len(rest) > 0; {
+		n := 1
+		for n < min(each, len(rest)) && rest[0].Verdict == "" && rest[n].Verdict == "" {
+			n++
+		}
+		s.Marks = append(s.Marks, m.sessions(t, rest[:n]))
+		rest = rest[n:]
+	}
+	if each > 1 {
+		s.Style = figure.Intervals
+	}
+	return s
+}
+
+// sessions is the mark of some sessions.
+func (m Maker) sessions(t *trend, rows []history.Row) figure.Mark {
+	first, last := &rows[0], &rows[len(rows)-1]
+	k := figure.Mark{
+		X: seconds(startOf(first)), Y: first.Location, Low: figure.Unknown(), High: figure.Unknown(), Point: first.PointID,
+		Command: m.command("ls", "session="+first.SessionID+" point_id="+first.PointID),
+	}
+	if len(rows) == 1 {
+		what := []string{m.when(startOf(first)) + ": " + quantity(first.Location, first.Unit, first.Metric), term.Count(first.Runs, "run")}
+		if first.GitCommit != "" {
+			what = append(what, "commit "+wording.ShortCommit(first.GitCommit))
+		}
+		switch first.Verdict {
+		case "":
+		case history.Unsettled, history.Spike:
+			k.Tone = figure.Warned
+			what = append(what, m.changeText(first))
+		default:
+			k.Tone = toneOf(first.Verdict)
+			what = append(what, m.changeText(first))
+		}
+		k.Text = sentence(append(what, t.name)...)
+		return k
+	}
+	values := make([]float64, len(rows))
+	for i := range rows {
+		values[i] = rows[i].Location
+	}
+	k.X = (seconds(startOf(first)) + seconds(startOf(last))) / 2
+	k.Y, k.Low, k.High, k.Count = median(values), slices.Min(values), slices.Max(values), len(rows)
+	k.Text = sentence(
+		fmt.Sprintf("%s to %s: median %s of %s", m.when(startOf(first)), m.when(startOf(last)), quantity(k.Y, first.Unit, first.Metric), term.Count(len(rows), "session")),
+		fmt.Sprintf("%s … %s", quantity(k.Low, first.Unit, first.Metric), quantity(k.High, first.Unit, first.Metric)), t.name)
+	k.Command = m.command("history", "point_id="+first.PointID)
+	return k
+}
+
+// levels are lines at the median of the sessions between changes of level.
+func (m Maker) levels(t *trend) (all []figure.Series) {
+	for from := 0; from < len(t.rows); {
+		to := from + 1
+		for to < len(t.rows) && !t.rows[to].ChangePoint {
+			to++
+		}
+		values := make([]float64, 0, to-from)
+		for _, r := range t.rows[from:to] {
+			values = append(values, r.Location)
+		}
+		level, first, last := median(values), &t.rows[from], &t.rows[to-1]
+		text := fmt.Sprintf("level %s: median of %s, %s to %s", quantity(level, first.Unit, first.Metric), term.Count(len(values), "session"), m.when(startOf(first)), m.when(startOf(last)))
+		mark := func(r *history.Row) figure.Mark {
+			return figure.Mark{
+				X: seconds(startOf(r)), Y: level, Low: figure.Unknown(), High: figure.Unknown(), Point: r.PointID, Text: text,
+				Command: m.command("history", "point_id="+r.PointID),
+			}
+		}
+		s := figure.Series{Style: figure.Line, Tone: figure.Neutral, Marks: []figure.Mark{mark(first), mark(last)}}
+		if from == 0 {
+			s.Name = "level"
+		}
+		all, from = append(all, s), to
+	}
+	return all
+}
+
+// gaps are the sessions in which runs of the series failed and none has a value: at most so many, the newest.
+func (m Maker) gaps(t *trend, failed []schema.Run, most int) figure.Series {
+	s := figure.Series{Name: "failed", Style: figure.Points, Tone: figure.Failed}
+	row := &t.rows[0]
+	known := map[string]bool{}
+	for i := range t.rows {
+		known[t.rows[i].SessionID] = true
+	}
+	at := map[string]int{}
+	for i := range failed {
+		r := &failed[i]
+		of := r.PointID == row.PointID && r.Env.Machine == row.Machine && (r.Primary == "" || r.Primary == row.Metric)
+		if !of || known[r.SessionID] || r.SessionID == "" {
+			continue
+		}
+		if place, is := at[r.SessionID]; is {
+			s.Marks[place].Count++
+			continue
+		}
+		if len(s.Marks) == most {
+			break
+		}
+		at[r.SessionID] = len(s.Marks)
+		s.Marks = append(s.Marks, m.gap(r, t.name))
+	}
+	slices.SortFunc(s.Marks, func(a, b figure.Mark) int { return cmp.Compare(a.X, b.X) })
+	for i := range s.Marks {
+		if n := s.Marks[i].Count; n > 1 {
+			s.Marks[i].Text += ", " + term.Count(n, "failed run")
+			s.Marks[i].Run = ""
+		}
+		s.Marks[i].Count = 0 // it is one session
+	}
+	return s
+}
+
+// gap is the mark of a session in which a run failed.
+func (m Maker) gap(r *schema.Run, name string) figure.Mark {
+	began := r.StartedAt
+	if id, err := schema.ParseULID(r.SessionID); began.IsZero() && err == nil {
+		began = id.Time()
+	}
+	why := wording.Ended(r.Status, schema.IsWrong(r.Status, r.Stage, r.ErrorKind))
+	return figure.Mark{
+		X: seconds(began), Y: figure.Unknown(), Low: figure.Unknown(), High: figure.Unknown(), Count: 1, Run: r.RunID, Point: r.PointID, Tone: figure.Failed,
+		Text: sentence(m.when(began)+": no value, "+why, plain(term.FirstLine(r.Error)), name), Command: m.ofRun(r.RunID),
+	}
+}

@@ -1,0 +1,147 @@
+// Package figures makes figures of answers of query: which marks there are, what each says in words, which command shows it, and what is
+// left out or put together. The numbers of a mark are those of the answer. What package figure says of marks holds here: a figure has at
+// most figure.MostMarks of them, and of what is more the notes say what became of it.
+//
+// Forest and Scatter are of a comparison, History of a history, ECDF and Runs of samples, and Heatmap, Lines and Pareto of points.
+package figures
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Maker makes figures for a reader.
+type Maker struct{ Reader wording.Reader }
+
+// Refusal is why there is nothing to draw, or not so, with the cure.
+type Refusal struct{ error }
+
+func refused(format string, args ...any) error { return Refusal{fmt.Errorf(format, args...)} }
+
+// mostPanels is how many small multiples a figure has: more are too small to be read.
+const mostPanels = 12
+
+// nameWidth is how long a name may be: marks repeat it.
+const nameWidth = 100
+
+// command is a command line of this program over the same stores.
+func (m Maker) command(words ...string) string {
+	line := "neurolens"
+	for _, w := range words {
+		line += " " + term.ShellWord(w)
+	}
+	return line + m.Reader.OfStores()
+}
+
+// ofRun shows a run.
+func (m Maker) ofRun(id string) string { return m.command("show", wording.ShortRun(id)) }
+
+// ofPoint lists the runs of a point among those of a filter.
+func (m Maker) ofPoint(selection, id string) string {
+	if id == "" {
+		return m.command("ls", selection)
+	}
+	return m.command("ls", filter.Arguments(selection, "point_id="+id))
+}
+
+// named says what all subjects have in common, and names each by what tells it from the others: of a single one its whole name.
+func named(all []wording.Subject, columns []string) (common string, names []string) {
+	if len(all) == 0 {
+		return "", nil
+	}
+	constants, varying := wording.Axes(all, columns)
+	names = wording.PointNames(varying, len(all))
+	common = plain(strings.Join(constants, " "))
+	for i, name := range names {
+		if names[i] = plain(name); names[i] == "" {
+			names[i] = common
+		}
+	}
+	return common, names
+}
+
+// plain is a name that marks may have: one line, not too long.
+func plain(name string) string { return term.Cut(term.OneLine(name), nameWidth) }
+
+// quantity is a value of a metric in words.
+func quantity(v float64, unit, metric string) string {
+	if !wording.Finite(v) {
+		return term.Unknown
+	}
+	return wording.QuantityOf(v, unit, metric, "")
+}
+
+// day is when something was, in local time.
+func (m Maker) when(t time.Time) string {
+	if t.IsZero() {
+		return "without a date"
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+// seconds are those since 1970.
+func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+
+// sentence joins parts of what a mark says.
+func sentence(parts ...string) string {
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return strings.Join(parts, ", ")
+}
+
+// scaleOf is logarithmic where values are positive and span more than two decades.
+func scaleOf(values []float64) figure.Scale {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if wording.Finite(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if low > 0 && high/low > 100 {
+		return figure.Log
+	}
+	return figure.Linear
+}
+
+// median is that of numbers of which there is one at least.
+func median(values []float64) float64 {
+	values = slices.Clone(values)
+	slices.Sort(values)
+	return stat.Quantile(values, .5)
+}
+
+// better is which way values are better, as far as that is known.
+func better(direction string) figure.Better {
+	switch schema.Better(direction) {
+	case schema.BetterLower:
+		return figure.Lower
+	case schema.BetterHigher:
+		return figure.Higher
+	}
+	return ""
+}
+
+// counted says how many there are of what has no plural of its own.
+func counted(n int, noun string) string { return term.Thousands(n) + " " + noun }
+
+// titled puts together what a title is of.
+func titled(what, of string) string {
+	if of == "" {
+		return what
+	}
+	return plain(what + " of " + of)
+}
+
+// shown says how many of all are drawn.
+func shown(n, all int, nouns, order string) string {
+	return fmt.Sprintf("%s of %s %s drawn: %s", term.Thousands(n), term.Thousands(all), nouns, order)
+}

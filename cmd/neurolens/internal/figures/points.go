@@ -1,0 +1,226 @@
+package figures
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Points are what runs of points came to, and what is to be drawn of them.
+type Points struct {
+	All    []summary.Point
+	Filter string // that they match
+	Metric string // empty: the primary metric of most of them
+	X, Y   string // axes; of Pareto metrics. Empty: those with the most values
+	By     string // an axis, for a series or a panel for each of its values
+	Median bool   // where several points are in one place, the median of their values in place of the best one
+}
+
+// measured are points with a metric.
+type measured struct {
+	Maker
+	req      Points
+	subjects []wording.Subject
+	title    string
+	names    []string
+	valued
+}
+
+// valued is what points have of a metric, in the unit that most of them have it in.
+type valued struct {
+	metric, unit, better string           // better is empty where that is not known
+	values               []*summary.Value // of each point; nil where it has none
+	notes                []string
+}
+
+func (m Maker) measured(req Points) (*measured, error) {
+	d := &measured{Maker: m, req: req, subjects: make([]wording.Subject, len(req.All))}
+	for i := range req.All {
+		p := &req.All[i]
+		d.subjects[i] = wording.Subject{Point: p.Subject.Point(), Side: string(p.Side)}
+	}
+	if len(req.All) == 0 {
+		return nil, refused("no point matches; neurolens ls shows what there is")
+	}
+	d.title, d.names = named(d.subjects, axisColumns)
+	metric := req.Metric
+	if metric == "" {
+		metric = primary(req.All)
+	}
+	var err error
+	d.valued, err = valuesIn(req.All, metric)
+	return d, err
+}
+
+// primary is the metric that is the primary one of most points.
+func primary(all []summary.Point) (most string) {
+	counts := map[string]int{}
+	for i := range all {
+		if name := string(all[i].Metric); name != "" {
+			if counts[name]++; counts[name] > counts[most] {
+				most = name
+			}
+		}
+	}
+	return most
+}
+
+func valuesIn(all []summary.Point, metric string) (valued, error) {
+	v := valued{metric: metric, values: make([]*summary.Value, len(all))}
+	counts := map[string]int{}
+	for i := range all {
+		for k := range all[i].Metrics {
+			one := &all[i].Metrics[k]
+			if one.Metric == metric && one.Median != nil && wording.Finite(*one.Median) {
+				v.values[i] = one
+				if counts[string(one.Unit)]++; counts[string(one.Unit)] > counts[v.unit] {
+					v.unit = string(one.Unit)
+				}
+			}
+		}
+	}
+	if len(counts) == 0 {
+		return v, noMetric(all, metric)
+	}
+	others, directions := 0, map[string]bool{}
+	for i, one := range v.values {
+		switch {
+		case one == nil:
+		case string(one.Unit) != v.unit:
+			v.values[i] = nil
+			others++
+		case one.Better != "":
+			v.better = string(one.Better)
+			directions[v.better] = true
+		}
+	}
+	if len(directions) != 1 {
+		v.better = ""
+	}
+	if others > 0 {
+		v.notes = append(v.notes, fmt.Sprintf("%s left out: %s in another unit than %s", term.Count(others, "point"), plain(metric), v.unit))
+	}
+	return v, nil
+}
+
+// noMetric is the error where no point has a value of a metric.
+func noMetric(all []summary.Point, metric string) error {
+	var known []string
+	for i := range all {
+		for _, v := range all[i].Metrics {
+			if !slices.Contains(known, v.Metric) {
+				known = append(known, v.Metric)
+			}
+		}
+	}
+	slices.Sort(known)
+	there := plain(strings.Join(known, ", "))
+	switch {
+	case len(known) == 0:
+		return refused("no point that matches has a value: all runs failed; neurolens ls shows why")
+	case metric == "":
+		return refused("points have no primary metric in common: --metric NAME chooses one of %s", there)
+	}
+	hint := "there are " + there
+	if near := schema.Nearest(metric, known); near != "" {
+		hint = "did you mean " + plain(near) + "?"
+	}
+	return refused("no point that matches has a value of %s; %s", plain(metric), hint)
+}
+
+func (v *valued) quantity(value float64) string { return quantity(value, v.unit, v.metric) }
+
+// cell is what stands in one place of a figure.
+type cell struct {
+	value  float64
+	places []int // of its points; of the best one alone
+	text   string
+	failed bool // none has a value
+}
+
+// cellOf puts points together: the best of them, or the median where nobody says which values are better, or that was asked for.
+func (d *measured) cellOf(places []int) cell {
+	var some []int
+	for _, i := range places {
+		if d.values[i] != nil {
+			some = append(some, i)
+		}
+	}
+	if len(some) == 0 {
+		return cell{value: figure.Unknown(), places: places[:1], text: d.failure(places), failed: true}
+	}
+	if d.req.Median || d.better == "" {
+		var all []float64
+		for _, i := range some {
+			all = append(all, *d.values[i].Median)
+		}
+		c := cell{value: median(all), places: some}
+		if c.text = d.quantity(c.value); len(some) > 1 {
+			c.text += ", median of " + term.Count(len(some), "point")
+		}
+		return c
+	}
+	best := slices.MinFunc(some, func(a, b int) int {
+		order := cmp.Compare(*d.values[a].Median, *d.values[b].Median)
+		if d.better == string(schema.BetterHigher) {
+			return -order
+		}
+		return order
+	})
+	c := cell{value: *d.values[best].Median, places: []int{best}, text: d.quantity(*d.values[best].Median)}
+	if len(some) > 1 {
+		c.text += ", best of " + term.Count(len(some), "point")
+	}
+	return c
+}
+
+// failure says how the runs of points without a value ended.
+func (d *measured) failure(places []int) string {
+	for _, i := range places {
+		if d.req.All[i].Wrong > 0 {
+			return "no value: " + wording.WrongResult
+		}
+		if ended := d.req.All[i].Ended; len(ended) > 0 {
+			return sentence("no value: "+ended[0].Status, plain(term.FirstLine(string(ended[0].Error))))
+		}
+	}
+	return "no value"
+}
+
+// mark is that of a cell; where it lies is still to be said. of names the place, for several points.
+func (d *measured) mark(c cell, of string) figure.Mark {
+	p := &d.req.All[c.places[0]]
+	k := figure.Mark{X: figure.Unknown(), Y: figure.Unknown(), Low: figure.Unknown(), High: figure.Unknown(), Value: figure.Unknown()}
+	if n := len(c.places); n > 1 {
+		k.Count, k.Text, k.Command = n, of+": "+c.text, d.command("ls", d.req.Filter)
+		return k
+	}
+	k.Point, k.Command = string(p.PointID), d.ofPoint(d.req.Filter, string(p.PointID))
+	measured := term.Count(p.OKRuns, "ok run")
+	if c.failed {
+		k.Tone, measured = figure.Failed, term.Count(p.Runs, "run")
+	}
+	k.Text = sentence(d.names[c.places[0]]+": "+c.text, measured)
+	return k
+}
+
+// dropWrong leaves out the values of points whose results are wrong, and says so.
+func (d *measured) dropWrong() {
+	n := 0
+	for i := range d.req.All {
+		if d.req.All[i].Wrong > 0 && d.values[i] != nil {
+			d.values[i] = nil
+			n++
+		}
+	}
+	if n > 0 {
+		d.notes = append(d.notes, term.Count(n, "point")+" left out: "+wording.WrongMeaning)
+	}
+}

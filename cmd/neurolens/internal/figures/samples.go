@@ -1,0 +1,322 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/samples"
+)
+
+// MostRuns is of how many runs samples are read: the newest that match.
+const MostRuns = 2000
+
+// Sampled asks for the samples of runs.
+type Sampled struct {
+	samples.Request
+	By string // an axis, for a series for each of its values; empty: one for each point
+}
+
+// group is what is drawn as one: runs of a point, or a single run.
+type group struct {
+	name   string
+	places []int  // of its runs
+	run    string // its id, where it is one
+}
+
+// sampled are runs with samples, in groups.
+type sampled struct {
+	Maker
+	found  samples.Found
+	req    Sampled
+	title  string
+	groups []group
+	notes  []string
+}
+
+// sampled finds the runs. byRun makes a group of each run where all are of one point.
+func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun bool) (*sampled, error) {
+	found, err := samples.Find(ctx, db, req.Request)
+	if err != nil {
+		return nil, err
+	}
+	s := &sampled{Maker: m, found: found, req: req}
+	if len(found.Runs) == 0 {
+		return s, s.nothing()
+	}
+	subjects := make([]wording.Subject, len(found.Runs))
+	for i := range found.Runs {
+		r := &found.Runs[i]
+		subjects[i] = wording.Subject{Point: r.Point, Side: r.Side}
+	}
+	var names []string
+	s.title, names = named(subjects, axisColumns)
+	one := !slices.ContainsFunc(names, func(name string) bool { return name != names[0] })
+	if req.By != "" {
+		if names, err = valuesBy(subjects, req.By); err != nil {
+			return s, err
+		}
+	}
+	s.gather(names, byRun && one && req.By == "")
+	s.left()
+	return s, nil
+}
+
+// gather puts runs of the same name together, or each for itself.
+func (s *sampled) gather(names []string, byRun bool) {
+	at := map[string]int{}
+	for i := range s.found.Runs {
+		r := &s.found.Runs[i]
+		if byRun {
+			s.groups = append(s.groups, group{name: s.runName(r), places: []int{i}, run: r.RunID})
+			continue
+		}
+		place, known := at[names[i]]
+		if !known {
+			place = len(s.groups)
+			at[names[i]] = place
+			s.groups = append(s.groups, group{name: names[i]})
+		}
+		s.groups[place].places = append(s.groups[place].places, i)
+	}
+	if len(s.groups) <= mostPanels {
+		return
+	}
+	nouns := "points"
+	if byRun {
+		nouns = "runs"
+	}
+	s.notes = append(s.notes, shown(mostPanels, len(s.groups), nouns, "those that were measured last (a filter chooses others)"))
+	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[len(a.places)-1] - b.places[len(b.places)-1] })
+	s.groups = s.groups[len(s.groups)-mostPanels:]
+	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[0] - b.places[0] })
+}
+
+func (s *sampled) runName(r *samples.Run) string {
+	return wording.ShortRun(r.RunID) + " " + s.when(r.StartedAt)
+}
+
+// nothing says why there is nothing to draw.
+func (s *sampled) nothing() error {
+	switch {
+	case s.req.Metric != "" && len(s.found.Absent.Metrics) > 0:
+		return refused("no run that matches has samples of %s; there are %s", plain(s.req.Metric), plain(strings.Join(s.found.Absent.Others, ", ")))
+	case s.found.Failed == s.found.Looked:
+		return refused("no run that matches is ok and measures (%s): neurolens ls shows what became of them", term.Count(s.found.Looked, "run"))
+	}
+	return refused("no run that matches has samples: of imported results there may be a mean alone; neurolens ls shows them")
+}
+
+// left says which runs are left out.
+func (s *sampled) left() {
+	if n := s.found.Matching - s.found.Looked; n > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("the newest %s of %s that match", term.Thousands(s.found.Looked), term.Count(s.found.Matching, "run")))
+	}
+	if s.found.Failed > 0 {
+		s.notes = append(s.notes, term.Count(s.found.Failed, "run")+" left out: failed, or a pass of a profiler")
+	}
+	if s.found.Other > 0 {
+		s.notes = append(s.notes, term.Count(s.found.Other, "run")+" left out: without samples of "+plain(s.found.Metric)+" in this unit")
+	}
+}
+
+// keep are the runs of some groups alone, whose places are made those.
+func (s *sampled) keep(groups []group) (found samples.Found, of []group) {
+	found = s.found
+	found.Runs = nil
+	for _, g := range groups {
+		own := g
+		own.places = nil
+		for _, place := range g.places {
+			own.places = append(own.places, len(found.Runs))
+			found.Runs = append(found.Runs, s.found.Runs[place])
+		}
+		of = append(of, own)
+	}
+	return found, of
+}
+
+// ECDF draws which share of the samples is up to a value, a curve for each point or, of a single one, for each run.
+func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Figure, *samples.Found, error) {
+	s, err := m.sampled(ctx, db, req, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, groups := s.keep(s.groups)
+	series := make([]int, len(found.Runs))
+	for i, g := range groups {
+		for _, place := range g.places {
+			series[place] = i
+		}
+	}
+	curves, notFinite, err := samples.Shares(ctx, db, &found, series, figure.MostMarks/len(groups))
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &figure.Figure{Kind: figure.ECDF, Title: titled("distribution of "+s.found.Metric, s.title), Notes: s.notes}
+	f.X = figure.Axis{Label: s.found.Metric, Unit: s.found.Unit}
+	f.Y = figure.Axis{Label: "share of samples", Unit: "ratio", High: 1}
+	var values []float64
+	less := 0
+	for i, c := range curves {
+		if len(c.Steps) == 0 {
+			continue
+		}
+		if len(c.Steps) < c.Different {
+			less++
+		}
+		values = append(values, c.Steps[0].Value, c.Steps[len(c.Steps)-1].Value)
+		f.Series = append(f.Series, s.curve(&found, &groups[i], c))
+	}
+	f.X.Scale = scaleOf(values)
+	if less > 0 {
+		f.Notes = append(f.Notes, term.Count(less, "curve")+" with more different values than there is room for: each mark is an exact quantile of all samples")
+	}
+	if notFinite > 0 {
+		f.Notes = append(f.Notes, term.Count(notFinite, "sample")+" left out: no finite number")
+	}
+	return f, &s.found, nil
+}
+
+// curve is the distribution of a group.
+func (s *sampled) curve(found *samples.Found, g *group, c samples.Curve) figure.Series {
+	line := figure.Series{Name: g.name, Style: figure.Steps, Marks: make([]figure.Mark, len(c.Steps))}
+	command, before := s.commandOf(found, g), 0
+	for i, step := range c.Steps {
+		share := float64(step.UpTo) / float64(c.Samples)
+		line.Marks[i] = figure.Mark{
+			X: step.Value, Y: share, Low: figure.Unknown(), High: figure.Unknown(), Run: g.run, Count: step.UpTo - before, Command: command,
+			Text: sentence(fmt.Sprintf("%s of samples up to %s", wording.Share(share), quantity(step.Value, s.found.Unit, s.found.Metric)),
+				fmt.Sprintf("%s of %s", term.Thousands(step.UpTo), term.Thousands(c.Samples)), g.name),
+		}
+		before = step.UpTo
+	}
+	return line
+}
+
+// commandOf shows what a group is of.
+func (s *sampled) commandOf(found *samples.Found, g *group) string {
+	if len(g.places) == 1 {
+		return s.ofRun(found.Runs[g.places[0]].RunID)
+	}
+	const few = 5
+	if len(g.places) > few {
+		return s.command("ls", s.req.Filter)
+	}
+	ids := make([]string, len(g.places))
+	for i, place := range g.places {
+		ids[i] = wording.ShortRun(found.Runs[place].RunID)
+	}
+	return s.command("ls", "run="+strings.Join(ids, ","))
+}
+
+// Runs draws samples in the order in which they were taken, run after run. Of several points each has a panel.
+func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Figure, *samples.Found, error) {
+	s, err := m.sampled(ctx, db, req, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &figure.Figure{Kind: figure.Runs, Title: titled(s.found.Metric+" in the order of samples", s.title), Notes: s.notes}
+	f.X = figure.Axis{Label: "sample", Own: true}
+	f.Y = figure.Axis{Label: s.found.Metric, Unit: s.found.Unit, Own: true}
+	var values []float64
+	together := 0
+	for i := range s.groups {
+		found, _ := s.keep(s.groups[i : i+1])
+		o, err := samples.InOrder(ctx, db, &found, figure.MostMarks/len(s.groups))
+		if err != nil {
+			return nil, nil, err
+		}
+		p := figure.Panel{Title: s.groups[i].name, Series: s.inOrder(&found, o), Guides: s.boundaries(&found, o)}
+		together = max(together, o.Each)
+		for _, part := range o.Parts {
+			values = append(values, part.Min, part.Max)
+		}
+		if len(s.groups) == 1 {
+			f.Series, f.Guides = p.Series, p.Guides
+		} else {
+			f.Panels = append(f.Panels, p)
+		}
+	}
+	f.Y.Scale = scaleOf(values)
+	if together > 1 {
+		f.Notes = append(f.Notes, fmt.Sprintf("up to %s in a row are put together in a mark: their median, from the least to the most", term.Count(together, "sample")))
+	}
+	f.Notes = append(f.Notes, "warm-up is left out")
+	return f, &s.found, nil
+}
+
+// inOrder are the samples of runs without a warning, and those of others.
+func (s *sampled) inOrder(found *samples.Found, o samples.Order) (all []figure.Series) {
+	style := figure.Points
+	if o.Each > 1 {
+		style = figure.Intervals
+	}
+	quiet := figure.Series{Style: style}
+	warned := figure.Series{Style: style, Tone: figure.Warned}
+	for _, part := range o.Parts {
+		to := &quiet
+		if len(warnings(found.Runs[part.First:part.Last+1])) > 0 {
+			to = &warned
+		}
+		to.Marks = append(to.Marks, s.part(found, o, part))
+	}
+	for _, one := range []figure.Series{quiet, warned} {
+		if len(one.Marks) > 0 {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// warnings are the words of warning of runs, each once.
+func warnings(of []samples.Run) (all []string) {
+	for i := range of {
+		all = append(all, of[i].Warnings...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// part is the mark of some samples in a row.
+func (s *sampled) part(found *samples.Found, o samples.Order, p samples.Part) figure.Mark {
+	r := &found.Runs[p.First]
+	k := figure.Mark{X: float64(p.At + 1), Y: p.Median, Low: figure.Unknown(), High: figure.Unknown(), Run: r.RunID, Command: s.ofRun(r.RunID)}
+	which := fmt.Sprintf("sample %s of run %s", term.Thousands(p.AtOfRun+1), s.runName(r))
+	value := s.quantity(p.Median)
+	if o.Each > 1 {
+		k.Low, k.High, k.Count = p.Min, p.Max, p.Samples
+		k.X += float64(p.Samples-1) / 2
+		which = fmt.Sprintf("samples %s to %s of run %s", term.Thousands(p.AtOfRun+1), term.Thousands(p.AtOfRun+p.Samples), s.runName(r))
+		value = fmt.Sprintf("median %s, %s … %s", value, s.quantity(p.Min), s.quantity(p.Max))
+	}
+	if p.Last > p.First {
+		k.Run, k.Command = "", s.command("ls", s.req.Filter)
+		which = fmt.Sprintf("%s of %s from run %s on", term.Count(p.Samples, "sample"), term.Count(p.Last-p.First+1, "run"), s.runName(r))
+	}
+	if p.NotFinite > 0 {
+		value += fmt.Sprintf(", %s no finite number", term.Thousands(p.NotFinite))
+	}
+	k.Text = sentence(which+": "+value, strings.Join(warnings(found.Runs[p.First:p.Last+1]), " "))
+	return k
+}
+
+func (s *sampled) quantity(v float64) string { return quantity(v, s.found.Unit, s.found.Metric) }
+
+// boundaries are where runs begin, after the first one. Of very many runs there are none.
+func (s *sampled) boundaries(found *samples.Found, o samples.Order) (all []figure.Guide) {
+	const most = 40
+	if len(found.Runs) > most {
+		return nil
+	}
+	for i, at := range o.Starts[1:] {
+		place := float64(at) + .5
+		all = append(all, figure.Guide{Along: figure.Vertical, At: place, Until: place, Text: wording.ShortRun(found.Runs[i+1].RunID)})
+	}
+	return all
+}

@@ -1,0 +1,104 @@
+package plotting
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// The axes have letters too: without one, cobra completes nothing after a name of a single letter.
+
+// heatmap is plot heatmap.
+func heatmap(h Host) *cobra.Command {
+	var p figures.Points
+	cmd := &cobra.Command{
+		Use:   "heatmap [FILTER...]",
+		Short: "A metric over two axes of a sweep",
+		Long: `Draw a metric over two axes of a sweep: those of --x and --y, else those with
+the most values. In a place of several points is the best of them, or with
+--median the median of their values. --by AXIS makes a panel for each value of a
+third axis. A point whose runs failed is marked; a place where nothing was
+measured is empty.`,
+		Example: `  neurolens plot heatmap session=last
+  neurolens plot heatmap session=last --x batch_size --y seq_len --by precision`,
+	}
+	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the `AXIS` that goes along")
+	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "the `AXIS` that goes up")
+	cmd.Flags().StringVar(&p.By, "by", "", "a panel for each value of an `AXIS`")
+	defineValue(cmd, &p)
+	return h.ofPoints(figure.Heatmap, &p, figures.Maker.Heatmap, cmd)
+}
+
+// lines is plot lines.
+func lines(h Host) *cobra.Command {
+	var p figures.Points
+	cmd := &cobra.Command{
+		Use:   "lines [FILTER...]",
+		Short: "A metric over one axis, a line for each value of another",
+		Long: `Draw a metric over one axis of a sweep: that of --x, else that of numbers with
+the most values. Each value of another axis is a line (--by). Powers of two lie
+on a logarithmic axis. In a place of several points is the best of them, or with
+--median the median of their values.`,
+		Example: `  neurolens plot lines session=last
+  neurolens plot lines session=last --x batch_size --y throughput --by precision`,
+	}
+	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the `AXIS` that goes along")
+	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "the same as --metric")
+	cmd.Flags().StringVar(&p.By, "by", "", "a line for each value of an `AXIS`")
+	defineValue(cmd, &p)
+	return h.ofPoints(figure.Lines, &p, figures.Maker.Lines, cmd)
+}
+
+// pareto is plot pareto.
+func pareto(h Host) *cobra.Command {
+	var p figures.Points
+	cmd := &cobra.Command{
+		Use:   "pareto --x METRIC --y METRIC [FILTER...]",
+		Short: "Two metrics of each point, and which points none beats in both",
+		Long: `Draw points by two metrics and mark the front: the points that no other one
+beats in both. For each metric it has to be known which values are better.`,
+		Example: `  neurolens plot pareto --x latency --y accuracy session=last
+  neurolens plot pareto --x throughput --y peak_memory model=bert -o bert.svg`,
+	}
+	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the `METRIC` that goes along")
+	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "the `METRIC` that goes up")
+	return h.ofPoints(figure.Pareto, &p, figures.Maker.Pareto, cmd)
+}
+
+// defineValue defines the flags that say what stands in a place.
+func defineValue(cmd *cobra.Command, p *figures.Points) {
+	cmd.Flags().StringVar(&p.Metric, "metric", "", "the metric `NAME` (default: the primary one of most points)")
+	cmd.Flags().BoolVar(&p.Median, "median", false, "of several points in a place the median, not the best one")
+}
+
+func (h Host) ofPoints(kind figure.Kind, p *figures.Points, made func(figures.Maker, figures.Points) (*figure.Figure, error), cmd *cobra.Command) *cobra.Command {
+	return h.of(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
+		req := *p
+		if kind == figure.Lines && req.Y != "" {
+			if req.Metric != "" && req.Metric != req.Y {
+				return h.Wrong(fmt.Errorf("plot lines: --y %s and --metric %s: want one of them", req.Y, req.Metric))
+			}
+			req.Metric = req.Y
+		}
+		req.Filter = filter.Arguments(args...)
+		return h.Ask(cmd, func(db *query.DB) error {
+			all, notNumbers, err := summary.Points(cmd.Context(), db, req.Filter)
+			if err != nil {
+				return err
+			}
+			h.NotNumbers(notNumbers)
+			req.All = all
+			f, err := made(d.maker(), req)
+			if err != nil {
+				return err
+			}
+			return d.write(f)
+		})
+	})
+}

@@ -1,0 +1,67 @@
+package plotting
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/samples"
+)
+
+// ecdf is plot ecdf.
+func ecdf(h Host) *cobra.Command {
+	return h.ofSamples(figure.ECDF, figures.Maker.ECDF, &cobra.Command{
+		Use:   "ecdf [FILTER...]",
+		Short: "The distribution of samples, a curve for each point or run",
+		Long: `Draw which share of the samples is up to each value: all runs of a point are one
+curve, and of a single point each run is one. --by AXIS makes a curve for each
+value of an axis. Failed runs and passes of a profiler are left out, and so is
+warm-up. Every mark lies on the distribution of all samples, however many.`,
+		Example: `  neurolens plot ecdf session=last
+  neurolens plot ecdf benchmark=matmul dim=64 --by backend -o backends.svg`,
+	})
+}
+
+// runs is plot runs.
+func runs(h Host) *cobra.Command {
+	return h.ofSamples(figure.Runs, figures.Maker.Runs, &cobra.Command{
+		Use:   "runs [FILTER...]",
+		Short: "Samples in the order in which they were taken",
+		Long: `Draw samples in the order in which they were taken, run after run, so that
+drift, bursts and throttling are seen; runs with a warning are marked. Of
+several points each has a panel, 12 at most. Of many samples some in a row are
+put together: their median, from the least to the most.`,
+		Example: `  neurolens plot runs session=last dim=64
+  neurolens plot runs run=5DPX2E7B -o run.png`,
+	})
+}
+
+type madeOfSamples func(m figures.Maker, ctx context.Context, db *query.DB, req figures.Sampled) (*figure.Figure, *samples.Found, error)
+
+func (h Host) ofSamples(kind figure.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
+	var metric, since, by string
+	cmd.Flags().StringVar(&metric, "metric", "", "the metric `NAME` (default: the primary one of most runs)")
+	cmd.Flags().StringVar(&since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
+	cmd.Flags().StringVar(&by, "by", "", "runs with one value of an `AXIS` belong together, not those of a point")
+	return h.of(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
+		req := figures.Sampled{Request: samples.Request{Filter: filter.Arguments(args...), Metric: metric, Most: figures.MostRuns}, By: by}
+		if since != "" {
+			var err error
+			if req.Since, err = filter.Time("--since", since, d.Reader().Now); err != nil {
+				return err
+			}
+		}
+		return h.Ask(cmd, func(db *query.DB) error {
+			f, found, err := made(d.maker(), cmd.Context(), db, req)
+			if err != nil {
+				return err
+			}
+			h.NotNumbers(found.NotNumbers)
+			return d.write(f)
+		})
+	})
+}

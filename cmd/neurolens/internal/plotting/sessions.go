@@ -1,0 +1,72 @@
+package plotting
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// trend is plot history.
+func trend(h Host) *cobra.Command {
+	var metric, since, method string
+	cmd := &cobra.Command{
+		Use:   "history [FILTER...]",
+		Short: "A metric over sessions, with its levels",
+		Long: `Draw a metric over sessions: the value of each, the level between changes, and
+where the level changed. Sessions in which runs failed and none is ok are gaps
+that are marked. Of several points each has a panel: 12 at most, those that got
+worse or fail first. What a change is says neurolens history.`,
+		Example: `  neurolens plot history benchmark=matmul
+  neurolens plot history batch_size=16 --metric peak_memory -o memory.svg`,
+	}
+	cmd.Flags().StringVar(&metric, "metric", "", "the metric `NAME` (default: the primary one)")
+	cmd.Flags().StringVar(&since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
+	cmd.Flags().StringVar(&method, "method", string(history.SBS), "find changes by `METHOD`: sbs or otava")
+	return h.of(figure.History, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
+		req := history.Request{Filter: filter.Arguments(args...), Metric: metric, Method: history.Method(method)}
+		if since != "" {
+			var err error
+			if req.Since, err = filter.Time("--since", since, d.Reader().Now); err != nil {
+				return err
+			}
+		}
+		return h.Ask(cmd, func(db *query.DB) error {
+			f, err := d.history(cmd.Context(), db, req)
+			if err != nil {
+				return err
+			}
+			return d.write(f)
+		})
+	})
+}
+
+func (d *drawing) history(ctx context.Context, db *query.DB, req history.Request) (*figure.Figure, error) {
+	all, err := history.Read(ctx, db, req)
+	if err != nil {
+		return nil, err
+	}
+	d.NotNumbers(all.NotNumbers)
+	var failed []schema.Run
+	if all.Failed > 0 {
+		if failed, err = failedRuns(ctx, db.Quiet(), req); err != nil {
+			return nil, err
+		}
+	}
+	return d.maker().History(&all, failed)
+}
+
+// mostFailed is how many failed runs are looked at: the newest.
+const mostFailed = 10_000
+
+// failedRuns are runs that failed, the newest first: those that a history counts as failed.
+func failedRuns(ctx context.Context, db *query.DB, req history.Request) ([]schema.Run, error) {
+	list := query.ListRequest{Since: req.Since, Limit: mostFailed}
+	list.Filter = filter.Arguments(req.Filter, "status!=ok,unsupported,skipped,cancelled,lost", "purpose=measure", "side!=base")
+	return db.Runs(ctx, list, "run_id", "session_id", "point_id", "machine", "started_at", "status", "stage", "error_kind", "error", "metric")
+}

@@ -1,0 +1,63 @@
+package plotting
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/comparing"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// forest is plot forest.
+func forest(h Host) *cobra.Command {
+	return h.ofSides(figure.Forest, figures.ForestRows, figures.Maker.Forest, &cobra.Command{
+		Use:   "forest BASE [HEAD]",
+		Short: "The change of each point between two sides, with its interval",
+		Long: `Draw by how much each point changed between two selections, with the interval of
+that change: the worst first, 50 rows at most. The shaded area is the margin
+within which a change counts as none (--threshold). BASE, HEAD and the flags are
+those of compare. Where changes are by several times, they are drawn as ratios.`,
+		Example: `  neurolens plot forest session=last~1 session=last
+  neurolens plot forest backend=torch backend=onnxrt -o backends.svg
+  neurolens plot forest --matrix variant=a session=last -o variants.png`,
+	})
+}
+
+// scatter is plot scatter.
+func scatter(h Host) *cobra.Command {
+	return h.ofSides(figure.Scatter, figure.MostMarks, figures.Maker.Scatter, &cobra.Command{
+		Use:   "scatter BASE [HEAD]",
+		Short: "The head of each point against its base",
+		Long: `Draw the value of the head of each point against that of its base, with the line
+on which both are equal. BASE, HEAD and the flags are those of compare.`,
+		Example: `  neurolens plot scatter session=last~1 session=last
+  neurolens plot scatter backend=torch backend=onnxrt -o backends.svg`,
+	})
+}
+
+// ofSides is a chart of a comparison of at most so many rows.
+func (h Host) ofSides(kind figure.Kind, rows int, made func(figures.Maker, *compare.Comparison, figures.Asked) (*figure.Figure, error), cmd *cobra.Command) *cobra.Command {
+	var flags comparing.Flags
+	flags.Define(cmd)
+	return h.of(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
+		req, err := flags.Request("plot "+string(kind), args)
+		if err != nil {
+			return h.Wrong(err)
+		}
+		req.Worst, req.Limit = compare.Verdicts, rows
+		return h.AskSides(cmd, &req, func(db *query.DB) error {
+			c, err := compare.Compare(cmd.Context(), db, req)
+			if err != nil {
+				return err
+			}
+			h.NotNumbers(c.NotNumbers)
+			f, err := made(d.maker(), &c, figures.Asked{Selections: args, Matrix: flags.Matrix})
+			if err != nil {
+				return err
+			}
+			return d.write(f)
+		})
+	})
+}

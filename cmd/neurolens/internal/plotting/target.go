@@ -1,0 +1,90 @@
+package plotting
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/files"
+)
+
+// target is where a figure goes, and as what.
+type target struct {
+	file  string // empty: standard output, as is printed
+	image string // the format of a picture; empty: there is none
+}
+
+func (t *target) define(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&t.file, "out", "o", "", "write to `FILE`, as its ending says: .svg .png; - for standard output")
+}
+
+// toStdout is the name of a file that is none.
+const toStdout = "-"
+
+// read finds out what was asked for, before anything is read. The format of a picture is taken away from the one of answers.
+func (t *target) read(format *string, terminal bool) error {
+	asked, is := *format, isImage(*format)
+	if t.image = ""; is {
+		t.image, *format = asked, ""
+	}
+	switch {
+	case t.file == "" && is, t.file == toStdout && is:
+		if t.file = toStdout; terminal && asked != svg {
+			return fmt.Errorf("--format %s does not belong on a terminal: -o chart.%s writes a file", asked, asked)
+		}
+		return nil
+	case t.file == "":
+		return nil
+	case t.file == toStdout:
+		return errors.New("-o -: --format svg or --format png says what is written")
+	}
+	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(t.file), "."))
+	switch {
+	case !isImage(ending):
+		return fmt.Errorf("-o %s: want a name that ends with .svg or .png", term.OneLine(t.file))
+	case asked != "" && asked != ending:
+		return fmt.Errorf("-o %s and --format %s: the ending says the format; leave --format out", term.OneLine(t.file), term.OneLine(asked))
+	}
+	t.image = ending
+	return nil
+}
+
+// write draws a figure where it was asked for.
+func (d *drawing) write(f *figure.Figure) error {
+	if d.to.image == "" {
+		return d.print(f)
+	}
+	var b bytes.Buffer
+	if err := images[d.to.image](&b, f); err != nil {
+		return fmt.Errorf("plot %s: drawing %s: %w", d.kind, d.to.image, err)
+	}
+	if d.to.file == toStdout {
+		_, err := d.Stdout.Write(b.Bytes())
+		return err
+	}
+	if err := files.Replace(d.to.file, b.Bytes()); err != nil {
+		return d.Wrong(fmt.Errorf("plot %s: %w", d.kind, err))
+	}
+	fmt.Fprintln(d.Stderr, term.OneLine(fmt.Sprintf("%s: %s of %s", d.to.file, d.kind, term.Count(f.Marks(), "mark"))))
+	return nil
+}
+
+// print draws a figure for people, and prints its marks for programs.
+func (d *drawing) print(f *figure.Figure) error {
+	format, err := d.Formatted()
+	if err != nil {
+		return err
+	}
+	if format == output.FormatTable {
+		return d.text(f)
+	}
+	t := marksOf(f)
+	return d.Print(format, t, func() term.View { return output.TableView(t, d.Page()) })
+}

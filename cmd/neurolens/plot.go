@@ -1,0 +1,24 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/plotting"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+func newPlotCommand(a *app) *cobra.Command {
+	return plotting.Command(plotting.Host{
+		Ask: func(cmd *cobra.Command, answer func(db *query.DB) error) error {
+			return a.askWithin(cmd, reportMemory, func(db *query.DB, _ string) error { return answer(db) })
+		},
+		AskSides: func(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB) error) error {
+			req.Usual = a.project.Usual("compare")
+			return a.askSides(cmd, req, func(db *query.DB, _ string) error { return answer(db) })
+		},
+		Format: &a.format, Formatted: a.outputFormat, Print: a.print, Stdout: a.stdout, Stderr: a.stderr, Terminal: a.terminal,
+		Page: a.page, Reader: a.reader, Getenv: func(name string) string { return a.getenv(name) },
+		NotNumbers: a.reportNotNumbers, Wrong: func(err error) error { return usageError{err} }, NoKind: noArguments,
+	})
+}

@@ -1,0 +1,54 @@
+package samples
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/duck"
+)
+
+// Step is a place of an empirical distribution: UpTo of all samples of its series are Value or less.
+type Step struct {
+	Value float64
+	UpTo  int
+}
+
+// Curve is the empirical distribution of a series.
+type Curve struct {
+	Steps     []Step // ascending; the first is the smallest sample, the last the largest one
+	Samples   int    // all of them
+	Different int    // values; more than Steps where these are some of them
+}
+
+// Shares gives the empirical distributions of samples in series: series[i] is that of run i, from 0 on. Each has at most so many
+// steps, at least 2, and each step lies on the distribution of all samples: of more different values there are those at which equal
+// shares are reached. What is no finite number is left out, and counted.
+func Shares(ctx context.Context, db *query.DB, of *Found, series []int, most int) (curves []Curve, notFinite int, err error) {
+	more, all := make([]int64, len(series)), 0
+	for i, s := range series {
+		more[i], all = int64(s), max(all, s+1)
+	}
+	buckets := number(max(most-1, 1))
+	const values = `WITH v AS (SELECT more AS series, unnest("values") AS value FROM `
+	text := `), d AS (SELECT series, value, count(*) AS n FROM v WHERE isfinite(value) GROUP BY series, value),
+c AS (SELECT series, value, (sum(n) OVER w)::BIGINT AS upto, (sum(n) OVER s)::BIGINT AS total, count(*) OVER s AS different, row_number() OVER w AS place
+	FROM d WINDOW w AS (PARTITION BY series ORDER BY value), s AS (PARTITION BY series)),
+k AS (SELECT *, CASE WHEN place = 1 THEN -1 WHEN different <= ` + buckets + ` THEN place ELSE (upto - 1) * ` + buckets + ` // total END AS bucket FROM c)
+SELECT series, value, upto, total, different FROM k QUALIFY row_number() OVER (PARTITION BY series, bucket ORDER BY value DESC) = 1 ORDER BY series, value`
+	err = of.ask(ctx, db, more, func(s source) error {
+		curves, notFinite = make([]Curve, all), 0
+		err := s.each(ctx, values, text, func(row []driver.Value) {
+			c := &curves[duck.Integer(row[0])]
+			c.Steps = append(c.Steps, Step{real(row[1]), int(duck.Integer(row[2]))})
+			c.Samples, c.Different = int(duck.Integer(row[3])), int(duck.Integer(row[4]))
+		})
+		if err != nil {
+			return err
+		}
+		return s.each(ctx, `SELECT count(*) FROM (SELECT unnest("values") AS value FROM `, ") WHERE NOT isfinite(value)", func(row []driver.Value) {
+			notFinite = int(duck.Integer(row[0]))
+		})
+	})
+	return curves, notFinite, err
+}
