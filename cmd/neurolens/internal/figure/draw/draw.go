@@ -161,7 +161,7 @@ func check(f *figure.Figure, o Options) error {
 // safeLink leaves out what a click must not do: run a script, or leave for another kind of place.
 func safeLink(link string) string {
 	u, err := url.Parse(link)
-	if err != nil {
+	if err != nil || len(link) > longestCommand {
 		return ""
 	}
 	switch u.Scheme {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 )
@@ -22,8 +23,8 @@ type sheet struct {
 	figure  *figure.Figure
 	options Options
 	size    box // of the picture
-	x, y    *axis
-	values  *axis // of the colours of a heat map
+	xs, ys  []*axis // of each panel; all the same one, unless panels have ranges of their own
+	values  *axis   // of the colours of a heat map
 	parts   []figure.Panel
 	colours map[string]int // places of plain series, by name
 
@@ -35,12 +36,14 @@ type sheet struct {
 	columns, rows int
 	plots         box // all panels
 	panelWidth    float64
+	inset         float64 // room for names of ticks at the left of every panel
+	strip         float64 // room for gaps below all values
 	panelHeight   float64
 	guideRows     int // lines of names above a panel
 	turned        bool
 	below         float64 // height of the names of ticks below a panel
 	nothing       bool
-	unnamed       []string // guides that had no room for their names
+	cellSize      float64 // of the letters in cells; 0: they have no room
 }
 
 // entry is a name in the legend, with what it stands for.
@@ -66,7 +69,7 @@ func newSheet(f *figure.Figure, o Options) (*sheet, error) {
 	}
 	s := &sheet{
 		pen: pen{
-			palette: newPalette(o.Dark), regular: parsed[0], bold: parsed[1], widths: map[widthKey]float64{},
+			palette: newPalette(o.Dark), regular: parsed[0], bold: parsed[1], widths: map[letter]float64{},
 		},
 		figure: f, options: o, parts: f.Parts(),
 	}
@@ -105,64 +108,104 @@ func (s *sheet) colour(series figure.Series, place int) int {
 // measure finds which values are to be seen.
 func (s *sheet) measure() {
 	f := s.figure
-	x, y, values := newSpan(), newSpan(), newSpan()
-	var allX, allY []float64
+	ownX := f.X.Own && f.X.Scale != figure.Categories && f.Kind != figure.Heatmap
+	ownY := f.Y.Own && f.Y.Scale != figure.Categories && f.Kind != figure.Heatmap
+	values := &span{}
+	s.xs = s.axes(f.X, ownX, func(x *span, part figure.Panel) { s.spanX(x, part) })
+	s.ys = s.axes(f.Y, ownY, func(y *span, part figure.Panel) { s.spanY(y, part) })
 	for _, part := range s.parts {
-		for _, series := range part.Series {
-			for _, m := range series.Marks {
-				x.add(m.X)
-				y.add(m.Y)
-				values.add(m.Value)
-				allX, allY = append(allX, m.X), append(allY, m.Y)
-				if hasInterval(series.Style, m) {
-					along := y
-					if f.Kind == figure.Forest {
-						along = x
-					}
-					along.add(m.Low, m.High)
-				}
+		eachMark(part, func(series figure.Series, m figure.Mark) {
+			values.add(m.Value)
+			if toneOf(series, m) == figure.Failed && !finite(m.Y) && f.Kind != figure.Forest && series.Style != figure.Cells {
+				s.strip = 16
 			}
+		})
+	}
+	s.values = newAxis(f.Values, values)
+	s.values.Low, s.values.High = values.ends()
+	if s.sameBothWays() {
+		both := &span{}
+		for _, part := range s.parts {
+			s.spanX(both, part)
+			s.spanY(both, part)
+		}
+		x, y := newAxis(f.X, both), newAxis(f.Y, both)
+		for i := range s.parts {
+			s.xs[i], s.ys[i] = x, y
 		}
 	}
-	s.addGuides(x, y)
-	if f.Kind == figure.ECDF && y.low > 0 {
+}
+
+// axes are those of all panels along one side.
+func (s *sheet) axes(spec figure.Axis, own bool, gather func(*span, figure.Panel)) []*axis {
+	axes := make([]*axis, len(s.parts))
+	shared := &span{}
+	for i, part := range s.parts {
+		each := shared
+		if own {
+			each = &span{}
+		}
+		gather(each, part)
+		if own {
+			axes[i] = newAxis(spec, each)
+			axes[i].own = true
+		}
+	}
+	if own {
+		return axes
+	}
+	all := newAxis(spec, shared)
+	if s.figure.Kind == figure.Heatmap && spec.Scale != figure.Categories {
+		all = newOrdinal(spec, shared)
+	}
+	all.signed = s.figure.Kind == figure.Forest && spec.Scale != figure.Categories
+	for i := range axes {
+		axes[i] = all
+	}
+	return axes
+}
+
+// sameBothWays tells whether both axes are of the same, and are compared by a diagonal.
+func (s *sheet) sameBothWays() bool {
+	f := s.figure
+	return f.X.Unit == f.Y.Unit && f.X.Scale == f.Y.Scale && !f.X.Own && !f.Y.Own &&
+		slices.ContainsFunc(s.parts[0].Guides, func(g figure.Guide) bool { return g.Along == figure.Diagonal })
+}
+
+// spanX adds what is to be seen of a panel along.
+func (s *sheet) spanX(x *span, part figure.Panel) {
+	eachMark(part, func(series figure.Series, m figure.Mark) {
+		x.add(m.X)
+		if s.figure.Kind == figure.Forest && hasInterval(series.Style, m) {
+			x.add(m.Low, m.High)
+		}
+	})
+	for _, g := range part.Guides {
+		switch {
+		case g.Along != figure.Vertical || s.figure.X.Scale == figure.Time:
+		case s.figure.Kind == figure.Forest:
+			x.add(g.At, max(g.At, g.Until))
+		default:
+			x.addNear(g.At)
+		}
+	}
+}
+
+// spanY adds what is to be seen of a panel upwards.
+func (s *sheet) spanY(y *span, part figure.Panel) {
+	eachMark(part, func(series figure.Series, m figure.Mark) {
+		y.add(m.Y)
+		if s.figure.Kind != figure.Forest && hasInterval(series.Style, m) {
+			y.add(m.Low, m.High)
+		}
+	})
+	for _, g := range part.Guides {
+		if g.Along == figure.Horizontal && s.figure.Y.Scale != figure.Time {
+			y.addNear(g.At)
+		}
+	}
+	if s.figure.Kind == figure.ECDF && len(y.values) > 0 {
 		y.add(0)
-	}
-	s.x, s.y, s.values = newAxis(f.X, x), newAxis(f.Y, y), newAxis(f.Values, values)
-	if f.Kind == figure.Heatmap {
-		if f.X.Scale != figure.Categories {
-			s.x = newOrdinal(f.X, allX)
-		}
-		if f.Y.Scale != figure.Categories {
-			s.y = newOrdinal(f.Y, allY)
-		}
-		s.values.low, s.values.high = values.low, values.high
-	}
-	s.x.signed = f.Kind == figure.Forest
-}
-
-// addGuides has guides seen that are not far away from the marks.
-func (s *sheet) addGuides(x, y *span) {
-	for _, part := range s.parts {
-		for _, g := range part.Guides {
-			switch {
-			case g.Along == figure.Vertical && s.figure.X.Scale != figure.Time:
-				x.addNear(g.At, s.figure.Kind == figure.Forest)
-				x.addNear(g.Until, s.figure.Kind == figure.Forest && g.Until > g.At)
-			case g.Along == figure.Horizontal && s.figure.Y.Scale != figure.Time:
-				y.addNear(g.At, false)
-			}
-		}
-	}
-}
-
-// addNear adds a value that would not make the rest small.
-func (s *span) addNear(v float64, anyway bool) {
-	length := s.high - s.low
-	if anyway || v >= s.low-length/2 && v <= s.high+length/2 && (v > 0 || !s.positive) {
-		many, distinct := s.many, s.distinct
-		s.add(v)
-		s.many, s.distinct = many, distinct
 	}
 }
 
@@ -175,58 +218,93 @@ func hasInterval(style figure.Style, m figure.Mark) bool {
 func (s *sheet) arrange() {
 	room := s.size.right - 2*edge
 	if !s.options.Untitled {
-		s.title = s.lines2(s.heading(), titleSize, room, s.figure.Title != "")
+		s.title = s.titleLines(room)
 		for _, note := range s.figure.Notes {
 			s.notes = append(s.notes, s.lines(note, smallSize, room, false)...)
 		}
 	}
 	s.direct = s.namesAtEnds()
 	s.legend = s.flow(s.entries(), room)
-
 	above := edge + float64(len(s.title))*(titleSize+5) + 4
 	above += float64(len(s.legend)) * (lineHeight + 2)
-	left, right := edge, s.size.right-edge
 	if s.nothing {
-		s.plots = box{left, above + 8, right, above + 8 + 120}
+		s.plots = box{edge, above + 8, s.size.right - edge, above + 8 + 120}
 		s.height = s.plots.bottom + 12 + s.notesHeight()
 		return
 	}
-	hasPanels := len(s.figure.Panels) > 0
 	s.grid(room)
-
 	// The height comes first: how many ticks have room depends on it, and how wide their names are on them.
 	s.panelHeight = s.wantedHeight()
-	s.y.divide(int(s.panelHeight / 42))
-	if s.y.title != "" {
+	s.divideUp()
+	s.plots = box{left: edge, right: s.size.right - edge - s.namesRight(room)}
+	names := s.namesLeft(room)
+	if s.ys[0] != s.ys[len(s.ys)-1] {
+		s.inset = names
+	} else {
+		s.plots.left += names
+	}
+	s.panelWidth = (s.plots.right-s.plots.left-panelGap*float64(s.columns-1))/float64(s.columns) - s.inset
+	s.divideAlong()
+	s.nameGuides(room)
+	if s.ys[0].title != "" {
 		above += lineHeight + 2
 	}
-	left += s.namesLeft(room)
-	right -= s.namesRight(room)
-	s.plots = box{left: left, right: right}
-	s.panelWidth = (right - left - panelGap*float64(s.columns-1)) / float64(s.columns)
-	s.divideAlong()
-	s.guideRows = s.rowsOfGuides()
-	if hasPanels {
+	if len(s.figure.Panels) > 0 {
 		above += panelTitle
 	}
-	above += float64(s.guideRows) * 15
-	s.plots.top = above + 6
+	s.plots.top = above + float64(s.guideRows)*15 + 6
 	fixed := s.plots.top + s.below + s.xTitleHeight() + s.notesHeight()
 	if wanted := float64(s.options.Height); wanted > 0 {
 		each := (wanted-fixed)/float64(s.rows) - s.betweenRows()*float64(s.rows-1)/float64(s.rows)
 		s.panelHeight = max(each, s.leastHeight())
-		s.y.ticks = nil
-		s.y.divide(int(s.panelHeight / 42))
+		s.divideUp()
+		s.namesLeft(room)
+	}
+	if s.figure.Kind == figure.Heatmap {
+		s.sizeCells()
 	}
 	s.plots.bottom = s.plots.top + s.panelHeight*float64(s.rows) + s.betweenRows()*float64(s.rows-1)
 	s.height = s.plots.bottom + s.below + s.xTitleHeight() + s.notesHeight()
 }
 
+// sizeCells finds letters of which the values of all cells have room in them.
+func (s *sheet) sizeCells() {
+	w, h := s.xs[0].each(s.panelWidth)-6, s.ys[0].each(s.panelHeight)-4
+	for _, size := range []float64{textSize, 10, 9} {
+		fits := size <= h
+		for _, part := range s.parts {
+			eachMark(part, func(_ figure.Series, m figure.Mark) {
+				fits = fits && (!finite(m.Value) || s.width(quantity(m.Value, s.figure.Values.Unit), size, false) <= w)
+			})
+		}
+		if fits {
+			s.cellSize = size
+			return
+		}
+	}
+}
+
+// divideUp makes the ticks at the left.
+func (s *sheet) divideUp() {
+	for _, y := range s.ys {
+		y.divide(int(s.panelHeight / 42))
+	}
+}
+
 // betweenRows is the distance of two rows of panels.
-func (s *sheet) betweenRows() float64 { return panelTitle + float64(s.guideRows)*15 + 14 }
+func (s *sheet) betweenRows() float64 {
+	between := panelTitle + float64(s.guideRows)*15 + 14
+	if s.ownX() {
+		between += s.below
+	}
+	return between
+}
+
+// ownX tells whether panels have ranges of their own along.
+func (s *sheet) ownX() bool { return s.xs[0] != s.xs[len(s.xs)-1] }
 
 func (s *sheet) xTitleHeight() float64 {
-	if s.x.title == "" {
+	if s.xs[0].title == "" {
 		return 6
 	}
 	return lineHeight + 6
@@ -239,14 +317,14 @@ func (s *sheet) notesHeight() float64 {
 	return 6 + float64(len(s.notes))*(smallSize+4) + edge
 }
 
-// lines2 are at most two lines of a title.
-func (s *sheet) lines2(text string, size, room float64, given bool) []string {
-	if !given {
+// titleLines are at most two.
+func (s *sheet) titleLines(room float64) []string {
+	if s.figure.Title == "" {
 		return nil
 	}
-	lines := s.lines(text, size, room, true)
+	lines := s.lines(s.figure.Title, titleSize, room, true)
 	if len(lines) > 2 {
-		lines = []string{lines[0], s.fit(lines[1]+" … "+lines[len(lines)-1], size, room, true)}
+		lines = []string{lines[0], s.fit(strings.Join(lines[1:], " "), titleSize, room, true)}
 	}
 	return lines
 }
@@ -256,7 +334,7 @@ func (s *sheet) grid(room float64) {
 	const leastPanel = 190
 	n := len(s.parts)
 	most := max(int((room-60)/leastPanel), 1)
-	if s.y.Scale == figure.Categories {
+	if s.ys[0].spec.Scale == figure.Categories {
 		most = max(int((room*.65)/leastPanel), 1)
 	}
 	s.columns = min(n, most)
@@ -266,7 +344,7 @@ func (s *sheet) grid(room float64) {
 
 // wantedHeight is how high a panel is where nothing else is said.
 func (s *sheet) wantedHeight() float64 {
-	if s.y.Scale == figure.Categories {
+	if s.ys[0].spec.Scale == figure.Categories {
 		return s.leastHeight()
 	}
 	if len(s.parts) > 1 {
@@ -277,9 +355,9 @@ func (s *sheet) wantedHeight() float64 {
 
 // leastHeight is what a panel needs to be read.
 func (s *sheet) leastHeight() float64 {
-	n := math.Round(s.y.high - s.y.low)
+	n := s.ys[0].High - s.ys[0].Low
 	switch {
-	case s.y.Scale != figure.Categories:
+	case s.ys[0].spec.Scale != figure.Categories:
 		return 90
 	case s.figure.Kind == figure.Heatmap:
 		return n * 28
@@ -290,9 +368,11 @@ func (s *sheet) leastHeight() float64 {
 // namesLeft is how much room the names on the left need.
 func (s *sheet) namesLeft(room float64) float64 {
 	widest := 0.0
-	for i, t := range s.y.ticks {
-		s.y.ticks[i].text = s.fit(t.text, textSize, s.longestName(room), false)
-		widest = max(widest, s.width(s.y.ticks[i].text, textSize, false))
+	for _, y := range s.ys {
+		for i, t := range y.ticks {
+			y.ticks[i].Text = s.fit(t.Text, textSize, s.longestName(room), false)
+			widest = max(widest, s.width(y.ticks[i].Text, textSize, false))
+		}
 	}
 	return widest + 8
 }
@@ -334,40 +414,50 @@ func eachMark(part figure.Panel, do func(figure.Series, figure.Mark)) {
 
 // divideAlong makes the ticks below, as many as have room beside each other, and says how high they are.
 func (s *sheet) divideAlong() {
-	for most := max(int(s.panelWidth/58), 2); ; most-- {
-		s.x.ticks = nil
-		s.x.divide(most)
-		if s.x.Scale == figure.Categories || most <= 2 || s.apart(s.x.ticks) {
-			break
-		}
-	}
 	s.below = lineHeight + 2
-	if s.x.Scale != figure.Categories {
-		s.thin()
+	if s.xs[0].spec.Scale == figure.Categories {
+		s.nameCategories(s.xs[0])
 		return
 	}
-	each := s.panelWidth / max(s.x.high-s.x.low, 1)
-	const longest = 110
-	widest := 0.0
-	for _, t := range s.x.ticks {
-		widest = max(widest, s.width(whole(t.text), textSize, false))
-	}
-	if s.turned = widest > each-8; !s.turned {
-		return
-	}
-	widest = 0
-	for i, t := range s.x.ticks {
-		s.x.ticks[i].text = s.fit(t.text, textSize, longest, false)
-		widest = max(widest, s.width(s.x.ticks[i].text, textSize, false))
-	}
-	// Names that are turned are as far apart as their lines are high, at least.
-	const turnedApart = 15
-	if every := int(math.Ceil(turnedApart / each)); every > 1 {
-		for i := range s.x.ticks {
-			if i%every != 0 {
-				s.x.ticks[i].text = ""
+	for _, x := range s.xs {
+		for most := max(int(s.panelWidth/58), 2); ; most-- {
+			if x.divide(most); most <= 2 || s.apart(x) {
+				break
 			}
 		}
+		s.thin(x)
+	}
+}
+
+// nameCategories makes the ticks of categories below: turned where they have no room side by side.
+func (s *sheet) nameCategories(x *axis) {
+	x.divide(0)
+	each := s.panelWidth / max(x.High-x.Low, 1)
+	const longest = 150
+	widest := 0.0
+	for i, t := range x.ticks {
+		x.ticks[i].Text = whole(t.Text)
+		widest = max(widest, s.width(x.ticks[i].Text, textSize, false))
+	}
+	if widest <= each-8 {
+		return
+	}
+	if x.ordinal != nil && widest < longest/3 {
+		s.thin(x) // the numbers between can be told
+		return
+	}
+	s.turned = true
+	widest = 0
+	// Names that are turned are as far apart as their lines are high, at least.
+	const turnedApart = 15
+	every := max(int(math.Ceil(turnedApart/each)), 1)
+	for i, t := range x.ticks {
+		text := s.fit(t.Text, textSize, longest, false)
+		if i%every != 0 {
+			text = ""
+		}
+		x.ticks[i].Text = text
+		widest = max(widest, s.width(text, textSize, false))
 	}
 	s.below = widest*math.Sin(turnedBy*math.Pi/180) + 16
 }
@@ -376,11 +466,14 @@ func (s *sheet) divideAlong() {
 const turnedBy = 40
 
 // apart tells whether all ticks have room for their names.
-func (s *sheet) apart(ticks []tick) bool {
+func (s *sheet) apart(x *axis) bool {
 	last := math.Inf(-1)
-	for _, t := range ticks {
-		half := s.width(t.text, textSize, false) / 2
-		at := s.x.share(t.at) * s.panelWidth
+	for _, t := range x.ticks {
+		if t.Text == "" {
+			continue
+		}
+		half := s.width(t.Text, textSize, false) / 2
+		at := x.share(t.At) * s.panelWidth
 		if at-half < last+8 {
 			return false
 		}
@@ -390,24 +483,20 @@ func (s *sheet) apart(ticks []tick) bool {
 }
 
 // thin leaves out names of ticks until the rest has room.
-func (s *sheet) thin() {
-	for every := 2; !s.apart(named(s.x.ticks)) && every < 100; every++ {
-		for i := range s.x.ticks {
+func (s *sheet) thin(x *axis) {
+	for every := 2; !s.apart(x) && every < 100; every++ {
+		for i := range x.ticks {
 			if i%every != 0 {
-				s.x.ticks[i].text = ""
+				x.ticks[i].Text = ""
 			}
 		}
 	}
 }
 
-func named(ticks []tick) []tick {
-	return slices.DeleteFunc(slices.Clone(ticks), func(t tick) bool { return t.text == "" })
-}
-
 // panel is where one of the panels lies.
 func (s *sheet) panel(i int) box {
 	column, row := float64(i%s.columns), float64(i/s.columns)
-	left := s.plots.left + column*(s.panelWidth+panelGap)
+	left := s.plots.left + s.inset + column*(s.panelWidth+panelGap+s.inset)
 	top := s.plots.top + row*(s.panelHeight+s.betweenRows())
 	return box{left, top, left + s.panelWidth, top + s.panelHeight}
 }
@@ -438,14 +527,15 @@ var toneWords = []struct {
 // entries are what the legend explains: series by their names, and tones.
 func (s *sheet) entries() []entry {
 	var entries []entry
-	tones, toned := map[figure.Tone]bool{}, map[figure.Tone]bool{}
+	tones, toned := map[figure.Tone][]string{}, map[figure.Tone]bool{}
 	seen := map[string]bool{}
 	const most = 12
 	left := 0
 	for _, part := range s.parts {
 		for i, series := range part.Series {
+			i -= tonedBefore(part.Series[:i])
 			for _, m := range series.Marks {
-				tones[toneOf(series, m)] = true
+				tones[toneOf(series, m)] = append(tones[toneOf(series, m)], m.Word)
 			}
 			if series.Name == "" || s.direct || seen[series.Name] || len(series.Marks) == 0 {
 				continue
@@ -463,17 +553,35 @@ func (s *sheet) entries() []entry {
 		entries = append(entries, entry{text: "and " + strconv.Itoa(left) + " more"})
 	}
 	for _, word := range toneWords {
-		if tones[word.tone] && !toned[word.tone] {
+		if said := tones[word.tone]; said != nil && !toned[word.tone] {
 			tone := word.tone
-			entries = append(entries, entry{text: word.text, width: 12, sample: func(s *sheet, x, y float64) {
-				s.shape(shapeOf(tone, 0), string(tone), x+5, y, 4)
+			entries = append(entries, entry{text: inWords(said, word.text), width: 12, sample: func(s *sheet, x, y float64) {
+				if tone == figure.Warned {
+					s.warned("paper", point{x + 5, y}, 4)
+					return
+				}
+				s.shape(shapeOf(tone, disc), string(tone), x+5, y, 4)
 			}})
 		}
 	}
-	if s.figure.Kind == figure.Heatmap && s.values.low <= s.values.high {
+	if s.figure.Kind == figure.Heatmap && s.values.Low <= s.values.High {
 		entries = append(entries, s.scale())
 	}
 	return entries
+}
+
+// inWords is what marks of a tone are called, or what the tone means where they do not say it.
+func inWords(said []string, otherwise string) string {
+	slices.Sort(said)
+	said = slices.Compact(said)
+	if len(said) == 0 || said[0] == "" {
+		return otherwise
+	}
+	const most = 4
+	if len(said) > most {
+		said = append(said[:most:most], "…")
+	}
+	return strings.Join(said, ", ")
 }
 
 // named is the entry of a series.
@@ -485,7 +593,7 @@ func (s *sheet) named(series figure.Series, place int) entry {
 			s.fill(look.area, s.rectangle(box{x, y - 5, x + swatch - 2, y + 5}))
 		case figure.Line, figure.Steps:
 			s.line(look.line, point{x, y}, point{x + swatch - 2, y})
-			if series.Style == figure.Line {
+			if s.showsPoints(series) {
 				s.shape(look.shape, look.ink, x+swatch/2-1, y, 3)
 			}
 		case figure.Intervals:
@@ -500,7 +608,7 @@ func (s *sheet) named(series figure.Series, place int) entry {
 // scale is the entry of the colours of a heat map.
 func (s *sheet) scale() entry {
 	const each = 16
-	low, high := quantity(s.values.low, s.values.Unit), quantity(s.values.high, s.values.Unit)
+	low, high := quantity(s.values.Low, s.figure.Values.Unit), quantity(s.values.High, s.figure.Values.Unit)
 	before := s.width(low, smallSize, false) + 6
 	text := high
 	if s.figure.Values.Label != "" {

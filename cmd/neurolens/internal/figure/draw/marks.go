@@ -29,8 +29,29 @@ type look struct {
 	shape     shape
 }
 
-// dashes tell series apart that have the same colour, and those whose colours are not seen.
-var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}}
+// dashes tell lines apart that have no points to do so.
+var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {14, 4}}
+
+// tonedBefore is how many of some series have a colour for what they say rather than for their place.
+func tonedBefore(series []figure.Series) int {
+	n := 0
+	for _, s := range series {
+		if s.Tone != figure.Plain {
+			n++
+		}
+	}
+	return n
+}
+
+// showsPoints tells whether the marks of a line are seen themselves.
+func (s *sheet) showsPoints(series figure.Series) bool {
+	const few = 40
+	switch series.Style {
+	case figure.Line, figure.Steps:
+		return series.Tone == figure.Plain && s.figure.Kind != figure.ECDF && len(series.Marks) <= few
+	}
+	return series.Style != figure.Band
+}
 
 func (s *sheet) look(series figure.Series, place int) look {
 	i := s.colour(series, place)
@@ -41,7 +62,10 @@ func (s *sheet) look(series figure.Series, place int) look {
 	if series.Tone != figure.Plain {
 		l.ink, l.area, l.shape, i = string(series.Tone), "margin", shapeOf(series.Tone, 0), 0
 	}
-	l.line = style{ink: l.ink, width: 1.75, dash: dashes[i%len(dashes)]}
+	l.line = style{ink: l.ink, width: 1.75}
+	if !s.showsPoints(series) {
+		l.line.dash = dashes[i%len(dashes)]
+	}
 	return l
 }
 
@@ -119,7 +143,7 @@ func (v *view) radius(m figure.Mark) float64 {
 
 // drawSeries draws the marks of a series, and gives those that have words beside them.
 func (v *view) drawSeries(series figure.Series, place int) []labelled {
-	l := v.look(series, place)
+	l := v.look(series, place-tonedBefore(v.part.Series[:place]))
 	var labels []labelled
 	data := []attribute{}
 	if series.Name != "" {
@@ -170,10 +194,10 @@ func (v *view) markGroup(series figure.Series, m figure.Mark) group {
 		g.data = append(g.data, attribute{"count", strconv.Itoa(m.Count)})
 	}
 	if m.Run != "" {
-		g.data = append(g.data, attribute{"run", middle(m.Run, longestTitle)})
+		g.data = append(g.data, attribute{"run", middle(m.Run, longestID)})
 	}
 	if m.Point != "" {
-		g.data = append(g.data, attribute{"point", middle(m.Point, longestTitle)})
+		g.data = append(g.data, attribute{"point", middle(m.Point, longestID)})
 	}
 	if m.Command != "" && len(m.Command) <= longestCommand {
 		g.data = append(g.data, attribute{"command", m.Command})
@@ -261,7 +285,7 @@ func (v *view) drawMark(series figure.Series, i int, l look) (point, bool) {
 	}
 	if !v.y.placeable(m.Y) {
 		if tone == figure.Failed {
-			at := point{v.px(m.X), v.bottom - 7}
+			at := point{v.px(m.X), v.bottom - 8}
 			v.shape(cross, "failed", at.x, at.y, 4)
 			return at, true
 		}
@@ -278,8 +302,7 @@ func (v *view) drawMark(series figure.Series, i int, l look) (point, bool) {
 		v.fill("nothing", v.circle(at.x, at.y, 4))
 		return at, true
 	case figure.Line, figure.Steps:
-		const fewPoints = 40
-		if m.Tone == figure.Plain && (series.Style == figure.Steps || len(series.Marks) > fewPoints) {
+		if m.Tone == figure.Plain && !v.showsPoints(series) {
 			v.fill("nothing", v.circle(at.x, at.y, 4))
 			return at, true
 		}
@@ -291,11 +314,22 @@ func (v *view) drawMark(series figure.Series, i int, l look) (point, bool) {
 		}
 		v.line(style{ink: ink, width: width}, point{at.x, v.py(m.Low)}, point{at.x, v.py(m.High)})
 	}
+	if m.Tone == figure.Warned && series.Tone == figure.Plain {
+		v.warned(l.ink, at, max(r*1.2, 3.4)) // still of its series
+		return at, true
+	}
 	if m.Tone != figure.Plain {
 		r = max(r*1.15, 3)
 	}
 	v.shape(form, ink, at.x, at.y, r)
 	return at, true
+}
+
+// warned draws a mark with a warning: a triangle with an edge.
+func (p *pen) warned(ink string, at point, r float64) {
+	path := p.closed(point{at.x, at.y - 1.2*r}, point{at.x + 1.15*r, at.y + .85*r}, point{at.x - 1.15*r, at.y + .85*r})
+	p.fill(ink, path)
+	p.stroke(style{ink: "text", width: 1}, path)
 }
 
 // drawRow draws a mark of a forest: an interval along, with arrows where it has no end, and its label at the end of its row.
@@ -349,7 +383,7 @@ func (v *view) drawCell(series figure.Series, m figure.Mark) (point, bool) {
 		return point{}, false
 	}
 	x, y := v.px(m.X), v.py(m.Y)
-	w, h := v.width()/(v.x.high-v.x.low), v.height()/(v.y.high-v.y.low)
+	w, h := v.x.each(v.width()), v.y.each(v.height())
 	gap := min(1, w*.1, h*.1)
 	cell := box{x - w/2 + gap, y - h/2 + gap, x + w/2 - gap, y + h/2 - gap}
 	if !finite(m.Value) {
@@ -360,7 +394,7 @@ func (v *view) drawCell(series figure.Series, m figure.Mark) (point, bool) {
 		return point{x, y}, true
 	}
 	shade := min(int(v.values.share(m.Value)*shades), shades-1)
-	if v.values.low == v.values.high {
+	if v.values.Low == v.values.High {
 		shade = shades / 2
 	}
 	v.fill("q"+strconv.Itoa(shade), v.rectangle(cell))
@@ -368,9 +402,9 @@ func (v *view) drawCell(series figure.Series, m figure.Mark) (point, bool) {
 	if shade >= firstHigh {
 		ink = "onhigh"
 	}
-	size := min(textSize, h-3)
-	if text := v.cellText(m, w-6, size); text != "" && size >= 7 {
-		v.text(lettering{ink: ink, size: size, anchor: center}, x, y+size*.36, text)
+	if v.cellSize > 0 {
+		text := quantity(m.Value, v.figure.Values.Unit)
+		v.text(lettering{ink: ink, size: v.cellSize, anchor: center}, x, y+v.cellSize*.36, text)
 	}
 	if tone := toneOf(series, m); tone != figure.Plain && h >= 12 && w >= 16 {
 		v.shape(shapeOf(tone, disc), ink, cell.right-6, cell.top+6, 3)
@@ -378,11 +412,3 @@ func (v *view) drawCell(series figure.Series, m figure.Mark) (point, bool) {
 	return point{x, y}, true
 }
 
-// cellText is the value of a cell: with its unit, or without it; nothing where not even that has room in every cell.
-func (v *view) cellText(m figure.Mark, room, size float64) string {
-	text := quantity(m.Value, v.values.Unit)
-	if v.pen.width(text, size, false) <= room {
-		return text
-	}
-	return ""
-}

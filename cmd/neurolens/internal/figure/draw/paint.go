@@ -2,6 +2,7 @@ package draw
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -38,14 +39,14 @@ func (s *sheet) draw() {
 		s.text(lettering{ink: "muted", size: 13, anchor: center},
 			(s.plots.left+s.plots.right)/2, (s.plots.top+s.plots.bottom)/2, "No values to show.")
 	} else {
-		if s.y.title != "" {
-			s.text(lettering{ink: "muted", size: textSize}, edge, y+13, s.fit(s.y.title, textSize, s.size.right-2*edge, false))
+		if title := s.ys[0].title; title != "" {
+			s.text(lettering{ink: "muted", size: textSize}, edge, y+13, s.fit(title, textSize, s.size.right-2*edge, false))
 		}
 		for i, part := range s.parts {
 			s.drawPanel(i, part)
 		}
-		if s.x.title != "" {
-			title := s.fit(s.x.title, textSize, s.size.right-2*edge, false)
+		if title := s.xs[0].title; title != "" {
+			title = s.fit(title, textSize, s.size.right-2*edge, false)
 			middle := (s.plots.left + s.plots.right) / 2
 			half := s.width(title, textSize, false) / 2
 			middle = min(max(middle, edge+half), s.size.right-edge-half)
@@ -63,6 +64,7 @@ func (s *sheet) draw() {
 type view struct {
 	*sheet
 	box
+	x, y  *axis
 	part  figure.Panel
 	index int
 }
@@ -72,17 +74,17 @@ func (v *view) px(value float64) float64 { return v.left + v.x.share(value)*v.wi
 // py is from above for categories, which are read from above, and from below for values.
 func (v *view) py(value float64) float64 {
 	share := v.y.share(value)
-	if v.y.Scale == figure.Categories && v.y.ordinal == nil {
+	if v.y.spec.Scale == figure.Categories && v.y.ordinal == nil {
 		return v.top + share*v.height()
 	}
-	return v.bottom - share*v.height()
+	return v.bottom - v.strip - share*(v.height()-v.strip)
 }
 
 func (v *view) width() float64  { return v.box.width() }
 func (v *view) height() float64 { return v.box.height() }
 
 func (s *sheet) drawPanel(i int, part figure.Panel) {
-	v := &view{sheet: s, box: s.panel(i), part: part, index: i}
+	v := &view{sheet: s, box: s.panel(i), x: s.xs[i], y: s.ys[i], part: part, index: i}
 	if len(s.figure.Panels) > 0 {
 		y := v.top - 7 - float64(s.guideRows)*15
 		s.text(lettering{ink: "text", size: textSize, bold: true}, v.left, y, s.fit(part.Title, textSize, v.width(), true))
@@ -94,7 +96,7 @@ func (s *sheet) drawPanel(i int, part figure.Panel) {
 	for place, series := range part.Series {
 		later = append(later, v.drawSeries(series, place)...)
 	}
-	v.drawLabels(later)
+	v.drawLabels(later, v.nameAcross(v.obstacles()))
 	if s.direct {
 		v.nameEnds()
 	}
@@ -105,27 +107,27 @@ func (v *view) drawGrid() {
 	quiet := style{ink: "grid", width: 1}
 	cells := v.figure.Kind == figure.Heatmap
 	for _, t := range v.y.ticks {
-		y := v.py(t.at)
+		y := v.py(t.At)
 		if !cells {
 			v.line(quiet, point{v.left, y}, point{v.right, y})
 		}
-		if v.index%v.columns == 0 && t.text != "" {
-			v.text(lettering{ink: tickInk(v.y), size: textSize, anchor: end}, v.left-8, y+4, t.text)
+		if (v.index%v.columns == 0 || v.inset > 0) && t.Text != "" {
+			v.text(lettering{ink: tickInk(v.y), size: textSize, anchor: end}, v.left-8, y+4, t.Text)
 		}
 	}
 	for _, t := range v.x.ticks {
-		x := v.px(t.at)
-		if !cells && t.text != "" {
+		x := v.px(t.At)
+		if !cells && t.Text != "" {
 			v.line(quiet, point{x, v.top}, point{x, v.bottom})
 		}
-		if v.index+v.columns < len(v.parts) || t.text == "" {
+		if v.index+v.columns < len(v.parts) && !v.ownX() || t.Text == "" {
 			continue
 		}
 		if v.turned {
-			v.text(lettering{ink: tickInk(v.x), size: textSize, anchor: end, turned: turnedBy}, x+4, v.bottom+13, t.text)
+			v.text(lettering{ink: tickInk(v.x), size: textSize, anchor: end, turned: turnedBy}, x+4, v.bottom+13, t.Text)
 			continue
 		}
-		v.text(lettering{ink: tickInk(v.x), size: textSize, anchor: center}, x, v.bottom+15, t.text)
+		v.text(lettering{ink: tickInk(v.x), size: textSize, anchor: center}, x, v.bottom+15, t.Text)
 	}
 	if !cells {
 		v.line(style{ink: "axis", width: 1}, point{v.left, v.bottom}, point{v.right, v.bottom})
@@ -134,7 +136,7 @@ func (v *view) drawGrid() {
 
 // tickInk has names darker than numbers.
 func tickInk(a *axis) string {
-	if a.Scale == figure.Categories {
+	if a.spec.Scale == figure.Categories {
 		return "text"
 	}
 	return "muted"
@@ -174,6 +176,7 @@ func (v *view) guideGroup(g figure.Guide) group {
 // drawGuides draws the lines of guides, and the names of all guides.
 func (v *view) drawGuides() {
 	line := style{ink: "guide", width: 1, dash: []vg.Length{4, 3}}
+	names, _ := v.placeNames(v.part.Guides, v.x)
 	for _, g := range v.part.Guides {
 		if g.Until > g.At || !v.seen(g) {
 			continue
@@ -181,60 +184,112 @@ func (v *view) drawGuides() {
 		v.in(v.guideGroup(g), func() {
 			switch g.Along {
 			case figure.Vertical:
-				v.line(line, point{v.px(g.At), v.top - 4}, point{v.px(g.At), v.bottom})
+				top := v.top
+				for _, name := range names {
+					if name.guide == g {
+						top = v.top - 17 - float64(name.row)*15
+					}
+				}
+				v.line(line, point{v.px(g.At), top}, point{v.px(g.At), v.bottom})
 			case figure.Horizontal:
 				v.line(line, point{v.left, v.py(g.At)}, point{v.right, v.py(g.At)})
 			case figure.Diagonal:
-				v.diagonal(line)
+				v.line(line, v.diagonal()...)
 			}
 		})
 	}
-	for _, name := range v.placeNames(v.part.Guides) {
+	for _, name := range names {
 		y := v.top - 8 - float64(name.row)*15
-		v.text(lettering{ink: "guide", size: smallSize, anchor: name.anchor}, v.left+name.x, y, name.text)
+		v.text(lettering{ink: "guide", size: smallSize}, v.left+name.left, y, name.text)
 	}
+}
+
+// nameAcross writes the names of guides that lie in the panel, where they lie on no mark.
+func (v *view) nameAcross(taken []box) []box {
 	for _, g := range v.part.Guides {
+		if g.Text == "" || g.Along == figure.Vertical || !v.seen(g) {
+			continue
+		}
 		text := v.fit(g.Text, smallSize, v.width()*.6, false)
-		switch {
-		case g.Text == "" || !v.seen(g):
-		case g.Along == figure.Horizontal:
-			at := g.At
-			if g.Until > g.At {
-				at = g.Until
-			}
-			y := v.py(at) - 4
-			if y < v.top+9 {
-				y = v.py(at) + 12
-			}
-			v.text(lettering{ink: "guide", size: smallSize, anchor: end, halo: true}, v.right-4, y, text)
-		case g.Along == figure.Diagonal:
-			low, high := max(v.x.low, v.y.low), min(v.x.high, v.y.high)
-			if low < high {
-				v.text(lettering{ink: "guide", size: smallSize, anchor: end, halo: true}, v.px(high)-8, v.py(high)+12, text)
+		w := v.pen.width(text, smallSize, false)
+		var at point
+		var found bool
+		if g.Along == figure.Horizontal {
+			at, found = v.besideLevel(g, w, taken)
+		} else {
+			at, found = v.besideDiagonal(w, taken)
+		}
+		if found {
+			v.text(lettering{ink: "guide", size: smallSize, halo: true}, at.x, at.y, text)
+			taken = append(taken, textBox(at, w))
+		}
+	}
+	return taken
+}
+
+// textBox is what a text covers.
+func textBox(at point, width float64) box { return box{at.x, at.y - 9, at.x + width, at.y + 3} }
+
+// besideLevel is a place for the name of a horizontal guide: on its line, at the right if possible.
+func (v *view) besideLevel(g figure.Guide, w float64, taken []box) (point, bool) {
+	level := v.py(max(g.At, g.Until))
+	if !(g.Until > g.At) {
+		level = v.py(g.At)
+	}
+	first := point{v.right - 4 - w, level - 4}
+	if first.y < v.top+9 {
+		first.y = level + 12
+	}
+	for _, below := range []float64{level - 4, level + 12} {
+		for x := v.right - 4 - w; x > v.left; x -= 20 {
+			at := point{x, below}
+			if b := textBox(at, w); b.top >= v.top-2 && b.bottom <= v.bottom && !slices.ContainsFunc(taken, b.meets) {
+				return at, true
 			}
 		}
 	}
+	return first, true
+}
+
+// besideDiagonal is a place for the name of the diagonal: below its line, from the upper end on.
+func (v *view) besideDiagonal(w float64, taken []box) (point, bool) {
+	points := v.diagonal()
+	if len(points) == 0 {
+		return point{}, false
+	}
+	along := sampled(points)
+	for _, on := range slices.Backward(along) {
+		at := point{on.x + 10, on.y + 14}
+		if b := textBox(at, w); b.right < v.right && b.bottom < v.bottom && b.top > v.top && !slices.ContainsFunc(taken, b.meets) {
+			return at, true
+		}
+	}
+	return point{}, false
 }
 
 // seen tells whether a guide lies in the panel.
 func (v *view) seen(g figure.Guide) bool {
 	switch g.Along {
 	case figure.Vertical:
-		return v.x.inside(g.At) || g.Until > g.At && g.At < v.x.high && g.Until > v.x.low
+		return seenAlong(g, v.x)
 	case figure.Horizontal:
-		return v.y.inside(g.At) || g.Until > g.At && g.At < v.y.high && g.Until > v.y.low
+		return seenAlong(g, v.y)
 	}
 	return true
 }
 
-// diagonal draws y = x, which is no straight line where one axis is logarithmic and the other is not.
-func (v *view) diagonal(line style) {
-	low, high := max(v.x.low, v.y.low), min(v.x.high, v.y.high)
+func seenAlong(g figure.Guide, a *axis) bool {
+	return a.inside(g.At) || g.Until > g.At && a.placeable(g.At) && a.placeable(g.Until) && a.share(g.At) < a.share(g.Until)
+}
+
+// diagonal is y = x, which is no straight line where one axis is logarithmic and the other is not.
+func (v *view) diagonal() []point {
+	low, high := max(v.x.Low, v.y.Low), min(v.x.High, v.y.High)
 	if !(low < high) {
-		return
+		return nil
 	}
 	steps := 1
-	if v.x.Scale != v.y.Scale {
+	if v.x.spec.Scale != v.y.spec.Scale {
 		steps = 48
 	}
 	var points []point
@@ -242,45 +297,85 @@ func (v *view) diagonal(line style) {
 		at := low + (high-low)*float64(i)/float64(steps)
 		points = append(points, point{v.px(at), v.py(at)})
 	}
-	v.line(line, points...)
+	return points
+}
+
+// sampled are points along a line, so near that no text lies between two of them unseen.
+func sampled(line []point) []point {
+	const apart = 6
+	var points []point
+	for i := 1; i < len(line); i++ {
+		from, to := line[i-1], line[i]
+		n := int(math.Hypot(to.x-from.x, to.y-from.y)/apart) + 1
+		for k := range n {
+			share := float64(k) / float64(n)
+			points = append(points, point{from.x + (to.x-from.x)*share, from.y + (to.y-from.y)*share})
+		}
+	}
+	return points
 }
 
 // placed is the name of a guide above a panel.
 type placed struct {
-	text   string
-	x      float64 // from the left of the panel
-	row    int
-	anchor anchor
+	text  string
+	left  float64 // from the left of the panel, as all of these
+	right float64
+	stem  float64 // where the line of the guide goes up to its name; not known of an area, which has none
+	row   int
+	guide figure.Guide
 }
 
 const mostGuideRows = 3
 
-// placeNames puts the names of vertical guides into rows above a panel, so that none lies on another one.
-func (s *sheet) placeNames(guides []figure.Guide) []placed {
+// placeNames puts the names of vertical guides into rows above a panel, each beside the upper end of its line, so that no name lies on
+// another one and no line goes through one. Names that have no room are left.
+func (s *sheet) placeNames(guides []figure.Guide, x *axis) (names []placed, left []string) {
 	guides = slices.Clone(guides)
-	slices.SortStableFunc(guides, func(a, b figure.Guide) int { return cmp.Compare(middleOf(a), middleOf(b)) })
-	var names []placed
-	var used [mostGuideRows]float64
-	for i := range used {
-		used[i] = math.Inf(-1)
-	}
+	slices.SortStableFunc(guides, func(a, b figure.Guide) int { return cmp.Compare(middleOf(b), middleOf(a)) })
 	for _, g := range guides {
-		v := view{sheet: s}
-		if g.Along != figure.Vertical || g.Text == "" || !v.seen(g) {
+		if g.Along != figure.Vertical || g.Text == "" || !seenAlong(g, x) {
 			continue
 		}
-		x := s.x.share(middleOf(g)) * s.panelWidth
-		text := s.fit(g.Text, smallSize, min(s.panelWidth, 180), false)
-		half := s.width(text, smallSize, false) / 2
-		x = min(max(x, half), max(s.panelWidth-half, half))
-		row := slices.IndexFunc(used[:], func(end float64) bool { return x-half > end+8 })
-		if row < 0 {
-			continue
+		name := placed{guide: g, text: s.fit(g.Text, smallSize, min(s.panelWidth, 180), false)}
+		if s.placeName(&name, names, x) {
+			names = append(names, name)
+		} else {
+			left = append(left, whole(g.Text))
 		}
-		used[row] = x + half
-		names = append(names, placed{text, x, row, center})
 	}
-	return names
+	slices.Reverse(left)
+	return names, left
+}
+
+// placeName finds a place for a name: at the right of its line or at the left, as low as possible.
+func (s *sheet) placeName(name *placed, others []placed, x *axis) bool {
+	w := s.width(name.text, smallSize, false)
+	at := x.share(middleOf(name.guide)) * s.panelWidth
+	name.stem = at
+	tries := []float64{at + 4, at - 4 - w}
+	if name.guide.Until > name.guide.At {
+		name.stem = figure.Unknown()
+		tries = []float64{min(max(at-w/2, 0), max(s.panelWidth-w, 0))}
+	}
+	for name.row = range mostGuideRows {
+		for _, name.left = range tries {
+			name.right = name.left + w
+			if name.left < -4 || name.right > s.panelWidth+8 {
+				continue
+			}
+			if !slices.ContainsFunc(others, name.disturbs) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// disturbs tells whether two names lie on one another, or the line of one goes through the other.
+func (p placed) disturbs(q placed) bool {
+	const gap = 8
+	through := func(p, q placed) bool { return p.row >= q.row && p.stem > q.left-2 && p.stem < q.right+2 }
+	return p.row == q.row && p.left < q.right+gap && q.left < p.right+gap || through(p, q) || through(q, p)
 }
 
 func middleOf(g figure.Guide) float64 {
@@ -290,16 +385,28 @@ func middleOf(g figure.Guide) float64 {
 	return g.At
 }
 
-// rowsOfGuides is how many lines of names stand above panels, and which names have no room there.
-func (s *sheet) rowsOfGuides() int {
-	rows := 0
-	for _, part := range s.parts {
-		names := s.placeNames(part.Guides)
+// nameGuides finds how many lines of names stand above panels. The names that have no room there are said below.
+func (s *sheet) nameGuides(room float64) {
+	var left []string
+	for i, part := range s.parts {
+		names, more := s.placeNames(part.Guides, s.xs[i])
 		for _, name := range names {
-			rows = max(rows, name.row+1)
+			s.guideRows = max(s.guideRows, name.row+1)
+		}
+		for _, text := range more {
+			if !slices.Contains(left, text) {
+				left = append(left, text)
+			}
 		}
 	}
-	return rows
+	if len(left) > 0 {
+		const most = 20
+		text := "Lines without a name: " + strings.Join(left[:min(len(left), most)], "; ")
+		if len(left) > most {
+			text += fmt.Sprintf("; and %d more", len(left)-most)
+		}
+		s.notes = append(s.notes, s.lines(text+".", smallSize, room, false)...)
+	}
 }
 
 // labelled is a mark with a few words beside it.
@@ -308,43 +415,52 @@ type labelled struct {
 	at   point
 }
 
-// drawLabels writes words beside marks, where they lie on nothing.
-func (v *view) drawLabels(labels []labelled) {
-	const most = 60
+// obstacles are what texts in the panel must not lie on.
+func (v *view) obstacles() []box {
 	var taken []box
-	eachMark(v.part, func(_ figure.Series, m figure.Mark) {
-		if v.x.placeable(m.X) && v.y.placeable(m.Y) {
-			x, y := v.px(m.X), v.py(m.Y)
-			taken = append(taken, box{x - 4, y - 4, x + 4, y + 4})
+	around := func(at point, r float64) { taken = append(taken, box{at.x - r, at.y - r, at.x + r, at.y + r}) }
+	for _, series := range v.part.Series {
+		if series.Style == figure.Line || series.Style == figure.Steps {
+			for _, piece := range v.pieces(series) {
+				for _, at := range sampled(piece) {
+					around(at, 1)
+				}
+			}
 		}
-	})
+		for _, m := range series.Marks {
+			if v.x.placeable(m.X) && v.y.placeable(m.Y) && v.figure.Kind != figure.Heatmap {
+				around(point{v.px(m.X), v.py(m.Y)}, 4)
+			}
+		}
+	}
+	for _, g := range v.part.Guides {
+		if g.Along == figure.Diagonal {
+			for _, at := range sampled(v.diagonal()) {
+				around(at, 1)
+			}
+		}
+	}
+	return taken
+}
+
+// drawLabels writes words beside marks, where they lie on nothing.
+func (v *view) drawLabels(labels []labelled, taken []box) {
+	const most = 60
 	for _, l := range labels[:min(len(labels), most)] {
 		text := v.fit(l.text, smallSize, v.width()/3, false)
-		w := v.width2(text)
-		for _, try := range []struct {
-			x, y   float64
-			anchor anchor
-		}{{8, 4, start}, {0, -8, center}, {-8, 4, end}, {0, 16, center}, {7, -6, start}, {-7, 14, end}, {7, 14, start}, {-7, -6, end}} {
-			x, y := l.at.x+try.x, l.at.y+try.y
-			left := x
-			switch try.anchor {
-			case center:
-				left -= w / 2
-			case end:
-				left -= w
-			}
-			b := box{left, y - 9, left + w, y + 3}
-			if b.left < v.left || b.right > v.right || b.top < v.top-2 || b.bottom > v.bottom+2 || slices.ContainsFunc(taken, b.meets) {
+		w := v.pen.width(text, smallSize, false)
+		for _, try := range []point{{8, 4}, {-w / 2, -8}, {-8 - w, 4}, {-w / 2, 17}, {7, -6}, {-7 - w, -6}, {7, 15}, {-7 - w, 15}} {
+			at := point{l.at.x + try.x, l.at.y + try.y}
+			b := textBox(at, w)
+			if b.left < v.left || b.right > v.right || b.top < v.top-2 || b.bottom > v.bottom-2 || slices.ContainsFunc(taken, b.meets) {
 				continue
 			}
 			taken = append(taken, b)
-			v.text(lettering{ink: "text", size: smallSize, anchor: try.anchor, halo: true}, x, y, text)
+			v.text(lettering{ink: "text", size: smallSize, halo: true}, at.x, at.y, text)
 			break
 		}
 	}
 }
-
-func (v *view) width2(text string) float64 { return v.pen.width(text, smallSize, false) }
 
 func (b box) meets(c box) bool {
 	return b.left < c.right && c.left < b.right && b.top < c.bottom && c.top < b.bottom
@@ -363,7 +479,7 @@ func (v *view) nameEnds() {
 				continue
 			}
 			y := v.py(m.Y)
-			names = append(names, name{series.Name, v.look(series, place).ink, v.px(m.X), y, y})
+			names = append(names, name{series.Name, v.look(series, place-tonedBefore(v.part.Series[:place])).ink, v.px(m.X), y, y})
 			break
 		}
 	}

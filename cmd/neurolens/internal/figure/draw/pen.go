@@ -3,6 +3,7 @@ package draw
 import (
 	"math"
 	"sync"
+	"unicode"
 
 	"codeberg.org/go-fonts/liberation/liberationsansbold"
 	"codeberg.org/go-fonts/liberation/liberationsansregular"
@@ -54,11 +55,11 @@ type pen struct {
 	palette   palette
 	regular   *opentype.Font
 	bold      *opentype.Font
-	widths    map[widthKey]float64
+	widths    map[letter]float64
 }
 
-type widthKey struct {
-	text string
+type letter struct {
+	r    rune
 	bold bool
 }
 
@@ -83,27 +84,32 @@ func (p *pen) face(size float64, bold bool) font.Face {
 // slack is how much wider than here a text may be in the font of who reads it.
 const slack = 1.07
 
-// width is how wide a text is at most. Characters of scripts that the font lacks count as wide as high.
+// width is how wide a text is at most.
 func (p *pen) width(s string, size float64, bold bool) float64 {
-	key := widthKey{s, bold}
-	w, known := p.widths[key]
-	if !known {
-		face := p.face(1000, bold)
-		var inFont []rune
-		for _, r := range s {
-			if r >= 0x1100 {
-				w += 1
-				if r < 0x2e80 && r >= 0x2000 {
-					w -= .4
-				}
-				continue
-			}
-			inFont = append(inFont, r)
-		}
-		w += float64(face.Width(string(inFont))) / 1000
-		p.widths[key] = w
+	w := 0.0
+	for _, r := range s {
+		w += p.advance(letter{r, bold})
 	}
 	return w * size * slack
+}
+
+// advance is how wide a character is, in its height. Those of scripts that the font lacks count as wide as high.
+func (p *pen) advance(l letter) float64 {
+	const firstWide = 0x1100
+	switch {
+	case unicode.In(l.r, unicode.Mn, unicode.Me):
+		return 0
+	case l.r >= firstWide && !unicode.In(l.r, unicode.P, unicode.Sm, unicode.Latin, unicode.Greek):
+		return 1
+	}
+	w, known := p.widths[l]
+	if !known {
+		const precise = 1000
+		face := p.face(precise, l.bold)
+		w = float64(face.Width(string(l.r))) / precise
+		p.widths[l] = w
+	}
+	return w
 }
 
 func (p *pen) at(x, y float64) vg.Point { return vg.Point{X: vg.Length(x), Y: vg.Length(p.height - y)} }
@@ -186,6 +192,9 @@ func (p *pen) text(l lettering, x, y float64, s string) {
 			shift /= 2
 		}
 	}
+	if !held && l.halo {
+		p.halo(face, x+shift, y, s)
+	}
 	p.canvas.SetColor(p.palette[l.ink])
 	if l.turned == 0 {
 		p.canvas.FillString(face, p.at(x+shift, y), s)
@@ -196,6 +205,15 @@ func (p *pen) text(l lettering, x, y float64, s string) {
 	p.canvas.Rotate(l.turned * math.Pi / 180)
 	p.canvas.FillString(face, vg.Point{X: vg.Length(shift)}, s)
 	p.canvas.Pop()
+}
+
+// halo writes a text in the colour of paper around where it will be.
+func (p *pen) halo(face font.Face, x, y float64, s string) {
+	p.canvas.SetColor(p.palette["paper"])
+	for i := range 8 {
+		sin, cos := math.Sincos(float64(i) * math.Pi / 4)
+		p.canvas.FillString(face, p.at(x+1.2*cos, y+1.2*sin), s)
+	}
 }
 
 // in draws something as one element.

@@ -15,7 +15,7 @@ func samples() map[string]*figure.Figure {
 	return map[string]*figure.Figure{
 		"forest": forest(12), "forest-30": forest(30), "ecdf": ecdf(50), "runs": runs(70), "ecdf-200": ecdf(200), "runs-200": runs(200), "history": history(), "scatter": scatter(),
 		"heatmap": heatmap(), "lines": lines(), "pareto": pareto(), "panels": panels(), "one": one(), "none": {Kind: figure.Lines, Title: "p50 latency by batch size"},
-		"many": many(), "forest-panels": forestPanels(), "heatmap-categories": heatmapCategories(),
+		"many": many(), "forest-panels": forestPanels(), "heatmap-categories": heatmapCategories(), "histories": histories(), "releases": releases(), "heatmap-small": heatmapSmall(),
 	}
 }
 
@@ -298,6 +298,52 @@ func many() *figure.Figure {
 			s.Marks = append(s.Marks, figure.Mark{X: float64(i*100 + j), Y: math.Exp(11+r.NormFloat64()) * float64(i+1), Text: "sample"})
 		}
 		f.Series = append(f.Series, s)
+	}
+	return f
+}
+
+func histories() *figure.Figure {
+	f := history()
+	one := figure.Panel{Series: f.Series, Guides: f.Guides}
+	f.Series, f.Guides = nil, nil
+	f.Y.Own = true
+	f.Title = "p50 latency of 4 points of bert-base-uncased"
+	for i, name := range []string{"batch_size 1", "batch_size 8", "batch_size 32", "batch_size 128"} {
+		p := figure.Panel{Title: name}
+		for _, s := range one.Series {
+			s.Marks = slices.Clone(s.Marks)
+			for j := range s.Marks {
+				m := &s.Marks[j]
+				factor := math.Pow(7, float64(i))
+				m.Y, m.Low, m.High = m.Y*factor, m.Low*factor, m.High*factor
+			}
+			p.Series = append(p.Series, s)
+		}
+		if i%2 == 0 {
+			p.Guides = one.Guides
+		}
+		f.Panels = append(f.Panels, p)
+	}
+	return f
+}
+
+func releases() *figure.Figure {
+	f := history()
+	f.Guides = nil
+	for i := range 24 {
+		f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: f.Series[1].Marks[2*i].X, Text: fmt.Sprintf("release v1.%d.0 of the engine", i)})
+	}
+	return f
+}
+
+func heatmapSmall() *figure.Figure {
+	r := random()
+	f := heatmap()
+	f.Series[0].Marks = nil
+	for i := range 40 {
+		for j := range 30 {
+			f.Series[0].Marks = append(f.Series[0].Marks, figure.Mark{X: float64(i + 1), Y: float64(j + 1), Value: 1e6 * math.Exp(r.NormFloat64()*2), Text: "cell"})
+		}
 	}
 	return f
 }

@@ -2,13 +2,17 @@ package draw
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 // longestTitle is how many characters of a mark's text are read out.
-const longestTitle = 1000
+const longestTitle = 400
+
+// longestID is how much of an id is kept: those of runs and points are far shorter.
+const longestID = 200
 
 // middle keeps both ends of a text of more than so many characters, with … between: the ends of names tell points apart.
 func middle(s string, characters int) string {
@@ -22,7 +26,22 @@ func middle(s string, characters int) string {
 
 // whole is a text for readers of titles: in one line, without what turns its direction, up to a limit.
 func whole(s string) string {
-	return middle(term.OneLine(strings.ToValidUTF8(beginning(s), "\uFFFD")), longestTitle)
+	return middle(unstacked(term.OneLine(strings.ToValidUTF8(beginning(s), "\uFFFD"))), longestTitle)
+}
+
+// unstacked leaves out accents that would pile up over the lines around.
+func unstacked(s string) string {
+	const most = 3
+	stacked := 0
+	return strings.Map(func(r rune) rune {
+		if stacked++; !unicode.In(r, unicode.Mn, unicode.Me) {
+			stacked = 0
+		}
+		if stacked > most {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // beginning spares the work on what would be cut anyway: the middle of a text that is far too long.

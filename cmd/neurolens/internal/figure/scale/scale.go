@@ -90,9 +90,13 @@ func (s Scale) Place(v float64) (float64, bool) {
 		return figure.Unknown(), false
 	}
 	if s.axis.Scale == figure.Log {
-		return math.Log(v/s.Low) / math.Log(s.High/s.Low), true
+		low := math.Log(s.Low) // of each: their ratio may be more than any number
+		return (math.Log(v) - low) / (math.Log(s.High) - low), true
 	}
-	return (v - s.Low) / (s.High - s.Low), true
+	if length := s.High - s.Low; !math.IsInf(length, 0) {
+		return (v - s.Low) / length, true
+	}
+	return (v/2 - s.Low/2) / (s.High/2 - s.Low/2), true
 }
 
 // Text writes a value of an axis for people.

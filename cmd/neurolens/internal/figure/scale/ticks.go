@@ -42,18 +42,25 @@ func (s Scale) linearTicks(most int) []Tick {
 	return ticks
 }
 
-// steps are round, at most so many between two values; where that leaves less than two of them, they are smaller.
+// steps are round, at most so many between two values; where that leaves less than two of them, they are smaller. There are none where
+// the values are too far apart for numbers, or too near for multiples of a step to be told from each other.
 func steps(low, high float64, most int) (step, first, last float64) {
 	multiples := func() (first, last float64) { return math.Ceil(low/step - 1e-9), math.Floor(high/step + 1e-9) }
-	step = roundStep((high - low) / float64(most))
+	step = roundStep((high/2 - low/2) / float64(most) * 2)
 	first, last = multiples()
-	for last-first+1 > float64(most) {
-		step = roundStep(step * 1.01)
+	const tries = 20
+	for range tries {
+		switch {
+		case last-first+1 > float64(most):
+			step = roundStep(step * 1.01)
+		case last-first < 1:
+			step = roundStep(step * .4)
+		}
 		first, last = multiples()
 	}
-	for last-first < 1 {
-		step = roundStep(step * .4)
-		first, last = multiples()
+	const whole = 1 << 52 // up to here, every integer is a number of its own
+	if !(math.Abs(first) < whole && math.Abs(last) < whole) || math.IsInf(step*first, 0) || math.IsInf(step*last, 0) {
+		return 1, 1, 0
 	}
 	return step, first, last
 }
