@@ -22,7 +22,7 @@ type sheet struct {
 	pen
 	figure  *figure.Figure
 	options Options
-	size    box // of the picture
+	size    box     // of the picture
 	xs, ys  []*axis // of each panel; all the same one, unless panels have ranges of their own
 	values  *axis   // of the colours of a heat map
 	parts   []figure.Panel

@@ -411,4 +411,3 @@ func (v *view) drawCell(series figure.Series, m figure.Mark) (point, bool) {
 	}
 	return point{x, y}, true
 }
-
