@@ -11,7 +11,7 @@ import (
 // of what all have in common at the beginning goes, or the middle of each, or the words that most of them have.
 func (v View) cutColumn(c, width int) []string {
 	whole := v.texts(c)
-	short, ends := tellingApart(whole, width), withoutBeginning(whole)
+	short, ends := CutApart(whole, width), withoutBeginning(whole)
 	if slices.Equal(ends, whole) || !slices.Equal(short, ends) {
 		return short
 	}
@@ -24,8 +24,8 @@ func (v View) cutColumn(c, width int) []string {
 	return short
 }
 
-// tellingApart are texts cut to a width so that as many as possible differ, with no more of what all begin with than needed.
-func tellingApart(whole []string, width int) []string {
+// CutApart cuts texts to a width so that as many as possible differ, with no more of what all begin with than needed.
+func CutApart(whole []string, width int) []string {
 	ends := withoutBeginning(whole)
 	ways := [][]string{
 		cutAll(whole, width, Cut), cutAll(ends, width, Cut), cutAll(whole, width, cutMiddle), cutAll(ends, width, cutMiddle),

@@ -105,7 +105,7 @@ func (v View) narrow(width int, texts, widths []int) (rooms []int) {
 		whole, header := v.texts(c), ansi.StringWidth(OneLine(column.Header))
 		least := max(header, readable)
 		for _, room := range []int{max(width/3, least), max(width/2, least)} {
-			if short := tellingApart(whole, room); texts[c] > room && distinct(short) == distinct(whole) {
+			if short := CutApart(whole, room); texts[c] > room && distinct(short) == distinct(whole) {
 				rooms[c], texts[c] = min(widths[c], max(width/2, least)), widest(short)
 				widths[c] = max(texts[c], header)
 				break

@@ -30,7 +30,7 @@ const mostTitle = 3
 func Text(f *figure.Figure, page term.Page, o Options) []string {
 	p := pen{Options: o, width: page.Width, color: page.Color, whole: page.Whole}
 	if p.width < narrowest {
-		return []string{p.cut("too narrow for a figure: 30 columns at least", max(p.width, 1))}
+		return []string{p.cut(fmt.Sprintf("too narrow for a figure (%d)", narrowest), max(p.width, 1))}
 	}
 	lines := p.sentence(f.Title)
 	switch {
@@ -132,7 +132,7 @@ func (p pen) sentence(s string) []string {
 	if s == "" {
 		return nil
 	}
-	lines := term.Wrapped(p.text(s), p.width)
+	lines := term.Wrapped(p.cut(s, mostTitle*p.width), p.width)
 	if len(lines) > mostTitle {
 		lines = append(lines[:mostTitle-1], strings.Join(lines[mostTitle-1:], " "))
 	}
@@ -149,6 +149,9 @@ func (p pen) paint(s, color string) string {
 	}
 	return color + s + term.Plain
 }
+
+// one is the first character, or the second one in ASCII.
+func (p pen) one(utf8, ascii string) rune { return []rune(p.either(utf8, ascii))[0] }
 
 // either is the first text, or the second one in ASCII.
 func (p pen) either(utf8, ascii string) string {

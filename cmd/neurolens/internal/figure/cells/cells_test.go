@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
@@ -42,8 +45,215 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != string(want) {
-				t.Errorf("%s:\n%swant\n%s", path, got, want)
+				t.Errorf("%s is not what is drawn now; write it anew and look at the difference", path)
 			}
 		}
+	}
+}
+
+// everyLook calls do with each example as every page has it.
+func everyLook(examples map[string]*figure.Figure, widths []int, do func(name string, page term.Page, o Options, lines []string)) {
+	for name, f := range examples {
+		for _, width := range widths {
+			for _, color := range []bool{false, true} {
+				for _, o := range []Options{{}, {ASCII: true}} {
+					page := term.Page{Width: width, Color: color}
+					do(fmt.Sprintf("%s %d color=%v %+v", name, width, color, o), page, o, Text(f, page, o))
+				}
+			}
+		}
+	}
+}
+
+// TestNeverWraps: at any width no line is wider, a plot is as wide as the page, and at most 20 rows high; colours are where they are
+// asked for and end in their line, and ASCII is ASCII.
+func TestNeverWraps(t *testing.T) {
+	var widths []int
+	for width := narrowest; width <= 200; width += 1 + width/20 {
+		widths = append(widths, width)
+	}
+	everyLook(examples(), widths, func(name string, page term.Page, o Options, lines []string) {
+		widest, rows := 0, 0
+		for _, line := range lines {
+			widest = max(widest, term.Width(line))
+			if strings.ContainsAny(line, "│|┤+└") {
+				rows++
+			}
+			colored := strings.Contains(line, "\x1b")
+			if colored && !page.Color || colored && strings.LastIndex(line, term.Plain) != strings.LastIndex(line, "\x1b") {
+				t.Errorf("%s: %q", name, line)
+			}
+			if strings.TrimRight(line, " ") != line || o.ASCII && strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
+				t.Errorf("%s: %q", name, line)
+			}
+		}
+		if widest > page.Width {
+			t.Errorf("%s: %d wide\n%s", name, widest, strings.Join(lines, "\n"))
+		}
+		if plotted := !strings.HasPrefix(name, "heatmap") && !strings.HasPrefix(name, "forest") && !strings.HasPrefix(name, "panels"); plotted && (widest != page.Width || rows > 20) {
+			t.Errorf("%s: %d wide, %d rows\n%s", name, widest, rows, strings.Join(lines, "\n"))
+		}
+	})
+}
+
+// TestHostileTexts: texts of figures neither steer a terminal nor break a line, however long they are.
+func TestHostileTexts(t *testing.T) {
+	hostile := examples()
+	for _, f := range hostile {
+		const bad = "a\x1b[2J\nb\t\u202ec\u009b</script>\"'世界"
+		long := strings.Repeat("x", 10000)
+		f.Title, f.Notes = bad+long, []string{bad, long, strings.Repeat("word ", 2000)}
+		f.X.Label, f.Y.Label, f.Values.Label = bad, bad+long, bad+long
+		f.X.Unit = strings.ReplaceAll(f.X.Unit, "ns", bad)
+		for i := range f.Y.Categories {
+			f.Y.Categories[i] = bad + fmt.Sprint(i) + long
+		}
+		for i := range f.X.Categories {
+			f.X.Categories[i] = fmt.Sprint(i) + bad
+		}
+		for i := range f.Guides {
+			f.Guides[i].Text = bad + long
+		}
+		for i := range f.Series {
+			f.Series[i].Name += bad + long
+			for m := range f.Series[i].Marks {
+				f.Series[i].Marks[m].Text, f.Series[i].Marks[m].Word = bad, bad
+			}
+		}
+		for i := range f.Panels {
+			f.Panels[i].Title = bad + long
+		}
+	}
+	everyLook(hostile, []int{narrowest, 80, 200}, func(name string, page term.Page, o Options, lines []string) {
+		for _, line := range lines {
+			if page.Color {
+				line = sequences.ReplaceAllString(line, "")
+			}
+			if term.OneLine(line) != line || term.Width(line) > page.Width {
+				t.Errorf("%s, %d: %q", name, term.Width(line), line)
+			}
+		}
+	})
+}
+
+// sequences are the sequences that this package writes.
+var sequences = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// TestNothingToDraw: a page that is too narrow, a figure without values and one with too many marks are said in words.
+func TestNothingToDraw(t *testing.T) {
+	if got := Text(ecdfExample(), term.Page{Width: 29}, Options{}); len(got) != 1 || got[0] != "too narrow for a figure (30)" {
+		t.Errorf("at 29 columns: %q", got)
+	}
+	for _, kind := range []figure.Kind{figure.ECDF, figure.Runs, figure.History, figure.Forest, figure.Scatter, figure.Heatmap, figure.Lines, figure.Pareto} {
+		empty := &figure.Figure{Kind: kind, Title: "title", Notes: []string{"note"}}
+		for _, series := range [][]figure.Series{nil, {{}}, {{Marks: []figure.Mark{mark(none, none)}}}} {
+			empty.Series = series
+			if got := strings.Join(Text(empty, term.Page{Width: 80}, Options{}), "\n"); got != "title\nThere is nothing to draw: no value is known.\nnote" {
+				t.Errorf("%s: %s", kind, got)
+			}
+		}
+	}
+	many := &figure.Figure{Series: []figure.Series{{Marks: make([]figure.Mark, figure.MostMarks+1)}}}
+	if got := Text(many, term.Page{Width: 80}, Options{}); len(got) != 1 || got[0] != "2,001 marks are too many to draw: 2,000 at most." {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestOneMark: a figure of a single mark has it, and axes around it.
+func TestOneMark(t *testing.T) {
+	for _, kind := range []figure.Kind{figure.ECDF, figure.Runs, figure.History, figure.Scatter, figure.Lines, figure.Pareto} {
+		f := &figure.Figure{Kind: kind, Y: figure.Axis{Unit: "ns"}, Series: []figure.Series{{Style: figure.Points, Marks: []figure.Mark{mark(3, 4e6)}}}}
+		got := strings.Join(Text(f, term.Page{Width: 60}, Options{}), "\n")
+		if strings.Count(got, "●") != 1 || !strings.Contains(got, "4.0 ms") {
+			t.Errorf("%s:\n%s", kind, got)
+		}
+	}
+}
+
+// TestPlaces: a mark stands in the row and in the column of the ticks of its values, on log axes too.
+func TestPlaces(t *testing.T) {
+	for _, kind := range []figure.Scale{figure.Linear, figure.Log} {
+		f := &figure.Figure{Kind: figure.Scatter, X: figure.Axis{Unit: "ns", Scale: kind}, Y: figure.Axis{Unit: "ns", Scale: kind}}
+		f.Series = []figure.Series{{Style: figure.Points, Marks: []figure.Mark{mark(1e3, 1e3), mark(9.5e5, 9.5e5)}}}
+		x, y := scales(f, f.Parts())
+		ys := y.Ticks(16/3 + 1)
+		for _, at := range x.Ticks(6) {
+			f.Series[0].Marks = append(f.Series[0].Marks, mark(at.At, ys[len(ys)/2].At))
+		}
+		lines := Text(f, term.Page{Width: 80}, Options{})
+		row := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, ys[len(ys)/2].Text+" ┤") })
+		ruler := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "└") })
+		marks := 0
+		for column, r := range []rune(lines[ruler]) {
+			if r == '┬' {
+				if above := []rune(lines[row]); column >= len(above) || above[column] != '●' {
+					t.Errorf("no mark over column %d:\n%s", column, strings.Join(lines, "\n"))
+				}
+				marks++
+			}
+		}
+		if marks < 3 {
+			t.Errorf("%d ticks:\n%s", marks, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// TestGap: where a value is not known, no line goes.
+func TestGap(t *testing.T) {
+	f := &figure.Figure{Kind: figure.Lines, Series: []figure.Series{{Style: figure.Line, Marks: []figure.Mark{mark(0, 0), mark(1, 0), mark(2, none), mark(3, 1), mark(4, 1)}}}}
+	for _, line := range Text(f, term.Page{Width: 80}, Options{ASCII: true}) {
+		_, drawn, found := strings.Cut(line, "|")
+		if middle := 30; found && len(drawn) > middle+15 && strings.TrimSpace(drawn[middle:middle+15]) != "" {
+			t.Errorf("there is a line at the gap: %q", line)
+		}
+	}
+}
+
+// TestNoPlace: what has no place on a log axis is counted.
+func TestNoPlace(t *testing.T) {
+	f := &figure.Figure{Kind: figure.Lines, Y: figure.Axis{Scale: figure.Log}, Series: []figure.Series{{Style: figure.Line, Marks: []figure.Mark{mark(0, 0), mark(1, 10), mark(2, 1000), mark(3, none)}}}}
+	lines := Text(f, term.Page{Width: 80}, Options{})
+	if got := lines[len(lines)-1]; got != "1 value of 0 or less, or infinite: no place on these axes." {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestManySeries: six have shapes and names, the others are named in a sentence.
+func TestManySeries(t *testing.T) {
+	f := &figure.Figure{Kind: figure.Lines}
+	for n := range 9 {
+		f.Series = append(f.Series, figure.Series{Name: fmt.Sprintf("series %d", n), Style: figure.Line, Marks: []figure.Mark{mark(0, float64(n)), mark(1, float64(n))}})
+	}
+	got := strings.Join(Text(f, term.Page{Width: 80}, Options{}), "\n")
+	if !strings.Contains(got, "3 more, without a mark: series 6, series 7, series 8") {
+		t.Errorf("got\n%s", got)
+	}
+	for n, shape := range shapes {
+		if strings.Count(got, string(shape)) != 3 || !strings.Contains(got, fmt.Sprintf("%c series %d", shape, n)) {
+			t.Errorf("series %d has %d of its shape:\n%s", n, strings.Count(got, string(shape)), got)
+		}
+	}
+}
+
+// TestOwnRange: panels have the same axes, unless an axis says that each has its own.
+func TestOwnRange(t *testing.T) {
+	f := panelsExample()
+	same := strings.Count(strings.Join(Text(f, term.Page{Width: 80}, Options{}), "\n"), "10 k/s ┤")
+	f.Y.Own = true
+	own := strings.Count(strings.Join(Text(f, term.Page{Width: 80}, Options{}), "\n"), "10 k/s ┤")
+	if same != 3 || own != 1 {
+		t.Errorf("%d of 3 panels go to 10 k/s, %d where each has its own range", same, own)
+	}
+}
+
+// TestWholeNames: what reads all of a page has names in full.
+func TestWholeNames(t *testing.T) {
+	got := strings.Join(Text(forestExample(), term.Page{Width: 80, Whole: true}, Options{}), "\n")
+	if !strings.Contains(got, "\nbs=32 seq=64 fp32 a long name of a point  ") || !strings.Contains(got, "failed on head") {
+		t.Errorf("got\n%s", got)
+	}
+	wide := strings.Join(Text(forestExample(), term.Page{Width: 120}, Options{}), "\n")
+	if !strings.Contains(wide, "+14.7 %  +12.1 % … +17.2 %  REGRESSED") {
+		t.Errorf("got\n%s", wide)
 	}
 }

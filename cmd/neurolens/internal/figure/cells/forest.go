@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -11,56 +12,56 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 )
 
-// forestRow is an estimate with its texts.
-type forestRow struct {
-	mark              figure.Mark
-	tone              figure.Tone
-	name, value, word string
+// forest has a row for each estimate: what it is of, its interval, the value and the verdict in words.
+type forest struct {
+	pen
+	x      scale.Scale
+	guides []figure.Guide
+	widths forestWidths
 }
 
-// columnsOf are the widths of a forest's columns; the middle one has the intervals.
-type columnsOf struct{ name, plot, value, word int }
+// forestWidths are those of a forest's columns.
+type forestWidths struct {
+	name, plot, value, interval, word int  // interval: 0 where there is no room for its ends in words
+	apart                             bool // names stand on lines of their own
+}
 
-// leastPlot is how wide intervals are drawn at least.
-const leastPlot = 9
+// estimateRow is an estimate with its texts.
+type estimateRow struct {
+	mark                        figure.Mark
+	tone                        figure.Tone
+	name, value, interval, word string
+}
 
-// forest is a row for each estimate: what it is of, its interval, the value and the verdict in words.
+// Widths of the intervals, and of names that are cut.
+const (
+	leastPlot = 20
+	leastName = 16
+)
+
 func (p pen) forest(f *figure.Figure) []string {
-	x := forestScale(f)
-	parts := f.Parts()
-	rows := make([][]forestRow, len(parts))
-	for i, part := range parts {
-		rows[i] = forestRows(f, part)
+	var all []estimateRow
+	parts, rows := f.Parts(), [][]estimateRow{}
+	for _, part := range parts {
+		rows = append(rows, estimateRows(f, part))
+		all = append(all, rows[len(rows)-1]...)
 	}
-	widths := p.forestWidths(slices.Concat(rows...))
+	d := forest{pen: p, x: forestScale(f), widths: p.forestWidths(all)}
+	names := d.names(all)
 	k := p.newKey(&figure.Figure{})
 	var lines []string
 	for i, part := range parts {
 		if part.Title != "" {
 			lines = append(lines, p.cut(part.Title, p.width))
 		}
+		d.guides = part.Guides
 		for _, row := range rows[i] {
-			lines = append(lines, p.forestLine(row, part.Guides, x, widths))
+			row.name, names = names[0], names[1:]
+			lines = append(lines, d.row(row)...)
 		}
-		for _, g := range part.Guides {
-			p.explain(g, k)
-		}
+		d.explain(k)
 	}
-	rule, names := p.ruler(widths.plot, x, false)
-	indent := strings.Repeat(" ", widths.name+len(term.Gap))
-	lines = append(lines, indent+strings.Join(rule, ""), indent+names)
-	if label := axisLabel(f.X, x); label != "" {
-		lines = append(lines, strings.TrimRight(indent+p.label(label, widths), " "))
-	}
-	return append(lines, k.legend()...)
-}
-
-// label is the text of the axis below the intervals; it may go on under the words.
-func (p pen) label(label string, widths columnsOf) string {
-	if p.cut(label, widths.plot) == p.text(label) {
-		return p.center(label, widths.plot)
-	}
-	return p.cut(label, p.width-widths.name-len(term.Gap))
+	return slices.Concat(lines, d.axis(f), k.legend())
 }
 
 // forestScale has room for all intervals and for what they are read against.
@@ -81,30 +82,28 @@ func forestScale(f *figure.Figure) scale.Scale {
 	return scale.New(f.X, xs)
 }
 
-// forestRows are the marks of a panel from the top.
-func forestRows(f *figure.Figure, part figure.Panel) []forestRow {
-	var rows []forestRow
+// estimateRows are the marks of a panel from the top.
+func estimateRows(f *figure.Figure, part figure.Panel) []estimateRow {
+	var rows []estimateRow
 	for _, s := range part.Series {
 		for _, m := range s.Marks {
-			row := forestRow{mark: m, tone: toneOf(s, m), name: scale.Text(f.Y, m.Y), value: estimate(f.X, m.X), word: m.Word}
-			if f.Y.Scale != figure.Categories {
-				row.name = s.Name
+			row := estimateRow{mark: m, tone: toneOf(s, m), name: s.Name, value: estimate(f.X, m.X), word: m.Word}
+			if f.Y.Scale == figure.Categories {
+				row.name = scale.Text(f.Y, m.Y)
+			}
+			if m.Label != "" {
+				row.value = m.Label
 			}
 			if row.word == "" {
 				row.word = tones[row.tone].word
 			}
+			if !math.IsNaN(m.Low) && !math.IsNaN(m.High) {
+				row.interval = estimate(f.X, m.Low) + " … " + estimate(f.X, m.High)
+			}
 			rows = append(rows, row)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b forestRow) int {
-		switch {
-		case a.mark.Y < b.mark.Y:
-			return -1
-		case a.mark.Y > b.mark.Y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(rows, func(a, b estimateRow) int { return cmp.Compare(a.mark.Y, b.mark.Y) })
 	return rows
 }
 
@@ -116,95 +115,147 @@ func estimate(axis figure.Axis, v float64) string {
 	return scale.Text(axis, v)
 }
 
-// interval are the ends of an interval in words.
-func (r forestRow) interval(axis figure.Axis) string {
-	if math.IsNaN(r.mark.Low) || math.IsNaN(r.mark.High) {
-		return ""
-	}
-	return estimate(axis, r.mark.Low) + " " + estimate(axis, r.mark.High)
-}
-
-// forestWidths shares the page: words and values whole, the names cut to a third at most, the rest for the intervals.
-func (p pen) forestWidths(rows []forestRow) columnsOf {
-	var w columnsOf
+// forestWidths shares the page: words and values whole, names cut where there is no room, the rest for the intervals. Where a name
+// would become too short, it gets a line of its own.
+func (p pen) forestWidths(rows []estimateRow) forestWidths {
+	var w forestWidths
+	interval := 0
 	for _, row := range rows {
 		w.name = max(w.name, term.Width(p.text(row.name)))
-		w.value = max(w.value, term.Width(p.text(row.value)))
-		w.word = max(w.word, term.Width(p.text(row.word)))
+		w.value = max(w.value, min(term.Width(p.text(row.value)), p.width/4))
+		w.word = max(w.word, min(term.Width(p.text(row.word)), p.width*2/5))
+		interval = max(interval, term.Width(p.text(row.interval)))
 	}
-	const gaps = 3 * len(term.Gap)
-	if p.whole {
-		w.plot = max(p.width-gaps-w.name-w.value-w.word, 4*leastPlot)
+	left := p.width - 2*len(term.Gap) - w.value - w.word // for names and intervals
+	switch {
+	case p.whole:
+		left = max(left, w.name+len(term.Gap)+leastPlot)
+	case left-len(term.Gap)-leastPlot < min(w.name, leastName):
+		w.apart, w.plot = true, left
 		return w
 	}
-	w.value = min(w.value, p.width/3)
-	w.word = min(w.word, p.width*3/10)
-	w.name = min(w.name, max(p.width-gaps-w.value-w.word-max(leastPlot, p.width/3), 6))
-	w.plot = p.width - gaps - w.name - w.value - w.word
+	if !p.whole {
+		w.name = min(w.name, max(p.width/3, left-len(term.Gap)-2*leastPlot), left-len(term.Gap)-leastPlot)
+	}
+	w.plot = left - len(term.Gap) - w.name
+	if w.plot-len(term.Gap)-interval >= 3*leastPlot/2 {
+		w.interval = interval
+		w.plot -= len(term.Gap) + interval
+	}
 	return w
 }
 
-// forestLine is a row: name, interval, value, word.
-func (p pen) forestLine(row forestRow, guides []figure.Guide, x scale.Scale, w columnsOf) string {
-	color := tones[row.tone].color
-	name := p.pad(row.name, w.name, false)
-	value := p.pad(row.value, w.value, true)
-	word := p.paint(p.cut(row.word, w.word), color)
-	return strings.TrimRight(name+term.Gap+p.interval(row, guides, x, w.plot)+term.Gap+value+term.Gap+word, " ")
+// names are those of rows, cut so that they can be told apart.
+func (d forest) names(rows []estimateRow) []string {
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = d.text(row.name)
+	}
+	width := d.widths.name
+	if d.widths.apart {
+		width = d.width
+	}
+	names = term.CutApart(names, width)
+	for i, name := range names {
+		if d.ASCII {
+			names[i] = strings.ReplaceAll(name, "…", "~")
+		}
+	}
+	return names
 }
 
-// interval draws an estimate with its interval over the guides.
-func (p pen) interval(row forestRow, guides []figure.Guide, x scale.Scale, width int) string {
-	c := p.canvas(width, 1)
-	column := func(v float64) (int, bool) {
-		share, ok := x.Place(v)
-		return dotAt(share, width), ok && share >= 0 && share <= 1
+// row is the line of an estimate; with a name of its own line, two.
+func (d forest) row(row estimateRow) []string {
+	w := d.widths
+	cells := []string{d.drawn(row), d.pad(row.value, w.value, true)}
+	if w.interval > 0 {
+		cells = append(cells, d.pad(row.interval, w.interval, true))
 	}
-	for _, g := range guides {
-		from, ok := column(g.At)
-		to, until := column(g.Until)
-		if g.Along != figure.Vertical || !ok {
-			continue
-		}
-		if g.Until > g.At && until {
+	cells = append(cells, d.paint(d.cut(row.word, w.word), tones[row.tone].color))
+	if w.apart {
+		return []string{row.name, strings.TrimRight(strings.Join(cells, term.Gap), " ")}
+	}
+	cells = append([]string{term.Pad(row.name, w.name, false)}, cells...)
+	return []string{strings.TrimRight(strings.Join(cells, term.Gap), " ")}
+}
+
+// drawn is an estimate with its interval over the guides.
+func (d forest) drawn(row estimateRow) string {
+	c := d.canvas(d.widths.plot, 1)
+	for _, g := range d.guides {
+		if from, to, ok := d.reach(g); ok && g.Until > g.At {
 			for i := from; i <= to; i++ {
-				c.behind(i, 0, p.one("░", ":"))
+				c.behind(i, 0, d.one("░", ":"))
 			}
 		}
 	}
-	for _, g := range guides {
-		if from, ok := column(g.At); g.Along == figure.Vertical && ok && g.Until <= g.At {
-			c.behind(from, 0, p.one("│", "|"))
+	for _, g := range d.guides {
+		if from, _, ok := d.reach(g); ok && g.Until <= g.At {
+			c.behind(from, 0, d.one("│", "|"))
 		}
 	}
-	color := tones[row.tone].color
-	set := func(at int, r rune) { c.at(at, 0).above, c.at(at, 0).color = r, color }
-	low, okLow := column(row.mark.Low)
-	high, okHigh := column(row.mark.High)
+	set := func(at int, r rune) { c.at(at, 0).above, c.at(at, 0).color = r, tones[row.tone].color }
+	low, okLow := d.column(row.mark.Low)
+	high, okHigh := d.column(row.mark.High)
 	if okLow && okHigh {
 		for i := low; i <= high; i++ {
-			set(i, p.one("─", "-"))
+			set(i, d.one("─", "-"))
 		}
-		set(low, p.one("├", "|"))
-		set(high, p.one("┤", "|"))
+		set(low, d.one("├", "|"))
+		set(high, d.one("┤", "|"))
 	}
-	if at, ok := column(row.mark.X); ok {
-		set(at, p.one("●", "*"))
+	if at, ok := d.column(row.mark.X); ok {
+		set(at, d.one("●", "*"))
 	}
-	line := c.lines()[0]
-	return line + strings.Repeat(" ", max(width-term.Width(line), 0))
+	return term.Pad(c.lines()[0], d.widths.plot, false)
 }
 
-// one is the character of UTF-8, or the one of ASCII.
-func (p pen) one(utf8, ascii string) rune { return []rune(p.either(utf8, ascii))[0] }
+// column is where a value lies.
+func (d forest) column(v float64) (int, bool) {
+	share, ok := d.x.Place(v)
+	if !ok {
+		return 0, false
+	}
+	return dotAt(share, d.widths.plot), true
+}
 
-// explain puts a guide of a forest into the legend.
-func (p pen) explain(g figure.Guide, k *key) {
+// reach are the columns of a guide.
+func (d forest) reach(g figure.Guide) (from, to int, ok bool) {
+	from, ok = d.column(g.At)
+	if to, _ = d.column(g.Until); g.Until <= g.At {
+		to = from
+	}
+	return from, to, ok && g.Along == figure.Vertical
+}
+
+// axis are the lines below the intervals. Its text may go on below the words.
+func (d forest) axis(f *figure.Figure) []string {
+	indent := ""
+	if !d.widths.apart {
+		indent = strings.Repeat(" ", d.widths.name+len(term.Gap))
+	}
+	rule, names := d.ruler(d.widths.plot, d.x, false)
+	lines := []string{indent + strings.Join(rule, ""), indent + names}
+	label := d.text(axisLabel(f.X, d.x))
 	switch {
-	case g.Along != figure.Vertical:
-	case g.Until > g.At:
-		k.add(p.either("░", ":"), g.Text)
+	case label == "":
+	case term.Width(label) <= d.widths.plot:
+		lines = append(lines, indent+d.center(label, d.widths.plot))
 	default:
-		k.add(p.either("│", "|"), g.Text)
+		lines = append(lines, indent+d.cut(label, d.width-len(indent)))
+	}
+	return lines
+}
+
+// explain puts the guides of a panel into the legend.
+func (d forest) explain(k *key) {
+	for _, g := range d.guides {
+		switch {
+		case g.Along != figure.Vertical:
+		case g.Until > g.At:
+			k.add(d.either("░", ":"), g.Text)
+		default:
+			k.add(d.either("│", "|"), g.Text)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package cells
 
 import (
-	"math"
 	"slices"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
@@ -27,7 +26,7 @@ func (d *plot) vertical(g figure.Guide) {
 	if !ok || share < 0 || share > 1 {
 		return
 	}
-	r := []rune(d.either("┊", "|"))[0]
+	r := d.one("┊", "|")
 	across, _ := d.dotsIn()
 	from := dotAt(share, d.columns*across) / across
 	to := from
@@ -103,10 +102,10 @@ func (d *plot) header(label string, left int) []string {
 
 // diagonal is where both values are equal.
 func (d *plot) diagonal(g figure.Guide) {
-	r := []rune(d.either("·", "."))[0]
+	r := d.one("·", ".")
 	_, up := d.dotsIn()
 	for column := range d.columns {
-		v := d.valueAt((float64(column) + .5) / float64(d.columns))
+		v := d.x.Value((float64(column) + .5) / float64(d.columns))
 		if share, ok := d.y.Place(v); ok && share >= 0 && share <= 1 {
 			d.behind(column, (d.rows*up-1-dotAt(share, d.rows*up))/up, r)
 		}
@@ -114,12 +113,4 @@ func (d *plot) diagonal(g figure.Guide) {
 	if g.Text != "" {
 		d.key.add(string(r), g.Text)
 	}
-}
-
-// valueAt is the value at a share of the x axis.
-func (d *plot) valueAt(share float64) float64 {
-	if d.f.X.Scale == figure.Log {
-		return d.x.Low * math.Pow(d.x.High/d.x.Low, share)
-	}
-	return d.x.Low + share*(d.x.High-d.x.Low)
 }

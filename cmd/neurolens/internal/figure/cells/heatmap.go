@@ -107,19 +107,27 @@ func (p pen) table(f *figure.Figure, g grid, shades scale.Scale) []string {
 // heading stands over the values of a column.
 func (p pen) heading(text string, width int) string {
 	if p.color {
-		return " " + p.pad(text, width-2, true) + " "
+		return " " + p.pad(text, width-p.around(), true) + " "
 	}
-	return "  " + p.pad(text, width-2, true)
+	return "   " + p.pad(text, width-p.around(), true)
 }
 
-// cellWidth is how wide the cells of a grid are: a space, the shade and the value, or the value with a space on each side.
+// around is how many columns of a cell are not its text: a space on each side, or a space, the shade and a space.
+func (p pen) around() int {
+	if p.color {
+		return 2
+	}
+	return 3
+}
+
+// cellWidth is how wide the cells of a grid are.
 func (p pen) cellWidth(f *figure.Figure, g grid) int {
 	width := 5
 	for _, h := range g.marks {
-		width = max(width, term.Width(p.text(p.heatText(f, h)))+2)
+		width = max(width, term.Width(p.text(p.heatText(f, h)))+p.around())
 	}
 	for _, v := range g.columns {
-		width = max(width, min(term.Width(p.text(scale.Text(f.X, v)))+2, 16))
+		width = max(width, min(term.Width(p.text(scale.Text(f.X, v)))+p.around(), 16))
 	}
 	return min(width, p.width/2)
 }
@@ -137,7 +145,7 @@ func (p pen) heatText(f *figure.Figure, h heat) string {
 
 // cell is a value with its shade: behind it where there is colour, else beside it.
 func (p pen) cell(f *figure.Figure, h heat, shades scale.Scale, width int) string {
-	text := p.pad(p.heatText(f, h), width-2, true)
+	text := p.pad(p.heatText(f, h), width-p.around(), true)
 	share, ok := shades.Place(h.mark.Value)
 	switch {
 	case p.color && ok:
@@ -145,9 +153,9 @@ func (p pen) cell(f *figure.Figure, h heat, shades scale.Scale, width int) strin
 	case p.color:
 		return " " + p.paint(text, tones[h.tone].color) + " "
 	case ok:
-		return " " + p.shade(share) + text
+		return " " + p.shade(share) + " " + text
 	}
-	return "  " + text
+	return "   " + text
 }
 
 // steps of shades, from the lowest value to the highest one.
@@ -178,7 +186,7 @@ func (p pen) shadeKey(f *figure.Figure, shades scale.Scale) []string {
 	if p.color {
 		ramp = ""
 		for i := range backgrounds {
-			ramp += backgrounds[i] + "  "
+			ramp += backgrounds[i] + strings.Repeat(" ", 1+p.width/80)
 		}
 		ramp += term.Plain
 	}

@@ -95,7 +95,11 @@ func (k *key) number(text string) string {
 func (k *key) legend() []string {
 	var entries []string
 	for _, s := range k.series {
-		entries = append(entries, k.entry(k.sample(s), k.ink(s).color, s.Name))
+		color := k.ink(s).color
+		if s.Style == figure.Band {
+			color = faint
+		}
+		entries = append(entries, k.entry(k.sample(s), color, s.Name))
 	}
 	for _, t := range toneOrder {
 		if k.tones[t] {

@@ -14,7 +14,6 @@ const betweenPanels = 3
 
 // plots draws the panels beside one another where there is room, and the legend of all of them below.
 func (p pen) plots(f *figure.Figure) []string {
-	x, y := scales(f)
 	k := p.newKey(f)
 	parts := f.Parts()
 	beside := min(max(p.width/(narrowest+8), 1), len(parts))
@@ -25,20 +24,34 @@ func (p pen) plots(f *figure.Figure) []string {
 		n := min(beside, len(parts))
 		row := make([][]string, n)
 		for i, part := range parts[:n] {
-			row[i] = each.panel(f, part, x, y, k)
+			row[i] = each.panel(f, part, k)
 		}
 		lines = append(lines, besideOneAnother(row, each.width)...)
 		parts = parts[n:]
 	}
 	lines = append(lines, k.legend()...)
-	if n := withoutPlace(f, x, y); n > 0 {
+	if n := withoutPlace(f); n > 0 {
 		lines = append(lines, p.sentence(fmt.Sprintf("%s of 0 or less, or infinite: no place on these axes.", term.Count(n, "value")))...)
 	}
 	return lines
 }
 
+// panelScales are the same for all panels, so that these can be compared, unless an axis says that each has its own.
+func panelScales(f *figure.Figure, part figure.Panel) (x, y scale.Scale) {
+	x, y = scales(f, f.Parts())
+	ownX, ownY := scales(f, []figure.Panel{part})
+	if f.X.Own {
+		x = ownX
+	}
+	if f.Y.Own {
+		y = ownY
+	}
+	return x, y
+}
+
 // panel are the lines of one panel.
-func (p pen) panel(f *figure.Figure, part figure.Panel, x, y scale.Scale, k *key) []string {
+func (p pen) panel(f *figure.Figure, part figure.Panel, k *key) []string {
+	x, y := panelScales(f, part)
 	rows := rowsOf(p.width)
 	if len(f.Panels) > 0 {
 		rows = min(rows, 10)
@@ -83,7 +96,8 @@ func besideOneAnother(blocks [][]string, width int) []string {
 }
 
 // withoutPlace is how many numbers have no place on the axes: those on a log axis that are not positive, and infinite ones.
-func withoutPlace(f *figure.Figure, x, y scale.Scale) (n int) {
+func withoutPlace(f *figure.Figure) (n int) {
+	x, y := scales(f, f.Parts())
 	lost := func(s scale.Scale, v float64) bool {
 		_, ok := s.Place(v)
 		return !ok && v == v

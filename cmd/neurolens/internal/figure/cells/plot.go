@@ -2,12 +2,10 @@ package cells
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure/scale"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 // plot is the canvas of one panel, with its scales.
@@ -24,11 +22,11 @@ type plot struct {
 // rowsOf is how high the canvas of a plot is: with its axis and their texts at most 20 rows.
 func rowsOf(width int) int { return min(max(width/5, 8), 16) }
 
-// scales are those of all panels, so that these can be compared.
-func scales(f *figure.Figure) (x, y scale.Scale) {
+// scales are those of all marks of panels.
+func scales(f *figure.Figure, parts []figure.Panel) (x, y scale.Scale) {
 	var xs, ys []float64
 	equal := false // both axes have the same range, so that y = x is a diagonal
-	for _, part := range f.Parts() {
+	for _, part := range parts {
 		for _, s := range part.Series {
 			for _, m := range s.Marks {
 				xs, ys = append(xs, m.X), append(ys, m.Y)
@@ -82,7 +80,7 @@ func dotAt(share float64, dots int) int { return int(math.Round(share * float64(
 
 // bands are areas: light, behind everything else.
 func (d *plot) bands(all []figure.Series) {
-	shade := []rune(d.either("░", ":"))[0]
+	shade := d.one("░", ":")
 	across, up := d.dotsIn()
 	for _, s := range all {
 		if s.Style != figure.Band {
@@ -238,40 +236,6 @@ func (d *plot) framed(left int) []string {
 		lines = append(lines, indent+" "+d.center(label, d.columns))
 	}
 	return lines
-}
-
-// ruler is a horizontal axis of so many columns, with the texts of its ticks below: as many as there is room for.
-func (p pen) ruler(columns int, s scale.Scale, named bool) (rule []string, names string) {
-	rule = slices.Repeat([]string{p.either("─", "-")}, columns)
-	mark := p.either("┬", "+")
-	dots := columns
-	if !p.ASCII {
-		dots *= 2
-	}
-	ticks := s.Ticks(max(columns/11, 3))
-	room := columns / max(min(len(ticks), columns/8), 1) // of a text
-	var b strings.Builder
-	filled := 0
-	for i, t := range ticks {
-		share, ok := s.Place(t.At)
-		if !ok || share < 0 || share > 1 {
-			continue
-		}
-		column := dotAt(share, dots) * columns / dots
-		text := p.text(t.Text)
-		if named {
-			text = p.cut(text, max(room-1, 7))
-		}
-		wide := term.Width(text)
-		from := min(max(column-wide/2, 0), columns-wide)
-		if from < 0 || i > 0 && from < filled+1 {
-			continue
-		}
-		rule[column] = mark
-		b.WriteString(strings.Repeat(" ", from-filled) + text)
-		filled = from + wide
-	}
-	return rule, b.String()
 }
 
 // axisLabel is the text of an axis, with its unit where the texts of ticks have none.

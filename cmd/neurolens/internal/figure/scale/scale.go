@@ -50,53 +50,68 @@ func New(axis figure.Axis, values []float64) Scale {
 	return s
 }
 
-// widen gives a range to a scale that has none, or a single value.
+// widen gives a range to a scale that has none, or one that is too small for numbers between its ends.
 func (s *Scale) widen() {
+	size := max(math.Abs(s.Low), math.Abs(s.High))
+	around, least := size/20, size*1e-9
 	switch {
 	case s.Low > s.High && s.axis.Scale == figure.Log:
 		s.Low, s.High = 1, 10
+		return
 	case s.Low > s.High:
 		s.Low, s.High = 0, 1
-	case s.Low < s.High:
+		return
+	case s.axis.Scale == figure.Time:
+		around, least = 60, 1e-3
+	case size < smallest:
+		around = 1
+	}
+	switch {
+	case s.High-s.Low > least && s.High-s.Low > smallest:
 	case s.axis.Scale == figure.Log:
 		s.Low, s.High = s.Low/1.5, s.High*1.5
-	case s.axis.Scale == figure.Time:
-		s.Low, s.High = s.Low-60, s.High+60
-	case s.Low == 0:
-		s.Low, s.High = -1, 1
 	default:
-		around := math.Abs(s.Low) / 20
 		s.Low, s.High = s.Low-around, s.High+around
 	}
 }
 
-// farthest is how many seconds from 1970 a time may be that has a place: what nanoseconds can be counted for.
-const farthest = 9e9
+// What has a place on an axis: times in seconds for which there are nanoseconds, numbers with which can be reckoned.
+const (
+	farthest = 9e9
+	largest  = 1e300
+	smallest = 1e-290
+)
 
 // has tells whether a value has a place on the axis.
 func (s Scale) has(v float64) bool {
 	switch s.axis.Scale {
 	case figure.Log:
-		return v > 0 && v <= math.MaxFloat64
+		return v >= smallest && v <= largest
 	case figure.Time:
 		return math.Abs(v) < farthest
 	}
-	return math.Abs(v) <= math.MaxFloat64
+	return math.Abs(v) <= largest
 }
 
-// Place is where a value lies, from 0 to 1 within the range, and false where it has no place: it is not known, infinite, or 0 or less on a log axis.
+// Place is where a value lies, from 0 to 1 within the range, and false where it has no place: it is not known, infinite, or 0 or less
+// on a log axis.
 func (s Scale) Place(v float64) (float64, bool) {
-	if !s.has(v) {
+	if within := s.Low <= v && v <= s.High; !within && !s.has(v) {
 		return figure.Unknown(), false
 	}
+	low, high := s.Low, s.High
 	if s.axis.Scale == figure.Log {
-		low := math.Log(s.Low) // of each: their ratio may be more than any number
-		return (math.Log(v) - low) / (math.Log(s.High) - low), true
+		v, low, high = math.Log(v), math.Log(low), math.Log(high)
 	}
-	if length := s.High - s.Low; !math.IsInf(length, 0) {
-		return (v - s.Low) / length, true
+	return (v - low) / (high - low), true
+}
+
+// Value is what lies at a place.
+func (s Scale) Value(place float64) float64 {
+	if s.axis.Scale == figure.Log {
+		return math.Exp(math.Log(s.Low) + place*(math.Log(s.High)-math.Log(s.Low)))
 	}
-	return (v/2 - s.Low/2) / (s.High/2 - s.Low/2), true
+	return s.Low + place*(s.High-s.Low)
 }
 
 // Text writes a value of an axis for people.

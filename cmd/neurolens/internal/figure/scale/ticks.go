@@ -34,10 +34,9 @@ func (s Scale) linearTicks(most int) []Tick {
 	name, factor := unitOf(max(math.Abs(s.Low), math.Abs(s.High)), s.axis.Unit)
 	low, high := s.Low/factor, s.High/factor
 	step, first, last := steps(low, high, max(most, 2))
-	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	var ticks []Tick
 	for n := first; n <= last; n++ {
-		ticks = append(ticks, Tick{n * step * factor, withUnit(number(n*step, digits), name)})
+		ticks = append(ticks, Tick{s.within(n * step * factor), withUnit(number(n*step, step), name)})
 	}
 	return ticks
 }
@@ -65,12 +64,21 @@ func steps(low, high float64, most int) (step, first, last float64) {
 	return step, first, last
 }
 
-// number is a value with so many decimals; of values that are too large or small to be read so, in powers of ten.
-func number(v float64, digits int) string {
-	if digits > 6 || math.Abs(v) >= 1e7 {
-		return strings.Replace(strconv.FormatFloat(v, 'g', 4, 64), "-", "−", 1)
+// within is a tick that rounding may have put beyond the scale.
+func (s Scale) within(v float64) float64 { return min(max(v, s.Low), s.High) }
+
+// number is a multiple of a step with the digits that tell it from the next one; what is too large or small to be read so, in powers
+// of ten.
+func number(v, step float64) string {
+	digits := -int(math.Floor(math.Log10(step) + 1e-9))
+	size := math.Abs(v)
+	if size < step/2 {
+		return "0"
 	}
-	text := strconv.FormatFloat(math.Abs(v), 'f', digits, 64)
+	text := strconv.FormatFloat(size, 'f', max(digits, 0), 64)
+	if digits > 6 || size >= 1e7 {
+		text = strconv.FormatFloat(size, 'g', max(int(math.Floor(math.Log10(size)))+digits+1, 1), 64)
+	}
 	if v < 0 {
 		return "−" + text
 	}
@@ -120,7 +128,7 @@ func (s Scale) logTicks(most int) []Tick {
 // short is a tick with no more digits than it needs, in the unit that suits it.
 func (s Scale) short(v float64) Tick {
 	name, factor := unitOf(v, s.axis.Unit)
-	return Tick{v, withUnit(short(v/factor), name)}
+	return Tick{s.within(v), withUnit(short(v/factor), name)}
 }
 
 func short(v float64) string {
