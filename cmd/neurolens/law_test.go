@@ -214,8 +214,8 @@ var layers = [][]string{
 // commandLayers are the packages of the command, likewise.
 var commandLayers = [][]string{
 	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/comparing", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/figure", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/pager", "cmd/neurolens/internal/system", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
-	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/figure/scale", "cmd/neurolens/internal/output", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term/termtest"},
-	{"cmd/neurolens/internal/htmlreport", "cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
+	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/figure/scale", "cmd/neurolens/internal/output", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term/termtest"},
+	{"cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/htmlreport", "cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/figure/cells", "cmd/neurolens/internal/figures", "cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
 	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/plotting", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics"},
 	{"cmd/neurolens"},

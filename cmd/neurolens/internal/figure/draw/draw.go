@@ -40,7 +40,7 @@ const (
 
 // SVG writes a figure as an SVG.
 func SVG(w io.Writer, f *figure.Figure, o Options) error {
-	s, err := newSheet(f, o)
+	s, err := newSheet(f, o, drawnThere)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func marksInWords(n int) string {
 // PNG writes a figure as a PNG, with two dots a pixel.
 func PNG(w io.Writer, f *figure.Figure, o Options) error {
 	o.Embedded = false
-	s, err := newSheet(f, o)
+	s, err := newSheet(f, o, drawnHere)
 	if err != nil {
 		return err
 	}

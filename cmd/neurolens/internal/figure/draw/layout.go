@@ -59,7 +59,7 @@ const (
 	panelTitle = 18.0
 )
 
-func newSheet(f *figure.Figure, o Options) (*sheet, error) {
+func newSheet(f *figure.Figure, o Options, slack float64) (*sheet, error) {
 	if err := check(f, o); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func newSheet(f *figure.Figure, o Options) (*sheet, error) {
 	}
 	s := &sheet{
 		pen: pen{
-			palette: newPalette(o.Dark), regular: parsed[0], bold: parsed[1], widths: map[letter]float64{},
+			slack: slack, palette: newPalette(o.Dark), regular: parsed[0], bold: parsed[1], widths: map[letter]float64{},
 		},
 		figure: f, options: o, parts: f.Parts(),
 	}
@@ -382,7 +382,7 @@ func (s *sheet) longestName(room float64) float64 {
 	if len(s.parts) > 1 {
 		return room * .3
 	}
-	return room * .38
+	return room * .42
 }
 
 // namesRight is how much room the right side needs: for names of lines, or for what stands at the end of rows.
@@ -616,9 +616,9 @@ func (s *sheet) scale() entry {
 	}
 	switch s.figure.Values.Better {
 	case figure.Lower:
-		text += " (lower is better)"
+		text += ", lower is better"
 	case figure.Higher:
-		text += " (higher is better)"
+		text += ", higher is better"
 	}
 	return entry{text: text, width: before + each*shades + 4, sample: func(s *sheet, x, y float64) {
 		s.text(lettering{ink: "muted", size: smallSize}, x, y+4, low)

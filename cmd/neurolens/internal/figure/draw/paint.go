@@ -200,7 +200,11 @@ func (v *view) drawGuides() {
 	}
 	for _, name := range names {
 		y := v.top - 8 - float64(name.row)*15
-		v.text(lettering{ink: "guide", size: smallSize}, v.left+name.left, y, name.text)
+		at, held := v.left+name.left, start
+		if name.right < name.stem {
+			at, held = v.left+name.right, end
+		}
+		v.text(lettering{ink: "guide", size: smallSize, anchor: held}, at, y, name.text)
 	}
 }
 
@@ -220,7 +224,7 @@ func (v *view) nameAcross(taken []box) []box {
 			at, found = v.besideDiagonal(w, taken)
 		}
 		if found {
-			v.text(lettering{ink: "guide", size: smallSize, halo: true}, at.x, at.y, text)
+			v.text(lettering{ink: "guide", size: smallSize, anchor: center, halo: true}, at.x+w/2, at.y, text)
 			taken = append(taken, textBox(at, w))
 		}
 	}
@@ -449,17 +453,31 @@ func (v *view) drawLabels(labels []labelled, taken []box) {
 	for _, l := range labels[:min(len(labels), most)] {
 		text := v.fit(l.text, smallSize, v.width()/3, false)
 		w := v.pen.width(text, smallSize, false)
-		for _, try := range []point{{8, 4}, {-w / 2, -8}, {-8 - w, 4}, {-w / 2, 17}, {7, -6}, {-7 - w, -6}, {7, 15}, {-7 - w, 15}} {
+		for _, try := range []struct {
+			x, y float64
+			held anchor
+		}{{8, 4, start}, {0, -8, center}, {-8, 4, end}, {0, 17, center}, {7, -6, start}, {-7, -6, end}, {7, 15, start}, {-7, 15, end}} {
 			at := point{l.at.x + try.x, l.at.y + try.y}
-			b := textBox(at, w)
+			b := textBox(point{at.x - w*try.held.before(), at.y}, w)
 			if b.left < v.left || b.right > v.right || b.top < v.top-2 || b.bottom > v.bottom-2 || slices.ContainsFunc(taken, b.meets) {
 				continue
 			}
 			taken = append(taken, b)
-			v.text(lettering{ink: "text", size: smallSize, halo: true}, at.x, at.y, text)
+			v.text(lettering{ink: "text", size: smallSize, anchor: try.held, halo: true}, at.x, at.y, text)
 			break
 		}
 	}
+}
+
+// before is which share of a text lies before its place.
+func (a anchor) before() float64 {
+	switch a {
+	case center:
+		return .5
+	case end:
+		return 1
+	}
+	return 0
 }
 
 func (b box) meets(c box) bool {

@@ -52,6 +52,7 @@ type pen struct {
 	canvas    vg.Canvas
 	structure structure
 	height    float64
+	slack     float64 // how much wider than measured a text may be
 	palette   palette
 	regular   *opentype.Font
 	bold      *opentype.Font
@@ -81,8 +82,10 @@ func (p *pen) face(size float64, bold bool) font.Face {
 	return f
 }
 
-// slack is how much wider than here a text may be in the font of who reads it.
-const slack = 1.07
+const (
+	drawnHere  = 1.02 // how much wider than measured a text may be that is drawn here
+	drawnThere = 1.2  // and one that is drawn in the font of who reads it: some are that wide
+)
 
 // width is how wide a text is at most.
 func (p *pen) width(s string, size float64, bold bool) float64 {
@@ -90,7 +93,7 @@ func (p *pen) width(s string, size float64, bold bool) float64 {
 	for _, r := range s {
 		w += p.advance(letter{r, bold})
 	}
-	return w * size * slack
+	return w * size * p.slack
 }
 
 // advance is how wide a character is, in its height. Those of scripts that the font lacks count as wide as high.

@@ -260,9 +260,12 @@ func TestNoTextsOverlap(t *testing.T) {
 	}
 }
 
+// wide is how much wider letters are in the widest of usual fonts than in the one that texts are measured in.
+const wide = 1.17
+
 func checkTexts(t *testing.T, what string, f *figure.Figure, o Options) {
 	t.Helper()
-	s, err := newSheet(f, o)
+	s, err := newSheet(f, o, drawnThere)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +277,7 @@ func checkTexts(t *testing.T, what string, f *figure.Figure, o Options) {
 			return
 		}
 		size := float(t, e.Attr["font-size"])
-		w := s.width(e.Text, size, e.Attr["font-weight"] != "") / slack
+		w := s.width(e.Text, size, e.Attr["font-weight"] != "") / drawnThere * wide
 		x, y := float(t, e.Attr["x"]), float(t, e.Attr["y"])
 		switch anchor(e.Attr["text-anchor"]) {
 		case center:
