@@ -100,19 +100,6 @@ func known(subjects []wording.Subject) string {
 	return "; points differ in " + strings.Join(names, ", ")
 }
 
-// valuesBy are the values of an axis as names.
-func valuesBy(subjects []wording.Subject, by string) ([]string, error) {
-	a, err := axisNamed(subjects, "--by", by)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(a.Values))
-	for i, v := range a.Values {
-		names[i] = axisWord(a.Name, v)
-	}
-	return names, nil
-}
-
 // axisWord is a value with the name of its axis where it needs one.
 func axisWord(name, value string) string {
 	if value == "" {

@@ -2,6 +2,7 @@ package figures
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -45,18 +48,73 @@ func (t *trend) weight() int {
 	return 4
 }
 
-// History draws the values of series over sessions, with the level between changes. The history has all of its rows. failed are runs that
-// failed: sessions in which a series has them and no value are gaps that are marked.
-func (m Maker) History(h *history.History, failed []schema.Run) (*figure.Figure, error) {
-	trends, notes := chosenTrends(h)
-	if len(trends) == 0 {
-		return nil, refused("no series has a value; neurolens history says why")
+// key tells trends apart.
+func keyOf(r *history.Row) [4]string { return [4]string{r.PointID, r.Machine, r.Metric, r.Unit} }
+
+// History draws the values of series over sessions, with the level between changes: those that got worse or fail first. Sessions in which runs
+// of a series failed and none has a value are gaps that are marked.
+func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (*figure.Figure, *history.History, error) {
+	req.Outline = true // of very many series all rows are large, and few are drawn
+	h, err := history.Read(ctx, db, req)
+	if err != nil {
+		return nil, nil, err
 	}
-	kind := trends[0].kind()
+	trends, notes := chosenTrends(&h)
 	if len(trends) > mostPanels {
 		notes = append(notes, shown(mostPanels, len(trends), "series", "those that got worse or fail first"))
 		trends = trends[:mostPanels]
 	}
+	if trends, err = withRows(ctx, db.Quiet(), req, trends); err != nil {
+		return nil, nil, err
+	}
+	if len(trends) == 0 {
+		return nil, nil, refused("no series that matches has a value; neurolens history says why")
+	}
+	var failed []schema.Run
+	if h.Failed > 0 {
+		if failed, err = failedRuns(ctx, db.Quiet(), req); err != nil {
+			return nil, nil, err
+		}
+	}
+	return m.trends(trends, notes, failed), &h, nil
+}
+
+// withRows gives trends all of their rows.
+func withRows(ctx context.Context, db *query.DB, req history.Request, trends []*trend) ([]*trend, error) {
+	if len(trends) == 0 {
+		return nil, nil
+	}
+	byKey := map[[4]string]*trend{}
+	for _, t := range trends {
+		byKey[keyOf(&t.rows[0])] = t
+		t.rows = nil
+	}
+	req.Outline = false
+	req.Pages = func(rows []history.Row) error {
+		for i := range rows {
+			if t := byKey[keyOf(&rows[i])]; t != nil {
+				t.rows = append(t.rows, rows[i])
+			}
+		}
+		return nil
+	}
+	_, err := history.Read(ctx, db, req)
+	return slices.DeleteFunc(trends, func(t *trend) bool { return len(t.rows) == 0 }), err // removed meanwhile
+}
+
+// mostFailed is how many failed runs are looked at: the newest.
+const mostFailed = 10_000
+
+// failedRuns are runs that failed, the newest first: those that a history counts as failed.
+func failedRuns(ctx context.Context, db *query.DB, req history.Request) ([]schema.Run, error) {
+	list := query.ListRequest{Since: req.Since, Limit: mostFailed}
+	list.Filter = filter.Arguments(req.Filter, "status!=ok,unsupported,skipped,cancelled,lost", "purpose=measure", "side!=base")
+	return db.Runs(ctx, list, "run_id", "session_id", "point_id", "machine", "started_at", "status", "stage", "error_kind", "error", "metric")
+}
+
+// trends draws series of one metric, of which there is at least one.
+func (m Maker) trends(trends []*trend, notes []string, failed []schema.Run) *figure.Figure {
+	kind := trends[0].kind()
 	subjects := make([]wording.Subject, len(trends))
 	for i, t := range trends {
 		subjects[i] = wording.Subject{Point: t.rows[0].Point}
@@ -79,7 +137,7 @@ func (m Maker) History(h *history.History, failed []schema.Run) (*figure.Figure,
 	if most := mostTogether(f); most > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("up to %s are put together in a mark: their median, from the least to the most", term.Count(most, "session")))
 	}
-	return f, nil
+	return f
 }
 
 // mostTogether is how many values a mark stands for at most.
@@ -224,7 +282,7 @@ func (m Maker) sessions(t *trend, rows []history.Row) figure.Mark {
 	k.Text = sentence(
 		fmt.Sprintf("%s to %s: median %s of %s", m.when(startOf(first)), m.when(startOf(last)), quantity(k.Y, first.Unit, first.Metric), term.Count(len(rows), "session")),
 		fmt.Sprintf("%s … %s", quantity(k.Low, first.Unit, first.Metric), quantity(k.High, first.Unit, first.Metric)), t.name)
-	k.Command = m.command("history", "point_id="+first.PointID)
+	k.Command = m.ofSeries(first.PointID, first.Metric)
 	return k
 }
 
@@ -244,7 +302,7 @@ func (m Maker) levels(t *trend) (all []figure.Series) {
 		mark := func(r *history.Row) figure.Mark {
 			return figure.Mark{
 				X: seconds(startOf(r)), Y: level, Low: figure.Unknown(), High: figure.Unknown(), Point: r.PointID, Text: text,
-				Command: m.command("history", "point_id="+r.PointID),
+				Command: m.ofSeries(r.PointID, r.Metric),
 			}
 		}
 		s := figure.Series{Style: figure.Line, Tone: figure.Neutral, Marks: []figure.Mark{mark(first), mark(last)}}

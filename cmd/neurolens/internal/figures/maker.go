@@ -46,12 +46,32 @@ func (m Maker) command(words ...string) string {
 // ofRun shows a run.
 func (m Maker) ofRun(id string) string { return m.command("show", wording.ShortRun(id)) }
 
-// ofPoint lists the runs of a point among those of a filter.
-func (m Maker) ofPoint(selection, id string) string {
-	if id == "" {
-		return m.command("ls", selection)
+// ofRuns lists the runs of a filter that more words hold for.
+func (m Maker) ofRuns(selection string, words ...string) string {
+	if selection != "" {
+		words = append([]string{selection}, words...)
 	}
-	return m.command("ls", filter.Arguments(selection, "point_id="+id))
+	if len(words) == 0 {
+		return m.command("ls")
+	}
+	return m.command("ls", filter.Arguments(words...))
+}
+
+// ofSeries shows the history of a point in a metric.
+func (m Maker) ofSeries(point, metric string) string {
+	return m.command("history", "point_id="+point, "--metric", metric)
+}
+
+// wordOf is the word of a filter for runs with a value of an axis.
+func wordOf(x wording.Axis, row int) string {
+	switch value := x.Values[row]; value {
+	case "":
+		return x.Name + "=null"
+	case `""`:
+		return x.Name + "=" + value
+	default:
+		return x.Name + "=" + filter.QuoteWord(value)
+	}
 }
 
 // named says what all subjects have in common, and names each by what tells it from the others: of a single one its whole name.

@@ -199,10 +199,10 @@ func (d *measured) mark(c cell, of string) figure.Mark {
 	p := &d.req.All[c.places[0]]
 	k := figure.Mark{X: figure.Unknown(), Y: figure.Unknown(), Low: figure.Unknown(), High: figure.Unknown(), Value: figure.Unknown()}
 	if n := len(c.places); n > 1 {
-		k.Count, k.Text, k.Command = n, of+": "+c.text, d.command("ls", d.req.Filter)
+		k.Count, k.Text, k.Command = n, of+": "+c.text, d.ofRuns(d.req.Filter)
 		return k
 	}
-	k.Point, k.Command = string(p.PointID), d.ofPoint(d.req.Filter, string(p.PointID))
+	k.Point, k.Command = string(p.PointID), d.ofRuns(d.req.Filter, "point_id="+string(p.PointID))
 	measured := term.Count(p.OKRuns, "ok run")
 	if c.failed {
 		k.Tone, measured = figure.Failed, term.Count(p.Runs, "run")

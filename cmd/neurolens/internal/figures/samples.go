@@ -25,8 +25,9 @@ type Sampled struct {
 // group is what is drawn as one: runs of a point, or a single run.
 type group struct {
 	name   string
-	places []int  // of its runs
-	run    string // its id, where it is one
+	places []int    // of its runs
+	run    string   // its id, where it is one
+	words  []string // of a filter, for its runs
 }
 
 // sampled are runs with samples, in groups.
@@ -56,19 +57,25 @@ func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun boo
 	}
 	var names []string
 	s.title, names = named(subjects, axisColumns)
+	_, axes := wording.Axes(subjects, axisColumns)
 	one := !slices.ContainsFunc(names, func(name string) bool { return name != names[0] })
 	if req.By != "" {
-		if names, err = valuesBy(subjects, req.By); err != nil {
+		by, err := axisNamed(subjects, "--by", req.By)
+		if err != nil {
 			return s, err
 		}
+		axes = []wording.Axis{by.Axis}
+		for i, value := range by.Values {
+			names[i] = axisWord(by.Name, value)
+		}
 	}
-	s.gather(names, byRun && one && req.By == "")
+	s.gather(names, axes, byRun && one && req.By == "")
 	s.left()
 	return s, nil
 }
 
-// gather puts runs of the same name together, or each for itself.
-func (s *sampled) gather(names []string, byRun bool) {
+// gather puts runs of the same name together, which have the same values of axes, or each for itself.
+func (s *sampled) gather(names []string, axes []wording.Axis, byRun bool) {
 	at := map[string]int{}
 	for i := range s.found.Runs {
 		r := &s.found.Runs[i]
@@ -80,7 +87,11 @@ func (s *sampled) gather(names []string, byRun bool) {
 		if !known {
 			place = len(s.groups)
 			at[names[i]] = place
-			s.groups = append(s.groups, group{name: names[i]})
+			g := group{name: names[i]}
+			for _, x := range axes {
+				g.words = append(g.words, wordOf(x, i))
+			}
+			s.groups = append(s.groups, g)
 		}
 		s.groups[place].places = append(s.groups[place].places, i)
 	}
@@ -204,15 +215,10 @@ func (s *sampled) commandOf(found *samples.Found, g *group) string {
 	if len(g.places) == 1 {
 		return s.ofRun(found.Runs[g.places[0]].RunID)
 	}
-	const few = 5
-	if len(g.places) > few {
-		return s.command("ls", s.req.Filter)
+	if slices.ContainsFunc(g.words, func(word string) bool { return plain(word) != word }) { // nobody could type it
+		return s.ofRuns(s.req.Filter)
 	}
-	ids := make([]string, len(g.places))
-	for i, place := range g.places {
-		ids[i] = wording.ShortRun(found.Runs[place].RunID)
-	}
-	return s.command("ls", "run="+strings.Join(ids, ","))
+	return s.ofRuns(s.req.Filter, g.words...)
 }
 
 // Runs draws samples in the order in which they were taken, run after run. Of several points each has a panel.
@@ -296,7 +302,7 @@ func (s *sampled) part(found *samples.Found, o samples.Order, p samples.Part) fi
 		value = fmt.Sprintf("median %s, %s … %s", value, s.quantity(p.Min), s.quantity(p.Max))
 	}
 	if p.Last > p.First {
-		k.Run, k.Command = "", s.command("ls", s.req.Filter)
+		k.Run, k.Command = "", s.ofRuns(s.req.Filter)
 		which = fmt.Sprintf("%s of %s from run %s on", term.Count(p.Samples, "sample"), term.Count(p.Last-p.First+1, "run"), s.runName(r))
 	}
 	if p.NotFinite > 0 {

@@ -1,15 +1,12 @@
 package plotting
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/history"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // trend is plot history.
@@ -37,36 +34,12 @@ worse or fail first. What a change is says neurolens history.`,
 			}
 		}
 		return h.Ask(cmd, func(db *query.DB) error {
-			f, err := d.history(cmd.Context(), db, req)
+			f, all, err := d.maker().History(cmd.Context(), db, req)
 			if err != nil {
 				return err
 			}
+			h.NotNumbers(all.NotNumbers)
 			return d.write(f)
 		})
 	})
-}
-
-func (d *drawing) history(ctx context.Context, db *query.DB, req history.Request) (*figure.Figure, error) {
-	all, err := history.Read(ctx, db, req)
-	if err != nil {
-		return nil, err
-	}
-	d.NotNumbers(all.NotNumbers)
-	var failed []schema.Run
-	if all.Failed > 0 {
-		if failed, err = failedRuns(ctx, db.Quiet(), req); err != nil {
-			return nil, err
-		}
-	}
-	return d.maker().History(&all, failed)
-}
-
-// mostFailed is how many failed runs are looked at: the newest.
-const mostFailed = 10_000
-
-// failedRuns are runs that failed, the newest first: those that a history counts as failed.
-func failedRuns(ctx context.Context, db *query.DB, req history.Request) ([]schema.Run, error) {
-	list := query.ListRequest{Since: req.Since, Limit: mostFailed}
-	list.Filter = filter.Arguments(req.Filter, "status!=ok,unsupported,skipped,cancelled,lost", "purpose=measure", "side!=base")
-	return db.Runs(ctx, list, "run_id", "session_id", "point_id", "machine", "started_at", "status", "stage", "error_kind", "error", "metric")
 }

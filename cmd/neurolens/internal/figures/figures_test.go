@@ -1,0 +1,638 @@
+package figures_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/samples"
+	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func TestMain(m *testing.M) { os.Exit(runtest.InMemory{M: m}.Run()) }
+
+var (
+	began = time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
+	maker = figures.Maker{Reader: wording.Reader{Width: 80, Now: began.AddDate(0, 1, 0)}}
+	ctx   = context.Background()
+)
+
+// sessionID is the id of a session, a day after the one before.
+func sessionID(n int) string {
+	return schema.ULIDFrom(began.AddDate(0, 0, n), [10]byte{9: byte(n)}).String()
+}
+
+// runOf is a run of a point in a session, with samples around a level.
+func runOf(n, session int, batch, dim int64, level float64) schema.Run {
+	started := began.AddDate(0, 0, session).Add(time.Duration(n) * time.Second)
+	r := schema.Run{
+		RunID: schema.ULIDFrom(started, [10]byte{8: byte(n >> 8), 9: byte(n)}).String(), SessionID: sessionID(session),
+		Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens, Status: schema.StatusOK, Benchmark: "matmul", Backend: "cpu",
+		BatchSize: new(batch), Params: map[string]string{"dim": fmt.Sprint(dim)}, StartedAt: started, TimeSource: schema.TimeClock,
+		Env: schema.Env{Machine: "lab3"}, Primary: "latency",
+	}
+	latency := schema.Metric{Name: "latency", Unit: "ns", Better: schema.BetterLower, Level: schema.LevelIteration, Clock: "monotonic", Tick: 1}
+	for i := range 5 {
+		latency.Ticks = append(latency.Ticks, int64(level*(1+.01*float64((i*3+n)%5)))+int64(n%7))
+	}
+	share := schema.Metric{Name: "accuracy", Unit: "ratio", Better: schema.BetterHigher, Reals: []float64{.5 + .1*float64(batch)/8 - .0001*float64(dim)}}
+	r.Metrics = []schema.Metric{latency, share}
+	r.PointID = schema.PointID(&r)
+	return r
+}
+
+// fail makes a run one that failed.
+func fail(r schema.Run) schema.Run {
+	r.Status, r.Stage, r.Error, r.Metrics, r.Primary = schema.StatusTimeout, schema.StageMeasure, "10 s\x1b[2J passed", nil, ""
+	return r
+}
+
+// stored are runs in a store.
+func stored(t *testing.T, runs ...schema.Run) *query.DB {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "runs_store")
+	if err := ingest.Init(dir); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AppendAll(runtest.Each(runs...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := query.Open(ctx, []string{dir}, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// twelve are twelve sessions of two points, of which one gets slower with the eighth and fails in the eleventh.
+func twelve() (runs []schema.Run) {
+	for session := range 12 {
+		for n := range 3 {
+			level := 9000.0
+			if session >= 7 {
+				level *= 1.3
+			}
+			late := runOf(6*session+2*n+1, session, 8, 64, level)
+			if session == 10 {
+				late = fail(late)
+			}
+			runs = append(runs, runOf(6*session+2*n, session, 1, 64, 1000), late)
+		}
+	}
+	runs[0].Warnings = []string{"drift"}
+	return runs
+}
+
+// grid is a session of a sweep over two axes, of which one point fails.
+func grid() (runs []schema.Run) {
+	n := 0
+	for _, batch := range []int64{1, 2, 4, 8} {
+		for _, dim := range []int64{64, 128} {
+			for _, backend := range []string{"cpu", "cuda"} {
+				r := runOf(n, 0, batch, dim, float64(1000*batch*dim/64)+float64(100*len(backend)))
+				r.Backend = backend
+				r.PointID = schema.PointID(&r)
+				if batch == 8 && dim == 128 {
+					r = fail(r)
+				}
+				runs = append(runs, r)
+				n++
+			}
+		}
+	}
+	return runs
+}
+
+// sound checks what holds of all figures: few marks, each with words in one line and a command.
+func sound(t *testing.T, f *figure.Figure) {
+	t.Helper()
+	if n := f.Marks(); n == 0 || n > figure.MostMarks {
+		t.Errorf("%s has %d marks", f.Kind, n)
+	}
+	texts := append(slices.Clone(f.Notes), f.Title)
+	texts = slices.Concat(texts, f.X.Categories, f.Y.Categories)
+	for _, p := range f.Parts() {
+		texts = append(texts, p.Title)
+		for _, s := range p.Series {
+			texts = append(texts, s.Name)
+			for _, k := range s.Marks {
+				if texts = append(texts, k.Text, k.Command); k.Text == "" || !strings.HasPrefix(k.Command, "neurolens ") {
+					t.Errorf("%s: a mark says %q and %q", f.Kind, k.Text, k.Command)
+				}
+			}
+		}
+	}
+	for _, text := range texts {
+		if strings.ContainsFunc(text, unicode.IsControl) || len(text) > 2000 {
+			t.Errorf("%s: %q steers", f.Kind, text)
+		}
+	}
+}
+
+// marks are those of a series of a part.
+func marks(p figure.Panel, name string) (all []figure.Mark) {
+	for _, s := range p.Series {
+		if s.Name == name {
+			all = append(all, s.Marks...)
+		}
+	}
+	return all
+}
+
+func TestHistory(t *testing.T) {
+	db := stored(t, twelve()...)
+	f, _, err := maker.History(ctx, db, history.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	h, err := history.Read(ctx, db, history.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Panels) != 2 || !f.Y.Own || f.X.Scale != figure.Time || f.Panels[0].Title != "bs=8" { // what got worse comes first
+		t.Fatalf("%d panels, the first is %s", len(f.Panels), f.Panels[0].Title)
+	}
+	for _, p := range f.Panels {
+		var want, levels []float64
+		rows := map[float64]history.Row{}
+		for _, r := range h.Rows {
+			if fmt.Sprint("bs=", *r.BatchSize) == p.Title {
+				rows[float64(r.StartedAt.UnixMicro())/1e6] = r
+				want = append(want, r.Location)
+			}
+		}
+		values := marks(p, "sessions")
+		for i, k := range values {
+			if r := rows[k.X]; k.Y != want[i] || r.Location != k.Y || r.PointID != k.Point || k.Count > 1 {
+				t.Errorf("%s: mark %d is %v at %v, want %v", p.Title, i, k.Y, k.X, want[i])
+			}
+		}
+		for _, s := range p.Series {
+			if s.Style == figure.Line {
+				levels = append(levels, s.Marks[0].Y)
+			}
+		}
+		switch gaps := marks(p, "failed"); p.Title {
+		case "bs=1":
+			if len(values) != 12 || len(levels) != 1 || len(gaps) != 0 || len(p.Guides) != 0 {
+				t.Errorf("%d values, levels %v, %d gaps, guides %v", len(values), levels, len(gaps), p.Guides)
+			}
+		default:
+			if len(values) != 11 || len(levels) != 2 || levels[1]/levels[0] < 1.29 || len(p.Guides) != 1 || p.Guides[0].At != values[7].X || values[7].Tone != figure.Regressed {
+				t.Errorf("%d values, levels %v, guides %v, tone %s", len(values), levels, p.Guides, values[7].Tone)
+			}
+			if len(gaps) != 1 || !math.IsNaN(gaps[0].Y) || gaps[0].Tone != figure.Failed || !strings.Contains(gaps[0].Text, "no value, timeout") || !strings.Contains(gaps[0].Text, "3 failed runs") {
+				t.Errorf("gaps are %+v", gaps)
+			}
+		}
+	}
+	if _, _, err := maker.History(ctx, db, history.Request{Filter: "dim=64 status=timeout"}); err == nil || !strings.Contains(err.Error(), "no series that matches has a value") {
+		t.Errorf("of nothing: %v", err)
+	}
+}
+
+func TestHistoryOfMany(t *testing.T) {
+	var runs []schema.Run
+	for session := range 40 {
+		for batch := range int64(14) {
+			runs = append(runs, runOf(int(batch), session, batch+1, 64, float64(1000*(batch+1))))
+		}
+	}
+	for session := 40; session < 400; session++ {
+		runs = append(runs, runOf(0, session, 1, 64, 1000))
+	}
+	f, _, err := maker.History(ctx, stored(t, runs...), history.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	counted, most := 0, 0
+	for _, k := range marks(f.Panels[0], "sessions") {
+		counted, most = counted+max(k.Count, 1), max(most, k.Count)
+		if k.Count > 1 && (k.Low > k.Y || k.Y > k.High) {
+			t.Errorf("%+v is not within its interval", k)
+		}
+	}
+	notes := strings.Join(f.Notes, "\n")
+	if len(f.Panels) != 12 || counted != 400 || most < 2 || !strings.Contains(notes, "12 of 14 series drawn") || !strings.Contains(notes, "sessions are put together in a mark") {
+		t.Errorf("%d panels, %d sessions, up to %d in a mark\n%s", len(f.Panels), counted, most, notes)
+	}
+}
+
+func compared(t *testing.T, db *query.DB, req compare.Request) *compare.Comparison {
+	t.Helper()
+	req.Worst = compare.Verdicts
+	c, err := compare.Compare(ctx, db, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &c
+}
+
+func TestForestAndScatter(t *testing.T) {
+	db := stored(t, twelve()...)
+	c := compared(t, db, compare.Request{Base: "session=" + sessionID(3), Head: "session=" + sessionID(9)})
+	asked := figures.Asked{Selections: []string{"session=" + sessionID(3), "session=" + sessionID(9)}}
+	f, err := maker.Forest(c, asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	seen := 0
+	for _, s := range f.Series {
+		for _, k := range s.Marks {
+			r := c.Rows[int(k.Y)]
+			if e := r.Estimates; k.X != e.Change || !same(k.Low, e.Low) || !same(k.High, e.High) || k.Point != r.HeadID || k.Word != string(r.Verdict) {
+				t.Errorf("%+v is not of %+v", k, e)
+			}
+			if want := fmt.Sprint("bs=", *r.Identity.BatchSize); f.Y.Categories[int(k.Y)] != want || !strings.HasPrefix(k.Text, want+": latency ") {
+				t.Errorf("row %v is %s: %s", k.Y, f.Y.Categories[int(k.Y)], k.Text)
+			}
+			seen++
+		}
+	}
+	margin := f.Guides[1]
+	if seen != 2 || f.Guides[0].At != 0 || math.Abs(margin.Until-.02) > 1e-12 || margin.At >= 0 || margin.At < -.02 {
+		t.Errorf("%d rows, guides %+v", seen, f.Guides)
+	}
+	if f, err = maker.Scatter(c, asked); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	pairs := map[[2]float64]bool{}
+	for _, r := range c.Rows {
+		pairs[[2]float64{*r.Base.Value, *r.Head.Value}] = true
+	}
+	for _, s := range f.Series {
+		for _, k := range s.Marks {
+			if !pairs[[2]float64{k.X, k.Y}] {
+				t.Errorf("%v, %v is no pair of %v", k.X, k.Y, pairs)
+			}
+		}
+	}
+	if f.Marks() != 2 || f.Guides[0].Along != figure.Diagonal || f.X.Unit != "ns" {
+		t.Errorf("%d marks, guides %v, unit %s", f.Marks(), f.Guides, f.X.Unit)
+	}
+}
+
+// same tells numbers that are equal, where one that is not finite is not known.
+func same(drawn, stored float64) bool {
+	return drawn == stored || math.IsNaN(drawn) && !wording.Finite(stored)
+}
+
+// TestForestOfManyTimes: changes by several times are ratios on a logarithmic axis, and rows of a matrix have the value that is compared.
+func TestForestOfManyTimes(t *testing.T) {
+	c := compared(t, stored(t, twelve()...), compare.Request{Base: "session=" + sessionID(3), Axis: "batch_size", Reference: "1"})
+	f, err := maker.Forest(c, figures.Asked{Selections: []string{"session=" + sessionID(3)}, Matrix: "batch_size=1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	k := f.Series[0].Marks[0]
+	if f.X.Scale != figure.Log || k.X != 1+c.Rows[0].Estimates.Change || k.X < 8 || f.Guides[0].At != 1 || !strings.Contains(f.Y.Categories[0], "batch_size=8") {
+		t.Errorf("%v on %s, guides %v, rows %q", k.X, f.X.Scale, f.Guides, f.Y.Categories)
+	}
+}
+
+// all are the samples of runs, by their ids.
+func all(t *testing.T, db *query.DB, filter string) (ids []string, values map[string][]float64) {
+	t.Helper()
+	values = map[string][]float64{}
+	_, err := db.Whole(ctx, query.ListRequest{Filter: filter, Sort: []string{"started_at"}}, func(r schema.Run) error {
+		ids, values[r.RunID] = append(ids, r.RunID), r.Metrics[0].Values()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids, values
+}
+
+func TestECDF(t *testing.T) {
+	db := stored(t, twelve()...)
+	f, found, err := maker.ECDF(ctx, db, figures.Sampled{Request: samples.Request{Filter: "dim=64"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	if len(f.Series) != 2 || f.Series[0].Name != "bs=1" || found.Failed != 3 || !strings.Contains(strings.Join(f.Notes, "\n"), "3 runs left out: failed") {
+		t.Fatalf("%d curves, %d failed, notes %q", len(f.Series), found.Failed, f.Notes)
+	}
+	for _, s := range f.Series {
+		var own []float64
+		ids, values := all(t, db, "status=ok "+s.Name)
+		for _, id := range ids {
+			own = append(own, values[id]...)
+		}
+		counted := 0
+		for _, k := range s.Marks {
+			n := 0
+			for _, v := range own {
+				if v <= k.X {
+					n++
+				}
+			}
+			if counted += k.Count; k.Y != float64(n)/float64(len(own)) || counted != n {
+				t.Errorf("%s: %v of samples up to %v, want %d of %d", s.Name, k.Y, k.X, n, len(own))
+			}
+		}
+		if want := "neurolens ls 'dim=64 batch_size=" + strings.TrimPrefix(s.Name, "bs=") + "'"; s.Marks[0].Command != want {
+			t.Errorf("%s: %s, want %s", s.Name, s.Marks[0].Command, want)
+		}
+		if counted != len(own) {
+			t.Errorf("%s: %d samples, want %d", s.Name, counted, len(own))
+		}
+	}
+	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{Request: samples.Request{Filter: "bs=1 session=" + sessionID(2)}}); err != nil || len(f.Series) != 3 || f.Series[0].Marks[0].Run == "" {
+		t.Errorf("of one point: %+v, %v", f, err)
+	}
+	for says, req := range map[string]figures.Sampled{
+		"no run that matches has samples of rmse; there are accuracy, latency": {Request: samples.Request{Metric: "rmse"}},
+		"no run that matches is ok":                   {Request: samples.Request{Filter: "status=timeout"}},
+		"--by nothing: no point has it":               {By: "nothing"},
+		"--by dim: all points have 64; points differ": {By: "dim"},
+	} {
+		if _, _, err := maker.ECDF(ctx, db, req); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: %v, want %s", req, err, says)
+		}
+	}
+}
+
+func TestRuns(t *testing.T) {
+	db := stored(t, twelve()...)
+	filter := "bs=1"
+	f, _, err := maker.Runs(ctx, db, figures.Sampled{Request: samples.Request{Filter: filter}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	ids, values := all(t, db, filter)
+	var want []float64
+	var of []string
+	for _, id := range ids {
+		for _, v := range values[id] {
+			want, of = append(want, v), append(of, id)
+		}
+	}
+	warned := 0
+	for _, s := range f.Series {
+		for _, k := range s.Marks {
+			if at := int(k.X) - 1; k.Y != want[at] || k.Run != of[at] {
+				t.Errorf("sample %v is %v of %s, want %v of %s", k.X, k.Y, k.Run, want[at], of[at])
+			}
+			if s.Tone == figure.Warned {
+				warned++
+			}
+		}
+	}
+	if f.Marks() != len(want) || warned != 5 || len(f.Guides) != 35 || f.Guides[0].At != 5.5 {
+		t.Errorf("%d of %d samples, %d warned, %d boundaries", f.Marks(), len(want), warned, len(f.Guides))
+	}
+}
+
+// TestRunsOfMany: of more samples than there is room for none is lost, nor an outlier.
+func TestRunsOfMany(t *testing.T) {
+	r := runOf(0, 0, 1, 64, 1000)
+	r.Metrics[0].Ticks = make([]int64, 50_000)
+	for i := range r.Metrics[0].Ticks {
+		r.Metrics[0].Ticks[i] = int64(1000 + i%777)
+	}
+	r.Metrics[0].Ticks[31_234] = 1_000_000
+	db := stored(t, r)
+	f, _, err := maker.Runs(ctx, db, figures.Sampled{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	counted, highest := 0, 0.0
+	for _, k := range f.Series[0].Marks {
+		counted, highest = counted+k.Count, max(highest, k.High)
+	}
+	if counted != 50_000 || highest != 1_000_000 || f.Series[0].Style != figure.Intervals || !strings.Contains(strings.Join(f.Notes, "\n"), "samples in a row are put together") {
+		t.Errorf("%d samples up to %v, notes %q", counted, highest, f.Notes)
+	}
+	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{}); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	if last := f.Series[0].Marks[len(f.Series[0].Marks)-1]; last.X != 1_000_000 || last.Y != 1 {
+		t.Errorf("the curve ends with %+v", last)
+	}
+}
+
+func points(t *testing.T, db *query.DB, filter string) figures.Points {
+	t.Helper()
+	found, _, err := summary.Points(ctx, db, filter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return figures.Points{All: found, Filter: filter}
+}
+
+func TestHeatmap(t *testing.T) {
+	db := stored(t, grid()...)
+	req := points(t, db, "")
+	for _, median := range []bool{false, true} {
+		req.Median = median
+		f, err := maker.Heatmap(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(t, f)
+		if !slices.Equal(f.X.Categories, []string{"1", "2", "4", "8"}) || f.X.Label != "batch_size" || f.Y.Label != "dim" || f.Values.Better != figure.Lower || len(f.Notes) != 1 {
+			t.Fatalf("%s by %s: %q, notes %q", f.X.Label, f.Y.Label, f.X.Categories, f.Notes)
+		}
+		g, err := db.Groups(ctx, query.GroupRequest{By: []string{"batch_size", "dim"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]float64{}
+		for _, group := range g.Groups {
+			key := fmt.Sprint(group.Keys...)
+			switch {
+			case group.Lowest == nil:
+				want[key] = math.NaN()
+			case median:
+				want[key] = *group.Median
+			default:
+				want[key] = *group.Lowest
+			}
+		}
+		for _, k := range f.Series[0].Marks {
+			var batch int64
+			_, _ = fmt.Sscan(f.X.Categories[int(k.X)], &batch)
+			w, known := want[fmt.Sprint(batch, f.Y.Categories[int(k.Y)])]
+			if !known || !same(k.Value, w) || (k.Tone == figure.Failed) != math.IsNaN(w) {
+				t.Errorf("median %v: %s: %v %s, want %v", median, k.Text, k.Value, k.Tone, w)
+			}
+		}
+		if f.Marks() != 8 {
+			t.Errorf("%d cells", f.Marks())
+		}
+	}
+	req.By = "backend"
+	if f, err := maker.Heatmap(req); err != nil || len(f.Panels) != 2 || f.Panels[1].Title != "cuda" {
+		t.Errorf("by backend: %+v, %v", f, err)
+	}
+}
+
+func TestLines(t *testing.T) {
+	req := points(t, stored(t, grid()...), "backend=cpu")
+	f, err := maker.Lines(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	if f.X.Scale != figure.Log || f.X.Label != "batch_size" || len(f.Series) != 2 || f.Series[0].Name != "dim=64" {
+		t.Errorf("%s, %s, %d lines", f.X.Label, f.X.Scale, len(f.Series))
+	}
+	medians := map[string]float64{}
+	for _, p := range req.All {
+		for _, v := range p.Metrics {
+			if v.Metric == "latency" {
+				medians[fmt.Sprint("dim=", p.Params["dim"], *p.BatchSize)] = *v.Median
+			}
+		}
+	}
+	for _, s := range f.Series {
+		for _, k := range s.Marks {
+			want, ok := medians[s.Name+fmt.Sprint(k.X)]
+			if ok && k.Y != want || !ok && k.Tone != figure.Failed {
+				t.Errorf("%s at %v is %v, want %v", s.Name, k.X, k.Y, want)
+			}
+		}
+	}
+}
+
+func TestPareto(t *testing.T) {
+	req := points(t, stored(t, grid()...), "backend=cpu")
+	req.X, req.Y = "latency", "accuracy"
+	f, err := maker.Pareto(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	front, beaten := marks(figure.Panel{Series: f.Series}, "front"), marks(figure.Panel{Series: f.Series}, "beaten")
+	everything := slices.Concat(front, beaten)
+	beats := func(a, b figure.Mark) bool { return a.X <= b.X && a.Y >= b.Y && (a.X < b.X || a.Y > b.Y) }
+	for i, k := range everything {
+		beaten := slices.ContainsFunc(everything, func(other figure.Mark) bool { return beats(other, k) })
+		if beaten != (i >= len(front)) {
+			t.Errorf("%s: beaten is %v", k.Text, beaten)
+		}
+	}
+	if len(front) < 2 || len(beaten) < 2 || len(everything) != 7 || f.Y.Better != figure.Higher {
+		t.Errorf("%d on the front, %d beaten", len(front), len(beaten))
+	}
+}
+
+// TestParetoOfMany: the front is whole, and what it beats is put together.
+func TestParetoOfMany(t *testing.T) {
+	req := points(t, stored(t, grid()[:1]...), "")
+	one := req.All[0]
+	req.All = nil
+	for i := range 5000 {
+		p := one
+		latency, accuracy := one.Metrics[0], one.Metrics[1]
+		latency.Median, accuracy.Median = new(float64(1000+i%100)), new(float64(i/100%50)/100)
+		p.Metrics = []summary.Value{latency, accuracy}
+		req.All = append(req.All, p)
+	}
+	req.X, req.Y = "latency", "accuracy"
+	f, err := maker.Pareto(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	n := 0
+	for _, s := range f.Series {
+		for _, k := range s.Marks {
+			n += max(k.Count, 1)
+		}
+	}
+	if n != 5000 {
+		t.Errorf("%d points of 5000", n)
+	}
+}
+
+// TestRefusals: what cannot be drawn is said with its cure.
+func TestRefusals(t *testing.T) {
+	db := stored(t, grid()...)
+	whole, single := points(t, db, ""), points(t, db, "bs=1 dim=64")
+	with := func(p figures.Points, edit func(*figures.Points)) figures.Points { edit(&p); return p }
+	for says, draw := range map[string]func() (*figure.Figure, error){
+		"no point that matches has a value of latecy; did you mean latency?": func() (*figure.Figure, error) {
+			return maker.Lines(with(whole, func(p *figures.Points) { p.Metric = "latecy" }))
+		},
+		"heatmap needs two axes with several values; points differ in backend (2); plot lines draws one": func() (*figure.Figure, error) { return maker.Heatmap(single) },
+		"--x dim: all points have 64; points differ in backend (2)": func() (*figure.Figure, error) {
+			return maker.Lines(with(single, func(p *figures.Points) { p.X = "dim" }))
+		},
+		"--x nothing: no point has it; points differ in batch_size (4), dim (2), backend (2)": func() (*figure.Figure, error) {
+			return maker.Heatmap(with(whole, func(p *figures.Points) { p.X = "nothing" }))
+		},
+		"want two axes": func() (*figure.Figure, error) {
+			return maker.Heatmap(with(whole, func(p *figures.Points) { p.X, p.Y = "dim", "param.dim" }))
+		},
+		"pareto needs two metrics: --x METRIC --y METRIC": func() (*figure.Figure, error) { return maker.Pareto(whole) },
+		"--y: no point that matches has a value of rmse": func() (*figure.Figure, error) {
+			return maker.Pareto(with(whole, func(p *figures.Points) { p.X, p.Y = "latency", "rmse" }))
+		},
+	} {
+		if f, err := draw(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, %v, want %s", f, err, says)
+		}
+	}
+}
+
+// TestHostileNames: names steer nothing, end no line, and are not repeated at full length.
+func TestHostileNames(t *testing.T) {
+	var runs []schema.Run
+	for i, name := range []string{"a\x1b]0;x\x07b", "<script>alert(1)</script>", "\u202egnp.exe", strings.Repeat("long", 2500), "two\nlines"} {
+		for n := range 3 {
+			r := runOf(10*i+n, i%2, 1<<i, 64, 1000)
+			r.Variant = name
+			r.PointID = schema.PointID(&r)
+			runs = append(runs, r)
+		}
+	}
+	db := stored(t, runs...)
+	for _, draw := range []func() (*figure.Figure, error){
+		func() (*figure.Figure, error) { f, _, err := maker.ECDF(ctx, db, figures.Sampled{}); return f, err },
+		func() (*figure.Figure, error) { f, _, err := maker.Runs(ctx, db, figures.Sampled{}); return f, err },
+		func() (*figure.Figure, error) { f, _, err := maker.History(ctx, db, history.Request{}); return f, err },
+		func() (*figure.Figure, error) { return maker.Heatmap(points(t, db, "")) },
+		func() (*figure.Figure, error) { return maker.Lines(points(t, db, "")) },
+	} {
+		f, err := draw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(t, f)
+	}
+}
