@@ -175,6 +175,11 @@ func TestCompareLinesCount(t *testing.T) {
 	}
 	said(w.sessions(), "one session, interleaved in 1 of 2 points: runs of a block")
 	said(w.differs(), "the same machine lab3 (not known of 2 runs); nothing known differs (12 of 9,010 runs looked at)")
+	c.Differs = []facts.Difference{{Name: "env.runner.config_sha256", Base: []string{"a"}, Head: []string{"b"}}}
+	said(w.differs(), "; differs: env: or another setting that is not stored (12")
+	c.Rows = []compare.Row{{HeadID: "1"}}
+	said(w.differs(), "; nothing known differs (12")
+	c.Rows, c.Differs = nil, nil
 	said([]string{w.side("base", c.Base)}, "abcdefg (of 3 runs, no commit is known)")
 	said([]string{w.next()}, "neurolens explain a 'b c' --metric latency --threshold 5% --strict --store 'my store'")
 	c.Points[1].Blocks = 6
