@@ -27,7 +27,11 @@ type Detail struct {
 
 // Table is the row of the run, with every column of runs.
 func (d *Detail) Table() answer.Table {
-	return answer.Table{Columns: answer.RunColumns(), Rows: [][]any{answer.RunRow(&d.Run, d.Digest)}}
+	t := answer.Table{Columns: answer.RunColumns(), Rows: [][]any{answer.RunRow(&d.Run, d.Digest)}}
+	for i, c := range t.Columns {
+		t.Rows[0][i] = answer.OfRun(c, t.Rows[0][i])
+	}
+	return t
 }
 
 // Show gives one run by its id, or by a prefix or suffix of the id that no other run has, in any case of letters. An

@@ -165,7 +165,7 @@ func (c Columns) Of(t answer.Table, stored int) (answer.Table, error) {
 			case one.entry != "":
 				values = append(values, entryOf(value, one.entry))
 			default:
-				values = append(values, value)
+				values = append(values, answer.OfRun(out.Columns[i], value))
 			}
 		}
 		out.Rows = append(out.Rows, append(values, row[stored:]...))
