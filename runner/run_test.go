@@ -196,6 +196,16 @@ func TestRunHidesSecrets(t *testing.T) {
 	if !strings.HasSuffix(run.Error, ": <hidden>") {
 		t.Errorf("the error is stored as %q", run.Error)
 	}
+	said := task.Outcome{Facts: map[string]string{}}
+	for _, fact := range []string{"runner.stack", "runner.traceback", "runner.cleanup_error"} {
+		said.Facts[fact] = "it said correct-horse-battery"
+	}
+	hideSecrets(&said, probe.NewMask(os.Environ()))
+	for fact, text := range said.Facts {
+		if text != "it said <hidden>" {
+			t.Errorf("%s is stored as %q", fact, text)
+		}
+	}
 	if run.Params["k"] != "abcdefgh" || run.PointID != schema.PointID(&run) {
 		t.Errorf("the parameter is stored as %q", run.Params["k"])
 	}
