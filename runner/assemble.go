@@ -105,7 +105,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 		env.Facts["sweep.sha256"] = a.sweep.SHA256
 	}
 	if a.flags != "" {
-		env.Facts["runner.flags"] = a.flags
+		env.Facts["runner.flags"] = hideFlags(a.flags, t.Mask())
 	}
 	if a.processStart != "" && l.Point.Executor == schema.ExecutorCommand {
 		env.Facts[factProcessStart] = a.processStart
