@@ -175,17 +175,8 @@ func (c Columns) Of(t answer.Table, stored int) (answer.Table, error) {
 
 // known tells whether any of some runs has the parameter that was named without a prefix: it is a slip of the pen otherwise.
 func (c column) known(t answer.Table, place int) error {
-	if !c.bare || len(t.Rows) == 0 {
-		return nil
-	}
-	seen := map[string]bool{}
-	for _, row := range t.Rows {
-		entries, _ := row[place].(map[string]any)
-		for name := range entries {
-			seen[name] = true
-		}
-	}
-	if seen[c.entry] {
+	seen := entriesOf(t, place)
+	if !c.bare || len(t.Rows) == 0 || seen[c.entry] {
 		return nil
 	}
 	hint := ""
@@ -194,6 +185,38 @@ func (c column) known(t answer.Table, place int) error {
 		hint = "; did you mean " + near + "?"
 	}
 	return fmt.Errorf("--columns: there is no column, and none of these runs has a parameter %q%s", c.entry, hint)
+}
+
+// entriesOf are the names of the entries that any of some runs has in a column.
+func entriesOf(t answer.Table, place int) map[string]bool {
+	seen := map[string]bool{}
+	for _, row := range t.Rows {
+		entries, _ := row[place].(map[string]any)
+		for name := range entries {
+			seen[name] = true
+		}
+	}
+	return seen
+}
+
+// absent says which tags and facts were asked for that none of some runs has, with those that may be meant.
+func (c Columns) absent(t answer.Table) (lines []string) {
+	for _, one := range c {
+		if one.entry == "" || one.bare {
+			continue
+		}
+		seen := entriesOf(t, t.Index(one.name))
+		if seen[one.entry] {
+			continue
+		}
+		prefix := filter.PrefixOf(one.name) + "."
+		line := "none of these runs has " + prefix + one.entry
+		if near := schema.Nearest(one.entry, slices.Sorted(maps.Keys(seen))); near != "" {
+			line += "; did you mean " + prefix + near + "?"
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 func entryOf(value any, name string) any {
@@ -236,6 +259,7 @@ func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View
 		names := slices.Compact(slices.Sorted(slices.Values(metrics.Values)))
 		v.Above = []string{strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "" }), ", ")}
 	}
+	v.Below = append(v.Below, c.absent(t)...)
 	return output.Narrowed(v, l.Reader.Page()), nil
 }
 
