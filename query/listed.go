@@ -14,6 +14,7 @@ import (
 // show.
 type ListedRun struct {
 	RunID, Suite, Side string
+	Session, Resumes   string // Resumes is the session that its session goes on from
 	facts.Point
 	Purpose      schema.Purpose
 	Status       schema.Status
@@ -30,14 +31,15 @@ type ListedRun struct {
 
 // listedColumns are the columns of runs that ListedRunOf takes, but env.
 var listedColumns = []string{
-	"run_id", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
+	"run_id", "session_id", "resumes", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
 	"metric", "unit", "level", "n_samples", "mean", "p50", "p99", "status", "stage", "error_kind",
 }
 
 // ListedRunOf is a run, which may be stored or not, as listings show it.
 func ListedRunOf(r *schema.Run) ListedRun {
 	l := ListedRun{
-		RunID: r.RunID, Suite: r.Suite, Side: r.Side, Purpose: r.Purpose, Status: r.Status, Wrong: schema.IsWrong(r.Status, r.Stage, r.ErrorKind), StartedAt: r.StartedAt,
+		RunID: r.RunID, Suite: r.Suite, Side: r.Side, Session: r.SessionID, Resumes: r.Resumes,
+		Purpose: r.Purpose, Status: r.Status, Wrong: schema.IsWrong(r.Status, r.Stage, r.ErrorKind), StartedAt: r.StartedAt,
 		Point: facts.Point{
 			Benchmark: r.Benchmark, Variant: r.Variant, Backend: r.Backend, Model: r.Model, Precision: r.Precision,
 			BatchSize: r.BatchSize, SeqLen: r.SeqLen, Machine: r.Env.Machine, Params: r.Params,
