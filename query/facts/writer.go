@@ -62,7 +62,7 @@ func (w Writer) Untold(all []Difference) (d Difference, found bool) {
 
 // configures tells differences that the hash of all settings has a part in.
 func (w Writer) configures(d Difference) bool {
-	return w.asked(d) || d.Name == "executor" || strings.HasPrefix(d.Name, "env.python.") || strings.HasPrefix(d.Name, "env.build.")
+	return w.asked(d) || d.Name == "executor" || d.Name == "applied.threads" || strings.HasPrefix(d.Name, "env.python.") || strings.HasPrefix(d.Name, "env.build.")
 }
 
 // Once are the telling differences, each once: that what was asked for was applied is not among them.

@@ -87,6 +87,7 @@ func TestUntold(t *testing.T) {
 	hash := facts.Difference{Name: "env.runner.config_sha256"}
 	for other, want := range map[string]bool{
 		"git_commit": true, "env.sweep.sha256": true, "env.runner.iterations": false, "env.runner.command": false, "env.python.executable": false, "executor": false,
+		"applied.threads": false,
 	} {
 		if d, found := writer().Untold([]facts.Difference{{Name: other}, hash}); found != want || found && d.Name != hash.Name {
 			t.Errorf("beside %s: %v, %v", other, d, found)
