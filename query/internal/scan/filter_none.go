@@ -113,6 +113,12 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 		}
 	}
 	text := "no run matches " + shown
+	if c, stored := schema.Runs.Column(w.Field.Column.Name); stored && w.Field.Entry+w.Field.Metric == "" {
+		row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(" + duck.Identifier(c.Name) + ") FROM " + r.Src.Scan([]*schema.Column{c}, "")})
+		if err != nil || duck.Integer(row[0]) == 0 {
+			return text + "; none has a value of " + key, err
+		}
+	}
 	if w.Field.Column.Name == "status" && slices.Contains([]string{"failed", "failure", "fail"}, w.Values[0].Text) {
 		return text + "; status!=ok is every run that did not end well", nil
 	}
