@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -239,7 +240,7 @@ func (g *grouper) checkKeys(ctx context.Context, r *scan.Reader, values []driver
 			return err
 		}
 		if !slices.Contains(names, k.field.Entry) {
-			return fault.Input("by: there is no column and no run has a parameter %q%s", fault.Brief(k.field.Entry), scan.Suggestion(k.field.Entry, names))
+			return fault.Input("by: there is no column and no run has a parameter %q%s", fault.Brief(k.field.Entry), meant.Key(k.field.Entry, names))
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -153,7 +154,7 @@ func (r *Reader) Check(ctx context.Context, doubts []filter.Unsure) error {
 		case d.Unit != "" && !slices.Contains(units, d.Unit):
 			return filter.ErrorAt(d.Word.Text, d.Offset, "unit %q is not known, and no run has it", fault.Brief(d.Unit))
 		case d.Unit == "" && !slices.Contains(names, d.Field.Entry):
-			return filter.ErrorAt(d.Word.Text, d.Offset, "there is no column and no run has a parameter %q%s", fault.Brief(d.Word.Key), keyMeant(d.Word, names))
+			return filter.ErrorAt(d.Word.Text, d.Offset, "there is no column and no run has a parameter %q%s", fault.Brief(d.Word.Key), meant.Word(d.Word, names))
 		}
 	}
 	return nil

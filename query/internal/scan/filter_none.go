@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -109,7 +110,7 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 			return "", err
 		}
 		if !slices.Contains(names, w.Field.Entry) {
-			return noKey(w, names), nil
+			return meant.NoEntry(w, names), nil
 		}
 	}
 	text := "no run matches " + shown
@@ -133,7 +134,7 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	if err != nil {
 		return "", err
 	}
-	return text + valuesInstead(w.Values[0].Text, values), nil
+	return text + meant.Value(w.Values[0].Text, values), nil
 }
 
 // noCommit says that no run has a commit, with those that runs have where they are few.
@@ -149,89 +150,10 @@ func (r *Reader) noCommit(ctx context.Context, shown string) (string, error) {
 	for i, c := range commits {
 		commits[i] = c[:min(short, len(c))]
 	}
-	return shown + ": no run has a commit that begins so" + few(commits), nil
+	return shown + ": no run has a commit that begins so" + meant.Few(commits), nil
 }
 
 // countsFromLast tells whether a session is named by how many came after it.
 func countsFromLast(values []filter.Value) bool {
-	return slices.ContainsFunc(values, func(v filter.Value) bool { _, ok := lastButN(v.Text); return ok })
-}
-
-// noKey says that no run has an entry of a map, and which one may be meant: one like it, else a column of that name.
-func noKey(w filter.CompiledWord, names []string) string {
-	prefix := filter.PrefixOf(w.Field.Column.Name) + "."
-	text := "no run has " + prefix + fault.Brief(w.Field.Entry)
-	if near := similar(w.Field.Entry, names); near != "" {
-		return text + "; did you mean " + prefix + fault.Brief(near) + "?"
-	}
-	if _, ok := schema.Runs.Column(schema.CanonicalAlias(w.Field.Entry)); ok {
-		return text + "; did you mean the column " + w.Field.Entry + "?"
-	}
-	if prefix == "env." {
-		return text + "; neurolens env names the facts"
-	}
-	return text + few(names)
-}
-
-// mostValues is how many values are named in place of one that no run has.
-const mostValues = 3
-
-// valuesInstead names the value that was probably meant, else all where they are few.
-func valuesInstead(value string, values []string) string {
-	if bare := strings.Trim(value, "'"); bare != value && slices.Contains(values, bare) {
-		return "; did you mean " + fault.Brief(bare) + "?"
-	}
-	if strings.ContainsAny(value, ";:=") {
-		return "; conditions are separated by spaces"
-	}
-	if near := similar(value, values); near != "" {
-		return "; did you mean " + fault.Brief(near) + "?"
-	}
-	return few(values)
-}
-
-// few names values, where they are few.
-func few(values []string) string {
-	if len(values) == 0 || len(values) > mostValues {
-		return ""
-	}
-	shown := make([]string, len(values))
-	for i, v := range values {
-		shown[i] = fault.Brief(v)
-	}
-	return "; runs have " + strings.Join(shown, ", ")
-}
-
-// similar is the text that another one probably means: one that is spelt like it, else the shortest one that has it as a
-// whole word.
-func similar(text string, candidates []string) string {
-	if near := schema.Nearest(text, candidates); near != "" {
-		return near
-	}
-	const least = 2 // letters, to be looked for in others
-	best := ""
-	for _, c := range candidates {
-		if len(text) >= least && asWord(c, text) && (best == "" || len(c) < len(best)) {
-			best = c
-		}
-	}
-	return best
-}
-
-// asWord tells whether a text stands in another one, with nothing that belongs to a word on either side.
-func asWord(in, text string) bool {
-	letter := func(b byte) bool {
-		return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_'
-	}
-	for at := 0; ; at++ {
-		i := strings.Index(in[at:], text)
-		if i < 0 {
-			return false
-		}
-		at += i
-		end := at + len(text)
-		if (at == 0 || !letter(in[at-1])) && (end == len(in) || !letter(in[end])) {
-			return true
-		}
-	}
+	return slices.ContainsFunc(values, func(v filter.Value) bool { _, ok := filter.LastButN(v.Text); return ok })
 }
