@@ -158,21 +158,38 @@ func TestSameProgram(t *testing.T) {
 	}
 }
 
-// TestWordsMeant: a number beside a program is an argument of it, and the error shows how to write that.
-func TestWordsMeant(t *testing.T) {
-	for want, a := range map[string]struct {
-		args  []string
-		given map[string]string
-	}{
-		"neurolens bench -- sleep 0.01, or quotes": {[]string{"sleep", "0.01"}, map[string]string{}},
-		"--ignore-exit=7":                          {[]string{"false", "7"}, map[string]string{"ignore_exit": "true"}},
+// TestUnquotedArguments: a number beside a program is an argument of it, and the error shows how to write that.
+func TestUnquotedArguments(t *testing.T) {
+	args := []string{"sleep", "0.01"}
+	_, err := Open(Asked{Args: args, Dash: -1}, &sweep.Overrides{})
+	if want := "neurolens bench -- sleep 0.01, or quotes"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%q: %v, want %q in it", args, err, want)
+	}
+	if _, err := Open(Asked{Args: args, Dash: 0}, &sweep.Overrides{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestValueApart: a text behind an option that takes its value behind a = is refused where it was meant to be the value, and is a
+// program anywhere else.
+func TestValueApart(t *testing.T) {
+	for _, c := range []struct{ words, args, want string }{
+		{"bench --shell bash a b", "bash a b", "write --shell=bash"},
+		{"bench a --shell /bin/zsh b", "a /bin/zsh b", "write --shell=/bin/zsh"},
+		{"bench --shell none a", "none a", "leave it out"},
+		{"bench --ignore-exit 3 false", "3 false", "write --ignore-exit=3"},
+		{"bench -i 1,2 false", "1,2 false", "write --ignore-exit=1,2"},
+		{"bench --ignore-exit true false", "true false", "write --ignore-exit=true"},
+		{"bench --ignore-exit true", "true", ""},
+		{"bench true false --ignore-exit", "true false", ""},
+		{"bench bash zsh --shell", "bash zsh", ""},
+		{"bench --shell a bash", "a bash", ""},
+		{"bench -- --shell bash", "--shell bash", ""},
 	} {
-		_, err := Open(Asked{Args: a.args, Dash: -1}, &sweep.Overrides{Given: a.given})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q in it", a.args, err, want)
-		}
-		if _, err := Open(Asked{Args: a.args, Dash: 0}, &sweep.Overrides{Given: a.given}); err != nil {
-			t.Error(err)
+		a := Asked{Words: strings.Fields(c.words), Args: strings.Fields(c.args)}
+		err := a.refuseValueApart()
+		if fmt.Sprint(err) == "<nil>" != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q in it", c.words, err, c.want)
 		}
 	}
 }

@@ -38,18 +38,54 @@ func fileBeside(name string) string {
 	return ""
 }
 
-// wordsMeant refuses a program whose numbers stand beside it without quotes, as each would be a program of its own: sleep 1.
-// Another word may be a program by the time that it is started.
-func (a *Asked) wordsMeant(o *sweep.Overrides) error {
+// openOptions are options that may stand without a value, which then stands behind a = alone. Each has what tells the value that a
+// text behind it was meant to be.
+var openOptions = []struct {
+	names []string
+	means func(text string, alone bool) bool
+}{
+	{[]string{"--shell"}, func(text string, _ bool) bool { return slices.Contains(shells, filepath.Base(text)) }},
+	{[]string{"--ignore-exit", "-i"}, func(text string, alone bool) bool { return isNumber(text) || text == "true" && !alone }},
+}
+
+// shells are programs that --shell names. The last one is that of other tools for none.
+var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "yash", "busybox", noShell}
+
+const noShell = "none"
+
+// refuseValueApart refuses a text that was meant to be the value of the option before it: it would be a program to measure.
+func (a *Asked) refuseValueApart() error {
+	alone := len(a.Args) == 1
+	for i, word := range a.Words {
+		if word == "--" {
+			return nil
+		}
+		for _, option := range openOptions {
+			if i+1 == len(a.Words) || !slices.Contains(option.names, word) {
+				continue
+			}
+			text := a.Words[i+1]
+			switch _, err := exec.LookPath(text); {
+			case !option.means(text, alone) || !slices.Contains(a.Args, text):
+			case text == noShell && err != nil:
+				return fmt.Errorf("%s %s: programs run without a shell unless --shell is given: leave it out", option.names[0], text)
+			case text != noShell:
+				return fmt.Errorf("%s %s: a text apart from the option is a program to measure: write %s=%s", option.names[0], text, option.names[0], text)
+			}
+		}
+	}
+	return nil
+}
+
+// refuseUnquotedArguments refuses a program whose numbers stand beside it without quotes, as each would be a program of its own:
+// sleep 1. Another word may be a program by the time that it is started.
+func (a *Asked) refuseUnquotedArguments(o *sweep.Overrides) error {
 	if a.Dash >= 0 || len(a.Args) < 2 || len(o.Set) > 0 {
 		return nil
 	}
 	for _, word := range a.Args[1:] {
 		if _, err := exec.LookPath(word); err == nil || !isNumber(word) {
 			continue
-		}
-		if o.Given["ignore_exit"] == "true" {
-			return fmt.Errorf("%q is no program on PATH: write --ignore-exit=%s for that exit status", word, word)
 		}
 		return fmt.Errorf("%q is no program on PATH: each text is a program of its own; for one with its arguments write neurolens bench -- %s, or quotes around it",
 			word, strings.Join(a.Args, " "))

@@ -17,6 +17,7 @@ import (
 // Asked is what bench was asked to measure.
 type Asked struct {
 	Args  []string
+	Words []string  // of the whole command line
 	Dash  int       // how many of them stand before --; negative: there is none
 	File  string    // the sweep file, by an option of its own; empty: not given
 	Stdin io.Reader // what - stands for
@@ -34,6 +35,9 @@ type Source struct {
 // Open opens what was asked for: several sweep files, or one sweep. What the command line says of programs is written for the
 // sweep of a line, in which a brace that names no axis stands for itself.
 func Open(a Asked, o *sweep.Overrides) ([]*Source, error) {
+	if err := a.refuseValueApart(); err != nil {
+		return nil, err
+	}
 	switch {
 	case a.File != "" && len(a.Args) > 0:
 		return nil, fmt.Errorf("the sweep file is given twice: %s and --config %s", a.Args[0], a.File)
@@ -92,7 +96,7 @@ func (a *Asked) files() (all []*Source, err error) {
 func (a *Asked) line(o *sweep.Overrides) (*Source, error) {
 	shell, asked := o.Given["shell"]
 	l := line{texts: a.Args, axes: o.Params, shell: asked && shell != "false"}
-	if err := a.wordsMeant(o); err != nil && !l.shell {
+	if err := a.refuseUnquotedArguments(o); err != nil && !l.shell {
 		return nil, err
 	}
 	if a.Dash == 0 { // the words of one program
