@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -158,15 +159,33 @@ func TestSameProgram(t *testing.T) {
 	}
 }
 
-// TestUnquotedArguments: a number beside a program is an argument of it, and the error shows how to write that.
+// TestUnquotedArguments: what stands beside a program and is none is an argument of it, and the error shows how to write that.
 func TestUnquotedArguments(t *testing.T) {
-	args := []string{"sleep", "0.01"}
-	_, err := Open(Asked{Args: args, Dash: -1}, &sweep.Overrides{})
-	if want := "neurolens bench -- sleep 0.01, or quotes"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%q: %v, want %q in it", args, err, want)
+	bin := t.TempDir()
+	for _, name := range []string{"sort", "python3", "uniq"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := Open(Asked{Args: args, Dash: 0}, &sweep.Overrides{}); err != nil {
-		t.Error(err)
+	t.Setenv("PATH", bin)
+	for line, want := range map[string]string{
+		"sort 0.01": "bench -- sort 0.01, or quotes", "sort big.txt": "bench -- sort big.txt,", "sort 1s": "bench -- sort 1s,",
+		"python3 p.py": "bench -- python3 p.py,", "sort {n}": "bench -- sort '{n}',",
+		"sort uniq": "", "sort {tool}": "", "sort p.py": "", "sort net.onnx": "", "gone big.txt": "",
+	} {
+		args := strings.Fields(line)
+		o := sweep.Overrides{Given: map[string]string{}, Params: map[string]string{"n": "1,2", "tool": "uniq,sort"}}
+		err := (&Asked{Args: args, Dash: -1}).refuseUnquotedArguments(&o)
+		if fmt.Sprint(err) == "<nil>" != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q in it", line, err, want)
+		}
+		if err := (&Asked{Args: args, Dash: 0}).refuseUnquotedArguments(&o); err != nil {
+			t.Error(err)
+		}
+		o.Given["setup"] = "make"
+		if err := (&Asked{Args: args, Dash: -1}).refuseUnquotedArguments(&o); err != nil && line != "sort 0.01" {
+			t.Errorf("%s: what a setup makes is a program: %v", line, err)
+		}
 	}
 }
 

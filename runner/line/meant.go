@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -77,20 +78,53 @@ func (a *Asked) refuseValueApart() error {
 	return nil
 }
 
-// refuseUnquotedArguments refuses a program whose numbers stand beside it without quotes, as each would be a program of its own:
-// sleep 1. Another word may be a program by the time that it is started.
+// refuseUnquotedArguments refuses a program whose arguments stand beside it without quotes, as each would be a program of its own:
+// sort big.txt. What a setup makes may be a program by the time that it is started, but for a number.
 func (a *Asked) refuseUnquotedArguments(o *sweep.Overrides) error {
-	if a.Dash >= 0 || len(a.Args) < 2 || len(o.Set) > 0 {
+	if a.Dash >= 0 || len(a.Args) < 2 || len(o.Set) > 0 || strings.ContainsAny(a.Args[0], " \t\n") {
+		return nil
+	}
+	if _, err := exec.LookPath(a.Args[0]); err != nil {
 		return nil
 	}
 	for _, word := range a.Args[1:] {
-		if _, err := exec.LookPath(word); err == nil || !isNumber(word) {
+		why := notProgram(a.Args[0], filledOnce(word, o.Params))
+		if why == "" || o.Given["setup"] != "" && !isNumber(word) {
 			continue
 		}
-		return fmt.Errorf("%q is no program on PATH: each text is a program of its own; for one with its arguments write neurolens bench -- %s, or quotes around it",
-			word, strings.Join(a.Args, " "))
+		together, err := words.Join(a.Args)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%q is %s: each text is a program of its own; for one with its arguments write neurolens bench -- %s, or quotes around it", word, why, together)
 	}
 	return nil
+}
+
+// notProgram says what makes a word an argument of the program before it; empty: it may be a program, or what else can be measured.
+func notProgram(program, word string) string {
+	isPython := strings.HasPrefix(filepath.Base(program), "python")
+	_, isModel := models[filepath.Ext(word)]
+	if file, _, _ := strings.Cut(word, ".py:"); file != word || filepath.Ext(word) == ".py" {
+		if isPython {
+			return "a Python file, whose benchmarks would be measured"
+		}
+		return ""
+	}
+	_, err := exec.LookPath(word)
+	if err == nil || isModel || strings.ContainsAny(word, " \t\n'\"\\") {
+		return ""
+	}
+	return "no program on PATH"
+}
+
+// filledOnce is a word with the first value of each axis that stands in it.
+func filledOnce(word string, axes map[string]string) string {
+	for name, values := range axes {
+		first, _, _ := strings.Cut(values, ",")
+		word = strings.ReplaceAll(word, "{"+name+"}", first)
+	}
+	return word
 }
 
 // isNumber tells a word that is an argument and no name.
