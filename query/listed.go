@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -60,12 +60,12 @@ const rateUnit = "1/s"
 
 // listed are the runs of a part that was read with listedColumns.
 func (p *part) listed(ctx context.Context, metrics []string) ([]ListedRun, error) {
-	stored := scan.NewStored(schema.Runs, p.columns)
+	rows := stored.New(schema.Runs, p.columns)
 	all := make([]ListedRun, len(p.Rows))
 	var rates []schema.ULID
 	var places []int
 	for i, row := range p.Rows {
-		run := stored.Run(row)
+		run := rows.Run(row)
 		all[i] = ListedRunOf(&run)
 		if p.beside != nil {
 			all[i].Metrics = p.beside[i]
@@ -82,9 +82,9 @@ func (p *part) listed(ctx context.Context, metrics []string) ([]ListedRun, error
 	if err != nil {
 		return nil, err
 	}
-	stored = scan.NewStored(schema.Runs, env)
+	rows = stored.New(schema.Runs, env)
 	for i, row := range t.Rows {
-		run, listed := stored.Run(row), &all[places[i]]
+		run, listed := rows.Run(row), &all[places[i]]
 		listed.UnitInFile = UnitInFile(&run, listed.Metric)
 		for k := range listed.Metrics {
 			listed.Metrics[k].UnitInFile = UnitInFile(&run, metrics[k])

@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -81,7 +82,7 @@ func detail(ctx context.Context, r *scan.Reader, run schema.ULID) (Detail, error
 	if err != nil {
 		return d, err
 	}
-	d.Run, d.Digest = schema.StoredRunOf(scan.NewStored(schema.Runs, schema.Runs.Columns).Row(t.Rows[0]))
+	d.Run, d.Digest = schema.StoredRunOf(stored.New(schema.Runs, schema.Runs.Columns).Row(t.Rows[0]))
 	src := r.Src.Of(ids)
 	if err := (&scan.Reader{Conn: r.Conn, Src: src}).CheckSamples(ctx); err != nil {
 		return d, err
@@ -100,10 +101,10 @@ func metrics(ctx context.Context, conn *duck.Conn, src *scan.Sources, run *schem
 	if err != nil {
 		return nil, err
 	}
-	stored := scan.NewStored(schema.Samples, columns)
+	rows := stored.New(schema.Samples, columns)
 	all := make([]schema.Metric, len(t.Rows))
 	for i, row := range t.Rows {
-		all[i] = schema.MetricOf(stored.Row(row)[1:])
+		all[i] = schema.MetricOf(rows.Row(row)[1:])
 	}
 	return primaryFirst(all, run.Primary), nil
 }

@@ -34,6 +34,8 @@ type CompiledWord struct {
 	Field Field
 	SQL   string
 	Wants bool // it says what runs have, not what they have not
+	// Silent: runs match though no run has what the word names, which leaves it out, is one of several or asks for runs without it.
+	Silent bool
 }
 
 // NotNumber counts the values of a key that an ordering cannot use.
@@ -57,6 +59,7 @@ type compiler struct {
 	seen    map[string]bool // columns
 	places  map[any]string  // parameters by value
 	within  int             // of how many nots a node stands in
+	either  int             // of how many ors
 }
 
 // Lookups are what a filter needs to know of the stores.
@@ -98,9 +101,13 @@ func (c *compiler) node(n *node) (text, reach string, err error) {
 	if n.kind == tokenWord {
 		return c.word(n.word)
 	}
-	if n.kind == tokenNot {
+	switch n.kind {
+	case tokenNot:
 		c.within++
 		defer func() { c.within-- }()
+	case tokenOr:
+		c.either++
+		defer func() { c.either-- }()
 	}
 	texts, reaches := make([]string, len(n.parts)), make([]string, len(n.parts))
 	for i, part := range n.parts {
@@ -149,7 +156,8 @@ func (c *compiler) word(w *Word) (text, reach string, err error) {
 	if negated {
 		text = not(text)
 	}
-	c.Words = append(c.Words, CompiledWord{w, f, text, c.within == 0 && !negated})
+	wants := c.within == 0 && !negated
+	c.Words = append(c.Words, CompiledWord{w, f, text, wants, !wants || c.either > 0 || slices.ContainsFunc(w.Values, Value.Null)})
 	reach = text
 	for _, n := range c.NotNumbers[known:] {
 		reach = joined([]string{reach, n.SQL}, " OR ")
@@ -223,7 +231,7 @@ func (c *compiler) expression(f Field) string {
 func (c *compiler) equal(w *Word, f Field) (string, error) {
 	var alternatives []string
 	for _, v := range w.Values {
-		if f.Metric != "" && v.Text == "null" && !v.quoted {
+		if f.Metric != "" && v.Null() {
 			some, err := c.ofMetric(f, "value IS NOT NULL")
 			if err != nil {
 				return "", err
@@ -231,7 +239,7 @@ func (c *compiler) equal(w *Word, f Field) (string, error) {
 			alternatives = append(alternatives, "NOT "+some)
 			continue
 		}
-		if v.Text == "null" && !v.quoted && w.Key != KeyBaseline {
+		if v.Null() && w.Key != KeyBaseline {
 			alternatives = append(alternatives, c.expression(f)+" IS NULL")
 			continue
 		}

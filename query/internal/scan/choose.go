@@ -59,7 +59,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	}
 	sel := Selection{cond, order, r.Src.Within(q.Bounds)}
 	sel.Restrict(q.Bounds)
-	return sel, r.remarkAbsent(ctx, sel.Words)
+	return sel, r.remarkAbsent(ctx, cond)
 }
 
 // ignore is for a statement of which the rows do not matter.
