@@ -212,3 +212,42 @@ func TestValueApart(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedPrograms: a script that cannot be executed is no sweep file, and a program in quotes does not stand behind --.
+func TestRefusedPrograms(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"a.sh": "echo\n", "b": "#!/bin/sh\n", "plain": "command: [a]\n", "empty": ""} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args  []string
+		dash  int
+		shell bool
+		want  string
+	}{
+		{[]string{"./a.sh"}, -1, false, "chmod +x ./a.sh, or neurolens bench -- sh ./a.sh"},
+		{[]string{"b"}, -1, false, "chmod +x b, or neurolens bench -- sh b"},
+		{[]string{"plain"}, -1, false, ""},
+		{[]string{"empty"}, -1, false, ""},
+		{[]string{"sleep 0.1 | cat"}, 0, false, "leave -- out: neurolens bench --shell 'sleep 0.1 | cat'"},
+		{[]string{"sleep 1", "sleep 2"}, 0, false, "leave -- out: neurolens bench 'sleep 1' 'sleep 2'"},
+		{[]string{"sleep 1"}, 0, true, "leave -- out: neurolens bench --shell 'sleep 1'"},
+		{[]string{"grep", "a b", "c"}, 0, false, ""},
+	} {
+		o := sweep.Overrides{Given: map[string]string{}}
+		if c.shell {
+			o.Given["shell"] = "true"
+		}
+		sources, err := Open(Asked{Args: c.args, Dash: c.dash}, &o)
+		for _, s := range sources {
+			if s != nil {
+				_ = s.Close()
+			}
+		}
+		if fmt.Sprint(err) == "<nil>" != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q in it", c.args, err, c.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package line
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -125,6 +126,50 @@ func filledOnce(word string, axes map[string]string) string {
 		word = strings.ReplaceAll(word, "{"+name+"}", first)
 	}
 	return word
+}
+
+// refuseScript refuses a script that cannot be executed: it is no sweep file.
+func refuseScript(name string) error {
+	shell := "sh"
+	if ending := strings.TrimPrefix(filepath.Ext(name), "."); slices.Contains(shells, ending) {
+		shell = ending
+	} else if first, err := firstBytes(name, len(hashBang)); err != nil || first != hashBang {
+		return nil
+	}
+	return fmt.Errorf("%s is a script that cannot be executed: chmod +x %s, or neurolens bench -- %s %s", name, name, shell, name)
+}
+
+// hashBang begins a script.
+const hashBang = "#!"
+
+// firstBytes are the first bytes of a file.
+func firstBytes(name string, count int) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	first := make([]byte, count)
+	_, err = io.ReadFull(file, first)
+	return string(first), err
+}
+
+// refuseQuotedProgram refuses a program in quotes behind --, where each word stands by itself.
+func (a *Asked) refuseQuotedProgram(shell bool) error {
+	if a.Dash != 0 || !strings.ContainsAny(a.Args[0], " \t\n") {
+		return nil
+	}
+	if _, err := exec.LookPath(a.Args[0]); err == nil {
+		return nil
+	}
+	quoted, err := words.Join(a.Args)
+	if err != nil {
+		return err
+	}
+	if _, err := words.Split(a.Args[0]); err != nil || shell {
+		quoted = "--shell " + quoted
+	}
+	return fmt.Errorf("%q is no program: behind -- each word of one stands by itself; leave -- out: neurolens bench %s", a.Args[0], quoted)
 }
 
 // isNumber tells a word that is an argument and no name.

@@ -48,6 +48,9 @@ func Open(a Asked, o *sweep.Overrides) ([]*Source, error) {
 	case a.Dash > 0:
 		return nil, fmt.Errorf("%q stands before --, and a program behind it: want one of them", a.Args[0])
 	case a.Dash < 0 && len(a.Args) == 1 && isPlainFile(a.Args[0]):
+		if err := refuseScript(a.Args[0]); err != nil {
+			return nil, err
+		}
 	case a.Dash == 0 || !slices.ContainsFunc(a.Args, isFile):
 		source, err := a.line(o)
 		return []*Source{source}, err
@@ -97,6 +100,9 @@ func (a *Asked) line(o *sweep.Overrides) (*Source, error) {
 	shell, asked := o.Given["shell"]
 	l := line{texts: a.Args, axes: o.Params, shell: asked && shell != "false"}
 	if err := a.refuseUnquotedArguments(o); err != nil && !l.shell {
+		return nil, err
+	}
+	if err := a.refuseQuotedProgram(l.shell); err != nil {
 		return nil, err
 	}
 	if a.Dash == 0 { // the words of one program
