@@ -125,7 +125,7 @@ func binned(values []float64, unit string) []bin {
 // bulk is from where to where most samples are: all of them, but for a few that are further from the quartiles than three
 // times their distance.
 func bulk(values []float64) (low, high float64) {
-	const few, far = 0.05, 3
+	const few, far = 0.15, 3
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	low, high = sorted[0], sorted[n-1]
