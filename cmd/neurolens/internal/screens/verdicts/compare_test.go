@@ -199,7 +199,10 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Base.Since, c.Head.Since = 1, 1
 	c.Points[0].History, c.Points[0].Gap = 3, (50 * time.Hour).Microseconds()
 	said(w.sessions(), "different sessions: no verdict before 7 earlier ones 3 days or more apart tell what sessions differ by; 3 are known|"+
-		"to settle it: both sides in one session (bench --against COMMIT)")
+		"to settle it: measure both by turns in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)")
+	c.Base.Sessions, c.Head.Sessions = []string{"01M0000000000000000000000A", "01M0000000000000000000000B"}, []string{"01M0000000000000000000000B", "01M0000000000000000000000C"}
+	said(w.sessions(), "to settle it: compare them in one session: session=0000000B in both filters")
+	c.Base.Sessions, c.Head.Sessions = []string{"s"}, []string{"t"}
 	c.Base.Imported, c.Head.Imported, c.Points[0].Gap, c.Points[0].History = 1, 1, -1, -1
 	said(w.sessions(), "no verdict before 7 earlier ones tell what sessions differ by; fewer are known|to settle it: ingest the results of earlier sessions")
 	c.Base.NoSession = 7
