@@ -88,6 +88,7 @@ func (b *bench) open(args []string) ([]*bench, error) {
 
 // session runs one sweep, or says what of it would run.
 func (b *bench) session() error {
+	measuring.Note(b.stderr, b.source.Note)
 	if b.flags.verbose {
 		measuring.Discovered(b.stderr, b.sweep)
 	}

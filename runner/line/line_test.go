@@ -251,3 +251,15 @@ func TestRefusedPrograms(t *testing.T) {
 		}
 	}
 }
+
+// TestUnfilled: a name in braces that has no values is worth a word, but where the language of the program has braces.
+func TestUnfilled(t *testing.T) {
+	for text, want := range map[string]string{
+		"sleep {n}": `{n} in "sleep {n}" stands for itself; -P n=1,2 gives it values`, "sleep 0.{n}{k}": `{n} in "sleep 0.{n}{k}" stands for itself; -P n=1,2 gives it values`,
+		"sleep {k}": "", "awk '{print}'": "", "sh -c 'echo ${n}'": "", "echo {{n}}": "", "find . -exec rm {} +": "", "echo {a,b}": "",
+	} {
+		if got := (line{texts: []string{"true", text}, axes: map[string]string{"k": "1"}}).unfilled(); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -28,6 +28,7 @@ type Source struct {
 	io.ReadCloser
 	Path  string   // of the file; empty: there is none
 	Texts []string // of the line; nil: there is none
+	Note  string   // what is worth a word before it runs; empty: nothing
 
 	place func(line int) string
 }
@@ -127,7 +128,7 @@ func (a *Asked) line(o *sweep.Overrides) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{ReadCloser: io.NopCloser(bytes.NewReader(src)), Texts: l.texts, place: places(src, l.texts)}
+	s := &Source{ReadCloser: io.NopCloser(bytes.NewReader(src)), Texts: l.texts, Note: l.unfilled(), place: places(src, l.texts)}
 	o.Place = s.place
 	return s, nil
 }
