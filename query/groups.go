@@ -23,7 +23,7 @@ type GroupRequest struct {
 	Until  time.Time // runs that started before; the zero time is no bound
 	By     []string  // keys as in a filter (columns, aliases, param.k, tag.k ...); empty: all runs are one group
 	Best   bool      // the best point of each group, in place of all its points
-	Metric string    // that the numbers are of; empty: the primary one of each run. Filter is of the primary one in any case
+	Metric string    // that the numbers are of; and those of Filter; empty: the primary one of each run
 	Sort   []string  // columns of the result, or keys; "-median" for descending; NULL last; empty: by the keys
 	Limit  int       // at most so many groups; 0 is no limit
 }
@@ -120,7 +120,7 @@ type grouper struct {
 
 // group fills found.
 func (g *grouper) group(ctx context.Context, r *scan.Reader) error {
-	sel, err := r.Selected(ctx, scan.Question{Filter: g.req.Filter, Bounds: scan.NewBounds(g.req.Since, g.req.Until), Sort: g.req.By})
+	sel, err := r.Selected(ctx, scan.Question{Filter: g.req.Filter, Bounds: scan.NewBounds(g.req.Since, g.req.Until), Sort: g.req.By, Metric: g.req.Metric})
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type ListRequest struct {
 	Limit  int       // at most so many rows; 0 is no limit
 	Count  bool      // of Pages: Total is wanted, where there is a Limit
 	// Metrics are those whose values are wanted, each once; nil is the primary one of each run. Of one, the columns that sum
-	// samples up are of it, NULL of runs without it. Of several, each has columns of its own behind the others, which are
+	// samples up, also in Filter and Sort, are of it, NULL of runs without it. Of several, each has columns of its own behind the others, which are
 	// of the primary one: metric.NAME, the median or, where none is known, the mean, and metric.NAME.unit.
 	Metrics []string
 }

@@ -69,6 +69,24 @@ type Lookups struct {
 	// Metric makes a table of what runs have of a metric, and gives its name: of_run, the value as SQL over a row of samples,
 	// and its unit.
 	Metric func(metric, value string) (table string, err error)
+	// Shown is the metric of which a listing shows the numbers in place of each run's primary one; empty: of that.
+	Shown string
+}
+
+// field resolves a key. What sums the primary metric up is of the metric that is shown.
+func (l Lookups) field(key string) Field {
+	f := FieldOf(key)
+	if l.Shown == "" || f.Entry != "" || f.Metric != "" {
+		return f
+	}
+	name := f.Column.Name
+	if heads[key] != nil {
+		name = key
+	}
+	if of := metricField(l.Shown + "." + name); of.Metric == l.Shown {
+		return of
+	}
+	return f
 }
 
 // Compile makes a condition of a filter's text. Errors wrap ErrInput, or are those of lookups.
@@ -133,7 +151,7 @@ func joined(conditions []string, operator string) string {
 func not(condition string) string { return "NOT coalesce(" + condition + ", false)" }
 
 func (c *compiler) word(w *Word) (text, reach string, err error) {
-	f := FieldOf(w.Key)
+	f := c.lookups.field(w.Key)
 	if f.Bare && w.hasUnit() {
 		f = metricField(w.Key)
 	}

@@ -21,6 +21,7 @@ type Question struct {
 	Filter string
 	Bounds Bounds
 	Sort   []string // "-key" is descending; empty: newest first
+	Metric string   // of which the numbers of the filter and the order are; empty: of each run's primary one
 }
 
 // Everything tells whether all runs answer the question, newest first.
@@ -40,6 +41,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	lookups := filter.Lookups{
 		IDs:    func(key, value string) ([]string, error) { return r.ids(ctx, key, value) },
 		Metric: func(metric, value string) (string, error) { return r.metricTable(ctx, metric, value) },
+		Shown:  q.Metric,
 	}
 	cond, err := filter.Compile(q.Filter, lookups)
 	if err != nil {
