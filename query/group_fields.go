@@ -108,7 +108,7 @@ func groupField(name string, t answer.Type, meaning string, of func(*Group) any)
 
 // inUnit is a column of numbers in the unit of the row.
 func inUnit(name, meaning string, of func(*Group) *float64) answer.Field[Group] {
-	f := groupField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.Value(of(g)) })
+	f := groupField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.Statistic(of(g)) })
 	f.Unit = schema.UnitOfRow
 	return f
 }

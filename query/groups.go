@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -22,7 +23,7 @@ type GroupRequest struct {
 	Until  time.Time // runs that started before; the zero time is no bound
 	By     []string  // keys as in a filter (columns, aliases, param.k, tag.k ...); empty: all runs are one group
 	Best   bool      // the best point of each group, in place of all its points
-	Metric string    // that the numbers are of; empty: the primary one of each run. Filter is of the primary one in any case
+	Metric string    // that the numbers are of; and those of Filter; empty: the primary one of each run
 	Sort   []string  // columns of the result, or keys; "-median" for descending; NULL last; empty: by the keys
 	Limit  int       // at most so many groups; 0 is no limit
 }
@@ -119,7 +120,7 @@ type grouper struct {
 
 // group fills found.
 func (g *grouper) group(ctx context.Context, r *scan.Reader) error {
-	sel, err := r.Selected(ctx, scan.Question{Filter: g.req.Filter, Bounds: scan.NewBounds(g.req.Since, g.req.Until), Sort: g.req.By})
+	sel, err := r.Selected(ctx, scan.Question{Filter: g.req.Filter, Bounds: scan.NewBounds(g.req.Since, g.req.Until), Sort: g.req.By, Metric: g.req.Metric})
 	if err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (g *grouper) checkKeys(ctx context.Context, r *scan.Reader, values []driver
 			return err
 		}
 		if !slices.Contains(names, k.field.Entry) {
-			return fault.Input("by: there is no column and no run has a parameter %q%s", fault.Brief(k.field.Entry), scan.Suggestion(k.field.Entry, names))
+			return fault.Input("by: there is no column and no run has a parameter %q%s", fault.Brief(k.field.Entry), meant.Key(k.field.Entry, names))
 		}
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -18,7 +18,7 @@ type ListRequest struct {
 	Limit  int       // at most so many rows; 0 is no limit
 	Count  bool      // of Pages: Total is wanted, where there is a Limit
 	// Metrics are those whose values are wanted, each once; nil is the primary one of each run. Of one, the columns that sum
-	// samples up are of it, NULL of runs without it. Of several, each has columns of its own behind the others, which are
+	// samples up, also in Filter and Sort, are of it, NULL of runs without it. Of several, each has columns of its own behind the others, which are
 	// of the primary one: metric.NAME, the median or, where none is known, the mean, and metric.NAME.unit.
 	Metrics []string
 }
@@ -64,9 +64,9 @@ func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 func (db *DB) Runs(ctx context.Context, req ListRequest, columns ...string) ([]schema.Run, error) {
 	var all []schema.Run
 	err := db.pages(ctx, lister{req: req, counts: true}, columns, func(p part) error {
-		stored := scan.NewStored(schema.Runs, p.columns)
+		rows := stored.New(schema.Runs, p.columns)
 		for _, row := range p.Rows {
-			all = append(all, stored.Run(row))
+			all = append(all, rows.Run(row))
 		}
 		return nil
 	})

@@ -53,7 +53,7 @@ func withMetrics(t answer.Table, metrics []string, beside [][]RunMetric) answer.
 	for i, row := range t.Rows {
 		wide.Rows[i] = slices.Clone(row)
 		for _, m := range beside[i] {
-			wide.Rows[i] = append(wide.Rows[i], answer.Value(m.Value), answer.Text(m.Unit))
+			wide.Rows[i] = append(wide.Rows[i], answer.Statistic(m.Value), answer.Text(m.Unit))
 		}
 	}
 	return wide

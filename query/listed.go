@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -14,6 +14,7 @@ import (
 // show.
 type ListedRun struct {
 	RunID, Suite, Side string
+	Session, Resumes   string // Resumes is the session that its session goes on from
 	facts.Point
 	Purpose      schema.Purpose
 	Status       schema.Status
@@ -30,14 +31,15 @@ type ListedRun struct {
 
 // listedColumns are the columns of runs that ListedRunOf takes, but env.
 var listedColumns = []string{
-	"run_id", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
+	"run_id", "session_id", "resumes", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
 	"metric", "unit", "level", "n_samples", "mean", "p50", "p99", "status", "stage", "error_kind",
 }
 
 // ListedRunOf is a run, which may be stored or not, as listings show it.
 func ListedRunOf(r *schema.Run) ListedRun {
 	l := ListedRun{
-		RunID: r.RunID, Suite: r.Suite, Side: r.Side, Purpose: r.Purpose, Status: r.Status, Wrong: schema.IsWrong(r.Status, r.Stage, r.ErrorKind), StartedAt: r.StartedAt,
+		RunID: r.RunID, Suite: r.Suite, Side: r.Side, Session: r.SessionID, Resumes: r.Resumes,
+		Purpose: r.Purpose, Status: r.Status, Wrong: schema.IsWrong(r.Status, r.Stage, r.ErrorKind), StartedAt: r.StartedAt,
 		Point: facts.Point{
 			Benchmark: r.Benchmark, Variant: r.Variant, Backend: r.Backend, Model: r.Model, Precision: r.Precision,
 			BatchSize: r.BatchSize, SeqLen: r.SeqLen, Machine: r.Env.Machine, Params: r.Params,
@@ -58,12 +60,12 @@ const rateUnit = "1/s"
 
 // listed are the runs of a part that was read with listedColumns.
 func (p *part) listed(ctx context.Context, metrics []string) ([]ListedRun, error) {
-	stored := scan.NewStored(schema.Runs, p.columns)
+	rows := stored.New(schema.Runs, p.columns)
 	all := make([]ListedRun, len(p.Rows))
 	var rates []schema.ULID
 	var places []int
 	for i, row := range p.Rows {
-		run := stored.Run(row)
+		run := rows.Run(row)
 		all[i] = ListedRunOf(&run)
 		if p.beside != nil {
 			all[i].Metrics = p.beside[i]
@@ -80,9 +82,9 @@ func (p *part) listed(ctx context.Context, metrics []string) ([]ListedRun, error
 	if err != nil {
 		return nil, err
 	}
-	stored = scan.NewStored(schema.Runs, env)
+	rows = stored.New(schema.Runs, env)
 	for i, row := range t.Rows {
-		run, listed := stored.Run(row), &all[places[i]]
+		run, listed := rows.Run(row), &all[places[i]]
 		listed.UnitInFile = UnitInFile(&run, listed.Metric)
 		for k := range listed.Metrics {
 			listed.Metrics[k].UnitInFile = UnitInFile(&run, metrics[k])

@@ -40,6 +40,9 @@ func (db *DB) pages(ctx context.Context, l lister, columns []string, page func(p
 	}
 	l.page = page
 	l.question = scan.Question{Filter: l.req.Filter, Bounds: scan.NewBounds(l.req.Since, l.req.Until), Sort: l.req.Sort}
+	if len(l.req.Metrics) == 1 {
+		l.question.Metric = l.req.Metrics[0]
+	}
 	if l.question.Everything() && l.req.Limit > 0 && db.stores.Single() {
 		if err := db.newestPages(ctx, l); !errors.Is(err, errUnsure) {
 			return err

@@ -32,7 +32,7 @@ func pointCounts() []answer.Field[SessionPoint] {
 // pointNumbers are what was measured.
 func pointNumbers() []answer.Field[SessionPoint] {
 	number := func(name, meaning string, of func(*SessionPoint) *float64) answer.Field[SessionPoint] {
-		f := pointField(name, answer.TypeReal, meaning, func(p *SessionPoint) any { return answer.Value(of(p)) })
+		f := pointField(name, answer.TypeReal, meaning, func(p *SessionPoint) any { return answer.Statistic(of(p)) })
 		f.Unit = schema.UnitOfRow
 		return f
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -27,7 +28,11 @@ type Detail struct {
 
 // Table is the row of the run, with every column of runs.
 func (d *Detail) Table() answer.Table {
-	return answer.Table{Columns: answer.RunColumns(), Rows: [][]any{answer.RunRow(&d.Run, d.Digest)}}
+	t := answer.Table{Columns: answer.RunColumns(), Rows: [][]any{answer.RunRow(&d.Run, d.Digest)}}
+	for i, c := range t.Columns {
+		t.Rows[0][i] = answer.OfRun(c, t.Rows[0][i])
+	}
+	return t
 }
 
 // Show gives one run by its id, or by a prefix or suffix of the id that no other run has, in any case of letters. An
@@ -77,7 +82,7 @@ func detail(ctx context.Context, r *scan.Reader, run schema.ULID) (Detail, error
 	if err != nil {
 		return d, err
 	}
-	d.Run, d.Digest = schema.StoredRunOf(scan.NewStored(schema.Runs, schema.Runs.Columns).Row(t.Rows[0]))
+	d.Run, d.Digest = schema.StoredRunOf(stored.New(schema.Runs, schema.Runs.Columns).Row(t.Rows[0]))
 	src := r.Src.Of(ids)
 	if err := (&scan.Reader{Conn: r.Conn, Src: src}).CheckSamples(ctx); err != nil {
 		return d, err
@@ -96,10 +101,10 @@ func metrics(ctx context.Context, conn *duck.Conn, src *scan.Sources, run *schem
 	if err != nil {
 		return nil, err
 	}
-	stored := scan.NewStored(schema.Samples, columns)
+	rows := stored.New(schema.Samples, columns)
 	all := make([]schema.Metric, len(t.Rows))
 	for i, row := range t.Rows {
-		all[i] = schema.MetricOf(stored.Row(row)[1:])
+		all[i] = schema.MetricOf(rows.Row(row)[1:])
 	}
 	return primaryFirst(all, run.Primary), nil
 }

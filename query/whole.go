@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -70,12 +71,12 @@ func (w *whole) handOver(ctx context.Context, r *scan.Reader, first int, ids []s
 	if err != nil {
 		return err
 	}
-	stored := scan.NewStored(schema.Runs, schema.Runs.Columns)
+	table := stored.New(schema.Runs, schema.Runs.Columns)
 	for i, row := range rows {
 		if first+i < w.handed {
 			continue
 		}
-		run := stored.Run(row)
+		run := table.Run(row)
 		run.Metrics = primaryFirst(metrics[run.RunID], run.Primary)
 		w.handed++
 		if err := w.each(run); err != nil {
@@ -102,9 +103,9 @@ func metricsOfRuns(ctx context.Context, r *scan.Reader, ids []schema.ULID) (map[
 
 // metricsByRun are metrics of rows of samples, by the id of their run.
 func metricsByRun(t answer.Table) map[string][]schema.Metric {
-	stored, byRun := scan.NewStored(schema.Samples, schema.Samples.Columns), map[string][]schema.Metric{}
+	table, byRun := stored.New(schema.Samples, schema.Samples.Columns), map[string][]schema.Metric{}
 	for _, row := range t.Rows {
-		values := stored.Row(row)
+		values := table.Row(row)
 		id, _ := values[0].(string)
 		byRun[id] = append(byRun[id], schema.MetricOf(values[1:]))
 	}

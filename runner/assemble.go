@@ -73,8 +73,10 @@ func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volat
 // hideSecrets masks what a benchmark said: its error often is the last line of it.
 func hideSecrets(o *task.Outcome, m probe.Mask) {
 	o.Error, o.StderrTail = m.Text(o.Error), m.Text(o.StderrTail)
-	if stack := o.Facts[task.FactStack]; stack != "" {
-		o.Facts[task.FactStack] = m.Text(stack)
+	for _, fact := range []string{task.FactStack, task.FactCleanup, prepare.FactTraceback} {
+		if text := o.Facts[fact]; text != "" {
+			o.Facts[fact] = m.Text(text)
+		}
 	}
 	for key, why := range o.Missing { // which may have a part of an output in it
 		o.Missing[key] = m.Text(why)
@@ -103,7 +105,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 		env.Facts["sweep.sha256"] = a.sweep.SHA256
 	}
 	if a.flags != "" {
-		env.Facts["runner.flags"] = a.flags
+		env.Facts["runner.flags"] = hideFlags(a.flags, t.Mask())
 	}
 	if a.processStart != "" && l.Point.Executor == schema.ExecutorCommand {
 		env.Facts[factProcessStart] = a.processStart

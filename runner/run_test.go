@@ -184,8 +184,12 @@ func TestRunHidesSecrets(t *testing.T) {
 	s := parse(t, "command: [sh, -c, \"echo $SERVICE_PASSWORD >&2; exit 3\", x, \"--api-key={k}\", --password, hunter2secret, --tokens, 128]\n"+
 		"grid: {k: [abcdefgh]}\nrepeats: 1\nwarmup: 0\niterations: 1\n")
 	var run schema.Run
-	if _, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error { run = r; return nil }); err != nil {
+	options := Options{Locks: t.TempDir(), Flags: `{"set":"[\"env.HF_TOKEN=abcdefgh\"]"}`}
+	if _, err := Run(t.Context(), s, options, func(r schema.Run) error { run = r; return nil }); err != nil {
 		t.Fatal(err)
+	}
+	if got := run.Env.Facts["runner.flags"]; got != `{"set":"[\"env.HF_TOKEN=<hidden>\"]"}` {
+		t.Errorf("the options are stored as %s", got)
 	}
 	if got := run.Env.Facts["runner.command"]; !strings.HasSuffix(got, `"--api-key=<hidden>","--password","<hidden>","--tokens","128"]`) {
 		t.Errorf("the command is stored as %s", got)
@@ -195,6 +199,16 @@ func TestRunHidesSecrets(t *testing.T) {
 	}
 	if !strings.HasSuffix(run.Error, ": <hidden>") {
 		t.Errorf("the error is stored as %q", run.Error)
+	}
+	said := task.Outcome{Facts: map[string]string{}}
+	for _, fact := range []string{"runner.stack", "runner.traceback", "runner.cleanup_error"} {
+		said.Facts[fact] = "it said correct-horse-battery"
+	}
+	hideSecrets(&said, probe.NewMask(os.Environ()))
+	for fact, text := range said.Facts {
+		if text != "it said <hidden>" {
+			t.Errorf("%s is stored as %q", fact, text)
+		}
 	}
 	if run.Params["k"] != "abcdefgh" || run.PointID != schema.PointID(&run) {
 		t.Errorf("the parameter is stored as %q", run.Params["k"])

@@ -63,6 +63,19 @@ func CanonicalFloat(f float64) string {
 	return mantissa + "e" + sign + strings.TrimLeft(exponent[1:], "0")
 }
 
+// CertainDigits are the significant digits that every float64 has. What a percentile between two samples, a mean or a unit's
+// factor has beyond them is how its arithmetic was rounded: 168686609.55999994.
+const CertainDigits = 15
+
+// RoundedTo is a number of so many significant digits. What is no finite number stays as it is.
+func RoundedTo(digits int, v float64) float64 {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	if err != nil {
+		return v
+	}
+	return short
+}
+
 // CanonicalJSON prints lists, maps and scalars as RFC 8785: keys sorted by UTF-16 code unit, no white space, no HTML
 // escaping. Numbers have to be json.Number; they print as CanonicalNumber does.
 func CanonicalJSON(value any) (string, error) {

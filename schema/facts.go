@@ -18,6 +18,9 @@ const (
 	// FactOrigins is the fact with the layer that each given setting comes from, as JSON: {"iterations":"preset quick"}.
 	FactOrigins = "runner.origins"
 
+	// FactConfig is the hash of all that a run was told, also of settings whose values are not stored.
+	FactConfig = "runner.config_sha256"
+
 	// FactSession is what a foreign file calls the session of a run.
 	FactSession = "source.session"
 

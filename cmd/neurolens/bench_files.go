@@ -62,7 +62,7 @@ func (b *bench) open(args []string) ([]*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, err := line.Open(line.Asked{Args: args, Dash: b.cmd.ArgsLenAtDash(), File: b.flags.config, Stdin: os.Stdin}, &overrides)
+	sources, err := line.Open(line.Asked{Args: args, Words: b.args, Dash: b.cmd.ArgsLenAtDash(), File: b.flags.config, Stdin: os.Stdin}, &overrides)
 	if err != nil {
 		return nil, usageErrorf("bench: %w", err)
 	}
@@ -88,6 +88,7 @@ func (b *bench) open(args []string) ([]*bench, error) {
 
 // session runs one sweep, or says what of it would run.
 func (b *bench) session() error {
+	measuring.Note(b.stderr, b.source.Note)
 	if b.flags.verbose {
 		measuring.Discovered(b.stderr, b.sweep)
 	}

@@ -38,7 +38,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 	}
 	a.reportAbsent("bench", absent)
 	if output.ForPeople(format) && !s.Against && s.Result.Measured() > 1 {
-		won, err := verdicts.Winners(ctx, db, s.Sessions(), s.Sweep.Baseline, s.Metrics, s.Sweep.Repeats)
+		won, err := verdicts.Winners(ctx, db, s.Sessions(), s.Sweep.Baseline, s.Metrics)
 		if err != nil {
 			return err
 		}

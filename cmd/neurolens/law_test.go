@@ -203,6 +203,7 @@ var layers = [][]string{
 	{"query/layout", "query/layout/check", "query/report"},
 	{"query/guard", "query/internal/duck"},
 	{"query/filter", "query/internal/arrowio", "query/threshold"},
+	{"query/internal/meant", "query/internal/stored"},
 	{"query/internal/scan"},
 	{"query/facts"},
 	{"query/internal/sides"},

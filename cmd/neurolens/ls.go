@@ -37,11 +37,11 @@ With --by, one line a group of runs with equal values of these keys; with
 Numbers are of ok runs, one median a run, then the median over a point's runs.
 
 The metric is each run's primary one unless --metric names others, of which --by
-and --best take one; p99 and its like in filters and --sort are of the primary
-one, metric.NAME of any. The metric stands above the table, or in it. Of several
-each has a column, in a terminal that is too narrow for that a row. For programs
-that is metric.NAME, the median or, where a file has no median, the mean, with
-metric.NAME.unit.
+and --best take one. With one, median, p99 and their like in filters and --sort
+are of it, else of the primary one; metric.NAME is of any. The metric stands
+above the table, or in it. Of several each has a column, in a terminal that is
+too narrow for that a row. For programs that is metric.NAME, the median or,
+where a file has no median, the mean, with metric.NAME.unit.
 
 With --like RUN, the profiled runs whose time goes into the same operators, of
 the same sizes: the 20 nearest, with what makes the distance (docs/likeness.md).

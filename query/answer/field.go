@@ -2,7 +2,9 @@ package answer
 
 import (
 	"math"
-	"strconv"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Field is a column of an answer whose rows are of a type, and how a row gives its value.
@@ -47,11 +49,29 @@ func Computed(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
-	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', computedDigits, 64), 64)
-	if err != nil {
-		return v
+	return schema.RoundedTo(computedDigits, v)
+}
+
+// Statistic is a cell of a number that sums samples up, with the digits that are certain, whole numbers with all; NULL for nil.
+func Statistic(v *float64) any {
+	if v == nil {
+		return nil
 	}
-	return short
+	if math.IsNaN(*v) || math.IsInf(*v, 0) || *v == math.Trunc(*v) {
+		return *v
+	}
+	return schema.RoundedTo(schema.CertainDigits, *v)
+}
+
+// statistics are the columns of runs that sum samples up; min, max and first_sample are samples.
+var statistics = []string{"mean", "stddev", "p25", "p50", "p75", "p90", "p95", "p99", "mad", "log_median"}
+
+// OfRun is a value of a column of runs for a listing: what it is stored as, but for statistics, which are as Statistic has them.
+func OfRun(c Column, value any) any {
+	if v, ok := value.(float64); ok && slices.Contains(statistics, c.Name) {
+		return Statistic(&v)
+	}
+	return value
 }
 
 // Value is a cell; NULL for nil.

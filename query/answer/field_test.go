@@ -24,6 +24,28 @@ func TestComputed(t *testing.T) {
 	}
 }
 
+// TestStatistic: a number that sums samples up has the digits that a float64 is sure of; a whole one has all, and a sample is as it is.
+func TestStatistic(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]any{
+		168686609.55999994: 168686609.56, 6131094.920000001: 6131094.92, 0.1: .1, 1. / 3: 0.333333333333333, 9007199254740991: 9007199254740991.,
+		math.Inf(1): math.Inf(1), 0: 0.,
+	} {
+		if got := answer.Statistic(&v); got != want {
+			t.Errorf("%v: %v, want %v", v, got, want)
+		}
+		if got := answer.OfRun(answer.Column{Name: "p99"}, v); got != want {
+			t.Errorf("p99 %v: %v, want %v", v, got, want)
+		}
+		if got := answer.OfRun(answer.Column{Name: "min"}, v); got != v {
+			t.Errorf("min %v: %v", v, got)
+		}
+	}
+	if got := answer.Statistic(nil); got != nil {
+		t.Errorf("%v of nothing", got)
+	}
+}
+
 // TestTableOf: a table has the columns of the fields in their order, and a missing value is NULL.
 func TestTableOf(t *testing.T) {
 	t.Parallel()

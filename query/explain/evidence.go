@@ -46,9 +46,13 @@ func measured(m *compare.Measured) Value {
 func (x *explaining) facts(differs []facts.Difference) {
 	for _, d := range differs {
 		if !x.req.Facts.Silent(d) {
-			x.add(factTiers[d.Kind], 0, Row{Kind: string(d.Kind), Name: d.Name, Base: Value{Texts: d.Base}, Head: Value{Texts: d.Head}})
+			x.fact(d)
 		}
 	}
+}
+
+func (x *explaining) fact(d facts.Difference) {
+	x.add(factTiers[d.Kind], 0, Row{Kind: string(d.Kind), Name: d.Name, Base: Value{Texts: d.Base}, Head: Value{Texts: d.Head}})
 }
 
 func (x *explaining) add(tier int, size float64, row Row) {

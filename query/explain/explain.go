@@ -193,6 +193,9 @@ func (x *explaining) look(ctx context.Context) error {
 		return err
 	}
 	x.facts(c.Differs)
+	if d, found := x.req.Facts.Untold(c.Differs); found {
+		x.fact(d)
+	}
 	if len(req.Metrics) > 0 {
 		x.metrics(c)
 	}

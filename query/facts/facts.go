@@ -5,6 +5,8 @@ package facts
 import (
 	"slices"
 	"strings"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Difference is a fact in which the sides of a comparison differ.
@@ -90,6 +92,8 @@ func KindOf(name string) Kind {
 		}
 	}
 	switch {
+	case name == "env."+schema.FactConfig:
+		return Configuration
 	case strings.Contains(name, "sha256"), strings.HasPrefix(name, "env.git."), strings.HasPrefix(name, "env.python.installed."):
 		return Code
 	case strings.HasPrefix(name, "applied."), strings.HasPrefix(name, "env.runner."):

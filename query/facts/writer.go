@@ -50,6 +50,21 @@ func (w Writer) asked(d Difference) bool {
 	return IsProgram(d) || ok && w.Setting != nil && w.Setting(fact)
 }
 
+// Untold is the difference in the hash of all that runs were told, where nothing else says what it is: a setting differs whose value
+// is not stored, such as env: of a sweep.
+func (w Writer) Untold(all []Difference) (d Difference, found bool) {
+	at := slices.IndexFunc(all, func(d Difference) bool { return d.Name == "env."+schema.FactConfig })
+	if at < 0 || slices.ContainsFunc(all, w.configures) {
+		return Difference{}, false
+	}
+	return all[at], true
+}
+
+// configures tells differences that the hash of all settings has a part in.
+func (w Writer) configures(d Difference) bool {
+	return w.asked(d) || d.Name == "executor" || d.Name == "applied.threads" || strings.HasPrefix(d.Name, "env.python.") || strings.HasPrefix(d.Name, "env.build.")
+}
+
 // Once are the telling differences, each once: that what was asked for was applied is not among them.
 func (w Writer) Once(all []Difference) []Difference {
 	return slices.DeleteFunc(w.Telling(all), func(d Difference) bool {

@@ -81,6 +81,23 @@ func TestOnce(t *testing.T) {
 	}
 }
 
+// TestUntold: the hash of all settings says something where no setting does.
+func TestUntold(t *testing.T) {
+	t.Parallel()
+	hash := facts.Difference{Name: "env.runner.config_sha256"}
+	for other, want := range map[string]bool{
+		"git_commit": true, "env.sweep.sha256": true, "env.runner.iterations": false, "env.runner.command": false, "env.python.executable": false, "executor": false,
+		"applied.threads": false,
+	} {
+		if d, found := writer().Untold([]facts.Difference{{Name: other}, hash}); found != want || found && d.Name != hash.Name {
+			t.Errorf("beside %s: %v, %v", other, d, found)
+		}
+	}
+	if _, found := writer().Untold([]facts.Difference{{Name: "git_commit"}}); found {
+		t.Error("found where the hash is the same")
+	}
+}
+
 func names(all []facts.Difference) (names []string) {
 	for _, d := range all {
 		names = append(names, d.Name)

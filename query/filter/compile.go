@@ -34,6 +34,8 @@ type CompiledWord struct {
 	Field Field
 	SQL   string
 	Wants bool // it says what runs have, not what they have not
+	// Silent: runs match though no run has what the word names, which leaves it out, is one of several or asks for runs without it.
+	Silent bool
 }
 
 // NotNumber counts the values of a key that an ordering cannot use.
@@ -57,6 +59,7 @@ type compiler struct {
 	seen    map[string]bool // columns
 	places  map[any]string  // parameters by value
 	within  int             // of how many nots a node stands in
+	either  int             // of how many ors
 }
 
 // Lookups are what a filter needs to know of the stores.
@@ -66,6 +69,24 @@ type Lookups struct {
 	// Metric makes a table of what runs have of a metric, and gives its name: of_run, the value as SQL over a row of samples,
 	// and its unit.
 	Metric func(metric, value string) (table string, err error)
+	// Shown is the metric of which a listing shows the numbers in place of each run's primary one; empty: of that.
+	Shown string
+}
+
+// field resolves a key. What sums the primary metric up is of the metric that is shown.
+func (l Lookups) field(key string) Field {
+	f := FieldOf(key)
+	if l.Shown == "" || f.Entry != "" || f.Metric != "" {
+		return f
+	}
+	name := f.Column.Name
+	if heads[key] != nil {
+		name = key
+	}
+	if of := metricField(l.Shown + "." + name); of.Metric == l.Shown {
+		return of
+	}
+	return f
 }
 
 // Compile makes a condition of a filter's text. Errors wrap ErrInput, or are those of lookups.
@@ -98,9 +119,13 @@ func (c *compiler) node(n *node) (text, reach string, err error) {
 	if n.kind == tokenWord {
 		return c.word(n.word)
 	}
-	if n.kind == tokenNot {
+	switch n.kind {
+	case tokenNot:
 		c.within++
 		defer func() { c.within-- }()
+	case tokenOr:
+		c.either++
+		defer func() { c.either-- }()
 	}
 	texts, reaches := make([]string, len(n.parts)), make([]string, len(n.parts))
 	for i, part := range n.parts {
@@ -126,7 +151,7 @@ func joined(conditions []string, operator string) string {
 func not(condition string) string { return "NOT coalesce(" + condition + ", false)" }
 
 func (c *compiler) word(w *Word) (text, reach string, err error) {
-	f := FieldOf(w.Key)
+	f := c.lookups.field(w.Key)
 	if f.Bare && w.hasUnit() {
 		f = metricField(w.Key)
 	}
@@ -149,7 +174,8 @@ func (c *compiler) word(w *Word) (text, reach string, err error) {
 	if negated {
 		text = not(text)
 	}
-	c.Words = append(c.Words, CompiledWord{w, f, text, c.within == 0 && !negated})
+	wants := c.within == 0 && !negated
+	c.Words = append(c.Words, CompiledWord{w, f, text, wants, !wants || c.either > 0 || slices.ContainsFunc(w.Values, Value.Null)})
 	reach = text
 	for _, n := range c.NotNumbers[known:] {
 		reach = joined([]string{reach, n.SQL}, " OR ")
@@ -223,7 +249,7 @@ func (c *compiler) expression(f Field) string {
 func (c *compiler) equal(w *Word, f Field) (string, error) {
 	var alternatives []string
 	for _, v := range w.Values {
-		if f.Metric != "" && v.Text == "null" && !v.quoted {
+		if f.Metric != "" && v.Null() {
 			some, err := c.ofMetric(f, "value IS NOT NULL")
 			if err != nil {
 				return "", err
@@ -231,7 +257,7 @@ func (c *compiler) equal(w *Word, f Field) (string, error) {
 			alternatives = append(alternatives, "NOT "+some)
 			continue
 		}
-		if v.Text == "null" && !v.quoted && w.Key != KeyBaseline {
+		if v.Null() && w.Key != KeyBaseline {
 			alternatives = append(alternatives, c.expression(f)+" IS NULL")
 			continue
 		}

@@ -3,6 +3,7 @@ package filter
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
@@ -23,6 +24,16 @@ const ParamPrefix = "param."
 // StandsForIDs tells whether the values of a key stand for ids that have to be looked up.
 func StandsForIDs(key string) bool {
 	return key == KeyRun || key == KeySession || key == KeyBaseline || key == KeyCommit
+}
+
+// LastButN reads how many sessions came after one that is named so: last (0) and last~N.
+func LastButN(value string) (int, bool) {
+	if value == "last" {
+		return 0, true
+	}
+	digits, ok := strings.CutPrefix(value, "last~")
+	n, err := strconv.Atoi(digits)
+	return n, ok && err == nil && n >= 0
 }
 
 // Field is what a key of a filter means: a column, what a map has under a name, or a number of a metric.

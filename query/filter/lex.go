@@ -52,6 +52,18 @@ type Value struct {
 	offset int
 }
 
+// Null tells whether a value stands for none.
+func (v Value) Null() bool { return v.Text == "null" && !v.quoted }
+
+// Having is the filter of the runs that have one of a word's values, also where the word leaves them out.
+func (w *Word) Having(v Value) string {
+	text := v.Text
+	if v.quoted {
+		text = Quote(text)
+	}
+	return QuoteWord(w.Key) + strings.TrimPrefix(w.Op, "!") + text
+}
+
 // operators, as they are written and what they mean, in the order of trying: the longest that fits wins.
 var operators = []struct{ text, op string }{
 	{"==", "="}, {"=~", "~"}, {"!=", "!="}, {"!~", "!~"}, {"<>", "!="}, {"<=", "<="}, {">=", ">="}, {"=", "="}, {"<", "<"}, {">", ">"}, {"~", "~"},

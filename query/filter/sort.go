@@ -23,7 +23,7 @@ func Sort(cond *Condition, keys []string, lookups Lookups) ([]SortKey, error) {
 	var order []SortKey
 	for _, key := range keys {
 		name, descending := strings.CutPrefix(key, "-")
-		f := FieldOf(name)
+		f := lookups.field(name)
 		if k := f.Kind(); name == "" || k == schema.KindList || k == schema.KindMap {
 			return nil, fault.Input("sort: %q has no order", fault.Brief(key))
 		}

@@ -32,6 +32,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -303,9 +304,9 @@ func (n *nearest) describe(ctx context.Context, ids []schema.ULID, rows []*Row) 
 	if err != nil {
 		return err
 	}
-	stored := scan.NewStored(schema.Runs, columns)
+	table := stored.New(schema.Runs, columns)
 	for i, row := range t.Rows {
-		run := stored.Run(row)
+		run := table.Run(row)
 		rows[i].ListedRun = query.ListedRunOf(&run)
 	}
 	return nil

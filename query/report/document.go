@@ -167,7 +167,7 @@ func (d *draft) summary(timeline []operation) summary {
 			top = i
 		}
 	}
-	s := summary{TopBottleneck: timeline[top].OpName, TotalDurationMS: sum, TotalKernels: len(timeline)}
+	s := summary{TopBottleneck: timeline[top].OpName, TotalDurationMS: schema.RoundedTo(schema.CertainDigits, sum), TotalKernels: len(timeline)}
 	if latency := latencyMS(d.run, .5); latency != nil {
 		s.TotalDurationMS = *latency
 	}

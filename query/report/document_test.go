@@ -187,6 +187,24 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
+// TestCertainDigits: times say what was measured, not how a sum or a quantile was rounded.
+func TestCertainDigits(t *testing.T) {
+	between := measured(1)
+	between.Metrics = []schema.Metric{{Name: "latency", Unit: "ns", Reals: []float64{173.904, 173.92}}}
+	d := documentOf(t, between)
+	if ms, op := d.Summary.TotalDurationMS, d.Timeline[0]; ms != .000173912 || op.DurationMS != ms || *op.Metrics.P95MS != .0001739192 {
+		t.Errorf("the summary has %v ms, the op is %+v", ms, op)
+	}
+
+	sum := onGPU(1)
+	for i, ns := range []int64{100_000, 200_000} {
+		sum.Ops[i].DurationNS = &ns
+	}
+	if total := documentOf(t, sum).Summary.TotalDurationMS; total != .3 {
+		t.Errorf("0.1 and 0.2 ms are %v", total)
+	}
+}
+
 // TestSchemaRefuses: the copy of the schema that the other tests go by does refuse what is wrong.
 func TestSchemaRefuses(t *testing.T) {
 	s := runSchema(t)

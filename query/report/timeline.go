@@ -96,7 +96,7 @@ func profiled(op *schema.Op, iterations float64) operation {
 	if op.StartNS != nil {
 		start = float64(*op.StartNS) / 1e6
 	}
-	duration := float64(*op.DurationNS) / iterations / 1e6
+	duration := toMS(float64(*op.DurationNS) / iterations)
 	o := newOperation(orUnknown(op.Name), orUnknown(op.Type), start, duration)
 	o.OpIndex = op.Index
 	if len(op.Kernels) == 1 {
@@ -104,7 +104,7 @@ func profiled(op *schema.Op, iterations float64) operation {
 	}
 	o.Metrics = operationMetrics{LatencyMS: duration, TotalLatencyMS: duration}
 	if op.Count != nil && *op.Count > 0 {
-		o.Metrics.LatencyMS = float64(*op.DurationNS) / float64(*op.Count) / 1e6
+		o.Metrics.LatencyMS = toMS(float64(*op.DurationNS) / float64(*op.Count))
 	}
 	return o
 }

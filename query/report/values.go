@@ -92,8 +92,11 @@ func latencyMS(run *schema.Run, p float64) *float64 {
 	if ns == nil {
 		return nil
 	}
-	return new(*ns / 1e6)
+	return new(toMS(*ns))
 }
+
+// toMS is a duration in ms, with the digits that are certain.
+func toMS(ns float64) float64 { return schema.RoundedTo(schema.CertainDigits, ns/1e6) }
 
 // share is the median of a metric from 0 to 1; nil where it was not measured.
 func share(run *schema.Run, name string) *float64 {

@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -171,7 +172,7 @@ func (r *reading) checkKeys(ctx context.Context, s *scan.Reader) error {
 			return err
 		}
 		if name := key.Field.Entry; key.Unit == "" && !slices.Contains(names, name) {
-			return fault.Input("report: by: there is no column and no run has a parameter %q%s", fault.Brief(name), scan.Suggestion(name, names))
+			return fault.Input("report: by: there is no column and no run has a parameter %q%s", fault.Brief(name), meant.Key(name, names))
 		}
 	}
 	return nil

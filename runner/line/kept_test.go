@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,49 @@ var flags = map[string][]string{
 	"suite": {"mine", "7", "a: b"}, "repeats": {"2", "7"}, "warmup": {"0", "3"}, "iterations": {"1", "9"}, "budget": {"2s"}, "order": {"random"},
 	"rel_error": {"2%"}, "timeout_multiplier": {"2"}, "setup": {"mkdir -p a", "'a b' {n} {x}"}, "prepare": {"rm {n}"}, "cleanup": {"true", "rm -r {n}"},
 	"stdin": {"null", "in-{n}", "{x}"}, "shell": {"true", "bash", "false"}, "output": {"null", "keep", "out-{n}"}, "ignore_exit": {"true", "false", "3", "1,2"},
+}
+
+// pythonFlags are options that only Python benchmarks take, with some of their values; cold_start changes how often programs warm up.
+var pythonFlags = map[string][]string{
+	"python": {"python3"}, "timing": {"perf_counter", "auto"}, "iterations_per_sample": {"auto", "10"}, "seed": {"0", "7"}, "reproducible": {"true"}, "cold_start": {"true"},
+	"profile": {"", "torch"},
+}
+
+// otherFlags are options of backends, which no line of a file or a program takes.
+var otherFlags = []string{"provider", "device", "max_repeats"}
+
+// TestKeptPython: likewise of a Python benchmark. Each option of bench that goes before a key is among those that are tried.
+func TestKeptPython(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("f.py", []byte("def bench_a(): pass\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range sweep.Keys() {
+		if k.Option == "" || slices.Contains(otherFlags, k.Name) {
+			continue
+		}
+		if flags[k.Name] == nil && pythonFlags[k.Name] == nil {
+			t.Errorf("--%s has no values here", k.OptionName())
+		}
+		for _, value := range pythonFlags[k.Name] {
+			o := sweep.Overrides{Given: map[string]string{k.Name: value}}
+			sources, err := Open(Asked{Args: []string{"f.py:bench_a"}, Dash: -1}, &o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			src, err := io.ReadAll(sources[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept, err := sweep.Kept(src, o)
+			if err != nil {
+				t.Fatalf("%+v: %v", o, err)
+			}
+			if want, got := settings(t, src, o), settings(t, kept, sweep.Overrides{}); got != want {
+				t.Errorf("--%s %s kept as\n%s\nis  %s\nwant %s", k.OptionName(), value, kept, got, want)
+			}
+		}
+	}
 }
 
 // set are values of keys that have no option.
@@ -78,7 +122,7 @@ func settings(t *testing.T, src []byte, o sweep.Overrides) string {
 	text := fmt.Sprint(s.Suite, s.Repeats, s.Order, s.RelError, s.MaxRepeats, s.Timeout, s.Tags)
 	for i := range s.Points {
 		p := &s.Points[i]
-		text += fmt.Sprint("\n", p.PointID, p.Variant, p.Command, p.Settings(), p.Timeouts, p.Warmup, p.WarmupOnce, p.Iterations, p.Budget, p.Params, p.Hooks, p.Stdin, p.Stdout, p.KeepOutput, p.Artifacts != nil, p.Start, p.Env, p.Dir, p.Metrics, p.AnyExit, p.Exits, p.Thresholds, len(p.Checks))
+		text += fmt.Sprint("\n", p.PointID, p.Variant, p.Command, p.Settings(), p.Timeouts, p.Warmup, p.WarmupOnce, p.Iterations, p.Budget, p.Params, p.Hooks, p.Stdin, p.Stdout, p.KeepOutput, p.Artifacts != nil, p.Start, p.Env, p.Dir, p.Metrics, p.AnyExit, p.Exits, p.Thresholds, p.Python, p.Profile, len(p.Checks))
 	}
 	return text
 }

@@ -260,6 +260,27 @@ func (l line) template(text string, used *[]string) string {
 	return out.String() + sweep.Literal(text[at:])
 }
 
+// bracing are programs whose own language has names in braces.
+var bracing = []string{"awk", "gawk", "mawk", "nawk", "busybox", "jq", "perl", "docker", "podman"}
+
+// unfilled says of a {name} that no axis gives values, and that looks as if one should; empty: there is none.
+func (l line) unfilled() string {
+	for _, text := range l.texts {
+		if program, _, _ := strings.Cut(text, " "); slices.Contains(bracing, path.Base(program)) {
+			continue
+		}
+		for _, m := range axis.FindAllStringSubmatchIndex(text, -1) {
+			name := text[m[2]:m[3]]
+			_, isAxis := l.axes[name]
+			within := m[0] > 0 && strings.ContainsRune("{$", rune(text[m[0]-1])) || strings.HasPrefix(text[m[1]:], "}")
+			if !isAxis && !within {
+				return fmt.Sprintf("{%s} in %q stands for itself; -P %s=1,2 gives it values", name, text, name)
+			}
+		}
+	}
+	return ""
+}
+
 // nameOf is what the runs of a file or a model are labelled with.
 func nameOf(w what) string {
 	if w.Model != "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -158,21 +159,107 @@ func TestSameProgram(t *testing.T) {
 	}
 }
 
-// TestWordsMeant: a number beside a program is an argument of it, and the error shows how to write that.
-func TestWordsMeant(t *testing.T) {
-	for want, a := range map[string]struct {
-		args  []string
-		given map[string]string
-	}{
-		"neurolens bench -- sleep 0.01, or quotes": {[]string{"sleep", "0.01"}, map[string]string{}},
-		"--ignore-exit=7":                          {[]string{"false", "7"}, map[string]string{"ignore_exit": "true"}},
-	} {
-		_, err := Open(Asked{Args: a.args, Dash: -1}, &sweep.Overrides{Given: a.given})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q in it", a.args, err, want)
+// TestUnquotedArguments: what stands beside a program and is none is an argument of it, and the error shows how to write that.
+func TestUnquotedArguments(t *testing.T) {
+	bin := t.TempDir()
+	for _, name := range []string{"sort", "python3", "uniq"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
 		}
-		if _, err := Open(Asked{Args: a.args, Dash: 0}, &sweep.Overrides{Given: a.given}); err != nil {
+	}
+	t.Setenv("PATH", bin)
+	for line, want := range map[string]string{
+		"sort 0.01": "bench -- sort 0.01, or quotes", "sort big.txt": "bench -- sort big.txt,", "sort 1s": "bench -- sort 1s,",
+		"python3 p.py": "bench -- python3 p.py,", "sort {n}": "bench -- sort '{n}',",
+		"sort uniq": "", "sort {tool}": "", "sort p.py": "", "sort net.onnx": "", "gone big.txt": "",
+	} {
+		args := strings.Fields(line)
+		o := sweep.Overrides{Given: map[string]string{}, Params: map[string]string{"n": "1,2", "tool": "uniq,sort"}}
+		err := (&Asked{Args: args, Dash: -1}).refuseUnquotedArguments(&o)
+		if fmt.Sprint(err) == "<nil>" != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q in it", line, err, want)
+		}
+		if err := (&Asked{Args: args, Dash: 0}).refuseUnquotedArguments(&o); err != nil {
 			t.Error(err)
+		}
+		o.Given["setup"] = "make"
+		if err := (&Asked{Args: args, Dash: -1}).refuseUnquotedArguments(&o); err != nil && line != "sort 0.01" {
+			t.Errorf("%s: what a setup makes is a program: %v", line, err)
+		}
+	}
+}
+
+// TestValueApart: a text behind an option that takes its value behind a = is refused where it was meant to be the value, and is a
+// program anywhere else.
+func TestValueApart(t *testing.T) {
+	for _, c := range []struct{ words, args, want string }{
+		{"bench --shell bash a b", "bash a b", "write --shell=bash"},
+		{"bench a --shell /bin/zsh b", "a /bin/zsh b", "write --shell=/bin/zsh"},
+		{"bench --shell none a", "none a", "leave it out"},
+		{"bench --ignore-exit 3 false", "3 false", "write --ignore-exit=3"},
+		{"bench -i 1,2 false", "1,2 false", "write --ignore-exit=1,2"},
+		{"bench --ignore-exit true false", "true false", "write --ignore-exit=true"},
+		{"bench --ignore-exit true", "true", ""},
+		{"bench true false --ignore-exit", "true false", ""},
+		{"bench bash zsh --shell", "bash zsh", ""},
+		{"bench --shell a bash", "a bash", ""},
+		{"bench -- --shell bash", "--shell bash", ""},
+	} {
+		a := Asked{Words: strings.Fields(c.words), Args: strings.Fields(c.args)}
+		err := a.refuseValueApart()
+		if fmt.Sprint(err) == "<nil>" != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q in it", c.words, err, c.want)
+		}
+	}
+}
+
+// TestRefusedPrograms: a script that cannot be executed is no sweep file, and a program in quotes does not stand behind --.
+func TestRefusedPrograms(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"a.sh": "echo\n", "b": "#!/bin/sh\n", "plain": "command: [a]\n", "empty": ""} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args  []string
+		dash  int
+		shell bool
+		want  string
+	}{
+		{[]string{"./a.sh"}, -1, false, "chmod +x ./a.sh, or neurolens bench -- sh ./a.sh"},
+		{[]string{"b"}, -1, false, "chmod +x b, or neurolens bench -- sh b"},
+		{[]string{"plain"}, -1, false, ""},
+		{[]string{"empty"}, -1, false, ""},
+		{[]string{"sleep 0.1 | cat"}, 0, false, "leave -- out: neurolens bench --shell 'sleep 0.1 | cat'"},
+		{[]string{"sleep 1", "sleep 2"}, 0, false, "leave -- out: neurolens bench 'sleep 1' 'sleep 2'"},
+		{[]string{"sleep 1"}, 0, true, "leave -- out: neurolens bench --shell 'sleep 1'"},
+		{[]string{"grep", "a b", "c"}, 0, false, ""},
+	} {
+		o := sweep.Overrides{Given: map[string]string{}}
+		if c.shell {
+			o.Given["shell"] = "true"
+		}
+		sources, err := Open(Asked{Args: c.args, Dash: c.dash}, &o)
+		for _, s := range sources {
+			if s != nil {
+				_ = s.Close()
+			}
+		}
+		if fmt.Sprint(err) == "<nil>" != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q in it", c.args, err, c.want)
+		}
+	}
+}
+
+// TestUnfilled: a name in braces that has no values is worth a word, but where the language of the program has braces.
+func TestUnfilled(t *testing.T) {
+	for text, want := range map[string]string{
+		"sleep {n}": `{n} in "sleep {n}" stands for itself; -P n=1,2 gives it values`, "sleep 0.{n}{k}": `{n} in "sleep 0.{n}{k}" stands for itself; -P n=1,2 gives it values`,
+		"sleep {k}": "", "awk '{print}'": "", "sh -c 'echo ${n}'": "", "echo {{n}}": "", "find . -exec rm {} +": "", "echo {a,b}": "",
+	} {
+		if got := (line{texts: []string{"true", text}, axes: map[string]string{"k": "1"}}).unfilled(); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package line
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -38,23 +40,136 @@ func fileBeside(name string) string {
 	return ""
 }
 
-// wordsMeant refuses a program whose numbers stand beside it without quotes, as each would be a program of its own: sleep 1.
-// Another word may be a program by the time that it is started.
-func (a *Asked) wordsMeant(o *sweep.Overrides) error {
-	if a.Dash >= 0 || len(a.Args) < 2 || len(o.Set) > 0 {
+// openOptions are options that may stand without a value, which then stands behind a = alone. Each has what tells the value that a
+// text behind it was meant to be.
+var openOptions = []struct {
+	names []string
+	means func(text string, alone bool) bool
+}{
+	{[]string{"--shell"}, func(text string, _ bool) bool { return slices.Contains(shells, filepath.Base(text)) }},
+	{[]string{"--ignore-exit", "-i"}, func(text string, alone bool) bool { return isNumber(text) || text == "true" && !alone }},
+}
+
+// shells are programs that --shell names. The last one is that of other tools for none.
+var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "yash", "busybox", noShell}
+
+const noShell = "none"
+
+// refuseValueApart refuses a text that was meant to be the value of the option before it: it would be a program to measure.
+func (a *Asked) refuseValueApart() error {
+	alone := len(a.Args) == 1
+	for i, word := range a.Words {
+		if word == "--" {
+			return nil
+		}
+		for _, option := range openOptions {
+			if i+1 == len(a.Words) || !slices.Contains(option.names, word) {
+				continue
+			}
+			text := a.Words[i+1]
+			switch _, err := exec.LookPath(text); {
+			case !option.means(text, alone) || !slices.Contains(a.Args, text):
+			case text == noShell && err != nil:
+				return fmt.Errorf("%s %s: programs run without a shell unless --shell is given: leave it out", option.names[0], text)
+			case text != noShell:
+				return fmt.Errorf("%s %s: a text apart from the option is a program to measure: write %s=%s", option.names[0], text, option.names[0], text)
+			}
+		}
+	}
+	return nil
+}
+
+// refuseUnquotedArguments refuses a program whose arguments stand beside it without quotes, as each would be a program of its own:
+// sort big.txt. What a setup makes may be a program by the time that it is started, but for a number.
+func (a *Asked) refuseUnquotedArguments(o *sweep.Overrides) error {
+	if a.Dash >= 0 || len(a.Args) < 2 || len(o.Set) > 0 || strings.ContainsAny(a.Args[0], " \t\n") {
+		return nil
+	}
+	if _, err := exec.LookPath(a.Args[0]); err != nil {
 		return nil
 	}
 	for _, word := range a.Args[1:] {
-		if _, err := exec.LookPath(word); err == nil || !isNumber(word) {
+		why := notProgram(a.Args[0], filledOnce(word, o.Params))
+		if why == "" || o.Given["setup"] != "" && !isNumber(word) {
 			continue
 		}
-		if o.Given["ignore_exit"] == "true" {
-			return fmt.Errorf("%q is no program on PATH: write --ignore-exit=%s for that exit status", word, word)
+		together, err := words.Join(a.Args)
+		if err != nil {
+			return err
 		}
-		return fmt.Errorf("%q is no program on PATH: each text is a program of its own; for one with its arguments write neurolens bench -- %s, or quotes around it",
-			word, strings.Join(a.Args, " "))
+		return fmt.Errorf("%q is %s: each text is a program of its own; for one with its arguments write neurolens bench -- %s, or quotes around it", word, why, together)
 	}
 	return nil
+}
+
+// notProgram says what makes a word an argument of the program before it; empty: it may be a program, or what else can be measured.
+func notProgram(program, word string) string {
+	isPython := strings.HasPrefix(filepath.Base(program), "python")
+	_, isModel := models[filepath.Ext(word)]
+	if file, _, _ := strings.Cut(word, ".py:"); file != word || filepath.Ext(word) == ".py" {
+		if isPython {
+			return "a Python file, whose benchmarks would be measured"
+		}
+		return ""
+	}
+	_, err := exec.LookPath(word)
+	if err == nil || isModel || strings.ContainsAny(word, " \t\n'\"\\") {
+		return ""
+	}
+	return "no program on PATH"
+}
+
+// filledOnce is a word with the first value of each axis that stands in it.
+func filledOnce(word string, axes map[string]string) string {
+	for name, values := range axes {
+		first, _, _ := strings.Cut(values, ",")
+		word = strings.ReplaceAll(word, "{"+name+"}", first)
+	}
+	return word
+}
+
+// refuseScript refuses a script that cannot be executed: it is no sweep file.
+func refuseScript(name string) error {
+	shell := "sh"
+	if ending := strings.TrimPrefix(filepath.Ext(name), "."); slices.Contains(shells, ending) {
+		shell = ending
+	} else if first, err := firstBytes(name, len(hashBang)); err != nil || first != hashBang {
+		return nil
+	}
+	return fmt.Errorf("%s is a script that cannot be executed: chmod +x %s, or neurolens bench -- %s %s", name, name, shell, name)
+}
+
+// hashBang begins a script.
+const hashBang = "#!"
+
+// firstBytes are the first bytes of a file.
+func firstBytes(name string, count int) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	first := make([]byte, count)
+	_, err = io.ReadFull(file, first)
+	return string(first), err
+}
+
+// refuseQuotedProgram refuses a program in quotes behind --, where each word stands by itself.
+func (a *Asked) refuseQuotedProgram(shell bool) error {
+	if a.Dash != 0 || !strings.ContainsAny(a.Args[0], " \t\n") {
+		return nil
+	}
+	if _, err := exec.LookPath(a.Args[0]); err == nil {
+		return nil
+	}
+	quoted, err := words.Join(a.Args)
+	if err != nil {
+		return err
+	}
+	if _, err := words.Split(a.Args[0]); err != nil || shell {
+		quoted = "--shell " + quoted
+	}
+	return fmt.Errorf("%q is no program: behind -- each word of one stands by itself; leave -- out: neurolens bench %s", a.Args[0], quoted)
 }
 
 // isNumber tells a word that is an argument and no name.

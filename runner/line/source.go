@@ -17,6 +17,7 @@ import (
 // Asked is what bench was asked to measure.
 type Asked struct {
 	Args  []string
+	Words []string  // of the whole command line
 	Dash  int       // how many of them stand before --; negative: there is none
 	File  string    // the sweep file, by an option of its own; empty: not given
 	Stdin io.Reader // what - stands for
@@ -27,6 +28,7 @@ type Source struct {
 	io.ReadCloser
 	Path  string   // of the file; empty: there is none
 	Texts []string // of the line; nil: there is none
+	Note  string   // what is worth a word before it runs; empty: nothing
 
 	place func(line int) string
 }
@@ -34,6 +36,9 @@ type Source struct {
 // Open opens what was asked for: several sweep files, or one sweep. What the command line says of programs is written for the
 // sweep of a line, in which a brace that names no axis stands for itself.
 func Open(a Asked, o *sweep.Overrides) ([]*Source, error) {
+	if err := a.refuseValueApart(); err != nil {
+		return nil, err
+	}
 	switch {
 	case a.File != "" && len(a.Args) > 0:
 		return nil, fmt.Errorf("the sweep file is given twice: %s and --config %s", a.Args[0], a.File)
@@ -44,6 +49,9 @@ func Open(a Asked, o *sweep.Overrides) ([]*Source, error) {
 	case a.Dash > 0:
 		return nil, fmt.Errorf("%q stands before --, and a program behind it: want one of them", a.Args[0])
 	case a.Dash < 0 && len(a.Args) == 1 && isPlainFile(a.Args[0]):
+		if err := refuseScript(a.Args[0]); err != nil {
+			return nil, err
+		}
 	case a.Dash == 0 || !slices.ContainsFunc(a.Args, isFile):
 		source, err := a.line(o)
 		return []*Source{source}, err
@@ -92,7 +100,10 @@ func (a *Asked) files() (all []*Source, err error) {
 func (a *Asked) line(o *sweep.Overrides) (*Source, error) {
 	shell, asked := o.Given["shell"]
 	l := line{texts: a.Args, axes: o.Params, shell: asked && shell != "false"}
-	if err := a.wordsMeant(o); err != nil && !l.shell {
+	if err := a.refuseUnquotedArguments(o); err != nil && !l.shell {
+		return nil, err
+	}
+	if err := a.refuseQuotedProgram(l.shell); err != nil {
 		return nil, err
 	}
 	if a.Dash == 0 { // the words of one program
@@ -117,7 +128,7 @@ func (a *Asked) line(o *sweep.Overrides) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{ReadCloser: io.NopCloser(bytes.NewReader(src)), Texts: l.texts, place: places(src, l.texts)}
+	s := &Source{ReadCloser: io.NopCloser(bytes.NewReader(src)), Texts: l.texts, Note: l.unfilled(), place: places(src, l.texts)}
 	o.Place = s.place
 	return s, nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // The facts of a run that tell what it was of, for a later session that goes on from it.
@@ -12,7 +13,7 @@ const (
 	FactBuild       = "build.sha256"        // the hash of what the commands of build: made
 	factCommand     = "command.sha256"      // the hash of the program of a command
 	FactCommandFile = "command.sha256."     // that of another word of it that is a file; the word follows
-	FactConfig      = "runner.config_sha256"
+	FactConfig      = schema.FactConfig
 	FactInstalled   = "python.installed." // the version of a package of an interpreter; its name follows
 
 	// factCommandLine is the fact with the arguments of a command, less their secrets.

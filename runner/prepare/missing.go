@@ -189,6 +189,21 @@ func (m *missing) err() error {
 	return errors.New(text + "; nothing was started")
 }
 
+// builtins are commands that shells have in themselves.
+var builtins = strings.Fields("alias cd declare eval exec export local popd pushd read readonly set shopt source trap type ulimit umask unset wait")
+
+// programMeant is the hint at what was meant by a program that is not on PATH: a file that is here, or a command of shells.
+func (t *Target) programMeant(name string) string {
+	info, err := os.Stat(inDir(t.Spec.Dir, name))
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		return "; did you mean ./" + name + "?"
+	case slices.Contains(builtins, name):
+		return "; shells have it in themselves: --shell has sh run it, or shell: true in a sweep file"
+	}
+	return ""
+}
+
 // checkProgram tells why a program cannot be started.
 func (t *Target) checkProgram(name string) error {
 	path, err := task.LookPath(name, slices.Concat(os.Environ(), t.Spec.Env))
@@ -198,7 +213,7 @@ func (t *Target) checkProgram(name string) error {
 	case strings.ContainsAny(name, " \t"):
 		return fmt.Errorf("%s: no such program: write its arguments as a list, [%s]", name, strings.Join(strings.Fields(name), ", "))
 	case errors.Is(err, exec.ErrNotFound):
-		return fmt.Errorf("%s: no such program on PATH", name)
+		return fmt.Errorf("%s: no such program on PATH%s", name, t.programMeant(name))
 	default:
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// factTraceback is the fact with the traceback of an exception.
-const factTraceback = "runner.traceback"
+// FactTraceback is the fact with the traceback of an exception.
+const FactTraceback = "runner.traceback"
 
 // Check makes a run unsupported where what ran is not what was asked, and has what is wrong name its line of the sweep.
 func (t *Target) Check(o *task.Outcome) {
@@ -33,7 +33,7 @@ func (t *Target) place(o *task.Outcome) {
 	switch o.ErrorKind {
 	case "not_applied", "not_implemented":
 	case "setup", "import":
-		if p.File != "" && o.Facts[factTraceback] != "" {
+		if p.File != "" && o.Facts[FactTraceback] != "" {
 			return
 		}
 	default:

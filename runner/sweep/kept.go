@@ -80,7 +80,8 @@ func (k Key) node(text string) (*yaml.Node, error) {
 	if k.Verbatim {
 		return k.verbatim(text), nil
 	}
-	if k.Value.Kind == Either { // one or many
+	isMany := slices.ContainsFunc(k.Value.Among, func(v Value) bool { return v.Kind == List })
+	if isMany {
 		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
 		for word := range strings.SplitSeq(text, ",") {
 			if word != "" {

@@ -86,7 +86,7 @@ func (s *supervisor) cleanUp() {
 	fail := func(format string, args ...any) {
 		failed.Message = hookCleanup + ": " + fmt.Sprintf(format, args...)
 		s.sender.send(failed)
-		s.sender.send(event{Event: eventFact, Key: factCleanup, Value: failed.Message}) // the run may have failed before
+		s.sender.send(event{Event: eventFact, Key: FactCleanup, Value: failed.Message}) // the run may have failed before
 	}
 	attr := s.hookAttr()
 	said, err := os.OpenFile(filepath.Join(s.dir, cleanupFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)

@@ -199,3 +199,18 @@ func TestSubtract(t *testing.T) {
 		}
 	}
 }
+
+// TestNoHashBang: of a file that can be executed and begins with no #! the error says what is missing.
+func TestNoHashBang(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(file, []byte("echo\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	spec := shell("")
+	spec.Command, spec.Iterations = []string{file}, 1
+	o := runSpec(t, t.Context(), spec, nil)
+	check(t, o, schema.StatusError, schema.StageSetup, kindStart)
+	if want := "no script whose first line is #!/bin/sh"; !strings.Contains(o.Error, want) {
+		t.Errorf("%s, want %q in it", o.Error, want)
+	}
+}

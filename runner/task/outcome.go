@@ -54,8 +54,8 @@ const (
 // factExits is the fact with the exit statuses of a command that are not 0 and count as well.
 const factExits = "runner.exits"
 
-// factCleanup is the fact with why the cleanup of a run failed.
-const factCleanup = "runner.cleanup_error"
+// FactCleanup is the fact with why the cleanup of a run failed.
+const FactCleanup = "runner.cleanup_error"
 
 // FactStack is the fact with where in its code a benchmark stood as it failed.
 const FactStack = "runner.stack"

@@ -2,6 +2,7 @@ package task
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -217,6 +218,9 @@ func startError(what, dir string, err error) error {
 		if _, missing := os.Stat(dir); missing != nil {
 			return fmt.Errorf("starting %s: working directory %w", what, missing)
 		}
+	}
+	if errors.Is(err, syscall.ENOEXEC) {
+		return fmt.Errorf("starting %s: %w: it is no program of this machine, and no script whose first line is #!/bin/sh or the like", what, err)
 	}
 	return fmt.Errorf("starting %s: %w", what, err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -20,6 +21,7 @@ type Question struct {
 	Filter string
 	Bounds Bounds
 	Sort   []string // "-key" is descending; empty: newest first
+	Metric string   // of which the numbers of the filter and the order are; empty: of each run's primary one
 }
 
 // Everything tells whether all runs answer the question, newest first.
@@ -39,6 +41,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	lookups := filter.Lookups{
 		IDs:    func(key, value string) ([]string, error) { return r.ids(ctx, key, value) },
 		Metric: func(metric, value string) (string, error) { return r.metricTable(ctx, metric, value) },
+		Shown:  q.Metric,
 	}
 	cond, err := filter.Compile(q.Filter, lookups)
 	if err != nil {
@@ -58,7 +61,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	}
 	sel := Selection{cond, order, r.Src.Within(q.Bounds)}
 	sel.Restrict(q.Bounds)
-	return sel, r.remarkAbsent(ctx, sel.Words)
+	return sel, r.remarkAbsent(ctx, cond)
 }
 
 // ignore is for a statement of which the rows do not matter.
@@ -153,7 +156,7 @@ func (r *Reader) Check(ctx context.Context, doubts []filter.Unsure) error {
 		case d.Unit != "" && !slices.Contains(units, d.Unit):
 			return filter.ErrorAt(d.Word.Text, d.Offset, "unit %q is not known, and no run has it", fault.Brief(d.Unit))
 		case d.Unit == "" && !slices.Contains(names, d.Field.Entry):
-			return filter.ErrorAt(d.Word.Text, d.Offset, "there is no column and no run has a parameter %q%s", fault.Brief(d.Word.Key), keyMeant(d.Word, names))
+			return filter.ErrorAt(d.Word.Text, d.Offset, "there is no column and no run has a parameter %q%s", fault.Brief(d.Word.Key), meant.Word(d.Word, names))
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -62,33 +62,110 @@ func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, 
 	return reasons, nil
 }
 
-// remarkAbsent remarks values of a short list that no run has: the runs that have the others would hide a slip of the pen. Of a list
-// without any run, Nothing speaks.
-func (r *Reader) remarkAbsent(ctx context.Context, words []filter.CompiledWord) error {
-	const short = 8 // values, each of which is looked for in all runs
-	for _, w := range words {
-		if r.Conn.Remark == nil || !w.Wants || w.Op != "=" || len(w.Values) < 2 || len(w.Values) > short {
-			continue
+// remarkAbsent remarks what words name that no run has, where the answer hides it: one value of a short list, and all that a word
+// leaves out, asks for beside others or asks runs to be without. A parameter that no run has is an error there too. Of words that leave
+// the answer empty, Nothing speaks.
+func (r *Reader) remarkAbsent(ctx context.Context, cond filter.Condition) error {
+	if len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
+		return nil
+	}
+	for _, w := range cond.Words {
+		known, err := r.knowsKey(ctx, w, cond.Unsure)
+		if err == nil && known && r.Conn.Remark != nil {
+			err = r.remarkValues(ctx, w)
 		}
-		var absent []string
-		for _, v := range w.Values {
-			one, err := r.Selected(ctx, Question{Filter: w.Key + "=" + filter.QuoteWord(v.Text)})
-			if err != nil {
-				return err
-			}
-			reasons, err := r.Reasons(ctx, one)
-			if err != nil && !errors.Is(err, fault.ErrInput) { // of a key that no run has: the whole filter says so
-				return err
-			}
-			absent = append(absent, reasons...)
-		}
-		if len(absent) < len(w.Values) {
-			for _, text := range absent {
-				r.Conn.Remark(text)
-			}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// knowsKey tells whether some run has the entry that a silent word names, and says so where none has.
+func (r *Reader) knowsKey(ctx context.Context, w filter.CompiledWord, doubts []filter.Unsure) (bool, error) {
+	if w.Field.Entry == "" || !w.Silent {
+		return true, nil
+	}
+	x := duck.Identifier(w.Field.Column.Name)
+	known, err := r.some(ctx, filter.Condition{SQL: x + "[" + duck.Literal(w.Field.Entry) + "] IS NOT NULL", Columns: []*schema.Column{w.Field.Column}})
+	switch {
+	case err != nil || known:
+		return known, err
+	case w.Field.Bare:
+		return false, r.Check(ctx, slices.DeleteFunc(slices.Clone(doubts), func(d filter.Unsure) bool { return d.Word != w.Word || d.Unit != "" }))
+	case r.Conn.Remark != nil:
+		text, err := r.whyNot(ctx, w)
+		if err != nil {
+			return false, err
+		}
+		r.Conn.Remark(text)
+	}
+	return false, nil
+}
+
+// some tells whether some run meets a condition. It reads no further than up to that.
+func (r *Reader) some(ctx context.Context, cond filter.Condition) (bool, error) {
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT true FROM " + r.Src.Scan(cond.Columns, cond.SQL) + " LIMIT 1", Args: cond.Args})
+	return len(row) > 0, err
+}
+
+// remarkValues remarks values of a word that no run has. Of those that are left out, which may be on purpose, it remarks ids, and
+// those that are spelt like another one.
+func (r *Reader) remarkValues(ctx context.Context, w filter.CompiledWord) error {
+	const short = 8 // values, each of which is looked for in all runs
+	list := w.Wants && len(w.Values) > 1
+	if w.Field.Metric != "" || strings.TrimPrefix(w.Op, "!") != "=" || !list && !w.Silent || len(w.Values) > short {
+		return nil
+	}
+	var absent []string
+	for _, v := range w.Values {
+		text, err := r.absent(ctx, w, v)
+		if err != nil {
+			return err
+		}
+		if text != "" {
+			absent = append(absent, text)
+		}
+	}
+	if w.Silent || len(absent) < len(w.Values) {
+		for _, text := range absent {
+			r.Conn.Remark(text)
+		}
+	}
+	return nil
+}
+
+// absent says that no run has one of a word's values; it is empty where a run has it, and where that needs no word.
+func (r *Reader) absent(ctx context.Context, w filter.CompiledWord, v filter.Value) (string, error) {
+	if v.Null() {
+		return "", nil
+	}
+	one, err := r.Selected(ctx, Question{Filter: w.Having(v)})
+	if err != nil {
+		return "", err
+	}
+	if known, err := r.some(ctx, one.Condition); err != nil || known {
+		return "", err
+	}
+	if !w.Wants && !filter.StandsForIDs(w.Key) {
+		values, err := r.valuesOf(ctx, w.Field)
+		if err != nil || meant.Similar(v.Text, values) == "" {
+			return "", err
+		}
+	}
+	return r.whyNot(ctx, one.Words[0])
+}
+
+// valuesOf are the texts that runs have of a field.
+func (r *Reader) valuesOf(ctx context.Context, f filter.Field) ([]string, error) {
+	if f.Kind() != schema.KindString {
+		return nil, nil
+	}
+	x := duck.Identifier(f.Column.Name)
+	if f.Entry != "" {
+		x += "[" + duck.Literal(f.Entry) + "]"
+	}
+	return r.Texts(ctx, x, f.Column.Name)
 }
 
 // whyNot says why a word matches no run, with the key or value that was probably meant.
@@ -109,25 +186,27 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 			return "", err
 		}
 		if !slices.Contains(names, w.Field.Entry) {
-			return noKey(w, names), nil
+			return meant.NoEntry(w, names), nil
 		}
 	}
 	text := "no run matches " + shown
+	if c, stored := schema.Runs.Column(w.Field.Column.Name); stored && w.Field.Entry+w.Field.Metric == "" {
+		row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(" + duck.Identifier(c.Name) + ") FROM " + r.Src.Scan([]*schema.Column{c}, "")})
+		if err != nil || duck.Integer(row[0]) == 0 {
+			return text + "; none has a value of " + key, err
+		}
+	}
 	if w.Field.Column.Name == "status" && slices.Contains([]string{"failed", "failure", "fail"}, w.Values[0].Text) {
 		return text + "; status!=ok is every run that did not end well", nil
 	}
 	if w.Op != "=" || w.Field.Kind() != schema.KindString {
 		return text, nil
 	}
-	x := duck.Identifier(w.Field.Column.Name)
-	if w.Field.Entry != "" {
-		x += "[" + duck.Literal(w.Field.Entry) + "]"
-	}
-	values, err := r.Texts(ctx, x, w.Field.Column.Name)
+	values, err := r.valuesOf(ctx, w.Field)
 	if err != nil {
 		return "", err
 	}
-	return text + valuesInstead(w.Values[0].Text, values), nil
+	return text + meant.Value(w.Values[0].Text, values), nil
 }
 
 // noCommit says that no run has a commit, with those that runs have where they are few.
@@ -143,89 +222,10 @@ func (r *Reader) noCommit(ctx context.Context, shown string) (string, error) {
 	for i, c := range commits {
 		commits[i] = c[:min(short, len(c))]
 	}
-	return shown + ": no run has a commit that begins so" + few(commits), nil
+	return shown + ": no run has a commit that begins so" + meant.Few(commits), nil
 }
 
 // countsFromLast tells whether a session is named by how many came after it.
 func countsFromLast(values []filter.Value) bool {
-	return slices.ContainsFunc(values, func(v filter.Value) bool { _, ok := lastButN(v.Text); return ok })
-}
-
-// noKey says that no run has an entry of a map, and which one may be meant: one like it, else a column of that name.
-func noKey(w filter.CompiledWord, names []string) string {
-	prefix := filter.PrefixOf(w.Field.Column.Name) + "."
-	text := "no run has " + prefix + fault.Brief(w.Field.Entry)
-	if near := similar(w.Field.Entry, names); near != "" {
-		return text + "; did you mean " + prefix + fault.Brief(near) + "?"
-	}
-	if _, ok := schema.Runs.Column(schema.CanonicalAlias(w.Field.Entry)); ok {
-		return text + "; did you mean the column " + w.Field.Entry + "?"
-	}
-	if prefix == "env." {
-		return text + "; neurolens env names the facts"
-	}
-	return text + few(names)
-}
-
-// mostValues is how many values are named in place of one that no run has.
-const mostValues = 3
-
-// valuesInstead names the value that was probably meant, else all where they are few.
-func valuesInstead(value string, values []string) string {
-	if bare := strings.Trim(value, "'"); bare != value && slices.Contains(values, bare) {
-		return "; did you mean " + fault.Brief(bare) + "?"
-	}
-	if strings.ContainsAny(value, ";:=") {
-		return "; conditions are separated by spaces"
-	}
-	if near := similar(value, values); near != "" {
-		return "; did you mean " + fault.Brief(near) + "?"
-	}
-	return few(values)
-}
-
-// few names values, where they are few.
-func few(values []string) string {
-	if len(values) == 0 || len(values) > mostValues {
-		return ""
-	}
-	shown := make([]string, len(values))
-	for i, v := range values {
-		shown[i] = fault.Brief(v)
-	}
-	return "; runs have " + strings.Join(shown, ", ")
-}
-
-// similar is the text that another one probably means: one that is spelt like it, else the shortest one that has it as a
-// whole word.
-func similar(text string, candidates []string) string {
-	if near := schema.Nearest(text, candidates); near != "" {
-		return near
-	}
-	const least = 2 // letters, to be looked for in others
-	best := ""
-	for _, c := range candidates {
-		if len(text) >= least && asWord(c, text) && (best == "" || len(c) < len(best)) {
-			best = c
-		}
-	}
-	return best
-}
-
-// asWord tells whether a text stands in another one, with nothing that belongs to a word on either side.
-func asWord(in, text string) bool {
-	letter := func(b byte) bool {
-		return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_'
-	}
-	for at := 0; ; at++ {
-		i := strings.Index(in[at:], text)
-		if i < 0 {
-			return false
-		}
-		at += i
-		end := at + len(text)
-		if (at == 0 || !letter(in[at-1])) && (end == len(in) || !letter(in[end])) {
-			return true
-		}
-	}
+	return slices.ContainsFunc(values, func(v filter.Value) bool { _, ok := filter.LastButN(v.Text); return ok })
 }

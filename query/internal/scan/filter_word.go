@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -35,7 +36,7 @@ var wordColumns = []string{"status", "precision", "suite", "benchmark", "variant
 // conditionOf is the condition that a word probably stands for: a value of a column, of a parameter or of a tag, an id, or a value
 // that is spelt like it.
 func (r *Reader) conditionOf(ctx context.Context, word string) (string, error) {
-	if _, ok := lastButN(word); ok {
+	if _, ok := filter.LastButN(word); ok {
 		return filter.KeySession + "=" + word, nil
 	}
 	near := ""
@@ -53,7 +54,7 @@ func (r *Reader) conditionOf(ctx context.Context, word string) (string, error) {
 				return name + "=" + filter.QuoteWord(word), nil
 			}
 		}
-		if like := similar(word, values); like != "" && near == "" {
+		if like := meant.Similar(word, values); like != "" && near == "" {
 			near = name + "=" + fault.Brief(filter.QuoteWord(like))
 		}
 	}
@@ -92,40 +93,4 @@ func (r *Reader) metricMeant(ctx context.Context, word, near string) (string, er
 		return "metric=" + word, nil
 	}
 	return near, err
-}
-
-// Suggestion asks whether a column, a parameter or a metric was meant that is spelt like a key; empty where there is none.
-func Suggestion(key string, parameters []string) string {
-	lower := strings.ToLower(key)
-	_, metric := schema.KindOfMetric(key)
-	near := ""
-	switch {
-	case lower != key && !filter.FieldOf(lower).Bare:
-		near = lower
-	case lower == "n":
-		near = "n_samples"
-	case metric:
-		near = filter.MetricPrefix + key
-	default:
-		candidates := append(slices.Clone(parameters), filter.Names()...)
-		for _, c := range schema.Runs.Columns {
-			candidates = append(candidates, c.Name)
-		}
-		near = schema.Nearest(key, candidates)
-	}
-	if near == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %s?", near)
-}
-
-// keyMeant is Suggestion for a word of a filter, which may also be a negation of another tool or a value without a key.
-func keyMeant(w *filter.Word, parameters []string) string {
-	if bare, negated := strings.CutPrefix(w.Key, "-"); negated && (!filter.FieldOf(bare).Bare || slices.Contains(parameters, bare)) {
-		return "; did you mean not " + fault.Brief(strings.TrimPrefix(w.Text, "-")) + "?"
-	}
-	if _, ok := lastButN(w.Text); ok {
-		return "; did you mean " + filter.KeySession + "=" + w.Text + "?"
-	}
-	return Suggestion(w.Key, parameters)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ func (r *Reader) ids(ctx context.Context, key, value string) ([]string, error) {
 	if key == filter.KeyCommit {
 		return r.commitsLike(ctx, strings.ToLower(value))
 	}
-	if back, ok := lastButN(value); ok {
+	if back, ok := filter.LastButN(value); ok {
 		return r.sessionFromLast(ctx, back)
 	}
 	return r.like(ctx, likeness{what: "sessions", column: "session_id", text: value})
@@ -72,16 +71,6 @@ const (
 	clockSkew = 10 * time.Minute
 	shortID   = 8
 )
-
-// lastButN reads last (0) and last~N.
-func lastButN(value string) (int, bool) {
-	if value == "last" {
-		return 0, true
-	}
-	digits, ok := strings.CutPrefix(value, "last~")
-	n, err := strconv.Atoi(digits)
-	return n, ok && err == nil && n >= 0
-}
 
 // RunsLike are the ids of the run with an id, or with a prefix or suffix of one: at most one, or an error. Only files
 // are opened whose names do not say it all.

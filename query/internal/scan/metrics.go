@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -44,7 +45,7 @@ func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 	if slices.Contains(names, key) {
 		return fault.Input("filter: %s is a parameter, which has no unit, and no run has a metric of that name", fault.Brief(key))
 	}
-	if near := Suggestion(key, names); near != "" && near != "; did you mean metric."+key+"?" {
+	if near := meant.Key(key, names); near != "" && near != "; did you mean metric."+key+"?" {
 		return fault.Input("filter: no run has the metric %q%s", fault.Brief(key), near)
 	}
 	return r.NoMetric(ctx, "filter", key)
@@ -57,7 +58,7 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	if err != nil {
 		return err
 	}
-	hint := few(names)
+	hint := meant.Few(names)
 	if near := schema.Nearest(metric, names); near != "" && near != metric {
 		hint = "; did you mean " + near + "?"
 	}

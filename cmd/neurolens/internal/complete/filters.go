@@ -190,7 +190,7 @@ func allColumns(request) []cobra.Completion {
 	for _, c := range schema.Runs.Columns {
 		all = append(all, described(c.Name, c.Doc))
 	}
-	return all
+	return append(all, described("spread", "1.4826 mad / p50: how much samples vary"))
 }
 
 // orders are keys to sort by, after a - for the largest first.

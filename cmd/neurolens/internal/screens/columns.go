@@ -65,9 +65,6 @@ func ColumnsOf(names, metrics []string) (Columns, error) {
 	var all Columns
 	for _, name := range names {
 		c := columnOf(name)
-		if c.name == "spread" {
-			return nil, fmt.Errorf("--columns: %q is no column: mad and p50 say it", name)
-		}
 		if slices.Contains(all, c) {
 			return nil, fmt.Errorf("--columns: %q stands there twice", name)
 		}
@@ -90,6 +87,27 @@ func columnOf(name string) column {
 	return column{field.Column.Name, field.Entry, field.Bare}
 }
 
+// spreadColumn is the column that no run has: it is made of others.
+const spreadColumn = "spread"
+
+// madeOf are the columns of runs that a column is made of.
+func (c column) madeOf() []string {
+	if c.name == spreadColumn {
+		return []string{"mad", "p50", "n_samples"}
+	}
+	return []string{c.name}
+}
+
+// spreadOf is how much the samples of a run vary, in relation to their median; NULL of a run with one sample.
+func spreadOf(t answer.Table, row []any) any {
+	mad, scattered := row[t.Index("mad")].(float64)
+	median, located := row[t.Index("p50")].(float64)
+	if n, ok := row[t.Index("n_samples")].(int64); !scattered || !located || median == 0 || ok && n == 1 {
+		return nil
+	}
+	return answer.Computed(toDeviation * mad / median)
+}
+
 func columnNames() []string {
 	names := make([]string, len(schema.Runs.Columns))
 	for i, c := range schema.Runs.Columns {
@@ -103,7 +121,7 @@ func columnNames() []string {
 func (c Columns) Stored(forPeople bool) []string {
 	var names []string
 	for _, one := range c {
-		names = append(names, one.name)
+		names = append(names, one.madeOf()...)
 	}
 	if forPeople {
 		names = append(names, "metric", "unit", "status")
@@ -123,6 +141,10 @@ func (c Columns) Of(t answer.Table, stored int) (answer.Table, error) {
 	var out answer.Table
 	places := make([]int, len(c))
 	for i, one := range c {
+		if one.name == spreadColumn {
+			out.Columns = append(out.Columns, answer.Column{Name: one.name, Type: answer.TypeReal, Unit: "ratio"})
+			continue
+		}
 		places[i] = t.Index(one.name)
 		if one.entry == "" {
 			out.Columns = append(out.Columns, t.Columns[places[i]])
@@ -137,11 +159,14 @@ func (c Columns) Of(t answer.Table, stored int) (answer.Table, error) {
 	for _, row := range t.Rows {
 		values := make([]any, 0, len(out.Columns))
 		for i, one := range c {
-			value := row[places[i]]
-			if one.entry != "" {
-				value = entryOf(value, one.entry)
+			switch value := row[places[i]]; {
+			case one.name == spreadColumn:
+				values = append(values, spreadOf(t, row))
+			case one.entry != "":
+				values = append(values, entryOf(value, one.entry))
+			default:
+				values = append(values, answer.OfRun(out.Columns[i], value))
 			}
-			values = append(values, value)
 		}
 		out.Rows = append(out.Rows, append(values, row[stored:]...))
 	}
@@ -150,17 +175,8 @@ func (c Columns) Of(t answer.Table, stored int) (answer.Table, error) {
 
 // known tells whether any of some runs has the parameter that was named without a prefix: it is a slip of the pen otherwise.
 func (c column) known(t answer.Table, place int) error {
-	if !c.bare || len(t.Rows) == 0 {
-		return nil
-	}
-	seen := map[string]bool{}
-	for _, row := range t.Rows {
-		entries, _ := row[place].(map[string]any)
-		for name := range entries {
-			seen[name] = true
-		}
-	}
-	if seen[c.entry] {
+	seen := entriesOf(t, place)
+	if !c.bare || len(t.Rows) == 0 || seen[c.entry] {
 		return nil
 	}
 	hint := ""
@@ -169,6 +185,38 @@ func (c column) known(t answer.Table, place int) error {
 		hint = "; did you mean " + near + "?"
 	}
 	return fmt.Errorf("--columns: there is no column, and none of these runs has a parameter %q%s", c.entry, hint)
+}
+
+// entriesOf are the names of the entries that any of some runs has in a column.
+func entriesOf(t answer.Table, place int) map[string]bool {
+	seen := map[string]bool{}
+	for _, row := range t.Rows {
+		entries, _ := row[place].(map[string]any)
+		for name := range entries {
+			seen[name] = true
+		}
+	}
+	return seen
+}
+
+// absent says which tags and facts were asked for that none of some runs has, with those that may be meant.
+func (c Columns) absent(t answer.Table) (lines []string) {
+	for _, one := range c {
+		if one.entry == "" || one.bare {
+			continue
+		}
+		seen := entriesOf(t, t.Index(one.name))
+		if seen[one.entry] {
+			continue
+		}
+		prefix := filter.PrefixOf(one.name) + "."
+		line := "none of these runs has " + prefix + one.entry
+		if near := schema.Nearest(one.entry, slices.Sorted(maps.Keys(seen))); near != "" {
+			line += "; did you mean " + prefix + near + "?"
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 func entryOf(value any, name string) any {
@@ -211,6 +259,7 @@ func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View
 		names := slices.Compact(slices.Sorted(slices.Values(metrics.Values)))
 		v.Above = []string{strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "" }), ", ")}
 	}
+	v.Below = append(v.Below, c.absent(t)...)
 	return output.Narrowed(v, l.Reader.Page()), nil
 }
 
@@ -263,6 +312,9 @@ func (l Listing) valueText(c answer.Column, value any, unit, metric string) stri
 			return wording.ShortRun(v)
 		}
 	case float64, int64:
+		if share, ok := v.(float64); ok && c.Name == spreadColumn {
+			return wording.Percent(share)
+		}
 		if c.Unit == schema.UnitOfRow {
 			return wording.QuantityOf(v, unit, metric, "")
 		}

@@ -2,6 +2,7 @@ package screens
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,13 @@ func TestHistogramOutliers(t *testing.T) {
 		if b.n < 10 || b.n > 20 {
 			t.Errorf("the bulk is not spread over its bars: %v", bars)
 		}
+	}
+	many := slices.Clone(values)
+	for i := range 12 {
+		many = append(many, 5e8+float64(i)*1e8)
+	}
+	if bars = binned(many, "ns"); bars[7].n != 12 || bars[0].n > 20 {
+		t.Errorf("of twelve outliers in a hundred: %v", bars)
 	}
 	bars = binned(append(values, 1), "ns")
 	if len(bars) != 8 || bars[0].label != "< 1.00 ms" || bars[0].n != 1 {

@@ -22,7 +22,7 @@ func (l Listing) keyAxis(g query.Grouping, i int) wording.Axis {
 				text = wording.ShortRun(v)
 			}
 		case time.Time:
-			text = l.Reader.When(v)
+			text = v.Local().Format("2006-01-02 15:04:05.999999") // whole: groups that differ in it are different ones
 		case int64, float64:
 			text = output.ValueText(c, v, "")
 		}

@@ -125,7 +125,7 @@ func binned(values []float64, unit string) []bin {
 // bulk is from where to where most samples are: all of them, but for a few that are further from the quartiles than three
 // times their distance.
 func bulk(values []float64) (low, high float64) {
-	const few, far = 0.05, 3
+	const few, far = 0.15, 3
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	low, high = sorted[0], sorted[n-1]
@@ -172,11 +172,14 @@ func neighboursAlike(labels []string) bool {
 	return len(slices.Compact(slices.Clone(labels))) < len(labels)
 }
 
+// toDeviation makes a standard deviation of the median absolute deviation of normal values.
+const toDeviation = 1.4826
+
 func spread(mad, median *float64) string {
 	if mad == nil || median == nil || *median == 0 {
 		return term.Unknown
 	}
-	return wording.Percent(1.4826 * *mad / *median)
+	return wording.Percent(toDeviation * *mad / *median)
 }
 
 // metricLines are a line a metric. given is the unit in which the run's file has a metric.

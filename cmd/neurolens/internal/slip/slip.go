@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -94,8 +95,30 @@ func Flag(cmd *cobra.Command, err error) error {
 	if cmd.HasParent() {
 		lead = pathOf(cmd) + ": "
 	}
-	return fmt.Errorf("%sthere is no flag %s%s", lead, spelt, flagHint(cmd, name, short != ""))
+	hint := flagHint(cmd, name, short != "")
+	if program := programHint(cmd, spelt); program != "" && hint == helpHint(cmd) {
+		hint = ";" + program
+	} else {
+		hint += program
+	}
+	return fmt.Errorf("%sthere is no flag %s%s", lead, spelt, hint)
 }
+
+// programHint says how bench takes a program with a flag of its own, where one stands before the flag: bench ls -l. It is empty for
+// anything else.
+func programHint(cmd *cobra.Command, flag string) string {
+	words := cmd.Flags().Args()
+	if cmd.Name() != "bench" || len(words) == 0 || looksLikeBenchmark(words[0]) || strings.Contains(strings.Join(words, ""), " ") {
+		return ""
+	}
+	if _, err := exec.LookPath(words[0]); err != nil {
+		return ""
+	}
+	return fmt.Sprintf(" if it is a flag of %s: neurolens bench -- %s %s", words[0], strings.Join(words, " "), flag)
+}
+
+// helpHint is what follows a complaint where nothing better is known.
+func helpHint(cmd *cobra.Command) string { return "; " + cmd.CommandPath() + " --help lists them" }
 
 // Number is what a flag takes that could not be read as a number, or as true or false; empty: the error is another one.
 func Number(err error) string {
@@ -133,7 +156,7 @@ func flagHint(cmd *cobra.Command, name string, single bool) string {
 			return "; did you mean --" + near + "?"
 		}
 	}
-	return "; " + cmd.CommandPath() + " --help lists them"
+	return helpHint(cmd)
 }
 
 // nearest is the name that a word is the beginning of, if it is of one alone, else the one that is spelt like it.

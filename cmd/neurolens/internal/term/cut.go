@@ -7,8 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// cutColumn are the texts of a column in so many columns of the terminal. Where their beginnings do not tell them apart, the middle
-// of what all have in common at the beginning goes, or the middle of each, or the words that most of them have.
+// cutColumn are the texts of a column in so many columns of the terminal, cut where they can still be told apart. Where the ends
+// tell that, as much of what all have in common at the beginning stands before them as there is room for.
 func (v View) cutColumn(c, width int) []string {
 	whole := v.texts(c)
 	short, ends := CutApart(whole, width), withoutBeginning(whole)
@@ -24,14 +24,65 @@ func (v View) cutColumn(c, width int) []string {
 	return short
 }
 
-// CutApart cuts texts to a width so that as many as possible differ, with no more of what all begin with than needed.
+// CutApart cuts texts to a width, in the first of several ways by which as many differ as before, or else in that by which
+// the most do: without what all begin with, without their middles, without the middles of long words, without usual words.
 func CutApart(whole []string, width int) []string {
-	ends := withoutBeginning(whole)
-	ways := [][]string{
-		cutAll(whole, width, Cut), cutAll(ends, width, Cut), cutAll(whole, width, cutMiddle), cutAll(ends, width, cutMiddle),
-		cutAll(withoutUsual(whole), width, cutMiddle),
+	if widest(whole) <= width {
+		return whole
 	}
-	return slices.MaxFunc(ways, func(a, b []string) int { return distinct(a) - distinct(b) })
+	ends := withoutBeginning(whole)
+	ways := []func() []string{
+		func() []string { return cutAll(whole, width, cutMiddle) },
+		func() []string { return cutAll(ends, width, cutMiddle) },
+		func() []string { return cutWords(whole, width) },
+		func() []string { return cutAll(withoutUsual(whole), width, cutMiddle) },
+	}
+	all := distinct(whole)
+	if all > 1 && widest(ends) <= width {
+		ways = slices.Insert(ways, 0, func() []string { return ends })
+	}
+	var best []string
+	for _, way := range ways {
+		if short := way(); best == nil || distinct(short) > distinct(best) {
+			best = short
+		}
+		if distinct(best) == all {
+			break
+		}
+	}
+	return best
+}
+
+// cutWords cuts the middles of long words, so that the texts fit and the words differ where they can.
+func cutWords(whole []string, width int) []string {
+	const least = 8 // columns of a word that is cut
+	var long []string
+	for _, text := range whole {
+		for word := range strings.FieldsSeq(text) {
+			if ansi.StringWidth(word) > least {
+				long = append(long, word)
+			}
+		}
+	}
+	slices.Sort(long)
+	long = slices.Compact(long)
+	short := whole
+	for room := width; widest(short) > width && room >= least; room -= 2 {
+		cut := cutAll(withoutBeginning(long), room, cutMiddle)
+		if middles := cutAll(long, room, cutMiddle); distinct(middles) >= distinct(cut) {
+			cut = middles
+		}
+		short = cutAll(whole, room, func(text string, _ int) string {
+			words := strings.Fields(text)
+			for i, word := range words {
+				if at, is := slices.BinarySearch(long, word); is {
+					words[i] = cut[at]
+				}
+			}
+			return strings.Join(words, " ")
+		})
+	}
+	return cutAll(short, width, cutMiddle)
 }
 
 func cutAll(texts []string, width int, cut func(string, int) string) []string {

@@ -15,6 +15,7 @@ func TestRowsDiffer(t *testing.T) {
 		{"tests/test_speed.py::test_insert[small-one]", "tests/test_speed.py::test_insert[small-two]", "tests/test_delete.py::test_insert[small-two]"},
 		{"chat tiny-7b-chat max_seqs=4 prompts=4 rate=inf", "chat tiny-7b-chat max_seqs=16 prompts=4 rate=inf", "chat tiny-7b-chat max_seqs=64 prompts=4 rate=inf", "–"},
 		{"short", "other"},
+		{"attention_with_a_very_long_forward_pass bs=16 dim=64", "attention_with_a_very_long_backward_pass bs=16 dim=64", "attention_with_a_very_long_forward_pass bs=8 dim=64"},
 	} {
 		v := View{Columns: []Column{{Header: "POINT"}}}
 		for _, text := range c {
@@ -68,7 +69,19 @@ func TestLongNamesCostNoColumn(t *testing.T) {
 	v.Rows[1][0].Text = strings.Repeat("other ", 11) // no beginning in common: half of the terminal
 	var b strings.Builder
 	v.Render(&b, Page{Width: 40})
-	if want := "VARIANT               MEDIAN     P99\n./bench_attention -…  103 µs  124 µs\nother other other o…  146 µs  175 µs\n"; b.String() != want {
+	if want := "VARIANT               MEDIAN     P99\n./bench_a…tion flash  103 µs  124 µs\nother oth…her other   146 µs  175 µs\n"; b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
+// TestOneLongName: a name that all rows have shows its end as well, where versions differ.
+func TestOneLongName(t *testing.T) {
+	t.Parallel()
+	v := View{Columns: []Column{{Header: "VARIANT"}}}
+	for range 2 {
+		v.Rows = append(v.Rows, []Cell{{Text: "forward_pass_with_flash_attention_kernel_v3_causal"}})
+	}
+	if got, want := v.cutColumn(0, 32), "forward_pass_wi…kernel_v3_causal"; got[0] != want || got[1] != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

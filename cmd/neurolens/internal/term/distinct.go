@@ -12,6 +12,8 @@ type laid struct {
 	shown  []int // columns of the view
 	header []string
 	rows   [][]string
+	lost   bool // names that differ look the same
+	marked bool // a column tells every row from the others
 }
 
 // lay fits the table of a view into a page.
@@ -24,8 +26,14 @@ func (v View) lay(page Page) laid {
 	for _, c := range shown {
 		column := v.Columns[c]
 		t.header = append(t.header, Pad(Cut(column.Header, widths[c]), widths[c], column.Right))
-		for n, text := range v.cutColumn(c, widths[c]) {
+		short := v.cutColumn(c, widths[c])
+		for n, text := range short {
 			t.rows[n] = append(t.rows[n], Pad(text, widths[c], column.Right))
+		}
+		if !column.Right || column.Fixed {
+			different := distinct(short)
+			t.lost = t.lost || different < distinct(v.texts(c))
+			t.marked = t.marked || different == len(v.Rows)
 		}
 	}
 	return t
@@ -66,8 +74,11 @@ func (v View) behind(first Column, texts []string) View {
 	return v
 }
 
-// ambiguous tells whether rows look the same that are not.
+// ambiguous tells whether rows look the same that are not, or points do, although their values differ.
 func (t laid) ambiguous() bool {
+	if t.lost && !t.marked && len(t.view.Points) == len(t.view.Rows) {
+		return true
+	}
 	first := make(map[string]int, len(t.rows))
 	for n, row := range t.rows {
 		look := strings.Join(row, Gap)

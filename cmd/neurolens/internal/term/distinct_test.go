@@ -70,3 +70,17 @@ func TestPointOfARow(t *testing.T) {
 		}
 	}
 }
+
+// TestPointsAreToldApart: names of points that look the same when cut are marked, although their values differ.
+func TestPointsAreToldApart(t *testing.T) {
+	long := strings.Repeat("x", 30)
+	v := View{
+		Columns: []Column{{Header: "BENCHMARK"}, {Header: "MEDIAN", Right: true}}, Points: []string{"aaaaaaaa1111", "bbbbbbbb2222"},
+		Rows: [][]Cell{{{Text: long + "a" + long}, {Text: "1.00 ms"}}, {{Text: long + "b" + long}, {Text: "2.00 ms"}}},
+	}
+	var b bytes.Buffer
+	v.Render(&b, Page{Width: 40})
+	if !strings.Contains(b.String(), "aaaaaaaa  ") || !strings.Contains(b.String(), "bbbbbbbb  ") {
+		t.Errorf("the points look the same:\n%s", b.String())
+	}
+}

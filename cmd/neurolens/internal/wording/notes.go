@@ -3,6 +3,7 @@ package wording
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -12,10 +13,18 @@ import (
 // Notes are the explanations of each word in a table of points.
 type Notes map[string][]string
 
+// inProcess is what says in which process a program failed: the first one may be of the warm-up, and all others not.
+var inProcess = regexp.MustCompile(`^process \d+ of \w+: `)
+
+// cause is what is the same of two meanings that need one line.
+func cause(meaning string) string {
+	return schema.Cause(inProcess.ReplaceAllString(meaning, ""))
+}
+
 // Add keeps a meaning of a word; one without a meaning, as of another version, needs no line, and neither does one that differs
-// from another in its numbers alone.
+// from another in its numbers alone, or in the process that failed.
 func (n Notes) Add(word, meaning string) {
-	known := func(other string) bool { return schema.Cause(other) == schema.Cause(meaning) }
+	known := func(other string) bool { return cause(other) == cause(meaning) }
 	if meaning != "" && !slices.ContainsFunc(n[word], known) {
 		n[word] = append(n[word], meaning)
 	}

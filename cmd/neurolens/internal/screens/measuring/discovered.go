@@ -33,3 +33,10 @@ func Discovered(w io.Writer, s *sweep.Sweep) {
 		fmt.Fprintln(w, term.OneLine(fmt.Sprintf("left %s: %s", left.File, left.Reason)))
 	}
 }
+
+// Note writes what is worth a word before a session; an empty text is nothing.
+func Note(w io.Writer, text string) {
+	if text != "" {
+		fmt.Fprintln(w, term.OneLine("neurolens: "+text))
+	}
+}

@@ -126,7 +126,7 @@ func (j *jsonReporter) looked(e runner.Event) {
 func (j *jsonReporter) finished(e runner.Event) {
 	var metric, unit, median, samples, left any
 	if m, s := primary(e.Run); m != nil {
-		metric, unit, median = m.Name, answer.Text(m.Unit), answer.Value(s.P50)
+		metric, unit, median = m.Name, answer.Text(m.Unit), answer.Statistic(s.P50)
 		if s.N != nil {
 			samples = *s.N
 		}

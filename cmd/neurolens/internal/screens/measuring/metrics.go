@@ -58,7 +58,7 @@ func metricMember(r *schema.Run, metrics []string) member {
 		own := map[string]any{"unit": nil, "median": nil, "n_samples": nil}
 		if m := r.Metric(metric); m != nil {
 			s := summaryOf(m)
-			own["unit"], own["median"], own["n_samples"] = answer.Text(m.Unit), answer.Value(s.P50), answer.Integer(s.N)
+			own["unit"], own["median"], own["n_samples"] = answer.Text(m.Unit), answer.Statistic(s.P50), answer.Integer(s.N)
 		}
 		all[metric] = own
 	}

@@ -216,6 +216,9 @@ func (w Comparison) differs() []string {
 			differing = append(differing, differenceText(d))
 		}
 	}
+	if _, found := w.Facts.Untold(c.Differs); found && !w.comparesPoints() && !slices.ContainsFunc(c.Rows, oneSided) {
+		differing = append(differing, "env: or another setting that is not stored")
+	}
 	where := "the same machine"
 	switch {
 	case len(c.Base.Machines)+len(c.Head.Machines) == 0:
@@ -249,6 +252,9 @@ func (w Comparison) differs() []string {
 	}
 	return append([]string{where}, w.sessions()...)
 }
+
+// oneSided tells points that one side alone has: it was told what the other was not.
+func oneSided(r compare.Row) bool { return r.BaseID == "" || r.HeadID == "" }
 
 func machinesText(names []string) string {
 	if len(names) == 0 {

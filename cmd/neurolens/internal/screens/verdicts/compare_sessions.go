@@ -76,7 +76,18 @@ func (w Comparison) withoutHistory(what string) []string {
 	if w.C.Base.Imported > 0 && w.C.Head.Imported > 0 {
 		return []string{why, "to settle it: ingest the results of earlier sessions" + far}
 	}
-	return []string{why, "to settle it: both sides in one session (bench --against COMMIT)"}
+	return []string{why, "to settle it: " + w.together()}
+}
+
+// together says how both sides come to be measured by turns: in the newest session that has both, if they are of others as well.
+func (w Comparison) together() string {
+	base, head := w.C.Base.Sessions, w.C.Head.Sessions
+	for _, id := range slices.Backward(head) {
+		if len(base)+len(head) > 2 && slices.Contains(base, id) {
+			return "compare them in one session: session=" + wording.ShortRun(id) + " in both filters"
+		}
+	}
+	return "measure both by turns in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"
 }
 
 // apartText is a time between sessions, in whole units.

@@ -175,6 +175,11 @@ func TestCompareLinesCount(t *testing.T) {
 	}
 	said(w.sessions(), "one session, interleaved in 1 of 2 points: runs of a block")
 	said(w.differs(), "the same machine lab3 (not known of 2 runs); nothing known differs (12 of 9,010 runs looked at)")
+	c.Differs = []facts.Difference{{Name: "env.runner.config_sha256", Base: []string{"a"}, Head: []string{"b"}}}
+	said(w.differs(), "; differs: env: or another setting that is not stored (12")
+	c.Rows = []compare.Row{{HeadID: "1"}}
+	said(w.differs(), "; nothing known differs (12")
+	c.Rows, c.Differs = nil, nil
 	said([]string{w.side("base", c.Base)}, "abcdefg (of 3 runs, no commit is known)")
 	said([]string{w.next()}, "neurolens explain a 'b c' --metric latency --threshold 5% --strict --store 'my store'")
 	c.Points[1].Blocks = 6
@@ -194,7 +199,10 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Base.Since, c.Head.Since = 1, 1
 	c.Points[0].History, c.Points[0].Gap = 3, (50 * time.Hour).Microseconds()
 	said(w.sessions(), "different sessions: no verdict before 7 earlier ones 3 days or more apart tell what sessions differ by; 3 are known|"+
-		"to settle it: both sides in one session (bench --against COMMIT)")
+		"to settle it: measure both by turns in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)")
+	c.Base.Sessions, c.Head.Sessions = []string{"01M0000000000000000000000A", "01M0000000000000000000000B"}, []string{"01M0000000000000000000000B", "01M0000000000000000000000C"}
+	said(w.sessions(), "to settle it: compare them in one session: session=0000000B in both filters")
+	c.Base.Sessions, c.Head.Sessions = []string{"s"}, []string{"t"}
 	c.Base.Imported, c.Head.Imported, c.Points[0].Gap, c.Points[0].History = 1, 1, -1, -1
 	said(w.sessions(), "no verdict before 7 earlier ones tell what sessions differ by; fewer are known|to settle it: ingest the results of earlier sessions")
 	c.Base.NoSession = 7

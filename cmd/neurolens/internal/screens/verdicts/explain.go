@@ -233,7 +233,7 @@ func (w Explanation) quiet(rows []explain.Row) []string {
 		lines = append(lines, "unchanged"+term.Gap+strings.Join(same, ", "))
 	}
 	if len(unsettled) > 0 {
-		lines = append(lines, "not settled"+term.Gap+strings.Join(unsettled, ", "))
+		lines = append(lines, "inconclusive"+term.Gap+strings.Join(unsettled, ", "))
 	}
 	switch {
 	case ops > 0:

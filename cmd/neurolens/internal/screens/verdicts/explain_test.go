@@ -108,15 +108,15 @@ of 3 points the one that regressed most
 
 #  WHAT           NAME                        BASE         HEAD     CHANGE  PART
 1  metric         clock_sm                1.98 GHz     1.68 GHz    −15.0 %
-2  op             MatMul_0 (MatM…           700 µs      1.20 ms    +500 µs  85 %
+2  op             MatMul_…MatMul)           700 µs      1.20 ms    +500 µs  85 %
 3  code           git_commit               9f3c1d2      4be77a1
 4  configuration  applied.threads                –            2
-5  environment    sched.the_name…  long long long…         x, y
+5  environment    sched.t…mething  long lo… long …         x, y
 6  warning        throttled            0 of 5 runs  5 of 5 runs
 7  metric         temperature             60.0 Cel     71.5 Cel  +11.5 Cel
 
 unchanged  cpu_user
-not settled  setup +50.0 %
+inconclusive  setup +50.0 %
 1 op with a difference below 2 % of what all take
 
 7 differences here; that they came together makes none of them the cause

@@ -28,9 +28,8 @@ type Won struct {
 }
 
 // Winners compares the points of a session with those that its sweep names. baseline is the axis and its value, with = between
-// them, metrics those that the table shows, of which the first decides, repeats how many runs each point had. Where points cannot
-// be compared, it says why.
-func Winners(ctx context.Context, db *query.DB, session, baseline string, metrics []string, repeats int) (Won, error) {
+// them, metrics those that the table shows, of which the first decides. Where points cannot be compared, it says why.
+func Winners(ctx context.Context, db *query.DB, session, baseline string, metrics []string) (Won, error) {
 	axis, reference, named := strings.Cut(baseline, "=")
 	if !named {
 		return Won{}, nil
@@ -40,7 +39,7 @@ func Winners(ctx context.Context, db *query.DB, session, baseline string, metric
 	if errors.Is(err, query.ErrInput) {
 		return Won{Lines: []string{notCompared(valueName(axis, reference), err)}}, nil
 	}
-	return sentences(c.Rows, axis, reference, repeats).by(metrics), err
+	return sentences(c.Rows, axis, reference).by(metrics), err
 }
 
 // by names the metric that decided, where it was asked for.
@@ -57,7 +56,7 @@ func notCompared(reference string, err error) string {
 }
 
 // sentences say of each point who won, by how much, and how sure that is.
-func sentences(rows []compare.Row, axis, reference string, repeats int) Won {
+func sentences(rows []compare.Row, axis, reference string) Won {
 	if len(rows) == 0 {
 		return Won{}
 	}
@@ -79,7 +78,7 @@ func sentences(rows []compare.Row, axis, reference string, repeats int) Won {
 		}
 		lines = append(lines, term.OneLine(name+" "+sentence(r, valueName(axis, reference))))
 	}
-	open, enough := repeatsFor(rows, repeats)
+	open, enough := repeatsFor(rows)
 	if open != "" {
 		lines = append(lines, open)
 	}
@@ -87,25 +86,41 @@ func sentences(rows []compare.Row, axis, reference string, repeats int) Won {
 }
 
 // repeatsFor says how many repeats would decide the rows that are inconclusive; of too few runs that is the least number that
-// could. Nothing where none is.
-func repeatsFor(rows []compare.Row, repeats int) (text string, enough int) {
-	open, more, few := 0, 0, false
+// could. Nothing where none is. What counts is the runs that there are: a session may have been stopped before its last repeat.
+func repeatsFor(rows []compare.Row) (text string, enough int) {
+	open, few := 0, false
 	for i := range rows {
-		if r := &rows[i]; r.Verdict == judge.Inconclusive {
-			open++
-			more = max(more, r.MoreRuns)
-			few = few || r.Reason == judge.FewRuns
+		r := &rows[i]
+		if r.Verdict != judge.Inconclusive {
+			continue
+		}
+		open++
+		few = few || r.Reason == judge.FewRuns
+		if r.MoreRuns > 0 {
+			enough = max(enough, int(min(launched(r.Base), launched(r.Head)))+r.MoreRuns)
 		}
 	}
 	switch {
 	case open == 0:
 		return "", 0
-	case more == 0:
+	case enough == 0:
 		return "inconclusive: more repeats are not likely to decide it", 0
 	case few:
-		return fmt.Sprintf("inconclusive: at least %d repeats are needed to decide it", repeats+more), repeats + more
+		return fmt.Sprintf("inconclusive: at least %d repeats are needed to decide it", enough), enough
 	}
-	return fmt.Sprintf("inconclusive: %d repeats are likely to decide it", repeats+more), repeats + more
+	return fmt.Sprintf("inconclusive: %d repeats are likely to decide it", enough), enough
+}
+
+// launched counts the runs of a side, those that failed too.
+func launched(m *compare.Measured) (all int64) {
+	if m == nil {
+		return 0
+	}
+	for _, n := range m.Statuses {
+		runs, _ := n.(int64)
+		all += runs
+	}
+	return all
 }
 
 // headValue is the value of the axis that a row is about.

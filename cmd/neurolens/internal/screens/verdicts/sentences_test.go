@@ -16,7 +16,7 @@ import (
 func compared(verdict judge.Verdict, change, low, high float64) compare.Row {
 	r := compare.Row{
 		Identity: facts.Point{Benchmark: "commands", Variant: "b"}, Unit: "ns", Scale: schema.ScaleRatio,
-		Base: &compare.Measured{}, Head: &compare.Measured{}, Estimates: &compare.Estimates{Change: change, Low: low, High: high},
+		Base: &compare.Measured{Statuses: map[string]any{"ok": int64(4), "error": int64(1)}}, Head: &compare.Measured{Statuses: map[string]any{"ok": int64(6)}}, Estimates: &compare.Estimates{Change: change, Low: low, High: high},
 	}
 	r.Metric, r.Better, r.Verdict = "latency", "lower", verdict
 	return r
@@ -25,7 +25,7 @@ func compared(verdict judge.Verdict, change, low, high float64) compare.Row {
 func TestSentences(t *testing.T) {
 	say := func(want string, rows ...compare.Row) {
 		t.Helper()
-		if got := strings.Join(sentences(rows, "variant", "a", 5).Lines, "\n"); got != want {
+		if got := strings.Join(sentences(rows, "variant", "a").Lines, "\n"); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -53,7 +53,7 @@ func TestSentences(t *testing.T) {
 	say("b against a: inconclusive, ×2.15 (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
 	hopeless := compared(judge.Inconclusive, -.0001, -.4, .4)
 	say("b against a: inconclusive, 0.0 % (−40.0 % to +40.0 %)\ninconclusive: more repeats are not likely to decide it", hopeless)
-	if got := sentences([]compare.Row{open, hopeless}, "variant", "a", 5).Repeats; got != 9 {
+	if got := sentences([]compare.Row{open, hopeless}, "variant", "a").Repeats; got != 9 {
 		t.Errorf("%d repeats are likely to decide it, want 9", got)
 	}
 

@@ -1,4 +1,5 @@
-package scan
+// Package stored makes rows of schema of the rows of an answer.
+package stored
 
 import (
 	"slices"
@@ -6,17 +7,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Stored makes rows of schema, as schema.RunOf and schema.MetricOf take them, of rows of an answer with some columns of a
+// Rows makes rows of schema, as schema.RunOf and schema.MetricOf take them, of rows of an answer with some columns of a
 // table.
-type Stored struct {
+type Rows struct {
 	columns []*schema.Column
 	places  []int
 	row     []any
 }
 
-// NewStored makes rows of a table, of rows with these of its columns. The others are NULL.
-func NewStored(t *schema.Table, columns []*schema.Column) *Stored {
-	s := &Stored{columns: columns, row: make([]any, len(t.Columns))}
+// New makes rows of a table, of rows with these of its columns. The others are NULL.
+func New(t *schema.Table, columns []*schema.Column) *Rows {
+	s := &Rows{columns: columns, row: make([]any, len(t.Columns))}
 	for _, c := range columns {
 		s.places = append(s.places, slices.Index(t.Columns, c))
 	}
@@ -24,21 +25,21 @@ func NewStored(t *schema.Table, columns []*schema.Column) *Stored {
 }
 
 // Row is the row of schema of a row of an answer. The next one takes its place.
-func (s *Stored) Row(values []any) []any {
+func (s *Rows) Row(values []any) []any {
 	for i, c := range s.columns {
-		s.row[s.places[i]] = storedValue(c, values[i])
+		s.row[s.places[i]] = valueOf(c, values[i])
 	}
 	return s.row
 }
 
 // Run is the run of a row of runs: schema.StoredRunOf.
-func (s *Stored) Run(values []any) schema.Run {
+func (s *Rows) Run(values []any) schema.Run {
 	r, _ := schema.StoredRunOf(s.Row(values))
 	return r
 }
 
-// storedValue is a value of a column as schema.Kind says it. An entry without a value is left out: it is not known.
-func storedValue(c *schema.Column, value any) any {
+// valueOf is a value of a column as schema.Kind says it. An entry without a value is left out: it is not known.
+func valueOf(c *schema.Column, value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		if c.Children[1].Kind == schema.KindReal {

@@ -1,0 +1,48 @@
+// Package meant tells what somebody probably meant by a key or a value that no run has.
+package meant
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Key asks whether a column, a parameter or a metric was meant that is spelt like a key; empty where there is none.
+func Key(key string, parameters []string) string {
+	lower := strings.ToLower(key)
+	_, metric := schema.KindOfMetric(key)
+	near := ""
+	switch {
+	case lower != key && !filter.FieldOf(lower).Bare:
+		near = lower
+	case lower == "n":
+		near = "n_samples"
+	case metric:
+		near = filter.MetricPrefix + key
+	default:
+		candidates := append(slices.Clone(parameters), filter.Names()...)
+		for _, c := range schema.Runs.Columns {
+			candidates = append(candidates, c.Name)
+		}
+		near = schema.Nearest(key, candidates)
+	}
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", near)
+}
+
+// Word is Key for a word of a filter, which may also be a negation of another tool or a value without a key.
+func Word(w *filter.Word, parameters []string) string {
+	if bare, negated := strings.CutPrefix(w.Key, "-"); negated && (!filter.FieldOf(bare).Bare || slices.Contains(parameters, bare)) {
+		return "; did you mean not " + fault.Brief(strings.TrimPrefix(w.Text, "-")) + "?"
+	}
+	if _, ok := filter.LastButN(w.Text); ok {
+		return "; did you mean " + filter.KeySession + "=" + w.Text + "?"
+	}
+	return Key(w.Key, parameters)
+}
