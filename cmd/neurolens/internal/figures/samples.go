@@ -253,7 +253,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	if together > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("up to %s in a row are put together in a mark: their median, from the least to the most", term.Count(together, "sample")))
 	}
-	f.Notes = append(f.Notes, "warm-up is left out")
+	f.Notes = append(f.Notes, "warm-up is left out; a line lies where the next run begins")
 	return f, &s.found, nil
 }
 
@@ -314,15 +314,19 @@ func (s *sampled) part(found *samples.Found, o samples.Order, p samples.Part) fi
 
 func (s *sampled) quantity(v float64) string { return quantity(v, s.found.Unit, s.found.Metric) }
 
-// boundaries are where runs begin, after the first one. Of very many runs there are none.
+// boundaries are where runs begin, after the first one: with their names where these are few. Of very many runs there are none.
 func (s *sampled) boundaries(found *samples.Found, o samples.Order) (all []figure.Guide) {
-	const most = 40
+	const most, named = 40, 8
 	if len(found.Runs) > most {
 		return nil
 	}
 	for i, at := range o.Starts[1:] {
 		place := float64(at) + .5
-		all = append(all, figure.Guide{Along: figure.Vertical, At: place, Until: place, Text: wording.ShortRun(found.Runs[i+1].RunID)})
+		g := figure.Guide{Along: figure.Vertical, At: place, Until: place}
+		if len(s.groups) == 1 && len(found.Runs) <= named {
+			g.Text = wording.ShortRun(found.Runs[i+1].RunID)
+		}
+		all = append(all, g)
 	}
 	return all
 }
