@@ -77,6 +77,7 @@ var law = []struct {
 	{"cmd/neurolens/internal/output", []string{"schema", "query/answer", "cmd/neurolens/internal/term"}, nil},
 	{"cmd/neurolens/internal/figure", nil, nil},
 	{"cmd/neurolens/internal/figure/scale", []string{"schema", "cmd/neurolens/internal/figure"}, nil},
+	{"cmd/neurolens/internal/figure/vegalite", []string{"cmd/neurolens/internal/figure", "cmd/neurolens/internal/term"}, nil},
 	{"cmd/neurolens/internal/figure/cells", []string{"schema", "cmd/neurolens/internal/figure", "cmd/neurolens/internal/term", "cmd/neurolens/internal/wording"}, nil},
 	{"cmd/neurolens/internal/screens", []string{
 		"schema", "query", "cmd/neurolens/internal", "ingest/imports", "ingest/foreign", "runner/discover", "runner/expression", "runner/fact", "runner/probe", "runner/sweep",
@@ -215,7 +216,8 @@ var layers = [][]string{
 var commandLayers = [][]string{
 	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/comparing", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/figure", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/pager", "cmd/neurolens/internal/system", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
 	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/figure/scale", "cmd/neurolens/internal/output", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term/termtest"},
-	{"cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/htmlreport", "cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
+	{"cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/figure/vegalite"},
+	{"cmd/neurolens/internal/htmlreport", "cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/figure/cells", "cmd/neurolens/internal/figures", "cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
 	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/plotting", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics"},
 	{"cmd/neurolens"},

@@ -31,7 +31,7 @@ func (s Scale) Ticks(most int) []Tick {
 
 // linearTicks are multiples of 1, 2 or 5 times a power of ten, in one unit.
 func (s Scale) linearTicks(most int) []Tick {
-	name, factor := unitOf(max(math.Abs(s.Low), math.Abs(s.High)), s.axis.Unit)
+	name, factor := s.Unit()
 	low, high := s.Low/factor, s.High/factor
 	step, first, last := steps(low, high, max(most, 2))
 	var ticks []Tick
@@ -140,6 +140,11 @@ func short(v float64) string {
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
 	return strings.Replace(strconv.FormatFloat(rounded, 'f', -1, 64), "-", "−", 1)
+}
+
+// Unit is the unit in which people are shown the values of a scale, and how much of the stored one it is.
+func (s Scale) Unit() (name string, factor float64) {
+	return unitOf(max(math.Abs(s.Low), math.Abs(s.High)), s.axis.Unit)
 }
 
 // unitOf is the unit in which people are shown a value, and how much of the stored one it is.
