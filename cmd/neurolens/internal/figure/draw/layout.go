@@ -287,7 +287,7 @@ func (s *sheet) sizeCells() {
 // divideUp makes the ticks at the left.
 func (s *sheet) divideUp() {
 	for _, y := range s.ys {
-		y.divide(int(s.panelHeight / 42))
+		y.divide(max(int(s.panelHeight/42), 3))
 	}
 }
 

@@ -134,3 +134,15 @@ func FuzzTicks(f *testing.F) {
 		}
 	})
 }
+// TestAtLeastTwoTicks: one tick does not say how long a distance is, wherever the ends of an axis lie.
+func TestAtLeastTwoTicks(t *testing.T) {
+	for low := 100.; low < 1000; low += 7 {
+		for length := 1.; length < 300; length *= 1.3 {
+			for most := 2; most < 8; most++ {
+				if ticks := New(figure.Axis{}, []float64{low, low + length}).Ticks(most); len(ticks) < 2 || len(ticks) > 6+most {
+					t.Fatalf("%v to %v, at most %d: %v", low, low+length, most, ticks)
+				}
+			}
+		}
+	}
+}

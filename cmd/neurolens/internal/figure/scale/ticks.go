@@ -48,13 +48,12 @@ func steps(low, high float64, most int) (step, first, last float64) {
 	step = roundStep((high/2 - low/2) / float64(most) * 2)
 	first, last = multiples()
 	const tries = 20
-	for range tries {
-		switch {
-		case last-first+1 > float64(most):
-			step = roundStep(step * 1.01)
-		case last-first < 1:
-			step = roundStep(step * .4)
-		}
+	for n := 0; n < tries && last-first+1 > float64(most); n++ {
+		step = roundStep(step * 1.01)
+		first, last = multiples()
+	}
+	for n := 0; n < tries && last-first < 1; n++ { // two are more use than none, even where they are more than were asked for
+		step = roundStep(step * .4)
 		first, last = multiples()
 	}
 	const whole = 1 << 52 // up to here, every integer is a number of its own
