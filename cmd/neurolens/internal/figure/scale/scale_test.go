@@ -134,6 +134,7 @@ func FuzzTicks(f *testing.F) {
 		}
 	})
 }
+
 // TestAtLeastTwoTicks: one tick does not say how long a distance is, wherever the ends of an axis lie.
 func TestAtLeastTwoTicks(t *testing.T) {
 	for low := 100.; low < 1000; low += 7 {
