@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,7 +20,8 @@ const MostRuns = 2000
 // Sampled asks for the samples of runs.
 type Sampled struct {
 	samples.Request
-	By string // an axis, for a series for each of its values; empty: one for each point
+	By    string // an axis, for a series for each of its values; empty: one for each point
+	Marks int    // how many marks the figure has at most; 0: figure.MostMarks
 }
 
 // group is what is drawn as one: runs of a point, or a single run.
@@ -165,7 +167,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 			series[place] = i
 		}
 	}
-	curves, notFinite, err := samples.Shares(ctx, db, &found, series, figure.MostMarks/len(groups))
+	curves, notFinite, err := samples.Shares(ctx, db, &found, series, cmp.Or(req.Marks, figure.MostMarks)/len(groups))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -234,7 +236,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	together := 0
 	for i := range s.groups {
 		found, _ := s.keep(s.groups[i : i+1])
-		o, err := samples.InOrder(ctx, db, &found, figure.MostMarks/len(s.groups))
+		o, err := samples.InOrder(ctx, db, &found, cmp.Or(req.Marks, figure.MostMarks)/len(s.groups))
 		if err != nil {
 			return nil, nil, err
 		}

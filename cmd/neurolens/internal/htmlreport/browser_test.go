@@ -27,7 +27,48 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 )
 
-var shots = flag.String("shots", "", "write screenshots of pages into this `folder`, for people to look at")
+var (
+	shots = flag.String("shots", "", "write screenshots of a page into this `folder`, for people to look at")
+	shown = flag.String("page", "", "the `file` of that page; without it a small one")
+)
+
+// TestLook writes screenshots of each section of a page: in light, in dark, 360 pixels wide, and printed.
+func TestLook(t *testing.T) {
+	if *shots == "" {
+		t.Skip("-shots names no folder")
+	}
+	text := written(t, rows(300))
+	if *shown != "" {
+		b, err := os.ReadFile(*shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = string(b)
+	}
+	ctx, address := browser(t), file(t, text)
+	keep := func(name string, b []byte, err error) {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(*shots, name), b, 0o644)
+		}
+		if err != nil {
+			t.Error(name, err)
+		}
+	}
+	for name, width := range map[string]int64{"light": 1280, "dark": 1280, "narrow": 360} {
+		v := open(t, ctx, address+"#?theme="+name)
+		v.do(chromedp.EmulateViewport(width, 900))
+		for _, id := range strings.Fields(v.text(`[...document.querySelectorAll("main>section")].map((s) => s.id).join(" ")`)) {
+			v.text(`document.getElementById("` + id + `").scrollIntoView()`)
+			b, err := chromedp.Run(v.ctx, chromedp.Screenshot(chromedp.ID(id)))
+			keep(name+"-"+id+".png", b, err)
+		}
+		b, err := chromedp.Run(v.ctx, chromedp.FullScreenshot(100))
+		keep(name+".png", b, err)
+	}
+	v := open(t, ctx, address)
+	b, err := chromedp.Run(v.ctx, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4), chromedp.PDFPreferCSSPageSize()))
+	keep("print.pdf", b, err)
+}
 
 // needs skips a test for the lack of something, unless NEUROLENS_TEST_REQUIRE names it.
 func needs(t testing.TB, what string, err error) {
