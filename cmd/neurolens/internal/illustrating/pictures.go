@@ -227,11 +227,6 @@ func (a *artist) history(ctx context.Context) []*htmlreport.Chart {
 		return nil
 	}
 	req := history.Request{Filter: a.report.Selection.Filter}
-	h, err := history.Read(ctx, a.db, req)
-	if err != nil {
-		a.err = err
-		return nil
-	}
-	f, err := a.maker.History(&h, nil)
+	f, _, err := a.maker.History(ctx, a.db, req)
 	return a.chart(drawn{f, err}, func(f *figure.Figure) string { return f.Y.Label + " over sessions" }, "history", req.Filter)
 }
