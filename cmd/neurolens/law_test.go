@@ -77,6 +77,7 @@ var law = []struct {
 	{"cmd/neurolens/internal/output", []string{"schema", "query/answer", "cmd/neurolens/internal/term"}, nil},
 	{"cmd/neurolens/internal/figure", nil, nil},
 	{"cmd/neurolens/internal/figure/scale", []string{"schema", "cmd/neurolens/internal/figure"}, nil},
+	{"cmd/neurolens/internal/figure/vegalite", []string{"cmd/neurolens/internal/figure", "cmd/neurolens/internal/term"}, nil},
 	{"cmd/neurolens/internal/figure/cells", []string{"schema", "cmd/neurolens/internal/figure", "cmd/neurolens/internal/term", "cmd/neurolens/internal/wording"}, nil},
 	{"cmd/neurolens/internal/screens", []string{
 		"schema", "query", "cmd/neurolens/internal", "ingest/imports", "ingest/foreign", "runner/discover", "runner/expression", "runner/fact", "runner/probe", "runner/sweep",
@@ -104,6 +105,7 @@ var law = []struct {
 	{"docs", nil, nil},
 	{"cmd/neurolens/internal/topics", []string{"schema", "docs", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/cpuguy83/go-md2man"}},
 	{"cmd/neurolens/internal/comparing", []string{"query/compare", "query/filter", "query/threshold"}, []string{"github.com/spf13/cobra"}},
+	{"cmd/neurolens/internal/illustrating", []string{"query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/figures", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/plotting", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
@@ -216,9 +218,10 @@ var layers = [][]string{
 var commandLayers = [][]string{
 	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/comparing", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/figure", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/pager", "cmd/neurolens/internal/system", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
 	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/figure/scale", "cmd/neurolens/internal/output", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term/termtest"},
-	{"cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/htmlreport", "cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
+	{"cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/figure/vegalite"},
+	{"cmd/neurolens/internal/htmlreport", "cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/figure/cells", "cmd/neurolens/internal/figures", "cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
-	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/plotting", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics"},
+	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/illustrating", "cmd/neurolens/internal/plotting", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics"},
 	{"cmd/neurolens"},
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/illustrating"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
 	"github.com/neurolens/neurolens/query"
@@ -102,7 +103,7 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
 		m := reporting.Maker{Reader: a.reader(), By: "neurolens " + version}
 		d := m.Document(r)
-		if err := reporting.Write(asked.HTML, a.stdout, m.HTML(d, reporting.Pictures{})); err != nil {
+		if err := illustrating.Write(cmd.Context(), db, illustrating.Page{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
 			return err
 		}
 		if err := reporting.Write(asked.JSON, a.stdout, d.JSON); err != nil {

@@ -64,7 +64,7 @@ func (m Maker) Heatmap(req Points) (*figure.Figure, error) {
 			f.Panels = append(f.Panels, figure.Panel{Title: axisWord(by.Name, value), Series: []figure.Series{s}})
 		}
 	}
-	f.Values.Scale = scaleOf(values)
+	f.Values.Scale = shadesOf(values)
 	f.Notes = append(f.Notes, d.together(several)...)
 	return f, nil
 }

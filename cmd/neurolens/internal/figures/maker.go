@@ -119,14 +119,19 @@ func sentence(parts ...string) string {
 }
 
 // scaleOf is logarithmic where values are positive and span more than two decades.
-func scaleOf(values []float64) figure.Scale {
+func scaleOf(values []float64) figure.Scale { return logOver(100, values) }
+
+// shadesOf is so where they span more than one: there are fewer shades than places along an axis.
+func shadesOf(values []float64) figure.Scale { return logOver(10, values) }
+
+func logOver(ratio float64, values []float64) figure.Scale {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if wording.Finite(v) {
 			low, high = min(low, v), max(high, v)
 		}
 	}
-	if low > 0 && high/low > 100 {
+	if low > 0 && high/low > ratio {
 		return figure.Log
 	}
 	return figure.Linear

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,7 +20,8 @@ const MostRuns = 2000
 // Sampled asks for the samples of runs.
 type Sampled struct {
 	samples.Request
-	By string // an axis, for a series for each of its values; empty: one for each point
+	By    string // an axis, for a series for each of its values; empty: one for each point
+	Marks int    // how many marks the figure has at most; 0: figure.MostMarks
 }
 
 // group is what is drawn as one: runs of a point, or a single run.
@@ -165,7 +167,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 			series[place] = i
 		}
 	}
-	curves, notFinite, err := samples.Shares(ctx, db, &found, series, figure.MostMarks/len(groups))
+	curves, notFinite, err := samples.Shares(ctx, db, &found, series, cmp.Or(req.Marks, figure.MostMarks)/len(groups))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -234,7 +236,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	together := 0
 	for i := range s.groups {
 		found, _ := s.keep(s.groups[i : i+1])
-		o, err := samples.InOrder(ctx, db, &found, figure.MostMarks/len(s.groups))
+		o, err := samples.InOrder(ctx, db, &found, cmp.Or(req.Marks, figure.MostMarks)/len(s.groups))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -253,7 +255,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	if together > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("up to %s in a row are put together in a mark: their median, from the least to the most", term.Count(together, "sample")))
 	}
-	f.Notes = append(f.Notes, "warm-up is left out")
+	f.Notes = append(f.Notes, "warm-up is left out; a line lies where the next run begins")
 	return f, &s.found, nil
 }
 
@@ -314,15 +316,19 @@ func (s *sampled) part(found *samples.Found, o samples.Order, p samples.Part) fi
 
 func (s *sampled) quantity(v float64) string { return quantity(v, s.found.Unit, s.found.Metric) }
 
-// boundaries are where runs begin, after the first one. Of very many runs there are none.
+// boundaries are where runs begin, after the first one: with their names where these are few. Of very many runs there are none.
 func (s *sampled) boundaries(found *samples.Found, o samples.Order) (all []figure.Guide) {
-	const most = 40
+	const most, named = 40, 8
 	if len(found.Runs) > most {
 		return nil
 	}
 	for i, at := range o.Starts[1:] {
 		place := float64(at) + .5
-		all = append(all, figure.Guide{Along: figure.Vertical, At: place, Until: place, Text: wording.ShortRun(found.Runs[i+1].RunID)})
+		g := figure.Guide{Along: figure.Vertical, At: place, Until: place}
+		if len(s.groups) == 1 && len(found.Runs) <= named {
+			g.Text = wording.ShortRun(found.Runs[i+1].RunID)
+		}
+		all = append(all, g)
 	}
 	return all
 }

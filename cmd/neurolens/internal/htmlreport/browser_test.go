@@ -23,9 +23,52 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 )
 
-var shots = flag.String("shots", "", "write screenshots of pages into this `folder`, for people to look at")
+var (
+	shots = flag.String("shots", "", "write screenshots of a page into this `folder`, for people to look at")
+	shown = flag.String("page", "", "the `file` of that page; without it a small one")
+)
+
+// TestLook writes screenshots of each section of a page: in light, in dark, 360 pixels wide, and printed.
+func TestLook(t *testing.T) {
+	if *shots == "" {
+		t.Skip("-shots names no folder")
+	}
+	text := written(t, rows(300))
+	if *shown != "" {
+		b, err := os.ReadFile(*shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = string(b)
+	}
+	ctx, address := browser(t), file(t, text)
+	keep := func(name string, b []byte, err error) {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(*shots, name), b, 0o644)
+		}
+		if err != nil {
+			t.Error(name, err)
+		}
+	}
+	for name, width := range map[string]int64{"light": 1280, "dark": 1280, "narrow": 360} {
+		v := open(t, ctx, address+"#?theme="+name)
+		v.do(chromedp.EmulateViewport(width, 900))
+		for _, id := range strings.Fields(v.text(`[...document.querySelectorAll("main>section")].map((s) => s.id).join(" ")`)) {
+			v.text(`document.getElementById("` + id + `").scrollIntoView()`)
+			b, err := chromedp.Run(v.ctx, chromedp.Screenshot(chromedp.ID(id)))
+			keep(name+"-"+id+".png", b, err)
+		}
+		b, err := chromedp.Run(v.ctx, chromedp.FullScreenshot(100))
+		keep(name+".png", b, err)
+	}
+	v := open(t, ctx, address)
+	b, err := chromedp.Run(v.ctx, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4), chromedp.PDFPreferCSSPageSize()))
+	keep("print.pdf", b, err)
+}
 
 // needs skips a test for the lack of something, unless NEUROLENS_TEST_REQUIRE names it.
 func needs(t testing.TB, what string, err error) {
@@ -320,5 +363,117 @@ func TestNarrow(t *testing.T) {
 	v.do(chromedp.EmulateViewport(360, 800))
 	if got := v.text("document.documentElement.scrollWidth"); got != "360" {
 		t.Errorf("the page is %s pixels wide", got)
+	}
+}
+
+// axe is the script of axe-core, which npm gives.
+func axe(t *testing.T) string {
+	t.Helper()
+	npm, err := exec.LookPath("npm")
+	needs(t, "npm", err)
+	dir := t.TempDir()
+	cmd := exec.Command(npm, "pack", "axe-core@4.14.1", "--silent")
+	cmd.Dir = dir
+	if text, err := cmd.CombinedOutput(); err != nil {
+		needs(t, "axe-core", fmt.Errorf("npm pack: %w: %s", err, text))
+	}
+	text, err := exec.Command("tar", "-xzOf", filepath.Join(dir, "axe-core-4.14.1.tgz"), "package/axe.min.js").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestAccessible: axe-core finds nothing to complain about, in light, in dark and in a narrow window.
+func TestAccessible(t *testing.T) {
+	if os.Getenv("NEUROLENS_LONG") == "" {
+		t.Skip("left out: NEUROLENS_LONG is not set")
+	}
+	text := axe(t)
+	address := file(t, written(t, rows(300)))
+	ctx := browser(t)
+	for _, at := range []struct {
+		theme string
+		width int64
+	}{{"light", 1280}, {"dark", 1280}, {"light", 360}} {
+		v := open(t, ctx, address+"#?theme="+at.theme)
+		v.do(chromedp.EmulateViewport(at.width, 900))
+		v.text(`document.head.append(Object.assign(document.createElement("style"), {})), document.querySelectorAll("main>section").forEach((s) => { s.style.contentVisibility = "visible"; }), document.querySelectorAll("details").forEach((d) => { d.open = true; })`)
+		if _, err := chromedp.Run(v.ctx, chromedp.Evaluate[any](text+";0")); err != nil {
+			t.Fatal(err)
+		}
+		v.text(`axe.run().then((r) => { window.found = r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + " " + n.any.map((a) => a.message).join("; ")).join(" | ")).join("\n"); }), 0`)
+		v.until("window.found !== undefined")
+		if found := v.text("window.found"); found != "" {
+			t.Errorf("%s, %d wide:\n%s", at.theme, at.width, found)
+		}
+	}
+}
+
+// rows is a page with a table of so many rows, as a report of so many points has it.
+func rows(n int) *Page {
+	p := small("matmul", "softmax")
+	t := p.Sections[1].Tables[0]
+	t.Columns = slices.Insert(t.Columns, 1, Column{Header: "bs", Right: true}, Column{Header: "precision"}, Column{Header: "p99", Unit: "ns", Right: true, Stored: true}, Column{Header: "spread", Unit: "ratio", Right: true, Stored: true})
+	t.Rows = nil
+	for i := range n {
+		value := strconv.FormatFloat(float64(i*7919%100_003)+.5, 'g', -1, 64)
+		t.Rows = append(t.Rows, Row{fmt.Sprintf("%016x%016x", uint64(i+1)*0x9e3779b97f4a7c15, i), []Cell{
+			{Text: "resnet50"},
+			{Text: strconv.Itoa(1 << (i % 8))},
+			{Text: []string{"fp32", "fp16"}[i%2]},
+			{Text: value + " ns", Stored: value},
+			{Text: "1.2 %", Stored: "0.012"},
+			{Text: value + " ns", Stored: value},
+			{Text: "1.5x regressed", Stored: value, Tone: figure.Regressed},
+			{Text: ""},
+		}})
+	}
+	return p
+}
+
+// BenchmarkFirstPaint: how long a page takes from its address to its first paint: an empty one, and one of 5,000 points. The metric
+// ratio is that of the medians; 3 is what it may be.
+func BenchmarkFirstPaint(b *testing.B) {
+	ctx := browser(b)
+	const paints = 9
+	empty, full := file(b, written(b, &Page{Title: "empty", Made: "now"})), file(b, written(b, rows(5000)))
+	for b.Loop() {
+		first := func(address string) float64 {
+			var all []float64
+			for range paints {
+				v := open(b, ctx, address)
+				v.until(`performance.getEntriesByName("first-contentful-paint").length > 0`)
+				ms, err := strconv.ParseFloat(v.text(`performance.getEntriesByName("first-contentful-paint")[0].startTime`), 64)
+				if err != nil {
+					b.Fatal(err)
+				}
+				all = append(all, ms)
+			}
+			slices.Sort(all)
+			return all[len(all)/2]
+		}
+		nothing, much := first(empty), first(full)
+		b.ReportMetric(nothing, "ms/empty")
+		b.ReportMetric(much, "ms/5000")
+		b.ReportMetric(much/nothing, "ratio")
+	}
+}
+
+// BenchmarkInteraction: how long sorting and filtering of 5,000 rows takes, with the layout after it.
+func BenchmarkInteraction(b *testing.B) {
+	v := open(b, browser(b), file(b, written(b, rows(5000))))
+	v.text(`document.querySelector("#points").scrollIntoView()`)
+	took := func(act string) float64 {
+		ms, err := strconv.ParseFloat(v.text(`(() => { const from = performance.now(); `+act+`; document.body.offsetHeight; return performance.now() - from; })()`), 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return ms
+	}
+	for b.Loop() {
+		b.ReportMetric(took(`document.querySelector("#t1 th:nth-child(4) button").click()`), "ms/sort")
+		b.ReportMetric(took(`document.querySelector("#t1 th:nth-child(4) button").click()`), "ms/sort-again")
+		b.ReportMetric(took(`(() => { const find = document.querySelector("#points input"); find.value = "fp16 99"; find.dispatchEvent(new Event("input")); })()`), "ms/filter")
 	}
 }

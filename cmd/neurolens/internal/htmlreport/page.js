@@ -135,7 +135,7 @@ const prepare = (table) => {
     const head = ["id", ...heads.map((h) => h.textContent + (h.dataset.unit ? " (" + h.dataset.unit + ")" : "")), ...shows ? ["command"] : []];
     const shown = inOrder().filter((r) => !r.row.hidden);
     copy(csv([head, ...shown.map((r) => [r.key, ...r.values.map((v) => unknown(v) ? "" : v), ...shows ? [command(table, r.key)] : []])]), inWords(shown.length));
-  }, "Copy " + title + " as CSV"), count);
+  }, "Copy as CSV: " + title), count);
   box.before(tools);
   const by = Number(state.get("sort." + name));
   if (by) sort(by);
@@ -277,8 +277,8 @@ const chart = (figure) => {
 
   const names = ["x", "y", "low", "high", "value", "run", "point"];
   figure.querySelector("figcaption").append(make("div", {className: "tools"},
-    button("+", () => zoom(.8), "Zoom in: " + title), button("−", () => zoom(1.25), "Zoom out: " + title), button("Reset", () => see(whole), "Show all of: " + title),
-    button("Copy values", () => copy(csv([[...names, "text"], ...marks().map((m) => [...names.map((n) => m.dataset[n] || ""), textOf(m)])]), marks().length + " values"), "Copy the values of: " + title)));
+    button("+", () => zoom(.8), "Zoom in: " + title), button("−", () => zoom(1.25), "Zoom out: " + title), button("Reset", () => see(whole), "Reset: " + title),
+    button("Copy values", () => copy(csv([[...names, "text"], ...marks().map((m) => [...names.map((n) => m.dataset[n] || ""), textOf(m)])]), marks().length + " values"), "Copy values: " + title)));
   const view = state.get("zoom." + figure.id);
   if (view) see(view.split(",").map(Number));
 };

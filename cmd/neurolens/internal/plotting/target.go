@@ -82,9 +82,8 @@ func (d *drawing) print(f *figure.Figure) error {
 	if err != nil {
 		return err
 	}
-	if format == output.FormatTable {
-		return d.text(f)
+	if output.ForPeople(format) {
+		return d.text(f, format == output.FormatMD)
 	}
-	t := marksOf(f)
-	return d.Print(format, t, func() term.View { return output.TableView(t, d.Page()) })
+	return d.Print(format, marksOf(f), nil)
 }

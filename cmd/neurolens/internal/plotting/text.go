@@ -2,15 +2,25 @@ package plotting
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure/cells"
 )
 
-// text draws a figure for people, in lines.
-func (d *drawing) text(f *figure.Figure) error {
-	lines := cells.Text(f, d.Page(), cells.Options{ASCII: d.ascii()})
+// text draws a figure for people, in lines: in Markdown as a block of code, without colours.
+func (d *drawing) text(f *figure.Figure, markdown bool) error {
+	page := d.Page()
+	page.Color = page.Color && !markdown
+	lines := cells.Text(f, page, cells.Options{ASCII: d.ascii()})
+	if markdown {
+		fence := "```"
+		for strings.Contains(strings.Join(lines, "\n"), fence) { // a name may have one
+			fence += "`"
+		}
+		lines = slices.Concat([]string{fence + "text"}, lines, []string{fence})
+	}
 	_, err := d.Stdout.Write([]byte(strings.Join(lines, "\n") + "\n"))
 	return err
 }

@@ -257,3 +257,14 @@ func TestWholeNames(t *testing.T) {
 		t.Errorf("got\n%s", wide)
 	}
 }
+
+// TestAllWarned: where most marks say something, their shapes lie apart, so that the marks can be seen; a few have theirs each.
+func TestAllWarned(t *testing.T) {
+	f := runsExample()
+	few := strings.Count(strings.Join(Text(f, term.Page{Width: 80}, Options{}), "\n"), "!")
+	f.Series[0].Tone = figure.Warned
+	all := strings.Count(strings.Join(Text(f, term.Page{Width: 80}, Options{}), "\n"), "!")
+	if few != 4 || all < 5 || all > 25 { // one is in the legend
+		t.Errorf("%d shapes of 3 warnings, %d of 300", few, all)
+	}
+}

@@ -14,6 +14,7 @@ type plot struct {
 	f    *figure.Figure
 	x, y scale.Scale
 	key  *key
+	part figure.Panel
 
 	numbers []numberAt  // of vertical guides
 	failed  map[int]ink // by column: marks without a value
@@ -51,6 +52,7 @@ func scales(f *figure.Figure, parts []figure.Panel) (x, y scale.Scale) {
 
 // draw draws what is of a panel.
 func (d *plot) draw(part figure.Panel) {
+	d.part = part
 	d.guides(part.Guides)
 	d.bands(part.Series)
 	for i := len(part.Series) - 1; i >= 0; i-- { // the first one above all
@@ -146,48 +148,64 @@ func (d *plot) interval(m figure.Mark, with ink) {
 }
 
 // shapes puts the shapes of a series over its marks: over all where these are few, else over as many as lie apart. Marks that say
-// something have their shape in any case.
+// something have the shape of that, and lie above those that do not.
 func (d *plot) shapes(s figure.Series, quiet bool) {
 	if s.Style == figure.Band {
 		return
 	}
-	own := d.key.ink(s)
-	apart := d.apart(s)
-	if apart > 0 && s.Name == "" {
+	own, apart := d.key.ink(s), d.apart(s)
+	if apart[figure.Plain] > 0 && s.Name == "" {
 		own.shape = 0
 	}
 	across, up := d.dotsIn()
-	lastColumn, lastRow := -apart+d.key.place(s)*apart/mostSeries, -apart
+	lastColumn, lastRow := -farApart+d.key.place(s)*farApart/mostSeries, -farApart
 	for _, m := range s.Marks {
 		x, y, ok := d.place(m.X, m.Y)
-		if !ok {
+		t := toneOf(s, m)
+		if !ok || quiet != (t == figure.Plain || t == figure.Neutral) {
 			continue
+		}
+		with := own
+		if t != figure.Plain {
+			with = d.toneInk(t)
 		}
 		column, row := x/across, y/up
-		if t := toneOf(s, m); t != figure.Plain {
-			if quiet == (t == figure.Neutral) {
-				d.put(column, row, d.toneInk(t))
-			}
-			continue
+		distance := abs(column - lastColumn)
+		if s.Style != figure.Points { // a line may be steep
+			distance = max(distance, 2*abs(row-lastRow))
 		}
-		far := max(abs(column-lastColumn), 2*abs(row-lastRow)) >= apart
-		if quiet && own.shape != 0 && far && (apart == 0 || d.at(column, row).above == 0) {
-			d.put(column, row, own)
+		if with.shape != 0 && distance >= apart[t] && (apart[t] == 0 || d.at(column, row).above == 0) {
+			d.put(column, row, with)
 			lastColumn, lastRow = column, row
 		}
 	}
 }
 
-// apart is how far shapes of a series lie from one another: 0 where each mark has one.
-func (d *plot) apart(s figure.Series) int {
-	most := d.columns / 3
-	if s.Style == figure.Points || s.Style == figure.Intervals {
-		most = d.columns * 2 / 3
+// farApart is how far shapes lie from one another where there are too many for all.
+const farApart = 10
+
+// apart is how far shapes lie from one another, by what their marks say: 0 where each mark has one. Marks that say nothing are counted
+// by series, those that say something in all of them.
+func (d *plot) apart(s figure.Series) map[figure.Tone]int {
+	count := map[figure.Tone]int{}
+	for _, other := range d.part.Series {
+		for _, m := range other.Marks {
+			if t := toneOf(other, m); t != figure.Plain || other.Name == s.Name {
+				count[t]++
+			}
+		}
 	}
-	if len(s.Marks) <= most {
-		return 0
+	far := map[figure.Tone]int{}
+	for t, n := range count {
+		most := d.columns * 2 / 3
+		if t == figure.Plain && (s.Style == figure.Line || s.Style == figure.Steps) {
+			most = d.columns / 3
+		}
+		if n > most {
+			far[t] = farApart
+		}
 	}
-	return 10
+	return far
 }
 
 func (d *plot) put(column, row int, with ink) {

@@ -158,7 +158,7 @@ func (s *sheet) axes(spec figure.Axis, own bool, gather func(*span, figure.Panel
 	if s.figure.Kind == figure.Heatmap && spec.Scale != figure.Categories {
 		all = newOrdinal(spec, shared)
 	}
-	all.signed = s.figure.Kind == figure.Forest && spec.Scale != figure.Categories
+	all.signed = s.figure.Kind == figure.Forest && all.spec.Scale == figure.Linear
 	for i := range axes {
 		axes[i] = all
 	}
@@ -287,7 +287,7 @@ func (s *sheet) sizeCells() {
 // divideUp makes the ticks at the left.
 func (s *sheet) divideUp() {
 	for _, y := range s.ys {
-		y.divide(int(s.panelHeight / 42))
+		y.divide(max(int(s.panelHeight/42), 3))
 	}
 }
 
@@ -597,7 +597,9 @@ func (s *sheet) named(series figure.Series, place int) entry {
 				s.shape(look.shape, look.ink, x+swatch/2-1, y, 3)
 			}
 		case figure.Intervals:
-			s.line(style{ink: look.ink, width: 2}, point{x, y}, point{x + swatch - 2, y})
+			if series.Tone != figure.Failed {
+				s.line(style{ink: look.ink, width: 2}, point{x, y}, point{x + swatch - 2, y})
+			}
 			s.shape(look.shape, look.ink, x+swatch/2-1, y, 3.5)
 		default:
 			s.shape(look.shape, look.ink, x+swatch/2-1, y, 3.5)

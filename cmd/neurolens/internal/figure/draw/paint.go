@@ -335,7 +335,15 @@ const mostGuideRows = 3
 // another one and no line goes through one. Names that have no room are left.
 func (s *sheet) placeNames(guides []figure.Guide, x *axis) (names []placed, left []string) {
 	guides = slices.Clone(guides)
-	slices.SortStableFunc(guides, func(a, b figure.Guide) int { return cmp.Compare(middleOf(b), middleOf(a)) })
+	area := func(g figure.Guide) int {
+		if g.Until > g.At {
+			return 1 // its name can stand anywhere above, as no line goes up to it
+		}
+		return 0
+	}
+	slices.SortStableFunc(guides, func(a, b figure.Guide) int {
+		return cmp.Or(area(a)-area(b), cmp.Compare(middleOf(b), middleOf(a)))
+	})
 	for _, g := range guides {
 		if g.Along != figure.Vertical || g.Text == "" || !seenAlong(g, x) {
 			continue

@@ -15,7 +15,7 @@ func samples() map[string]*figure.Figure {
 	return map[string]*figure.Figure{
 		"forest": forest(12), "forest-30": forest(30), "ecdf": ecdf(50), "runs": runs(70), "ecdf-200": ecdf(200), "runs-200": runs(200), "history": history(), "scatter": scatter(),
 		"heatmap": heatmap(), "lines": lines(), "pareto": pareto(), "panels": panels(), "one": one(), "none": {Kind: figure.Lines, Title: "p50 latency by batch size"},
-		"many": many(), "forest-panels": forestPanels(), "heatmap-categories": heatmapCategories(), "histories": histories(), "releases": releases(), "heatmap-small": heatmapSmall(),
+		"many": many(), "forest-panels": forestPanels(), "heatmap-categories": heatmapCategories(), "histories": histories(), "releases": releases(), "forest-ratios": forestRatios(), "heatmap-small": heatmapSmall(),
 	}
 }
 
@@ -344,6 +344,34 @@ func heatmapSmall() *figure.Figure {
 		for j := range 30 {
 			f.Series[0].Marks = append(f.Series[0].Marks, figure.Mark{X: float64(i + 1), Y: float64(j + 1), Value: 1e6 * math.Exp(r.NormFloat64()*2), Text: "cell"})
 		}
+	}
+	return f
+}
+
+// forestRatios has changes by several times, and a series for each verdict.
+func forestRatios() *figure.Figure {
+	f := forest(9)
+	f.X = figure.Axis{Label: "latency, head / base", Scale: figure.Log, Better: figure.Lower}
+	f.Guides = []figure.Guide{
+		{Along: figure.Vertical, At: 1, Until: 1, Text: "no change"}, {Along: figure.Vertical, At: .9, Until: 1 / .9, Text: "less than 10 % is no change"},
+	}
+	marks := f.Series[0].Marks
+	f.Series = nil
+	for _, verdict := range []struct {
+		tone figure.Tone
+		name string
+	}{{figure.Regressed, "regressed"}, {figure.Improved, "improved"}, {figure.Neutral, "inconclusive"}, {figure.Failed, "failed"}} {
+		s := figure.Series{Style: figure.Intervals, Tone: verdict.tone, Name: verdict.name}
+		for _, m := range marks {
+			if m.Tone == verdict.tone {
+				m.X, m.Low, m.High, m.Tone = math.Exp(14*m.X), math.Exp(14*m.Low), math.Exp(14*m.High), figure.Plain
+				if finite(m.X) {
+					m.Label = fmt.Sprintf("×%.2f", m.X)
+				}
+				s.Marks = append(s.Marks, m)
+			}
+		}
+		f.Series = append(f.Series, s)
 	}
 	return f
 }

@@ -427,3 +427,24 @@ func TestOddFigures(t *testing.T) {
 		}
 	}
 }
+
+// TestSize: a picture is as large as asked for, and no lower than what can be read.
+func TestSize(t *testing.T) {
+	for name, f := range samples() {
+		if f.Marks() == 0 {
+			continue
+		}
+		root := svgOf(t, f, Options{Width: 900, Height: 1500, Embedded: true})
+		if root.Attr["width"] != "900" || root.Attr["height"] != "1500" {
+			t.Errorf("%s is %s x %s", name, root.Attr["width"], root.Attr["height"])
+		}
+	}
+	if h := float(t, svgOf(t, forest(30), Options{Height: 100, Embedded: true}).Attr["height"]); h < 30*20 {
+		t.Errorf("30 rows are %v pixels high", h)
+	}
+	for _, o := range []Options{{Width: -1}, {Height: 1e6}} {
+		if err := SVG(io.Discard, forest(6), o); err == nil {
+			t.Errorf("%d x %d is drawn", o.Width, o.Height)
+		}
+	}
+}

@@ -46,8 +46,20 @@ func New(axis figure.Axis, values []float64) Scale {
 		}
 	}
 	s.twos = s.twos && seen > 0 || axis.Unit == "B"
+	if axis.Own && axis.Scale == figure.Linear && seen > 0 {
+		s.calm()
+	}
 	s.widen()
 	return s
+}
+
+// calm widens a range that is small beside its values: in a panel with a range of its own what differs by nearly nothing would look as
+// if it changed.
+func (s *Scale) calm() {
+	const least = .1 // of the largest value
+	if more := (least*max(math.Abs(s.Low), math.Abs(s.High)) - (s.High - s.Low)) / 2; more > 0 {
+		s.Low, s.High = s.Low-more, s.High+more
+	}
 }
 
 // widen gives a range to a scale that has none, or one that is too small for numbers between its ends.

@@ -31,6 +31,8 @@ func TestTicks(t *testing.T) {
 		{figure.Axis{Scale: figure.Time}, 1785628800, 1785628800 + 80*86400, 6, "2026-08-03|2026-08-17|2026-08-31|2026-09-14|2026-09-28|2026-10-12"},
 		{figure.Axis{Scale: figure.Time}, 1785628800, 1785628800 + 800*86400, 6, "2027-01|2027-07|2028-01|2028-07"},
 		{figure.Axis{Scale: figure.Time}, 1785628800, 1785628800 + 3*3600, 5, "00:00|01:00|02:00|03:00"},
+		{figure.Axis{Unit: "ns", Own: true}, 1000, 1001, 5, "1.00 µs|1.05 µs"},
+		{figure.Axis{Unit: "ns", Own: true}, 1000, 1200, 3, "1.0 µs|1.1 µs|1.2 µs"},
 		{figure.Axis{Scale: figure.Categories, Categories: []string{"a", "b"}}, 0, 1, 1, "a|b"},
 	} {
 		var texts []string
@@ -131,4 +133,17 @@ func FuzzTicks(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAtLeastTwoTicks: one tick does not say how long a distance is, wherever the ends of an axis lie.
+func TestAtLeastTwoTicks(t *testing.T) {
+	for low := 100.; low < 1000; low += 7 {
+		for length := 1.; length < 300; length *= 1.3 {
+			for most := 2; most < 8; most++ {
+				if ticks := New(figure.Axis{}, []float64{low, low + length}).Ticks(most); len(ticks) < 2 || len(ticks) > 6+most {
+					t.Fatalf("%v to %v, at most %d: %v", low, low+length, most, ticks)
+				}
+			}
+		}
+	}
 }

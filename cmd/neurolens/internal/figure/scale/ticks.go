@@ -31,7 +31,7 @@ func (s Scale) Ticks(most int) []Tick {
 
 // linearTicks are multiples of 1, 2 or 5 times a power of ten, in one unit.
 func (s Scale) linearTicks(most int) []Tick {
-	name, factor := unitOf(max(math.Abs(s.Low), math.Abs(s.High)), s.axis.Unit)
+	name, factor := s.Unit()
 	low, high := s.Low/factor, s.High/factor
 	step, first, last := steps(low, high, max(most, 2))
 	var ticks []Tick
@@ -48,13 +48,12 @@ func steps(low, high float64, most int) (step, first, last float64) {
 	step = roundStep((high/2 - low/2) / float64(most) * 2)
 	first, last = multiples()
 	const tries = 20
-	for range tries {
-		switch {
-		case last-first+1 > float64(most):
-			step = roundStep(step * 1.01)
-		case last-first < 1:
-			step = roundStep(step * .4)
-		}
+	for n := 0; n < tries && last-first+1 > float64(most); n++ {
+		step = roundStep(step * 1.01)
+		first, last = multiples()
+	}
+	for n := 0; n < tries && last-first < 1; n++ { // two are more use than none, even where they are more than were asked for
+		step = roundStep(step * .4)
 		first, last = multiples()
 	}
 	const whole = 1 << 52 // up to here, every integer is a number of its own
@@ -140,6 +139,11 @@ func short(v float64) string {
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
 	return strings.Replace(strconv.FormatFloat(rounded, 'f', -1, 64), "-", "−", 1)
+}
+
+// Unit is the unit in which people are shown the values of a scale, and how much of the stored one it is.
+func (s Scale) Unit() (name string, factor float64) {
+	return unitOf(max(math.Abs(s.Low), math.Abs(s.High)), s.axis.Unit)
 }
 
 // unitOf is the unit in which people are shown a value, and how much of the stored one it is.

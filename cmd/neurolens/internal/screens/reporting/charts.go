@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
@@ -34,7 +35,8 @@ func themed(style string) string {
 }
 
 const (
-	mostForest  = 40  // rows of a forest: more cannot be read
+	mostForest  = 30  // rows of a forest: more cannot be read
+	mostAlike   = 12  // of these, with one verdict, where there are others
 	mostScatter = 200 // marks of a scatter: all of them stand in the table
 )
 
@@ -65,10 +67,7 @@ func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport
 	f := &figure.Figure{Kind: figure.Forest, Title: "Speed-ups over " + nameOf(c) + ", with 95 % intervals", X: figure.Axis{Label: "speed-up", Better: figure.Higher}}
 	byVerdict := map[string]int{}
 	var all []float64
-	for _, p := range pairs {
-		if p.Speedup == nil || len(f.Y.Categories) >= mostForest {
-			continue
-		}
+	for _, p := range mixed(pairs) {
 		k := figure.Mark{
 			X: *p.Speedup, Y: float64(len(f.Y.Categories)), Low: numberOf(p.Low), High: numberOf(p.High), Point: string(p.PointID),
 			Word: p.Verdict, Label: times(p.Speedup), Text: s.change(p), Command: s.runsOf(p.PointID),
@@ -90,12 +89,29 @@ func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport
 	if len(f.Series) == 0 {
 		return nil
 	}
-	f.Y.Scale, f.X.Scale = figure.Categories, scaleOf(all, 4)
+	f.Y.Scale, f.X.Scale = figure.Categories, scaleOf(all, 1)
 	f.Guides = []figure.Guide{{Along: figure.Vertical, At: 1, Until: 1, Text: "no change"}}
 	if more := c.All.Compared - len(f.Y.Categories); more > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: those that changed most.", term.Thousands(len(f.Y.Categories)), term.Count(c.All.Compared, "pair")))
+		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: those of each verdict that changed most.", term.Thousands(len(f.Y.Categories)), term.Count(c.All.Compared, "pair")))
 	}
 	return &htmlreport.Chart{Figure: f}
+}
+
+// mixed are the pairs of a forest, in their order: the first of each verdict, and then as many more as there is room for.
+func mixed(pairs []*summary.Pair) []*summary.Pair {
+	pairs = slices.DeleteFunc(slices.Clone(pairs), func(p *summary.Pair) bool { return p.Speedup == nil })
+	if len(pairs) <= mostForest {
+		return pairs
+	}
+	alike, chosen, left := map[string]int{}, map[*summary.Pair]bool{}, mostForest
+	for _, most := range []int{mostAlike, len(pairs)} {
+		for _, p := range pairs {
+			if left > 0 && !chosen[p] && alike[p.Verdict] < most {
+				chosen[p], alike[p.Verdict], left = true, alike[p.Verdict]+1, left-1
+			}
+		}
+	}
+	return slices.DeleteFunc(pairs, func(p *summary.Pair) bool { return !chosen[p] })
 }
 
 // scatter draws the value of each pair against its base.

@@ -1,0 +1,206 @@
+package vegalite
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+)
+
+var none = math.NaN()
+
+// examples are figures of every kind, with each style, tone and guide.
+func examples() map[string]*figure.Figure {
+	mark := func(x, y float64) figure.Mark {
+		return figure.Mark{X: x, Y: y, Low: y - 1, High: y + 2, Value: x*y + 1, Run: "01RUN", Text: fmt.Sprintf("%g and %g", x, y)}
+	}
+	gap := figure.Mark{X: 3, Y: none, Low: none, High: none, Value: none, Tone: figure.Failed, Text: "timeout"}
+	warned := mark(4, 7e6)
+	warned.Tone, warned.Word = figure.Warned, "drift"
+	marks := []figure.Mark{mark(1, 4.01e6), mark(2, 5.5e6), gap, warned, mark(5, 6.123456789e6)}
+	cells := []figure.Mark{mark(0, 0), mark(1, 1), {X: 1, Y: 0, Value: none, Tone: figure.Failed}}
+	names := []string{"bs=1", "bs=1", "bs=2", "bs=4"}
+	guides := []figure.Guide{
+		{Along: figure.Vertical, At: 2, Text: "release 1.2"},
+		{Along: figure.Vertical, At: 3, Until: 4, Text: "margin"},
+		{Along: figure.Horizontal, At: 5e6, Text: "median"},
+	}
+	ns := figure.Axis{Label: "latency", Unit: "ns", Better: figure.Lower}
+	days := make([]figure.Mark, len(marks))
+	for i, m := range marks {
+		m.X = 1785628800 + 86400*m.X
+		days[i] = m
+	}
+	log := func(a figure.Axis) figure.Axis { a.Scale = figure.Log; return a }
+	all := map[string]*figure.Figure{
+		"ecdf": {X: ns, Y: figure.Axis{Label: "share", Unit: "ratio", High: 1}, Series: []figure.Series{{Name: "run 1", Style: figure.Steps, Marks: []figure.Mark{mark(4e6, 0), mark(5e6, .5), mark(6e6, 1)}}}},
+		"runs": {X: figure.Axis{Label: "sample"}, Y: ns, Series: []figure.Series{{Style: figure.Points, Marks: marks}}, Guides: guides},
+		"history": {X: figure.Axis{Scale: figure.Time, Label: "session"}, Y: ns, Series: []figure.Series{
+			{Name: "median", Style: figure.Points, Marks: days}, {Name: "level", Style: figure.Line, Marks: days}, {Name: "usual", Style: figure.Band, Marks: days},
+		}},
+		"forest": {
+			X: figure.Axis{Label: "change", Unit: "ratio"}, Y: figure.Axis{Scale: figure.Categories, Categories: names},
+			Series: []figure.Series{{Style: figure.Intervals, Tone: figure.Regressed, Marks: []figure.Mark{
+				{X: .147, Y: 0, Low: .121, High: .172, Word: "regressed", Label: "+14.7 %"}, {X: none, Y: 2, Low: none, High: none, Tone: figure.Failed},
+			}}, {Style: figure.Intervals, Tone: figure.Neutral, Marks: []figure.Mark{{X: -.01, Y: 1, Low: -.02, High: .01, Word: "unchanged"}}}},
+			Guides: []figure.Guide{{Along: figure.Vertical, At: 0, Text: "no change"}, {Along: figure.Vertical, At: -.05, Until: .05, Text: "margin"}},
+		},
+		"scatter": {X: log(ns), Y: log(ns), Series: []figure.Series{{Style: figure.Points, Tone: figure.Neutral, Marks: []figure.Mark{mark(1e4, 2e4), mark(1e7, 9e6)}}}, Guides: []figure.Guide{{Along: figure.Diagonal, Text: "equal"}}},
+		"heatmap": {
+			X: figure.Axis{Label: "seq_len", Scale: figure.Categories, Categories: []string{"64", "128"}}, Y: figure.Axis{Label: "batch_size", Scale: figure.Categories, Categories: []string{"1", "2"}},
+			Values: log(ns), Series: []figure.Series{{Style: figure.Cells, Marks: cells}},
+		},
+		"lines": {X: log(figure.Axis{Label: "batch_size"}), Y: ns, Series: []figure.Series{{Name: "fp32", Style: figure.Line, Marks: marks}, {Name: "fp16", Style: figure.Intervals, Marks: marks}}},
+		"pareto": {X: figure.Axis{Label: "memory", Unit: "B"}, Y: ns, Series: []figure.Series{
+			{Name: "beaten", Style: figure.Points, Marks: marks[:2]}, {Name: "not beaten", Style: figure.Steps, Marks: []figure.Mark{mark(1<<30, 6e6), mark(3<<30, 4e6)}},
+		}},
+		"panels": {X: figure.Axis{Label: "sample"}, Y: ns, Panels: []figure.Panel{
+			{Title: "a", Series: []figure.Series{{Name: "fp32", Style: figure.Line, Marks: marks}}, Guides: guides}, {Title: "a", Series: []figure.Series{{Style: figure.Points, Marks: marks}}},
+		}},
+		"empty": {},
+	}
+	for name, f := range all {
+		f.Kind, f.Title, f.Notes = figure.Kind(name), name, []string{"a note"}
+	}
+	all["panels"].Kind, all["panels"].Y.Own = figure.Lines, true
+	return all
+}
+
+// document is what is read back of a specification.
+type document struct {
+	Data struct {
+		Values []row `json:"values"`
+	} `json:"data"`
+}
+
+// TestEveryMark: the data have each mark with its numbers as they are stored, and no number where none is known.
+func TestEveryMark(t *testing.T) {
+	for name, f := range examples() {
+		text, err := Spec(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _ := Spec(f)
+		if !bytes.Equal(text, again) {
+			t.Errorf("%s is written in two ways", name)
+		}
+		var d document
+		if err := json.Unmarshal(text, &d); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		rows := slices.DeleteFunc(d.Data.Values, func(r row) bool { return r.Part != "mark" })
+		at := 0
+		for _, part := range f.Parts() {
+			for _, s := range part.Series {
+				for _, m := range s.Marks {
+					if at >= len(rows) {
+						t.Fatalf("%s has %d marks in its data, %d in the figure", name, len(rows), f.Marks())
+					}
+					checkMark(t, name, s, m, rows[at])
+					at++
+				}
+			}
+		}
+		if at != len(rows) {
+			t.Errorf("%s has %d marks in its data, %d in the figure", name, len(rows), at)
+		}
+	}
+}
+
+func checkMark(t *testing.T, name string, s figure.Series, m figure.Mark, r row) {
+	t.Helper()
+	same := func(field string, got *float64, want float64, has bool) {
+		if has = has && !math.IsNaN(want); has != (got != nil) || has && *got != want {
+			t.Errorf("%s: %s of %+v is not %g", name, field, r, want)
+		}
+	}
+	ends := s.Style == figure.Intervals || s.Style == figure.Band
+	same("x", r.X, m.X, true)
+	same("y", r.Y, m.Y, true)
+	same("low", r.Low, m.Low, ends)
+	same("high", r.High, m.High, ends)
+	same("value", r.Value, m.Value, s.Style == figure.Cells)
+	if r.Series != s.Name || r.Run != m.Run || r.Text != m.Text || r.Word != m.Word || r.Label != m.Label {
+		t.Errorf("%s: %+v is not %+v", name, r, m)
+	}
+}
+
+// TestHostileTexts: what steers a terminal, or would end an element of a page, stands in no specification, and is read back as it was.
+func TestHostileTexts(t *testing.T) {
+	const bad = "</script><script>alert(1)</script>\x1b[2J\u202e\u009b'\"\n\\" + "]; datum"
+	f := examples()["lines"]
+	f.Title, f.X.Label, f.Series[0].Name, f.Series[0].Marks[0].Text = bad, bad, bad, bad
+	text, err := Spec(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(string(text), "<>\x1b\u202e\u009b") || d.Data.Values[0].Series != bad || d.Data.Values[0].Text != bad {
+		t.Errorf("got %q\n%.400s", d.Data.Values[0].Series, text)
+	}
+}
+
+// TestTooManyMarks: nobody gets a file that no browser draws.
+func TestTooManyMarks(t *testing.T) {
+	f := &figure.Figure{Series: []figure.Series{{Marks: make([]figure.Mark, figure.MostMarks+1)}}}
+	if _, err := Spec(f); err == nil || err.Error() != "writing the chart for Vega-Lite: 2001 marks, at most 2000" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestSchema: every specification is valid by the schema of Vega-Lite, a file of its npm package. NEUROLENS_VEGA_LITE_SCHEMA says where it
+// is: build/vega-lite-schema.json of vega-lite 6. Examples are written into the folder NEUROLENS_VEGA_LITE_OUT, where that is set.
+func TestSchema(t *testing.T) {
+	path := os.Getenv("NEUROLENS_VEGA_LITE_SCHEMA")
+	if path == "" {
+		if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), "vega-lite") {
+			t.Fatal("vega-lite is required: NEUROLENS_VEGA_LITE_SCHEMA is not set")
+		}
+		t.Skip("NEUROLENS_VEGA_LITE_SCHEMA names no schema of Vega-Lite")
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("vega-lite.json", parsed); err != nil {
+		t.Fatal(err)
+	}
+	valid, err := compiler.Compile("vega-lite.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range examples() {
+		spec, err := Spec(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out := os.Getenv("NEUROLENS_VEGA_LITE_OUT"); out != "" {
+			if err := os.WriteFile(out+"/"+name+".vl.json", spec, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := valid.Validate(value); err != nil {
+			t.Errorf("%s: %.3000s", name, err.Error())
+		}
+	}
+}

@@ -1,0 +1,232 @@
+// Package illustrating chooses the charts of a report: which say something about its runs, of which points, and with which command each
+// is drawn again. Charts of comparisons are those of package reporting, which has the pairs.
+package illustrating
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/htmlreport"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/samples"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+const (
+	mostPoints   = 12  // of which samples are drawn: the others are a command away
+	sampleMarks  = 240 // of a chart of samples: a page has several
+	mostPareto   = 300 // points of a chart of two metrics
+	fewSessions  = 8   // with fewer, a history finds no change
+	mostHistory  = 12  // series of a history
+	fewestValues = 2   // points, for a chart over axes
+)
+
+// artist draws what one report is about.
+type artist struct {
+	db     *query.DB
+	reader wording.Reader
+	report *summary.Report
+	maker  figures.Maker
+	err    error
+}
+
+// Page is a report as HTML, and where it goes.
+type Page struct {
+	Maker    reporting.Maker
+	Report   *summary.Report
+	Document *reporting.Document
+	Path     string // a file, or - for Stdout; empty: nobody asks for it
+	Stdout   io.Writer
+}
+
+// Write writes the page, with its charts.
+func Write(ctx context.Context, db *query.DB, p Page) error {
+	if p.Path == "" {
+		return nil
+	}
+	a := &artist{db: db.Quiet(), reader: p.Maker.Reader, report: p.Report, maker: figures.Maker{Reader: p.Maker.Reader}}
+	pictures := reporting.Pictures{Points: a.samples(ctx), Axes: a.axes(), Best: a.best(), History: a.history(ctx)}
+	if a.err != nil {
+		return fmt.Errorf("charts of the report: %w", a.err)
+	}
+	return reporting.Write(p.Path, p.Stdout, p.Maker.HTML(p.Document, pictures))
+}
+
+// drawn is what package figures gave.
+type drawn struct {
+	figure *figure.Figure
+	err    error
+}
+
+// chart is a figure with a title for this page, and the command that draws it; none where there is nothing to draw, or nothing that
+// says anything.
+func (a *artist) chart(d drawn, title func(f *figure.Figure) string, words ...string) []*htmlreport.Chart {
+	f, err := d.figure, d.err
+	var refusal figures.Refusal
+	switch {
+	case errors.As(err, &refusal) || a.err != nil:
+		return nil
+	case err != nil:
+		a.err = err
+		return nil
+	case f.Marks() < fewestValues:
+		return nil
+	}
+	f.Title = title(f)
+	for i, note := range f.Notes {
+		f.Notes[i] = sentence(note)
+	}
+	command := "neurolens plot"
+	for _, w := range words {
+		command += " " + term.ShellWord(w)
+	}
+	return []*htmlreport.Chart{{Figure: f, Command: command + a.reader.OfStores()}}
+}
+
+// sentence is a note as the page has it.
+func sentence(note string) string {
+	first, size := utf8.DecodeRuneInString(note)
+	return string(unicode.ToUpper(first)) + note[size:] + "."
+}
+
+// samples are the distributions of the points that changed most, and their samples in the order in which they were taken.
+func (a *artist) samples(ctx context.Context) []*htmlreport.Chart {
+	ids := chosen(a.report)
+	if len(ids) == 0 {
+		return nil
+	}
+	selection := filter.Arguments(a.report.Selection.Filter, "point_id~^("+strings.Join(ids, "|")+")")
+	req := figures.Sampled{Request: samples.Request{Filter: selection, Most: figures.MostRuns}, Marks: sampleMarks}
+	which := ""
+	if len(a.report.Points) > len(ids) {
+		which = fmt.Sprintf(", of the %d points of %s that changed or varied most", len(ids), term.Thousands(len(a.report.Points)))
+	}
+	ecdf, _, err := a.maker.ECDF(ctx, a.db, req)
+	all := a.chart(drawn{ecdf, err}, func(f *figure.Figure) string { return "Distribution of " + f.X.Label + which }, "ecdf", selection)
+	runs, _, err := a.maker.Runs(ctx, a.db, req)
+	return append(all, a.chart(drawn{runs, err}, func(f *figure.Figure) string { return "Samples of " + f.Y.Label + " in their order" + which }, "runs", selection)...)
+}
+
+// chosen are the points whose samples are drawn: those that changed most, each with its base, else those whose runs differ most.
+func chosen(r *summary.Report) (ids []string) {
+	const enough = 12 // characters of an id: no two points of a store have the same
+	add := func(point summary.Text) {
+		id := string(point[:min(len(point), enough)])
+		if len(ids) < mostPoints && id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, p := range ranked(r.Pairs) {
+		add(p.BaseID)
+		add(p.PointID)
+	}
+	points := make([]*summary.Point, 0, len(r.Points))
+	for i := range r.Points {
+		if r.Points[i].OKRuns > 0 {
+			points = append(points, &r.Points[i])
+		}
+	}
+	slices.SortStableFunc(points, func(a, b *summary.Point) int { return cmp.Compare(spread(b), spread(a)) })
+	for _, p := range points {
+		add(p.PointID)
+	}
+	return ids
+}
+
+// ranked are the pairs with a speed-up, the worst first.
+func ranked(pairs []summary.Pair) []*summary.Pair {
+	var all []*summary.Pair
+	for i := range pairs {
+		if pairs[i].Speedup != nil && *pairs[i].Speedup > 0 {
+			all = append(all, &pairs[i])
+		}
+	}
+	place := func(p *summary.Pair) int {
+		return slices.Index([]string{string(judge.Regressed), string(judge.Improved), string(judge.Changed)}, p.Verdict)
+	}
+	size := func(p *summary.Pair) float64 { return max(*p.Speedup, 1 / *p.Speedup) }
+	slices.SortStableFunc(all, func(a, b *summary.Pair) int {
+		if (place(a) < 0) != (place(b) < 0) { // what did not change by verdict comes last
+			return cmp.Compare(place(b), place(a))
+		}
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(size(b), size(a)))
+	})
+	return all
+}
+
+// spread is how much the runs of a point differ, 0 where that is not known.
+func spread(p *summary.Point) float64 {
+	for i := range p.Metrics {
+		if v := &p.Metrics[i]; v.Metric == string(p.Metric) && v.RunsSpread != nil {
+			return *v.RunsSpread
+		}
+	}
+	return 0
+}
+
+// axes are the primary metric over one axis and over two.
+func (a *artist) axes() []*htmlreport.Chart {
+	req := figures.Points{All: a.report.Points, Filter: a.report.Selection.Filter}
+	lines, err := a.maker.Lines(req)
+	all := a.chart(drawn{lines, err}, func(f *figure.Figure) string { return f.Y.Label + " over " + f.X.Label }, "lines", req.Filter)
+	heat, err := a.maker.Heatmap(req)
+	return append(all, a.chart(drawn{heat, err}, func(f *figure.Figure) string { return f.Values.Label + " over " + f.X.Label + " and " + f.Y.Label }, "heatmap", req.Filter)...)
+}
+
+// best is the primary metric against another one, where it is known which values of both are better.
+func (a *artist) best() []*htmlreport.Chart {
+	if len(a.report.Points) > mostPareto {
+		return nil
+	}
+	primary, other := metrics(a.report.Points)
+	if other == "" {
+		return nil
+	}
+	req := figures.Points{All: a.report.Points, Filter: a.report.Selection.Filter, X: primary, Y: other}
+	f, err := a.maker.Pareto(req)
+	return a.chart(drawn{f, err}, func(f *figure.Figure) string {
+		return f.X.Label + " and " + f.Y.Label + ": points that no other one beats in both"
+	}, "pareto", "--x", primary, "--y", other, req.Filter)
+}
+
+// beside are the metrics that are drawn against the primary one, the most wanted first.
+var beside = []string{"accuracy", "max_error", "energy", "peak_memory", "device_memory_peak", "throughput"}
+
+// metrics are the primary metric of the first points that have one, and the one to draw it against.
+func metrics(points []summary.Point) (primary, other string) {
+	place := len(beside)
+	for i := range points {
+		primary = cmp.Or(primary, string(points[i].Metric))
+		for _, v := range points[i].Metrics {
+			if at := slices.Index(beside, v.Metric); at >= 0 && at < place && v.Metric != primary {
+				place, other = at, v.Metric
+			}
+		}
+	}
+	return primary, other
+}
+
+// history is the primary metric over sessions, where there are enough of them.
+func (a *artist) history(ctx context.Context) []*htmlreport.Chart {
+	if a.err != nil || a.report.Selection.Sessions < fewSessions || len(a.report.Points) > mostHistory {
+		return nil
+	}
+	req := history.Request{Filter: a.report.Selection.Filter}
+	f, _, err := a.maker.History(ctx, a.db, req)
+	return a.chart(drawn{f, err}, func(f *figure.Figure) string { return f.Y.Label + " over sessions" }, "history", req.Filter)
+}
