@@ -100,7 +100,11 @@ const prepare = (table) => {
       known.sort((a, b) => sign * (numeric ? keys.get(a) - keys.get(b) : collator.compare(keys.get(a), keys.get(b))) || a.i - b.i);
       sorted = known.concat(rows().filter((r) => unknown(r.values[c])));
     }
-    body.replaceChildren(...inOrder().map((r) => r.row));
+    const fragment = document.createDocumentFragment();
+    body.remove(); // rows that are in no page are moved without the page
+    for (const r of inOrder()) fragment.append(r.row);
+    body.append(fragment);
+    table.append(body);
     keep("sort." + name, by ? String(by) : "");
   };
   const filter = (text) => {
@@ -125,8 +129,7 @@ const prepare = (table) => {
   if (body.rows.length > 15) {
     const find = make("input", {type: "search", placeholder: "Filter: words, -word", value: state.get("find." + name) || ""});
     find.setAttribute("aria-label", "Filter rows of " + title);
-    let late;
-    find.oninput = () => { clearTimeout(late); late = setTimeout(filter, 30, find.value); };
+    find.oninput = () => filter(find.value);
     tools.append(find);
     if (find.value) filter(find.value);
   }
