@@ -204,3 +204,21 @@ func TestSchema(t *testing.T) {
 		}
 	}
 }
+
+// TestGap: what is not known is shown as nothing, never as 0, and a line has a gap there; on a log axis what is not positive neither.
+func TestGap(t *testing.T) {
+	for name, want := range map[string][]string{
+		"lines":   {`"calculate": "isValid(datum.y) ? datum.y / 1e+06 : null"`, `"invalid": "break-paths-show-domains"`, `"latency (ms)"`},
+		"scatter": {`"isValid(datum.x) \u0026\u0026 datum.x \u003e 0 ? datum.x / 1e+06 : null"`, `"type": "log"`},
+	} {
+		text, err := Spec(examples()[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range want {
+			if !strings.Contains(string(text), part) {
+				t.Errorf("%s has no %s", name, part)
+			}
+		}
+	}
+}
