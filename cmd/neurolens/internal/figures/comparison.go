@@ -259,6 +259,9 @@ func (m Maker) Forest(c *compare.Comparison, asked Asked) (*figure.Figure, error
 		f.Guides[0].Text = "" // it lies within the margin, which says it
 		f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: place(low), Until: place(high), Text: text})
 	}
+	if _, same := d.c.Thresholds[d.metric()]; !same {
+		f.Notes = append(f.Notes, "how much counts as no change differs from row to row: each has the threshold of its benchmark")
+	}
 	f.Notes = append(f.Notes, d.sides()...)
 	return f, nil
 }

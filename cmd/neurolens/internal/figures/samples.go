@@ -255,7 +255,11 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	if together > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("up to %s in a row are put together in a mark: their median, from the least to the most", term.Count(together, "sample")))
 	}
-	f.Notes = append(f.Notes, "warm-up is left out; a line lies where the next run begins")
+	warmup := "warm-up is left out"
+	if slices.ContainsFunc(f.Parts(), func(p figure.Panel) bool { return len(p.Guides) > 0 }) {
+		warmup += "; a line lies where the next run begins"
+	}
+	f.Notes = append(f.Notes, warmup)
 	return f, &s.found, nil
 }
 

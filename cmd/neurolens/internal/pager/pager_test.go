@@ -113,9 +113,11 @@ func TestWanted(t *testing.T) {
 	root := &cobra.Command{Use: "neurolens"}
 	root.PersistentFlags().Bool("no-pager", false, "")
 	bench, store, info := &cobra.Command{Use: "bench"}, &cobra.Command{Use: "store"}, &cobra.Command{Use: "info"}
-	root.AddCommand(bench, store)
+	plot, ecdf := &cobra.Command{Use: "plot"}, &cobra.Command{Use: "ecdf"}
+	root.AddCommand(bench, store, plot)
 	store.AddCommand(info)
-	for cmd, want := range map[*cobra.Command]bool{bench: false, store: false, info: true} {
+	plot.AddCommand(ecdf)
+	for cmd, want := range map[*cobra.Command]bool{bench: false, store: false, info: true, plot: false, ecdf: true} {
 		if err := cmd.ParseFlags(nil); err != nil {
 			t.Fatal(err)
 		}

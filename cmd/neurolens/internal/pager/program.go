@@ -19,7 +19,8 @@ func wanted(cmd *cobra.Command) bool {
 	if without, err := cmd.Flags().GetBool("no-pager"); err != nil || without || cmd.Flags().Changed("gate") {
 		return false
 	}
-	return slices.Contains(answers, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "))
+	name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	return slices.Contains(answers, name) || strings.HasPrefix(name, "plot ")
 }
 
 // Variables are those that name the pager, the first that is set.
