@@ -18,11 +18,13 @@ import (
 // target is where a figure goes, and as what.
 type target struct {
 	file  string // empty: standard output, as is printed
-	image string // the format of a picture; empty: there is none
+	image string // the format of a picture, or of what describes one; empty: there is none
+	spec  string // as it was asked for
 }
 
 func (t *target) define(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&t.file, "out", "o", "", "write to `FILE`, as its ending says: .svg .png; - for standard output")
+	cmd.Flags().StringVar(&t.spec, "spec", "", "write a specification for another program: `NAME` is vega-lite")
 }
 
 // toStdout is the name of a file that is none.
@@ -30,6 +32,9 @@ const toStdout = "-"
 
 // read finds out what was asked for, before anything is read. The format of a picture is taken away from the one of answers.
 func (t *target) read(format *string, terminal bool) error {
+	if t.spec != "" {
+		return t.readSpec(*format)
+	}
 	asked, is := *format, isImage(*format)
 	if t.image = ""; is {
 		t.image, *format = asked, ""
@@ -47,6 +52,8 @@ func (t *target) read(format *string, terminal bool) error {
 	}
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(t.file), "."))
 	switch {
+	case ending == "json":
+		return fmt.Errorf("-o %s: want a name that ends with .svg or .png; --spec vega-lite writes JSON", term.OneLine(t.file))
 	case !isImage(ending):
 		return fmt.Errorf("-o %s: want a name that ends with .svg or .png", term.OneLine(t.file))
 	case asked != "" && asked != ending:
@@ -56,13 +63,30 @@ func (t *target) read(format *string, terminal bool) error {
 	return nil
 }
 
+// readSpec finds out where a specification goes.
+func (t *target) readSpec(format string) error {
+	ending := strings.ToLower(filepath.Ext(t.file))
+	switch {
+	case t.spec != vegaLite:
+		return fmt.Errorf("--spec %q: want %s", t.spec, vegaLite)
+	case format != "":
+		return fmt.Errorf("--spec %s and --format %s: want one of them", t.spec, term.OneLine(format))
+	case isImage(strings.TrimPrefix(ending, ".")):
+		return fmt.Errorf("-o %s: a specification is JSON; leave --spec out for a picture", term.OneLine(t.file))
+	case t.file == "":
+		t.file = toStdout
+	}
+	t.image = vegaLite
+	return nil
+}
+
 // write draws a figure where it was asked for.
 func (d *drawing) write(f *figure.Figure) error {
 	if d.to.image == "" {
 		return d.print(f)
 	}
 	var b bytes.Buffer
-	if err := images[d.to.image](&b, f); err != nil {
+	if err := written(d.to.image)(&b, f); err != nil {
 		return fmt.Errorf("plot %s: drawing %s: %w", d.kind, d.to.image, err)
 	}
 	if d.to.file == toStdout {
