@@ -32,20 +32,25 @@ var (
 	shown = flag.String("page", "", "the `file` of that page; without it a small one")
 )
 
+// tried is the page that is looked at.
+func tried(t *testing.T) string {
+	t.Helper()
+	if *shown == "" {
+		return written(t, rows(300))
+	}
+	b, err := os.ReadFile(*shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 // TestLook writes screenshots of each section of a page: in light, in dark, 360 pixels wide, and printed.
 func TestLook(t *testing.T) {
 	if *shots == "" {
 		t.Skip("-shots names no folder")
 	}
-	text := written(t, rows(300))
-	if *shown != "" {
-		b, err := os.ReadFile(*shown)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text = string(b)
-	}
-	ctx, address := browser(t), file(t, text)
+	ctx, address := browser(t), file(t, tried(t))
 	keep := func(name string, b []byte, err error) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(*shots, name), b, 0o644)
@@ -57,6 +62,7 @@ func TestLook(t *testing.T) {
 	for name, width := range map[string]int64{"light": 1280, "dark": 1280, "narrow": 360} {
 		v := open(t, ctx, address+"#?theme="+name)
 		v.do(chromedp.EmulateViewport(width, 900))
+		v.all()
 		for _, id := range strings.Fields(v.text(`[...document.querySelectorAll("main>section")].map((s) => s.id).join(" ")`)) {
 			v.text(`document.getElementById("` + id + `").scrollIntoView()`)
 			b, err := chromedp.Run(v.ctx, chromedp.Screenshot(chromedp.ID(id)))
@@ -179,6 +185,12 @@ func (v *visit) text(expression string) string {
 func (v *visit) click(selector string) {
 	v.Helper()
 	v.text("document.querySelector(" + strconv.Quote(selector) + ").click()")
+}
+
+// all unfolds the page, and lays out what is out of sight.
+func (v *visit) all() {
+	v.Helper()
+	v.text(`document.querySelectorAll("main>section").forEach((s) => { s.style.contentVisibility = "visible"; }), document.querySelectorAll("details").forEach((d) => { d.open = true; })`)
 }
 
 // until waits for an expression to be true: what a page does, it does when it comes to it.
@@ -390,14 +402,14 @@ func axe(t *testing.T) string {
 // TestAccessible: axe-core finds nothing to complain about, in light, in dark and in a narrow window.
 func TestAccessible(t *testing.T) {
 	ctx, text := browser(t), axe(t)
-	address := file(t, written(t, rows(300)))
+	address := file(t, tried(t))
 	for _, at := range []struct {
 		theme string
 		width int64
 	}{{"light", 1280}, {"dark", 1280}, {"light", 360}} {
 		v := open(t, ctx, address+"#?theme="+at.theme)
 		v.do(chromedp.EmulateViewport(at.width, 900))
-		v.text(`document.querySelectorAll("main>section").forEach((s) => { s.style.contentVisibility = "visible"; }), document.querySelectorAll("details").forEach((d) => { d.open = true; })`)
+		v.all()
 		if _, err := chromedp.Run(v.ctx, chromedp.Evaluate[any](text+";0")); err != nil {
 			t.Fatal(err)
 		}
@@ -412,6 +424,7 @@ func TestAccessible(t *testing.T) {
 // rows is a page with a table of so many rows, as a report of so many points has it.
 func rows(n int) *Page {
 	p := small("matmul", "softmax")
+	p.Sections[1].Title = "All points" // as that of the table
 	t := p.Sections[1].Tables[0]
 	t.Columns = slices.Insert(t.Columns, 1, Column{Header: "bs", Right: true}, Column{Header: "precision"}, Column{Header: "p99", Unit: "ns", Right: true, Stored: true}, Column{Header: "spread", Unit: "ratio", Right: true, Stored: true})
 	t.Rows = nil

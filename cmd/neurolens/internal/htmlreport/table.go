@@ -55,7 +55,7 @@ func (w *writing) table(t *Table) template.HTML {
 		class = " class=long"
 		fmt.Fprintf(&w.styles, "#%s tr{grid-template-columns:%s}", name, t.widths())
 	}
-	fmt.Fprintf(&b, "<div class=box tabindex=0 role=region aria-label=\"%s\"><table id=%s%s data-name=\"%s\" data-command=\"%s\"><caption>%s</caption><thead><tr>",
+	fmt.Fprintf(&b, "<div class=box tabindex=0 role=group aria-label=\"%s\"><table id=%s%s data-name=\"%s\" data-command=\"%s\"><caption>%s</caption><thead><tr>",
 		escaped(t.Title), name, class, escaped(t.ID), escaped(t.Command), escaped(t.Title))
 	for i, c := range t.Columns {
 		fmt.Fprintf(&b, "<th scope=col%s%s>%s", attribute("data-unit", c.Unit), flagOf("data-stored", c.Stored), escaped(c.Header))

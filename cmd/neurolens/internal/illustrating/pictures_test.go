@@ -1,0 +1,90 @@
+package illustrating
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// id is that of a point.
+func id(i int) summary.Text {
+	return summary.Text(fmt.Sprintf("%012x%s", i, strings.Repeat("0", 20)))
+}
+
+// point has this spread between its runs.
+func point(i int, spread float64) summary.Point {
+	return summary.Point{
+		Subject: summary.Subject{PointID: id(i), BatchSize: new(int64(i + 1))}, OKRuns: 3, Metric: "latency",
+		Metrics: []summary.Value{{Metric: "latency", Unit: "ns", Better: "lower", Median: new(float64(100 + i)), RunsSpread: &spread}, {Metric: "peak_memory", Unit: "B", Better: "lower", Median: new(float64(100 - i))}},
+	}
+}
+
+// pair is a point that is so many times as fast as its base.
+func pair(i, base int, speedup float64, verdict string) summary.Pair {
+	return summary.Pair{Subject: summary.Subject{PointID: id(i)}, BaseID: id(base), Speedup: &speedup, Verdict: verdict}
+}
+
+// TestChosen: samples are drawn of the points that changed most, each with its base; then of those whose runs differ most, 12 in all.
+func TestChosen(t *testing.T) {
+	r := &summary.Report{Pairs: []summary.Pair{pair(1, 0, .99, "unchanged"), pair(2, 0, .8, "regressed"), pair(3, 0, 2, "improved"), pair(4, 0, .5, "regressed")}}
+	for i := range 30 {
+		r.Points = append(r.Points, point(i, float64(i)))
+	}
+	r.Points[29].OKRuns = 0 // it has no samples
+	want := []int{0, 4, 2, 3, 1, 28, 27, 26, 25, 24, 23, 22}
+	var names []string
+	for _, i := range want {
+		names = append(names, string(id(i)[:12]))
+	}
+	if got := chosen(r); !slices.Equal(got, names) {
+		t.Errorf("got %q, want %q", got, names)
+	}
+}
+
+// TestAxes: the primary metric is drawn over an axis, with the command that draws it again; where points differ in nothing, there is
+// no chart, and no error.
+func TestAxes(t *testing.T) {
+	reader := wording.Reader{Stores: []string{"my store"}}
+	a := &artist{reader: reader, maker: figures.Maker{Reader: reader}, report: &summary.Report{Selection: summary.Selection{Filter: "suite='a b'"}}}
+	for i := range 4 {
+		a.report.Points = append(a.report.Points, point(i, 0))
+	}
+	charts := slices.Concat(a.axes(), a.best())
+	if len(charts) < 2 || a.err != nil {
+		t.Fatal(len(charts), a.err)
+	}
+	if got, want := charts[0].Command, `neurolens plot lines 'suite='\''a b'\''' --store 'my store'`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for i, k := range charts[0].Figure.Series[0].Marks {
+		if k.Y != *a.report.Points[i].Metrics[0].Median {
+			t.Errorf("mark %d is at %v", i, k.Y)
+		}
+	}
+	if last := charts[len(charts)-1]; last.Figure.Kind != figure.Pareto || !strings.Contains(last.Command, "--x latency --y peak_memory") {
+		t.Error(last.Figure.Kind, last.Command)
+	}
+	a.report.Points = a.report.Points[:1]
+	a.report.Points[0].OKRuns = 0
+	if charts := slices.Concat(a.axes(), a.samples(t.Context())); len(charts) != 0 || a.err != nil {
+		t.Error(len(charts), a.err)
+	}
+}
+
+// TestErrors: what goes wrong is kept, and no chart is drawn after it.
+func TestErrors(t *testing.T) {
+	a := &artist{}
+	wrong := errors.New("wrong")
+	none := func(*figure.Figure) string { return "" }
+	f := &figure.Figure{Series: []figure.Series{{Marks: make([]figure.Mark, 3)}}}
+	if a.chart(drawn{nil, wrong}, none) != nil || a.chart(drawn{f, nil}, none) != nil || !errors.Is(a.err, wrong) {
+		t.Error(a.err)
+	}
+}
