@@ -26,9 +26,9 @@ type Order struct {
 	Each    int // samples in a part, but for the last one of a run
 }
 
-// InOrder gives the samples of the runs in the order in which they were taken, in at most so many parts. A part is one sample where
-// that is enough of them. A part without a finite number has NaN, and is there.
-func InOrder(ctx context.Context, db *query.DB, of *Found, most int) (Order, error) {
+// InOrder gives the samples of the runs in the order in which they were taken. Where there are at most so many, each is a part; else there
+// are few parts at most. A part without a finite number has NaN, and is there.
+func InOrder(ctx context.Context, db *query.DB, of *Found, most, few int) (Order, error) {
 	o := Order{Starts: make([]int, len(of.Runs))}
 	none := make([]int64, len(of.Runs))
 	err := of.ask(ctx, db, none, func(s source) error {
@@ -49,11 +49,13 @@ func InOrder(ctx context.Context, db *query.DB, of *Found, most int) (Order, err
 		starts[i] = int64(at)
 	}
 	run, at := "place", "i - more"
-	if len(of.Runs) > most/2 { // runs are put together too
+	switch o.Each = 1; {
+	case o.Samples <= most:
+	case len(of.Runs) > few/2: // runs are put together too
 		run, at = "0", "i"
-		o.Each = max((o.Samples+most-1)/max(most, 1), 1)
-	} else if o.Each = 1; o.Samples > most {
-		left := most - len(of.Runs)
+		o.Each = (o.Samples + few - 1) / few
+	default:
+		left := few - len(of.Runs)
 		o.Each = (o.Samples + left - 1) / left
 	}
 	err = of.ask(ctx, db, starts, func(s source) error {

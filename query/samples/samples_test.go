@@ -119,7 +119,7 @@ func TestInOrder(t *testing.T) {
 		{10, 5, "2 of run 0, 5 of run 1"},
 		{3, 12, "3 of both"},
 	} {
-		o, err := samples.InOrder(context.Background(), db, &f, c.most)
+		o, err := samples.InOrder(context.Background(), db, &f, c.most, c.most)
 		if err != nil {
 			t.Fatal(err)
 		}

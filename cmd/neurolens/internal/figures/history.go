@@ -127,7 +127,7 @@ func (m Maker) trends(trends []*trend, notes []string, failed []schema.Run) *fig
 	}
 	for i, t := range trends {
 		t.name = names[i]
-		p := m.panel(t, failed, figure.MostMarks/len(trends))
+		p := m.panel(t, failed, figure.MostMarks/len(trends), placesIn(len(trends)))
 		if len(trends) == 1 {
 			f.Series, f.Guides = p.Series, p.Guides
 		} else {
@@ -181,12 +181,12 @@ func chosenTrends(h *history.History) (trends []*trend, notes []string) {
 	return trends, notes
 }
 
-// panel draws a series in at most so many marks.
-func (m Maker) panel(t *trend, failed []schema.Run, most int) figure.Panel {
+// panel draws a series in at most so many marks; where sessions are put together, in about few.
+func (m Maker) panel(t *trend, failed []schema.Run, most, few int) figure.Panel {
 	p := figure.Panel{Title: t.name}
 	gaps := m.gaps(t, failed, most/4)
 	levels := m.levels(t)
-	values := m.ofSessions(t, max(most-len(gaps.Marks)-2*len(levels), 1))
+	values := m.ofSessions(t, max(most-len(gaps.Marks)-2*len(levels), 1), few)
 	p.Series = append(levels, values)
 	if len(gaps.Marks) > 0 {
 		p.Series = append(p.Series, gaps)
@@ -222,7 +222,7 @@ func (m Maker) changeText(r *history.Row) string {
 }
 
 // ofSessions are the values of the sessions. Of more than fit some are put together, but for those with which something changed.
-func (m Maker) ofSessions(t *trend, most int) figure.Series {
+func (m Maker) ofSessions(t *trend, most, few int) figure.Series {
 	s := figure.Series{Name: "sessions", Style: figure.Points}
 	loud := 0
 	for i := range t.rows {
@@ -232,7 +232,7 @@ func (m Maker) ofSessions(t *trend, most int) figure.Series {
 	}
 	each := 1
 	if len(t.rows) > most {
-		left := max(most-2*loud, 1) // a change begins a part, and ends one
+		left := max(min(few, most-2*loud), 1) // a change begins a part, and ends one
 		each = (len(t.rows) + left - 1) / left
 	}
 	for rest := t.rows; len(rest) > 0; {

@@ -31,6 +31,12 @@ func refused(format string, args ...any) error { return Refusal{fmt.Errorf(forma
 // mostPanels is how many small multiples a figure has: more are too small to be read.
 const mostPanels = 12
 
+// placesAlong is how many marks a figure has over all panels where values are put together: about as many as are seen beside one another.
+const placesAlong = 320
+
+// placesIn are those of one of some panels.
+func placesIn(panels int) int { return max(placesAlong/panels, 40) }
+
 // nameWidth is how long a name may be: marks repeat it.
 const nameWidth = 100
 
@@ -163,7 +169,8 @@ func titled(what, of string) string {
 	if of == "" {
 		return what
 	}
-	return plain(what + " of " + of)
+	const width = 200 // a title has two lines
+	return term.Cut(term.OneLine(what+" of "+of), width)
 }
 
 // shown says how many of all are drawn.

@@ -229,14 +229,15 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &figure.Figure{Kind: figure.Runs, Title: titled(s.found.Metric+" in the order of samples", s.title), Notes: s.notes}
+	f := &figure.Figure{Kind: figure.Runs, Title: titled(s.found.Metric+" in the order of samples,", s.title), Notes: s.notes}
 	f.X = figure.Axis{Label: "sample", Own: true}
 	f.Y = figure.Axis{Label: s.found.Metric, Unit: s.found.Unit, Own: true}
 	var values []float64
 	together := 0
 	for i := range s.groups {
 		found, _ := s.keep(s.groups[i : i+1])
-		o, err := samples.InOrder(ctx, db, &found, cmp.Or(req.Marks, figure.MostMarks)/len(s.groups))
+		most := cmp.Or(req.Marks, figure.MostMarks) / len(s.groups)
+		o, err := samples.InOrder(ctx, db, &found, most, min(most, placesIn(len(s.groups))))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -53,8 +53,8 @@ func Command(h Host) *cobra.Command {
 		Long: `Draw a chart of runs: in the terminal or, with -o, as a file that ends with .svg
 or .png. Each mark of an SVG has its stored numbers as data, what it says in
 words, and the command that shows it. With --format json, jsonl, csv or plain
-the marks themselves are printed, in stored units. docs/plots.md has a picture
-of each kind.
+the marks themselves are printed, in stored units. docs/plots.md says of each
+kind what its numbers are.
 
 A chart has at most 2,000 marks: of more values some are put together, and a
 note below the chart says how. -o - writes to standard output what --format svg
