@@ -410,6 +410,7 @@ func TestAccessible(t *testing.T) {
 		v := open(t, ctx, address+"#?theme="+at.theme)
 		v.do(chromedp.EmulateViewport(at.width, 900))
 		v.all()
+		v.quiet()
 		if _, err := chromedp.Run(v.ctx, chromedp.Evaluate[any](text+";0")); err != nil {
 			t.Fatal(err)
 		}
