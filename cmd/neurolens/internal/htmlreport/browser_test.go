@@ -33,10 +33,10 @@ var (
 )
 
 // tried is the page that is looked at.
-func tried(t *testing.T) string {
+func tried(t testing.TB, points int) string {
 	t.Helper()
 	if *shown == "" {
-		return written(t, rows(300))
+		return written(t, rows(points))
 	}
 	b, err := os.ReadFile(*shown)
 	if err != nil {
@@ -50,7 +50,7 @@ func TestLook(t *testing.T) {
 	if *shots == "" {
 		t.Skip("-shots names no folder")
 	}
-	ctx, address := browser(t), file(t, tried(t))
+	ctx, address := browser(t), file(t, tried(t, 300))
 	keep := func(name string, b []byte, err error) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(*shots, name), b, 0o644)
@@ -402,7 +402,7 @@ func axe(t *testing.T) string {
 // TestAccessible: axe-core finds nothing to complain about, in light, in dark and in a narrow window.
 func TestAccessible(t *testing.T) {
 	ctx, text := browser(t), axe(t)
-	address := file(t, tried(t))
+	address := file(t, tried(t, 300))
 	for _, at := range []struct {
 		theme string
 		width int64
@@ -450,7 +450,7 @@ func rows(n int) *Page {
 func BenchmarkFirstPaint(b *testing.B) {
 	ctx := browser(b)
 	const paints = 9
-	empty, full := file(b, written(b, &Page{Title: "empty", Made: "now"})), file(b, written(b, rows(5000)))
+	empty, full := file(b, written(b, &Page{Title: "empty", Made: "now"})), file(b, tried(b, 5000))
 	for b.Loop() {
 		first := func(address string) float64 {
 			var all []float64
