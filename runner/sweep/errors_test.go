@@ -304,3 +304,13 @@ func TestOptionAdvice(t *testing.T) {
 		}
 	}
 }
+
+// TestOutputMeant: a word that is spelt like keep is no file, unless it says so.
+func TestOutputMeant(t *testing.T) {
+	for text, want := range map[string]string{"kep": "did you mean keep? a file of that name is ./kep", "./kep": "", "out": "", "kep.txt": ""} {
+		_, err := Read("s.yaml", strings.NewReader("command: [ls]"), Overrides{Given: map[string]string{"output": text}})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("--output %s: %v, want %q in it", text, err, want)
+		}
+	}
+}
