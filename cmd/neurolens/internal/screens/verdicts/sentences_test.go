@@ -56,6 +56,12 @@ func TestSentences(t *testing.T) {
 	if got := sentences([]compare.Row{open, hopeless}, "variant", "a").Repeats; got != 9 {
 		t.Errorf("%d repeats are likely to decide it, want 9", got)
 	}
+	noisy, quiet := open, open
+	noisy.MoreRuns, quiet.MoreRuns = 480, 6
+	won := sentences([]compare.Row{noisy, open, quiet}, "variant", "a")
+	if want := "inconclusive: 11 repeats are likely to decide half of 3 points, 485 all of them"; won.Repeats != 11 || won.Lines[len(won.Lines)-1] != want {
+		t.Errorf("%d repeats: %q, want 11 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
+	}
 
 	one, two := compared(judge.Improved, -.5, -.6, -.4), compared(judge.Improved, -.5, -.6, -.4)
 	one.Identity.Params, two.Identity.Params = map[string]string{"n": "1"}, map[string]string{"n": "2"}
