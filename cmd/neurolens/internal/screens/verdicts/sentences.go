@@ -109,14 +109,17 @@ func repeatsFor(rows []compare.Row) (text string, enough int) {
 		return "inconclusive: more repeats are not likely to decide it", 0
 	}
 	slices.Sort(needed)
-	half, most := needed[(len(needed)-1)/2], needed[len(needed)-1]
+	half, most, rest := needed[(len(needed)-1)/2], needed[len(needed)-1], ""
+	if others := open - len(needed); others > 0 {
+		rest = fmt.Sprintf("; more are not likely to decide the other %s", term.Count(others, "point"))
+	}
 	switch {
 	case few:
 		return fmt.Sprintf("inconclusive: at least %d repeats are needed to decide it", most), most
 	case half < most:
-		return fmt.Sprintf("inconclusive: %d repeats are likely to decide half of %s, %d all of them", half, term.Count(len(needed), "point"), most), half
+		return fmt.Sprintf("inconclusive: %d repeats are likely to decide half of %s, %d all of them%s", half, term.Count(len(needed), "point"), most, rest), half
 	}
-	return fmt.Sprintf("inconclusive: %d repeats are likely to decide it", most), most
+	return fmt.Sprintf("inconclusive: %d repeats are likely to decide it%s", most, rest), most
 }
 
 // launched counts the runs of a side, those that failed too.
