@@ -50,7 +50,10 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 			return fault.Input("run: %q was removed; restore brings it back", fault.Brief(id))
 		case len(like) == 0:
 			hint := "; ls lists them"
-			if strings.ContainsAny(id, "=<>~") {
+			switch lower := strings.ToLower(id); {
+			case strings.Contains(lower, "last"), lower == "latest", lower == "newest":
+				hint = "; last is the run that started last, and ls session=last lists those of the newest session"
+			case strings.ContainsAny(id, "=<>~"):
 				hint = "; a filter is for ls, which lists ids"
 			}
 			return fault.Input("run: no run has the id %q%s", fault.Brief(id), hint)

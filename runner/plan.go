@@ -52,6 +52,7 @@ const (
 	reasonAgain   = "complete: measured again"
 	reasonAll     = "--rerun all"
 	reasonAgainst = "--against begins anew"
+	reasonLine    = "a line is measured anew"
 )
 
 // Change is a difference that keeps runs from counting.

@@ -29,6 +29,8 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 		anew = reasonAgainst
 	case s.options.Rerun == RerunAll:
 		anew = reasonAll
+	case s.options.Done == nil:
+		anew = reasonLine
 	default:
 		done = earlier
 	}

@@ -46,8 +46,9 @@ input.
 Progress goes to standard error,
 the summary to standard output. An interrupt keeps what finished, and the same
 command goes on from there: what an unfinished session has done with the same
-code, configuration, machine and versions is not run again. With --against every
-session begins anew: two sides of different days are not compared.
+code, configuration, machine and versions is not run again. A line is measured
+anew each time, and so are the two sides of --against: those of different days
+are not compared.
 
 With --until-settled every point has 6 runs a side. Those of which compare does
 not know yet whether they changed have more: up to 9, 14, 20 and 30 of them

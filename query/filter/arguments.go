@@ -38,7 +38,7 @@ func oneValue(arg string) string {
 	if _, err := l.key(&w); err != nil || w.Key == "" || w.Op == "" {
 		return arg
 	}
-	if f := FieldOf(w.Key); !f.Bare && f.Kind() != schema.KindString {
+	if f := FieldOf(w.Key); strings.ContainsAny(w.Op, "<>") || !f.Bare && f.Kind() != schema.KindString {
 		return arg
 	}
 	return arg[:l.at] + Quote(strings.TrimSpace(arg[l.at:]))

@@ -72,7 +72,7 @@ func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 	case err != nil || v.quoted:
 		return none, w.fail(v, "%s is not a number", quoteOnce(v))
 	}
-	unit, factor, known := schema.StoredUnit(n.Unit)
+	unit, factor, known := storedUnit(n.Unit)
 	want := ""
 	if f.Entry == "" {
 		want = f.Column.Unit
@@ -81,7 +81,7 @@ func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 	case n.Unit == "" && f.Metric != "" && !f.needsUnit():
 		return n, nil
 	case n.Unit == "" && want == schema.UnitOfRow:
-		return none, w.fail(v, "%s is in the unit of its metric: say which, as in %s%s%sms", w.Key, w.Key, w.Op, v.Text)
+		return none, w.fail(v, "%s is in the unit of its metric: say which, as in %s%s%s%s", w.Key, w.Key, w.Op, v.Text, f.exampleUnit())
 	case n.Unit == "":
 		return n, nil
 	case twoNumbers.MatchString(v.Text):
@@ -97,6 +97,39 @@ func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 		c.Unsure = append(c.Unsure, Unsure{Word: w, Offset: v.offset, Unit: unit})
 	}
 	return schema.Quantity{Value: n.Value * factor, Unit: unit}, nil
+}
+
+// ratePerSecond is a rate as tables print it, by what it counts.
+var ratePerSecond = regexp.MustCompile(`^([kMG]?)(?:tok|req|sample|image|query|op|item)/s$`)
+
+// storedUnit is schema.StoredUnit, also of what tables print: 1.20 ktok/s.
+func storedUnit(name string) (stored string, factor float64, known bool) {
+	if rate := ratePerSecond.FindStringSubmatch(name); rate != nil {
+		name = rate[1] + "/s"
+	}
+	return schema.StoredUnit(name)
+}
+
+// UnitOf is the stored unit of a number as people write it; empty where it has none, or is none.
+func UnitOf(text string) string {
+	n, err := schema.ParseQuantity(text)
+	if err != nil || n.Unit == "" {
+		return ""
+	}
+	stored, _, _ := storedUnit(n.Unit)
+	return stored
+}
+
+// exampleUnit is a unit that numbers of a field may have.
+func (f Field) exampleUnit() string {
+	k, known := schema.KindOfMetric(f.Metric)
+	if !known {
+		return "ms"
+	}
+	if usual, ok := map[string]string{"ns": "ms", "B": "MiB", "1/s": "/s", "mJ": "J", "mW": "W"}[k.Unit]; ok {
+		return usual
+	}
+	return k.Unit
 }
 
 // twoNumbers is how a range is written elsewhere.

@@ -9,6 +9,7 @@ package history
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/neurolens/neurolens/query"
@@ -127,6 +128,18 @@ func read(ctx context.Context, db *query.DB, req Request, window int) (History, 
 	return h.History, h.handOut()
 }
 
+// checkMetric refuses a metric that no run at all has, where runs match.
+func (h *historian) checkMetric(ctx context.Context, r *scan.Reader) error {
+	if h.req.Metric == "" || len(h.lines) > 0 || h.Useless == 0 {
+		return nil
+	}
+	names, err := r.Metrics(ctx)
+	if err != nil || slices.Contains(names, h.req.Metric) {
+		return err
+	}
+	return r.NoMetric(ctx, "history", h.req.Metric)
+}
+
 // find finds all but the rows.
 func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 	sel, err := r.Selected(ctx, scan.Question{Filter: h.req.Filter})
@@ -146,6 +159,9 @@ func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 		return err
 	}
 	h.order()
+	if err := h.checkMetric(ctx, r); err != nil {
+		return err
+	}
 	h.findChanges()
 	h.decide()
 	h.outline()

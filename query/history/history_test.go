@@ -234,9 +234,8 @@ func TestHistoryOfAnotherMetric(t *testing.T) {
 	if !reflect.DeepEqual(latency.Rows, primary.Rows) {
 		t.Error("the primary metric by name is another")
 	}
-	if h = historyOf(t, db, history.Request{Metric: "nothing"}); len(h.Rows) != 0 || h.Useless != 4*historySessions {
-		t.Errorf("%d rows, %d useless", len(h.Rows), h.Useless)
-	}
+	_, err := history.Read(t.Context(), db, history.Request{Metric: "latnecy"})
+	querytest.WantInput(t, err, `history: no run has the metric "latnecy"; did you mean latency?`)
 }
 
 // TestMethods: Otava's change points are those of the values in the unit.

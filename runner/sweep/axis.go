@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"path/filepath"
@@ -273,7 +274,7 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 		}
 		f, err := option.load([]byte("[" + params[name] + "]"))
 		if err != nil {
-			return nil, err
+			return nil, option.noValue(params[name], err)
 		}
 		column := schema.CanonicalAlias(name)
 		if other, twice := by[column]; twice {
@@ -300,7 +301,7 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 			err = axes[at].giveArguments(a.values)
 		}
 		if err != nil {
-			return nil, err
+			return nil, quotedForShell(name, params[name], err)
 		}
 		a.replaced = true
 		if at < 0 {
@@ -311,6 +312,26 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 		}
 	}
 	return axes, nil
+}
+
+// noValue says that a value is missing between the commas of -P, where that is why they could not be read.
+func (o origin) noValue(values string, err error) error {
+	if strings.HasPrefix(values, ",") || strings.Contains(values, ",,") {
+		return o.errorf(0, "a value is missing between commas: %s", shorten(values))
+	}
+	return err
+}
+
+// quotedForShell is an error about values of -P whose advice to quote one can be pasted: a shell takes off one pair of quotes.
+func quotedForShell(name, values string, err error) error {
+	before, after, found := strings.Cut(err.Error(), "quote it to keep it as text")
+	if !found {
+		return err
+	}
+	if strings.ContainsAny(values, ",[{\"'") {
+		values = "TEXT"
+	}
+	return fmt.Errorf("%s-P '%s=\"%s\"' keeps it as text%s", before, name, values, after)
 }
 
 // findAxis finds an axis by its name or an alias. Where there is none, the number is -1 and near the name that may have

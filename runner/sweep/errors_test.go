@@ -269,7 +269,7 @@ func TestErrorsOfOptions(t *testing.T) {
 	check(p("bs", "four"), `-P bs: want a number or a list, got "four"`)
 	check(p("a", ""), "-P a: has no values")
 	check(p("a", "1,1.0"), "-P a: 1 and 1.0 are the same value")
-	check(p("a", "007"), "-P a: 007 has a leading zero: quote it to keep it as text, or write the number without")
+	check(p("a", "007"), "-P a: 007 has a leading zero: -P 'a=\"007\"' keeps it as text, or write the number without")
 	check(p("a", "[1]"), "-P a: want values separated by commas, got a list")
 	check(p("a", "1]"), "-P a: YAML: did not find expected <document start>")
 	check(p("status", "1"), `-P status: "status" is the name of a column of runs: call the axis something else`)
@@ -290,5 +290,27 @@ func TestReadErrors(t *testing.T) {
 	_, err := Read("sweep.yaml", iotest.ErrReader(io.ErrUnexpectedEOF), Overrides{})
 	if want := "reading the sweep: unexpected EOF"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestOptionAdvice: what an error about -P advises can be pasted into a shell.
+func TestOptionAdvice(t *testing.T) {
+	for values, want := range map[string]string{
+		"3.10": `-P 'n="3.10"' keeps it as text, or write 3.1 for the number`, "01,2": `-P 'n="TEXT"' keeps it as text`, "1,,2": "a value is missing between commas: 1,,2",
+	} {
+		_, err := Read("s.yaml", strings.NewReader("command: [sleep, '{n}']"), Overrides{Params: map[string]string{"n": values}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("-P n=%s: %v, want %q in it", values, err, want)
+		}
+	}
+}
+
+// TestOutputMeant: a word that is spelt like keep is no file, unless it says so.
+func TestOutputMeant(t *testing.T) {
+	for text, want := range map[string]string{"kep": "did you mean keep? a file of that name is ./kep", "./kep": "", "out": "", "kep.txt": ""} {
+		_, err := Read("s.yaml", strings.NewReader("command: [ls]"), Overrides{Given: map[string]string{"output": text}})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("--output %s: %v, want %q in it", text, err, want)
+		}
 	}
 }

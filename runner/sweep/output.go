@@ -3,10 +3,12 @@ package sweep
 import (
 	"os"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // stdoutWord is standard output where a file could stand.
@@ -97,6 +99,9 @@ func (p *program) readOutputTo(f field) error {
 	}
 	if p.around.keep = text == keepWord; p.around.keep {
 		return nil
+	}
+	if near := schema.Nearest(text, []string{keepWord, "null"}); near != "" && !strings.ContainsAny(text, "/.{") {
+		return f.errorf("did you mean %s? a file of that name is ./%s", near, text)
 	}
 	t, err := f.parse(text, p.scope)
 	p.around.stdout = &t

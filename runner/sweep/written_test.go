@@ -79,7 +79,7 @@ func TestSpelledOnTheLine(t *testing.T) {
 	check(`["12.0", 11]`, "13.0", "13.0", "13")
 	check("[1, 2]", "1e3", "1e3", "1000")
 	_, err := readText("sweep.yaml", []byte("command: [a, '{p}']\ngrid: {p: [0.25, 1]}"), Overrides{Params: map[string]string{"p": "0.50"}})
-	if want := "-P p: 0.50 ends in a zero: quote it to keep it as text, or write 0.5 for the number"; err == nil || err.Error() != want {
+	if want := "-P p: 0.50 ends in a zero: -P 'p=\"0.50\"' keeps it as text, or write 0.5 for the number"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	s := parse(t, `command: [a, '{p}', '{q}']

@@ -15,8 +15,13 @@ import (
 func Key(key string, parameters []string) string {
 	lower := strings.ToLower(key)
 	_, metric := schema.KindOfMetric(key)
+	prefix, name, _ := strings.Cut(key, ":")
 	near := ""
 	switch {
+	case name != "" && !filter.FieldOf(prefix+"."+name).Bare:
+		near = prefix + "." + name
+	case elsewhere[lower] != "":
+		near = elsewhere[lower]
 	case lower != key && !filter.FieldOf(lower).Bare:
 		near = lower
 	case lower == "n":
@@ -34,6 +39,20 @@ func Key(key string, parameters []string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %s?", near)
+}
+
+// elsewhere are keys that other tools, or people, have for those of filters.
+var elsewhere = map[string]string{
+	"host": "machine", "hostname": "machine", "node": "machine", "gpu": "gpu_name", "name": "benchmark", "test": "benchmark", "date": "when", "time": "when",
+	"id": "run", "sha": "commit", "revision": "commit",
+}
+
+// Unit asks whether a rate was meant; empty where there is none of that unit.
+func Unit(unit string) string {
+	if _, _, known := schema.StoredUnit(unit + "/s"); known {
+		return "; did you mean " + unit + "/s?"
+	}
+	return ""
 }
 
 // Word is Key for a word of a filter, which may also be a negation of another tool or a value without a key.

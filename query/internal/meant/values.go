@@ -1,6 +1,7 @@
 package meant
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,6 +41,15 @@ func Value(value string, values []string) string {
 		return "; did you mean " + fault.Brief(near) + "?"
 	}
 	return Few(values)
+}
+
+// Pattern is a text with wildcards as a regular expression; empty where it has none.
+func Pattern(text string) string {
+	if !strings.Contains(text, "*") {
+		return ""
+	}
+	whole := "^" + strings.ReplaceAll(regexp.QuoteMeta(text), `\*`, ".*") + "$"
+	return strings.TrimSuffix(strings.TrimPrefix(whole, "^.*"), ".*$")
 }
 
 // Few names values, where they are few.

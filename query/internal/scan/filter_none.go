@@ -176,6 +176,8 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 		return shown + ": there are not so many sessions", nil
 	case key == filter.KeySession && strings.HasPrefix(strings.ToLower(w.Values[0].Text), "la"):
 		return shown + ": no session has an id that begins or ends so; session=last is the newest, session=last~1 the one before", nil
+	case key == filter.KeyRun && strings.HasPrefix(strings.ToLower(w.Values[0].Text), "la"):
+		return shown + ": no run has an id that begins or ends so; session=last is the runs of the newest session, and neurolens show last the newest run", nil
 	case key == filter.KeyRun, key == filter.KeySession:
 		return fmt.Sprintf("%s: no %s has an id that begins or ends so", shown, key), nil
 	case key == filter.KeyCommit:
@@ -199,14 +201,41 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	if w.Field.Column.Name == "status" && slices.Contains([]string{"failed", "failure", "fail"}, w.Values[0].Text) {
 		return text + "; status!=ok is every run that did not end well", nil
 	}
+	if w.Field.Metric != "" || w.Field.Column.Unit == schema.UnitOfRow {
+		return r.inOtherUnit(ctx, w, text)
+	}
 	if w.Op != "=" || w.Field.Kind() != schema.KindString {
 		return text, nil
+	}
+	if pattern := meant.Pattern(w.Values[0].Text); pattern != "" {
+		return text + "; ~ takes a regular expression: " + fault.Brief(key+"~"+pattern), nil
 	}
 	values, err := r.valuesOf(ctx, w.Field)
 	if err != nil {
 		return "", err
 	}
 	return text + meant.Value(w.Values[0].Text, values), nil
+}
+
+// inOtherUnit adds to what is said of a number of a metric in which unit runs have that, where it is none of its own.
+func (r *Reader) inOtherUnit(ctx context.Context, w filter.CompiledWord, text string) (string, error) {
+	of := duck.Statement{SQL: "SELECT DISTINCT unit FROM " + r.Src.Scan([]*schema.Column{schema.RunColumn("unit")}, "unit IS NOT NULL") + " ORDER BY unit"}
+	if w.Field.Metric != "" {
+		of = duck.Statement{SQL: "SELECT DISTINCT unit FROM " + r.Src.Nested(schema.Samples, "") + " WHERE unit IS NOT NULL AND metric = $1::VARCHAR ORDER BY unit", Args: []any{w.Field.Metric}}
+	}
+	t, err := r.Conn.Table(ctx, of)
+	if err != nil {
+		return "", err
+	}
+	own := filter.UnitOf(w.Values[0].Text)
+	var units []string
+	for _, row := range t.Rows {
+		units = append(units, duck.Text(row[0]))
+	}
+	if own == "" || len(units) == 0 || slices.Contains(units, own) {
+		return text, nil
+	}
+	return fmt.Sprintf("%s; runs have it in %s, and %s is %s", text, strings.Join(units, ", "), fault.Brief(w.Values[0].Text), own), nil
 }
 
 // noCommit says that no run has a commit, with those that runs have where they are few.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
@@ -57,6 +58,10 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	names, err := r.Metrics(ctx)
 	if err != nil {
 		return err
+	}
+	if dot := strings.LastIndex(metric, "."); dot > 0 && slices.Contains(names, metric[:dot]) {
+		return fault.Input("%s: metric.%s: there is no number %q of a metric; there are min, max, mean, stddev, p25, p50, p75, p90, p95, p99, mad, spread and n_samples",
+			asked, fault.Brief(metric), fault.Brief(metric[dot+1:]))
 	}
 	hint := meant.Few(names)
 	if near := schema.Nearest(metric, names); near != "" && near != metric {

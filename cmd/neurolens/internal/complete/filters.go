@@ -124,6 +124,15 @@ func (r request) conditions() []cobra.Completion {
 		}
 		all = append(all, described(name+op, about))
 	}
+	if r.typed == "" || strings.HasPrefix(r.typed, filter.MetricPrefix) {
+		return all
+	}
+	for _, m := range metrics(r) { // before an order and a number with a unit, no prefix is needed
+		name, about, _ := strings.Cut(m, "\t")
+		if filter.FieldOf(name).Bare {
+			all = append(all, described(name+"<", about))
+		}
+	}
 	return all
 }
 

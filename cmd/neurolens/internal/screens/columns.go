@@ -64,6 +64,9 @@ func ColumnsOf(names, metrics []string) (Columns, error) {
 	}
 	var all Columns
 	for _, name := range names {
+		if metric := filter.FieldOf(name).Metric; metric != "" {
+			return nil, fmt.Errorf("--columns: %q is of a metric: --metric %s puts its numbers into the columns, as in --metric %s --columns run,median", name, metric, metric)
+		}
 		c := columnOf(name)
 		if slices.Contains(all, c) {
 			return nil, fmt.Errorf("--columns: %q stands there twice", name)
@@ -181,7 +184,9 @@ func (c column) known(t answer.Table, place int) error {
 	}
 	hint := ""
 	known := slices.Concat(slices.Sorted(maps.Keys(seen)), columnNames(), filter.Names(), slices.Sorted(maps.Keys(headColumns)))
-	if near := schema.Nearest(strings.ToLower(c.entry), known); near != "" {
+	if _, metric := schema.KindOfMetric(c.entry); metric {
+		hint = "; it is a metric, which --metric " + c.entry + " shows"
+	} else if near := schema.Nearest(strings.ToLower(c.entry), known); near != "" {
 		hint = "; did you mean " + near + "?"
 	}
 	return fmt.Errorf("--columns: there is no column, and none of these runs has a parameter %q%s", c.entry, hint)

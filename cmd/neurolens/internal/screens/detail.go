@@ -102,6 +102,9 @@ func headline(run *schema.Run) []string {
 		started = run.StartedAt.Local().Format("2006-01-02 15:04:05 -07:00")
 	}
 	lines = append(lines, status+" · "+started)
+	if hint := wording.IgnoreExit(run.ErrorKind, run.Error); hint != "" {
+		lines = append(lines, hint)
+	}
 	for _, w := range run.Warnings {
 		lines = append(lines, wording.WarningText(w))
 	}

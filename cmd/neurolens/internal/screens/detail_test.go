@@ -105,3 +105,11 @@ func TestHistogramOutliers(t *testing.T) {
 		}
 	}
 }
+
+// TestExitStatus: of a run that an exit status ended the page names the option that takes it as no failure.
+func TestExitStatus(t *testing.T) {
+	run := schema.Run{Status: schema.StatusError, ErrorKind: "exit", Error: "process 1 of measure: exit status 3"}
+	if lines := strings.Join(headline(&run), "\n"); !strings.Contains(lines, "--ignore-exit") {
+		t.Error(lines)
+	}
+}

@@ -116,6 +116,12 @@ func (h Host) answer(root *cobra.Command, args []string) error {
 		_, failed := fmt.Fprint(root.OutOrStdout(), text)
 		return cmp.Or(err, failed)
 	}
+	if asked == "man" {
+		return h.Wrong("help: there is no command, topic or word %q; neurolens help --man DIR writes the manual", asked)
+	}
+	if err == nil && cmd != root {
+		return h.Wrong("help: %s has nothing named %q; neurolens help %s is about the command", cmd.Name(), strings.Join(rest, " "), cmd.Name())
+	}
 	if near := schema.Nearest(asked, append(names(root), words()...)); near != "" {
 		return h.Wrong("help: there is no command, topic or word %q; did you mean %s", asked, near)
 	}

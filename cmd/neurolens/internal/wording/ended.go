@@ -1,6 +1,10 @@
 package wording
 
-import "github.com/neurolens/neurolens/schema"
+import (
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
 
 // WrongResult stands in the place of the status of a run whose result is wrong.
 const (
@@ -14,4 +18,13 @@ func Ended(status schema.Status, wrong bool) string {
 		return WrongResult
 	}
 	return string(status)
+}
+
+// IgnoreExit says how an exit status is taken as no failure, of a run that ended by one of a program that is measured; empty for
+// any other.
+func IgnoreExit(kind, reason string) string {
+	if kind != "exit" || !strings.HasPrefix(reason, "process ") { // as of a hook
+		return ""
+	}
+	return "if that exit status is no failure: bench --ignore-exit"
 }

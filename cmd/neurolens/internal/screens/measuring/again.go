@@ -21,9 +21,9 @@ func WithRepeats(args []string, repeats int) string {
 	words := []string{"neurolens"}
 	for i := 0; i < own; i++ {
 		switch word := args[i]; {
-		case word == "--repeats":
+		case word == "--repeats", word == "-r":
 			i++ // its value
-		case strings.HasPrefix(word, "--repeats="):
+		case strings.HasPrefix(word, "--repeats="), word == "--no-pager":
 		default:
 			words = append(words, term.ShellWord(word))
 		}

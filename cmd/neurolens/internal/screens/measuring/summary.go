@@ -61,6 +61,9 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	v = rows.table(v, s.Metrics, varying, primary)
 	v.Below = append(v.Below, calibrationLines(calibration, notes, everywhere)...)
 	v.Below = append(v.Below, notes.Lines()...)
+	if line := exitLine(points); line != "" {
+		v.Below = append(v.Below, line, "")
+	}
 	if line := startLine(s.Result.ProcessStart, s.Sweep, points); line != "" {
 		v.Below = append(v.Below, line, "")
 	}

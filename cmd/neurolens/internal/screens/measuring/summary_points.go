@@ -61,6 +61,18 @@ func pointWords(n wording.Notes, p *query.SessionPoint, everywhere []string) (wo
 	return strings.Join(append(all, own...), ", "), failed
 }
 
+// exitLine says how exit statuses are no failures, where runs have failed by them; empty elsewhere.
+func exitLine(points []query.SessionPoint) string {
+	for i := range points {
+		for _, f := range points[i].Failures {
+			if hint := wording.IgnoreExit(f.ErrorKind, f.Error); hint != "" {
+				return hint
+			}
+		}
+	}
+	return ""
+}
+
 // wordsOf are the warnings of a point, and what its samples are where they are no single measurements.
 func wordsOf(p *query.SessionPoint) []string {
 	if p.Level != schema.LevelMean {

@@ -31,3 +31,15 @@ func TestReasonsAlike(t *testing.T) {
 		t.Errorf("explained by %q, want %q", got, want)
 	}
 }
+
+// TestExitLine: of a program that ended with an exit status other than 0 the summary names --ignore-exit, of a hook it does not.
+func TestExitLine(t *testing.T) {
+	for _, c := range []struct{ kind, reason, want string }{
+		{"exit", "process 1 of measure: exit status 3: no match", "--ignore-exit"}, {"exit", "setup: exit status 1", ""}, {"signal", "process 1 of measure: killed by SIGTERM", ""},
+	} {
+		line := exitLine([]query.SessionPoint{{}, {Failures: []query.Failure{{Status: "error", ErrorKind: c.kind, Error: c.reason, Runs: 1}}}})
+		if line == "" != (c.want == "") || !strings.Contains(line, c.want) {
+			t.Errorf("%s: %q, want %q in it", c.reason, line, c.want)
+		}
+	}
+}

@@ -85,10 +85,12 @@ func sentences(rows []compare.Row, axis, reference string) Won {
 	return Won{Lines: lines, Repeats: enough}
 }
 
-// repeatsFor says how many repeats would decide the rows that are inconclusive; of too few runs that is the least number that
-// could. Nothing where none is. What counts is the runs that there are: a session may have been stopped before its last repeat.
+// repeatsFor says how many repeats would decide the rows that are inconclusive, of several at least half of them: a single noisy
+// one may need very many. Of too few runs it is the least number that could. Nothing where none is. What counts is the runs that
+// there are: a session may have been stopped before its last repeat.
 func repeatsFor(rows []compare.Row) (text string, enough int) {
 	open, few := 0, false
+	var needed []int
 	for i := range rows {
 		r := &rows[i]
 		if r.Verdict != judge.Inconclusive {
@@ -97,18 +99,27 @@ func repeatsFor(rows []compare.Row) (text string, enough int) {
 		open++
 		few = few || r.Reason == judge.FewRuns
 		if r.MoreRuns > 0 {
-			enough = max(enough, int(min(launched(r.Base), launched(r.Head)))+r.MoreRuns)
+			needed = append(needed, int(min(launched(r.Base), launched(r.Head)))+r.MoreRuns)
 		}
 	}
 	switch {
 	case open == 0:
 		return "", 0
-	case enough == 0:
+	case len(needed) == 0:
 		return "inconclusive: more repeats are not likely to decide it", 0
-	case few:
-		return fmt.Sprintf("inconclusive: at least %d repeats are needed to decide it", enough), enough
 	}
-	return fmt.Sprintf("inconclusive: %d repeats are likely to decide it", enough), enough
+	slices.Sort(needed)
+	half, most, rest := needed[(len(needed)-1)/2], needed[len(needed)-1], ""
+	if others := open - len(needed); others > 0 {
+		rest = fmt.Sprintf("; more are not likely to decide the other %s", term.Count(others, "point"))
+	}
+	switch {
+	case few:
+		return fmt.Sprintf("inconclusive: at least %d repeats are needed to decide it", most), most
+	case half < most:
+		return fmt.Sprintf("inconclusive: %d repeats are likely to decide half of %s, %d all of them%s", half, term.Count(len(needed), "point"), most, rest), half
+	}
+	return fmt.Sprintf("inconclusive: %d repeats are likely to decide it%s", most, rest), most
 }
 
 // launched counts the runs of a side, those that failed too.

@@ -53,8 +53,15 @@ func TestSentences(t *testing.T) {
 	say("b against a: inconclusive, ×2.15 (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
 	hopeless := compared(judge.Inconclusive, -.0001, -.4, .4)
 	say("b against a: inconclusive, 0.0 % (−40.0 % to +40.0 %)\ninconclusive: more repeats are not likely to decide it", hopeless)
-	if got := sentences([]compare.Row{open, hopeless}, "variant", "a").Repeats; got != 9 {
-		t.Errorf("%d repeats are likely to decide it, want 9", got)
+	won := sentences([]compare.Row{open, hopeless}, "variant", "a")
+	if want := "inconclusive: 9 repeats are likely to decide it; more are not likely to decide the other 1 point"; won.Repeats != 9 || won.Lines[len(won.Lines)-1] != want {
+		t.Errorf("%d repeats: %q, want 9 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
+	}
+	noisy, quiet := open, open
+	noisy.MoreRuns, quiet.MoreRuns = 480, 6
+	won = sentences([]compare.Row{noisy, open, quiet}, "variant", "a")
+	if want := "inconclusive: 11 repeats are likely to decide half of 3 points, 485 all of them"; won.Repeats != 11 || won.Lines[len(won.Lines)-1] != want {
+		t.Errorf("%d repeats: %q, want 11 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
 	}
 
 	one, two := compared(judge.Improved, -.5, -.6, -.4), compared(judge.Improved, -.5, -.6, -.4)
