@@ -37,7 +37,7 @@ var shellCases = []struct {
 	{line: "neurolens ls status=out", offers: "status=output_limit", then: "neurolens ls status=output_limit "},
 	{line: "neurolens ls benchmark=bu", offers: "benchmark=builtin:tiny", then: "neurolens ls benchmark=builtin:tiny "},
 	{line: "neurolens ls benchmark=builtin:t", offers: "benchmark=builtin:tiny", then: "neurolens ls benchmark=builtin:tiny "},
-	{line: "neurolens ls ba", offers: "backend= backend_version= baseline= batch_size=", then: ""},
+	{line: "neurolens ls ba", offers: "backend= backend_version= bandwidth< baseline= batch_size=", then: ""},
 	{line: "neurolens ls di", offers: "digest= dim=", then: ""},
 	{line: "neurolens ls dim=1", offers: "dim=1024 dim=128", then: ""},
 	{line: "neurolens ls tag.", offers: "tag.branch=", then: "neurolens ls tag.branch="},

@@ -104,7 +104,7 @@ func TestNumbersCanBeReadBack(t *testing.T) {
 	figures["odd numbers"] = &figure.Figure{Kind: figure.Scatter, Series: []figure.Series{{Style: figure.Intervals, Marks: []figure.Mark{
 		{X: .1 + .2, Y: 1e300, Low: math.Inf(-1), High: math.Inf(1), Count: 12345, Value: math.Pi, Run: "a", Point: "b"},
 		{X: math.SmallestNonzeroFloat64, Y: -math.MaxFloat64, Low: nan, High: math.MaxFloat64},
-		{X: -0.0, Y: 9007199254740993, Low: 1 / 3., High: nan},
+		{X: math.Copysign(0, -1), Y: 9007199254740993, Low: 1 / 3., High: nan},
 		{X: nan, Y: nan, Low: nan, High: nan, Value: nan},
 	}}}}
 	for name, f := range figures {
