@@ -313,7 +313,7 @@ func (m Maker) Scatter(c *compare.Comparison, asked Asked) (*figure.Figure, erro
 	if len(rows) == 0 {
 		return nil, refused("no point has a value of %s on both sides; plot forest shows what each side has", d.metric())
 	}
-	f := &figure.Figure{Kind: figure.Scatter, Title: titled(d.metric()+", head against base,", d.title), Notes: d.notes}
+	f := &figure.Figure{Kind: figure.Scatter, Title: titled(d.metric()+", head against base", d.title), Notes: d.notes}
 	if left := len(d.rows) - len(rows); left > 0 {
 		f.Notes = append(f.Notes, term.Count(left, "point")+" not drawn: without a value on both sides")
 	}

@@ -75,11 +75,11 @@ func (d *measured) together(several bool) []string {
 	case !several:
 		return nil
 	case d.req.Median:
-		return []string{"a place of several points shows their median"}
+		return []string{"where several points share a place, their median is shown"}
 	case d.better == "":
-		return []string{"a place of several points shows their median: which values of " + plain(d.metric) + " are better is not known"}
+		return []string{"where several points share a place, their median is shown: which values of " + plain(d.metric) + " are better is not known"}
 	}
-	return []string{"a place of several points shows the best of them; " + d.better + " is better"}
+	return []string{"where several points share a place, the best of them is shown (" + d.better + " is better)"}
 }
 
 // grid are the places of points by the values of two axes, of those with one value of a third.

@@ -87,7 +87,7 @@ func named(all []wording.Subject, columns []string) (common string, names []stri
 	}
 	constants, varying := wording.Axes(all, columns)
 	names = wording.PointNames(varying, len(all))
-	common = plain(strings.Join(constants, " "))
+	common = plain(strings.Join(constants, " · "))
 	for i, name := range names {
 		if names[i] = plain(name); names[i] == "" {
 			names[i] = common
@@ -126,6 +126,9 @@ func sentence(parts ...string) string {
 
 // scaleOf is logarithmic where values are positive and span more than two decades.
 func scaleOf(values []float64) figure.Scale { return logOver(100, values) }
+
+// scaleOfSamples is so where a few samples that lie far off would leave no room for the others.
+func scaleOfSamples(values []float64) figure.Scale { return logOver(20, values) }
 
 // shadesOf is so where they span more than one: there are fewer shades than places along an axis.
 func shadesOf(values []float64) figure.Scale { return logOver(10, values) }
@@ -170,7 +173,7 @@ func titled(what, of string) string {
 		return what
 	}
 	const width = 200 // a title has two lines
-	return term.Cut(term.OneLine(what+" of "+of), width)
+	return term.Cut(term.OneLine(what+" · "+of), width)
 }
 
 // shown says how many of all are drawn.

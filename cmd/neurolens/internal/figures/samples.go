@@ -186,7 +186,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 		values = append(values, c.Steps[0].Value, c.Steps[len(c.Steps)-1].Value)
 		f.Series = append(f.Series, s.curve(&found, &groups[i], c))
 	}
-	f.X.Scale = scaleOf(values)
+	f.X.Scale = scaleOfSamples(values)
 	if less > 0 {
 		f.Notes = append(f.Notes, term.Count(less, "curve")+" with more different values than there is room for: each mark is an exact quantile of all samples")
 	}
@@ -229,7 +229,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &figure.Figure{Kind: figure.Runs, Title: titled(s.found.Metric+" in the order of samples,", s.title), Notes: s.notes}
+	f := &figure.Figure{Kind: figure.Runs, Title: titled("run order of "+s.found.Metric, s.title), Notes: s.notes}
 	f.X = figure.Axis{Label: "sample", Own: true}
 	f.Y = figure.Axis{Label: s.found.Metric, Unit: s.found.Unit, Own: true}
 	var values []float64
@@ -252,7 +252,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 			f.Panels = append(f.Panels, p)
 		}
 	}
-	f.Y.Scale = scaleOf(values)
+	f.Y.Scale = scaleOfSamples(values)
 	if together > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("up to %s in a row are put together in a mark: their median, from the least to the most", term.Count(together, "sample")))
 	}
