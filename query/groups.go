@@ -61,7 +61,10 @@ func (db *DB) Groups(ctx context.Context, req GroupRequest) (Grouping, error) {
 	if err != nil {
 		return Grouping{}, err
 	}
-	return g.found, nil
+	if g.found.Runs == 0 {
+		err = db.noneWithin(ctx, ListRequest{Filter: g.req.Filter, Since: g.req.Since, Until: g.req.Until})
+	}
+	return g.found, err
 }
 
 // groupKey is a key by which runs are grouped.

@@ -52,7 +52,11 @@ func (db *DB) pages(ctx context.Context, l lister, columns []string, page func(p
 	if strings.TrimSpace(l.req.Filter) == "" {
 		since = l.req.Since
 	}
-	return db.stores.AskSince(ctx, since, func(r *scan.Reader) error { return l.list(ctx, r) })
+	err = db.stores.AskSince(ctx, since, func(r *scan.Reader) error { return l.list(ctx, r) })
+	if err == nil && len(l.ids) == 0 {
+		err = db.noneWithin(ctx, l.req)
+	}
+	return err
 }
 
 // newestPages hands over the newest runs of the only store. It fails with errUnsure, before anything is handed over,

@@ -32,8 +32,9 @@ func (q *Question) Everything() bool {
 // Selection is a question as SQL, over the sources that it needs.
 type Selection struct {
 	filter.Condition
-	Order []filter.SortKey
-	Src   *Sources
+	Order   []filter.SortKey
+	Src     *Sources
+	Bounded bool // by times, which the condition includes
 }
 
 // Selected compiles a question. The condition includes the bounds.
@@ -59,7 +60,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	if err := r.changeOf(ctx, cond.Columns); err != nil {
 		return Selection{}, err
 	}
-	sel := Selection{cond, order, r.Src.Within(q.Bounds)}
+	sel := Selection{cond, order, r.Src.Within(q.Bounds), q.Bounds != (Bounds{})}
 	sel.Restrict(q.Bounds)
 	return sel, r.remarkAbsent(ctx, cond)
 }

@@ -56,7 +56,7 @@ func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, 
 		}
 		reasons = append(reasons, text)
 	}
-	if each && len(sel.Words) > 1 {
+	if each && len(sel.Words) > 1 && !sel.Bounded {
 		reasons = append(reasons, "each word of the filter matches some run, but none matches as a whole")
 	}
 	return reasons, nil
