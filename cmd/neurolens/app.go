@@ -20,6 +20,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/pager"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/plotting"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/project"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/settings"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
@@ -148,12 +149,13 @@ over the file, and a flag over both.`,
 	}
 
 	for _, c := range []*cobra.Command{
-		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), newPlotCommand(a), newReportCommand(a),
+		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), plotting.Command(a.plotHost()), newReportCommand(a),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
 		newCICommand(a), newEnvCommand(a), a.newConfigCommand(), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {
 		cmd.AddCommand(c)
 	}
+	plotting.AddFlags(a.plotHost(), cmd)
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	cmd.SetHelpCommand(topics.Command(cmd, topics.Host{Version: version, Width: func() int { return max(a.width, 40) }, Wrong: usageErrorf}))
 	cmd.InitDefaultCompletionCmd("completion")

@@ -107,7 +107,7 @@ var law = []struct {
 	{"cmd/neurolens/internal/comparing", []string{"query/compare", "query/filter", "query/threshold"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/illustrating", []string{"query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/figures", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
-	{"cmd/neurolens/internal/plotting", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
+	{"cmd/neurolens/internal/plotting", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/wording", []string{
 		"schema", "query/facts", "query/filter", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term",

@@ -8,8 +8,9 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 )
 
-func newPlotCommand(a *app) *cobra.Command {
-	return plotting.Command(plotting.Host{
+// plotHost is what charts need of the program.
+func (a *app) plotHost() plotting.Host {
+	return plotting.Host{
 		Ask: func(cmd *cobra.Command, answer func(db *query.DB) error) error {
 			return a.askWithin(cmd, reportMemory, func(db *query.DB, _ string) error { return answer(db) })
 		},
@@ -20,5 +21,5 @@ func newPlotCommand(a *app) *cobra.Command {
 		Format: &a.format, Formatted: a.outputFormat, Print: a.print, Stdout: a.stdout, Stderr: a.stderr, Terminal: a.terminal,
 		Page: a.page, Reader: a.reader, Getenv: func(name string) string { return a.getenv(name) },
 		NotNumbers: a.reportNotNumbers, Wrong: func(err error) error { return usageError{err} }, NoKind: noArguments,
-	})
+	}
 }
