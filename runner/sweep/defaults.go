@@ -55,3 +55,24 @@ func Verbatim(text string, line int) *yaml.Node {
 func DefaultKeys() []string {
 	return []string{"iterations", "order", "python", "repeats", "timeout_multiplier", "timing", "warmup"}
 }
+
+// CheckDefault refuses a value of one of DefaultKeys that no sweep could have. what is how its error names it.
+func CheckDefault(file, what, key string, n *yaml.Node) error {
+	f := field{n, origin{name: file, lines: true}, what, n.Line}
+	for _, k := range keys {
+		if k.Name != key {
+			continue
+		}
+		var err error
+		switch v := k.Value; v.Kind {
+		case Integer:
+			_, err = f.integer(v.Least, v.Most, "a number")
+		case Word:
+			_, err = f.oneOf(v.Words)
+		case Number:
+			_, err = f.multiplier()
+		}
+		return err
+	}
+	return nil
+}

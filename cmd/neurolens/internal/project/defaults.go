@@ -123,12 +123,15 @@ func (p *Project) apply(root *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		f := cmd.Flags().Lookup(flag)
-		if f.Changed {
-			continue
+		if f := cmd.Flags().Lookup(flag); !f.Changed {
+			if err := f.Value.Set(v.text); err != nil {
+				return p.errorf(v.line, "%s: want %s, got %q", v.key, cmp.Or(slip.Number(err), "a value of --"+f.Name), v.text)
+			}
 		}
-		if err := f.Value.Set(v.text); err != nil {
-			return p.errorf(v.line, "%s: want %s, got %q", v.key, cmp.Or(slip.Number(err), "a value of --"+f.Name), v.text)
+		if key := keyOfFlag(flag); slices.Contains(sweep.DefaultKeys(), key) {
+			if err := sweep.CheckDefault(p.path, v.key, key, v.node); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
