@@ -214,7 +214,7 @@ func (a *app) readProject(root *cobra.Command) (err error) {
 
 func (a *app) newConfigCommand() *cobra.Command {
 	return settings.Command(settings.Source{
-		Project: func() *project.Project { return a.project }, Format: a.outputFormat, Print: a.print, Lookup: os.LookupEnv,
+		Project: func() *project.Project { return a.project }, Format: a.outputFormat, Print: a.print, Lookup: os.LookupEnv, Remark: a.remarks(),
 	}, noArguments)
 }
 

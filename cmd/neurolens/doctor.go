@@ -29,6 +29,10 @@ func runDoctor(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	remark := a.remarks()
+	for _, text := range a.project.Remarks() {
+		remark(text)
+	}
 	env := a.thisMachine(cmd.Context())
 	advice := probe.Advise(env)
 	t := answer.Table{}

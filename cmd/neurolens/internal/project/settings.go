@@ -27,6 +27,7 @@ const (
 // Project is what the nearest project file says, and the environment in its place.
 type Project struct {
 	path    string // of the file; empty: there is none
+	home    string // above which nobody looks
 	environ func(string) string
 	said    []value // in the order of the file
 
@@ -52,7 +53,7 @@ type value struct {
 
 // Read reads the nearest project file, and gives flags their defaults. An error begins with its path, and the line.
 func Read(s Surroundings) (*Project, error) {
-	p := &Project{path: nearestProject(s.Home), environ: s.Environ, thresholds: threshold.Set{}, below: map[string]threshold.Set{}}
+	p := &Project{path: nearestProject(s.Home), home: s.Home, environ: s.Environ, thresholds: threshold.Set{}, below: map[string]threshold.Set{}}
 	if p.path == "" {
 		return p, nil
 	}

@@ -20,6 +20,7 @@ type Source struct {
 	Format  func() (string, error)
 	Print   func(format string, t answer.Table, people func() term.View) error
 	Lookup  func(variable string) (value string, set bool)
+	Remark  func(text string)
 }
 
 // Command is config.
@@ -41,6 +42,9 @@ store is needed (neurolens help projects).`,
 				return err
 			}
 			p, line := s.Project(), given(cmd.Flags())
+			for _, text := range p.Remarks() {
+				s.Remark(text)
+			}
 			home, _ := s.Lookup("HOME")
 			all := p.Settings(line, map[string]string{"store": project.NearestStore(home), "format": output.FormatTable})
 			all = append(all, ofUser(line, s.Lookup)...)
