@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/docs"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // TestVerdictsPage: the page about verdicts has every verdict, reason and flag of the code, and no others.
@@ -36,6 +37,7 @@ func TestVerdictsPage(t *testing.T) {
 		"Flags of compare":    constants(t, "compare")["flag"],
 		"Verdicts of history": append(constants(t, "history")["judge.Verdict"], "regressed", "improved", "changed"),
 		"Verdicts of explain": judged["ContrastVerdict"],
+		"Statuses":            texts(schema.Statuses),
 	} {
 		got := listed[heading]
 		slices.Sort(got)
@@ -95,6 +97,13 @@ func kindOf(spec *ast.ValueSpec) string {
 		return "flag"
 	}
 	return ""
+}
+
+func texts(statuses []schema.Status) (all []string) {
+	for _, s := range statuses {
+		all = append(all, string(s))
+	}
+	return all
 }
 
 // TestWords: whatever a shell offers is explained.
