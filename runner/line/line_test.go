@@ -117,7 +117,7 @@ func FuzzFirst(f *testing.F) {
 		f.Add(text, false)
 	}
 	f.Fuzz(func(t *testing.T, text string, shell bool) {
-		if isFile(text) || isFile("other 1") || strings.Contains(text, ".py") {
+		if isFile(text) || isFile("true 1") || strings.Contains(text, ".py") {
 			return // no program
 		}
 		read := func(texts ...string) (*sweep.Sweep, error) {
@@ -131,11 +131,11 @@ func FuzzFirst(f *testing.F) {
 			}
 			return sweep.Read("bench", sources[0], o)
 		}
-		second, err := read("other 1", text)
+		second, err := read("true 1", text)
 		if err != nil {
 			return
 		}
-		first, err := read(text, "other 1")
+		first, err := read(text, "true 1")
 		if err != nil {
 			t.Fatalf("%q is measured as the second, and as the first: %v", text, err)
 		}
@@ -221,6 +221,9 @@ func TestRefusedPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile("c.sh", []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args  []string
 		dash  int
@@ -229,6 +232,15 @@ func TestRefusedPrograms(t *testing.T) {
 	}{
 		{[]string{"./a.sh"}, -1, false, "chmod +x ./a.sh, or neurolens bench -- sh ./a.sh"},
 		{[]string{"b"}, -1, false, "chmod +x b, or neurolens bench -- sh b"},
+		{[]string{"./c.sh", "./a.sh"}, -1, false, "./a.sh is a script that cannot be executed: chmod +x ./a.sh; if it is an argument of ./c.sh: neurolens bench -- ./c.sh ./a.sh"},
+		{[]string{"sh", "./a.sh"}, -1, false, "for one with its arguments write neurolens bench -- sh ./a.sh"},
+		{[]string{"./c.sh", "./plain"}, -1, false, "for one with its arguments write neurolens bench -- ./c.sh ./plain"},
+		{[]string{"./c.sh", "hello world"}, -1, false, `"hello world" is no program with its arguments: hello is not on PATH: each text is a program of its own; for one with its arguments write neurolens bench -- ./c.sh 'hello world'`},
+		{[]string{"./c.sh", "hello world"}, -1, true, ""},
+		{[]string{"./c.sh", "sh -c x"}, -1, false, ""},
+		{[]string{"./c.sh", "./a.sh x"}, -1, false, ""},
+		{[]string{"./c.sh", "cd /"}, -1, false, ""},
+		{[]string{"./c.sh", "A=1 x"}, -1, false, "an assignment"},
 		{[]string{"plain"}, -1, false, ""},
 		{[]string{"empty"}, -1, false, ""},
 		{[]string{"sleep 0.1 | cat"}, 0, false, "leave -- out: neurolens bench --shell 'sleep 0.1 | cat'"},

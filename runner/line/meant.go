@@ -97,6 +97,9 @@ func (a *Asked) refuseUnquotedArguments(o *sweep.Overrides) error {
 		if err != nil {
 			return err
 		}
+		if err := scriptBeside(a.Args[0], word, together); err != nil {
+			return err
+		}
 		return fmt.Errorf("%q is %s: each text is a program of its own; for one with its arguments write neurolens bench -- %s, or quotes around it", word, why, together)
 	}
 	return nil
@@ -112,11 +115,39 @@ func notProgram(program, word string) string {
 		}
 		return ""
 	}
-	_, err := exec.LookPath(word)
-	if err == nil || isModel || strings.ContainsAny(word, " \t\n'\"\\") {
+	if strings.ContainsAny(word, " \t\n'\"\\") {
+		return notCommand(word)
+	}
+	if _, err := exec.LookPath(word); err == nil || isModel {
 		return ""
 	}
 	return "no program on PATH"
+}
+
+// notCommand says what makes a text of several words an argument of the program before it: its first word is neither a program nor
+// a file, and nothing that a shell would make something of.
+func notCommand(text string) string {
+	all, err := words.Split(text)
+	if err != nil || len(all) < 2 || strings.ContainsAny(all[0], "={}") || words.InShells(all[0]) {
+		return ""
+	}
+	_, err = exec.LookPath(all[0])
+	if _, missing := os.Stat(all[0]); err == nil || missing == nil {
+		return ""
+	}
+	return "no program with its arguments: " + all[0] + " is not on PATH"
+}
+
+// scriptBeside says of a script that cannot be executed, and that stands beside a program, how it is, and how it is an argument of
+// that. Of a program that runs scripts it is one.
+func scriptBeside(program, word, together string) error {
+	if !strings.Contains(word, "/") || slices.Contains(shells, filepath.Base(program)) {
+		return nil
+	}
+	if err := refuseScript(word); err != nil && isPlainFile(word) {
+		return fmt.Errorf("%s is a script that cannot be executed: chmod +x %s; if it is an argument of %s: neurolens bench -- %s", word, word, program, together)
+	}
+	return nil
 }
 
 // filledOnce is a word with the first value of each axis that stands in it.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -189,16 +190,13 @@ func (m *missing) err() error {
 	return errors.New(text + "; nothing was started")
 }
 
-// builtins are commands that shells have in themselves.
-var builtins = strings.Fields("alias cd declare eval exec export local popd pushd read readonly set shopt source trap type ulimit umask unset wait")
-
 // programMeant is the hint at what was meant by a program that is not on PATH: a file that is here, or a command of shells.
 func (t *Target) programMeant(name string) string {
 	info, err := os.Stat(inDir(t.Spec.Dir, name))
 	switch {
 	case err == nil && info.Mode().IsRegular():
 		return "; did you mean ./" + name + "?"
-	case slices.Contains(builtins, name):
+	case words.InShells(name):
 		return "; shells have it in themselves: --shell has sh run it, or shell: true in a sweep file"
 	}
 	return ""
