@@ -539,6 +539,42 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestWithoutValue: a point that was measured in another unit, or in another metric, is no failure, and nor is an unsupported one.
+func TestWithoutValue(t *testing.T) {
+	runs := grid()
+	rate := runOf(90, 0, 16, 64, 1)
+	rate.Metrics[0] = schema.Metric{Name: "latency", Unit: "1/s", Better: schema.BetterHigher, Reals: []float64{5}}
+	other := runOf(91, 0, 32, 64, 1)
+	other.Metrics, other.Primary = other.Metrics[1:], "accuracy"
+	unsupported := fail(runOf(92, 0, 64, 64, 1))
+	unsupported.Status, unsupported.Error = schema.StatusUnsupported, "no kernel"
+	req := points(t, stored(t, append(runs, rate, other, unsupported)...), "")
+	for _, draw := range []func(figures.Points) (*figure.Figure, error){maker.Lines, maker.Heatmap} {
+		f, err := draw(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(t, f)
+		notes := strings.Join(f.Notes, "\n")
+		for _, says := range []string{"1 point left out: latency in another unit than ns", "1 point left out: no value of latency", "1 point without a value: unsupported"} {
+			if !strings.Contains(notes, says) {
+				t.Errorf("%s: notes %q, want %s", f.Kind, f.Notes, says)
+			}
+		}
+		for _, s := range f.Series {
+			for _, k := range s.Marks {
+				failed := strings.Contains(k.Text, "bs=8 dim=128")
+				if (k.Tone == figure.Failed) != failed || strings.Contains(k.Text, "bs=16") || strings.Contains(k.Text, "bs=32") {
+					t.Errorf("%s: %s is %q", f.Kind, k.Text, k.Tone)
+				}
+				if strings.Contains(k.Text, "bs=64") && (k.Word != "unsupported" || !strings.Contains(k.Text, "no value: unsupported, no kernel")) {
+					t.Errorf("%s: %s has the word %q", f.Kind, k.Text, k.Word)
+				}
+			}
+		}
+	}
+}
+
 func TestPareto(t *testing.T) {
 	req := points(t, stored(t, grid()...), "backend=cpu")
 	req.X, req.Y = "latency", "accuracy"

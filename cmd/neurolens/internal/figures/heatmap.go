@@ -14,6 +14,7 @@ func (m Maker) Heatmap(req Points) (*figure.Figure, error) {
 		return nil, err
 	}
 	d.dropWrong()
+	d.dropUnlike()
 	x, y, err := d.twoAxes()
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ func (m Maker) Lines(req Points) (*figure.Figure, error) {
 		return nil, err
 	}
 	d.dropWrong()
+	d.dropUnlike()
 	x, by, err := d.axisAndLines()
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package figures
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -23,6 +24,11 @@ type Points struct {
 	Median bool   // where several points are in one place, the median of their values in place of the best one
 }
 
+// notFailed are the ways in which runs end without a value that are no failures, as history has it.
+var notFailed = []string{
+	string(schema.StatusUnsupported), string(schema.StatusSkipped), string(schema.StatusCancelled), string(schema.StatusLost),
+}
+
 // measured are points with a metric.
 type measured struct {
 	Maker
@@ -37,6 +43,7 @@ type measured struct {
 type valued struct {
 	metric, unit, better string           // better is empty where that is not known
 	values               []*summary.Value // of each point; nil where it has none
+	others               int              // points with the metric in another unit
 	notes                []string
 }
 
@@ -89,13 +96,13 @@ func valuesIn(all []summary.Point, metric string) (valued, error) {
 	if len(counts) == 0 {
 		return v, noMetric(all, metric)
 	}
-	others, directions := 0, map[string]bool{}
+	directions := map[string]bool{}
 	for i, one := range v.values {
 		switch {
 		case one == nil:
 		case string(one.Unit) != v.unit:
 			v.values[i] = nil
-			others++
+			v.others++
 		case one.Better != "":
 			v.better = string(one.Better)
 			directions[v.better] = true
@@ -104,8 +111,8 @@ func valuesIn(all []summary.Point, metric string) (valued, error) {
 	if len(directions) != 1 {
 		v.better = ""
 	}
-	if others > 0 {
-		v.notes = append(v.notes, fmt.Sprintf("%s left out: %s in another unit than %s", term.Count(others, "point"), plain(metric), v.unit))
+	if v.others > 0 {
+		v.notes = append(v.notes, fmt.Sprintf("%s left out: %s in another unit than %s", term.Count(v.others, "point"), plain(metric), v.unit))
 	}
 	return v, nil
 }
@@ -142,7 +149,8 @@ type cell struct {
 	value  float64
 	places []int // of its points; of the best one alone
 	text   string
-	failed bool // none has a value
+	failed bool   // none has a value, and one failed
+	word   string // how their runs ended where none failed: "unsupported"
 }
 
 // cellOf puts points together: the best of them, or the median where nobody says which values are better, or that was asked for.
@@ -154,7 +162,7 @@ func (d *measured) cellOf(places []int) cell {
 		}
 	}
 	if len(some) == 0 {
-		return cell{value: figure.Unknown(), places: places[:1], text: d.failure(places), failed: true}
+		return d.withoutValue(places)
 	}
 	if d.req.Median || d.better == "" {
 		var all []float64
@@ -181,17 +189,27 @@ func (d *measured) cellOf(places []int) cell {
 	return c
 }
 
-// failure says how the runs of points without a value ended.
-func (d *measured) failure(places []int) string {
+// withoutValue is what stands in a place of points without a value: that of them which failed, if one did.
+func (d *measured) withoutValue(places []int) cell {
 	for _, i := range places {
-		if d.req.All[i].Wrong > 0 {
-			return "no value: " + wording.WrongResult
+		p := &d.req.All[i]
+		if p.Wrong > 0 {
+			return cell{value: figure.Unknown(), places: []int{i}, text: "no value: " + wording.WrongResult, failed: true}
 		}
-		if ended := d.req.All[i].Ended; len(ended) > 0 {
-			return sentence("no value: "+ended[0].Status, plain(term.FirstLine(string(ended[0].Error))))
+		if at := slices.IndexFunc(p.Ended, func(r summary.Reason) bool { return !slices.Contains(notFailed, r.Status) }); at >= 0 {
+			return cell{value: figure.Unknown(), places: []int{i}, text: noValue(p.Ended[at]), failed: true}
 		}
 	}
-	return "no value"
+	c := cell{value: figure.Unknown(), places: places[:1], text: "no value"}
+	if ended := d.req.All[places[0]].Ended; len(ended) > 0 {
+		c.word, c.text = ended[0].Status, noValue(ended[0])
+	}
+	return c
+}
+
+// noValue says how runs without a value ended.
+func noValue(r summary.Reason) string {
+	return sentence("no value: "+r.Status, plain(term.FirstLine(string(r.Error))))
 }
 
 // mark is that of a cell; where it lies is still to be said. of names the place, for several points.
@@ -205,7 +223,10 @@ func (d *measured) mark(c cell, of string) figure.Mark {
 	k.Point, k.Command = string(p.PointID), d.ofRuns(d.req.Filter, "point_id="+string(p.PointID))
 	measured := term.Count(p.OKRuns, "ok run")
 	if c.failed {
-		k.Tone, measured = figure.Failed, term.Count(p.Runs, "run")
+		k.Tone = figure.Failed
+	}
+	if math.IsNaN(c.value) {
+		k.Word, measured = c.word, term.Count(p.Runs, "run")
 	}
 	k.Text = sentence(d.names[c.places[0]]+": "+c.text, measured)
 	return k
@@ -223,4 +244,46 @@ func (d *measured) dropWrong() {
 	if n > 0 {
 		d.notes = append(d.notes, term.Count(n, "point")+" left out: "+wording.WrongMeaning)
 	}
+}
+
+// dropUnlike leaves out points of which ok runs have no value in the metric and its unit, and says how runs of others ended that did not fail.
+func (d *measured) dropUnlike() {
+	var kept []int
+	ended := map[string]int{}
+	var words []string
+	for i := range d.req.All {
+		p := &d.req.All[i]
+		if d.values[i] == nil && p.OKRuns > 0 && p.Wrong == 0 {
+			continue
+		}
+		kept = append(kept, i)
+		if d.values[i] != nil {
+			continue
+		}
+		if c := d.withoutValue([]int{i}); !c.failed && c.word != "" {
+			if ended[c.word]++; ended[c.word] == 1 {
+				words = append(words, c.word)
+			}
+		}
+	}
+	if n := len(d.req.All) - len(kept) - d.others; n > 0 {
+		d.notes = append(d.notes, term.Count(n, "point")+" left out: no value of "+plain(d.metric))
+	}
+	for _, word := range words {
+		d.notes = append(d.notes, term.Count(ended[word], "point")+" without a value: "+word)
+	}
+	if len(kept) == len(d.req.All) {
+		return
+	}
+	d.req.All, d.subjects, d.values = of(d.req.All, kept), of(d.subjects, kept), of(d.values, kept)
+	d.title, d.names = named(d.subjects, axisColumns)
+}
+
+// of are the elements at some places.
+func of[T any](all []T, places []int) []T {
+	some := make([]T, len(places))
+	for i, place := range places {
+		some[i] = all[place]
+	}
+	return some
 }
