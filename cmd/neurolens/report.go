@@ -92,7 +92,7 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		return a.writeLayout(cmd, f, &asked, req)
 	}
 	return a.askWithin(cmd, reportMemory, func(db *query.DB, _ string) error {
-		if err := asked.Hint(cmd.Context(), db, &req, a.stderr); err != nil {
+		if err := asked.Sessions(cmd.Context(), db, &req, a.stderr); err != nil {
 			return err
 		}
 		r, notNumbers, err := summary.Read(cmd.Context(), db, req)

@@ -11,9 +11,11 @@ import (
 // inside of one reaches no further; an or that is an argument by itself joins what stands before and after it. In an argument
 // that is no filter, what follows the operator is one value, as in variant=sort -n big.txt, for a shell took its quotes away.
 func Arguments(args ...string) string {
-	words := make([]string, len(args))
-	for i, arg := range args {
-		words[i] = argument(arg)
+	words := make([]string, 0, len(args))
+	for _, arg := range args {
+		if strings.TrimSpace(arg) != "" {
+			words = append(words, argument(arg))
+		}
 	}
 	return strings.Join(words, " ")
 }

@@ -8,6 +8,8 @@ func TestArguments(t *testing.T) {
 		want string
 	}{
 		{nil, ""},
+		{[]string{"", "dim=64"}, "dim=64"},
+		{[]string{" "}, ""},
 		{[]string{"bs=1", "dim=64"}, "bs=1 dim=64"},
 		{[]string{"bs=1 or bs=2", "dim=64"}, "(bs=1 or bs=2) dim=64"},
 		{[]string{"dim=64", "bs=1 || bs=2 dim=8"}, "dim=64 (bs=1 || bs=2 dim=8)"},

@@ -93,7 +93,9 @@ func (a *artist) chart(d drawn, title func(f *figure.Figure) string, words ...st
 	}
 	command := "neurolens plot"
 	for _, w := range words {
-		command += " " + term.ShellWord(w)
+		if w != "" { // all runs
+			command += " " + term.ShellWord(w)
+		}
 	}
 	return []*htmlreport.Chart{{Figure: f, Command: command + a.reader.OfStores()}}
 }

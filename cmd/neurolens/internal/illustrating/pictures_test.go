@@ -63,6 +63,10 @@ func TestAxes(t *testing.T) {
 	if got, want := charts[0].Command, `neurolens plot lines 'suite='\''a b'\''' --store 'my store'`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	a.report.Selection.Filter = ""
+	if got, want := a.axes()[0].Command, "neurolens plot lines --store 'my store'"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 	for i, k := range charts[0].Figure.Series[0].Marks {
 		if k.Y != *a.report.Points[i].Metrics[0].Median {
 			t.Errorf("mark %d is at %v", i, k.Y)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
@@ -58,15 +59,56 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 	return req, nil
 }
 
-// Hint says what else may be meant where no runs were named: the last session may go on from others, of which it counts runs as
-// its own.
-func (a *Asked) Hint(ctx context.Context, db *query.DB, req *summary.Request, stderr io.Writer) error {
-	if req.Filter != lastSession {
-		return nil
+// Sessions names the newest sessions of a request by their ids: what a report says, and its commands, are true of them when there are
+// newer ones. It says what else may be meant where no runs were named: the last session may go on from others, of which it counts runs
+// as its own.
+func (a *Asked) Sessions(ctx context.Context, db *query.DB, req *summary.Request, stderr io.Writer) error {
+	if req.Filter == lastSession {
+		ids, err := db.LastSessions(ctx)
+		if err != nil {
+			return err
+		}
+		if len(ids) > 1 {
+			fmt.Fprintln(stderr, "neurolens: the last session goes on from another one, whose runs are not in the report; with all of them: neurolens report session="+strings.Join(ids, ","))
+		}
 	}
-	ids, err := db.LastSessions(ctx)
-	if err == nil && len(ids) > 1 {
-		fmt.Fprintln(stderr, "neurolens: the last session goes on from another one, whose runs are not in the report; with all of them: neurolens report session="+strings.Join(ids, ","))
-	}
+	lasting, err := named(req.Filter, func(session string) (string, error) { return idOf(ctx, db.Quiet(), session) })
+	req.Filter = lasting
 	return err
+}
+
+// newest finds sessions of a filter that are counted from the last one.
+var newest = regexp.MustCompile(`(^|[\s(])` + filter.KeySession + `=(last(?:~[0-9]+)?)`)
+
+// named is a filter in which sessions that are counted from the last one are named by their ids. One with quotes, or with several such
+// values of a key, stays as it is.
+func named(text string, id func(session string) (string, error)) (string, error) {
+	if strings.ContainsAny(text, `"'`) {
+		return text, nil
+	}
+	var b strings.Builder
+	end := 0
+	for _, at := range newest.FindAllStringSubmatchIndex(text, -1) {
+		if rest := text[at[1]:]; rest != "" && !strings.ContainsAny(rest[:1], " \t\n)") {
+			continue
+		}
+		found, err := id(text[at[4]:at[5]])
+		if err != nil {
+			return text, err
+		}
+		if found != "" {
+			b.WriteString(text[end:at[4]] + found)
+			end = at[5]
+		}
+	}
+	return b.String() + text[end:], nil
+}
+
+// idOf is the id of a session; empty where there is none.
+func idOf(ctx context.Context, db *query.DB, session string) (string, error) {
+	runs, err := db.Runs(ctx, query.ListRequest{Filter: filter.KeySession + "=" + session, Limit: 1}, "session_id")
+	if err != nil || len(runs) == 0 {
+		return "", err
+	}
+	return runs[0].SessionID, nil
 }
