@@ -178,7 +178,9 @@ def arguments(target, title, config, used=(), values=None):
         if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and p.name not in passed
     ]
     if lacking:
-        raise Failure("setup", "%s needs %s, which the point does not have" % (title, ", ".join(lacking)))
+        given = " ".join("-P %s=..." % name for name in lacking if name in names)
+        hint = "; as an axis it has values: %s" % given if given else ""
+        raise Failure("setup", "%s needs %s, which the point does not have%s" % (title, ", ".join(lacking), hint))
     return passed
 
 

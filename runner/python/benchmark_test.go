@@ -55,6 +55,9 @@ def run_benchmark(): pass
 `, schema.StatusUnsupported, "not_applied", "it takes none"},
 		"parameter that is needed": {`
 def run_benchmark(size, **rest): pass
+`, schema.StatusError, "setup", "run_benchmark needs size, which the point does not have; as an axis it has values: -P size=..."},
+		"parameter that no axis can be": {`
+def run_benchmark(size, /, **rest): pass
 `, schema.StatusError, "setup", "run_benchmark needs size, which the point does not have"},
 	} {
 		t.Run(name, func(t *testing.T) {
