@@ -196,7 +196,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return usageErrorf("%s: want %s, got %d arguments", cmd.Name(), what, len(args))
+			return usageErrorf("%s: want %s, got %d arguments", strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), what, len(args))
 		}
 		return nil
 	}

@@ -59,6 +59,7 @@ func TestCompareMatches(t *testing.T) {
 		{"backend=cpu bs=1", "backend=torch,triton bs=1", "backend is cpu on one and torch, triton on the other"},
 		{"backend=cpu", "backend=cpu", "runs match both"},
 		{"backend=cpu", "bs=1", "runs match both"},
+		{"backend=cpu", "run=" + runs[0].RunID, "compare: 1 run matches both"},
 		{"", "bs=1", "runs match both"},
 		{"backend=nonesuch", "bs=1", "backend=nonesuch matches no run (1 session in this store)"},
 		{"bs=1", "session=last~7", "session=last~7 matches no run"},

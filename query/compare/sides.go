@@ -101,10 +101,14 @@ func (m *comparing) apart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n, _ := row[0].(int64); n > 0 {
+	switch n, _ := row[0].(int64); n {
+	case 0:
+		return nil
+	case 1:
+		return fault.Input("compare: 1 run matches both BASE and HEAD")
+	default:
 		return fault.Input("compare: %d runs match both BASE and HEAD", n)
 	}
-	return nil
 }
 
 // side finds the runs of a side.

@@ -2,9 +2,12 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -22,7 +25,7 @@ func (x *explaining) choose(ctx context.Context) error {
 	req.Limit, req.Worst, req.Pages = 1, interest, nil
 	var err error
 	if x.Comparison, err = compare.Compare(ctx, x.db, req); err != nil {
-		return err
+		return ofExplain(err)
 	}
 	worst := *compare.WorstOf(x.Comparison.Rows, interest) // one of each metric was chosen
 	x.Comparison.Rows = nil
@@ -31,4 +34,12 @@ func (x *explaining) choose(ctx context.Context) error {
 		x.Comparison.Rows = []compare.Row{worst}
 	}
 	return nil
+}
+
+// ofExplain is what is wrong with a question as a comparison says it, in the name of whoever asks.
+func ofExplain(err error) error {
+	if what, is := strings.CutPrefix(err.Error(), "compare: "); is && errors.Is(err, fault.ErrInput) {
+		return fault.Input("explain: %s", what)
+	}
+	return err
 }

@@ -77,7 +77,7 @@ const (
 // A contrast is ranked first that may explain a tenth of the difference or more, as judge.Contrasts decides. A metric or a stage has changed where compare would say so of it alone and
 // its p, adjusted by Benjamini and Hochberg over all metrics and stages that are looked at, is below 0.05: at most 5 % of
 // those that are called changed are expected to be false. An op counts that differs by at least 2 % of what all ops of
-// the base take. Errors are those of Compare.
+// the base take. Errors are those of Compare, in the name of explain.
 func Explain(ctx context.Context, db *query.DB, req Request) (Explanation, error) {
 	if len(req.Metrics) > 1 || req.Axis != "" {
 		return Explanation{}, fault.Input("explain: want one metric and no axis")

@@ -291,7 +291,7 @@ func TestExplainErrors(t *testing.T) {
 	for says, req := range map[string]compare.Request{
 		"want one metric and no axis": {Base: "bs=1", Metrics: []string{"latency", "cpu_user"}},
 		"explain: want one metric":    {Base: "bs=1", Axis: "variant", Reference: "a"},
-		"compare: bs=3 has no":        {Base: "bs=3"},
+		"explain: bs=3 has no":        {Base: "bs=3"},
 	} {
 		_, err := explain.Explain(context.Background(), db, explain.Request{Request: req})
 		querytest.WantInput(t, err, says)
