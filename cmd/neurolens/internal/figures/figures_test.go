@@ -595,6 +595,11 @@ func TestPareto(t *testing.T) {
 	if len(front) < 2 || len(beaten) < 2 || len(everything) != 7 || f.Y.Better != figure.Higher {
 		t.Errorf("%d on the front, %d beaten", len(front), len(beaten))
 	}
+	for _, k := range front {
+		if f.Series[0].Style != figure.Steps || k.Label == "" || !strings.HasPrefix(k.Text, k.Label) {
+			t.Errorf("%s line, labelled %q: %s", f.Series[0].Style, k.Label, k.Text)
+		}
+	}
 }
 
 // TestParetoOfMany: the front is whole, and what it beats is put together.

@@ -59,9 +59,11 @@ func (m Maker) Pareto(req Points) (*figure.Figure, error) {
 		k.Text = sentence(d.names[p.place]+": "+d.metric+" "+d.quantity(p.x), other.metric+" "+other.quantity(p.y), says)
 		return k
 	}
-	best := figure.Series{Name: "front", Style: figure.Line, Tone: figure.Improved}
+	best := figure.Series{Name: "front", Style: figure.Steps} // between two of its points nothing was measured that is better
 	for _, p := range front {
-		best.Marks = append(best.Marks, mark(p, "no other point is better in both"))
+		k := mark(p, "no other point is better in both")
+		k.Label = d.names[p.place]
+		best.Marks = append(best.Marks, k)
 	}
 	best.Marks = best.Marks[:min(len(best.Marks), figure.MostMarks/2)]
 	rest := figure.Series{Name: "beaten", Style: figure.Points, Tone: figure.Neutral}

@@ -268,3 +268,17 @@ func TestAllWarned(t *testing.T) {
 		t.Errorf("%d shapes of 3 warnings, %d of 300", few, all)
 	}
 }
+
+// TestNamedTone: a series that is named has the shape of its marks in the legend, and what it says is not said again.
+func TestNamedTone(t *testing.T) {
+	front := figure.Series{Name: "front", Style: figure.Steps, Marks: []figure.Mark{{X: 1, Y: 3}, {X: 2, Y: 1}}}
+	beaten := figure.Series{Name: "beaten", Style: figure.Points, Tone: figure.Neutral, Marks: []figure.Mark{{X: 2, Y: 1}, {X: 3, Y: 3}}}
+	failed := figure.Series{Name: "without a value", Style: figure.Points, Tone: figure.Failed, Marks: []figure.Mark{{X: 3, Y: figure.Unknown(), Low: figure.Unknown()}}}
+	lines := Text(&figure.Figure{Kind: figure.Pareto, Series: []figure.Series{front, beaten, failed}}, term.Page{Width: 80}, Options{})
+	if got, want := lines[len(lines)-1], "● front   ○ beaten   ⊘ without a value"; got != want {
+		t.Errorf("the legend is %q, want %q", got, want)
+	}
+	if got := strings.Count(strings.Join(lines, "\n"), "●"); got != 3 { // one is in the legend
+		t.Errorf("%d of 3 shapes of the front:\n%s", got, strings.Join(lines, "\n"))
+	}
+}

@@ -102,7 +102,7 @@ func (k *key) legend() []string {
 		entries = append(entries, k.entry(k.sample(s), color, s.Name))
 	}
 	for _, t := range toneOrder {
-		if k.tones[t] {
+		if k.tones[t] && !k.named(t) {
 			with := k.toneInk(t)
 			entries = append(entries, k.entry(string(with.shape), with.color, tones[t].word))
 		}
@@ -120,12 +120,19 @@ func (k *key) legend() []string {
 	return lines
 }
 
+// named tells whether a series with a name has all that a tone says: its name says it.
+func (k *key) named(t figure.Tone) bool {
+	return slices.ContainsFunc(k.series, func(s figure.Series) bool { return s.Tone == t && s.Style == figure.Points })
+}
+
 // sample is what a series looks like.
 func (k *key) sample(s figure.Series) string {
 	with := k.ink(s)
 	switch {
 	case s.Style == figure.Band:
 		return k.either("░", ":")
+	case s.Tone != figure.Plain && s.Style == figure.Points: // its marks have the shape of what they say
+		return string(k.toneInk(s.Tone).shape)
 	case with.shape != 0:
 		return string(with.shape)
 	case k.ASCII:

@@ -58,9 +58,9 @@ func (d *plot) draw(part figure.Panel) {
 	for i := len(part.Series) - 1; i >= 0; i-- { // the first one above all
 		d.lines(part.Series[i])
 	}
-	for _, quiet := range []bool{true, false} { // what says something lies above what says nothing
+	for above := range 3 {
 		for _, s := range part.Series {
-			d.shapes(s, quiet)
+			d.shapes(s, above)
 		}
 	}
 	d.failures(part.Series)
@@ -149,7 +149,7 @@ func (d *plot) interval(m figure.Mark, with ink) {
 
 // shapes puts the shapes of a series over its marks: over all where these are few, else over as many as lie apart. Marks that say
 // something have the shape of that, and lie above those that do not.
-func (d *plot) shapes(s figure.Series, quiet bool) {
+func (d *plot) shapes(s figure.Series, above int) {
 	if s.Style == figure.Band {
 		return
 	}
@@ -162,7 +162,7 @@ func (d *plot) shapes(s figure.Series, quiet bool) {
 	for _, m := range s.Marks {
 		x, y, ok := d.place(m.X, m.Y)
 		t := toneOf(s, m)
-		if !ok || quiet != (t == figure.Plain || t == figure.Neutral) {
+		if !ok || above != layer(t) {
 			continue
 		}
 		with := own
@@ -179,6 +179,17 @@ func (d *plot) shapes(s figure.Series, quiet bool) {
 			lastColumn, lastRow = column, row
 		}
 	}
+}
+
+// layer is how far above others a mark lies: what says something lies above what does not, and that above what says of no change.
+func layer(t figure.Tone) int {
+	switch t {
+	case figure.Neutral:
+		return 0
+	case figure.Plain:
+		return 1
+	}
+	return 2
 }
 
 // farApart is how far shapes lie from one another where there are too many for all.

@@ -48,7 +48,7 @@ func (s *sheet) showsPoints(series figure.Series) bool {
 	const few = 40
 	switch series.Style {
 	case figure.Line, figure.Steps:
-		return series.Tone == figure.Plain && s.figure.Kind != figure.ECDF && len(series.Marks) <= few
+		return s.figure.Kind == figure.Pareto || series.Tone == figure.Plain && s.figure.Kind != figure.ECDF && len(series.Marks) <= few
 	}
 	return series.Style != figure.Band
 }

@@ -448,3 +448,18 @@ func TestSize(t *testing.T) {
 		}
 	}
 }
+
+// TestFrontIsSeen: the points of a front are marks, however many they are.
+func TestFrontIsSeen(t *testing.T) {
+	front := figure.Series{Name: "front", Style: figure.Steps}
+	for i := range 100 {
+		front.Marks = append(front.Marks, figure.Mark{X: float64(i), Y: float64(100 - i)})
+	}
+	var b bytes.Buffer
+	if err := SVG(&b, &figure.Figure{Kind: figure.Pareto, Series: []figure.Series{front}}, Options{Embedded: true}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), `class="f-nothing"`) {
+		t.Error("points of the front are not seen")
+	}
+}

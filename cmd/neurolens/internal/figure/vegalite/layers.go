@@ -72,7 +72,7 @@ func (c chart) marks(style figure.Style, grouped bool) []object {
 	case figure.Line:
 		return []object{layer(object{"type": "line", "point": c.f.Kind != figure.History, "invalid": breaks}, object{"x": x, "y": y, "order": order, "detail": series()})}
 	case figure.Steps:
-		return []object{layer(object{"type": "line", "interpolate": "step-after", "invalid": breaks}, object{"x": x, "y": y, "order": order, "detail": series()})}
+		return []object{layer(object{"type": "line", "interpolate": "step-after", "point": c.f.Kind == figure.Pareto, "invalid": breaks}, object{"x": x, "y": y, "order": order, "detail": series()})}
 	case figure.Intervals:
 		ends := object{"x": x, "y": c.low(y), "y2": object{"field": "shown_high"}}
 		if c.alongX() {
