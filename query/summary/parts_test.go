@@ -268,6 +268,9 @@ func TestBaselines(t *testing.T) {
 	if w := r.Comparisons[0].Wins; w["base"] != 1 || len(w) != 1 {
 		t.Errorf("the fastest are %v", w)
 	}
+	if c := r.Comparisons[0].Thresholds; c["latency"] != .02 || len(c) != 1 {
+		t.Errorf("the thresholds are %v", c)
+	}
 	if v := r.Comparisons[0].Values; len(v) != 1 || v[0].Name != "head" {
 		t.Errorf("the values are %+v", v)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -17,18 +18,19 @@ import (
 // Comparison is each value of an axis against its baseline, in the primary metric of each point. Pairs and verdicts are those of the
 // command compare.
 type Comparison struct {
-	Axis       string         `json:"axis" doc:"what is compared; side: the two sides of bench --against"`
-	Baseline   string         `json:"baseline" doc:"the value that others are compared with"`
-	From       Origin         `json:"from" doc:"who named it: asked, sweep, variant (there is a variant of that name), sides"`
-	Metrics    []string       `json:"metrics" doc:"the primary metrics of the points"`
-	All        Ratios         `json:"all" doc:"all pairs"`
-	Groups     []NamedRatios  `json:"groups" doc:"the pairs of each group"`
-	Benchmarks []NamedRatios  `json:"benchmarks" doc:"the pairs of each benchmark"`
-	Values     []NamedRatios  `json:"values" doc:"the pairs of each value of the axis"`
-	Sets       int            `json:"sets" doc:"baselines with a pair that has a speed-up"`
-	Wins       map[string]int `json:"fastest" doc:"of these, by value of the axis, how many are the fastest, the baseline too; equal ones all are"`
-	Verdicts   map[string]int `json:"verdicts" doc:"number of pairs by verdict of compare; the sum is all.pairs"`
-	Reasons    map[string]int `json:"reasons" doc:"of pairs without a verdict, by reason"`
+	Axis       string             `json:"axis" doc:"what is compared; side: the two sides of bench --against"`
+	Baseline   string             `json:"baseline" doc:"the value that others are compared with"`
+	From       Origin             `json:"from" doc:"who named it: asked, sweep, variant (there is a variant of that name), sides"`
+	Metrics    []string           `json:"metrics" doc:"the primary metrics of the points"`
+	All        Ratios             `json:"all" doc:"all pairs"`
+	Groups     []NamedRatios      `json:"groups" doc:"the pairs of each group"`
+	Benchmarks []NamedRatios      `json:"benchmarks" doc:"the pairs of each benchmark"`
+	Values     []NamedRatios      `json:"values" doc:"the pairs of each value of the axis"`
+	Sets       int                `json:"sets" doc:"baselines with a pair that has a speed-up"`
+	Wins       map[string]int     `json:"fastest" doc:"of these, by value of the axis, how many are the fastest, the baseline too; equal ones all are"`
+	Verdicts   map[string]int     `json:"verdicts" doc:"number of pairs by verdict of compare; the sum is all.pairs"`
+	Reasons    map[string]int     `json:"reasons" doc:"of pairs without a verdict, by reason"`
+	Thresholds map[string]float64 `json:"thresholds" doc:"by metric, how large a change counts as one, as a share of the baseline; only of metrics in which that is the same for all pairs"`
 
 	pairs []Pair
 	first int // the place of pairs among those of the report
@@ -93,7 +95,7 @@ func (r *reading) compare(ctx context.Context, db *query.DB, chosen []baseline) 
 
 // against compares points with their baseline.
 func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Comparison, error) {
-	c := Comparison{Axis: b.axis, Baseline: b.value, From: b.from, Verdicts: map[string]int{}, Reasons: map[string]int{}, first: len(r.report.Pairs)}
+	c := Comparison{Axis: b.axis, Baseline: b.value, From: b.from, Verdicts: map[string]int{}, Reasons: map[string]int{}, Thresholds: map[string]float64{}, first: len(r.report.Pairs)}
 	for _, p := range r.comparable() {
 		if err := r.pair(ctx, db, b, &c, &p); err != nil {
 			return c, err
@@ -116,6 +118,7 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 			c.Reasons[string(p.Reason)]++
 		}
 	}
+	maps.DeleteFunc(c.Thresholds, func(_ string, t float64) bool { return math.IsNaN(t) })
 	c.sum(b.axis)
 	c.win(b.axis)
 	return c, nil
@@ -136,9 +139,13 @@ func (r *reading) comparable() []part {
 
 // pair adds the pairs of a part of the selection. Where nothing matches there are none.
 func (r *reading) pair(ctx context.Context, db *query.DB, b baseline, c *Comparison, of *part) error {
+	byRatio := map[string]bool{}
 	req := compare.Request{Base: r.filterOf(of), Paired: true, Pages: func(rows []compare.Row) error {
 		for i := range rows {
 			p := pairOf(&rows[i])
+			if rows[i].Ratio {
+				byRatio[rows[i].Metric] = true
+			}
 			p.Comparison, p.Group = len(r.report.Comparisons), of.groups[p.PointID]
 			if b.from == FromSides {
 				p.Side = "head"
@@ -155,7 +162,22 @@ func (r *reading) pair(ctx context.Context, db *query.DB, b baseline, c *Compari
 		return nil
 	}
 	c.Metrics = append(c.Metrics, found.Metrics...)
+	for metric := range byRatio {
+		c.addThreshold(metric, found.Thresholds)
+	}
 	return err
+}
+
+// addThreshold adds that of a metric in a part of the selection: NaN where it differs within the part, or from another part.
+func (c *Comparison) addThreshold(metric string, part threshold.Set) {
+	own := math.NaN()
+	if t, same := part[metric]; same {
+		own = t.Value
+	}
+	if other, known := c.Thresholds[metric]; known && other != own {
+		own = math.NaN()
+	}
+	c.Thresholds[metric] = own
 }
 
 // sum sums the speed-ups up.

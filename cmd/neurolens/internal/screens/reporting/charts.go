@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure/draw"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/htmlreport"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -67,7 +68,8 @@ func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport
 	f := &figure.Figure{Kind: figure.Forest, Title: "Speed-ups over " + nameOf(c) + ", with 95 % intervals", X: figure.Axis{Label: "speed-up", Better: figure.Higher}}
 	byVerdict := map[string]int{}
 	var all []float64
-	for _, p := range mixed(pairs) {
+	drawn := mixed(pairs)
+	for _, p := range drawn {
 		k := figure.Mark{
 			X: *p.Speedup, Y: float64(len(f.Y.Categories)), Low: numberOf(p.Low), High: numberOf(p.High), Point: string(p.PointID),
 			Word: p.Verdict, Label: times(p.Speedup), Text: s.change(p), Command: s.runsOf(p.PointID),
@@ -90,11 +92,29 @@ func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport
 		return nil
 	}
 	f.Y.Scale, f.X.Scale = figure.Categories, scaleOf(all, 1)
-	f.Guides = []figure.Guide{{Along: figure.Vertical, At: 1, Until: 1, Text: "no change"}}
+	s.margin(f, c, drawn)
 	if more := c.All.Compared - len(f.Y.Categories); more > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: those of each verdict that changed most.", term.Thousands(len(f.Y.Categories)), term.Count(c.All.Compared, "pair")))
 	}
 	return &htmlreport.Chart{Figure: f}
+}
+
+// margin draws the line of no change, and how far from it a speed-up counts as none, which it says where that differs.
+func (s *sheet) margin(f *figure.Figure, c *summary.Comparison, drawn []*summary.Pair) {
+	f.Guides = []figure.Guide{{Along: figure.Vertical, At: 1, Until: 1, Text: "no change"}}
+	zone := math.NaN()
+	for i, p := range drawn {
+		own, same := c.Thresholds[string(p.Metric)]
+		if !same || i > 0 && own != zone {
+			f.Notes = append(f.Notes, "How much counts as no change differs from row to row: neurolens compare says it of each.")
+			return
+		}
+		zone = own
+	}
+	if zone > 0 {
+		f.Guides[0].Text = "" // it lies within the margin, which says it
+		f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: 1 / (1 + zone), Until: 1 + zone, Text: "less than " + wording.Share(zone) + " is no change"})
+	}
 }
 
 // mixed are the pairs of a forest, in their order: the first of each verdict, and then as many more as there is room for.
@@ -114,17 +134,25 @@ func mixed(pairs []*summary.Pair) []*summary.Pair {
 	return slices.DeleteFunc(pairs, func(p *summary.Pair) bool { return !chosen[p] })
 }
 
+// othersOf names what a comparison compares with its baseline.
+func othersOf(c *summary.Comparison) string {
+	if len(c.Values) == 1 {
+		return c.Axis + "=" + string(c.Values[0].Name)
+	}
+	return "the other values of " + c.Axis
+}
+
 // scatter draws the value of each pair against its base.
 func (s *sheet) scatter(c *summary.Comparison, pairs []*summary.Pair) *htmlreport.Chart {
 	f := &figure.Figure{Kind: figure.Scatter, Title: "Each point against " + nameOf(c)}
 	byVerdict := map[string]int{}
 	var all []float64
-	drawn, unit, metric := 0, summary.Text(""), summary.Text("")
+	drawn, unit, metric, better := 0, summary.Text(""), summary.Text(""), figure.Better("")
 	for _, p := range pairs {
 		if p.Speedup == nil || p.Base == nil || p.Value == nil || drawn >= mostScatter || metric != "" && (p.Unit != unit || p.Metric != metric) {
 			continue
 		}
-		unit, metric = p.Unit, p.Metric
+		unit, metric, better = p.Unit, p.Metric, figure.Better(p.Better)
 		at, known := byVerdict[p.Verdict]
 		if !known {
 			at = len(f.Series)
@@ -142,7 +170,7 @@ func (s *sheet) scatter(c *summary.Comparison, pairs []*summary.Pair) *htmlrepor
 	}
 	scale := scaleOf(all, 100)
 	f.X = figure.Axis{Label: string(metric) + " of " + nameOf(c), Unit: string(unit), Scale: scale}
-	f.Y = figure.Axis{Label: string(metric), Unit: string(unit), Scale: scale}
+	f.Y = figure.Axis{Label: string(metric) + " of " + othersOf(c), Unit: string(unit), Scale: scale, Better: better}
 	f.Guides = []figure.Guide{{Along: figure.Diagonal, Text: "no change"}}
 	if more := c.All.Compared - drawn; more > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: those of %s that changed most.", term.Thousands(drawn), term.Count(c.All.Compared, "pair"), metric))

@@ -82,6 +82,8 @@ func typeText(t reflect.Type, types *[]reflect.Type) string {
 		return "true or false"
 	case t.Kind() == reflect.Int:
 		return "integer"
+	case t.Kind() == reflect.Float64:
+		return "number"
 	}
 	return "text"
 }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -144,5 +146,35 @@ func TestOrderOfChanges(t *testing.T) {
 	}
 	if len(changed) != 15 || len(changed)+len(rest) != len(r.Pairs) {
 		t.Errorf("%d changed, %d more", len(changed), len(rest))
+	}
+}
+
+// TestCharts: the forest has the margin within which there is no change, where that is the same for all rows, and says so where it is not;
+// the scatter says of what its values are.
+func TestCharts(t *testing.T) {
+	r := many(8)
+	c := &r.Comparisons[0]
+	s := &sheet{Maker: maker(), d: maker().Document(r)}
+	changed, rest := s.ranked(0)
+	pairs := slices.Concat(changed, rest)
+	forest := s.forest(c, pairs).Figure
+	if len(forest.Guides) != 1 || !slices.ContainsFunc(forest.Notes, func(n string) bool { return strings.Contains(n, "differs from row to row") }) {
+		t.Error(forest.Guides, forest.Notes)
+	}
+	c.Thresholds = map[string]float64{"latency": .25}
+	forest = s.forest(c, pairs).Figure
+	if g := forest.Guides; len(g) != 2 || g[1].At != .8 || g[1].Until != 1.25 || g[1].Text != "less than 25.0 % is no change" || len(forest.Notes) != 0 {
+		t.Error(g, forest.Notes)
+	}
+	for want, set := range map[string]func(){
+		"latency of the other values of precision": func() {},
+		"latency of precision=int8":                func() { c.Values = []summary.NamedRatios{{Name: "int8"}} },
+	} {
+		before := *c
+		set()
+		if y := s.scatter(c, pairs).Figure.Y; y.Label != want || y.Better != figure.Lower {
+			t.Errorf("the y axis is %v, want %s", y, want)
+		}
+		*c = before
 	}
 }

@@ -85,7 +85,7 @@ func sample() *summary.Report {
 			Benchmarks: []summary.NamedRatios{{Name: summary.Text(oddName), Ratios: all}, {Name: "gemm", Ratios: summary.Ratios{Pairs: 1}}},
 			Values:     []summary.NamedRatios{{Name: "fast", Ratios: fastest}, {Name: "slow", Ratios: worst}},
 			Sets:       2, Wins: map[string]int{"baseline": 1, "fast": 1},
-			Verdicts: map[string]int{"improved": 1, "estimate": 1, "failed": 1}, Reasons: map[string]int{"machines": 1},
+			Verdicts: map[string]int{"improved": 1, "estimate": 1, "failed": 1}, Reasons: map[string]int{"machines": 1}, Thresholds: map[string]float64{"latency": .02},
 		}},
 		Leaders: []summary.Leaderboard{
 			{Machine: "lab3", Metric: "latency", Unit: "ns", Better: "lower", Ranked: 2, Wrong: 1, NoValue: 1, Best: []summary.Leader{

@@ -25,14 +25,15 @@ func JSONSchema() ([]byte, error) {
 
 // plainTypes are the schemas of types that are no objects and no lists.
 var plainTypes = map[reflect.Type]map[string]any{
-	reflect.TypeFor[summary.Text]():      {"type": []string{"string", "null"}},
-	reflect.TypeFor[*float64]():          {"type": []string{"number", "null"}},
-	reflect.TypeFor[*int64]():            {"type": []string{"integer", "null"}},
-	reflect.TypeFor[*int]():              {"type": []string{"integer", "null"}},
-	reflect.TypeFor[*summary.Time]():     {"type": []string{"string", "null"}, "format": "date-time"},
-	reflect.TypeFor[time.Time]():         {"type": "string", "format": "date-time"},
-	reflect.TypeFor[map[string]int]():    {"type": "object", "additionalProperties": map[string]any{"type": "integer", "minimum": 0}},
-	reflect.TypeFor[map[string]string](): {"type": []string{"object", "null"}, "additionalProperties": map[string]any{"type": "string"}},
+	reflect.TypeFor[summary.Text]():       {"type": []string{"string", "null"}},
+	reflect.TypeFor[*float64]():           {"type": []string{"number", "null"}},
+	reflect.TypeFor[*int64]():             {"type": []string{"integer", "null"}},
+	reflect.TypeFor[*int]():               {"type": []string{"integer", "null"}},
+	reflect.TypeFor[*summary.Time]():      {"type": []string{"string", "null"}, "format": "date-time"},
+	reflect.TypeFor[time.Time]():          {"type": "string", "format": "date-time"},
+	reflect.TypeFor[map[string]int]():     {"type": "object", "additionalProperties": map[string]any{"type": "integer", "minimum": 0}},
+	reflect.TypeFor[map[string]float64](): {"type": "object", "additionalProperties": map[string]any{"type": "number"}},
+	reflect.TypeFor[map[string]string]():  {"type": []string{"object", "null"}, "additionalProperties": map[string]any{"type": "string"}},
 }
 
 // schemaOf is the schema of values of a type.
