@@ -513,11 +513,15 @@ func TestHeatmap(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	req := points(t, stored(t, grid()...), "backend=cpu")
+	req.Sessions = 2
 	f, err := maker.Lines(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sound(t, f)
+	if !strings.Contains(strings.Join(f.Notes, "\n"), "2 sessions together") {
+		t.Errorf("of two sessions: notes %q", f.Notes)
+	}
 	if f.X.Scale != figure.Log || f.X.Label != "batch_size" || len(f.Series) != 2 || f.Series[0].Name != "dim=64" {
 		t.Errorf("%s, %s, %d lines", f.X.Label, f.X.Scale, len(f.Series))
 	}

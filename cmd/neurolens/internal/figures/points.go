@@ -18,10 +18,12 @@ import (
 type Points struct {
 	All    []summary.Point
 	Filter string // that they match
-	Metric string // empty: the primary metric of most of them
-	X, Y   string // axes; of Pareto metrics. Empty: those with the most values
-	By     string // an axis, for a series or a panel for each of its values
-	Median bool   // where several points are in one place, the median of their values in place of the best one
+	// Sessions is how many their runs are of: a value is over all of them.
+	Sessions int
+	Metric   string // empty: the primary metric of most of them
+	X, Y     string // axes; of Pareto metrics. Empty: those with the most values
+	By       string // an axis, for a series or a panel for each of its values
+	Median   bool   // where several points are in one place, the median of their values in place of the best one
 }
 
 // notFailed are the ways in which runs end without a value that are no failures, as history has it.
@@ -63,6 +65,9 @@ func (m Maker) measured(req Points) (*measured, error) {
 	}
 	var err error
 	d.valued, err = valuesIn(req.All, metric)
+	if req.Sessions > 1 {
+		d.notes = append(d.notes, term.Count(req.Sessions, "session")+" together: a value is the median over all of them; session=last draws the newest alone")
+	}
 	return d, err
 }
 

@@ -1,6 +1,7 @@
 package plotting
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -94,6 +95,9 @@ func (h Host) ofPoints(kind figure.Kind, p *figures.Points, made func(figures.Ma
 			}
 			h.NotNumbers(notNumbers)
 			req.All = all
+			if req.Sessions, err = sessionsOf(cmd.Context(), db.Quiet(), req.Filter); err != nil {
+				return err
+			}
 			f, err := made(d.maker(), req)
 			if err != nil {
 				return err
@@ -101,4 +105,10 @@ func (h Host) ofPoints(kind figure.Kind, p *figures.Points, made func(figures.Ma
 			return d.write(f)
 		})
 	})
+}
+
+// sessionsOf is how many sessions the runs that match are of.
+func sessionsOf(ctx context.Context, db *query.DB, filter string) (int, error) {
+	groups, err := db.Groups(ctx, query.GroupRequest{Filter: filter, By: []string{"session_id"}, Limit: 1})
+	return groups.Total, err
 }
