@@ -543,6 +543,39 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestFoldedAxes: of points in one place it is said in which axes they differ, and benchmarks are kept apart.
+func TestFoldedAxes(t *testing.T) {
+	runs := grid()
+	for i, r := range grid() {
+		other := runOf(100+i, 0, *r.BatchSize, 64, 5000)
+		other.Benchmark, other.Backend, other.Params = "conv", r.Backend, r.Params
+		other.PointID = schema.PointID(&other)
+		runs = append(runs, other)
+	}
+	whole := points(t, stored(t, runs...), "")
+	for _, of := range []struct {
+		draw     func(figures.Points) (*figure.Figure, error)
+		by, says string
+		parts    int
+	}{
+		{maker.Heatmap, "", "each place shows the best over backend (2) (lower is better; --median shows the median)", 2},
+		{maker.Heatmap, "backend", "each place shows the best over benchmark (2) (", 2},
+		{maker.Lines, "", "each place shows the best over dim (2), backend (2) (", 2},
+		{maker.Lines, "dim", "each place shows the best over benchmark (2), backend (2) (", 2},
+	} {
+		req := whole
+		req.By = of.by
+		f, err := of.draw(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(t, f)
+		if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, of.says) || max(len(f.Panels), len(f.Series)) != of.parts {
+			t.Errorf("%s by %q: %d parts, notes %q", f.Kind, of.by, max(len(f.Panels), len(f.Series)), f.Notes)
+		}
+	}
+}
+
 // TestWithoutValue: a point that was measured in another unit, or in another metric, is no failure, and nor is an unsupported one.
 func TestWithoutValue(t *testing.T) {
 	runs := grid()

@@ -1,7 +1,9 @@
 package figures
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -19,11 +21,13 @@ func (m Maker) Heatmap(req Points) (*figure.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	by := axis{values: []string{""}}
-	if req.By != "" {
+	by, single := axis{values: []string{""}}, req.By == ""
+	if !single {
 		if by, err = axisNamed(d.subjects, "--by", req.By); err != nil {
 			return nil, err
 		}
+	} else if benchmarks, needed := d.apart(x, y); needed {
+		by, single = benchmarks, false
 	}
 	f := &figure.Figure{Kind: figure.Heatmap, Title: titled(d.metric, d.title), Notes: d.notes}
 	f.X, f.Y = figure.Axis{Label: plain(x.Name), Scale: figure.Categories}, figure.Axis{Label: plain(y.Name), Scale: figure.Categories}
@@ -41,7 +45,6 @@ func (m Maker) Heatmap(req Points) (*figure.Figure, error) {
 			len(x.values), len(y.values)*len(panels), term.Thousands(figure.MostMarks))
 	}
 	var values []float64
-	several := false
 	for _, value := range panels {
 		places := d.grid(x, y, by, value)
 		s := figure.Series{Style: figure.Cells}
@@ -52,35 +55,75 @@ func (m Maker) Heatmap(req Points) (*figure.Figure, error) {
 					continue
 				}
 				c := d.cellOf(at)
-				several = several || len(at) > 1
 				k := d.mark(c, axisWord(x.Name, xv)+" "+axisWord(y.Name, yv))
 				k.X, k.Y, k.Value = xs[xv], ys[yv], c.value
 				values = append(values, c.value)
 				s.Marks = append(s.Marks, k)
 			}
 		}
-		if req.By == "" {
+		if single {
 			f.Series = []figure.Series{s}
 		} else if len(s.Marks) > 0 {
 			f.Panels = append(f.Panels, figure.Panel{Title: axisWord(by.Name, value), Series: []figure.Series{s}})
 		}
 	}
 	f.Values.Scale = shadesOf(values)
-	f.Notes = append(f.Notes, d.together(several)...)
+	f.Notes = append(f.Notes, d.together(d.folded(x, y, by))...)
 	return f, nil
 }
 
-// together says what a place of several points shows.
-func (d *measured) together(several bool) []string {
-	switch {
-	case !several:
+// together says what a place of several points shows, and in which axes these differ.
+func (d *measured) together(folded []axis) []string {
+	if len(folded) == 0 {
 		return nil
-	case d.req.Median:
-		return []string{"where several points share a place, their median is shown"}
-	case d.better == "":
-		return []string{"where several points share a place, their median is shown: which values of " + plain(d.metric) + " are better is not known"}
 	}
-	return []string{"where several points share a place, the best of them is shown (" + d.better + " is better)"}
+	names := make([]string, len(folded))
+	for i, a := range folded {
+		names[i] = fmt.Sprintf("%s (%d)", plain(a.Name), len(a.values))
+	}
+	over := " over " + strings.Join(names, ", ")
+	switch {
+	case d.req.Median:
+		return []string{"each place shows the median" + over}
+	case d.better == "":
+		return []string{"each place shows the median" + over + ": which values of " + plain(d.metric) + " are better is not known"}
+	}
+	return []string{"each place shows the best" + over + " (" + d.better + " is better; --median shows the median)"}
+}
+
+// folded are the axes in which points differ that are in one place, where places are those of some axes. Points that differ in none of them
+// differ in what no axis is.
+func (d *measured) folded(drawn ...axis) (folded []axis) {
+	places := map[string][]int{}
+	for i := range d.subjects {
+		var at []string
+		for _, a := range drawn {
+			if a.Values != nil {
+				at = append(at, fmt.Sprintf("%q", a.Values[i]))
+			}
+		}
+		place := strings.Join(at, " ")
+		places[place] = append(places[place], i)
+	}
+	for _, a := range axesOf(d.subjects) {
+		for _, own := range places {
+			if slices.ContainsFunc(own, func(i int) bool { return a.Values[i] != a.Values[own[0]] }) {
+				folded = append(folded, a)
+				break
+			}
+		}
+	}
+	return folded
+}
+
+// apart is the axis of benchmarks where several would be in one place: a value of one is not better than one of another.
+func (d *measured) apart(drawn ...axis) (by axis, needed bool) {
+	folded := d.folded(drawn...)
+	at := slices.IndexFunc(folded, func(a axis) bool { return a.Name == "benchmark" })
+	if at < 0 {
+		return axis{}, false
+	}
+	return folded[at], true
 }
 
 // grid are the places of points by the values of two axes, of those with one value of a third.

@@ -33,7 +33,6 @@ func (m Maker) Lines(req Points) (*figure.Figure, error) {
 		return nil, refused("%d lines of %d values are more than a chart has room for: a filter leaves some out, or --x names another axis", len(lines), len(x.values))
 	}
 	var values []float64
-	several := false
 	for _, value := range lines {
 		places := d.grid(x, axis{Axis: wording.Axis{Values: make([]string, len(d.subjects))}}, by, value)
 		s := figure.Series{Style: figure.Line}
@@ -46,7 +45,6 @@ func (m Maker) Lines(req Points) (*figure.Figure, error) {
 				continue
 			}
 			c := d.cellOf(own)
-			several = several || len(own) > 1
 			k := d.mark(c, strings.TrimSpace(axisWord(x.Name, xv)+" "+s.Name))
 			k.X, k.Y = at[xv], c.value
 			values = append(values, c.value)
@@ -57,7 +55,7 @@ func (m Maker) Lines(req Points) (*figure.Figure, error) {
 		}
 	}
 	f.Y.Scale = scaleOf(values)
-	f.Notes = append(f.Notes, d.together(several)...)
+	f.Notes = append(f.Notes, d.together(d.folded(x, by))...)
 	return f, nil
 }
 
@@ -88,6 +86,9 @@ func (d *measured) axisAndLines() (x, by axis, err error) {
 		by = axis{values: []string{""}}
 		if at := slices.IndexFunc(all, func(a axis) bool { return a.Name != x.Name && len(a.values) <= mostPanels }); at >= 0 {
 			by = all[at]
+		}
+		if benchmarks, needed := d.apart(x, by); needed {
+			by = benchmarks
 		}
 	}
 	if x.Name == by.Name {
