@@ -64,6 +64,7 @@ func (m Maker) compared(c *compare.Comparison, asked Asked) (*compared, error) {
 	}
 	d.title, d.names = named(subjects, append(slices.Clone(wording.IdentityColumns), "machine"))
 	d.addMatrix()
+	d.notes = append(d.notes, d.open()...)
 	if len(others) > 0 {
 		d.notes = append(d.notes, "not drawn, being of other metrics or units: "+strings.Join(others, ", ")+" (--metric NAME draws one)")
 	}
@@ -92,6 +93,42 @@ func (d *compared) addMatrix() {
 		}
 	}
 	d.title = plain(d.title + " against " + axis + "=" + reference)
+}
+
+// openFor says why points have no verdict, and what would settle them, the reason that bars the most first.
+var openFor = []struct {
+	reason judge.Reason
+	why    string
+}{
+	{judge.Machines, "the sides are of different machines, or of one that is not known"},
+	{judge.Sessions, "the sides are of different sessions, and fewer than 7 earlier ones tell what sessions differ by; measure both by turns in one (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"},
+	{judge.Order, "one side ran before the other, and a machine that drifts would look the same; bench takes turns"},
+	{judge.FewRuns, "too few runs"},
+	{judge.Noise, "not told from chance"},
+	{judge.Quantised, "the clock is too coarse"},
+}
+
+// open are notes that say why points are undecided, with what would settle them.
+func (d *compared) open() (notes []string) {
+	for _, o := range openFor {
+		n, more := 0, 0
+		for i := range d.c.Points {
+			p := &d.c.Points[i]
+			undecided := p.Verdict == judge.Inconclusive || p.Verdict == judge.Estimate
+			if undecided && p.Reason == o.reason && p.Metric == d.metric() {
+				n, more = n+1, max(more, p.MoreRuns)
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		why := o.why
+		if more > 0 && (o.reason == judge.FewRuns || o.reason == judge.Noise) {
+			why += fmt.Sprintf("; up to %s a side may settle it", term.Count(more, "more run"))
+		}
+		notes = append(notes, fmt.Sprintf("%s without a verdict (%s): %s", term.Count(n, "point"), o.reason, why))
+	}
+	return notes
 }
 
 // metric, unit and scale are the same in all rows.

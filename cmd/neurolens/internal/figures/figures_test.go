@@ -305,6 +305,25 @@ func same(drawn, stored float64) bool {
 	return drawn == stored || math.IsNaN(drawn) && !wording.Finite(stored)
 }
 
+// TestOpen: a chart of sides without verdicts says why there is none, and what settles it.
+func TestOpen(t *testing.T) {
+	db := stored(t, twelve()...)
+	sides := []string{"session=" + sessionID(1), "session=" + sessionID(2)}
+	c, asked := compared(t, db, compare.Request{Base: sides[0], Head: sides[1]}), figures.Asked{Selections: sides}
+	for _, draw := range []func(*compare.Comparison, figures.Asked) (*figure.Figure, error){maker.Forest, maker.Scatter} {
+		f, err := draw(c, asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(t, f)
+		for _, says := range []string{"2 points without a verdict (sessions): the sides are of different sessions", "measure both by turns in one"} {
+			if !strings.Contains(strings.Join(f.Notes, "\n"), says) {
+				t.Errorf("%s: notes %q, want %s", f.Kind, f.Notes, says)
+			}
+		}
+	}
+}
+
 // TestForestOfManyTimes: changes by several times are ratios on a logarithmic axis, and rows of a matrix have the value that is compared.
 func TestForestOfManyTimes(t *testing.T) {
 	c := compared(t, stored(t, twelve()...), compare.Request{Base: "session=" + sessionID(3), Axis: "batch_size", Reference: "1"})
