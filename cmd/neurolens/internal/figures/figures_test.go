@@ -559,6 +559,14 @@ func TestLines(t *testing.T) {
 				t.Errorf("%s at %v is %v, want %v", s.Name, k.X, k.Y, want)
 			}
 		}
+		if s.Style != figure.Line {
+			t.Errorf("%s has style %s", s.Name, s.Style)
+		}
+	}
+	whole := points(t, stored(t, grid()...), "bs=1")
+	whole.X = "backend"
+	if f, err = maker.Lines(whole); err != nil || f.Series[0].Style != figure.Points {
+		t.Errorf("values of names, between which nothing lies, are connected: %+v, %v", f, err)
 	}
 }
 

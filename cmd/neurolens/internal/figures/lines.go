@@ -24,6 +24,10 @@ func (m Maker) Lines(req Points) (*figure.Figure, error) {
 	var at map[string]float64
 	f.X, at = x.positions()
 	f.Y = figure.Axis{Label: d.metric, Unit: d.unit, Better: better(d.better)}
+	style := figure.Line
+	if f.X.Scale == figure.Categories { // nothing lies between two names
+		style = figure.Points
+	}
 	lines := by.values
 	if len(lines) > mostPanels {
 		f.Notes = append(f.Notes, shown(mostPanels, len(lines), "lines", "the first values of "+plain(by.Name)+" (a filter chooses others)"))
@@ -35,7 +39,7 @@ func (m Maker) Lines(req Points) (*figure.Figure, error) {
 	var values []float64
 	for _, value := range lines {
 		places := d.grid(x, axis{Axis: wording.Axis{Values: make([]string, len(d.subjects))}}, by, value)
-		s := figure.Series{Style: figure.Line}
+		s := figure.Series{Style: style}
 		if by.Values != nil {
 			s.Name = axisWord(by.Name, value)
 		}
