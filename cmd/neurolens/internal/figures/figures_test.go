@@ -387,6 +387,12 @@ func TestECDF(t *testing.T) {
 			t.Errorf("%s: %d samples, want %d", s.Name, counted, len(own))
 		}
 	}
+	if s := f.Series[0]; s.Style != figure.Steps {
+		t.Errorf("all values are drawn as a %s", s.Style)
+	}
+	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{Request: samples.Request{Filter: "dim=64"}, Marks: 8}); err != nil || f.Series[0].Style != figure.Line || !strings.Contains(strings.Join(f.Notes, "\n"), "straight lines between") {
+		t.Errorf("some of the values are drawn as %+v, %v", f, err)
+	}
 	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{Request: samples.Request{Filter: "bs=1 session=" + sessionID(2)}}); err != nil || len(f.Series) != 3 || f.Series[0].Marks[0].Run == "" {
 		t.Errorf("of one point: %+v, %v", f, err)
 	}

@@ -188,7 +188,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	}
 	f.X.Scale = scaleOfSamples(values)
 	if less > 0 {
-		f.Notes = append(f.Notes, term.Count(less, "curve")+" with more different values than there is room for: each mark is an exact quantile of all samples")
+		f.Notes = append(f.Notes, term.Count(less, "curve")+" with more different values than there is room for: each mark is an exact quantile of all samples, with straight lines between")
 	}
 	if notFinite > 0 {
 		f.Notes = append(f.Notes, term.Count(notFinite, "sample")+" left out: no finite number")
@@ -199,6 +199,9 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 // curve is the distribution of a group.
 func (s *sampled) curve(found *samples.Found, g *group, c samples.Curve) figure.Series {
 	line := figure.Series{Name: g.name, Style: figure.Steps, Marks: make([]figure.Mark, len(c.Steps))}
+	if len(c.Steps) < c.Different { // the samples between two marks are nearer to a straight line than to a step after all of them
+		line.Style = figure.Line
+	}
 	command, before := s.commandOf(found, g), 0
 	for i, step := range c.Steps {
 		share := float64(step.UpTo) / float64(c.Samples)
