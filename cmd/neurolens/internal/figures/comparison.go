@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -17,6 +18,9 @@ import (
 
 // ForestRows is how many rows of a comparison a forest has: more are too small to be read.
 const ForestRows = 50
+
+// worstOf says which rows are drawn where there are more.
+const worstOf = "those with the worst verdicts, and of each the largest changes"
 
 // Asked is the command line that a comparison is of.
 type Asked struct {
@@ -57,10 +61,13 @@ func (m Maker) compared(c *compare.Comparison, asked Asked) (*compared, error) {
 		r := &c.Rows[i]
 		if k := kind(r); k == most || r.Metric == most[0] && r.Estimates == nil && r.Unit == "" {
 			d.rows = append(d.rows, r)
-			subjects = append(subjects, wording.Subject{Point: r.Identity})
 		} else if other := plain(r.Metric); !slices.Contains(others, other) {
 			others = append(others, other)
 		}
+	}
+	sortWorstFirst(d.rows)
+	for _, r := range d.rows {
+		subjects = append(subjects, wording.Subject{Point: r.Identity})
 	}
 	d.title, d.names = named(subjects, append(slices.Clone(wording.IdentityColumns), "machine"))
 	d.addMatrix()
@@ -75,9 +82,37 @@ func (m Maker) compared(c *compare.Comparison, asked Asked) (*compared, error) {
 		}
 	}
 	if all > drawn {
-		d.notes = append(d.notes, shown(drawn, all, "points", "the worst first"))
+		d.notes = append(d.notes, shown(drawn, all, "points", worstOf))
 	}
 	return d, nil
+}
+
+// sortWorstFirst orders rows by what is said of them, and of those of which the same is said the one first that got worse by most. Where it
+// is not known which values are better, they stay as they were: the largest change first.
+func sortWorstFirst(rows []*compare.Row) {
+	rank := func(r *compare.Row) int {
+		own, relative := slices.Index(compare.Verdicts, r.Verdict), slices.Index(compare.Verdicts, r.RelativeVerdict)
+		if own < 0 || relative >= 0 && relative < own {
+			return relative
+		}
+		return own
+	}
+	slices.SortStableFunc(rows, func(a, b *compare.Row) int {
+		return cmp.Or(rank(a)-rank(b), cmp.Compare(worseBy(b), worseBy(a)))
+	})
+}
+
+// worseBy is by how much a row got worse: negative where it got better, and least where that is not known.
+func worseBy(r *compare.Row) float64 {
+	switch change := r.Point.Change; {
+	case math.IsNaN(change):
+		return math.Inf(-1)
+	case schema.Better(r.Better) == schema.BetterLower:
+		return change
+	case schema.Better(r.Better) == schema.BetterHigher:
+		return -change
+	}
+	return 0
 }
 
 // addMatrix names rows by the value of the axis that is compared, as well.
@@ -271,7 +306,7 @@ func (m Maker) Forest(c *compare.Comparison, asked Asked) (*figure.Figure, error
 	}
 	if all := len(d.rows); all > ForestRows {
 		d.rows, d.names = d.rows[:ForestRows], d.names[:ForestRows]
-		d.notes = append(d.notes, shown(ForestRows, all, "points", "the worst first"))
+		d.notes = append(d.notes, shown(ForestRows, all, "points", worstOf))
 	}
 	f := &figure.Figure{Kind: figure.Forest, Title: titled("change of "+d.metric(), d.title), Notes: d.notes}
 	f.X = figure.Axis{Label: "change of " + d.metric(), Unit: "ratio"}

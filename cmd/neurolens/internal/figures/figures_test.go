@@ -305,6 +305,33 @@ func same(drawn, stored float64) bool {
 	return drawn == stored || math.IsNaN(drawn) && !wording.Finite(stored)
 }
 
+// TestWorstFirst: of rows with the same verdict that which got worse by most stands first, that which got better last.
+func TestWorstFirst(t *testing.T) {
+	var runs []schema.Run
+	for session, levels := range [][]float64{{1000, 1000, 1000}, {700, 1010, 1200}} {
+		for i, level := range levels {
+			for n := range 3 {
+				runs = append(runs, runOf(10*i+n, session, int64(i+1), 64, level))
+			}
+		}
+	}
+	sides := []string{"session=" + sessionID(0), "session=" + sessionID(1)}
+	c := compared(t, stored(t, runs...), compare.Request{Base: sides[0], Head: sides[1]})
+	f, err := maker.Forest(c, figures.Asked{Selections: sides})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"bs=3", "bs=2", "bs=1"}; !slices.Equal(f.Y.Categories, want) {
+		t.Errorf("rows are %q, want %q", f.Y.Categories, want)
+	}
+	for i := range c.Rows { // as if more were better
+		c.Rows[i].Better = string(schema.BetterHigher)
+	}
+	if f, err = maker.Forest(c, figures.Asked{Selections: sides}); err != nil || f.Y.Categories[0] != "bs=1" {
+		t.Errorf("where more is better, rows are %q, %v", f.Y.Categories, err)
+	}
+}
+
 // TestOpen: a chart of sides without verdicts says why there is none, and what settles it.
 func TestOpen(t *testing.T) {
 	db := stored(t, twelve()...)
