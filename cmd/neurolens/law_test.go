@@ -105,7 +105,7 @@ var law = []struct {
 	{"docs", nil, nil},
 	{"cmd/neurolens/internal/topics", []string{"schema", "docs", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/cpuguy83/go-md2man"}},
 	{"cmd/neurolens/internal/comparing", []string{"query/compare", "query/filter", "query/threshold"}, []string{"github.com/spf13/cobra"}},
-	{"cmd/neurolens/internal/illustrating", []string{"query", "cmd/neurolens/internal"}, nil},
+	{"cmd/neurolens/internal/illustrating", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/figures", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/plotting", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},

@@ -25,6 +25,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/samples"
 	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
 )
 
 const (
@@ -60,7 +61,8 @@ func Write(ctx context.Context, db *query.DB, p Page) error {
 		return nil
 	}
 	a := &artist{db: db.Quiet(), reader: p.Maker.Reader, report: p.Report, maker: figures.Maker{Reader: p.Maker.Reader}}
-	pictures := reporting.Pictures{Points: a.samples(ctx), Axes: a.axes(), Best: a.best(), History: a.history(ctx)}
+	pictures := reporting.Pictures{Points: a.samples(ctx), Axes: a.axes(), Best: a.best()}
+	pictures.History, pictures.Trends = a.history(ctx)
 	if a.err != nil {
 		return fmt.Errorf("charts of the report: %w", a.err)
 	}
@@ -223,12 +225,36 @@ func metrics(points []summary.Point) (primary, other string) {
 	return primary, other
 }
 
-// history is the primary metric over sessions, where there are enough of them.
-func (a *artist) history(ctx context.Context) []*htmlreport.Chart {
+// history is the primary metric over sessions, where there are enough of them, and what changed over them and is so still.
+func (a *artist) history(ctx context.Context) ([]*htmlreport.Chart, []reporting.Trend) {
 	if a.err != nil || a.report.Selection.Sessions < fewSessions || len(a.report.Points) > mostHistory {
-		return nil
+		return nil, nil
 	}
 	req := history.Request{Filter: a.report.Selection.Filter}
-	f, _, err := a.maker.History(ctx, a.db, req)
-	return a.chart(drawn{f, err}, func(f *figure.Figure) string { return f.Y.Label + " over sessions" }, "history", req.Filter)
+	f, h, err := a.maker.History(ctx, a.db, req)
+	charts := a.chart(drawn{f, err}, func(f *figure.Figure) string { return f.Y.Label + " over sessions" }, "history", req.Filter)
+	if len(charts) == 0 {
+		return nil, nil
+	}
+	return charts, trends(h)
+}
+
+// trends are the last changes of series for the better or the worse.
+func trends(h *history.History) (all []reporting.Trend) {
+	for i := range h.Series {
+		changes := h.Series[i].Changes
+		if len(changes) == 0 {
+			continue
+		}
+		r := &h.Rows[changes[len(changes)-1].Row]
+		if r.Shift == nil || r.Verdict != judge.Regressed && r.Verdict != judge.Improved {
+			continue
+		}
+		by := wording.Signed(*r.Shift)
+		if r.Scale == schema.ScaleDifference {
+			by = wording.SignedQuantity(*r.Shift, r.Unit)
+		}
+		all = append(all, reporting.Trend{Point: summary.Text(r.PointID), Metric: r.Metric, Verdict: r.Verdict, By: by, Session: r.SessionID})
+	}
+	return all
 }

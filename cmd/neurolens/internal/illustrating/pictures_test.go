@@ -9,8 +9,12 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // id is that of a point.
@@ -90,5 +94,25 @@ func TestErrors(t *testing.T) {
 	f := &figure.Figure{Series: []figure.Series{{Marks: make([]figure.Mark, 3)}}}
 	if a.chart(drawn{nil, wrong}, none) != nil || a.chart(drawn{f, nil}, none) != nil || !errors.Is(a.err, wrong) {
 		t.Error(a.err)
+	}
+}
+
+// TestTrends: what changed last in a series over sessions is told, where it got better or worse; what was so before is not.
+func TestTrends(t *testing.T) {
+	row := func(session string, verdict judge.Verdict, scale schema.Scale) history.Row {
+		return history.Row{PointID: "p", Metric: "latency", Unit: "ns", SessionID: session, Verdict: verdict, Shift: new(.25), Scale: scale}
+	}
+	h := &history.History{
+		Rows: []history.Row{row("A", judge.Improved, schema.ScaleRatio), row("B", judge.Regressed, schema.ScaleRatio), row("C", history.Unsettled, schema.ScaleRatio), row("D", judge.Improved, schema.ScaleDifference)},
+		Series: []history.Series{
+			{Changes: []history.Change{{Row: 0}, {Row: 1}}}, {Changes: []history.Change{{Row: 1}, {Row: 2}}}, {}, {Changes: []history.Change{{Row: 3}}},
+		},
+	}
+	want := []reporting.Trend{
+		{Point: "p", Metric: "latency", Verdict: judge.Regressed, By: wording.Signed(.25), Session: "B"},
+		{Point: "p", Metric: "latency", Verdict: judge.Improved, By: wording.SignedQuantity(.25, "ns"), Session: "D"},
+	}
+	if got := trends(h); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

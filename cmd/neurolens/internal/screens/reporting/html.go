@@ -35,9 +35,10 @@ const (
 func (m Maker) sheetOf(d *Document, pictures Pictures) *htmlreport.Page {
 	s := &sheet{Maker: m, d: d, names: namerOf(d.Points), against: columnsOf(d)}
 	s.page = &htmlreport.Page{
-		Title: "Benchmark report", Subtitle: s.selected(), Headline: d.headlines(), Tallies: s.tallies(),
+		Title: "Benchmark report", Subtitle: s.selected(), Headline: d.headlines(), Tallies: s.tallies(pictures.Trends),
 		Made: fmt.Sprintf("Made %s by %s.", d.MadeAt.Format("2006-01-02 15:04 UTC"), d.MadeBy), Room: pageRoom + pointRoom*len(d.Points),
 	}
+	s.trends(pictures.Trends)
 	s.changes()
 	s.failures()
 	s.findings()
@@ -54,6 +55,16 @@ func (m Maker) sheetOf(d *Document, pictures Pictures) *htmlreport.Page {
 // Pictures are the charts of a page, by the section that they stand in.
 type Pictures struct {
 	Points, Axes, Best, History []*htmlreport.Chart
+	Trends                      []Trend // of which History is
+}
+
+// Trend is how a series changed over sessions, and is so still.
+type Trend struct {
+	Point   summary.Text
+	Metric  string
+	Verdict judge.Verdict
+	By      string // +12 %
+	Session string // the first one in which it is so
 }
 
 // HTML writes the document as a page.
@@ -77,11 +88,18 @@ func (s *sheet) selected() string {
 }
 
 // tallies are what somebody wants to see first: how many points changed, where there is something to compare with, and how runs ended.
-func (s *sheet) tallies() (all []htmlreport.Tally) {
+func (s *sheet) tallies(trends []Trend) (all []htmlreport.Tally) {
 	add := func(n int, of string, tone figure.Tone) {
 		if n > 0 {
 			all = append(all, htmlreport.Tally{Count: term.Thousands(n), Of: of, Tone: tone})
 		}
+	}
+	overSessions := map[judge.Verdict]int{}
+	for i := range trends {
+		overSessions[trends[i].Verdict]++
+	}
+	for _, v := range []judge.Verdict{judge.Regressed, judge.Improved} {
+		add(overSessions[v], string(v)+" over sessions", toneOf(string(v)))
 	}
 	verdicts := map[string]int{}
 	for i := range s.d.Comparisons {
@@ -191,6 +209,28 @@ func (s *sheet) changes() {
 				Title: "The rest: " + term.Count(len(rest), "pair") + " without a change by verdict", Part: htmlreport.Section{Tables: []*htmlreport.Table{restTable()}},
 			})
 		}
+		s.add(part)
+	}
+}
+
+// trends is what changed over sessions, what got worse first.
+func (s *sheet) trends(trends []Trend) {
+	names := map[summary.Text]string{}
+	for i := range s.d.Points {
+		names[s.d.Points[i].PointID] = s.names.name(&s.d.Points[i].Subject)
+	}
+	part := htmlreport.Section{ID: "trends", Title: "What changed over sessions"}
+	for _, verdict := range []judge.Verdict{judge.Regressed, judge.Improved} {
+		for i := range trends {
+			if t := &trends[i]; t.Verdict == verdict {
+				part.Items = append(part.Items, htmlreport.Item{
+					Text: fmt.Sprintf("%s of %s %s since session %s (%s), and is so still.", capital(t.Metric), wording.OrUnknown(names[t.Point]), verdict, t.Session, t.By),
+					Tone: toneOf(string(verdict)), Command: s.command("history", s.d.words("point_id="+string(t.Point))...),
+				})
+			}
+		}
+	}
+	if len(part.Items) > 0 {
 		s.add(part)
 	}
 }
