@@ -69,6 +69,9 @@ func Write(ctx context.Context, db *query.DB, p Page) error {
 	return reporting.Write(p.Path, p.Stdout, p.Maker.HTML(p.Document, pictures))
 }
 
+// betweenTitles stands between what a chart of package figures shows and what all of its values have in common.
+const betweenTitles = " · "
+
 // drawn is what package figures gave.
 type drawn struct {
 	figure *figure.Figure
@@ -89,7 +92,10 @@ func (a *artist) chart(d drawn, title func(f *figure.Figure) string, words ...st
 	case f.Marks() < fewestValues:
 		return nil
 	}
-	f.Title = title(f)
+	_, common, _ := strings.Cut(f.Title, betweenTitles)
+	if f.Title = title(f); common != "" {
+		f.Title += betweenTitles + common
+	}
 	for i, note := range f.Notes {
 		f.Notes[i] = sentence(note)
 	}
@@ -118,7 +124,7 @@ func (a *artist) samples(ctx context.Context) []*htmlreport.Chart {
 	req := figures.Sampled{Request: samples.Request{Filter: selection, Most: figures.MostRuns}, Marks: sampleMarks}
 	which := ""
 	if len(a.report.Points) > len(ids) {
-		which = fmt.Sprintf(", of the %d points of %s that changed or varied most", len(ids), term.Thousands(len(a.report.Points)))
+		which = fmt.Sprintf(", of the %d points of %s that %s", len(ids), term.Thousands(len(a.report.Points)), why(a.report.Pairs))
 	}
 	ecdf, _, err := a.maker.ECDF(ctx, a.db, req)
 	all := a.chart(drawn{ecdf, err}, func(f *figure.Figure) string { return "Distribution of " + f.X.Label + which }, "ecdf", selection)
@@ -152,6 +158,23 @@ func chosen(r *summary.Report) (ids []string) {
 	return ids
 }
 
+// why says why points are chosen.
+func why(pairs []summary.Pair) string {
+	all := ranked(pairs)
+	switch {
+	case len(all) == 0:
+		return "vary most"
+	case place(all[0]) < 0:
+		return "differ most from their base or vary most: none changed by verdict"
+	}
+	return "changed or vary most"
+}
+
+// place is that of a verdict among those of a change; -1 of others.
+func place(p *summary.Pair) int {
+	return slices.Index([]string{string(judge.Regressed), string(judge.Improved), string(judge.Changed)}, p.Verdict)
+}
+
 // ranked are the pairs with a speed-up, the worst first.
 func ranked(pairs []summary.Pair) []*summary.Pair {
 	var all []*summary.Pair
@@ -159,9 +182,6 @@ func ranked(pairs []summary.Pair) []*summary.Pair {
 		if pairs[i].Speedup != nil && *pairs[i].Speedup > 0 {
 			all = append(all, &pairs[i])
 		}
-	}
-	place := func(p *summary.Pair) int {
-		return slices.Index([]string{string(judge.Regressed), string(judge.Improved), string(judge.Changed)}, p.Verdict)
 	}
 	size := func(p *summary.Pair) float64 { return max(*p.Speedup, 1 / *p.Speedup) }
 	slices.SortStableFunc(all, func(a, b *summary.Pair) int {

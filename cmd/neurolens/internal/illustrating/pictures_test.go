@@ -116,3 +116,26 @@ func TestTrends(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// TestWhy: points whose samples are drawn are said to have changed where one of them did, by its verdict.
+func TestWhy(t *testing.T) {
+	for want, pairs := range map[string][]summary.Pair{
+		"vary most": nil,
+		"differ most from their base or vary most: none changed by verdict": {pair(1, 0, .5, "inconclusive")},
+		"changed or vary most": {pair(1, 0, .5, "inconclusive"), pair(2, 0, .8, "regressed")},
+	} {
+		if got := why(pairs); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestTitleHasWhatIsCommon: a chart of the page says of what it is, as its labels leave that out.
+func TestTitleHasWhatIsCommon(t *testing.T) {
+	f := &figure.Figure{Title: "latency · gemm fp16 · lab1", Series: []figure.Series{{Marks: make([]figure.Mark, 3)}}}
+	a := &artist{}
+	a.chart(drawn{f, nil}, func(*figure.Figure) string { return "Latency over sizes" })
+	if want := "Latency over sizes · gemm fp16 · lab1"; f.Title != want {
+		t.Errorf("got %s, want %s", f.Title, want)
+	}
+}
