@@ -109,7 +109,11 @@ func (s *sheet) tallies(trends []Trend) (all []htmlreport.Tally) {
 	}
 	for _, v := range verdictOrder {
 		if n := verdicts[string(v)]; v != judge.Unchanged || n > 0 {
-			add(n, string(v), toneOf(string(v)))
+			word := string(v)
+			if v == judge.Estimate {
+				word = "estimated"
+			}
+			add(n, plural(n, "pair")+" "+word, toneOf(string(v)))
 		}
 	}
 	c := &s.d.Counts
@@ -282,7 +286,7 @@ func (s *sheet) pairs(id, title string, pairs []*summary.Pair) *htmlreport.Table
 		}
 		verdict := p.Verdict
 		if p.Reason != "" {
-			verdict += " (" + string(p.Reason) + ")"
+			verdict += " (" + reasonText(string(p.Reason)) + ")"
 		}
 		t.Rows = append(t.Rows, htmlreport.Row{Key: string(p.PointID), Cells: []htmlreport.Cell{
 			{Text: s.names.name(&p.Subject)},

@@ -201,3 +201,27 @@ func TestTrends(t *testing.T) {
 		t.Error(i)
 	}
 }
+
+// TestTilesAndReasons: a tile says whether it counts pairs or runs, and why there is no verdict is said in words.
+func TestTilesAndReasons(t *testing.T) {
+	r := many(8)
+	c := &r.Comparisons[0]
+	c.Verdicts, c.Reasons = map[string]int{"failed": 5, "inconclusive": 1}, map[string]int{"few_runs": 1, "of_tomorrow": 2}
+	r.Counts.ByStatus = map[string]int{"timeout": 88}
+	m := maker()
+	d := m.Document(r)
+	tallies := m.sheetOf(d, Pictures{}).Tallies
+	for i, want := range []string{"5 pairs failed", "1 pair inconclusive", "88 failed runs"} {
+		if got := tallies[i].Count + " " + tallies[i].Of; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if text := verdictsText(c); !strings.Contains(text, "why there is none: too few runs 1, of_tomorrow 2") {
+		t.Error(text)
+	}
+	r.Pairs[0].Reason = "machines"
+	s := &sheet{Maker: m, d: d}
+	if table := s.pairs("a", "b", []*summary.Pair{&r.Pairs[0]}); !strings.HasSuffix(table.Rows[0].Cells[5].Text, " (different machines)") {
+		t.Error(table.Rows[0].Cells[5].Text)
+	}
+}

@@ -53,6 +53,17 @@ func (p page) speedups() {
 // mostNamed is how many rows a table of speed-ups has: of more, what stands in each row of the results is enough.
 const mostNamed = 40
 
+// reasons say why there is no verdict.
+var reasons = map[judge.Reason]string{
+	judge.FewRuns: "too few runs", judge.Noise: "too much noise", judge.Quantised: "up to two steps of the clock", judge.Sessions: "different sessions",
+	judge.Machines: "different machines", judge.Clocks: "different clocks", judge.Levels: "different kinds of samples", judge.Units: "different units",
+	judge.Order: "one side ran before the other", judge.Unchecked: "a result that could not be checked", judge.Wrong: wording.WrongResult,
+	judge.NotPositive: "zero or negative values", judge.NoValues: "no values",
+}
+
+// reasonText is a reason in words; of a newer version, its code.
+func reasonText(reason string) string { return cmp.Or(reasons[judge.Reason(reason)], reason) }
+
 // verdictsText says how many pairs have which verdict.
 func verdictsText(c *summary.Comparison) string {
 	var parts []string
@@ -63,7 +74,7 @@ func verdictsText(c *summary.Comparison) string {
 	if len(c.Reasons) > 0 {
 		var why []string
 		for _, reason := range slices.Sorted(maps.Keys(c.Reasons)) {
-			why = append(why, reason+" "+term.Thousands(c.Reasons[reason]))
+			why = append(why, reasonText(reason)+" "+term.Thousands(c.Reasons[reason]))
 		}
 		text += "; why there is none: " + strings.Join(why, ", ")
 	}
