@@ -244,6 +244,31 @@ func TestHistoryOfMany(t *testing.T) {
 	}
 }
 
+// TestHistoryNote: which series are drawn of many is said as it is.
+func TestHistoryNote(t *testing.T) {
+	many := func(sessions int, also ...schema.Run) (runs []schema.Run) {
+		for session := range sessions {
+			for batch := range int64(14) {
+				runs = append(runs, runOf(int(batch), session, batch+1, 64, 1000))
+			}
+		}
+		return append(runs, also...)
+	}
+	for says, runs := range map[string][]schema.Run{
+		"12 of 14 series drawn: the first ones, as no level changed and none fails":                     many(8),
+		"12 of 14 series drawn: the first ones, as fewer than 8 sessions tell no change":                many(2),
+		"12 of 14 series drawn: those that got worse, fail or changed (1), and the first of the others": many(2, fail(runOf(50, 2, 14, 64, 1000))),
+	} {
+		f, _, err := maker.History(ctx, stored(t, runs...), history.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(strings.Join(f.Notes, "\n"), says) {
+			t.Errorf("notes %q, want %s", f.Notes, says)
+		}
+	}
+}
+
 func compared(t *testing.T, db *query.DB, req compare.Request) *compare.Comparison {
 	t.Helper()
 	req.Worst = compare.Verdicts

@@ -29,6 +29,9 @@ type trend struct {
 // kind is what values of a trend are of.
 func (t *trend) kind() [2]string { return [2]string{t.rows[0].Metric, t.rows[0].Unit} }
 
+// quiet is the weight of a trend of which nothing is to be said.
+const quiet = 4
+
 // weight is how much a trend matters: what got worse, and is so still, first.
 func (t *trend) weight() int {
 	verdict := judge.Verdict("")
@@ -45,7 +48,7 @@ func (t *trend) weight() int {
 	case verdict != "":
 		return 3
 	}
-	return 4
+	return quiet
 }
 
 // key tells trends apart.
@@ -61,7 +64,7 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 	}
 	trends, notes := chosenTrends(&h)
 	if len(trends) > mostPanels {
-		notes = append(notes, shown(mostPanels, len(trends), "series", "those that got worse or fail first"))
+		notes = append(notes, shown(mostPanels, len(trends), "series", chosenFor(trends)))
 		trends = trends[:mostPanels]
 	}
 	if trends, err = withRows(ctx, db.Quiet(), req, trends); err != nil {
@@ -77,6 +80,28 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 		}
 	}
 	return m.trends(trends, notes, failed), &h, nil
+}
+
+// chosenFor says what is so of the series that are drawn of more, of which those that matter most come first.
+func chosenFor(trends []*trend) string {
+	loud := 0
+	for _, t := range trends {
+		if t.weight() < quiet {
+			loud++
+		}
+	}
+	few := !slices.ContainsFunc(trends, func(t *trend) bool { return t.Sessions >= history.Least })
+	why := ", as no level changed and none fails"
+	if few {
+		why = fmt.Sprintf(", as fewer than %d sessions tell no change from chance", history.Least)
+	}
+	switch {
+	case loud == 0:
+		return "the first ones" + why
+	case loud < mostPanels:
+		return "those that got worse, fail or changed (" + term.Thousands(loud) + "), and the first of the others"
+	}
+	return fmt.Sprintf("of %s that got worse, fail or changed those that got worse first", term.Thousands(loud))
 }
 
 // withRows gives trends all of their rows.
