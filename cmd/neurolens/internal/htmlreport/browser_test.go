@@ -379,6 +379,26 @@ func TestNarrow(t *testing.T) {
 	if got := v.text("document.documentElement.scrollWidth"); got != "360" {
 		t.Errorf("the page is %s pixels wide", got)
 	}
+	if got := v.text("getComputedStyle(document.querySelector('.charts'), '::before').content"); !strings.Contains(got, "scroll them sideways") {
+		t.Errorf("of charts that are cut the page says %s", got)
+	}
+}
+
+// TestNarrowTiles: at 360 pixels a tile breaks no word in two.
+func TestNarrowTiles(t *testing.T) {
+	p := small("one")
+	p.Tallies = []Tally{{"1", "pair inconclusive", ""}, {"2", "pairs unsupported", ""}, {"3", "runs", ""}}
+	v := open(t, browser(t), file(t, written(t, p)))
+	v.do(chromedp.EmulateViewport(360, 800))
+	const broken = `[...document.querySelectorAll(".tallies li")].filter((li) => {
+		const range = document.createRange(), text = li.lastChild, at = text.data.search(/\S+$/);
+		range.setStart(text, at);
+		range.setEnd(text, text.data.trimEnd().length);
+		return range.getClientRects().length > 1;
+	}).length`
+	if got := v.text(broken); got != "0" {
+		t.Errorf("the words of %s tiles are broken", got)
+	}
 }
 
 // axe is the script of axe-core, which npm gives.
