@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
@@ -39,6 +40,9 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 	case a.Format != "" && a.Format != output.FormatMD && a.Format != output.FormatJSON:
 		return req, fmt.Errorf("report: --format %s: want md or json", a.Format)
 	}
+	if err := oneSession(words); err != nil {
+		return req, err
+	}
 	if !a.All && strings.TrimSpace(req.Filter) == "" {
 		req.Filter = lastSession
 	}
@@ -57,6 +61,18 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 		a.MD = "-"
 	}
 	return req, nil
+}
+
+// oneSession refuses two sides, as compare takes them: words of a filter all hold, and no run is of two sessions.
+func oneSession(words []string) error {
+	of := func(word string) bool {
+		return strings.HasPrefix(word, filter.KeySession+"=") && !strings.ContainsAny(word, ", \t\n")
+	}
+	if len(words) != 2 || words[0] == words[1] || !of(words[0]) || !of(words[1]) {
+		return nil
+	}
+	both := term.ShellWord(words[0]) + " " + term.ShellWord(words[1])
+	return fmt.Errorf("report: no run is of %s and of %s: neurolens compare %s says what changed, and neurolens plot forest %s draws it", words[0], words[1], both, both)
 }
 
 // Sessions names the newest sessions of a request by their ids: what a report says, and its commands, are true of them when there are

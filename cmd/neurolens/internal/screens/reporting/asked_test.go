@@ -29,3 +29,25 @@ func TestNamed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTwoSides: two sessions, as compare takes them, are refused with the commands that compare them.
+func TestTwoSides(t *testing.T) {
+	for _, test := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"session=last~1", "session=last"}, "report: no run is of session=last~1 and of session=last: neurolens compare 'session=last~1' session=last says what changed, and neurolens plot forest 'session=last~1' session=last draws it"},
+		{[]string{"session=last", "session=last"}, ""},
+		{[]string{"session=A,B", "session=B"}, ""},
+		{[]string{"session=A or session=B", "session=B"}, ""},
+		{[]string{"session=A", "or", "session=B"}, ""},
+	} {
+		got := ""
+		if _, err := (&Asked{}).Request(test.words); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%q: got %s, want %s", test.words, got, test.want)
+		}
+	}
+}
