@@ -157,6 +157,9 @@ func (v *view) drawSeries(series figure.Series, place int) []labelled {
 				if drawn && m.Label != "" && v.figure.Kind != figure.Forest && !v.direct {
 					labels = append(labels, labelled{m.Label, at})
 				}
+				if drawn && v.direct && !v.y.placeable(m.Y) { // no line leads to it
+					labels = append(labels, labelled{series.Name, at})
+				}
 			})
 		}
 	})

@@ -467,7 +467,7 @@ func (v *view) drawLabels(labels []labelled, taken []box) {
 		}{{8, 4, start}, {0, -8, center}, {-8, 4, end}, {0, 17, center}, {7, -6, start}, {-7, -6, end}, {7, 15, start}, {-7, 15, end}} {
 			at := point{l.at.x + try.x, l.at.y + try.y}
 			b := textBox(point{at.x - w*try.held.before(), at.y}, w)
-			if b.left < v.left || b.right > v.right || b.top < v.top-2 || b.bottom > v.bottom-2 || slices.ContainsFunc(taken, b.meets) {
+			if b.left < v.left || b.right > v.right || b.top < v.top-2 || b.bottom > v.bottom || slices.ContainsFunc(taken, b.meets) {
 				continue
 			}
 			taken = append(taken, b)
@@ -495,8 +495,9 @@ func (b box) meets(c box) bool {
 // nameEnds writes the names of lines beside their ends, as far apart as texts are high.
 func (v *view) nameEnds() {
 	type name struct {
-		text, ink string
-		x, y, at  float64
+		text     string
+		look     look
+		x, y, at float64
 	}
 	var names []name
 	for place, series := range v.part.Series {
@@ -505,7 +506,7 @@ func (v *view) nameEnds() {
 				continue
 			}
 			y := v.py(m.Y)
-			names = append(names, name{series.Name, v.look(series, place-tonedBefore(v.part.Series[:place])).ink, v.px(m.X), y, y})
+			names = append(names, name{series.Name, v.look(series, place-tonedBefore(v.part.Series[:place])), v.px(m.X), y, y})
 			break
 		}
 	}
@@ -521,9 +522,13 @@ func (v *view) nameEnds() {
 	}
 	room := v.size.right - edge - v.right - 10
 	for _, n := range names {
-		if math.Abs(n.at-n.y) > 2 || n.x < v.right-2 {
-			v.line(style{ink: "axis", width: .75}, point{n.x + 5, n.y}, point{v.right + 6, n.at})
+		const near = 48 // a line from farther away would look like values
+		switch {
+		case n.x < v.right-near:
+			v.shape(n.look.shape, n.look.ink, v.right+4, n.at, 3)
+		case math.Abs(n.at-n.y) > 2 || n.x < v.right-2:
+			v.line(style{ink: "guide", width: .75, dash: []vg.Length{1, 3}}, point{n.x + 5, n.y}, point{v.right + 6, n.at})
 		}
-		v.text(lettering{ink: n.ink, size: textSize}, v.right+10, n.at+4, v.fit(strings.TrimSpace(n.text), textSize, room, false))
+		v.text(lettering{ink: n.look.ink, size: textSize}, v.right+10, n.at+4, v.fit(strings.TrimSpace(n.text), textSize, room, false))
 	}
 }

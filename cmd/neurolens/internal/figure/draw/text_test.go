@@ -463,3 +463,19 @@ func TestFrontIsSeen(t *testing.T) {
 		t.Error("points of the front are not seen")
 	}
 }
+
+// TestLineThatEndsEarly: nothing is drawn where a line has no value, but a mark with its name.
+func TestLineThatEndsEarly(t *testing.T) {
+	slow := figure.Series{Name: "slow", Style: figure.Line, Marks: []figure.Mark{{X: 1, Y: 3}, {X: 2, Y: 4}, {X: 4, Y: figure.Unknown(), Tone: figure.Failed}}}
+	quick := figure.Series{Name: "quick", Style: figure.Line, Marks: []figure.Mark{{X: 1, Y: 1}, {X: 2, Y: 2}, {X: 4, Y: 3}}}
+	var b bytes.Buffer
+	if err := SVG(&b, &figure.Figure{Kind: figure.Lines, Series: []figure.Series{slow, quick}}, Options{Embedded: true}); err != nil {
+		t.Fatal(err)
+	}
+	if names := strings.Count(b.String(), ">slow</text>"); names != 2 {
+		t.Errorf("the line has its name %d times, want it at its end and at what failed", names)
+	}
+	if leaders := strings.Count(b.String(), `stroke-dasharray="1 3"`); leaders != 1 {
+		t.Errorf("%d dotted lines lead to names, want that of the line that goes to the end:\n%s", leaders, b.String())
+	}
+}
