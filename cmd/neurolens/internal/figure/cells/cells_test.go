@@ -282,3 +282,18 @@ func TestNamedTone(t *testing.T) {
 		t.Errorf("%d of 3 shapes of the front:\n%s", got, strings.Join(lines, "\n"))
 	}
 }
+
+// TestBetter: which values are better is said of every axis of which it is known.
+func TestBetter(t *testing.T) {
+	mark := []figure.Series{{Style: figure.Points, Marks: []figure.Mark{{X: 1, Y: 3, Value: 2}, {X: 2, Y: 1, Value: 1}}}}
+	lower, higher := figure.Axis{Label: "latency", Unit: "ns", Better: figure.Lower}, figure.Axis{Label: "accuracy", Better: figure.Higher}
+	for _, f := range []*figure.Figure{
+		{Kind: figure.Pareto, X: lower, Y: higher, Series: mark},
+		{Kind: figure.Heatmap, X: figure.Axis{Label: "a"}, Y: higher, Values: lower, Series: mark},
+	} {
+		got := strings.Join(Text(f, term.Page{Width: 80}, Options{}), "\n")
+		if !strings.Contains(got, "latency, lower is better") || f.Kind == figure.Pareto && !strings.Contains(got, "accuracy, higher is better") {
+			t.Errorf("%s\n%s", f.Kind, got)
+		}
+	}
+}

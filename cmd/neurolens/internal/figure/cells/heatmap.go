@@ -190,7 +190,7 @@ func (p pen) shadeKey(f *figure.Figure, shades scale.Scale) []string {
 		}
 		ramp += term.Plain
 	}
-	label := f.Values.Label
+	label := withBetter(f.Values.Label, f.Values)
 	if f.Values.Scale == figure.Log {
 		label += ", log"
 	}

@@ -270,7 +270,7 @@ func (d *plot) framed(left int) []string {
 // axisLabel is the text of an axis, with its unit where the texts of ticks have none.
 func axisLabel(axis figure.Axis, s scale.Scale) string {
 	if axis.Scale != figure.Time {
-		return axis.Label
+		return withBetter(axis.Label, axis)
 	}
 	const days = 2 * 24 * 3600
 	parts := []string{axis.Label, "UTC"}
@@ -278,4 +278,16 @@ func axisLabel(axis figure.Axis, s scale.Scale) string {
 		parts[1] = "from " + scale.Text(axis, s.Low) + " UTC"
 	}
 	return strings.TrimPrefix(strings.Join(parts, ", "), ", ")
+}
+
+// withBetter says after a text which values are better.
+func withBetter(text string, axis figure.Axis) string {
+	switch {
+	case text == "":
+	case axis.Better == figure.Lower:
+		return text + ", lower is better"
+	case axis.Better == figure.Higher:
+		return text + ", higher is better"
+	}
+	return text
 }
