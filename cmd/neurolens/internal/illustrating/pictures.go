@@ -205,7 +205,7 @@ func spread(p *summary.Point) float64 {
 
 // axes are the primary metric over one axis and over two.
 func (a *artist) axes() []*htmlreport.Chart {
-	req := figures.Points{All: a.report.Points, Filter: a.report.Selection.Filter}
+	req := figures.Points{All: a.report.Points, Filter: a.report.Selection.Filter, Sessions: a.report.Selection.Sessions}
 	lines, err := a.maker.Lines(req)
 	all := a.chart(drawn{lines, err}, func(f *figure.Figure) string { return f.Y.Label + " over " + f.X.Label }, "lines", req.Filter)
 	heat, err := a.maker.Heatmap(req)
@@ -221,7 +221,7 @@ func (a *artist) best() []*htmlreport.Chart {
 	if other == "" {
 		return nil
 	}
-	req := figures.Points{All: a.report.Points, Filter: a.report.Selection.Filter, X: primary, Y: other}
+	req := figures.Points{All: a.report.Points, Filter: a.report.Selection.Filter, X: primary, Y: other, Sessions: a.report.Selection.Sessions}
 	f, err := a.maker.Pareto(req)
 	return a.chart(drawn{f, err}, func(f *figure.Figure) string {
 		return f.X.Label + " and " + f.Y.Label + ": points that no other one beats in both"
