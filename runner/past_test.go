@@ -25,36 +25,36 @@ func TestPast(t *testing.T) {
 		done     string
 	}{
 		"a variation of other points": {
-			[]session{{"C", "", []int{-1}, true, false}, {"A", "", []int{0, 1}, false, false}}, "A", "done; done; missing; missing",
+			[]session{{"C", "", []int{-1}, true, false}, {"A", "", []int{0, 1}, false, false}}, "A", "done; done; not measured yet; not measured yet",
 		},
 		"a variation that has a point in common": {
-			[]session{{"C", "", []int{0}, true, false}, {"A", "", []int{0, 1}, false, false}}, "A", "done; done; missing; missing",
+			[]session{{"C", "", []int{0}, true, false}, {"A", "", []int{0, 1}, false, false}}, "A", "done; done; not measured yet; not measured yet",
 		},
 		"the newest of the same points": {
-			[]session{{"B", "", []int{3}, false, false}, {"A", "", []int{0, 1}, false, false}}, "B", "missing; missing; missing; done",
+			[]session{{"B", "", []int{3}, false, false}, {"A", "", []int{0, 1}, false, false}}, "B", "not measured yet; not measured yet; not measured yet; done",
 		},
 		"some of the points, where there is no better": {
-			[]session{{"C", "", []int{0}, true, false}}, "C", "done; missing; missing; missing",
+			[]session{{"C", "", []int{0}, true, false}}, "C", "done; not measured yet; not measured yet; not measured yet",
 		},
 		"an older one whose runs count": {
-			[]session{{"B", "", []int{3}, false, true}, {"A", "", []int{0}, false, false}}, "A", "done; missing; missing; missing",
+			[]session{{"B", "", []int{3}, false, true}, {"A", "", []int{0}, false, false}}, "A", "done; not measured yet; not measured yet; not measured yet",
 		},
 		"some of the points of this code before all of other code": {
-			[]session{{"B", "", []int{3}, false, true}, {"A", "", []int{0}, true, false}}, "A", "done; missing; missing; missing",
+			[]session{{"B", "", []int{3}, false, true}, {"A", "", []int{0}, true, false}}, "A", "done; not measured yet; not measured yet; not measured yet",
 		},
 		"with those that it went on from": {
-			[]session{{"B", "A", []int{3}, false, false}, {"A", "", []int{0}, false, false}}, "B", "done; missing; missing; done",
+			[]session{{"B", "A", []int{3}, false, false}, {"A", "", []int{0}, false, false}}, "B", "done; not measured yet; not measured yet; done",
 		},
 		"that two went on from": {
 			[]session{{"C", "A", []int{2}, false, false}, {"B", "A", []int{3}, false, false}, {"A", "", []int{0}, false, false}},
-			"C", "done; missing; done; missing",
+			"C", "done; not measured yet; done; not measured yet",
 		},
 		"one that a variation went on from": {
 			[]session{{"C", "B", []int{2}, true, false}, {"B", "", []int{0}, false, false}, {"A", "", []int{0, 1, 2, 3}, false, false}},
-			"B", "done; missing; missing; missing",
+			"B", "done; not measured yet; not measured yet; not measured yet",
 		},
 		"in a circle": {
-			[]session{{"B", "A", []int{3}, false, false}, {"A", "B", []int{0}, false, false}}, "B", "done; missing; missing; done",
+			[]session{{"B", "A", []int{3}, false, false}, {"A", "B", []int{0}, false, false}}, "B", "done; not measured yet; not measured yet; done",
 		},
 	} {
 		var done []schema.Run
