@@ -19,6 +19,9 @@ func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, asked *reporting.As
 	if err := f.layouts.Refused(f.md == "-" || f.json == "-", f.baseline != "" || len(f.by)+len(f.metrics) > 0); err != nil {
 		return usageErrorf("report: %w", err)
 	}
+	if req.Base != "" {
+		return usageErrorf("report: --layout is about one selection, and no run matches both %s and %s: --against names the base of --layout kernels", req.Base, req.Filter)
+	}
 	return a.askWithin(cmd, compareMemory, func(db *query.DB, _ string) error {
 		if err := asked.Sessions(cmd.Context(), db, &req, a.stderr); err != nil {
 			return err

@@ -25,12 +25,16 @@ type reportFlags struct {
 func newReportCommand(a *app) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use:   "report [FILTER...]",
+		Use:   "report [FILTER... | BASE HEAD]",
 		Short: "Write a report of a selection of runs, as HTML, Markdown and JSON",
 		Long: `Write a report of the runs that match, by default those of the last session: the
 environment, counts, a table for each suite, speed-ups over the baseline, the
 best points, memory and energy, failures with a hint each, findings with the
 rule that found them, and commands to type next.
+
+Two filters that no run can match both, as compare takes them, are a base and a
+head: the report begins with what changed between them, and then has both.
+--against BASE names the base of any other selection.
 
 Without --md, --json and --html it prints Markdown; - is standard output. A file
 is replaced as a whole. docs/reports.md has the members of the JSON form.
@@ -49,6 +53,7 @@ docs/layouts.md has every file and field.`,
 		Example: `  neurolens report
   neurolens report --md report.md --json report.json
   neurolens report --html report.html
+  neurolens report --html change.html session=last~1 session=last
   neurolens report suite=nightly machine=lab3 --by benchmark
   neurolens report session=last --metric peak_memory --baseline variant=eager
   neurolens report --layout kernels --out-dir reports --against baseline=main
@@ -83,7 +88,7 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	asked := reporting.Asked{MD: f.md, JSON: f.json, HTML: f.html, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
+	asked := reporting.Asked{Against: f.layouts.Base(), MD: f.md, JSON: f.json, HTML: f.html, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
 	req, err := asked.Request(args)
 	if err != nil {
 		return usageError{err}

@@ -94,6 +94,8 @@ func KindOf(name string) Kind {
 	switch {
 	case name == "env."+schema.FactConfig:
 		return Configuration
+	case strings.HasPrefix(name, "env.cpu.steal"): // what other guests of the host took
+		return Environment
 	case strings.Contains(name, "sha256"), strings.HasPrefix(name, "env.git."), strings.HasPrefix(name, "env.python.installed."):
 		return Code
 	case strings.HasPrefix(name, "applied."), strings.HasPrefix(name, "env.runner."):

@@ -26,6 +26,8 @@ const (
 	FromSweep   Origin = "sweep"   // baseline: of the sweep that measured the runs
 	FromVariant Origin = "variant" // there is a variant of that name
 	FromSides   Origin = "sides"   // the base of bench --against
+
+	FromSelections Origin = "selections" // the request: a selection, with which another one is compared
 )
 
 // baseline is an axis, and the value that others are compared with.
@@ -70,12 +72,15 @@ func (r *reading) sweeps(ctx context.Context, s *scan.Reader) error {
 
 // chosen are the baselines that points are compared with: that which was asked for, else those that are known of the runs.
 func (r *reading) chosen() []baseline {
-	if r.req.Axis != "" {
+	switch {
+	case r.req.Base != "":
+		return []baseline{{axis: axisSide, value: "base", from: FromSelections}}
+	case r.req.Axis != "":
 		return []baseline{{r.req.Axis, r.req.Reference, r.req.Reference, FromAsked}}
 	}
 	var all []baseline
-	if r.among("side", "base") {
-		all = append(all, baseline{axis: "side", value: "base", from: FromSides})
+	if r.among(axisSide, "base") {
+		all = append(all, baseline{axis: axisSide, value: "base", from: FromSides})
 	}
 	named := len(all)
 	for _, b := range r.baselines {
@@ -101,7 +106,7 @@ func (r *reading) among(axis, value string) bool {
 
 // axisValue is the text of an axis.
 func (s *Subject) axisValue(axis string) (text string, ok bool) {
-	if axis == "side" {
+	if axis == axisSide {
 		return string(s.Side), s.Side != ""
 	}
 	f := filter.FieldOf(axis)

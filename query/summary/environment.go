@@ -33,7 +33,7 @@ func (r *reading) environment(ctx context.Context, s *scan.Reader) error {
 		return err
 	}
 	all := int(duck.Integer(row[0]))
-	selection := Selection{Filter: strings.TrimSpace(r.req.Filter), By: r.req.By, Metrics: r.req.Metrics, Sessions: int(duck.Integer(row[1]))}
+	selection := Selection{Filter: strings.TrimSpace(r.whole()), Base: Text(r.req.Base), Head: r.head(), By: r.req.By, Metrics: r.req.Metrics, Sessions: int(duck.Integer(row[1]))}
 	selection.Since, selection.Until = timeOf(row[2]), timeOf(row[3])
 	r.report.Selection, r.report.Environment = selection, nil
 	for i, name := range environmentColumns {

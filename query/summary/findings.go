@@ -265,7 +265,7 @@ func (r *reading) warnings() (all []Finding) {
 
 // baselineMissing is about variants, or backends, of which nobody knows the baseline.
 func (r *reading) baselineMissing() []Finding {
-	if slices.ContainsFunc(r.report.Comparisons, func(c Comparison) bool { return c.From != FromSides }) {
+	if slices.ContainsFunc(r.report.Comparisons, func(c Comparison) bool { return c.From != FromSides && c.From != FromSelections }) {
 		return nil
 	}
 	for _, axis := range []string{"variant", "backend"} {
@@ -311,7 +311,7 @@ func (r *reading) rivals(axis string) []string {
 // ofComparison are findings about pairs.
 func ofComparison(c *Comparison) (all []Finding) {
 	pick := func(rule string, numbers []Number, holds func(p *Pair) bool) {
-		f := Finding{Rule: rule, Values: []string{c.Axis + "=" + c.Baseline}, Numbers: numbers}
+		f := Finding{Rule: rule, Values: []string{c.Name()}, Numbers: numbers}
 		var places []int
 		for i := range c.pairs {
 			if holds(&c.pairs[i]) {
@@ -321,7 +321,11 @@ func ofComparison(c *Comparison) (all []Finding) {
 		}
 		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(sizeOf(c.pairs[b].Speedup), sizeOf(c.pairs[a].Speedup)) })
 		for _, i := range places[:min(len(places), mostExamples)] {
-			f.Examples = append(f.Examples, c.pairs[i].Subject)
+			example := c.pairs[i].Subject
+			if c.From == FromSelections { // a pair has both sides
+				example.Side = ""
+			}
+			f.Examples = append(f.Examples, example)
 		}
 		if f.Points > 0 {
 			all = append(all, f)

@@ -80,7 +80,7 @@ type subjects struct{ baselines []baseline }
 func (o subjects) first(s *Subject) bool {
 	return slices.ContainsFunc(o.baselines, func(b baseline) bool {
 		value, ok := s.axisValue(b.axis)
-		return ok && value == b.value
+		return ok && value == b.value && b.axis != axisSide // sides of a point stand next to one another anyway
 	})
 }
 

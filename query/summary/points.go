@@ -36,6 +36,9 @@ func (r *reading) points(ctx context.Context, s *scan.Reader) (map[place]int, er
 	metric, unit, better, median, p99, spread, wrong_runs, failures, profile_runs, imported_runs, mean_only_runs, valued_runs, CASE WHEN comparable THEN runs_spread END, warning_runs
 FROM ` + scan.PointRows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER BY first_run, point_id, machine, side"
 	places, partOf, seen := map[place]int{}, map[string]int{}, map[place]bool{}
+	for i := range r.parts { // of the other side
+		partOf[strings.Join(r.parts[i].values, "\x00")] = i
+	}
 	err = s.Conn.Query(ctx, duck.Statement{SQL: text, Args: r.sel.Args}, func(row []driver.Value) error {
 		values := make([]string, len(r.req.By))
 		for i := range values {

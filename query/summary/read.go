@@ -19,6 +19,7 @@ import (
 // Request asks for a report.
 type Request struct {
 	Filter  string   // in the filter language; empty: all runs
+	Base    string   // likewise: the runs that those of Filter, the head, are compared with; empty: there is one selection
 	By      []string // keys of the groups, as in a filter; empty: the suite
 	Metrics []string // that points are shown with; empty: all that they have
 
@@ -30,8 +31,8 @@ type Request struct {
 // groupMemory is how many bytes DuckDB may use to gather the runs by point.
 const groupMemory = 256 << 20
 
-// Read makes a report. A selection without runs is an ErrInput, as are a key that no run has and a baseline that was asked for and
-// is not there.
+// Read makes a report. A selection without runs is an ErrInput, as are a key that no run has, a baseline that was asked for and
+// is not there, and two selections that cannot be compared.
 func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]int, error) {
 	r := &reading{req: req}
 	if len(req.By) == 0 {
@@ -63,13 +64,10 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 func Points(ctx context.Context, db *query.DB, selection string) (points []Point, notNumbers map[string]int, err error) {
 	r := &reading{req: Request{Filter: selection}, asker: "plot"}
 	err = db.Stores().Ask(ctx, func(s *scan.Reader) error {
-		places, err := r.gather(ctx, s)
-		if err != nil {
+		if err := r.gather(ctx, s); err != nil {
 			return err
 		}
-		if err := r.metrics(ctx, s, places); err != nil {
-			return err
-		}
+		var err error
 		r.notNumbers, err = s.CountNotNumbers(ctx, r.sel)
 		return err
 	})
@@ -98,33 +96,36 @@ type reading struct {
 	shared     *shared
 }
 
-// gather reads the points of the selection, and says where each is.
-func (r *reading) gather(ctx context.Context, s *scan.Reader) (map[place]int, error) {
+// gather reads the points of the selection, or of the base and then of the head, with all of their metrics. What is selected after it
+// are the runs of both.
+func (r *reading) gather(ctx context.Context, s *scan.Reader) error {
 	if err := s.Conn.Raise(ctx, groupMemory); err != nil {
-		return nil, err
+		return err
 	}
-	r.report, r.shared = Report{}, newShared()
-	var err error
-	if r.sel, err = s.Selected(ctx, scan.Question{Filter: r.req.Filter, Sort: r.req.By}); err != nil {
-		return nil, err
+	r.report, r.shared, r.parts, r.overlap = Report{}, newShared(), nil, false
+	for _, of := range r.sides() {
+		if err := r.gatherSide(ctx, s, of); err != nil {
+			return err
+		}
 	}
-	places, err := r.points(ctx, s)
-	if err == nil && len(r.report.Points) == 0 {
-		err = r.nothing(ctx, s)
+	if r.req.Base == "" {
+		return nil
 	}
-	return places, err
+	return r.selects(ctx, s, r.whole())
+}
+
+// selects selects the runs of a filter.
+func (r *reading) selects(ctx context.Context, s *scan.Reader, filter string) (err error) {
+	r.sel, err = s.Selected(ctx, scan.Question{Filter: filter, Sort: r.req.By})
+	return err
 }
 
 // read reads what the stores have of the selection.
 func (r *reading) read(ctx context.Context, s *scan.Reader) error {
-	places, err := r.gather(ctx, s)
-	if err != nil {
+	if err := r.gather(ctx, s); err != nil {
 		return err
 	}
 	if err := r.checkKeys(ctx, s); err != nil {
-		return err
-	}
-	if err := r.metrics(ctx, s, places); err != nil {
 		return err
 	}
 	if err := r.environment(ctx, s); err != nil {
@@ -133,6 +134,7 @@ func (r *reading) read(ctx context.Context, s *scan.Reader) error {
 	if err := r.sweeps(ctx, s); err != nil {
 		return err
 	}
+	var err error
 	r.notNumbers, err = s.CountNotNumbers(ctx, r.sel)
 	return err
 }
@@ -148,17 +150,17 @@ func (r *reading) knowMetrics() {
 	}
 }
 
-// nothing is the error of a selection without runs.
-func (r *reading) nothing(ctx context.Context, s *scan.Reader) error {
+// nothing is the error of a filter that no run matches.
+func (r *reading) nothing(ctx context.Context, s *scan.Reader, selection string) error {
 	words := r.sel
 	words.Unsure = slices.DeleteFunc(slices.Clone(words.Unsure), func(u filter.Unsure) bool { return u.Word.Op == "" }) // keys are no words of the filter
 	if err := s.Nothing(ctx, words); err != nil {
 		return err
 	}
-	if strings.TrimSpace(r.req.Filter) == "" {
+	if strings.TrimSpace(selection) == "" {
 		return fault.Input("%s: there are no runs", cmp.Or(r.asker, "report"))
 	}
-	return fault.Input("%s: %s matches no run", cmp.Or(r.asker, "report"), fault.Brief(r.req.Filter))
+	return fault.Input("%s: %s matches no run", cmp.Or(r.asker, "report"), fault.Brief(selection))
 }
 
 // checkKeys refuses a key of groups that may be a slip of the pen: that no run at all has.
@@ -203,11 +205,11 @@ func (r *reading) keyColumns() string {
 	return text
 }
 
-// filterOf is the filter of a part of the selection.
-func (r *reading) filterOf(p *part) string {
+// filterOf is a filter narrowed to a part of the selection.
+func (r *reading) filterOf(selection string, p *part) string {
 	var words []string
-	if r.req.Filter != "" {
-		words = append(words, "("+r.req.Filter+")")
+	if selection != "" {
+		words = append(words, "("+selection+")")
 	}
 	for i, value := range p.values {
 		if value == "" {

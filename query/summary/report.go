@@ -36,6 +36,8 @@ type Report struct {
 // Selection says what a report is about.
 type Selection struct {
 	Filter   string   `json:"filter" doc:"the filter that chose the runs; empty: all runs"`
+	Base     Text     `json:"base" doc:"where two selections are compared, the filter of the first; null: there is one selection"`
+	Head     Text     `json:"head" doc:"the filter of the second"`
 	By       []string `json:"by" doc:"the keys that make the groups"`
 	Metrics  []string `json:"metrics" doc:"the metrics that were asked for; empty: all"`
 	Known    []string `json:"known_metrics" doc:"all metrics that any of the runs has"`
@@ -99,7 +101,7 @@ type Subject struct {
 	SeqLen    *int64            `json:"seq_len" doc:"the length of a sequence"`
 	Params    map[string]string `json:"params" doc:"other parameters, in their canonical text"`
 	Machine   Text              `json:"machine" doc:"the machine it ran on"`
-	Side      Text              `json:"side" doc:"base or head, of bench --against"`
+	Side      Text              `json:"side" doc:"base or head, where two selections are compared, or of bench --against"`
 }
 
 // Point is what makes the point.

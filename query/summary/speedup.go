@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 type Comparison struct {
 	Axis       string             `json:"axis" doc:"what is compared; side: the two sides of bench --against"`
 	Baseline   string             `json:"baseline" doc:"the value that others are compared with"`
-	From       Origin             `json:"from" doc:"who named it: asked, sweep, variant (there is a variant of that name), sides"`
+	From       Origin             `json:"from" doc:"who named it: asked, sweep, variant (there is a variant of that name), sides (of bench --against), selections (base and head were asked for)"`
 	Metrics    []string           `json:"metrics" doc:"the primary metrics of the points"`
 	All        Ratios             `json:"all" doc:"all pairs"`
 	Groups     []NamedRatios      `json:"groups" doc:"the pairs of each group"`
@@ -31,14 +32,23 @@ type Comparison struct {
 	Verdicts   map[string]int     `json:"verdicts" doc:"number of pairs by verdict of compare; the sum is all.pairs"`
 	Reasons    map[string]int     `json:"reasons" doc:"of pairs without a verdict, by reason"`
 	Thresholds map[string]float64 `json:"thresholds" doc:"by metric, how large a change counts as one, as a share of the baseline; only of metrics in which that is the same for all pairs"`
+	Differs    []Difference       `json:"differs" doc:"in what two selections differ beside what was measured; empty in other comparisons"`
 
 	pairs []Pair
 	first int // the place of pairs among those of the report
 }
 
+// Name names the baseline of a comparison.
+func (c *Comparison) Name() string {
+	if c.From == FromSelections {
+		return "the base"
+	}
+	return c.Axis + "=" + c.Baseline
+}
+
 // Ratios sum speed-ups up. A speed-up is how many times as fast a point is as its baseline: below 1 it is slower.
 type Ratios struct {
-	Pairs         int      `json:"pairs" doc:"points that have a baseline"`
+	Pairs         int      `json:"pairs" doc:"points that have a baseline; of two selections also points that one of them lacks"`
 	Compared      int      `json:"compared" doc:"of these, pairs with a speed-up: both sides have a value, no result is wrong or unchecked, and it is known which values are better"`
 	Slower        int      `json:"slower" doc:"pairs with a speed-up below 1"`
 	Faster        int      `json:"faster" doc:"pairs with a speed-up above 1"`
@@ -72,7 +82,7 @@ type Pair struct {
 	Speedup  *float64 `json:"speedup" doc:"how many times as fast the point is; null where that cannot be said"`
 	Low      *float64 `json:"speedup_low" doc:"lower end of its 95 % interval; null where runs are too few for one"`
 	High     *float64 `json:"speedup_high" doc:"upper end"`
-	Verdict  string   `json:"verdict" doc:"what compare says: improved, regressed, unchanged, changed, inconclusive, estimate, failed, unsupported, fixed"`
+	Verdict  string   `json:"verdict" doc:"what compare says: improved, regressed, unchanged, changed, inconclusive, estimate, failed, unsupported, fixed; of two selections also missing (the head lacks it) and added (the base lacks it)"`
 	Reason   Text     `json:"reason" doc:"why there is no verdict"`
 	Control  bool     `json:"control" doc:"the sweep says that no change touches it: it is in no mean"`
 }
@@ -95,15 +105,25 @@ func (r *reading) compare(ctx context.Context, db *query.DB, chosen []baseline) 
 
 // against compares points with their baseline.
 func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Comparison, error) {
-	c := Comparison{Axis: b.axis, Baseline: b.value, From: b.from, Verdicts: map[string]int{}, Reasons: map[string]int{}, Thresholds: map[string]float64{}, first: len(r.report.Pairs)}
+	c := Comparison{Axis: b.axis, Baseline: b.value, From: b.from, Verdicts: map[string]int{}, Reasons: map[string]int{}, Thresholds: map[string]float64{}, Differs: []Difference{}, first: len(r.report.Pairs)}
+	var refused error
 	for _, p := range r.comparable() {
-		if err := r.pair(ctx, db, b, &c, &p); err != nil {
+		err := r.pair(ctx, db, b, &c, &p)
+		if errors.Is(err, query.ErrInput) { // nothing of this part matches
+			refused, err = err, nil
+		}
+		if err != nil {
 			return c, err
 		}
 	}
 	slices.Sort(c.Metrics)
-	if c.Metrics = slices.Compact(c.Metrics); c.Metrics == nil && b.from == FromAsked {
+	c.Metrics = slices.Compact(c.Metrics)
+	switch {
+	case c.Metrics != nil:
+	case b.from == FromAsked:
 		return c, fmt.Errorf("%w: report: no point of the selection has %s=%s beside other values", query.ErrInput, b.axis, b.value)
+	case b.from == FromSelections:
+		return c, refused
 	}
 	c.pairs = sorted(c.pairs, func(x, y *Pair) int {
 		if c := byName(string(x.Group), string(y.Group)); c != 0 {
@@ -137,33 +157,37 @@ func (r *reading) comparable() []part {
 	return []part{whole}
 }
 
-// pair adds the pairs of a part of the selection. Where nothing matches there are none.
+// pair adds the pairs of a part of the selection. That nothing of it can be compared is an ErrInput.
 func (r *reading) pair(ctx context.Context, db *query.DB, b baseline, c *Comparison, of *part) error {
 	byRatio := map[string]bool{}
-	req := compare.Request{Base: r.filterOf(of), Paired: true, Pages: func(rows []compare.Row) error {
+	req := compare.Request{Base: r.filterOf(r.req.Filter, of), Paired: true, Pages: func(rows []compare.Row) error {
 		for i := range rows {
 			p := pairOf(&rows[i])
 			if rows[i].Ratio {
 				byRatio[rows[i].Metric] = true
 			}
 			p.Comparison, p.Group = len(r.report.Comparisons), of.groups[p.PointID]
-			if b.from == FromSides {
+			if b.axis == axisSide {
 				p.Side = "head"
 			}
 			c.pairs = append(c.pairs, p)
 		}
 		return nil
 	}}
-	if b.from != FromSides {
+	switch b.from {
+	case FromSides:
+	case FromSelections:
+		req.Base, req.Head, req.Paired = r.filterOf(r.req.Base, of), r.filterOf(r.req.Filter, of), false
+	default:
 		req.Axis, req.Reference = b.axis, b.reference
 	}
 	found, err := compare.Compare(ctx, db, req)
-	if errors.Is(err, query.ErrInput) {
-		return nil
-	}
 	c.Metrics = append(c.Metrics, found.Metrics...)
 	for metric := range byRatio {
 		c.addThreshold(metric, found.Thresholds)
+	}
+	if b.from == FromSelections {
+		c.addDifferences(found.Differs)
 	}
 	return err
 }
@@ -275,7 +299,7 @@ func (c *Comparison) ratios(places []int) Ratios {
 // pairOf is what a row of compare says of a point and its baseline.
 func pairOf(row *compare.Row) Pair {
 	p := Pair{
-		Subject: subjectOf(row.HeadID, "", row.Identity), BaseID: Text(row.BaseID), Metric: Text(row.Metric), Unit: Text(row.Unit), Better: Text(row.Better),
+		Subject: subjectOf(cmp.Or(row.HeadID, row.BaseID), "", row.Identity), BaseID: Text(row.BaseID), Metric: Text(row.Metric), Unit: Text(row.Unit), Better: Text(row.Better),
 		Verdict: string(row.Verdict), Reason: Text(row.Reason), Control: row.Control,
 	}
 	p.Base, p.BaseRuns = measured(row.Base)

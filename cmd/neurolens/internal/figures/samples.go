@@ -20,6 +20,7 @@ const MostRuns = 2000
 // Sampled asks for the samples of runs.
 type Sampled struct {
 	samples.Request
+	Base  string // the filter of runs that those of Filter are compared with; empty: there is one selection
 	By    string // an axis, for a series for each of its values; empty: one for each point
 	Marks int    // how many marks the figure has at most; 0: figure.MostMarks
 }
@@ -27,6 +28,7 @@ type Sampled struct {
 // group is what is drawn as one: runs of a point, or a single run.
 type group struct {
 	name   string
+	side   string   // base or head, of two selections
 	places []int    // of its runs
 	run    string   // its id, where it is one
 	words  []string // of a filter, for its runs
@@ -36,6 +38,7 @@ type group struct {
 type sampled struct {
 	Maker
 	found  samples.Found
+	bases  int // how many of its runs are those of the base, which stand first
 	req    Sampled
 	title  string
 	groups []group
@@ -52,11 +55,13 @@ func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun boo
 	if len(found.Runs) == 0 {
 		return s, s.nothing()
 	}
-	subjects := make([]wording.Subject, len(found.Runs))
-	for i := range found.Runs {
-		r := &found.Runs[i]
-		subjects[i] = wording.Subject{Point: r.Point, Side: r.Side}
+	if req.Base != "" {
+		if req.By != "" {
+			return s, refused("--by %s and two selections: want one of them", plain(req.By))
+		}
+		return s, s.addBase(ctx, db)
 	}
+	subjects := s.subjects()
 	var names []string
 	s.title, names = named(subjects, axisColumns)
 	_, axes := wording.Axes(subjects, axisColumns)
@@ -74,6 +79,16 @@ func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun boo
 	s.gather(names, axes, byRun && one && req.By == "")
 	s.left()
 	return s, nil
+}
+
+// subjects are what the runs are of.
+func (s *sampled) subjects() []wording.Subject {
+	subjects := make([]wording.Subject, len(s.found.Runs))
+	for i := range s.found.Runs {
+		r := &s.found.Runs[i]
+		subjects[i] = wording.Subject{Point: r.Point, Side: r.Side}
+	}
+	return subjects
 }
 
 // gather puts runs of the same name together, which have the same values of axes, or each for itself.
@@ -178,6 +193,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	less := 0
 	for i, c := range curves {
 		if len(c.Steps) == 0 {
+			f.Series = append(f.Series, figure.Series{})
 			continue
 		}
 		if len(c.Steps) < c.Different {
@@ -187,6 +203,9 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 		f.Series = append(f.Series, s.curve(&found, &groups[i], c))
 	}
 	f.X.Scale = scaleOfSamples(values)
+	if req.Base != "" {
+		inPanels(f, groups)
+	}
 	if less > 0 {
 		f.Notes = append(f.Notes, term.Count(less, "curve")+" with more different values than there is room for: each mark is an exact quantile of all samples, with straight lines between")
 	}
@@ -198,7 +217,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 
 // curve is the distribution of a group.
 func (s *sampled) curve(found *samples.Found, g *group, c samples.Curve) figure.Series {
-	line := figure.Series{Name: g.name, Style: figure.Steps, Marks: make([]figure.Mark, len(c.Steps))}
+	line := figure.Series{Name: cmp.Or(g.side, g.name), Style: figure.Steps, Marks: make([]figure.Mark, len(c.Steps))}
 	if len(c.Steps) < c.Different { // the samples between two marks are nearer to a straight line than to a step after all of them
 		line.Style = figure.Line
 	}
@@ -208,7 +227,7 @@ func (s *sampled) curve(found *samples.Found, g *group, c samples.Curve) figure.
 		line.Marks[i] = figure.Mark{
 			X: step.Value, Y: share, Low: figure.Unknown(), High: figure.Unknown(), Run: g.run, Count: step.UpTo - before, Command: command,
 			Text: sentence(fmt.Sprintf("%s of samples up to %s", wording.Share(share), quantity(step.Value, s.found.Unit, s.found.Metric)),
-				fmt.Sprintf("%s of %s", term.Thousands(step.UpTo), term.Thousands(c.Samples)), g.name),
+				fmt.Sprintf("%s of %s", term.Thousands(step.UpTo), term.Thousands(c.Samples)), g.name, g.side),
 		}
 		before = step.UpTo
 	}
@@ -220,10 +239,14 @@ func (s *sampled) commandOf(found *samples.Found, g *group) string {
 	if len(g.places) == 1 {
 		return s.ofRun(found.Runs[g.places[0]].RunID)
 	}
-	if slices.ContainsFunc(g.words, func(word string) bool { return plain(word) != word }) { // nobody could type it
-		return s.ofRuns(s.req.Filter)
+	selection := s.req.Filter
+	if g.side == baseSide {
+		selection = s.req.Base
 	}
-	return s.ofRuns(s.req.Filter, g.words...)
+	if slices.ContainsFunc(g.words, func(word string) bool { return plain(word) != word }) { // nobody could type it
+		return s.ofRuns(selection)
+	}
+	return s.ofRuns(selection, g.words...)
 }
 
 // Runs draws samples in the order in which they were taken, run after run. Of several points each has a panel.
@@ -237,19 +260,23 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	f.Y = figure.Axis{Label: s.found.Metric, Unit: s.found.Unit, Own: true}
 	var values []float64
 	together := 0
-	for i := range s.groups {
-		found, _ := s.keep(s.groups[i : i+1])
-		most := cmp.Or(req.Marks, figure.MostMarks) / len(s.groups)
-		o, err := samples.InOrder(ctx, db, &found, most, min(most, placesIn(len(s.groups))))
+	panels := s.panels()
+	for _, groups := range panels {
+		found, kept := s.keep(groups)
+		most := cmp.Or(req.Marks, figure.MostMarks) / len(panels)
+		o, err := samples.InOrder(ctx, db, &found, most, min(most, placesIn(len(panels))))
 		if err != nil {
 			return nil, nil, err
 		}
-		p := figure.Panel{Title: s.groups[i].name, Series: s.inOrder(&found, o), Guides: s.boundaries(&found, o)}
+		p := figure.Panel{Title: groups[0].name, Series: s.inOrder(&found, o), Guides: s.boundaries(&found, o)}
+		if s.req.Base != "" {
+			p.Guides = whereHeadBegins(kept, o)
+		}
 		together = max(together, o.Each)
 		for _, part := range o.Parts {
 			values = append(values, part.Min, part.Max)
 		}
-		if len(s.groups) == 1 {
+		if len(panels) == 1 {
 			f.Series, f.Guides = p.Series, p.Guides
 		} else {
 			f.Panels = append(f.Panels, p)
@@ -260,7 +287,9 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 		f.Notes = append(f.Notes, fmt.Sprintf("up to %s in a row are put together in a mark: their median, from the least to the most", term.Count(together, "sample")))
 	}
 	warmup := "warm-up is left out"
-	if slices.ContainsFunc(f.Parts(), func(p figure.Panel) bool { return len(p.Guides) > 0 }) {
+	if s.req.Base != "" {
+		warmup += "; runs of the base stand first, and a line lies where those of the head begin"
+	} else if slices.ContainsFunc(f.Parts(), func(p figure.Panel) bool { return len(p.Guides) > 0 }) {
 		warmup += "; a line lies where the next run begins"
 	}
 	f.Notes = append(f.Notes, warmup)

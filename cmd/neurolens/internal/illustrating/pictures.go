@@ -120,16 +120,31 @@ func (a *artist) samples(ctx context.Context) []*htmlreport.Chart {
 	if len(ids) == 0 {
 		return nil
 	}
-	selection := filter.Arguments(a.report.Selection.Filter, "point_id~^("+strings.Join(ids, "|")+")")
-	req := figures.Sampled{Request: samples.Request{Filter: selection, Most: figures.MostRuns}, Marks: sampleMarks}
+	base, head := a.selections()
+	points := "point_id~^(" + strings.Join(ids, "|") + ")"
+	words := []string{filter.Arguments(head, points)}
+	req := figures.Sampled{Request: samples.Request{Filter: words[0], Most: figures.MostRuns}, Marks: sampleMarks}
+	if base != "" {
+		req.Base = filter.Arguments(base, points)
+		words = append(words, "--against", req.Base)
+	}
 	which := ""
-	if len(a.report.Points) > len(ids) {
-		which = fmt.Sprintf(", of the %d points of %s that %s", len(ids), term.Thousands(len(a.report.Points)), why(a.report.Pairs))
+	if all := different(a.report.Points); all > len(ids) {
+		which = fmt.Sprintf(", of the %d points of %s that %s", len(ids), term.Thousands(all), why(a.report.Pairs))
 	}
 	ecdf, _, err := a.maker.ECDF(ctx, a.db, req)
-	all := a.chart(drawn{ecdf, err}, func(f *figure.Figure) string { return "Distribution of " + f.X.Label + which }, "ecdf", selection)
+	all := a.chart(drawn{ecdf, err}, func(f *figure.Figure) string { return "Distribution of " + f.X.Label + which }, append([]string{"ecdf"}, words...)...)
 	runs, _, err := a.maker.Runs(ctx, a.db, req)
-	return append(all, a.chart(drawn{runs, err}, func(f *figure.Figure) string { return "Samples of " + f.Y.Label + " in their order" + which }, "runs", selection)...)
+	return append(all, a.chart(drawn{runs, err}, func(f *figure.Figure) string { return "Samples of " + f.Y.Label + " in their order" + which }, append([]string{"runs"}, words...)...)...)
+}
+
+// different is how many points there are: each may be there for two sides.
+func different(points []summary.Point) int {
+	ids := map[summary.Text]bool{}
+	for i := range points {
+		ids[points[i].PointID] = true
+	}
+	return len(ids)
 }
 
 // chosen are the points whose samples are drawn: those that changed most, each with its base, else those whose runs differ most.
@@ -205,26 +220,50 @@ func spread(p *summary.Point) float64 {
 
 // axes are the primary metric over one axis and over two.
 func (a *artist) axes() []*htmlreport.Chart {
-	req := figures.Points{All: a.report.Points, Filter: a.report.Selection.Filter, Sessions: a.report.Selection.Sessions}
+	req, which := a.points()
 	lines, err := a.maker.Lines(req)
-	all := a.chart(drawn{lines, err}, func(f *figure.Figure) string { return f.Y.Label + " over " + f.X.Label }, "lines", req.Filter)
+	all := a.chart(drawn{lines, err}, func(f *figure.Figure) string { return f.Y.Label + " over " + f.X.Label + which }, "lines", req.Filter)
 	heat, err := a.maker.Heatmap(req)
-	return append(all, a.chart(drawn{heat, err}, func(f *figure.Figure) string { return f.Values.Label + " over " + f.X.Label + " and " + f.Y.Label }, "heatmap", req.Filter)...)
+	return append(all, a.chart(drawn{heat, err}, func(f *figure.Figure) string {
+		return f.Values.Label + " over " + f.X.Label + " and " + f.Y.Label + which
+	}, "heatmap", req.Filter)...)
+}
+
+// selections are the filters of the base, empty where the report is about one selection, and of the runs that are drawn.
+func (a *artist) selections() (base, head string) {
+	s := &a.report.Selection
+	if s.Base == "" {
+		return "", s.Filter
+	}
+	return string(s.Base), string(s.Head)
+}
+
+// points are those that are drawn over axes, of two selections those of the head, and which these are, in words.
+func (a *artist) points() (req figures.Points, which string) {
+	base, head := a.selections()
+	req = figures.Points{All: a.report.Points, Filter: head, Sessions: a.report.Selection.Sessions}
+	if base == "" {
+		return req, ""
+	}
+	req.Sessions = 0
+	req.All = slices.DeleteFunc(slices.Clone(req.All), func(p summary.Point) bool { return p.Side == "base" })
+	return req, ", of the head"
 }
 
 // best is the primary metric against another one, where it is known which values of both are better.
 func (a *artist) best() []*htmlreport.Chart {
-	if len(a.report.Points) > mostPareto {
+	req, which := a.points()
+	if len(req.All) > mostPareto {
 		return nil
 	}
-	primary, other := metrics(a.report.Points)
+	primary, other := metrics(req.All)
 	if other == "" {
 		return nil
 	}
-	req := figures.Points{All: a.report.Points, Filter: a.report.Selection.Filter, X: primary, Y: other, Sessions: a.report.Selection.Sessions}
+	req.X, req.Y = primary, other
 	f, err := a.maker.Pareto(req)
 	return a.chart(drawn{f, err}, func(f *figure.Figure) string {
-		return f.X.Label + " and " + f.Y.Label + ": points that no other one beats in both"
+		return f.X.Label + " and " + f.Y.Label + which + ": points that no other one beats in both"
 	}, "pareto", "--x", primary, "--y", other, req.Filter)
 }
 

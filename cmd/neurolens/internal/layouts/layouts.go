@@ -27,7 +27,7 @@ func (f *Flags) Define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Layout, "layout", "", "write the files of another system: `NAME` is chapters, kernels, matrix, grid")
 	flags.StringVar(&f.OutDir, "out-dir", "", "with --layout: write to `DIR` (default: where that system does)")
-	flags.StringVar(&f.Against, "against", "", "with --layout kernels: a `FILTER` of runs to compare with, in regressions.md")
+	flags.StringVar(&f.Against, "against", "", "compare with the runs of a `FILTER`; with --layout kernels in regressions.md")
 	flags.StringVar(&f.Check, "check", "", "check files of a layout: a `DIR` or a file")
 	completion.Words(cmd, "layout", words(layout.All))
 }
@@ -52,7 +52,15 @@ func words(of []layout.Layout) []cobra.Completion {
 }
 
 // Asked tells whether a report is to be written in a layout.
-func (f *Flags) Asked() bool { return f.Layout+f.OutDir+f.Against != "" }
+func (f *Flags) Asked() bool { return f.Layout+f.OutDir != "" }
+
+// Base is the filter of the runs that a report in no layout compares with.
+func (f *Flags) Base() string {
+	if f.Asked() {
+		return ""
+	}
+	return f.Against
+}
 
 // Session is the layout of the folder of a session. Where one is named and no folder, the folder is that of the system.
 func (f *Flags) Session() (layout.Layout, error) {

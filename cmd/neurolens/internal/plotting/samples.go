@@ -1,12 +1,14 @@
 package plotting
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/samples"
@@ -15,26 +17,30 @@ import (
 // ecdf is plot ecdf.
 func ecdf(h Host) *cobra.Command {
 	return h.ofSamples(figure.ECDF, figures.Maker.ECDF, &cobra.Command{
-		Use:   "ecdf [FILTER...]",
+		Use:   "ecdf [FILTER... | BASE HEAD]",
 		Short: "The distribution of samples, a curve for each point or run",
 		Long: `Draw which share of the samples is up to each value: all runs of a point are one
 curve, and of a single point each run is one. --by AXIS makes a curve for each
-value of an axis. Failed runs and passes of a profiler are left out, and so is
-warm-up. Every mark lies on the distribution of all samples, however many.`,
+value of an axis. Of two selections (BASE HEAD, as compare takes them, or
+--against BASE) each point has a panel with a curve for each side. Failed runs
+and passes of a profiler are left out, and so is warm-up. Every mark lies on the
+distribution of all samples, however many.`,
 		Example: `  neurolens plot ecdf session=last
-  neurolens plot ecdf benchmark=matmul dim=64 --by backend -o backends.svg`,
+  neurolens plot ecdf benchmark=matmul dim=64 --by backend -o backends.svg
+  neurolens plot ecdf session=last~1 session=last`,
 	})
 }
 
 // runs is plot runs.
 func runs(h Host) *cobra.Command {
 	return h.ofSamples(figure.Runs, figures.Maker.Runs, &cobra.Command{
-		Use:   "runs [FILTER...]",
+		Use:   "runs [FILTER... | BASE HEAD]",
 		Short: "Samples in the order in which they were taken",
 		Long: `Draw samples in the order in which they were taken, run after run, so that
 drift, bursts and throttling are seen; runs with a warning are marked. Of
 several points each has a panel, 12 at most. Of many samples some in a row are
-put together: their median, from the least to the most.`,
+put together: their median, from the least to the most. Of two selections (BASE
+HEAD, or --against BASE) the runs of the base stand first in the panel.`,
 		Example: `  neurolens plot runs session=last dim=64
   neurolens plot runs run=5DPX2E7B -o run.png`,
 	})
@@ -43,12 +49,14 @@ put together: their median, from the least to the most.`,
 type madeOfSamples func(m figures.Maker, ctx context.Context, db *query.DB, req figures.Sampled) (*figure.Figure, *samples.Found, error)
 
 func (h Host) ofSamples(kind figure.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
-	var metric, since, by string
+	var metric, since, by, against string
 	cmd.Flags().StringVar(&metric, "metric", "", "the metric `NAME` (default: the primary one of most runs)")
 	cmd.Flags().StringVar(&since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
 	cmd.Flags().StringVar(&by, "by", "", "runs with one value of an `AXIS` belong together, not those of a point")
+	cmd.Flags().StringVar(&against, "against", "", "draw the runs of a `FILTER` beside them, as the base")
 	return h.of(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
-		req := figures.Sampled{Request: samples.Request{Filter: filter.Arguments(args...), Metric: metric, Most: figures.MostRuns}, By: by}
+		base, head := filter.TwoSides(against, args)
+		req := figures.Sampled{Request: samples.Request{Filter: head, Metric: metric, Most: figures.MostRuns}, Base: base, By: by}
 		if since != "" {
 			var err error
 			if req.Since, err = filter.Time("--since", since, d.Reader().Now); err != nil {
@@ -61,6 +69,9 @@ func (h Host) ofSamples(kind figure.Kind, made madeOfSamples, cmd *cobra.Command
 				return err
 			}
 			h.NotNumbers(found.NotNumbers)
+			if base != "" {
+				f.Notes = append([]string{"base: " + term.OneLine(base) + "; head: " + term.OneLine(cmp.Or(head, "all runs"))}, f.Notes...)
+			}
 			return d.write(f)
 		})
 	})

@@ -26,6 +26,7 @@ var advices = []advice{
 	}},
 	{summary.RuleRegressed, "each point against the baseline, the worst first", comparing},
 	{summary.RuleSlower, "each point against the baseline, the worst first", comparing},
+	{summary.RuleRegressed, "what else changed between the two selections, ranked", explaining},
 	{summary.RuleNoBaseline, "speed-ups over it", func(m Maker, d *Document) string {
 		for _, f := range d.Findings {
 			if f.Rule == summary.RuleNoBaseline {
@@ -62,15 +63,34 @@ func comparing(m Maker, d *Document) string {
 	if len(d.Comparisons) == 0 {
 		return ""
 	}
-	c := d.Comparisons[0]
-	runs := strings.Join(d.words(""), " ")
-	if runs == "" {
-		runs = "''"
+	return m.command("compare", d.compared(&d.Comparisons[0])...)
+}
+
+// explaining is the command that ranks what else changed between two selections.
+func explaining(m Maker, d *Document) string {
+	if d.Selection.Base == "" {
+		return ""
 	}
-	if c.From == summary.FromSides {
-		return m.command("compare", runs)
+	return m.command("explain", d.compared(&d.Comparisons[0])...)
+}
+
+// compared are the arguments of compare, and of what else takes the same ones, for a comparison; more narrows each selection.
+func (d *Document) compared(c *summary.Comparison, more ...string) (words []string) {
+	selections := []string{d.Selection.Filter}
+	switch c.From {
+	case summary.FromSelections:
+		selections = []string{string(d.Selection.Base), string(d.Selection.Head)}
+	case summary.FromSides:
+	default:
+		words = []string{"--matrix", term.ShellWord(c.Axis + "=" + c.Baseline)}
 	}
-	return m.command("compare", "--matrix", term.ShellWord(c.Axis+"="+c.Baseline), runs)
+	for i, selection := range selections {
+		if len(more) > 0 {
+			selection = filter.Arguments(selection, more[min(i, len(more)-1)])
+		}
+		words = append(words, term.ShellWord(selection))
+	}
+	return words
 }
 
 // filterWord is a text as the value of a filter.

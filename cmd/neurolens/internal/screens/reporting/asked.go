@@ -24,6 +24,7 @@ type Asked struct {
 	HTML     string   // likewise
 	Format   string   // --format; empty: not given
 	Baseline string   // AXIS=VALUE
+	Against  string   // the filter of the base; empty: not given
 	By       []string // keys of groups
 	Metrics  []string // each once
 	All      bool     // all runs, not those of the last session
@@ -31,17 +32,17 @@ type Asked struct {
 
 // Request makes a request of it and of the words of a filter, and settles where the forms go. Its errors are the asker's to mend.
 func (a *Asked) Request(words []string) (summary.Request, error) {
-	req := summary.Request{Filter: filter.Arguments(words...), By: a.By, Metrics: a.Metrics}
+	base, head, err := a.sides(words)
+	req := summary.Request{Base: base, Filter: head, By: a.By, Metrics: a.Metrics}
 	switch {
+	case err != nil:
+		return req, err
 	case a.All && len(words) > 0:
 		return req, fmt.Errorf("report: --all is without a filter, got %q", req.Filter)
 	case a.MD == "-" && a.JSON == "-" || a.HTML == "-" && (a.MD == "-" || a.JSON == "-"):
 		return req, errors.New("report: one of --md -, --json - and --html - can be standard output")
 	case a.Format != "" && a.Format != output.FormatMD && a.Format != output.FormatJSON:
 		return req, fmt.Errorf("report: --format %s: want md or json", a.Format)
-	}
-	if err := oneSession(words); err != nil {
-		return req, err
 	}
 	if !a.All && strings.TrimSpace(req.Filter) == "" {
 		req.Filter = lastSession
@@ -63,23 +64,24 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 	return req, nil
 }
 
-// oneSession refuses two sides, as compare takes them: words of a filter all hold, and no run is of two sessions.
-func oneSession(words []string) error {
-	of := func(word string) bool {
-		return strings.HasPrefix(word, filter.KeySession+"=") && !strings.ContainsAny(word, ", \t\n")
+// sides are the filters of the base, if there is one, and of the runs that are reported: --against names the base, and so do two
+// arguments as compare takes them, which no run can match both.
+func (a *Asked) sides(words []string) (base, head string, err error) {
+	switch base, head = filter.TwoSides(a.Against, words); {
+	case base == "":
+	case a.All:
+		return "", "", errors.New("report: --all is one selection: want a filter for each of two")
+	case a.Baseline != "":
+		return "", "", fmt.Errorf("report: --baseline %s and two selections: want one of them", term.OneLine(a.Baseline))
 	}
-	if len(words) != 2 || words[0] == words[1] || !of(words[0]) || !of(words[1]) {
-		return nil
-	}
-	both := term.ShellWord(words[0]) + " " + term.ShellWord(words[1])
-	return fmt.Errorf("report: no run is of %s and of %s: neurolens compare %s says what changed, and neurolens plot forest %s draws it", words[0], words[1], both, both)
+	return base, head, nil
 }
 
 // Sessions names the newest sessions of a request by their ids: what a report says, and its commands, are true of them when there are
 // newer ones. It says what else may be meant where no runs were named: the last session may go on from others, of which it counts runs
 // as its own.
 func (a *Asked) Sessions(ctx context.Context, db *query.DB, req *summary.Request, stderr io.Writer) error {
-	if req.Filter == lastSession {
+	if req.Filter == lastSession && req.Base == "" {
 		ids, err := db.LastSessions(ctx)
 		if err != nil {
 			return err
@@ -88,9 +90,14 @@ func (a *Asked) Sessions(ctx context.Context, db *query.DB, req *summary.Request
 			fmt.Fprintln(stderr, "neurolens: the last session goes on from another one, whose runs are not in the report; with all of them: neurolens report session="+strings.Join(ids, ","))
 		}
 	}
-	lasting, err := named(req.Filter, func(session string) (string, error) { return idOf(ctx, db.Quiet(), session) })
-	req.Filter = lasting
-	return err
+	for _, text := range []*string{&req.Base, &req.Filter} {
+		lasting, err := named(*text, func(session string) (string, error) { return idOf(ctx, db.Quiet(), session) })
+		if err != nil {
+			return err
+		}
+		*text = lasting
+	}
+	return nil
 }
 
 // newest finds sessions of a filter that are counted from the last one.

@@ -30,24 +30,30 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestTwoSides: two sessions, as compare takes them, are refused with the commands that compare them.
+// TestTwoSides: two arguments that no run can match both are base and head, as for compare; --against names the base of any head.
 func TestTwoSides(t *testing.T) {
 	for _, test := range []struct {
-		words []string
-		want  string
+		asked      Asked
+		words      []string
+		base, head string
+		err        string
 	}{
-		{[]string{"session=last~1", "session=last"}, "report: no run is of session=last~1 and of session=last: neurolens compare 'session=last~1' session=last says what changed, and neurolens plot forest 'session=last~1' session=last draws it"},
-		{[]string{"session=last", "session=last"}, ""},
-		{[]string{"session=A,B", "session=B"}, ""},
-		{[]string{"session=A or session=B", "session=B"}, ""},
-		{[]string{"session=A", "or", "session=B"}, ""},
+		{words: []string{"session=last~1", "session=last"}, base: "session=last~1", head: "session=last"},
+		{words: []string{"backend=torch or dim=1", "backend=cpu"}, head: "(backend=torch or dim=1) backend=cpu"},
+		{words: []string{"session=last", "session=last"}, head: "session=last session=last"},
+		{words: []string{"session=A", "or", "session=B"}, head: "session=A or session=B"},
+		{asked: Asked{Against: "baseline=main"}, base: "baseline=main", head: "session=last"},
+		{asked: Asked{Against: "a=1 or b=2"}, words: []string{"dim=64"}, base: "(a=1 or b=2)", head: "dim=64"},
+		{asked: Asked{Against: "baseline=main", Baseline: "backend=cpu"}, err: "report: --baseline backend=cpu and two selections: want one of them"},
+		{asked: Asked{Against: "baseline=main", All: true}, err: "report: --all is one selection: want a filter for each of two"},
 	} {
+		req, err := test.asked.Request(test.words)
 		got := ""
-		if _, err := (&Asked{}).Request(test.words); err != nil {
+		if err != nil {
 			got = err.Error()
 		}
-		if got != test.want {
-			t.Errorf("%q: got %s, want %s", test.words, got, test.want)
+		if got != test.err || err == nil && (req.Base != test.base || req.Filter != test.head) {
+			t.Errorf("%q: got %s against %s, %s", test.words, req.Filter, req.Base, got)
 		}
 	}
 }

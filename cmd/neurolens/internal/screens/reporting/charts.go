@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -43,7 +44,7 @@ const (
 
 // change is a pair in words.
 func (s *sheet) change(p *summary.Pair) string {
-	text := fmt.Sprintf("%s: %s → %s, %s", s.names.name(&p.Subject), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit), times(p.Speedup))
+	text := fmt.Sprintf("%s: %s → %s, %s", s.names.pair(p), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit), times(p.Speedup))
 	if p.Low != nil && p.High != nil {
 		text += fmt.Sprintf(", 95 %% interval %s … %s", times(p.Low), times(p.High))
 	}
@@ -55,6 +56,14 @@ func (s *sheet) runsOf(id summary.Text) string {
 	return s.command("ls", s.d.words("point_id="+string(id))...)
 }
 
+// ofPair is the command that compares a pair alone.
+func (s *sheet) ofPair(c *summary.Comparison, p *summary.Pair) string {
+	if c.From != summary.FromSelections {
+		return s.runsOf(p.PointID)
+	}
+	return s.command("compare", s.d.compared(c, "point_id="+string(cmp.Or(p.BaseID, p.PointID)), "point_id="+string(p.PointID))...)
+}
+
 // numberOf is a value, or one that is not known.
 func numberOf(v *float64) float64 {
 	if v == nil {
@@ -63,18 +72,23 @@ func numberOf(v *float64) float64 {
 	return *v
 }
 
+// drawn is a chart of a comparison, with the command that draws it.
+func (s *sheet) drawn(f *figure.Figure, c *summary.Comparison) *htmlreport.Chart {
+	return &htmlreport.Chart{Figure: f, Command: s.command("plot", append([]string{string(f.Kind)}, s.d.compared(c)...)...)}
+}
+
 // forest draws the speed-ups of pairs with their intervals, in the order of the table.
 func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport.Chart {
-	f := &figure.Figure{Kind: figure.Forest, Title: "Speed-ups over " + nameOf(c) + ", with 95 % intervals", X: figure.Axis{Label: "speed-up", Better: figure.Higher}}
+	f := &figure.Figure{Kind: figure.Forest, Title: "Speed-ups over " + c.Name() + ", with 95 % intervals", X: figure.Axis{Label: "speed-up", Better: figure.Higher}}
 	byVerdict := map[string]int{}
 	var all []float64
 	drawn := mixed(pairs)
 	for _, p := range drawn {
 		k := figure.Mark{
 			X: *p.Speedup, Y: float64(len(f.Y.Categories)), Low: numberOf(p.Low), High: numberOf(p.High), Point: string(p.PointID),
-			Word: p.Verdict, Label: times(p.Speedup), Text: s.change(p), Command: s.runsOf(p.PointID),
+			Word: p.Verdict, Label: times(p.Speedup), Text: s.change(p), Command: s.ofPair(c, p),
 		}
-		f.Y.Categories = append(f.Y.Categories, s.names.name(&p.Subject))
+		f.Y.Categories = append(f.Y.Categories, s.names.pair(p))
 		at, known := byVerdict[p.Verdict]
 		if !known {
 			at = len(f.Series)
@@ -96,7 +110,7 @@ func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport
 	if more := c.All.Compared - len(f.Y.Categories); more > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: those of each verdict that changed most.", term.Thousands(len(f.Y.Categories)), term.Count(c.All.Compared, "pair")))
 	}
-	return &htmlreport.Chart{Figure: f}
+	return s.drawn(f, c)
 }
 
 // margin draws the line of no change, and how far from it a speed-up counts as none, which it says where that differs.
@@ -136,7 +150,10 @@ func mixed(pairs []*summary.Pair) []*summary.Pair {
 
 // othersOf names what a comparison compares with its baseline.
 func othersOf(c *summary.Comparison) string {
-	if len(c.Values) == 1 {
+	switch {
+	case c.From == summary.FromSelections:
+		return "the head"
+	case len(c.Values) == 1:
 		return c.Axis + "=" + string(c.Values[0].Name)
 	}
 	return "the other values of " + c.Axis
@@ -144,7 +161,7 @@ func othersOf(c *summary.Comparison) string {
 
 // scatter draws the value of each pair against its base.
 func (s *sheet) scatter(c *summary.Comparison, pairs []*summary.Pair) *htmlreport.Chart {
-	f := &figure.Figure{Kind: figure.Scatter, Title: "Each point against " + nameOf(c)}
+	f := &figure.Figure{Kind: figure.Scatter, Title: "Each point against " + c.Name()}
 	byVerdict := map[string]int{}
 	var all []float64
 	drawn, unit, metric, better := 0, summary.Text(""), summary.Text(""), figure.Better("")
@@ -161,7 +178,7 @@ func (s *sheet) scatter(c *summary.Comparison, pairs []*summary.Pair) *htmlrepor
 		}
 		drawn++
 		f.Series[at].Marks = append(f.Series[at].Marks, figure.Mark{
-			X: *p.Base, Y: *p.Value, Low: figure.Unknown(), High: figure.Unknown(), Point: string(p.PointID), Word: p.Verdict, Text: s.change(p), Command: s.runsOf(p.PointID),
+			X: *p.Base, Y: *p.Value, Low: figure.Unknown(), High: figure.Unknown(), Point: string(p.PointID), Word: p.Verdict, Text: s.change(p), Command: s.ofPair(c, p),
 		})
 		all = append(all, *p.Base, *p.Value)
 	}
@@ -169,13 +186,13 @@ func (s *sheet) scatter(c *summary.Comparison, pairs []*summary.Pair) *htmlrepor
 		return nil
 	}
 	scale := scaleOf(all, 100)
-	f.X = figure.Axis{Label: string(metric) + " of " + nameOf(c), Unit: string(unit), Scale: scale}
+	f.X = figure.Axis{Label: string(metric) + " of " + c.Name(), Unit: string(unit), Scale: scale}
 	f.Y = figure.Axis{Label: string(metric) + " of " + othersOf(c), Unit: string(unit), Scale: scale, Better: better}
 	f.Guides = []figure.Guide{{Along: figure.Diagonal, Text: "no change"}}
 	if more := c.All.Compared - drawn; more > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: those of %s that changed most.", term.Thousands(drawn), term.Count(c.All.Compared, "pair"), metric))
 	}
-	return &htmlreport.Chart{Figure: f}
+	return s.drawn(f, c)
 }
 
 // scaleOf is logarithmic where values are positive and the largest is so many times the smallest.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/htmlreport"
@@ -84,7 +85,7 @@ func (s *sheet) pictures(id, title string, charts []*htmlreport.Chart) {
 
 // selected says which runs the page is about.
 func (s *sheet) selected() string {
-	return cmp.Or(s.d.Selection.Filter, "all runs") + " · " + s.d.sessions()
+	return s.d.selected() + " · " + s.d.sessions()
 }
 
 // tallies are what somebody wants to see first: how many points changed, where there is something to compare with, and how runs ended.
@@ -109,11 +110,7 @@ func (s *sheet) tallies(trends []Trend) (all []htmlreport.Tally) {
 	}
 	for _, v := range verdictOrder {
 		if n := verdicts[string(v)]; v != judge.Unchanged || n > 0 {
-			word := string(v)
-			if v == judge.Estimate {
-				word = "estimated"
-			}
-			add(n, plural(n, "pair")+" "+word, toneOf(string(v)))
+			add(n, tallied(v, n), toneOf(string(v)))
 		}
 	}
 	c := &s.d.Counts
@@ -129,6 +126,19 @@ func (s *sheet) tallies(trends []Trend) (all []htmlreport.Tally) {
 	return all
 }
 
+// tallied says what pairs of a verdict are.
+func tallied(verdict judge.Verdict, n int) string {
+	switch verdict {
+	case "missing":
+		return plural(n, "point") + " missing on the head"
+	case "added":
+		return plural(n, "point") + " new on the head"
+	case judge.Estimate:
+		return plural(n, "pair") + " estimated"
+	}
+	return plural(n, "pair") + " " + string(verdict)
+}
+
 func failedWord(n int) string { return "failed " + plural(n, "run") }
 
 func plural(n int, noun string) string {
@@ -140,7 +150,7 @@ func plural(n int, noun string) string {
 
 // verdictOrder is the order in which pairs stand, the worst first.
 var verdictOrder = []judge.Verdict{
-	judge.Regressed, "failed", "missing", judge.Improved, "fixed", judge.Changed, judge.Inconclusive, judge.Estimate, judge.Unchanged, "unsupported",
+	judge.Regressed, "failed", "missing", judge.Improved, "fixed", judge.Changed, judge.Inconclusive, judge.Estimate, judge.Unchanged, "unsupported", "added",
 }
 
 // toneOf is what a verdict says.
@@ -190,7 +200,7 @@ const mostPairs = 100
 func (s *sheet) changes() {
 	for i := range s.d.Comparisons {
 		c := &s.d.Comparisons[i]
-		part := htmlreport.Section{ID: fmt.Sprintf("changes-%d", i+1), Title: "What changed against " + nameOf(c), Text: []string{verdictsText(c)}}
+		part := htmlreport.Section{ID: fmt.Sprintf("changes-%d", i+1), Title: "What changed against " + c.Name(), Text: []string{verdictsText(c)}}
 		changed, rest := s.ranked(i)
 		byChange := slices.Concat(changed, rest)
 		for _, chart := range []*htmlreport.Chart{s.forest(c, byChange), s.scatter(c, byChange)} {
@@ -202,7 +212,7 @@ func (s *sheet) changes() {
 			part.Tables = append(part.Tables, s.pairs(part.ID, part.Title, changed))
 		}
 		restTable := func() *htmlreport.Table {
-			return s.pairs(part.ID+"-rest", "Not changed by verdict, against "+nameOf(c), rest)
+			return s.pairs(part.ID+"-rest", "Not changed by verdict, against "+c.Name(), rest)
 		}
 		switch {
 		case len(rest) == 0:
@@ -214,7 +224,45 @@ func (s *sheet) changes() {
 			})
 		}
 		s.add(part)
+		s.differences(c)
 	}
+}
+
+// mostDifferences is how many facts a table has in which two selections differ.
+const mostDifferences = 40
+
+// differences are the facts in which two selections differ.
+func (s *sheet) differences(c *summary.Comparison) {
+	if len(c.Differs) == 0 {
+		return
+	}
+	t := &htmlreport.Table{ID: "differs", Title: "What differs between base and head", Columns: []htmlreport.Column{{Header: "kind"}, {Header: "fact"}, {Header: "base"}, {Header: "head"}}}
+	for i := range c.Differs[:min(len(c.Differs), mostDifferences)] {
+		d := &c.Differs[i]
+		name := cmp.Or(environmentNames[d.Name], d.Name)
+		t.Rows = append(t.Rows, htmlreport.Row{Cells: []htmlreport.Cell{{Text: string(d.Kind)}, {Text: name}, {Text: factValues(d.Name, d.Base)}, {Text: factValues(d.Name, d.Head)}}})
+	}
+	if more := len(c.Differs) - len(t.Rows); more > 0 {
+		t.Below = append(t.Below, term.Count(more, "more fact")+" "+term.IsAre(more)+" in the JSON form (--json).")
+	}
+	s.add(htmlreport.Section{
+		ID: "differs", Title: t.Title, Tables: []*htmlreport.Table{t},
+		Items: []htmlreport.Item{{Text: "A fact that differs may be the reason for a change, or only stand beside it. This ranks them:", Command: explaining(s.Maker, s.d)}},
+	})
+}
+
+// factValues are the values of a fact on a side.
+func factValues(name string, values []string) string {
+	const most = 3
+	texts := make([]string, 0, most)
+	for _, v := range values[:min(len(values), most)] {
+		texts = append(texts, cmp.Or(environmentText(name, v), v))
+	}
+	text := strings.Join(texts, ", ")
+	if more := len(values) - most; more > 0 {
+		text += fmt.Sprintf(" and %s more", term.Thousands(more))
+	}
+	return wording.OrUnknown(text)
 }
 
 // trends is what changed over sessions, what got worse first.
@@ -289,7 +337,7 @@ func (s *sheet) pairs(id, title string, pairs []*summary.Pair) *htmlreport.Table
 			verdict += " (" + reasonText(string(p.Reason)) + ")"
 		}
 		t.Rows = append(t.Rows, htmlreport.Row{Key: string(p.PointID), Cells: []htmlreport.Cell{
-			{Text: s.names.name(&p.Subject)},
+			{Text: s.names.pair(p)},
 			amount(p.Base, p.Unit), amount(p.Value, p.Unit), ratio(p.Speedup, times(p.Speedup)),
 			{Text: interval},
 			{Text: verdict, Tone: toneOf(p.Verdict)},

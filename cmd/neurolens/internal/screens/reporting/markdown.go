@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -74,8 +75,11 @@ func (p page) head() {
 	d := p.d
 	p.title(1, "Benchmark report")
 	filter := "all runs"
-	if d.Selection.Filter != "" {
-		filter = code(d.Selection.Filter)
+	switch s := d.Selection; {
+	case s.Base != "":
+		filter = code(string(s.Head)) + " against " + code(string(s.Base))
+	case s.Filter != "":
+		filter = code(s.Filter)
 	}
 	fmt.Fprintf(p.w, "%s · %s · made %s by %s\n\n", filter, term.MarkdownText(d.sessions()), d.MadeAt.Format("2006-01-02 15:04 UTC"), term.MarkdownText(d.MadeBy))
 	for _, line := range d.headlines() {
@@ -95,6 +99,14 @@ func (d *Document) headlines() []string {
 		lines = append(lines, note)
 	}
 	return lines
+}
+
+// selected says which runs the report is about.
+func (d *Document) selected() string {
+	if s := d.Selection; s.Base != "" {
+		return "head: " + string(s.Head) + " · base: " + string(s.Base)
+	}
+	return cmp.Or(d.Selection.Filter, "all runs")
 }
 
 // sessions says how many sessions the runs are of, and when they ran.

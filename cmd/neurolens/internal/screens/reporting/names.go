@@ -48,6 +48,13 @@ func text(s *summary.Subject, column string) string {
 	return output.Text(p.Value(column))
 }
 
+// pair names the points of a pair, whose sides need not be told.
+func (n namer) pair(p *summary.Pair) string {
+	subject := p.Subject
+	subject.Side = ""
+	return n.name(&subject)
+}
+
 // name names a point. One that differs in nothing from others has its benchmark or its model for a name.
 func (n namer) name(s *summary.Subject) string {
 	constants, _ := wording.AxesBut([]wording.Subject{{Point: s.Point(), Side: string(s.Side)}}, wording.RunColumns, func(name string) bool { return n.same[name] || n.same["param."+name] })

@@ -17,20 +17,17 @@ import (
 func (d *Document) headline(c *summary.Comparison) string {
 	a := &c.All
 	if a.Compared == 0 {
-		return fmt.Sprintf("against %s: none of %s has a speed-up", nameOf(c), term.Count(a.Pairs, "pair"))
+		return fmt.Sprintf("against %s: none of %s has a speed-up", c.Name(), term.Count(a.Pairs, "pair"))
 	}
-	return fmt.Sprintf("against %s: %s of %s slower by estimate, %s regressed by verdict; geometric mean %s, median %s, best %s, worst %s", nameOf(c),
+	return fmt.Sprintf("against %s: %s of %s slower by estimate, %s regressed by verdict; geometric mean %s, median %s, best %s, worst %s", c.Name(),
 		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), times(a.GeometricMean), times(a.Median), times(a.Best), times(a.Worst))
 }
-
-// nameOf names the baseline of a comparison.
-func nameOf(c *summary.Comparison) string { return c.Axis + "=" + c.Baseline }
 
 // speedups are the comparisons, in all and for each group, benchmark and value of the axis.
 func (p page) speedups() {
 	for i := range p.d.Comparisons {
 		c := &p.d.Comparisons[i]
-		p.title(2, "Speed-up over "+nameOf(c))
+		p.title(2, "Speed-up over "+c.Name())
 		p.line("%s. A speed-up below 1 is slower. It is estimated of pairs of runs, so of few runs that vary much it need not be the ratio of the medians above.", capital(p.d.headline(c)))
 		if c.All.Compared == 1 {
 			p.line("The only one: %s.", p.pairText(c.All.BestPair))
@@ -132,7 +129,7 @@ func (p page) ratios(what string, rows []summary.NamedRatios, all summary.Ratios
 // pairText is a pair in words.
 func (p page) pairText(place *int) string {
 	pair := &p.d.Pairs[*place]
-	return fmt.Sprintf("%s, %s instead of %s: %s", times(pair.Speedup), quantity(pair.Value, pair.Unit), quantity(pair.Base, pair.Unit), p.names.name(&pair.Subject))
+	return fmt.Sprintf("%s, %s instead of %s: %s", times(pair.Speedup), quantity(pair.Value, pair.Unit), quantity(pair.Base, pair.Unit), p.names.pair(pair))
 }
 
 // against is a comparison as a column of results.
@@ -148,7 +145,7 @@ type pairKey struct{ point, machine summary.Text }
 func columnsOf(d *Document) []against {
 	all := make([]against, len(d.Comparisons))
 	for i := range d.Comparisons {
-		all[i] = against{nameOf(&d.Comparisons[i]), make(map[pairKey]*summary.Pair, d.Comparisons[i].All.Pairs)}
+		all[i] = against{d.Comparisons[i].Name(), make(map[pairKey]*summary.Pair, d.Comparisons[i].All.Pairs)}
 	}
 	for i := range d.Pairs {
 		pair := &d.Pairs[i]

@@ -1,0 +1,132 @@
+package figures
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/samples"
+)
+
+// The sides of two selections.
+const (
+	baseSide = "base"
+	headSide = "head"
+)
+
+// addBase adds the runs of the base before those of the head, and puts the runs of each side of a point together.
+func (s *sampled) addBase(ctx context.Context, db *query.DB) error {
+	req := s.req.Request
+	req.Filter, req.Metric = s.req.Base, s.found.Metric
+	of, err := samples.Find(ctx, db, req)
+	switch {
+	case err != nil:
+		return err
+	case len(of.Runs) == 0:
+		return refused("no run of the base is ok and has samples of %s: neurolens ls shows what became of them", plain(s.found.Metric))
+	case of.Unit != s.found.Unit:
+		return refused("%s is in %s on the base and in %s on the head: samples of two units are not drawn together", plain(s.found.Metric), of.Unit, s.found.Unit)
+	}
+	s.bases = len(of.Runs)
+	s.found.Runs = append(of.Runs, s.found.Runs...)
+	s.found.Matching, s.found.Looked = s.found.Matching+of.Matching, s.found.Looked+of.Looked
+	s.found.Other, s.found.Failed = s.found.Other+of.Other, s.found.Failed+of.Failed
+	s.gatherSides()
+	s.left()
+	return nil
+}
+
+// sideOf is which side a run is on.
+func (s *sampled) sideOf(run int) string {
+	if run < s.bases {
+		return baseSide
+	}
+	return headSide
+}
+
+// gatherSides makes a group of the runs of each side of a point, those of a point next to one another. Points of two sides are the same
+// where they agree in all but what is constant on each side, as in a comparison.
+func (s *sampled) gatherSides() {
+	constants, varying := wording.Axes(s.subjects(), axisColumns)
+	varying = slices.DeleteFunc(varying, func(x wording.Axis) bool { return s.tellsSides(x.Values) })
+	s.title = plain(strings.Join(constants, " · "))
+	names := wording.PointNames(varying, len(s.found.Runs))
+	type side struct{ point, side string }
+	at := map[side]int{}
+	for i, name := range names {
+		key := side{cmp.Or(plain(name), s.title), s.sideOf(i)}
+		place, known := at[key]
+		if !known {
+			place = len(s.groups)
+			at[key] = place
+			g := group{name: key.point, side: key.side}
+			for _, x := range varying {
+				g.words = append(g.words, wordOf(x, i))
+			}
+			s.groups = append(s.groups, g)
+		}
+		s.groups[place].places = append(s.groups[place].places, i)
+	}
+	s.keepBoth()
+}
+
+// tellsSides tells whether values are constant on each side.
+func (s *sampled) tellsSides(values []string) bool {
+	others := func(of []string) bool {
+		return slices.ContainsFunc(of, func(v string) bool { return v != of[0] })
+	}
+	return !others(values[:s.bases]) && !others(values[s.bases:])
+}
+
+// keepBoth orders the groups by their points, and keeps of these the ones that both sides have, as many as there is room for: those that were measured
+// last.
+func (s *sampled) keepBoth() {
+	last, sides := map[string]int{}, map[string]int{}
+	for _, g := range s.groups {
+		last[g.name] = max(last[g.name], g.places[len(g.places)-1])
+		sides[g.name]++
+	}
+	all := len(sides)
+	s.groups = slices.DeleteFunc(s.groups, func(g group) bool { return sides[g.name] < 2 })
+	if both := len(s.groups) / 2; both < all {
+		s.notes = append(s.notes, shown(both, all, "points", "those that both sides have"))
+	}
+	slices.SortStableFunc(s.groups, func(a, b group) int { return cmp.Compare(last[b.name], last[a.name]) })
+	if points := len(s.groups) / 2; points > mostPanels {
+		s.notes = append(s.notes, shown(mostPanels, points, "points", "those that were measured last (a filter chooses others)"))
+		s.groups = s.groups[:2*mostPanels]
+	}
+	slices.SortStableFunc(s.groups, func(a, b group) int {
+		return cmp.Or(cmp.Compare(last[a.name], last[b.name]), cmp.Compare(a.side, b.side))
+	})
+}
+
+// panels are the groups of each panel: both sides of a point, or a group for itself.
+func (s *sampled) panels() [][]group {
+	each := 1
+	if s.req.Base != "" {
+		each = 2
+	}
+	return slices.Collect(slices.Chunk(s.groups, each))
+}
+
+// inPanels makes a panel of the curves of each point, that of the base first.
+func inPanels(f *figure.Figure, groups []group) {
+	f.X.Own = true
+	for i := 0; i+1 < len(groups); i += 2 {
+		f.Panels = append(f.Panels, figure.Panel{Title: groups[i].name, Series: f.Series[i : i+2 : i+2]})
+	}
+	if f.Series = nil; len(f.Panels) == 1 {
+		f.Series, f.Panels, f.X.Own = f.Panels[0].Series, nil, false
+	}
+}
+
+// whereHeadBegins is the line between the samples of two sides.
+func whereHeadBegins(groups []group, o samples.Order) []figure.Guide {
+	at := float64(o.Starts[groups[1].places[0]]) + .5
+	return []figure.Guide{{Along: figure.Vertical, At: at, Until: at, Text: headSide}}
+}

@@ -1,0 +1,117 @@
+package figures_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
+	"github.com/neurolens/neurolens/query/samples"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// ofSides asks for the samples of two sessions.
+var ofSides = figures.Sampled{Base: "session=" + sessionID(1), Request: samples.Request{Filter: "session=" + sessionID(2)}}
+
+// twoSided are runs of two points in two sessions, of a third one in the second alone.
+func twoSided() (runs []schema.Run) {
+	for session := 1; session <= 2; session++ {
+		for n := range 3 {
+			runs = append(runs, runOf(n, session, 1, 64, 1000*float64(session)), runOf(n+10, session, 2, 64, 2000))
+		}
+	}
+	return append(runs, runOf(99, 2, 4, 64, 1))
+}
+
+// TestECDFOfSides: each point that both sides have is a panel with a curve of all samples of each side.
+func TestECDFOfSides(t *testing.T) {
+	db := stored(t, twoSided()...)
+	f, _, err := maker.ECDF(ctx, db, ofSides)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	if len(f.Panels) != 2 || f.Panels[0].Title != "bs=1" || f.Panels[1].Title != "bs=2" || !slices.Contains(f.Notes, "2 of 3 points drawn: those that both sides have") {
+		t.Fatalf("panels are %+v, notes %q", f.Panels, f.Notes)
+	}
+	for _, p := range f.Panels {
+		for i, side := range []string{"base", "head"} {
+			s := p.Series[i]
+			_, values := all(t, db, strings.Join([]string{p.Title, "session=" + sessionID(i+1)}, " "))
+			var own []float64
+			for _, v := range values {
+				own = append(own, v...)
+			}
+			counted := 0
+			for _, k := range s.Marks {
+				counted += k.Count
+			}
+			last := s.Marks[len(s.Marks)-1]
+			if s.Name != side || counted != len(own) || counted != 15 || last.X != slices.Max(own) || s.Marks[0].X != slices.Min(own) {
+				t.Errorf("%s: %s has %d samples up to %v, want %d up to %v", p.Title, s.Name, counted, last.X, len(own), slices.Max(own))
+			}
+			if want := "neurolens ls 'session=" + sessionID(i+1) + " batch_size=" + p.Title[3:] + "'"; last.Command != want {
+				t.Errorf("%s: %s, want %s", p.Title, last.Command, want)
+			}
+		}
+	}
+}
+
+// TestRunsOfSides: in the panel of a point the runs of the base stand first, and a line lies where those of the head begin.
+func TestRunsOfSides(t *testing.T) {
+	db := stored(t, twoSided()...)
+	f, _, err := maker.Runs(ctx, db, ofSides)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	if len(f.Panels) != 2 {
+		t.Fatalf("%d panels", len(f.Panels))
+	}
+	for _, p := range f.Panels {
+		if len(p.Guides) != 1 || p.Guides[0].At != 15.5 || p.Guides[0].Text != "head" {
+			t.Errorf("%s: lines are %+v", p.Title, p.Guides)
+		}
+		ids, _ := all(t, db, p.Title+" session="+sessionID(1))
+		for _, k := range marks(p, "") {
+			if slices.Contains(ids, k.Run) != (k.X < 15.5) {
+				t.Errorf("%s: sample %v is of %s", p.Title, k.X, k.Run)
+			}
+		}
+	}
+}
+
+// TestSidesByAxis: what tells the sides is not in the names of points.
+func TestSidesByAxis(t *testing.T) {
+	runs := twoSided()
+	for i := range runs {
+		if runs[i].SessionID == sessionID(2) {
+			runs[i].Backend = "cuda"
+			runs[i].PointID = schema.PointID(&runs[i])
+		}
+	}
+	f, _, err := maker.ECDF(ctx, stored(t, runs...), figures.Sampled{Base: "backend=cpu bs=1", Request: samples.Request{Filter: "backend=cuda bs=1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Panels) != 0 || len(f.Series) != 2 || f.Series[0].Name != "base" || f.Series[1].Name != "head" || f.Kind != figure.ECDF || strings.Contains(f.Title, "backend") {
+		t.Errorf("%s: %d panels, %d series", f.Title, len(f.Panels), len(f.Series))
+	}
+}
+
+// TestSidesRefused: sides that cannot be drawn together are refused with the reason.
+func TestSidesRefused(t *testing.T) {
+	inSeconds := runOf(50, 3, 1, 64, 5)
+	inSeconds.Metrics[0].Unit, inSeconds.Metrics[0].Ticks, inSeconds.Metrics[0].Reals = "s", nil, []float64{1, 2}
+	db := stored(t, append(twoSided(), inSeconds, fail(runOf(60, 4, 1, 64, 1)))...)
+	for says, req := range map[string]figures.Sampled{
+		"latency is in s on the base and in ns on the head": {Base: "session=" + sessionID(3), Request: ofSides.Request},
+		"no run of the base is ok":                          {Base: "session=" + sessionID(4), Request: ofSides.Request},
+		"--by dim and two selections":                       {Base: ofSides.Base, Request: ofSides.Request, By: "dim"},
+	} {
+		if _, _, err := maker.ECDF(ctx, db, req); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v, want %s", err, says)
+		}
+	}
+}

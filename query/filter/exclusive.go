@@ -1,0 +1,72 @@
+package filter
+
+import (
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TwoSides are the filters of the base, empty where there is none, and of the head that a command line asks for: against names the base, and
+// so do two arguments that exclude one another.
+func TwoSides(against string, args []string) (base, head string) {
+	if strings.TrimSpace(against) == "" && len(args) == 2 {
+		if base, head = Arguments(args[0]), Arguments(args[1]); Exclusive(base, head) {
+			return base, head
+		}
+	}
+	return Arguments(against), Arguments(args...)
+}
+
+// Exclusive tells whether two filters cannot match the same run, as both want a value of the same key, and not the same one: they are
+// two selections, not one. Filters that leave it open are not, and neither are those that cannot be read.
+func Exclusive(a, b string) bool {
+	first, second := wanted(a), wanted(b)
+	for key, value := range first {
+		if other, both := second[key]; both && differ(key, value, other) {
+			return true
+		}
+	}
+	return false
+}
+
+// wanted are the values that every run has which matches a filter, by key. A run has one value of each of these keys.
+func wanted(text string) map[string]string {
+	n, err := parseFilter(text)
+	if err != nil || n == nil {
+		return nil
+	}
+	values := map[string]string{}
+	var add func(n *node)
+	add = func(n *node) {
+		switch n.kind {
+		case tokenAnd:
+			for _, part := range n.parts {
+				add(part)
+			}
+		case tokenWord:
+			w := n.word
+			if w.Op == "=" && len(w.Values) == 1 && !w.Values[0].Null() && FieldOf(w.Key).Kind() != schema.KindList {
+				values[schema.CanonicalAlias(w.Key)] = w.Values[0].Text
+			}
+		}
+	}
+	add(n)
+	return values
+}
+
+// differ tells whether two values of a key are certainly not the same. Parts of ids may be of the same one.
+func differ(key, a, b string) bool {
+	switch {
+	case key == KeyBaseline: // a run may be of several
+		return false
+	case !StandsForIDs(key):
+		return a != b && !strings.Contains(a+b, "..") // a..b is a span
+	}
+	_, lastA := LastButN(a)
+	_, lastB := LastButN(b)
+	if lastA || lastB {
+		return a != b && lastA && lastB
+	}
+	part := func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasSuffix(a, b) }
+	return !part(strings.ToUpper(a), strings.ToUpper(b)) && !part(strings.ToUpper(b), strings.ToUpper(a)) && len(a) == len(b)
+}

@@ -1,0 +1,98 @@
+package summary
+
+import (
+	"context"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/scan"
+)
+
+// axisSide is the axis of the two sides of a comparison, as a column of runs has it.
+const axisSide = "side"
+
+// side is one of two selections that are compared; the only one has no name.
+type side struct{ name, filter string }
+
+// sides are the selections that the report is about.
+func (r *reading) sides() []side {
+	if r.req.Base == "" {
+		return []side{{"", r.req.Filter}}
+	}
+	return []side{{"base", r.req.Base}, {"head", r.req.Filter}}
+}
+
+// whole is the filter of all runs of the report.
+func (r *reading) whole() string {
+	if r.req.Base == "" {
+		return r.req.Filter
+	}
+	return "(" + r.req.Base + ") or (" + r.req.Filter + ")"
+}
+
+// head is the filter of the head, where there are two selections.
+func (r *reading) head() Text {
+	if r.req.Base == "" {
+		return ""
+	}
+	return Text(r.req.Filter)
+}
+
+// gatherSide adds the points of a selection, with all of their metrics.
+func (r *reading) gatherSide(ctx context.Context, s *scan.Reader, of side) error {
+	if err := r.selects(ctx, s, of.filter); err != nil {
+		return err
+	}
+	first := len(r.report.Points)
+	places, err := r.points(ctx, s)
+	if err != nil {
+		return err
+	}
+	if len(r.report.Points) == first {
+		return r.nothing(ctx, s, of.filter)
+	}
+	if err := r.metrics(ctx, s, places); err != nil || of.name == "" {
+		return err
+	}
+	own := r.report.Points[first:]
+	if onSide(own, "base") && onSide(own, "head") { // as compare has it: of a session with two sides the newer one is meant
+		own = slices.DeleteFunc(own, func(p Point) bool { return p.Side == "base" })
+		r.report.Points = r.report.Points[:first+len(own)]
+	}
+	for i := range own {
+		own[i].Side = Text(of.name)
+	}
+	return nil
+}
+
+// onSide tells whether some points are of a side of bench --against.
+func onSide(points []Point, name Text) bool {
+	return slices.ContainsFunc(points, func(p Point) bool { return p.Side == name })
+}
+
+// Difference is a fact in which two selections differ.
+type Difference struct {
+	Kind facts.Kind `json:"kind" doc:"hardware, code, configuration or environment"`
+	Name string     `json:"name" doc:"the column of runs, or env.NAME or applied.NAME"`
+	Base []string   `json:"base" doc:"its values among the runs of the base, ascending; empty: not known"`
+	Head []string   `json:"head" doc:"its values among the runs of the head"`
+}
+
+// addDifferences adds those of a part of the selections, each name once: what two parts differ in has the values of both.
+func (c *Comparison) addDifferences(found []facts.Difference) {
+	for _, d := range found {
+		at := slices.IndexFunc(c.Differs, func(own Difference) bool { return own.Name == d.Name })
+		if at < 0 {
+			c.Differs = append(c.Differs, Difference{d.Kind, d.Name, merged(nil, d.Base), merged(nil, d.Head)})
+			continue
+		}
+		c.Differs[at].Base, c.Differs[at].Head = merged(c.Differs[at].Base, d.Base), merged(c.Differs[at].Head, d.Head)
+	}
+}
+
+// merged are the values of both, each once, ascending; never nil, which is no list in JSON.
+func merged(a, b []string) []string {
+	all := slices.Concat([]string{}, a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
