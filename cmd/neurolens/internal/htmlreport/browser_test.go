@@ -284,6 +284,43 @@ func TestCopy(t *testing.T) {
 	v.quiet()
 }
 
+// TestLongTable: of a long table the first rows stand in the page, in the order and of the filter that were chosen, until all are asked for, or
+// printed. All rows that match are copied.
+func TestLongTable(t *testing.T) {
+	v := open(t, browser(t), file(t, written(t, rows(1200))))
+	shown := func(want string) {
+		t.Helper()
+		v.until(`document.querySelectorAll("#t1 tbody tr").length === ` + want)
+	}
+	shown("500")
+	v.click("#t1 th:nth-child(4) button")
+	v.click("#t1 th:nth-child(4) button") // the largest first
+	shown("500")
+	if got := v.text(`Math.max(...[...document.querySelectorAll("#t1 tbody tr")].map((r) => Number(r.dataset.v.split(";")[1]))) === Number(document.querySelector("#t1 tbody tr").dataset.v.split(";")[1])`); got != "true" {
+		t.Error("the first row is not the one with the largest value")
+	}
+	if got := v.text(`document.querySelector("#points .tools [role=status]").textContent`); got != "1,200 rows, the first 500 are shown" {
+		t.Error(got)
+	}
+	v.text(copied)
+	v.click(`#points .tools button[aria-label^="Copy"]`)
+	v.until("!!window.copied")
+	if got := v.text(`window.copied.trim().split("\n").length`); got != "1201" {
+		t.Error(got, "lines are copied")
+	}
+	v.text(`dispatchEvent(new Event("beforeprint"))`)
+	shown("1200")
+	v.text(`dispatchEvent(new Event("afterprint"))`)
+	shown("500")
+	v.click(`#points .tools button:not([aria-label])`)
+	shown("1200")
+	v.until(`location.hash.includes("rows.points=all")`)
+	open(t, v.ctx, v.text("location.href")).until(`document.querySelectorAll("#t1 tbody tr").length === 1200`)
+	v.do(chromedp.SendKeys(chromedp.CSS("#points input"), "fp16"))
+	shown("600")
+	v.quiet()
+}
+
 // TestMarks: marks are gone through by keys and read out; one that is chosen is shown with its rows, and its command stands below.
 func TestMarks(t *testing.T) {
 	v := open(t, browser(t), file(t, written(t, small("matmul", "softmax"))))

@@ -71,48 +71,61 @@ const number = (text) => /^[-+−]?[\d,]*\.?\d+(e[-+]?\d+)?$/i.test(text) ? Numb
 const collator = new Intl.Collator(undefined, {numeric: true});
 const unknown = (text) => text === "" || text === "–";
 const command = (table, key) => table.dataset.command && key ? table.dataset.command.replace("KEY", key) : "";
-const tables = new Map();
+const tables = [];
+
+// How many rows of a table stand in the page at a time: a browser takes long to lay out thousands.
+const most = 500;
 
 const prepare = (table) => {
   const name = table.dataset.name, body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   let place = 0;
   const at = heads.map((h) => "stored" in h.dataset ? ++place : 0);
-  let read;
-  const rows = () => read ??= [...body.rows].map((row, i) => {
-    const data = (row.dataset.v || "").split(";"), texts = [...row.cells].map((c) => c.textContent.trim());
-    return {row, i, key: data[0], texts, find: texts.join("\n").toLowerCase(), values: texts.map((t, c) => at[c] ? data[at[c]] || "" : t)};
-  });
-  let sorted;
-  const inOrder = () => sorted ?? rows();
-  const count = make("span", {role: "status"});
+  const all = [...body.rows].map((row, i) => ({row, i}));
+  const dataOf = (r) => r.data ??= (r.row.dataset.v || "").split(";");
+  const keyOf = (r) => dataOf(r)[0];
+  const textOf = (r, c) => r.row.cells[c].textContent.trim();
+  const valueOf = (r, c) => at[c] ? dataOf(r)[at[c]] || "" : textOf(r, c);
+  let sorted = all, matching = () => true, whole = state.get("rows." + name) === "all";
+  const matches = () => sorted.filter(matching);
   const inWords = (n) => n.toLocaleString("en") + (n === 1 ? " row" : " rows");
-  const counted = () => {
-    const n = rows().length, shown = rows().filter((r) => !r.row.hidden).length;
-    count.textContent = shown === n ? inWords(n) : shown.toLocaleString("en") + " of " + inWords(n);
+  const count = make("span", {role: "status"});
+  const more = button("", () => { // all rows, or the first ones
+    whole = !whole;
+    keep("rows." + name, whole ? "all" : "");
+    show();
+  });
+  const show = () => {
+    const rows = matches(), shown = whole ? rows : rows.slice(0, most);
+    body.replaceChildren(...shown.map((r) => r.row));
+    for (const r of shown) r.row.classList.toggle("picked", !!picked && keyOf(r) === picked);
+    count.textContent = (rows.length < all.length ? rows.length.toLocaleString("en") + " of " : "") + inWords(all.length) + (shown.length < rows.length ? ", the first " + most + " are shown" : "");
+    more.hidden = rows.length <= most;
+    more.textContent = whole ? "Show the first " + most : "Show all " + rows.length.toLocaleString("en");
   };
   const sort = (by) => { // -3: by the third column, the largest first
     const c = Math.abs(by) - 1, sign = Math.sign(by);
     heads.forEach((h, i) => by && i === c ? h.setAttribute("aria-sort", by > 0 ? "ascending" : "descending") : h.removeAttribute("aria-sort"));
-    sorted = undefined;
+    sorted = all;
     if (by && heads[c]) {
-      const known = rows().filter((r) => !unknown(r.values[c])), numbers = known.map((r) => at[c] ? Number(r.values[c]) : number(r.values[c]));
-      const numeric = !numbers.some(Number.isNaN), keys = new Map(known.map((r, i) => [r, numeric ? numbers[i] : r.values[c]]));
-      known.sort((a, b) => sign * (numeric ? keys.get(a) - keys.get(b) : collator.compare(keys.get(a), keys.get(b))) || a.i - b.i);
-      sorted = known.concat(rows().filter((r) => unknown(r.values[c])));
+      const known = [], others = [];
+      for (const r of all) {
+        const value = valueOf(r, c);
+        unknown(value) ? others.push(r) : known.push({r, value, number: at[c] ? Number(value) : number(value)});
+      }
+      const numeric = !known.some((k) => Number.isNaN(k.number));
+      known.sort((a, b) => sign * (numeric ? a.number - b.number : collator.compare(a.value, b.value)) || a.r.i - b.r.i);
+      sorted = known.map((k) => k.r).concat(others);
     }
-    const fragment = document.createDocumentFragment();
-    body.remove(); // rows that are in no page are moved without the page
-    for (const r of inOrder()) fragment.append(r.row);
-    body.append(fragment);
-    table.append(body);
+    show();
     keep("sort." + name, by ? String(by) : "");
   };
   const filter = (text) => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const r of rows()) {
-      r.row.hidden = !words.every((w) => w.length > 1 && w[0] === "-" ? !r.find.includes(w.slice(1)) : r.find.includes(w));
-    }
-    counted();
+    matching = words.length === 0 ? () => true : (r) => {
+      r.find ??= heads.map((_, c) => textOf(r, c)).join("\n").toLowerCase();
+      return words.every((w) => w.length > 1 && w[0] === "-" ? !r.find.includes(w.slice(1)) : r.find.includes(w));
+    };
+    show();
     keep("find." + name, text.trim());
   };
   heads.forEach((h, i) => {
@@ -126,7 +139,7 @@ const prepare = (table) => {
   });
   const tools = make("div", {className: "tools"}), box = table.parentNode;
   const title = table.caption.textContent;
-  if (body.rows.length > 15) {
+  if (all.length > 15) {
     const find = make("input", {type: "search", placeholder: "Filter: words, -word", value: state.get("find." + name) || ""});
     find.setAttribute("aria-label", "Filter rows of " + title);
     find.oninput = () => filter(find.value);
@@ -136,13 +149,13 @@ const prepare = (table) => {
   tools.append(button("Copy as CSV", () => {
     const shows = !!table.dataset.command;
     const head = ["id", ...heads.map((h) => h.textContent + (h.dataset.unit ? " (" + h.dataset.unit + ")" : "")), ...shows ? ["command"] : []];
-    const shown = inOrder().filter((r) => !r.row.hidden);
-    copy(csv([head, ...shown.map((r) => [r.key, ...r.values.map((v) => unknown(v) ? "" : v), ...shows ? [command(table, r.key)] : []])]), inWords(shown.length));
-  }, "Copy as CSV: " + title), count);
+    const rows = matches(), values = (r) => heads.map((_, c) => valueOf(r, c)).map((v) => unknown(v) ? "" : v);
+    copy(csv([head, ...rows.map((r) => [keyOf(r), ...values(r), ...shows ? [command(table, keyOf(r))] : []])]), inWords(rows.length));
+  }, "Copy as CSV: " + title), more, count);
   box.before(tools);
   const by = Number(state.get("sort." + name));
   if (by) sort(by);
-  count.textContent ||= inWords(body.rows.length);
+  else if (!count.textContent) show();
   body.onclick = (e) => {
     const row = e.target.closest("tr"), key = (row?.dataset.v || "").split(";")[0];
     if (key && !getSelection().toString()) pick(key === picked ? "" : key, command(table, key));
@@ -150,14 +163,17 @@ const prepare = (table) => {
   box.onkeydown = (e) => { // rows, one after the other
     if (e.target !== box || !["ArrowDown", "ArrowUp"].includes(e.key) || !e.altKey) return;
     e.preventDefault();
-    const shown = inOrder().filter((r) => !r.row.hidden && r.key), i = shown.findIndex((r) => r.key === picked);
+    const shown = [...body.rows].filter((r) => r.dataset.v), i = shown.findIndex((r) => r.dataset.v.split(";")[0] === picked);
     const next = shown[Math.max(0, Math.min(shown.length - 1, i + (e.key === "ArrowDown" ? 1 : -1)))];
     if (!next) return;
-    pick(next.key, command(table, next.key));
-    next.row.scrollIntoView({block: "nearest"});
-    say(next.texts.join(", "));
+    const key = next.dataset.v.split(";")[0];
+    pick(key, command(table, key));
+    next.scrollIntoView({block: "nearest"});
+    say([...next.cells].map((c) => c.textContent.trim()).join(", "));
   };
-  tables.set(name, {sort, filter});
+  addEventListener("beforeprint", () => body.replaceChildren(...matches().map((r) => r.row)));
+  addEventListener("afterprint", show);
+  tables.push({commandOf: (key) => all.some((r) => keyOf(r) === key) ? command(table, key) : ""});
 };
 
 // What belongs to one run or point: its marks and its rows.
@@ -289,8 +305,8 @@ const chart = (figure) => {
 all("table[data-name]").forEach(prepare);
 all("figure").forEach(chart);
 if (state.get("pick")) {
-  const key = state.get("pick"), row = document.querySelector(`tr[data-v="${CSS.escape(key)}"],tr[data-v^="${CSS.escape(key)};"]`);
-  pick(key, row ? command(row.closest("table"), key) : "");
+  const key = state.get("pick");
+  pick(key, tables.map((t) => t.commandOf(key)).find(Boolean) || "");
 }
 all("code.command").forEach((code) => code.after(" ", button("Copy", () => copy(code.textContent, "command"), "Copy: " + code.textContent)));
 addEventListener("beforeprint", () => all("details").forEach((d) => { d.open = true; }));
