@@ -89,6 +89,9 @@ func (h Host) ofPoints(kind figure.Kind, p *figures.Points, made func(figures.Ma
 		}
 		req.Filter = filter.Arguments(args...)
 		return h.Ask(cmd, func(db *query.DB) error {
+			if err := lasting(cmd.Context(), db, &req.Filter); err != nil {
+				return err
+			}
 			all, notNumbers, err := summary.Points(cmd.Context(), db, req.Filter)
 			if err != nil {
 				return err
@@ -105,6 +108,19 @@ func (h Host) ofPoints(kind figure.Kind, p *figures.Points, made func(figures.Ma
 			return d.write(f)
 		})
 	})
+}
+
+// lasting names sessions of filters by their ids: a picture is looked at when there are newer ones, and the commands of its marks are
+// true then too.
+func lasting(ctx context.Context, db *query.DB, filters ...*string) error {
+	for _, f := range filters {
+		text, err := db.Lasting(ctx, *f)
+		if err != nil {
+			return err
+		}
+		*f = text
+	}
+	return nil
 }
 
 // sessionsOf is how many sessions the runs that match are of.

@@ -64,6 +64,9 @@ func (h Host) ofSamples(kind figure.Kind, made madeOfSamples, cmd *cobra.Command
 			}
 		}
 		return h.Ask(cmd, func(db *query.DB) error {
+			if err := lasting(cmd.Context(), db, &req.Base, &req.Filter); err != nil {
+				return err
+			}
 			f, found, err := made(d.maker(), cmd.Context(), db, req)
 			if err != nil {
 				return err

@@ -1,6 +1,8 @@
 package plotting
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/comparing"
@@ -53,7 +55,13 @@ func (h Host) ofSides(kind figure.Kind, rows int, made func(figures.Maker, *comp
 				return err
 			}
 			h.NotNumbers(c.NotNumbers)
-			f, err := made(d.maker(), &c, figures.Asked{Selections: args, Matrix: flags.Matrix})
+			asked := figures.Asked{Selections: slices.Clone(args), Matrix: flags.Matrix}
+			for i := range asked.Selections {
+				if err := lasting(cmd.Context(), db, &asked.Selections[i]); err != nil {
+					return err
+				}
+			}
+			f, err := made(d.maker(), &c, asked)
 			if err != nil {
 				return err
 			}

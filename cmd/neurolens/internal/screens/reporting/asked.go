@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
@@ -91,47 +90,11 @@ func (a *Asked) Sessions(ctx context.Context, db *query.DB, req *summary.Request
 		}
 	}
 	for _, text := range []*string{&req.Base, &req.Filter} {
-		lasting, err := named(*text, func(session string) (string, error) { return idOf(ctx, db.Quiet(), session) })
+		lasting, err := db.Lasting(ctx, *text)
 		if err != nil {
 			return err
 		}
 		*text = lasting
 	}
 	return nil
-}
-
-// newest finds sessions of a filter that are counted from the last one.
-var newest = regexp.MustCompile(`(^|[\s(])` + filter.KeySession + `=(last(?:~[0-9]+)?)`)
-
-// named is a filter in which sessions that are counted from the last one are named by their ids. One with quotes, or with several such
-// values of a key, stays as it is.
-func named(text string, id func(session string) (string, error)) (string, error) {
-	if strings.ContainsAny(text, `"'`) {
-		return text, nil
-	}
-	var b strings.Builder
-	end := 0
-	for _, at := range newest.FindAllStringSubmatchIndex(text, -1) {
-		if rest := text[at[1]:]; rest != "" && !strings.ContainsAny(rest[:1], " \t\n)") {
-			continue
-		}
-		found, err := id(text[at[4]:at[5]])
-		if err != nil {
-			return text, err
-		}
-		if found != "" {
-			b.WriteString(text[end:at[4]] + found)
-			end = at[5]
-		}
-	}
-	return b.String() + text[end:], nil
-}
-
-// idOf is the id of a session; empty where there is none.
-func idOf(ctx context.Context, db *query.DB, session string) (string, error) {
-	runs, err := db.Runs(ctx, query.ListRequest{Filter: filter.KeySession + "=" + session, Limit: 1}, "session_id")
-	if err != nil || len(runs) == 0 {
-		return "", err
-	}
-	return runs[0].SessionID, nil
 }

@@ -1,34 +1,6 @@
 package reporting
 
-import (
-	"errors"
-	"testing"
-)
-
-// TestNamed: sessions that are counted from the last one are named by their ids, as there are newer ones when somebody types the commands
-// of a report; what says anything else stays as it is.
-func TestNamed(t *testing.T) {
-	ids := map[string]string{"last": "A", "last~1": "B"}
-	id := func(session string) (string, error) { return ids[session], nil }
-	for text, want := range map[string]string{
-		"":                                  "",
-		"session=last":                      "session=A",
-		"session=last~1 or (session=last) ": "session=B or (session=A) ",
-		"session=last~7 dim=64":             "session=last~7 dim=64",
-		"session=last,last~1":               "session=last,last~1",
-		"tag.session=last":                  "tag.session=last",
-		"tag.x='session=last '":             "tag.x='session=last '",
-		"session=lastly":                    "session=lastly",
-	} {
-		if got, err := named(text, id); got != want || err != nil {
-			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
-		}
-	}
-	wrong := errors.New("wrong")
-	if _, err := named("session=last", func(string) (string, error) { return "", wrong }); !errors.Is(err, wrong) {
-		t.Error(err)
-	}
-}
+import "testing"
 
 // TestTwoSides: two arguments that no run can match both are base and head, as for compare; --against names the base of any head.
 func TestTwoSides(t *testing.T) {

@@ -1,0 +1,31 @@
+package query
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestLasting: sessions that are counted from the last one are named by their ids, as there are newer ones when somebody types the commands
+// of a report; what says anything else stays as it is.
+func TestLasting(t *testing.T) {
+	ids := map[string]string{"last": "A", "last~1": "B"}
+	id := func(session string) (string, error) { return ids[session], nil }
+	for text, want := range map[string]string{
+		"":                                  "",
+		"session=last":                      "session=A",
+		"session=last~1 or (session=last) ": "session=B or (session=A) ",
+		"session=last~7 dim=64":             "session=last~7 dim=64",
+		"session=last,last~1":               "session=last,last~1",
+		"tag.session=last":                  "tag.session=last",
+		"tag.x='session=last '":             "tag.x='session=last '",
+		"session=lastly":                    "session=lastly",
+	} {
+		if got, err := lasting(text, id); got != want || err != nil {
+			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
+		}
+	}
+	wrong := errors.New("wrong")
+	if _, err := lasting("session=last", func(string) (string, error) { return "", wrong }); !errors.Is(err, wrong) {
+		t.Error(err)
+	}
+}
