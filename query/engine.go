@@ -1,0 +1,6 @@
+package query
+
+import bindings "github.com/duckdb/duckdb-go-bindings"
+
+// Engine is the version of DuckDB that answers, as "v1.5.6". It is part of the program: no library of the machine is used.
+func Engine() string { return bindings.LibraryVersion() }
