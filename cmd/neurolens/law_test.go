@@ -210,7 +210,7 @@ var layers = [][]string{
 	{"query/facts"},
 	{"query/internal/sides"},
 	{"query"},
-	{"query/artifacts", "query/bless", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/likeness", "query/operators", "query/samples", "query/sql"},
+	{"query/annotations", "query/artifacts", "query/bless", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/likeness", "query/operators", "query/samples", "query/sql"},
 	{"query/explain", "query/folder", "query/foresight", "query/summary"},
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/annotations"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
@@ -24,6 +25,7 @@ type trend struct {
 	rows    []history.Row
 	changes []*history.Row // at which the level changed, or seems to have
 	name    string
+	said    map[string][]string // about sessions, by their ids
 }
 
 // kind is what values of a trend are of.
@@ -79,7 +81,13 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 			return nil, nil, err
 		}
 	}
-	return m.trends(trends, notes, failed), &h, nil
+	said, err := annotations.Of(ctx, db.Quiet(), req.Filter)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := m.trends(trends, failed, said)
+	f.Notes = append(notes, f.Notes...)
+	return f, &h, nil
 }
 
 // chosenFor says what is so of the series that are drawn of more, of which those that matter most come first.
@@ -137,8 +145,8 @@ func failedRuns(ctx context.Context, db *query.DB, req history.Request) ([]schem
 	return db.Runs(ctx, list, "run_id", "session_id", "point_id", "machine", "started_at", "status", "stage", "error_kind", "error", "metric")
 }
 
-// trends draws series of one metric, of which there is at least one.
-func (m Maker) trends(trends []*trend, notes []string, failed []schema.Run) *figure.Figure {
+// trends draws series of one metric, of which there is at least one, with what was said about sessions.
+func (m Maker) trends(trends []*trend, failed []schema.Run, said []annotations.Annotation) *figure.Figure {
 	kind := trends[0].kind()
 	subjects := make([]wording.Subject, len(trends))
 	for i, t := range trends {
@@ -146,13 +154,15 @@ func (m Maker) trends(trends []*trend, notes []string, failed []schema.Run) *fig
 	}
 	common, names := named(subjects, append(slices.Clone(wording.IdentityColumns), "machine"))
 	f := &figure.Figure{
-		Kind: figure.History, Title: titled(kind[0], common), Notes: notes,
+		Kind: figure.History, Title: titled(kind[0], common),
 		X: figure.Axis{Label: "session", Scale: figure.Time},
 		Y: figure.Axis{Label: kind[0], Unit: kind[1], Own: true, Better: better(string(trends[0].rows[0].Better))},
 	}
+	marked := m.markedSessions(trends, failed, said)
 	for i, t := range trends {
-		t.name = names[i]
+		t.name, t.said = names[i], marked.texts
 		p := m.panel(t, failed, figure.MostMarks/len(trends), placesIn(len(trends)))
+		p.Guides = append(p.Guides, marked.guides(t)...)
 		if len(trends) == 1 {
 			f.Series, f.Guides = p.Series, p.Guides
 		} else {
@@ -162,6 +172,7 @@ func (m Maker) trends(trends []*trend, notes []string, failed []schema.Run) *fig
 	if most := mostTogether(f); most > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("up to %s are put together in a mark: their median, from the least to the most", term.Count(most, "session")))
 	}
+	f.Notes = append(f.Notes, marked.notes()...)
 	return f
 }
 
@@ -295,7 +306,7 @@ func (m Maker) sessions(t *trend, rows []history.Row) figure.Mark {
 			k.Tone = toneOf(first.Verdict)
 			what = append(what, m.changeText(first))
 		}
-		k.Text = sentence(append(what, t.name)...)
+		k.Text = sentence(slices.Concat(what, t.said[first.SessionID], []string{t.name})...)
 		return k
 	}
 	values := make([]float64, len(rows))
@@ -339,10 +350,23 @@ func (m Maker) levels(t *trend) (all []figure.Series) {
 	return all
 }
 
+// failedIn tells whether a run that failed is of the series.
+func (t *trend) failedIn(r *schema.Run) bool {
+	row := &t.rows[0]
+	return r.PointID == row.PointID && r.Env.Machine == row.Machine && (r.Primary == "" || r.Primary == row.Metric)
+}
+
+// beganOf is when a run began: as it says, else as the id of its session does.
+func beganOf(r *schema.Run) time.Time {
+	if id, err := schema.ParseULID(r.SessionID); r.StartedAt.IsZero() && err == nil {
+		return id.Time()
+	}
+	return r.StartedAt
+}
+
 // gaps are the sessions in which runs of the series failed and none has a value: at most so many, the newest.
 func (m Maker) gaps(t *trend, failed []schema.Run, most int) figure.Series {
 	s := figure.Series{Name: "failed", Style: figure.Points, Tone: figure.Failed}
-	row := &t.rows[0]
 	known := map[string]bool{}
 	for i := range t.rows {
 		known[t.rows[i].SessionID] = true
@@ -350,8 +374,7 @@ func (m Maker) gaps(t *trend, failed []schema.Run, most int) figure.Series {
 	at := map[string]int{}
 	for i := range failed {
 		r := &failed[i]
-		of := r.PointID == row.PointID && r.Env.Machine == row.Machine && (r.Primary == "" || r.Primary == row.Metric)
-		if !of || known[r.SessionID] || r.SessionID == "" {
+		if !t.failedIn(r) || known[r.SessionID] || r.SessionID == "" {
 			continue
 		}
 		if place, is := at[r.SessionID]; is {
@@ -362,7 +385,7 @@ func (m Maker) gaps(t *trend, failed []schema.Run, most int) figure.Series {
 			break
 		}
 		at[r.SessionID] = len(s.Marks)
-		s.Marks = append(s.Marks, m.gap(r, t.name))
+		s.Marks = append(s.Marks, m.gap(r, t))
 	}
 	slices.SortFunc(s.Marks, func(a, b figure.Mark) int { return cmp.Compare(a.X, b.X) })
 	for i := range s.Marks {
@@ -376,14 +399,11 @@ func (m Maker) gaps(t *trend, failed []schema.Run, most int) figure.Series {
 }
 
 // gap is the mark of a session in which a run failed.
-func (m Maker) gap(r *schema.Run, name string) figure.Mark {
-	began := r.StartedAt
-	if id, err := schema.ParseULID(r.SessionID); began.IsZero() && err == nil {
-		began = id.Time()
-	}
-	why := wording.Ended(r.Status, schema.IsWrong(r.Status, r.Stage, r.ErrorKind))
+func (m Maker) gap(r *schema.Run, t *trend) figure.Mark {
+	began := beganOf(r)
+	what := []string{m.when(began) + ": no value, " + wording.Ended(r.Status, schema.IsWrong(r.Status, r.Stage, r.ErrorKind)), plain(term.FirstLine(r.Error))}
 	return figure.Mark{
 		X: seconds(began), Y: figure.Unknown(), Low: figure.Unknown(), High: figure.Unknown(), Count: 1, Run: r.RunID, Point: r.PointID, Tone: figure.Failed,
-		Text: sentence(m.when(began)+": no value, "+why, plain(term.FirstLine(r.Error)), name), Command: m.ofRun(r.RunID),
+		Text: sentence(slices.Concat(what, t.said[r.SessionID], []string{t.name})...), Command: m.ofRun(r.RunID),
 	}
 }

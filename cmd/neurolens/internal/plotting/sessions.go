@@ -18,7 +18,8 @@ func trend(h Host) *cobra.Command {
 		Long: `Draw a metric over sessions: the value of each, the level between changes, and
 where the level changed. Sessions in which runs failed and none is ok are gaps
 that are marked. Of several points each has a panel: 12 at most, those that got
-worse or fail first. What a change is says neurolens history.`,
+worse or fail first. What a change is says neurolens history. Lines stand at
+sessions with a note, a tag that was set later, or a release (the tag release).`,
 		Example: `  neurolens plot history benchmark=matmul
   neurolens plot history batch_size=16 --metric peak_memory -o memory.svg`,
 	}

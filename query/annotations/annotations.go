@@ -1,0 +1,169 @@
+// Package annotations gives what people said about sessions: notes, tags that were set on stored runs, and releases.
+//
+// Notes and tags are said of runs. A session has those of its runs, and Of gives each where it begins: in a session of which the one
+// before has it not. So a tag on all runs of a month is said once. A release is the tag ReleaseTag, also one that runs were stored with:
+// a store knows commits, but not which of them were released.
+package annotations
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// ReleaseTag is the tag whose value names a release.
+const ReleaseTag = "release"
+
+// Kind is what was said.
+type Kind string
+
+// The kinds.
+const (
+	Release Kind = "release" // Text is its name
+	Tag     Kind = "tag"     // Key and Text, its value
+	Note    Kind = "note"    // Text
+)
+
+// Annotation is something that was said about runs of a session, and not about any of the session before.
+type Annotation struct {
+	SessionID string
+	At        time.Time // start of the first run of the session that matches
+	Runs      int       // of these runs, how many it was said of
+	saying
+}
+
+// saying is what was said, whatever of.
+type saying struct {
+	Kind      Kind
+	Key, Text string
+}
+
+// session is a session with what was said about it.
+type session struct {
+	id   string
+	at   time.Time
+	said map[saying]int // by what, how many runs
+}
+
+// Of gives what was said about the sessions of the runs that match a filter, the oldest session first; in each releases first, then tags,
+// then notes. Runs of no session are left out.
+func Of(ctx context.Context, db *query.DB, filter string) ([]Annotation, error) {
+	var all []session
+	err := db.Stores().Ask(ctx, func(r *scan.Reader) (err error) {
+		all, err = sessions(ctx, r, filter)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b session) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id)) })
+	var begun []Annotation
+	before := map[saying]int{}
+	for _, s := range all {
+		first := len(begun)
+		for what, runs := range s.said {
+			if before[what] == 0 {
+				begun = append(begun, Annotation{SessionID: s.id, At: s.at, Runs: runs, saying: what})
+			}
+		}
+		slices.SortFunc(begun[first:], func(a, b Annotation) int {
+			return cmp.Or(a.Kind.rank()-b.Kind.rank(), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text))
+		})
+		before = s.said
+	}
+	return begun, nil
+}
+
+// rank orders kinds.
+func (k Kind) rank() int { return slices.Index([]Kind{Release, Tag, Note}, k) }
+
+// sessions are those of the runs that match.
+func sessions(ctx context.Context, r *scan.Reader, filter string) ([]session, error) {
+	if err := r.ChangeAll(ctx); err != nil { // tags are those of the row as events changed them
+		return nil, err
+	}
+	sel, err := r.Selected(ctx, scan.Question{Filter: filter})
+	if err != nil {
+		return nil, err
+	}
+	columns, err := scan.RunColumns([]string{"run_id", "session_id", "started_at", "tags"})
+	if err != nil {
+		return nil, err
+	}
+	runs, places, sayings := said(&r.Src.Said)
+	args := append(slices.Clone(sel.Args), runs, places)
+	list := func(n int, of string) string { return "unnest($" + strconv.Itoa(n) + "::" + of + "[])" }
+	text := `WITH chosen AS MATERIALIZED (SELECT run_id, session_id, started_at, tags['` + ReleaseTag + `'] AS release FROM ` +
+		sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo("session_id IS NOT NULL")) + `),
+	spoken AS (SELECT ` + list(len(args)-1, "VARCHAR") + " AS run, " + list(len(args), "BIGINT") + ` AS place),
+	said AS (SELECT session_id, place, NULL AS release, count(*) AS n FROM chosen JOIN spoken ON run = chosen.run_id GROUP BY session_id, place
+		UNION ALL SELECT session_id, NULL, release, count(*) FROM chosen WHERE release IS NOT NULL GROUP BY session_id, release)
+SELECT session_id, epoch_us(began), place, release, n FROM (SELECT session_id, min(started_at) AS began FROM chosen GROUP BY session_id) LEFT JOIN said USING (session_id)
+ORDER BY session_id`
+	var all []session
+	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+		id := duck.Text(row[0])
+		if len(all) == 0 || all[len(all)-1].id != id {
+			all = append(all, session{id: id, at: startOf(row[1], id), said: map[saying]int{}})
+		}
+		n := int(duck.Integer(row[4]))
+		switch place, of := row[2].(int64); {
+		case of:
+			all[len(all)-1].said[sayings[place]] = n
+		case row[3] != nil:
+			all[len(all)-1].said[saying{Kind: Release, Text: duck.Text(row[3])}] = n
+		}
+		return nil
+	})
+	return all, err
+}
+
+// startOf is when a session began: as its runs say, else as its id does.
+func startOf(began driver.Value, id string) time.Time {
+	if us, told := began.(int64); told {
+		return time.UnixMicro(us).UTC()
+	}
+	if made, err := schema.ParseULID(id); err == nil {
+		return made.Time()
+	}
+	return time.Time{}
+}
+
+// said are the runs that something was said about later and, for each, the place of what was said. Releases are read of the tags.
+func said(all *schema.Annotations) (runs []string, places []int64, sayings []saying) {
+	runs, places = []string{}, []int64{}
+	known := map[saying]int64{}
+	add := func(run string, what saying) {
+		place, is := known[what]
+		if !is {
+			place = int64(len(sayings))
+			known[what], sayings = place, append(sayings, what)
+		}
+		runs, places = append(runs, run), append(places, place)
+	}
+	for run, tags := range all.Tags {
+		for key, value := range tags {
+			if key != ReleaseTag {
+				add(run, saying{Tag, key, value})
+			}
+		}
+	}
+	for run, notes := range all.Notes {
+		seen := map[string]bool{}
+		for _, note := range notes {
+			if !seen[note.Text] {
+				add(run, saying{Kind: Note, Text: note.Text})
+			}
+			seen[note.Text] = true
+		}
+	}
+	return runs, places, sayings
+}
