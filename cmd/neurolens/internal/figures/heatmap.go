@@ -119,7 +119,7 @@ func (d *measured) folded(drawn ...axis) (folded []axis) {
 // apart is the axis of benchmarks where several would be in one place: a value of one is not better than one of another.
 func (d *measured) apart(drawn ...axis) (by axis, needed bool) {
 	folded := d.folded(drawn...)
-	at := slices.IndexFunc(folded, func(a axis) bool { return a.Name == "benchmark" })
+	at := slices.IndexFunc(folded, func(a axis) bool { return a.Name == benchmarkAxis })
 	if at < 0 {
 		return axis{}, false
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 )
 
-// Lines draws a metric over one axis, a line for each value of another one. In a place of several points is the best of them.
+// Lines draws a metric over one axis, a line for each value of another one, and a panel for each value of a third one where that is asked
+// for. In a place of several points is the best of them.
 func (m Maker) Lines(req Points) (*figure.Figure, error) {
 	d, err := m.measured(req)
 	if err != nil {
@@ -16,56 +17,103 @@ func (m Maker) Lines(req Points) (*figure.Figure, error) {
 	}
 	d.dropWrong()
 	d.dropUnlike()
-	x, by, err := d.axisAndLines()
-	if err != nil {
+	l := lined{measured: d, panels: axis{Axis: wording.Axis{Values: make([]string, len(d.subjects))}, values: []string{""}}}
+	if req.Panels != "" {
+		if l.panels, err = axisNamed(d.subjects, "--panels", req.Panels); err != nil {
+			return nil, err
+		}
+	}
+	if l.x, l.by, err = d.axisAndLines(l.panels); err != nil {
 		return nil, err
 	}
 	f := &figure.Figure{Kind: figure.Lines, Title: titled(d.metric, d.title), Notes: d.notes}
-	var at map[string]float64
-	f.X, at = x.positions()
+	f.X, l.at = l.x.positions()
 	f.Y = figure.Axis{Label: d.metric, Unit: d.unit, Better: better(d.better)}
-	style := figure.Line
-	if f.X.Scale == figure.Categories { // nothing lies between two names
-		style = figure.Points
+	if l.style = figure.Line; f.X.Scale == figure.Categories { // nothing lies between two names
+		l.style = figure.Points
 	}
-	lines := by.values
-	if len(lines) > mostPanels {
-		f.Notes = append(f.Notes, shown(mostPanels, len(lines), "lines", "the first values of "+plain(by.Name)+" (a filter chooses others)"))
-		lines = lines[:mostPanels]
-	}
-	if n := len(lines) * len(x.values); n > figure.MostMarks {
-		return nil, refused("%d lines of %d values are more than a chart has room for: a filter leaves some out, or --x names another axis", len(lines), len(x.values))
+	f.Notes = append(f.Notes, l.cut()...)
+	if n := len(l.panels.values) * len(l.by.values) * len(l.x.values); n > figure.MostMarks {
+		return nil, refused("%d lines of %d values are more than a chart has room for: a filter leaves some out, or --x names another axis",
+			len(l.panels.values)*len(l.by.values), len(l.x.values))
 	}
 	var values []float64
-	for _, value := range lines {
-		places := d.grid(x, axis{Axis: wording.Axis{Values: make([]string, len(d.subjects))}}, by, value)
-		s := figure.Series{Style: style}
-		if by.Values != nil {
-			s.Name = axisWord(by.Name, value)
-		}
-		for _, xv := range x.values {
-			own := places[[2]string{xv, ""}]
-			if len(own) == 0 {
-				continue
+	for _, of := range l.panels.values {
+		series := l.series(of)
+		for _, s := range series {
+			for _, k := range s.Marks {
+				values = append(values, k.Y)
 			}
-			c := d.cellOf(own)
-			k := d.mark(c, strings.TrimSpace(axisWord(x.Name, xv)+" "+s.Name))
-			k.X, k.Y = at[xv], c.value
-			values = append(values, c.value)
-			s.Marks = append(s.Marks, k)
 		}
-		if len(s.Marks) > 0 {
-			f.Series = append(f.Series, s)
+		if req.Panels == "" {
+			f.Series = series
+		} else if len(series) > 0 {
+			f.Panels = append(f.Panels, figure.Panel{Title: axisWord(l.panels.Name, of), Series: series})
 		}
 	}
 	f.Y.Scale = scaleOf(values)
-	f.Notes = append(f.Notes, d.together(d.folded(x, by))...)
+	f.Y.Own = l.panels.Name == benchmarkAxis // a value of one is not better than one of another
+	f.Notes = append(f.Notes, d.together(d.folded(l.x, l.by, l.panels))...)
 	return f, nil
 }
 
+// lined are points with the axes of lines.
+type lined struct {
+	*measured
+	x, by, panels axis
+	at            map[string]float64 // places of values along
+	style         figure.Style
+}
+
+// cut leaves out the lines and panels for which there is no room, and says so.
+func (l *lined) cut() (notes []string) {
+	for _, one := range []struct {
+		axis  *axis
+		nouns string
+	}{{&l.by, "lines"}, {&l.panels, "panels"}} {
+		if n := len(one.axis.values); n > mostPanels {
+			notes = append(notes, shown(mostPanels, n, one.nouns, "the first values of "+plain(one.axis.Name)+" (a filter chooses others)"))
+			one.axis.values = one.axis.values[:mostPanels]
+		}
+	}
+	return notes
+}
+
+// series are the lines of a panel.
+func (l *lined) series(panel string) (all []figure.Series) {
+	for _, value := range l.by.values {
+		places := l.grid(l.x, l.panels, l.by, value)
+		s := figure.Series{Style: l.style}
+		if l.by.Values != nil {
+			s.Name = axisWord(l.by.Name, value)
+		}
+		of := s.Name
+		if l.panels.Name != "" {
+			of = strings.TrimSpace(of + " " + axisWord(l.panels.Name, panel))
+		}
+		for _, xv := range l.x.values {
+			own := places[[2]string{xv, panel}]
+			if len(own) == 0 {
+				continue
+			}
+			c := l.cellOf(own)
+			k := l.mark(c, strings.TrimSpace(axisWord(l.x.Name, xv)+" "+of))
+			k.X, k.Y = l.at[xv], c.value
+			s.Marks = append(s.Marks, k)
+		}
+		if len(s.Marks) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// benchmarkAxis is the axis whose values are never compared.
+const benchmarkAxis = "benchmark"
+
 // axisAndLines are the axis that was named, else that of numbers with the most values, and what the lines are of; by has no values where
-// points differ in one axis alone.
-func (d *measured) axisAndLines() (x, by axis, err error) {
+// points differ in one axis alone. Neither is that of the panels, which may have no name.
+func (d *measured) axisAndLines(panels axis) (x, by axis, err error) {
 	all := axesOf(d.subjects)
 	if d.req.By != "" {
 		if by, err = axisNamed(d.subjects, "--by", d.req.By); err != nil {
@@ -77,7 +125,7 @@ func (d *measured) axisAndLines() (x, by axis, err error) {
 			return x, by, err
 		}
 	} else {
-		free := slices.DeleteFunc(slices.Clone(all), func(a axis) bool { return a.Name == by.Name })
+		free := slices.DeleteFunc(slices.Clone(all), func(a axis) bool { return a.Name == by.Name || a.Name == panels.Name })
 		if len(free) == 0 {
 			return x, by, refused("lines need an axis with several values%s", known(d.subjects))
 		}
@@ -88,15 +136,43 @@ func (d *measured) axisAndLines() (x, by axis, err error) {
 	}
 	if d.req.By == "" {
 		by = axis{values: []string{""}}
-		if at := slices.IndexFunc(all, func(a axis) bool { return a.Name != x.Name && len(a.values) <= mostPanels }); at >= 0 {
+		if at := slices.IndexFunc(all, func(a axis) bool { return a.Name != x.Name && a.Name != panels.Name && len(a.values) <= mostPanels }); at >= 0 {
 			by = all[at]
 		}
-		if benchmarks, needed := d.apart(x, by); needed {
+		if benchmarks, needed := d.apart(x, by, panels); needed {
 			by = benchmarks
 		}
 	}
-	if x.Name == by.Name {
+	switch {
+	case x.Name == by.Name:
 		return x, by, refused("--x %s and --by %s: want two axes", plain(x.Name), plain(by.Name))
+	case panels.Name != "" && panels.Name == x.Name:
+		return x, by, refused("--x %s and --panels %s: want two axes", plain(x.Name), plain(panels.Name))
+	case panels.Name != "" && panels.Name == by.Name:
+		return x, by, refused("--by %s and --panels %s: want two axes", plain(by.Name), plain(panels.Name))
 	}
 	return x, by, nil
+}
+
+// ThirdAxis is the axis for panels of Lines where points differ in more axes than a chart without panels draws: that of benchmarks, else
+// the one with the most values, of those with few enough. Empty: there is none.
+func (m Maker) ThirdAxis(req Points) string {
+	d, err := m.measured(req)
+	if err != nil {
+		return ""
+	}
+	d.dropWrong()
+	d.dropUnlike()
+	x, by, err := d.axisAndLines(axis{})
+	if err != nil {
+		return ""
+	}
+	free := slices.DeleteFunc(d.folded(x, by), func(a axis) bool { return len(a.values) > mostPanels })
+	if len(free) > 0 && by.Name == benchmarkAxis && len(by.values) <= mostPanels {
+		return benchmarkAxis
+	}
+	for _, a := range free {
+		return a.Name
+	}
+	return ""
 }

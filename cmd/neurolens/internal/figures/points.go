@@ -23,6 +23,7 @@ type Points struct {
 	Metric   string // empty: the primary metric of most of them
 	X, Y     string // axes; of Pareto metrics. Empty: those with the most values
 	By       string // an axis, for a series or a panel for each of its values
+	Panels   string // of Lines, an axis, for a panel for each of its values
 	Median   bool   // where several points are in one place, the median of their values in place of the best one
 }
 

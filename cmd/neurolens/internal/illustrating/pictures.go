@@ -218,15 +218,25 @@ func spread(p *summary.Point) float64 {
 	return 0
 }
 
-// axes are the primary metric over one axis and over two.
+// axes are the primary metric over one axis and over two, with a panel for each value of a third one where points differ in it.
 func (a *artist) axes() []*htmlreport.Chart {
 	req, which := a.points()
-	lines, err := a.maker.Lines(req)
-	all := a.chart(drawn{lines, err}, func(f *figure.Figure) string { return f.Y.Label + " over " + f.X.Label + which }, "lines", req.Filter)
-	heat, err := a.maker.Heatmap(req)
-	return append(all, a.chart(drawn{heat, err}, func(f *figure.Figure) string {
+	lines, heat := req, req
+	lines.Panels = a.maker.ThirdAxis(req)
+	heat.By = lines.Panels
+	f, err := a.maker.Lines(lines)
+	if err != nil && lines.Panels != "" { // so many panels have no room
+		lines.Panels = ""
+		f, err = a.maker.Lines(lines)
+	}
+	all := a.chart(drawn{f, err}, func(f *figure.Figure) string { return f.Y.Label + " over " + f.X.Label + which }, commandOf("lines", "--panels", lines.Panels, req.Filter)...)
+	if f, err = a.maker.Heatmap(heat); err != nil && heat.By != "" {
+		heat.By = ""
+		f, err = a.maker.Heatmap(heat)
+	}
+	return append(all, a.chart(drawn{f, err}, func(f *figure.Figure) string {
 		return f.Values.Label + " over " + f.X.Label + " and " + f.Y.Label + which
-	}, "heatmap", req.Filter)...)
+	}, commandOf("heatmap", "--by", heat.By, req.Filter)...)...)
 }
 
 // selections are the filters of the base, empty where the report is about one selection, and of the runs that are drawn.
@@ -248,6 +258,14 @@ func (a *artist) points() (req figures.Points, which string) {
 	req.Sessions = 0
 	req.All = slices.DeleteFunc(slices.Clone(req.All), func(p summary.Point) bool { return p.Side == "base" })
 	return req, ", of the head"
+}
+
+// commandOf are the words of a chart with a flag, where that has a value.
+func commandOf(kind, flag, value, filter string) []string {
+	if value == "" {
+		return []string{kind, filter}
+	}
+	return []string{kind, flag, value, filter}
 }
 
 // best is the primary metric against another one, where it is known which values of both are better.

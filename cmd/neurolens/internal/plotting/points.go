@@ -43,15 +43,17 @@ func lines(h Host) *cobra.Command {
 		Use:   "lines [FILTER...]",
 		Short: "A metric over one axis, a line for each value of another",
 		Long: `Draw a metric over one axis of a sweep: that of --x, else that of numbers with
-the most values. Each value of another axis is a line (--by). Powers of two lie
-on a logarithmic axis. In a place of several points is the best of them, or with
---median the median of their values.`,
+the most values. Each value of another axis is a line (--by), and of a third one
+a panel (--panels). Powers of two lie on a logarithmic axis. In a place of
+several points is the best of them, or with --median the median of their values.`,
 		Example: `  neurolens plot lines session=last
+  neurolens plot lines session=last --panels backend
   neurolens plot lines session=last --x batch_size --y throughput --by precision`,
 	}
 	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the `AXIS` that goes along")
 	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "the same as --metric")
 	cmd.Flags().StringVar(&p.By, "by", "", "a line for each value of an `AXIS`")
+	cmd.Flags().StringVar(&p.Panels, "panels", "", "a panel for each value of an `AXIS`")
 	defineValue(cmd, &p)
 	return h.ofPoints(figure.Lines, &p, figures.Maker.Lines, cmd)
 }
