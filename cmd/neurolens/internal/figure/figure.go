@@ -132,6 +132,7 @@ type Guide struct {
 	Along     Along
 	At, Until float64
 	Text      string
+	Noted     bool // a note says what it is, and where: its name gives way to those of others
 }
 
 // Unknown is a number that is not known.

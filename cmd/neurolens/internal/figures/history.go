@@ -158,11 +158,14 @@ func (m Maker) trends(trends []*trend, failed []schema.Run, said []annotations.A
 		X: figure.Axis{Label: "session", Scale: figure.Time},
 		Y: figure.Axis{Label: kind[0], Unit: kind[1], Own: true, Better: better(string(trends[0].rows[0].Better))},
 	}
-	marked := m.markedSessions(trends, failed, said)
+	marked, width := m.markedSessions(trends, failed, said), markedWidth
+	if len(trends) > 1 {
+		width = panelWidth
+	}
 	for i, t := range trends {
 		t.name, t.said = names[i], marked.texts
 		p := m.panel(t, failed, figure.MostMarks/len(trends), placesIn(len(trends)))
-		p.Guides = append(p.Guides, marked.guides(t)...)
+		p.Guides = append(p.Guides, marked.guides(t, width)...)
 		if len(trends) == 1 {
 			f.Series, f.Guides = p.Series, p.Guides
 		} else {

@@ -15,6 +15,7 @@ import (
 const (
 	mostMarked  = 8   // things that were said of sessions, in a chart: more lines hide what is measured
 	markedWidth = 28  // columns of one beside its line
+	panelWidth  = 15  // columns of one in one of several panels
 	notedWidth  = 100 // columns of one below the chart
 	noteWidth   = 280 // columns of a note, which a page shows whole
 )
@@ -63,8 +64,8 @@ func (m Maker) markedSessions(trends []*trend, failed []schema.Run, said []annot
 	return k
 }
 
-// guides are lines at the marked sessions, each at the mark of a series where it has one.
-func (k *marked) guides(t *trend) (all []figure.Guide) {
+// guides are lines at the marked sessions, each at the mark of a series where it has one. Their names have so many columns.
+func (k *marked) guides(t *trend, width int) (all []figure.Guide) {
 	at := map[string]float64{}
 	for i := range k.failed {
 		if r := &k.failed[i]; at[r.SessionID] == 0 && t.failedIn(r) {
@@ -76,7 +77,7 @@ func (k *marked) guides(t *trend) (all []figure.Guide) {
 	}
 	for _, a := range k.all {
 		place := cmp.Or(at[a.SessionID], seconds(a.At))
-		all = append(all, figure.Guide{Along: figure.Vertical, At: place, Until: place, Text: saidOf(a, markedWidth)})
+		all = append(all, figure.Guide{Along: figure.Vertical, At: place, Until: place, Text: saidOf(a, width), Noted: true})
 	}
 	return all
 }

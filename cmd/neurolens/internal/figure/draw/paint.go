@@ -341,8 +341,14 @@ func (s *sheet) placeNames(guides []figure.Guide, x *axis) (names []placed, left
 		}
 		return 0
 	}
+	noted := func(g figure.Guide) int {
+		if g.Noted {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(guides, func(a, b figure.Guide) int {
-		return cmp.Or(area(a)-area(b), cmp.Compare(middleOf(b), middleOf(a)))
+		return cmp.Or(area(a)-area(b), noted(a)-noted(b), cmp.Compare(middleOf(b), middleOf(a)))
 	})
 	for _, g := range guides {
 		if g.Along != figure.Vertical || g.Text == "" || !seenAlong(g, x) {
@@ -351,7 +357,7 @@ func (s *sheet) placeNames(guides []figure.Guide, x *axis) (names []placed, left
 		name := placed{guide: g, text: s.fit(g.Text, smallSize, min(s.panelWidth, 180), false)}
 		if s.placeName(&name, names, x) {
 			names = append(names, name)
-		} else {
+		} else if !g.Noted {
 			left = append(left, whole(g.Text))
 		}
 	}

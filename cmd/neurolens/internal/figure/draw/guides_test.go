@@ -1,0 +1,40 @@
+package draw
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+)
+
+// TestNotedGuides: where there is no room for all names of lines, those that a note has anyway give way, and are not said to be missing.
+func TestNotedGuides(t *testing.T) {
+	f := &figure.Figure{Kind: figure.History, Series: []figure.Series{{Style: figure.Points}}}
+	for i := range 30 {
+		f.Series[0].Marks = append(f.Series[0].Marks, figure.Mark{X: float64(i), Y: 1})
+	}
+	for i := range 12 {
+		f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: 10 + 1.6*float64(i), Until: 10 + 1.6*float64(i), Text: fmt.Sprintf("release number %d", i), Noted: true})
+	}
+	f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: 9.9, Until: 9.9, Text: "regressed"})
+	var b bytes.Buffer
+	if err := SVG(&b, f, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	svg := b.String()
+	if !strings.Contains(svg, ">regressed</text>") || strings.Contains(svg, "without a name") || strings.Count(svg, "</text>") > 30 {
+		t.Errorf("of %d texts none is the one that matters, or some are said to be missing", strings.Count(svg, "</text>"))
+	}
+	if n := strings.Count(svg, "release number"); n <= 12 || n >= 24 { // each is a title, and some are texts
+		t.Errorf("%d names", n)
+	}
+	for i := range f.Guides {
+		f.Guides[i].Noted = false
+	}
+	b.Reset()
+	if err := SVG(&b, f, Options{}); err != nil || !strings.Contains(b.String(), "Lines without a name: ") {
+		t.Error("names are missing and nothing says so", err)
+	}
+}
