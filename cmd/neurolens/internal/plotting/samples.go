@@ -46,6 +46,19 @@ HEAD, or --against BASE) the runs of the base stand first in the panel.`,
 	})
 }
 
+// strip is plot strip.
+func strip(h Host) *cobra.Command {
+	return h.ofSamples("strip", figures.Maker.Strip, &cobra.Command{
+		Use:   "strip [FILTER...]",
+		Short: "The median of each run, a row for each point",
+		Long: `Draw the median of each run in a row for its point, 12 at most, so that runs of
+one point that differ are seen: of latency as of --metric peak_memory. Runs with
+a warning are marked. Failed runs and passes of a profiler are left out.`,
+		Example: `  neurolens plot strip session=last
+  neurolens plot strip session=last --metric peak_memory -o memory.svg`,
+	})
+}
+
 type madeOfSamples func(m figures.Maker, ctx context.Context, db *query.DB, req figures.Sampled) (*figure.Figure, *samples.Found, error)
 
 func (h Host) ofSamples(kind figure.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {

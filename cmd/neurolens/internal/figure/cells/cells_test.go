@@ -297,3 +297,26 @@ func TestBetter(t *testing.T) {
 		}
 	}
 }
+
+// TestCategoriesUp: of categories upwards the first one is at the top, each has a line with its name, and its marks lie there.
+func TestCategoriesUp(t *testing.T) {
+	for _, n := range []int{1, 2, 23} {
+		f := &figure.Figure{Kind: figure.Scatter, Y: figure.Axis{Scale: figure.Categories}, Series: []figure.Series{{Name: "runs", Style: figure.Points}}}
+		for i := range n {
+			f.Y.Categories = append(f.Y.Categories, fmt.Sprintf("point%02d", i))
+			f.Series[0].Marks = append(f.Series[0].Marks, figure.Mark{X: float64(i), Y: float64(i)})
+		}
+		var rows []string
+		for _, line := range Text(f, term.Page{Width: 60}, Options{ASCII: true}) {
+			if strings.Contains(line, "point") {
+				name, drawn, _ := strings.Cut(line, "+")
+				rows = append(rows, strings.TrimSpace(name)+" "+strings.TrimSpace(drawn))
+			}
+		}
+		for i := range n {
+			if want := fmt.Sprintf("point%02d *", i); i >= len(rows) || rows[i] != want {
+				t.Errorf("of %d, row %d is not %q:\n%s", n, i, want, strings.Join(rows, "\n"))
+			}
+		}
+	}
+}

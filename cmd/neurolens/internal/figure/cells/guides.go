@@ -46,13 +46,13 @@ func (d *plot) horizontal(g figure.Guide) {
 	shade := d.either("┄", "-")
 	_, up := d.dotsIn()
 	rows := d.rows * up
-	share, ok := d.y.Place(g.At)
+	share, ok := d.up(g.At)
 	if !ok || share < 0 || share > 1 {
 		return
 	}
 	row := (rows - 1 - dotAt(share, rows)) / up
 	to := row
-	if end, ok := d.y.Place(g.Until); ok && g.Until > g.At {
+	if end, ok := d.up(g.Until); ok && g.Until > g.At {
 		to = (rows - 1 - dotAt(min(end, 1), rows)) / up
 		shade = d.either("░", ":")
 	}
@@ -106,7 +106,7 @@ func (d *plot) diagonal(g figure.Guide) {
 	_, up := d.dotsIn()
 	for column := range d.columns {
 		v := d.x.Value((float64(column) + .5) / float64(d.columns))
-		if share, ok := d.y.Place(v); ok && share >= 0 && share <= 1 {
+		if share, ok := d.up(v); ok && share >= 0 && share <= 1 {
 			d.behind(column, (d.rows*up-1-dotAt(share, d.rows*up))/up, r)
 		}
 	}

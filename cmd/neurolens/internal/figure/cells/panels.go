@@ -56,6 +56,9 @@ func (p pen) panel(f *figure.Figure, part figure.Panel, k *key) []string {
 	if len(f.Panels) > 0 {
 		rows = min(rows, 10)
 	}
+	if f.Y.Scale == figure.Categories { // a row each
+		rows = len(f.Y.Categories)
+	}
 	left := 0
 	for _, t := range y.Ticks(rows/3 + 1) {
 		left = max(left, term.Width(p.text(t.Text)))

@@ -66,11 +66,20 @@ func (d *plot) draw(part figure.Panel) {
 	d.failures(part.Series)
 }
 
+// up is how far up a value lies, from 0 to 1: of categories the first one is at the top, as in tables.
+func (d *plot) up(y float64) (share float64, ok bool) {
+	share, ok = d.y.Place(y)
+	if d.f.Y.Scale == figure.Categories {
+		share = 1 - share
+	}
+	return share, ok
+}
+
 // place is the dot at which a mark lies.
 func (d *plot) place(x, y float64) (column, row int, ok bool) {
 	across, up := d.dotsIn()
 	a, okX := d.x.Place(x)
-	b, okY := d.y.Place(y)
+	b, okY := d.up(y)
 	if !okX || !okY {
 		return 0, 0, false
 	}
@@ -243,7 +252,7 @@ func (d *plot) framed(left int) []string {
 	texts := make([]string, d.rows)
 	_, up := d.dotsIn()
 	for _, t := range d.y.Ticks(d.rows/3 + 1) {
-		if share, ok := d.y.Place(t.At); ok && share >= 0 && share <= 1 {
+		if share, ok := d.up(t.At); ok && share >= 0 && share <= 1 {
 			texts[(d.rows*up-1-dotAt(share, d.rows*up))/up] = t.Text
 		}
 	}

@@ -1,0 +1,62 @@
+package figures
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/samples"
+)
+
+// Strip draws the median of each run, in a row for each point, so that runs of one point that differ are seen.
+func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*figure.Figure, *samples.Found, error) {
+	s, err := m.sampled(ctx, db, req, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &figure.Figure{Kind: figure.Scatter, Title: titled(s.found.Metric+" of each run", s.title), Notes: s.notes}
+	f.X = figure.Axis{Label: s.found.Metric, Unit: s.found.Unit}
+	f.Y = figure.Axis{Scale: figure.Categories}
+	quiet, warned := figure.Series{Name: "runs", Style: figure.Points}, figure.Series{Name: "runs with a warning", Style: figure.Points, Tone: figure.Warned}
+	var values []float64
+	without, most := 0, max(cmp.Or(req.Marks, figure.MostMarks)/len(s.groups), 1)
+	if slices.ContainsFunc(s.groups, func(g group) bool { return len(g.places) > most }) {
+		f.Notes = append(f.Notes, fmt.Sprintf("of each point the newest %s", term.Count(most, "run")))
+	}
+	for row := range s.groups {
+		g := &s.groups[row]
+		f.Y.Categories = append(f.Y.Categories, g.name)
+		for _, place := range g.places[max(len(g.places)-most, 0):] {
+			r := &s.found.Runs[place]
+			if r.Median == nil {
+				without++
+				continue
+			}
+			values = append(values, *r.Median)
+			k := figure.Mark{
+				X: *r.Median, Y: float64(row), Low: figure.Unknown(), High: figure.Unknown(), Run: r.RunID, Command: s.ofRun(r.RunID),
+				Text: sentence(fmt.Sprintf("run %s: %s", s.runName(r), s.quantity(*r.Median)), g.name, strings.Join(r.Warnings, " ")),
+			}
+			if len(r.Warnings) > 0 {
+				warned.Marks = append(warned.Marks, k)
+			} else {
+				quiet.Marks = append(quiet.Marks, k)
+			}
+		}
+	}
+	for _, one := range []figure.Series{quiet, warned} {
+		if len(one.Marks) > 0 {
+			f.Series = append(f.Series, one)
+		}
+	}
+	if without > 0 {
+		f.Notes = append(f.Notes, term.Count(without, "run")+" left out: without a median")
+	}
+	f.X.Scale = scaleOf(values)
+	return f, &s.found, nil
+}
