@@ -73,7 +73,7 @@ or --format png says.`,
 }
 
 // kinds are all kinds of charts.
-var kinds = []func(Host) *cobra.Command{forest, scatter, trend, ecdf, runs, strip, heatmap, lines, pareto}
+var kinds = []func(Host) *cobra.Command{forest, scatter, trend, ecdf, runs, strip, heatmap, lines, pareto, operators}
 
 // of makes the command of a kind, with the flags that all have. draw draws.
 func (h Host) of(kind figure.Kind, cmd *cobra.Command, draw func(d *drawing, cmd *cobra.Command, args []string) error) *cobra.Command {

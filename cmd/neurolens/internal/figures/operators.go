@@ -1,0 +1,140 @@
+package figures
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/likeness"
+	"github.com/neurolens/neurolens/schema"
+)
+
+const (
+	mostProfiled  = 200 // points of which operators are read: those that were profiled last
+	mostLooked    = 2000
+	mostOperators = 20 // rows of a chart of operators
+	mostOfOps     = 24 // columns of it
+)
+
+// Profile is the newest profiled run of a point, on one machine and of one side, with its operators: those that took longest first.
+type Profile struct {
+	Run   schema.Run // without metrics
+	Name  string     // by that in which the points differ
+	Parts []likeness.Part
+}
+
+// Command lists the operators of the run.
+func (p *Profile) Command(r wording.Reader) string {
+	return "neurolens show " + wording.ShortRun(p.Run.RunID) + " --ops" + r.OfStores()
+}
+
+// Profiles are the newest profiled runs of points that match, those of the points that were profiled last first.
+func (m Maker) Profiles(ctx context.Context, db *query.DB, selection string) ([]Profile, error) {
+	list := query.ListRequest{Filter: filter.Arguments(selection, "purpose=profile", "status=ok"), Limit: mostLooked}
+	runs, err := db.Runs(ctx, list, append([]string{"run_id", "session_id", "point_id", "side", "machine", "started_at"}, facts.IdentityColumns()...)...)
+	if err != nil {
+		return nil, err
+	}
+	var all []Profile
+	var ids []string
+	seen := map[[3]string]bool{}
+	for i := range runs {
+		r := &runs[i]
+		key := [3]string{r.PointID, r.Env.Machine, r.Side}
+		if !seen[key] && len(all) < mostProfiled {
+			all, ids = append(all, Profile{Run: *r}), append(ids, r.RunID)
+		}
+		seen[key] = true
+	}
+	parts, err := likeness.Parts(ctx, db, slices.Sorted(slices.Values(ids)))
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		all[i].Parts = parts[all[i].Run.RunID]
+	}
+	all = slices.DeleteFunc(all, func(p Profile) bool { return len(p.Parts) == 0 })
+	subjects := make([]wording.Subject, len(all))
+	for i := range all {
+		subjects[i] = wording.Subject{Point: query.ListedRunOf(&all[i].Run).Point, Side: all[i].Run.Side}
+	}
+	_, names := named(subjects, axisColumns)
+	for i, name := range names {
+		all[i].Name = cmp.Or(name, plain(all[i].Run.Benchmark), wording.ShortRun(all[i].Run.RunID))
+	}
+	return all, nil
+}
+
+// Operators draws which share of the time of profiled runs each operator takes: those that take most of any run.
+func (m Maker) Operators(profiles []Profile) (*figure.Figure, error) {
+	if len(profiles) == 0 {
+		return nil, refused("no run that matches has operators: bench --profile ort or --profile torch measures them, and ingest reads profiles")
+	}
+	f := &figure.Figure{Kind: figure.Heatmap, Title: "operators of profiled runs", Values: figure.Axis{Label: "share of the time", Unit: "ratio"}}
+	if n := len(profiles); n > mostOfOps {
+		f.Notes = append(f.Notes, shown(mostOfOps, n, "points", "those that were profiled last (a filter chooses others)"))
+		profiles = profiles[:mostOfOps]
+	}
+	f.X, f.Y = figure.Axis{Label: "point", Scale: figure.Categories}, figure.Axis{Label: "operator", Scale: figure.Categories}
+	order := byShare(profiles)
+	if n := len(order); n > mostOperators {
+		f.Notes = append(f.Notes, shown(mostOperators, n, "operators", "those with the largest share of any run"))
+		order = order[:mostOperators]
+	}
+	for _, operator := range order {
+		f.Y.Categories = append(f.Y.Categories, plain(operator))
+	}
+	cells := figure.Series{Style: figure.Cells}
+	for x := range profiles {
+		p := &profiles[x]
+		f.X.Categories = append(f.X.Categories, p.Name)
+		for i := range p.Parts {
+			y := slices.Index(order, p.Parts[i].Operator)
+			if y < 0 {
+				continue
+			}
+			cells.Marks = append(cells.Marks, figure.Mark{
+				X: float64(x), Y: float64(y), Low: figure.Unknown(), High: figure.Unknown(), Value: p.Parts[i].Share, Run: p.Run.RunID, Point: p.Run.PointID,
+				Text: partText(p, &p.Parts[i]), Command: p.Command(m.Reader),
+			})
+		}
+	}
+	f.Series = []figure.Series{cells}
+	f.Notes = append(f.Notes, "the newest profiled run of each point; operators of one type are put together; an empty place: the run does not have the operator")
+	return f, nil
+}
+
+// byShare are the operators of some runs, those first of which some run has the largest share.
+func byShare(profiles []Profile) (order []string) {
+	largest := map[string]float64{}
+	for i := range profiles {
+		for _, part := range profiles[i].Parts {
+			if _, known := largest[part.Operator]; !known {
+				order = append(order, part.Operator)
+			}
+			largest[part.Operator] = max(largest[part.Operator], part.Share)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b string) int {
+		return cmp.Or(cmp.Compare(largest[b], largest[a]), strings.Compare(a, b))
+	})
+	return order
+}
+
+// partText is an operator of a run in words.
+func partText(p *Profile, part *likeness.Part) string {
+	count := ""
+	if part.Count != nil {
+		count = term.Count(int(*part.Count), "execution")
+	}
+	return sentence(fmt.Sprintf("%s of %s: %s of the time", plain(part.Operator), p.Name, wording.Share(part.Share)), output.Quantity(part.DurationNS, "ns"), count)
+}

@@ -1,0 +1,55 @@
+package likeness
+
+import (
+	"context"
+	"database/sql/driver"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Part is an operator of a run, as its mix has it.
+type Part struct {
+	Operator   string
+	DurationNS int64   // of all executions together
+	Share      float64 // of the time of all operators of the mix
+	Count      *int64  // executions; nil where a row of it does not say how many
+}
+
+// Parts gives the mixes of some runs, by their ids: the operators that took longest first. A run without operators that have durations has none.
+func Parts(ctx context.Context, db *query.DB, runs []string) (map[string][]Part, error) {
+	ids := make([]schema.ULID, len(runs))
+	for i, run := range runs {
+		var err error
+		if ids[i], err = schema.ParseULID(run); err != nil {
+			return nil, fault.Input("run: %v", err)
+		}
+	}
+	var all map[string][]Part
+	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
+		all = map[string][]Part{} // what is asked again begins anew
+		q := duck.Statement{SQL: partsSQL(r.Src.Of(ids).Nested(schema.Ops, "")), Args: []any{scan.IDTexts(ids)}}
+		return r.Conn.Query(ctx, q, func(row []driver.Value) error {
+			p := Part{Operator: strings.Clone(duck.Text(row[1])), DurationNS: duck.Integer(row[2])}
+			p.Share, _ = row[3].(float64)
+			if n, known := row[4].(int64); known {
+				p.Count = &n
+			}
+			run := strings.Clone(duck.Text(row[0]))
+			all[run] = append(all[run], p)
+			return nil
+		})
+	})
+	return all, err
+}
+
+// partsSQL are the operators of the runs of the parameter, a list of ids: run_id, operator, duration, share, count.
+func partsSQL(ops string) string {
+	sums := "SELECT run, level, operator, sum(duration_ns)::BIGINT AS took, CASE WHEN count(count) = count(*) THEN sum(count)::BIGINT END AS n FROM " +
+		opsSQL("run_id", ops, scan.OfRuns, ", count") + " GROUP BY run, level, operator"
+	return "WITH o AS MATERIALIZED (" + sums + ") SELECT run, operator, took, " + shareSQL + ", n FROM o" + lowestSQL + " ORDER BY run, took DESC, operator"
+}
