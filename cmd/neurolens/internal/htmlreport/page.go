@@ -113,7 +113,7 @@ func (p *Page) Write(to io.Writer, pen Pen) error {
 }
 
 // aroundCharts is how many bytes there are for all texts that are in no table and in no chart.
-const aroundCharts = 40_000
+const aroundCharts = 60_000
 
 // source names a style or a script by its content.
 func source(text string) string {

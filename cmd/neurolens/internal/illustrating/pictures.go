@@ -30,7 +30,7 @@ import (
 
 const (
 	mostPoints   = 12  // of which samples are drawn: the others are a command away
-	sampleMarks  = 240 // of a chart of samples: a page has several
+	sampleMarks  = 200 // of a chart of samples: a page has several
 	mostPareto   = 300 // points of a chart of two metrics
 	fewSessions  = 8   // with fewer, a history finds no change
 	mostHistory  = 12  // series of a history
@@ -63,6 +63,7 @@ func Write(ctx context.Context, db *query.DB, p Page) error {
 	a := &artist{db: db.Quiet(), reader: p.Maker.Reader, report: p.Report, maker: figures.Maker{Reader: p.Maker.Reader}}
 	pictures := reporting.Pictures{Points: a.samples(ctx), Axes: a.axes(), Best: a.best()}
 	pictures.History, pictures.Trends = a.history(ctx)
+	pictures.More = append(a.said(ctx), a.operators(ctx)...)
 	if a.err != nil {
 		return fmt.Errorf("charts of the report: %w", a.err)
 	}

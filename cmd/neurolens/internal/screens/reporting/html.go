@@ -26,9 +26,9 @@ type sheet struct {
 	page    *htmlreport.Page
 }
 
-// A page may have 400 kB and 150 bytes a point, of which its charts take what the rest leaves, and at least something.
+// A page may have 480 kB and 150 bytes a point, of which its charts take what the rest leaves, and at least something.
 const (
-	pageRoom  = 400_000
+	pageRoom  = 480_000
 	pointRoom = 150
 )
 
@@ -48,6 +48,9 @@ func (m Maker) sheetOf(d *Document, pictures Pictures) *htmlreport.Page {
 	s.pictures("axes", "Over the axes", pictures.Axes)
 	s.leaders(pictures)
 	s.pictures("history", "History", pictures.History)
+	for _, part := range pictures.More {
+		s.add(part)
+	}
 	s.resources()
 	s.results()
 	return s.page
@@ -57,6 +60,7 @@ func (m Maker) sheetOf(d *Document, pictures Pictures) *htmlreport.Page {
 type Pictures struct {
 	Points, Axes, Best, History []*htmlreport.Chart
 	Trends                      []Trend // of which History is
+	More                        []htmlreport.Section
 }
 
 // Trend is how a series changed over sessions, and is so still.

@@ -1,0 +1,114 @@
+package illustrating
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/htmlreport"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/likeness"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+const (
+	mostProfiles  = 12 // points, or pairs of points, whose operators stand in a table
+	mostOperators = 8  // of each: those that take most, or differ most
+)
+
+// operators is a section about where the time of profiled runs goes, and what of that differs between a point and its baseline.
+func (a *artist) operators(ctx context.Context) []htmlreport.Section {
+	if a.err != nil || !slices.ContainsFunc(a.report.Points, func(p summary.Point) bool { return p.Profiled > 0 }) {
+		return nil
+	}
+	selection := a.report.Selection.Filter
+	profiles, err := a.maker.Profiles(ctx, a.db, selection)
+	if err != nil {
+		a.err = err
+		return nil
+	}
+	if len(profiles) == 0 { // none is ok, or has operators
+		return nil
+	}
+	part := htmlreport.Section{ID: "operators", Title: "Operators of profiled runs", Text: []string{
+		"Operators of one type are put together, as in neurolens ls --like. The command of a row lists them one by one.",
+	}}
+	if len(profiles) > 1 {
+		f, err := a.maker.Operators(profiles)
+		part.Figures = a.chart(drawn{f, err}, func(*figure.Figure) string { return "Where the time goes" }, "ops", selection)
+	}
+	part.Tables = append(a.differences(profiles), a.parts(profiles))
+	return []htmlreport.Section{part}
+}
+
+// ofProfile is the command that lists the operators of the run of a row.
+func (a *artist) ofProfile() string { return "neurolens show KEY --ops" + a.reader.OfStores() }
+
+// parts is a table of the operators of each run.
+func (a *artist) parts(profiles []figures.Profile) *htmlreport.Table {
+	t := &htmlreport.Table{ID: "operators", Title: "Operators of each point", Command: a.ofProfile(), Text: []string{
+		"The newest profiled run of each point: operators that took longest first, and the others together.",
+	}, Columns: []htmlreport.Column{
+		{Header: "point"},
+		{Header: "operator"},
+		{Header: "time", Unit: "ns", Right: true, Stored: true},
+		{Header: "share", Unit: "ratio", Right: true, Stored: true},
+		{Header: "count", Right: true},
+	}}
+	if n := len(profiles) - mostProfiles; n > 0 {
+		t.Below = append(t.Below, term.Count(n, "more point")+" "+term.IsAre(n)+" left out: those that were profiled before these. A narrower filter shows them.")
+		profiles = profiles[:mostProfiles]
+	}
+	for i := range profiles {
+		p := &profiles[i]
+		shown := p.Parts[:min(len(p.Parts), mostOperators)]
+		for k := range shown {
+			t.Rows = append(t.Rows, partRow(p, shown[k].Operator, shown[k:k+1]))
+		}
+		if rest := p.Parts[len(shown):]; len(rest) > 0 {
+			t.Rows = append(t.Rows, partRow(p, term.Count(len(rest), "other operator"), rest))
+		}
+	}
+	return t
+}
+
+// partRow is a row about some operators of a run together.
+func partRow(p *figures.Profile, name string, of []likeness.Part) htmlreport.Row {
+	sum := sumOf(of)
+	return htmlreport.Row{Key: p.Run.RunID, Cells: []htmlreport.Cell{
+		{Text: p.Name}, {Text: name}, took(sum.DurationNS), {Text: wording.Share(sum.Share), Stored: number(sum.Share)}, {Text: count(sum.Count)},
+	}}
+}
+
+// sumOf is what some operators took together.
+func sumOf(of []likeness.Part) (sum likeness.Part) {
+	counted, n := true, int64(0)
+	for i := range of {
+		sum.DurationNS, sum.Share = sum.DurationNS+of[i].DurationNS, sum.Share+of[i].Share
+		if counted = counted && of[i].Count != nil; counted {
+			n += *of[i].Count
+		}
+	}
+	if counted && len(of) > 0 {
+		sum.Count = &n
+	}
+	return sum
+}
+
+// took is a cell of a time.
+func took(ns int64) htmlreport.Cell {
+	return htmlreport.Cell{Text: output.Quantity(ns, "ns"), Stored: strconv.FormatInt(ns, 10)}
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func count(n *int64) string {
+	if n == nil {
+		return term.Unknown
+	}
+	return term.Thousands(int(*n))
+}

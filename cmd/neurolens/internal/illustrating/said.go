@@ -1,0 +1,45 @@
+package illustrating
+
+import (
+	"context"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/htmlreport"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/annotations"
+)
+
+// mostSaid is how many rows a table of notes, tags and releases has: the newest.
+const mostSaid = 50
+
+// said is a section with what people said about the sessions of the report; none where nobody did.
+func (a *artist) said(ctx context.Context) []htmlreport.Section {
+	if a.err != nil {
+		return nil
+	}
+	all, err := annotations.Of(ctx, a.db, a.report.Selection.Filter)
+	if err != nil {
+		a.err = err
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	t := &htmlreport.Table{
+		ID: "notes", Title: "Notes, tags and releases", Command: "neurolens ls session=KEY" + a.reader.OfStores(),
+		Text:    []string{"What was said about sessions with neurolens note and neurolens tag, and the tag release: each where it begins."},
+		Columns: []htmlreport.Column{{Header: "session began"}, {Header: "session"}, {Header: "runs", Right: true}, {Header: "what"}, {Header: "text"}},
+	}
+	for i := len(all) - 1; i >= 0 && len(t.Rows) < mostSaid; i-- {
+		s := &all[i]
+		text := s.Text
+		if s.Kind == annotations.Tag {
+			text = s.Key + "=" + s.Text
+		}
+		t.Rows = append(t.Rows, htmlreport.Row{Key: s.SessionID, Cells: []htmlreport.Cell{
+			{Text: s.At.Local().Format("2006-01-02 15:04")}, {Text: s.SessionID}, {Text: term.Thousands(s.Runs)}, {Text: string(s.Kind)}, {Text: text},
+		}})
+	}
+	if n := len(all) - len(t.Rows); n > 0 {
+		t.Below = append(t.Below, term.Count(n, "earlier one")+" "+term.IsAre(n)+" left out.")
+	}
+	return []htmlreport.Section{{ID: "notes", Title: t.Title, Tables: []*htmlreport.Table{t}}}
+}
