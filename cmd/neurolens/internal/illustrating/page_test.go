@@ -56,6 +56,14 @@ func op(kind string, took int64) schema.Op {
 	return schema.Op{Name: kind + "_0", Type: kind, DurationNS: &took, Count: new(int64(2))}
 }
 
+// failedRun is a run that failed with some error, and left facts.
+func failedRun(n int, variant, text string, facts map[string]string) schema.Run {
+	r := measuredRun(n, variant, 1000, 0)
+	r.Status, r.Stage, r.Error, r.Metrics, r.Primary = schema.StatusError, schema.StageMeasure, text, nil, ""
+	r.Env.Facts = facts
+	return r
+}
+
 // stored are runs in a store, with what a run has written on its standard error.
 func stored(t *testing.T, runs []schema.Run, wrote map[int]string, said ...ingest.Annotation) *query.DB {
 	t.Helper()
@@ -206,6 +214,40 @@ func TestOperatorsOfPage(t *testing.T) {
 	}
 	if !strings.Contains(page, "neurolens show KEY --ops") || !strings.Contains(page, "neurolens plot ops") || len(marksOf(page, `<section id="operators"`, "data-value")) != 3 {
 		t.Error("a command or the chart is missing")
+	}
+}
+
+// TestOutputsOfPage: of each reason for which runs failed there are the last lines of one of them: of its stack, its standard error or what is kept of
+// it; as text, and no more than some.
+func TestOutputsOfPage(t *testing.T) {
+	long := strings.Repeat("noise\n\n", 20) + "\n" + hostile + "\x1b[2J\nthe end" + strings.Repeat("!", 5000) + "\n\n\n"
+	runs := []schema.Run{
+		measuredRun(0, "ok", 1000, 1),
+		failedRun(1, "a", "first", map[string]string{"runner.stderr_tail": "an older run"}),
+		failedRun(2, "b", "first", map[string]string{"runner.stderr_tail": long}),
+		failedRun(3, "c", "first", nil), // wrote nothing
+		failedRun(4, "d", "second", map[string]string{"runner.stack": "File x\nValueError: no", "runner.stderr_tail": "not this"}),
+		failedRun(5, "e", "third", nil),
+		failedRun(6, "f", "fourth", nil),
+	}
+	page := written(t, stored(t, runs, map[int]string{5: "kept on disk\n" + hostile}))
+	_, rest, _ := strings.Cut(page, `<section id="failures"`)
+	failures, _, _ := strings.Cut(rest, "</section>")
+	for _, want := range []string{
+		"<pre tabindex=\"0\">noise\n\nnoise\n\nnoise\n\nnoise\n\n\n&lt;script&gt;alert(1)&lt;/script&gt;·[2J\nthe end!!!", "(first) ended with this standard error:", "neurolens show " + wording.ShortRun(runs[2].RunID) + "<",
+		"(second) ended with this stack of calls:", "ValueError: no</pre>", "kept on disk\n&lt;script&gt;",
+	} {
+		if !strings.Contains(failures, want) {
+			t.Errorf("%q is not there", want)
+		}
+	}
+	for _, not := range []string{"an older run", "not this", strings.Repeat("!", 400), "(fourth) ended"} {
+		if strings.Contains(failures, not) {
+			t.Errorf("%q is there", not)
+		}
+	}
+	if n := strings.Count(failures, "noise"); n != 4 { // with the empty lines between them, and two lines more, eleven: the twelfth is empty
+		t.Errorf("%d lines", n)
 	}
 }
 

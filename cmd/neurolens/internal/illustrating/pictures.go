@@ -63,6 +63,7 @@ func Write(ctx context.Context, db *query.DB, p Page) error {
 	a := &artist{db: db.Quiet(), reader: p.Maker.Reader, report: p.Report, maker: figures.Maker{Reader: p.Maker.Reader}}
 	pictures := reporting.Pictures{Points: a.samples(ctx), Axes: a.axes(), Best: a.best()}
 	pictures.History, pictures.Trends = a.history(ctx)
+	pictures.Outputs = a.outputs(ctx)
 	pictures.More = append(a.said(ctx), a.operators(ctx)...)
 	if a.err != nil {
 		return fmt.Errorf("charts of the report: %w", a.err)

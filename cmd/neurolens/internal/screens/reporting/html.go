@@ -41,7 +41,7 @@ func (m Maker) sheetOf(d *Document, pictures Pictures) *htmlreport.Page {
 	}
 	s.trends(pictures.Trends)
 	s.changes()
-	s.failures()
+	s.failures(pictures.Outputs)
 	s.findings()
 	s.environment()
 	s.pictures("samples", "Samples of each point", pictures.Points)
@@ -60,7 +60,14 @@ func (m Maker) sheetOf(d *Document, pictures Pictures) *htmlreport.Page {
 type Pictures struct {
 	Points, Axes, Best, History []*htmlreport.Chart
 	Trends                      []Trend // of which History is
+	Outputs                     []Output
 	More                        []htmlreport.Section
+}
+
+// Output is what a run of a failure wrote last.
+type Output struct {
+	Failure, Cause       int // places in Document.Failures, and in its Causes
+	Text, Lines, Command string
 }
 
 // Trend is how a series changed over sessions, and is so still.
@@ -413,11 +420,11 @@ func factRows(fact *summary.Fact, differ bool) (rows []htmlreport.Row) {
 	return rows
 }
 
-// failures are how runs ended that are not ok, with a hint each and the reasons.
-func (s *sheet) failures() {
+// failures are how runs ended that are not ok, with a hint each, the reasons, and what such runs wrote last.
+func (s *sheet) failures(outputs []Output) {
 	part := htmlreport.Section{ID: "failures", Title: "Runs that are not ok"}
 	p := page{d: s.d, names: s.names}
-	for _, f := range s.d.Failures {
+	for i, f := range s.d.Failures {
 		item := htmlreport.Item{Text: capital(failureName(&f)) + ": " + failureText(&f), Tone: figure.Failed, Command: s.command("ls", s.d.words("status="+f.Status)...)}
 		if st := schema.Status(f.Status); !st.Failed() {
 			item.Tone = ""
@@ -429,6 +436,11 @@ func (s *sheet) failures() {
 			item.Lines += "and " + term.Count(f.Others, "other reason") + "\n"
 		}
 		part.Items = append(part.Items, item)
+		for _, o := range outputs {
+			if o.Failure == i {
+				part.Items = append(part.Items, htmlreport.Item{Text: o.Text, Lines: o.Lines, Command: o.Command})
+			}
+		}
 	}
 	if len(part.Items) > 0 {
 		s.add(part)
