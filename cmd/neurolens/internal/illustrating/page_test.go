@@ -251,6 +251,30 @@ func TestOutputsOfPage(t *testing.T) {
 	}
 }
 
+// TestMemoryOfPage: what runs took at most is drawn as query has it, where they differ in it.
+func TestMemoryOfPage(t *testing.T) {
+	runs := []schema.Run{measuredRun(0, "a", 1000, 100), measuredRun(1, "a", 1001, 120), measuredRun(2, "b", 900, 300)}
+	db := stored(t, runs, nil)
+	page := written(t, db)
+	list, err := db.List(t.Context(), query.ListRequest{Metrics: []string{"peak_memory"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := marksOf(page, "peak_memory of each run", "data-x")
+	for _, r := range list.Runs {
+		if drawn[r.RunID] != *r.Median {
+			t.Errorf("%s is at %v, want %v", r.RunID, drawn[r.RunID], *r.Median)
+		}
+	}
+	if !strings.Contains(page, "neurolens plot strip --metric peak_memory") {
+		t.Error("no command draws it")
+	}
+	same := []schema.Run{measuredRun(0, "a", 1000, 1000), measuredRun(1, "b", 1001, 1001)}
+	if page := written(t, stored(t, same, nil)); strings.Contains(page, "peak_memory of each run") {
+		t.Error("equal values are drawn")
+	}
+}
+
 // TestNotesOfPage: what was said about sessions stands on the page, as text.
 func TestNotesOfPage(t *testing.T) {
 	runs := []schema.Run{measuredRun(0, "a", 1000, 1), measuredRun(1, "b", 900, 1)}

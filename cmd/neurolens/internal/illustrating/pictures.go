@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,6 +32,7 @@ import (
 const (
 	mostPoints   = 12  // of which samples are drawn: the others are a command away
 	sampleMarks  = 200 // of a chart of samples: a page has several
+	stripMarks   = 72  // of a chart of memory
 	mostPareto   = 300 // points of a chart of two metrics
 	fewSessions  = 8   // with fewer, a history finds no change
 	mostHistory  = 12  // series of a history
@@ -137,7 +139,11 @@ func (a *artist) samples(ctx context.Context) []*htmlreport.Chart {
 	ecdf, _, err := a.maker.ECDF(ctx, a.db, req)
 	all := a.chart(drawn{ecdf, err}, func(f *figure.Figure) string { return "Distribution of " + f.X.Label + which }, append([]string{"ecdf"}, words...)...)
 	runs, _, err := a.maker.Runs(ctx, a.db, req)
-	return append(all, a.chart(drawn{runs, err}, func(f *figure.Figure) string { return "Samples of " + f.Y.Label + " in their order" + which }, append([]string{"runs"}, words...)...)...)
+	all = append(all, a.chart(drawn{runs, err}, func(f *figure.Figure) string { return "Samples of " + f.Y.Label + " in their order" + which }, append([]string{"runs"}, words...)...)...)
+	if base != "" {
+		which = ", of the head"
+	}
+	return append(all, a.memory(ctx, words[0], which)...)
 }
 
 // different is how many points there are: each may be there for two sides.
@@ -147,6 +153,39 @@ func different(points []summary.Point) int {
 		ids[points[i].PointID] = true
 	}
 	return len(ids)
+}
+
+// memories are the metrics of memory, the one that says most of a model first.
+var memories = []string{"device_memory_peak", "peak_memory"}
+
+// memory is what each run of some points took at most, where they differ in it and it is not what the other charts are of.
+func (a *artist) memory(ctx context.Context, selection, which string) []*htmlreport.Chart {
+	for _, metric := range memories {
+		known := func(p summary.Point) bool {
+			return string(p.Metric) != metric && slices.ContainsFunc(p.Metrics, func(v summary.Value) bool { return v.Metric == metric })
+		}
+		if !slices.ContainsFunc(a.report.Points, known) {
+			continue
+		}
+		req := figures.Sampled{Request: samples.Request{Filter: selection, Most: figures.MostRuns, Metric: metric}, Marks: stripMarks}
+		f, _, err := a.maker.Strip(ctx, a.db, req)
+		if err == nil && alike(f) {
+			continue
+		}
+		return a.chart(drawn{f, err}, func(f *figure.Figure) string { return f.X.Label + " of each run" + which }, "strip", "--metric", metric, selection)
+	}
+	return nil
+}
+
+// alike tells whether all marks of a figure lie within a hundredth along: that says nothing.
+func alike(f *figure.Figure) bool {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, s := range f.Series {
+		for _, k := range s.Marks {
+			low, high = min(low, k.X), max(high, k.X)
+		}
+	}
+	return high-low <= low/100
 }
 
 // chosen are the points whose samples are drawn: those that changed most, each with its base, else those whose runs differ most.
