@@ -112,7 +112,7 @@ func threeDigits(v float64) string {
 	case a >= 1:
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	default:
-		return strconv.FormatFloat(v, 'g', 3, 64)
+		return fmt.Sprintf("%#.3g", v) // with the zeros at the end, as above
 	}
 }
 

@@ -320,3 +320,16 @@ func TestCategoriesUp(t *testing.T) {
 		}
 	}
 }
+
+// TestRatiosHaveThreeDigits: the ends of an interval have as many significant digits as each other, zeros at the end included.
+func TestRatiosHaveThreeDigits(t *testing.T) {
+	m := mark(1.25, 0)
+	m.Low, m.High = .7, 2.21
+	f := &figure.Figure{
+		Kind: figure.Forest, X: figure.Axis{Scale: figure.Log}, Y: figure.Axis{Scale: figure.Categories, Categories: []string{"bs=1"}},
+		Series: []figure.Series{{Style: figure.Intervals, Marks: []figure.Mark{m}}},
+	}
+	if got := strings.Join(Text(f, term.Page{Width: 100}, Options{}), "\n"); !strings.Contains(got, "0.700 … 2.21") {
+		t.Errorf("no interval 0.700 … 2.21:\n%s", got)
+	}
+}

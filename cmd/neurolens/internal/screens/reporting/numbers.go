@@ -12,7 +12,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// times prints a speed-up: 1.54x, 0.0065x, 21,823x. One that is not 1 is never printed as 1 without decimals that say so.
+// times prints a speed-up with three significant digits: 1.54x, 0.700x, 0.00650x, 21,823x. One that is not 1 is never printed as 1
+// without decimals that say so.
 func times(v *float64) string {
 	switch {
 	case v == nil:
@@ -21,8 +22,6 @@ func times(v *float64) string {
 		return term.Thousands(int(math.Round(*v))) + "x"
 	case *v >= .995 && *v < 1:
 		return fmt.Sprintf("%.4fx", *v)
-	case *v < 1:
-		return fmt.Sprintf("%.2gx", *v)
 	}
 	return schema.ForPeople(*v, "") + "x"
 }

@@ -227,7 +227,7 @@ func FuzzTable(f *testing.F) {
 // TestTimes: a slower point never reads as one that is as fast.
 func TestTimes(t *testing.T) {
 	for v, want := range map[float64]string{
-		21822.68: "21,823x", 999.6: "1,000x", 183.44: "183x", 77.69: "77.7x", 1.5409: "1.54x", 1: "1.00x", .99931: "0.9993x", .996: "0.9960x", .9949: "0.99x", .55: "0.55x", .0065: "0.0065x",
+		21822.68: "21,823x", 999.6: "1,000x", 183.44: "183x", 77.69: "77.7x", 1.5409: "1.54x", 1: "1.00x", .99931: "0.9993x", .996: "0.9960x", .9949: "0.995x", .7: "0.700x", .55: "0.550x", .0065: "0.00650x",
 	} {
 		if got := times(&v); got != want {
 			t.Errorf("%g is %s, want %s", v, got, want)

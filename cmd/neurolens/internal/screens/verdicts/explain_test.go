@@ -202,7 +202,7 @@ sessions to tell
 
 // TestExplainViewContrastUnits: what is no time is not said to take long, and what is compared by its difference has a unit.
 func TestExplainViewContrastUnits(t *testing.T) {
-	for unit, want := range map[string]string{"1/s": "had 1.21× (1.17 1.26) the latency of the 6 others", "Cel": "differ in latency by +0.21 Cel (+0.17 Cel +0.26 Cel) from the 6 others"} {
+	for unit, want := range map[string]string{"1/s": "had 1.21× (1.17 1.26) the latency of the 6 others", "Cel": "differ in latency by +0.210 Cel (+0.170 Cel +0.260 Cel) from the 6 others"} {
 		row := madeContrast(1, "a=b", judge.Explains, judge.WithinHead)
 		row.Unit = unit
 		if unit == "Cel" {
