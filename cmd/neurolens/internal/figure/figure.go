@@ -6,7 +6,11 @@
 // a renderer draws it. No renderer computes a statistic.
 package figure
 
-import "math"
+import (
+	"math"
+	"slices"
+	"strings"
+)
 
 // Kind is what a chart shows.
 type Kind string
@@ -150,6 +154,39 @@ func (f *Figure) Marks() int {
 		}
 	}
 	return n
+}
+
+// Words are what marks of a tone say, each once, in alphabetical order. What one mark says at once stands between commas.
+func (f *Figure) Words(t Tone) []string {
+	var all []string
+	for _, p := range f.Parts() {
+		for _, s := range p.Series {
+			for _, m := range s.Marks {
+				if m.Word != "" && (m.Tone == t || m.Tone == Plain && s.Tone == t) {
+					all = append(all, strings.Split(m.Word, ", ")...)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Explained is what a legend says of a tone: its words, of so many that there is room for them, or else what it means.
+func (f *Figure) Explained(t Tone, meaning string) string {
+	const most = 4
+	words := f.Words(t)
+	if len(words) > most {
+		words = append(words[:most:most], "…")
+	}
+	text := strings.Join(words, ", ")
+	switch {
+	case text == "":
+		return meaning
+	case f.Kind == Runs && t == Warned:
+		return meaning + ": " + text
+	}
+	return text
 }
 
 // Parts are the panels, or the figure itself as the only one.

@@ -484,11 +484,17 @@ func TestRuns(t *testing.T) {
 			}
 			if s.Tone == figure.Warned {
 				warned++
+				if k.Word != "drift" || !strings.HasSuffix(k.Text, ", with a warning: drift") {
+					t.Errorf("a mark with a warning says %q, %q", k.Word, k.Text)
+				}
 			}
 		}
 	}
 	if f.Marks() != len(want) || warned != 5 || len(f.Guides) != 35 || f.Guides[0].At != 5.5 {
 		t.Errorf("%d of %d samples, %d warned, %d boundaries", f.Marks(), len(want), warned, len(f.Guides))
+	}
+	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "have a warning: drift (neurolens help warnings") {
+		t.Errorf("the notes are %q", notes)
 	}
 }
 

@@ -300,7 +300,7 @@ func (m Maker) sessions(t *trend, rows []history.Row) figure.Mark {
 		if first.GitCommit != "" {
 			what = append(what, "commit "+wording.ShortCommit(first.GitCommit))
 		}
-		switch first.Verdict {
+		switch k.Word = string(first.Verdict); first.Verdict {
 		case "":
 		case history.Unsettled, history.Spike:
 			k.Tone = figure.Warned

@@ -293,6 +293,9 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 		warmup += "; a line lies where the next run begins"
 	}
 	f.Notes = append(f.Notes, warmup)
+	if words := f.Words(figure.Warned); len(words) > 0 {
+		f.Notes = append(f.Notes, "runs that are marked have a warning: "+plain(strings.Join(words, ", "))+" (neurolens help warnings says what to do)")
+	}
 	return f, &s.found, nil
 }
 
@@ -347,7 +350,12 @@ func (s *sampled) part(found *samples.Found, o samples.Order, p samples.Part) fi
 	if p.NotFinite > 0 {
 		value += fmt.Sprintf(", %s no finite number", term.Thousands(p.NotFinite))
 	}
-	k.Text = sentence(which+": "+value, strings.Join(warnings(found.Runs[p.First:p.Last+1]), " "))
+	k.Word = strings.Join(warnings(found.Runs[p.First:p.Last+1]), ", ")
+	warned := ""
+	if k.Word != "" {
+		warned = "with a warning: " + k.Word
+	}
+	k.Text = sentence(which+": "+value, warned)
 	return k
 }
 

@@ -321,6 +321,28 @@ func TestCategoriesUp(t *testing.T) {
 	}
 }
 
+// TestLegendNamesWarnings: a legend says which warnings marks have, and of a change by which word; of many words the first ones.
+func TestLegendNamesWarnings(t *testing.T) {
+	f := &figure.Figure{Kind: figure.Runs, Series: []figure.Series{{Tone: figure.Warned, Style: figure.Points}}}
+	for i, word := range []string{"drift", "load, drift", "throttled"} {
+		m := mark(float64(i), 1)
+		m.Word = word
+		f.Series[0].Marks = append(f.Series[0].Marks, m)
+	}
+	legend := func() string { return strings.Join(Text(f, term.Page{Width: 80}, Options{}), "\n") }
+	if got := legend(); !strings.Contains(got, "! with a warning: drift, load, throttled\n") && !strings.HasSuffix(got, "! with a warning: drift, load, throttled") {
+		t.Errorf("no such words:\n%s", got)
+	}
+	f.Series[0].Marks[0].Word = "a, b, c"
+	if got := legend(); !strings.Contains(got, "with a warning: a, b, c, drift, …") {
+		t.Errorf("no first words:\n%s", got)
+	}
+	f.Kind, f.Series[0].Marks = figure.History, f.Series[0].Marks[2:]
+	if got := legend(); !strings.Contains(got, "! throttled") || strings.Contains(got, "with a warning") {
+		t.Errorf("no word alone:\n%s", got)
+	}
+}
+
 // TestRatiosHaveThreeDigits: the ends of an interval have as many significant digits as each other, zeros at the end included.
 func TestRatiosHaveThreeDigits(t *testing.T) {
 	m := mark(1.25, 0)

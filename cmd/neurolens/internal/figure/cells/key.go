@@ -13,7 +13,7 @@ import (
 // key says how series and tones are drawn.
 type key struct {
 	pen
-	kind     figure.Kind
+	f        *figure.Figure
 	series   []figure.Series // the first ones of their names, in the order of their shapes and colours
 	curves   int             // how many of them are lines
 	tones    map[figure.Tone]bool
@@ -24,7 +24,7 @@ type key struct {
 
 // newKey gives a shape to each of the first names, the same one in all panels.
 func (p pen) newKey(f *figure.Figure) *key {
-	k := &key{pen: p, kind: f.Kind, tones: map[figure.Tone]bool{}}
+	k := &key{pen: p, f: f, tones: map[figure.Tone]bool{}}
 	seen := map[string]bool{}
 	for _, part := range f.Parts() {
 		for _, s := range part.Series {
@@ -65,7 +65,7 @@ func (k *key) ink(s figure.Series) ink {
 	case s.Name == "" && s.Style != figure.Line && s.Style != figure.Steps:
 		with = k.seriesInk(0)
 		with.color = ""
-	case k.kind == figure.History && s.Style == figure.Line && k.curves < 2: // a level: it goes through no value
+	case k.f.Kind == figure.History && s.Style == figure.Line && k.curves < 2: // a level: it goes through no value
 		with.shape, with.ascii = 0, '='
 	}
 	if s.Tone != figure.Plain {
@@ -104,7 +104,7 @@ func (k *key) legend() []string {
 	for _, t := range toneOrder {
 		if k.tones[t] && !k.named(t) {
 			with := k.toneInk(t)
-			entries = append(entries, k.entry(string(with.shape), with.color, tones[t].word))
+			entries = append(entries, k.entry(string(with.shape), with.color, k.f.Explained(t, tones[t].word)))
 		}
 	}
 	for _, g := range k.guides {

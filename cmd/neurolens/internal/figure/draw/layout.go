@@ -527,7 +527,7 @@ var toneWords = []struct {
 // entries are what the legend explains: series by their names, and tones.
 func (s *sheet) entries() []entry {
 	var entries []entry
-	tones, toned := map[figure.Tone][]string{}, map[figure.Tone]bool{}
+	tones, toned := map[figure.Tone]bool{}, map[figure.Tone]bool{}
 	seen := map[string]bool{}
 	const most = 12
 	left := 0
@@ -535,7 +535,7 @@ func (s *sheet) entries() []entry {
 		for i, series := range part.Series {
 			i -= tonedBefore(part.Series[:i])
 			for _, m := range series.Marks {
-				tones[toneOf(series, m)] = append(tones[toneOf(series, m)], m.Word)
+				tones[toneOf(series, m)] = true
 			}
 			if series.Name == "" || s.direct || seen[series.Name] || len(series.Marks) == 0 {
 				continue
@@ -553,9 +553,9 @@ func (s *sheet) entries() []entry {
 		entries = append(entries, entry{text: "and " + strconv.Itoa(left) + " more"})
 	}
 	for _, word := range toneWords {
-		if said := tones[word.tone]; said != nil && !toned[word.tone] {
+		if tones[word.tone] && !toned[word.tone] {
 			tone := word.tone
-			entries = append(entries, entry{text: inWords(said, word.text), width: 12, sample: func(s *sheet, x, y float64) {
+			entries = append(entries, entry{text: s.figure.Explained(tone, word.text), width: 12, sample: func(s *sheet, x, y float64) {
 				if tone == figure.Warned {
 					s.warned("paper", point{x + 5, y}, 4)
 					return
@@ -568,20 +568,6 @@ func (s *sheet) entries() []entry {
 		entries = append(entries, s.scale())
 	}
 	return entries
-}
-
-// inWords is what marks of a tone are called, or what the tone means where they do not say it.
-func inWords(said []string, otherwise string) string {
-	slices.Sort(said)
-	said = slices.Compact(said)
-	if len(said) == 0 || said[0] == "" {
-		return otherwise
-	}
-	const most = 4
-	if len(said) > most {
-		said = append(said[:most:most], "…")
-	}
-	return strings.Join(said, ", ")
 }
 
 // named is the entry of a series.
