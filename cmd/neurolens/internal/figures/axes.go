@@ -103,9 +103,18 @@ func known(subjects []wording.Subject) string {
 // axisWord is a value with the name of its axis where it needs one.
 func axisWord(name, value string) string {
 	if value == "" {
-		return plain("without " + name)
+		return "without " + name
 	}
-	return plain(strings.Join(wording.AppendConstant(nil, name, value), ""))
+	return strings.Join(wording.AppendConstant(nil, name, value), "")
+}
+
+// axisWords are several values so, as names that marks may have.
+func axisWords(name string, values []string) []string {
+	words := make([]string, len(values))
+	for i, value := range values {
+		words[i] = axisWord(name, value)
+	}
+	return plainAll(words)
 }
 
 // positions are where values lie: numbers at themselves, on a logarithmic axis where they are powers of two or span more than two
@@ -132,9 +141,9 @@ func (a *axis) positions() (figure.Axis, map[string]float64) {
 
 // categories are the values side by side, and the place of each.
 func (a *axis) categories() ([]string, map[string]float64) {
-	names, at := make([]string, len(a.values)), map[string]float64{}
+	names, at := plainAll(a.values), map[string]float64{}
 	for i, text := range a.values {
-		names[i], at[text] = plain(text), float64(i)
+		at[text] = float64(i)
 		if text == "" {
 			names[i] = "–"
 		}

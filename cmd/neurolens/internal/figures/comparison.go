@@ -124,9 +124,10 @@ func (d *compared) addMatrix() {
 	for i, r := range d.rows {
 		value := valueOf(&wording.Subject{Point: r.Identity}, schema.CanonicalAlias(axis))
 		if word := plain(axis + "=" + value); !strings.Contains(" "+d.names[i]+" ", " "+value+" ") && !strings.Contains(d.names[i], word) {
-			d.names[i] = plain(word + " " + d.names[i])
+			d.names[i] = word + " " + d.names[i]
 		}
 	}
+	d.names = plainAll(d.names)
 	d.title = plain(d.title + " against " + axis + "=" + reference)
 }
 

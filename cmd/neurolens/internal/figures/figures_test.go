@@ -3,6 +3,7 @@ package figures_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -813,5 +814,30 @@ func TestHostileNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		sound(t, f)
+	}
+}
+
+// TestLongNamesStayApart: points whose names differ far behind what a mark can say are drawn apart, with names that differ.
+func TestLongNamesStayApart(t *testing.T) {
+	var runs []schema.Run
+	for n := range 3 {
+		r := runOf(n, 0, int64(n+1), 64, 1000)
+		r.BatchSize, r.Params = nil, map[string]string{"data": strings.Repeat("x", 300) + fmt.Sprint(n) + strings.Repeat("y", 300)}
+		r.PointID = schema.PointID(&r)
+		runs = append(runs, r)
+	}
+	db := stored(t, runs...)
+	for name, by := range map[string]string{"points": "", "values": "data"} {
+		f, _, err := maker.ECDF(ctx, db, figures.Sampled{By: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{}
+		for _, s := range f.Series {
+			names[s.Name] = true
+		}
+		if len(names) != 3 {
+			t.Errorf("%s: the curves are %q", name, slices.Collect(maps.Keys(names)))
+		}
 	}
 }

@@ -45,17 +45,18 @@ func (m Maker) Heatmap(req Points) (*figure.Figure, error) {
 			len(x.values), len(y.values)*len(panels), term.Thousands(figure.MostMarks))
 	}
 	var values []float64
-	for _, value := range panels {
+	titles, alongs, ups := axisWords(by.Name, panels), axisWords(x.Name, x.values), axisWords(y.Name, y.values)
+	for n, value := range panels {
 		places := d.grid(x, y, by, value)
 		s := figure.Series{Style: figure.Cells}
-		for _, yv := range y.values {
-			for _, xv := range x.values {
+		for up, yv := range y.values {
+			for along, xv := range x.values {
 				at := places[[2]string{xv, yv}]
 				if len(at) == 0 {
 					continue
 				}
 				c := d.cellOf(at)
-				k := d.mark(c, axisWord(x.Name, xv)+" "+axisWord(y.Name, yv))
+				k := d.mark(c, alongs[along]+" "+ups[up])
 				k.X, k.Y, k.Value = xs[xv], ys[yv], c.value
 				values = append(values, c.value)
 				s.Marks = append(s.Marks, k)
@@ -64,7 +65,7 @@ func (m Maker) Heatmap(req Points) (*figure.Figure, error) {
 		if single {
 			f.Series = []figure.Series{s}
 		} else if len(s.Marks) > 0 {
-			f.Panels = append(f.Panels, figure.Panel{Title: axisWord(by.Name, value), Series: []figure.Series{s}})
+			f.Panels = append(f.Panels, figure.Panel{Title: titles[n], Series: []figure.Series{s}})
 		}
 	}
 	f.Values.Scale = shadesOf(values)

@@ -38,8 +38,9 @@ func (m Maker) Lines(req Points) (*figure.Figure, error) {
 			len(l.panels.values)*len(l.by.values), len(l.x.values))
 	}
 	var values []float64
-	for _, of := range l.panels.values {
-		series := l.series(of)
+	titles := axisWords(l.panels.Name, l.panels.values)
+	for n, of := range l.panels.values {
+		series := l.series(of, titles[n])
 		for _, s := range series {
 			for _, k := range s.Marks {
 				values = append(values, k.Y)
@@ -48,7 +49,7 @@ func (m Maker) Lines(req Points) (*figure.Figure, error) {
 		if req.Panels == "" {
 			f.Series = series
 		} else if len(series) > 0 {
-			f.Panels = append(f.Panels, figure.Panel{Title: axisWord(l.panels.Name, of), Series: series})
+			f.Panels = append(f.Panels, figure.Panel{Title: titles[n], Series: series})
 		}
 	}
 	f.Y.Scale = scaleOf(values)
@@ -79,25 +80,26 @@ func (l *lined) cut() (notes []string) {
 	return notes
 }
 
-// series are the lines of a panel.
-func (l *lined) series(panel string) (all []figure.Series) {
-	for _, value := range l.by.values {
+// series are the lines of a panel with a title.
+func (l *lined) series(panel, title string) (all []figure.Series) {
+	names, alongs := axisWords(l.by.Name, l.by.values), axisWords(l.x.Name, l.x.values)
+	for n, value := range l.by.values {
 		places := l.grid(l.x, l.panels, l.by, value)
 		s := figure.Series{Style: l.style}
 		if l.by.Values != nil {
-			s.Name = axisWord(l.by.Name, value)
+			s.Name = names[n]
 		}
 		of := s.Name
 		if l.panels.Name != "" {
-			of = strings.TrimSpace(of + " " + axisWord(l.panels.Name, panel))
+			of = strings.TrimSpace(of + " " + title)
 		}
-		for _, xv := range l.x.values {
+		for along, xv := range l.x.values {
 			own := places[[2]string{xv, panel}]
 			if len(own) == 0 {
 				continue
 			}
 			c := l.cellOf(own)
-			k := l.mark(c, strings.TrimSpace(axisWord(l.x.Name, xv)+" "+of))
+			k := l.mark(c, strings.TrimSpace(alongs[along]+" "+of))
 			k.X, k.Y = l.at[xv], c.value
 			s.Marks = append(s.Marks, k)
 		}

@@ -88,8 +88,9 @@ func named(all []wording.Subject, columns []string) (common string, names []stri
 	constants, varying := wording.Axes(all, columns)
 	names = wording.PointNames(varying, len(all))
 	common = plain(strings.Join(constants, " · "))
-	for i, name := range names {
-		if names[i] = plain(name); names[i] == "" {
+	names = plainAll(names)
+	for i := range names {
+		if names[i] == "" {
 			names[i] = common
 		}
 	}
@@ -98,6 +99,9 @@ func named(all []wording.Subject, columns []string) (common string, names []stri
 
 // plain is a name that marks may have: one line, not too long.
 func plain(name string) string { return term.Cut(term.OneLine(name), nameWidth) }
+
+// plainAll are such names, which differ where the whole ones do.
+func plainAll(names []string) []string { return term.CutDistinct(names, nameWidth) }
 
 // quantity is a value of a metric in words.
 func quantity(v float64, unit, metric string) string {

@@ -72,9 +72,7 @@ func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun boo
 			return s, err
 		}
 		axes = []wording.Axis{by.Axis}
-		for i, value := range by.Values {
-			names[i] = axisWord(by.Name, value)
-		}
+		names = axisWords(by.Name, by.Values)
 	}
 	s.gather(names, axes, byRun && one && req.By == "")
 	s.left()

@@ -54,11 +54,11 @@ func (s *sampled) gatherSides() {
 	constants, varying := wording.Axes(s.subjects(), axisColumns)
 	varying = slices.DeleteFunc(varying, func(x wording.Axis) bool { return s.tellsSides(x.Values) })
 	s.title = plain(strings.Join(constants, " · "))
-	names := wording.PointNames(varying, len(s.found.Runs))
+	names := plainAll(wording.PointNames(varying, len(s.found.Runs)))
 	type side struct{ point, side string }
 	at := map[side]int{}
 	for i, name := range names {
-		key := side{cmp.Or(plain(name), s.title), s.sideOf(i)}
+		key := side{cmp.Or(name, s.title), s.sideOf(i)}
 		place, known := at[key]
 		if !known {
 			place = len(s.groups)

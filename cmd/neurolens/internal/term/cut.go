@@ -2,6 +2,7 @@ package term
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -51,6 +52,37 @@ func CutApart(whole []string, width int) []string {
 		}
 	}
 	return best
+}
+
+// CutDistinct are texts in one line each, cut to a width so that no two that differ look the same: where CutApart leaves such, they
+// get numbers.
+func CutDistinct(whole []string, width int) []string {
+	lines := cutAll(whole, width, func(text string, _ int) string { return OneLine(text) })
+	return Numbered(whole, CutApart(lines, width), func(text, number string) string { return cutMiddle(text, width-Width(number)) + number })
+}
+
+// Numbered gives numbers to texts that look the same although the whole ones differ. with puts a number behind a text, which may be cut
+// for it.
+func Numbered(whole, short []string, with func(text, number string) string) []string {
+	same := map[string]map[string]bool{} // the whole texts of a short one
+	for i, text := range short {
+		if same[text] == nil {
+			same[text] = map[string]bool{}
+		}
+		same[text][whole[i]] = true
+	}
+	numbers := map[string]int{}
+	numbered := make([]string, len(short))
+	for i, text := range short {
+		if numbered[i] = text; len(same[text]) < 2 {
+			continue
+		}
+		if numbers[whole[i]] == 0 {
+			numbers[whole[i]] = len(numbers) + 1
+		}
+		numbered[i] = with(text, " #"+strconv.Itoa(numbers[whole[i]]))
+	}
+	return numbered
 }
 
 // cutWords cuts the middles of long words, so that the texts fit and the words differ where they can.

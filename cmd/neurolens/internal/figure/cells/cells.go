@@ -116,6 +116,28 @@ func (p pen) cut(s string, width int) string {
 	return short
 }
 
+// anyWidth is a width that all texts have.
+const anyWidth = math.MaxInt32
+
+// labels are names in so many columns each. Those that differ look different, also where they differ in their middles, or in characters
+// that ASCII lacks.
+func (p pen) labels(whole []string, width int) []string {
+	texts := make([]string, len(whole))
+	for i, text := range whole {
+		texts[i] = p.text(text)
+	}
+	width = max(width, 1)
+	short := term.Numbered(whole, term.CutApart(texts, width), func(text, number string) string {
+		return term.Cut(strings.TrimSpace(term.Cut(text, max(width-term.Width(number), 0))+number), width)
+	})
+	for i, text := range short {
+		if p.ASCII {
+			short[i] = strings.ReplaceAll(text, "…", "~")
+		}
+	}
+	return short
+}
+
 // pad is a text in just so many columns.
 func (p pen) pad(s string, width int, right bool) string {
 	return term.Pad(p.cut(s, width), width, right)

@@ -48,11 +48,11 @@ func (p pen) forest(f *figure.Figure) []string {
 	}
 	d := forest{pen: p, x: forestScale(f), widths: p.forestWidths(all)}
 	names := d.names(all)
-	k := p.newKey(&figure.Figure{})
+	k, titles := p.newKey(&figure.Figure{}), p.titles(f)
 	var lines []string
 	for i, part := range parts {
 		if part.Title != "" {
-			lines = append(lines, p.cut(part.Title, p.width))
+			lines = append(lines, titles[i])
 		}
 		d.guides = part.Guides
 		for _, row := range rows[i] {
@@ -120,8 +120,13 @@ func estimate(axis figure.Axis, v float64) string {
 func (p pen) forestWidths(rows []estimateRow) forestWidths {
 	var w forestWidths
 	interval := 0
-	for _, row := range rows {
-		w.name = max(w.name, term.Width(p.text(row.name)))
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = row.name
+	}
+	names = p.labels(names, anyWidth)
+	for i, row := range rows {
+		w.name = max(w.name, term.Width(names[i]))
 		w.value = max(w.value, min(term.Width(p.text(row.value)), p.width/4))
 		w.word = max(w.word, min(term.Width(p.text(row.word)), p.width*2/5))
 		interval = max(interval, term.Width(p.text(row.interval)))
@@ -149,19 +154,13 @@ func (p pen) forestWidths(rows []estimateRow) forestWidths {
 func (d forest) names(rows []estimateRow) []string {
 	names := make([]string, len(rows))
 	for i, row := range rows {
-		names[i] = d.text(row.name)
+		names[i] = row.name
 	}
 	width := d.widths.name
 	if d.widths.apart {
 		width = d.width
 	}
-	names = term.CutApart(names, width)
-	for i, name := range names {
-		if d.ASCII {
-			names[i] = strings.ReplaceAll(name, "…", "~")
-		}
-	}
-	return names
+	return d.labels(names, width)
 }
 
 // row is the line of an estimate; with a name of its own line, two.

@@ -33,12 +33,13 @@ func (p pen) heatmap(f *figure.Figure) []string {
 	}
 	shades := scale.New(f.Values, values)
 	var lines []string
+	titles := p.titles(f)
 	for i, part := range f.Parts() {
 		if i > 0 {
 			lines = append(lines, "")
 		}
 		if part.Title != "" {
-			lines = append(lines, p.cut(part.Title, p.width))
+			lines = append(lines, titles[i])
 		}
 		lines = append(lines, p.table(f, gridOf(part), shades)...)
 	}
@@ -71,10 +72,18 @@ func (p pen) table(f *figure.Figure, g grid, shades scale.Scale) []string {
 	side := term.Width(p.text(f.Y.Label))
 	for i, v := range g.rows {
 		names[i] = scale.Text(f.Y, v)
-		side = max(side, term.Width(p.text(names[i])))
+	}
+	for _, name := range p.labels(names, anyWidth) {
+		side = max(side, term.Width(name))
 	}
 	side = min(side, p.width/3)
+	names = p.labels(names, side)
 	width := p.cellWidth(f, g)
+	headings := make([]string, len(g.columns))
+	for i, v := range g.columns {
+		headings[i] = scale.Text(f.X, v)
+	}
+	headings = p.labels(headings, width-p.around())
 	beside := max((p.width-side)/width, 1)
 	var lines []string
 	for columns := g.columns; len(columns) > 0; {
@@ -84,8 +93,8 @@ func (p pen) table(f *figure.Figure, g grid, shades scale.Scale) []string {
 		}
 		lines = append(lines, strings.Repeat(" ", side+2)+p.cut(f.X.Label, p.width-side-2))
 		header := p.pad(f.Y.Label, side, false)
-		for _, v := range columns[:n] {
-			header += p.heading(scale.Text(f.X, v), width)
+		for _, text := range headings[:n] {
+			header += p.heading(text, width)
 		}
 		lines = append(lines, strings.TrimRight(header, " "))
 		for i, v := range g.rows {
@@ -99,7 +108,7 @@ func (p pen) table(f *figure.Figure, g grid, shades scale.Scale) []string {
 			}
 			lines = append(lines, strings.TrimRight(line, " "))
 		}
-		columns = columns[n:]
+		columns, headings = columns[n:], headings[n:]
 	}
 	return lines
 }

@@ -93,13 +93,21 @@ func (k *key) number(text string) string {
 
 // legend are the lines that say all of it.
 func (k *key) legend() []string {
-	var entries []string
+	var entries, names []string
 	for _, s := range k.series {
+		names = append(names, s.Name)
+	}
+	room := k.width - 2
+	if k.whole {
+		room = anyWidth
+	}
+	names = k.labels(names, room)
+	for i, s := range k.series {
 		color := k.ink(s).color
 		if s.Style == figure.Band {
 			color = faint
 		}
-		entries = append(entries, k.entry(k.sample(s), color, s.Name))
+		entries = append(entries, k.entry(k.sample(s), color, names[i]))
 	}
 	for _, t := range toneOrder {
 		if k.tones[t] && !k.named(t) {

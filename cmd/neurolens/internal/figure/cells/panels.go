@@ -20,10 +20,12 @@ func (p pen) plots(f *figure.Figure) []string {
 	each := p
 	each.width = (p.width - betweenPanels*(beside-1)) / beside
 	var lines []string
+	titles := each.titles(f)
 	for len(parts) > 0 {
 		n := min(beside, len(parts))
 		row := make([][]string, n)
 		for i, part := range parts[:n] {
+			part.Title, titles = titles[0], titles[1:]
 			row[i] = each.panel(f, part, k)
 		}
 		lines = append(lines, besideOneAnother(row, each.width)...)
@@ -34,6 +36,15 @@ func (p pen) plots(f *figure.Figure) []string {
 		lines = append(lines, p.sentence(fmt.Sprintf("%s of 0 or less, or infinite: no place on these axes.", term.Count(n, "value")))...)
 	}
 	return lines
+}
+
+// titles are those of the panels, as wide as the page at most.
+func (p pen) titles(f *figure.Figure) []string {
+	var titles []string
+	for _, part := range f.Parts() {
+		titles = append(titles, part.Title)
+	}
+	return p.labels(titles, p.width)
 }
 
 // panelScales are the same for all panels, so that these can be compared, unless an axis says that each has its own.
@@ -68,7 +79,7 @@ func (p pen) panel(f *figure.Figure, part figure.Panel, k *key) []string {
 	d.draw(part)
 	var lines []string
 	if part.Title != "" {
-		lines = append(lines, p.cut(part.Title, p.width))
+		lines = append(lines, part.Title)
 	}
 	lines = append(lines, d.header(axisLabel(f.Y, y), left)...)
 	return append(lines, d.framed(left)...)

@@ -23,13 +23,19 @@ func (p pen) ruler(columns int, s scale.Scale, named bool) (rule []string, names
 		}
 		return 0
 	})
-	room := columns / max(min(len(ticks), columns/8), 1)
-	for _, t := range ticks {
-		text := p.text(t.Text)
+	texts := make([]string, len(ticks))
+	for i, t := range ticks {
+		texts[i] = p.text(t.Text)
 		if named {
-			text = p.cut(text, max(room-1, 7))
+			texts[i] = t.Text
 		}
-		p.tick(rule, row, s, scale.Tick{At: t.At, Text: text})
+	}
+	if named {
+		room := columns / max(min(len(ticks), columns/8), 1)
+		texts = p.labels(texts, max(room-1, 7))
+	}
+	for i, t := range ticks {
+		p.tick(rule, row, s, scale.Tick{At: t.At, Text: texts[i]})
 	}
 	return rule, strings.TrimRight(strings.Join(row, ""), " ")
 }

@@ -199,6 +199,15 @@ func (a *axis) name(what string) {
 	a.title += what
 }
 
+// names are the texts of the ticks.
+func (a *axis) names() []string {
+	names := make([]string, len(a.ticks))
+	for i, t := range a.ticks {
+		names[i] = t.Text
+	}
+	return names
+}
+
 // days says of times without a day which days they are of.
 func (a *axis) days() string {
 	clock := func(t scale.Tick) bool { return len(t.Text) <= len("15:04:05") && strings.Contains(t.Text, ":") }

@@ -31,7 +31,8 @@ type sheet struct {
 	title  []string
 	notes  []string
 	legend [][]entry
-	direct bool // series are named at their ends
+	direct bool              // series are named at their ends
+	ends   map[string]string // these names, as they have room there
 
 	columns, rows int
 	plots         box // all panels
@@ -71,7 +72,7 @@ func newSheet(f *figure.Figure, o Options, slack float64) (*sheet, error) {
 		pen: pen{
 			slack: slack, palette: newPalette(o.Dark), regular: parsed[0], bold: parsed[1], widths: map[letter]float64{},
 		},
-		figure: f, options: o, parts: f.Parts(),
+		figure: f, options: o, parts: f.Parts(), ends: map[string]string{},
 	}
 	if s.options.Width == 0 {
 		s.options.Width = usualWidth
@@ -368,13 +369,23 @@ func (s *sheet) leastHeight() float64 {
 // namesLeft is how much room the names on the left need.
 func (s *sheet) namesLeft(room float64) float64 {
 	widest := 0.0
-	for _, y := range s.ys {
-		for i, t := range y.ticks {
-			y.ticks[i].Text = s.fit(t.Text, textSize, s.longestName(room), false)
-			widest = max(widest, s.width(y.ticks[i].Text, textSize, false))
+	for n, y := range s.ys {
+		if n > 0 && y == s.ys[0] {
+			break // the same one for all panels
+		}
+		s.nameTicks(y, y.names(), s.longestName(room))
+		for _, t := range y.ticks {
+			widest = max(widest, s.width(t.Text, textSize, false))
 		}
 	}
 	return widest + 8
+}
+
+// nameTicks gives ticks names that have room.
+func (s *sheet) nameTicks(a *axis, names []string, room float64) {
+	for i, name := range s.names(names, textSize, room, false) {
+		a.ticks[i].Text = name
+	}
 }
 
 // longestName is how wide the name of a category may be.
@@ -390,8 +401,9 @@ func (s *sheet) namesRight(room float64) float64 {
 	widest := 0.0
 	switch {
 	case s.direct:
-		for _, series := range s.parts[0].Series {
-			widest = max(widest, s.width(s.fit(series.Name, textSize, room*.25, false), textSize, false))
+		for i, name := range s.names(namesOf(s.parts[0].Series), textSize, room*.25, false) {
+			s.ends[s.parts[0].Series[i].Name] = name
+			widest = max(widest, s.width(name, textSize, false))
 		}
 		widest += 14
 	case s.figure.Kind == figure.Forest && len(s.parts) == 1:
@@ -402,6 +414,14 @@ func (s *sheet) namesRight(room float64) float64 {
 		})
 	}
 	return max(widest, 12)
+}
+
+func namesOf(series []figure.Series) []string {
+	names := make([]string, len(series))
+	for i := range series {
+		names[i] = series[i].Name
+	}
+	return names
 }
 
 func eachMark(part figure.Panel, do func(figure.Series, figure.Mark)) {
@@ -435,9 +455,10 @@ func (s *sheet) nameCategories(x *axis) {
 	each := s.panelWidth / max(x.High-x.Low, 1)
 	const longest = 150
 	widest := 0.0
-	for i, t := range x.ticks {
-		x.ticks[i].Text = whole(t.Text)
-		widest = max(widest, s.width(x.ticks[i].Text, textSize, false))
+	names := x.names()
+	s.nameTicks(x, names, math.Inf(1))
+	for _, t := range x.ticks {
+		widest = max(widest, s.width(t.Text, textSize, false))
 	}
 	if widest <= each-8 {
 		return
@@ -451,13 +472,12 @@ func (s *sheet) nameCategories(x *axis) {
 	// Names that are turned are as far apart as their lines are high, at least.
 	const turnedApart = 15
 	every := max(int(math.Ceil(turnedApart/each)), 1)
-	for i, t := range x.ticks {
-		text := s.fit(t.Text, textSize, longest, false)
+	s.nameTicks(x, names, longest)
+	for i := range x.ticks {
 		if i%every != 0 {
-			text = ""
+			x.ticks[i].Text = ""
 		}
-		x.ticks[i].Text = text
-		widest = max(widest, s.width(text, textSize, false))
+		widest = max(widest, s.width(x.ticks[i].Text, textSize, false))
 	}
 	s.below = widest*math.Sin(turnedBy*math.Pi/180) + 16
 }
@@ -626,8 +646,13 @@ const (
 func (s *sheet) flow(entries []entry, room float64) [][]entry {
 	var rows [][]entry
 	used := room
-	for _, e := range entries {
-		e.text = s.fit(e.text, smallSize, min(longestEntry, room-e.width-4), false)
+	texts := make([]string, len(entries))
+	for i, e := range entries {
+		texts[i] = e.text
+	}
+	texts = s.names(texts, smallSize, min(longestEntry, room-swatch-4), false)
+	for i, e := range entries {
+		e.text = s.fit(texts[i], smallSize, min(longestEntry, room-e.width-4), false)
 		w := e.width + 4 + s.width(e.text, smallSize, false) + entryGap
 		if used+w-entryGap > room {
 			rows, used = append(rows, nil), 0

@@ -158,7 +158,7 @@ func (v *view) drawSeries(series figure.Series, place int) []labelled {
 					labels = append(labels, labelled{m.Label, at})
 				}
 				if drawn && v.direct && !v.y.placeable(m.Y) { // no line leads to it
-					labels = append(labels, labelled{series.Name, at})
+					labels = append(labels, labelled{v.ends[series.Name], at})
 				}
 			})
 		}

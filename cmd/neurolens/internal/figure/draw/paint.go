@@ -42,7 +42,13 @@ func (s *sheet) draw() {
 		if title := s.ys[0].title; title != "" {
 			s.text(lettering{ink: "muted", size: textSize}, edge, y+13, s.fit(title, textSize, s.size.right-2*edge, false))
 		}
+		titles := make([]string, len(s.parts))
 		for i, part := range s.parts {
+			titles[i] = part.Title
+		}
+		titles = s.names(titles, textSize, s.panelWidth, true)
+		for i, part := range s.parts {
+			part.Title = titles[i]
 			s.drawPanel(i, part)
 		}
 		if title := s.xs[0].title; title != "" {
@@ -87,7 +93,7 @@ func (s *sheet) drawPanel(i int, part figure.Panel) {
 	v := &view{sheet: s, box: s.panel(i), x: s.xs[i], y: s.ys[i], part: part, index: i}
 	if len(s.figure.Panels) > 0 {
 		y := v.top - 7 - float64(s.guideRows)*15
-		s.text(lettering{ink: "text", size: textSize, bold: true}, v.left, y, s.fit(part.Title, textSize, v.width(), true))
+		s.text(lettering{ink: "text", size: textSize, bold: true}, v.left, y, part.Title)
 	}
 	v.drawGrid()
 	v.drawAreas()
@@ -535,6 +541,6 @@ func (v *view) nameEnds() {
 		case math.Abs(n.at-n.y) > 2 || n.x < v.right-2:
 			v.line(style{ink: "guide", width: .75, dash: []vg.Length{1, 3}}, point{n.x + 5, n.y}, point{v.right + 6, n.at})
 		}
-		v.text(lettering{ink: n.look.ink, size: textSize}, v.right+10, n.at+4, v.fit(strings.TrimSpace(n.text), textSize, room, false))
+		v.text(lettering{ink: n.look.ink, size: textSize}, v.right+10, n.at+4, v.fit(strings.TrimSpace(v.ends[n.text]), textSize, room, false))
 	}
 }

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -69,6 +70,46 @@ func (p *pen) fit(s string, size, room float64, bold bool) string {
 		}
 	}
 	return middle(s, low)
+}
+
+// names shortens names until each has room, so that no two that differ look the same.
+func (p *pen) names(names []string, size, room float64, bold bool) []string {
+	short, wholes := make([]string, len(names)), make([]string, len(names))
+	cut := false
+	for i, name := range names {
+		wholes[i] = whole(name)
+		short[i] = p.fit(name, size, room, bold)
+		cut = cut || short[i] != wholes[i]
+	}
+	if cut && differ(short) < differ(names) {
+		short = p.cutApart(wholes, size, room, bold)
+	}
+	return term.Numbered(names, short, func(text, number string) string {
+		return p.fit(text, size, room-p.width(number, size, bold), bold) + number
+	})
+}
+
+// cutApart cuts names where they differ, to as many characters as have room.
+func (p *pen) cutApart(names []string, size, room float64, bold bool) []string {
+	low, high := 1, longestTitle
+	for low < high {
+		n := (low + high + 1) / 2
+		if slices.ContainsFunc(term.CutApart(names, n), func(text string) bool { return p.width(text, size, bold) > room }) {
+			high = n - 1
+		} else {
+			low = n
+		}
+	}
+	return term.CutApart(names, low)
+}
+
+// differ is how many texts differ from one another.
+func differ(texts []string) int {
+	seen := map[string]bool{}
+	for _, text := range texts {
+		seen[text] = true
+	}
+	return len(seen)
 }
 
 // lines breaks a text at spaces into lines that fit.

@@ -1,0 +1,102 @@
+package cells
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+)
+
+// alike are names that look the same where their middles are cut, where they end, and where a terminal has ASCII alone.
+func alike() map[string][]string {
+	long := strings.Repeat("and_a_long_name_", 8)
+	all := map[string][]string{"scripts": {"模型一", "模型二", "模型三", "模型四", "模型五"}}
+	for n := range 5 {
+		all["middles"] = append(all["middles"], fmt.Sprintf("%s%c%s", long, 'a'+n, long))
+		all["ends"] = append(all["ends"], fmt.Sprintf("%s%c", long, 'a'+n))
+		all["words"] = append(all["words"], fmt.Sprintf("bs=%d %s %s%c%s", n%2, long, long, 'a'+n, long))
+	}
+	return all
+}
+
+// ofNames are figures that say names in every place where a figure has some.
+func ofNames(names []string) map[string]*figure.Figure {
+	category := figure.Axis{Scale: figure.Categories, Categories: names}
+	all := map[string]*figure.Figure{
+		"rows":    {Kind: figure.Forest, Y: category, Series: []figure.Series{{Style: figure.Intervals}}},
+		"legend":  {Kind: figure.ECDF},
+		"panels":  {Kind: figure.Runs},
+		"up":      {Kind: figure.Heatmap, X: figure.Axis{Label: "x"}, Y: category, Series: []figure.Series{{Style: figure.Cells}}},
+		"columns": {Kind: figure.Heatmap, X: category, Y: figure.Axis{Label: "y"}, Series: []figure.Series{{Style: figure.Cells}}},
+	}
+	for i, name := range names {
+		m := func(x, y float64) figure.Mark { return figure.Mark{X: x, Y: y, Low: none, High: none, Value: 1} }
+		at := float64(i)
+		for kind, place := range map[string]figure.Mark{"rows": m(1, at), "up": m(0, at), "columns": m(at, 0)} {
+			all[kind].Series[0].Marks = append(all[kind].Series[0].Marks, place)
+		}
+		own := []figure.Series{{Name: name, Style: figure.Line, Marks: []figure.Mark{m(1, 1), m(2, 2)}}}
+		all["legend"].Series = append(all["legend"].Series, own...)
+		own[0].Name = ""
+		all["panels"].Panels = append(all["panels"].Panels, figure.Panel{Title: name, Series: own})
+	}
+	return all
+}
+
+// TestLabelsDiffer: no two names of a figure look the same, however narrow the page is.
+func TestLabelsDiffer(t *testing.T) {
+	for way, names := range alike() {
+		for place, f := range ofNames(names) {
+			for _, width := range []int{30, 40, 80, 120} {
+				for _, o := range []Options{{}, {ASCII: true}} {
+					seen := map[string]bool{}
+					lines := Text(f, term.Page{Width: width}, o)
+					for _, label := range labelsIn(place, lines) {
+						seen[label] = true
+					}
+					if len(seen) != len(names) {
+						t.Errorf("%s, %s at %d columns, %+v: of %d names %d look different:\n%s", way, place, width, o, len(names), len(seen), strings.Join(lines, "\n"))
+					}
+				}
+			}
+		}
+	}
+}
+
+// labelsIn are the names that lines show in one of the places of ofNames.
+func labelsIn(place string, lines []string) (labels []string) {
+	for i, line := range lines {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0:
+		case place == "rows" && strings.ContainsAny(line, "●*"):
+			if strings.HasPrefix(line, " ") { // the name has a line of its own
+				line = lines[i-1]
+			}
+			labels = append(labels, strings.ReplaceAll(strings.ReplaceAll(line, "●", ""), "*", ""))
+		case place == "legend" && strings.ContainsAny(words[0], "●○◆△■*o+#x") && len(words) > 1:
+			for _, entry := range strings.Split(line, "   ") {
+				labels = append(labels, strings.Join(strings.Fields(entry)[1:], " "))
+			}
+		case place == "panels" && !strings.ContainsAny(line, "│┤┬└|+─") && strings.Trim(line, "0123456789. ") != "":
+			labels = append(labels, besideOneAnotherIn(line)...)
+		case place == "up" && words[len(words)-1] == "1":
+			labels = append(labels, line)
+		case place == "columns" && words[0] == "y":
+			labels = append(labels, besideOneAnotherIn(line[1:])...)
+		}
+	}
+	return labels
+}
+
+// besideOneAnotherIn are the names of a line.
+func besideOneAnotherIn(line string) (names []string) {
+	for name := range strings.SplitSeq(line, "   ") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,61 @@
+package draw
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+)
+
+// TestLabelsDiffer: no two names of a picture look the same where the whole ones differ, wherever they stand, however little room there is.
+func TestLabelsDiffer(t *testing.T) {
+	long := strings.Repeat("and_a_long_name_", 8)
+	for way, form := range map[string]string{"middles": long + "%c" + long, "ends": long + "%c", "far": strings.Repeat("x", 9000) + "%c" + strings.Repeat("x", 9000)} {
+		var names []string
+		for n := range 5 {
+			names = append(names, fmt.Sprintf(form, 'a'+n))
+		}
+		for place, f := range ofNames(names) {
+			for _, width := range []int{300, 720} {
+				seen := map[string]bool{}
+				svgOf(t, f, Options{Width: width, Embedded: true}).each(func(e *element) {
+					if e.Name == "text" && strings.ContainsAny(e.Text, "_x#…") {
+						seen[e.Text] = true
+					}
+				})
+				if len(seen) != len(names) {
+					t.Errorf("%s, %s, %d wide: of %d names %d look different: %q", way, place, width, len(names), len(seen), slices.Sorted(maps.Keys(seen)))
+				}
+			}
+		}
+	}
+}
+
+// ofNames are figures that say names in every place where a picture has some.
+func ofNames(names []string) map[string]*figure.Figure {
+	category := figure.Axis{Scale: figure.Categories, Categories: names}
+	all := map[string]*figure.Figure{
+		"rows":    {Kind: figure.Forest, Y: category, Series: []figure.Series{{Style: figure.Intervals}}},
+		"ends":    {Kind: figure.Lines},
+		"legend":  {Kind: figure.ECDF},
+		"panels":  {Kind: figure.Runs},
+		"columns": {Kind: figure.Heatmap, X: category, Series: []figure.Series{{Style: figure.Cells}}},
+	}
+	for i, name := range names {
+		m := func(x, y float64) figure.Mark { return figure.Mark{X: x, Y: y, Low: nan, High: nan, Value: 1} }
+		at := float64(i)
+		for kind, place := range map[string]figure.Mark{"rows": m(1, at), "columns": m(at, 0)} {
+			all[kind].Series[0].Marks = append(all[kind].Series[0].Marks, place)
+		}
+		own := figure.Series{Name: name, Style: figure.Line, Marks: []figure.Mark{m(1, at), m(2, at)}}
+		for _, kind := range []string{"legend", "ends"} {
+			all[kind].Series = append(all[kind].Series, own)
+		}
+		own.Name = ""
+		all["panels"].Panels = append(all["panels"].Panels, figure.Panel{Title: name, Series: []figure.Series{own}})
+	}
+	return all
+}
