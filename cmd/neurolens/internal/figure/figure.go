@@ -139,6 +139,13 @@ type Guide struct {
 	Noted     bool // a note says what it is, and where: its name gives way to those of others
 }
 
+// Within tells whether a line lies within an area whose text says enough for both.
+func (g Guide) Within(all []Guide) bool {
+	return g.Until <= g.At && slices.ContainsFunc(all, func(area Guide) bool {
+		return area.Along == g.Along && area.At <= g.At && g.At <= area.Until && area.Until > area.At && area.Text != ""
+	})
+}
+
 // Unknown is a number that is not known.
 func Unknown() float64 { return math.NaN() }
 

@@ -329,7 +329,6 @@ func (m Maker) Forest(c *compare.Comparison, asked Asked) (*figure.Figure, error
 	})
 	f.Guides = []figure.Guide{{Along: figure.Vertical, At: place(0), Until: place(0), Text: "no change"}}
 	if low, high, text := d.margin(); text != "" {
-		f.Guides[0].Text = "" // it lies within the margin, which says it
 		f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: place(low), Until: place(high), Text: text})
 	}
 	if _, same := d.c.Thresholds[d.metric()]; !same {

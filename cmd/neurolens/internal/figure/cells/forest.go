@@ -17,6 +17,7 @@ type forest struct {
 	pen
 	x      scale.Scale
 	guides []figure.Guide
+	seen   map[figure.Guide]bool // those of which a part is seen in a row
 	widths forestWidths
 }
 
@@ -46,7 +47,7 @@ func (p pen) forest(f *figure.Figure) []string {
 		rows = append(rows, estimateRows(f, part))
 		all = append(all, rows[len(rows)-1]...)
 	}
-	d := forest{pen: p, x: forestScale(f), widths: p.forestWidths(all)}
+	d := forest{pen: p, x: forestScale(f), seen: map[figure.Guide]bool{}, widths: p.forestWidths(all)}
 	names := d.names(all)
 	k, titles := p.newKey(&figure.Figure{}), p.titles(f)
 	var lines []string
@@ -61,7 +62,7 @@ func (p pen) forest(f *figure.Figure) []string {
 		}
 		d.explain(k)
 	}
-	return slices.Concat(lines, d.axis(f), k.legend())
+	return slices.Concat(lines, d.axis(f), k.legend(), k.unseen)
 }
 
 // forestScale has room for all intervals and for what they are read against.
@@ -206,7 +207,23 @@ func (d forest) drawn(row estimateRow) string {
 	if at, ok := d.column(row.mark.X); ok {
 		set(at, d.one("●", "*"))
 	}
+	d.look(c)
 	return term.Pad(c.lines()[0], d.widths.plot, false)
+}
+
+// look notes which guides are seen behind the estimate of a row.
+func (d forest) look(c *canvas) {
+	for _, g := range d.guides {
+		shade := d.one("│", "|")
+		if g.Until > g.At {
+			shade = d.one("░", ":")
+		}
+		from, to, ok := d.reach(g)
+		for i := from; ok && i <= to; i++ {
+			at := c.at(i, 0)
+			d.seen[g] = d.seen[g] || at.below == shade && at.above == 0
+		}
+	}
 }
 
 // column is where a value lies.
@@ -246,14 +263,16 @@ func (d forest) axis(f *figure.Figure) []string {
 	return lines
 }
 
-// explain puts the guides of a panel into the legend.
+// explain puts the guides of a panel into the legend: those that are seen. An area that has no room says so below.
 func (d forest) explain(k *key) {
 	for _, g := range d.guides {
-		switch {
-		case g.Along != figure.Vertical:
-		case g.Until > g.At:
+		switch area := g.Until > g.At; {
+		case g.Along != figure.Vertical || g.Text == "":
+		case area && d.seen[g]:
 			k.add(d.either("░", ":"), g.Text)
-		default:
+		case area:
+			k.hide(g.Text + " (not seen here: too narrow, or behind the intervals)")
+		case d.seen[g]:
 			k.add(d.either("│", "|"), g.Text)
 		}
 	}

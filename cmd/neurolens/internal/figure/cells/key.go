@@ -20,6 +20,7 @@ type key struct {
 	faint    []string    // names of series without a shape
 	guides   [][2]string // how they look, and their texts
 	numbered []string    // texts of guides
+	unseen   []string    // lines that say which guides are not seen
 }
 
 // newKey gives a shape to each of the first names, the same one in all panels.
@@ -78,6 +79,13 @@ func (k *key) ink(s figure.Series) ink {
 func (k *key) add(look, text string) {
 	if entry := [2]string{look, text}; text != "" && !slices.Contains(k.guides, entry) {
 		k.guides = append(k.guides, entry)
+	}
+}
+
+// hide says below the legend, once, what cannot be seen.
+func (k *key) hide(text string) {
+	if lines := k.sentence(text); len(lines) > 0 && !slices.Contains(k.unseen, lines[0]) {
+		k.unseen = append(k.unseen, lines...)
 	}
 }
 

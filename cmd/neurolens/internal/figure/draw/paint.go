@@ -341,6 +341,7 @@ const mostGuideRows = 3
 // another one and no line goes through one. Names that have no room are left.
 func (s *sheet) placeNames(guides []figure.Guide, x *axis) (names []placed, left []string) {
 	guides = slices.Clone(guides)
+	wide := slices.DeleteFunc(slices.Clone(guides), func(g figure.Guide) bool { return s.tooNarrow(g, x) })
 	area := func(g figure.Guide) int {
 		if g.Until > g.At {
 			return 1 // its name can stand anywhere above, as no line goes up to it
@@ -357,7 +358,7 @@ func (s *sheet) placeNames(guides []figure.Guide, x *axis) (names []placed, left
 		return cmp.Or(area(a)-area(b), noted(a)-noted(b), cmp.Compare(middleOf(b), middleOf(a)))
 	})
 	for _, g := range guides {
-		if g.Along != figure.Vertical || g.Text == "" || !seenAlong(g, x) {
+		if g.Along != figure.Vertical || g.Text == "" || !seenAlong(g, x) || g.Within(wide) || s.tooNarrow(g, x) {
 			continue
 		}
 		name := placed{guide: g, text: s.fit(g.Text, smallSize, min(s.panelWidth, 180), false)}
@@ -369,6 +370,12 @@ func (s *sheet) placeNames(guides []figure.Guide, x *axis) (names []placed, left
 	}
 	slices.Reverse(left)
 	return names, left
+}
+
+// tooNarrow tells whether an area is too narrow to be seen.
+func (s *sheet) tooNarrow(g figure.Guide, x *axis) bool {
+	const least = 2 // pixels
+	return g.Until > g.At && (x.share(g.Until)-x.share(g.At))*s.panelWidth < least
 }
 
 // placeName finds a place for a name: at the right of its line or at the left, as low as possible.
@@ -411,8 +418,13 @@ func middleOf(g figure.Guide) float64 {
 
 // nameGuides finds how many lines of names stand above panels. The names that have no room there are said below.
 func (s *sheet) nameGuides(room float64) {
-	var left []string
+	var left, narrow []string
 	for i, part := range s.parts {
+		for _, g := range part.Guides {
+			if text := g.Text + " (too narrow to be seen here)"; g.Along == figure.Vertical && g.Text != "" && s.tooNarrow(g, s.xs[i]) && !slices.Contains(narrow, text) {
+				narrow = append(narrow, text)
+			}
+		}
 		names, more := s.placeNames(part.Guides, s.xs[i])
 		for _, name := range names {
 			s.guideRows = max(s.guideRows, name.row+1)
@@ -422,6 +434,9 @@ func (s *sheet) nameGuides(room float64) {
 				left = append(left, text)
 			}
 		}
+	}
+	for _, text := range narrow {
+		s.notes = append(s.notes, s.lines(text, smallSize, room, false)...)
 	}
 	if len(left) > 0 {
 		const most = 20

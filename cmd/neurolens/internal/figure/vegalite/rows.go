@@ -62,6 +62,9 @@ func rowsOf(f *figure.Figure) []row {
 			case figure.Horizontal:
 				r.Y = number(g.At)
 			}
+			if g.Within(part.Guides) { // the text of the area says it
+				r.Text = ""
+			}
 			if r.Until = number(g.Until); g.Until <= g.At || g.Along == figure.Diagonal {
 				r.Until = nil
 			}

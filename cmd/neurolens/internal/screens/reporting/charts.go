@@ -126,7 +126,6 @@ func (s *sheet) margin(f *figure.Figure, c *summary.Comparison, drawn []*summary
 		zone = own
 	}
 	if zone > 0 {
-		f.Guides[0].Text = "" // it lies within the margin, which says it
 		f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: 1 / (1 + zone), Until: 1 + zone, Text: "less than " + wording.Share(zone) + " is no change"})
 	}
 }
