@@ -44,6 +44,7 @@ type Panel struct {
 	Title  string
 	Series []Series
 	Guides []Guide
+	Linear bool // its own y axis is linear, where those of other panels are logarithmic
 }
 
 // Scale is how values are placed along an axis.
@@ -161,6 +162,22 @@ func (f *Figure) Marks() int {
 		}
 	}
 	return n
+}
+
+// YOf is the y axis of a panel. One of its own is logarithmic only where all of its values have a place on it.
+func (f *Figure) YOf(p Panel) Axis {
+	a := f.Y
+	if a.Own && a.Scale == Log && (p.Linear || slices.ContainsFunc(p.Series, hasNoLogarithm)) {
+		a.Scale = Linear
+	}
+	return a
+}
+
+func hasNoLogarithm(s Series) bool {
+	return slices.ContainsFunc(s.Marks, func(m Mark) bool {
+		ends := s.Style == Intervals || s.Style == Band
+		return m.Y <= 0 || ends && (m.Low <= 0 || m.High <= 0)
+	})
 }
 
 // Words are what marks of a tone say, each once, in alphabetical order. What one mark says at once stands between commas.

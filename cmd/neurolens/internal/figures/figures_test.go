@@ -841,3 +841,19 @@ func TestLongNamesStayApart(t *testing.T) {
 		}
 	}
 }
+
+// TestRunsEachPanelItsScale: zeros of one point take no logarithmic axis from another one, whose values span decades.
+func TestRunsEachPanelItsScale(t *testing.T) {
+	zeros, wide := runOf(0, 0, 1, 64, 1000), runOf(1, 0, 2, 64, 1000)
+	zeros.Metrics[1].Reals, wide.Metrics[1].Reals = []float64{0, .5, .7}, []float64{1e-6, .1, 1}
+	f, _, err := maker.Runs(ctx, stored(t, zeros, wide), figures.Sampled{Request: samples.Request{Metric: "accuracy"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	for i, want := range []figure.Scale{figure.Linear, figure.Log} {
+		if got := f.YOf(f.Panels[i]).Scale; got != want {
+			t.Errorf("the axis of panel %d, %s, is %q, want %q", i, f.Panels[i].Title, got, want)
+		}
+	}
+}

@@ -256,8 +256,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	f := &figure.Figure{Kind: figure.Runs, Title: titled("run order of "+s.found.Metric, s.title), Notes: s.notes}
 	f.X = figure.Axis{Label: "sample", Own: true}
 	f.Y = figure.Axis{Label: s.found.Metric, Unit: s.found.Unit, Own: true}
-	var values []float64
-	together := 0
+	together, logarithmic := 0, 0
 	panels := s.panels()
 	for _, groups := range panels {
 		found, kept := s.keep(groups)
@@ -271,8 +270,12 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 			p.Guides = whereHeadBegins(kept, o)
 		}
 		together = max(together, o.Each)
+		var values []float64
 		for _, part := range o.Parts {
 			values = append(values, part.Min, part.Max)
+		}
+		if p.Linear = scaleOfSamples(values) != figure.Log; !p.Linear {
+			logarithmic++
 		}
 		if len(panels) == 1 {
 			f.Series, f.Guides = p.Series, p.Guides
@@ -280,7 +283,9 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 			f.Panels = append(f.Panels, p)
 		}
 	}
-	f.Y.Scale = scaleOfSamples(values)
+	if logarithmic > 0 {
+		f.Y.Scale = figure.Log
+	}
 	if together > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("up to %s in a row are put together in a mark: their median, from the least to the most", term.Count(together, "sample")))
 	}

@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,5 +38,36 @@ func TestMarginIsSeenOrSaid(t *testing.T) {
 				t.Errorf("%+v, %+v:\n%s", c, o, got)
 			}
 		}
+	}
+}
+
+// TestEachPanelItsScale: a panel with a zero has a linear axis with a place for it, beside one that is logarithmic.
+func TestEachPanelItsScale(t *testing.T) {
+	f := &figure.Figure{
+		Kind: figure.Runs, Y: figure.Axis{Label: "share", Scale: figure.Log, Own: true},
+		Panels: []figure.Panel{
+			{Title: "zeros", Series: []figure.Series{{Style: figure.Points, Marks: []figure.Mark{mark(1, 0), mark(2, 6)}}}},
+			{Title: "wide", Series: []figure.Series{{Style: figure.Points, Marks: []figure.Mark{mark(1, 1), mark(2, 1000000)}}}},
+			{Title: "narrow", Linear: true, Series: []figure.Series{{Style: figure.Points, Marks: []figure.Mark{mark(1, 7), mark(2, 9)}}}},
+		},
+	}
+	got := strings.Join(Text(f, term.Page{Width: 40}, Options{}), "\n")
+	own, name := map[string][]string{}, ""
+	for line := range strings.Lines(got) {
+		if tick, _, found := strings.Cut(line, " ┤"); found {
+			own[name] = append(own[name], strings.TrimSpace(tick))
+		} else if slices.Contains([]string{"zeros", "wide", "narrow"}, strings.TrimSpace(line)) {
+			name = strings.TrimSpace(line)
+		}
+	}
+	for panel, ticks := range map[string][]string{"zeros": {"0", "5"}, "wide": {"1", "1000", "1000000"}, "narrow": {"7", "8", "9"}} {
+		for _, tick := range ticks {
+			if !slices.Contains(own[panel], tick) {
+				t.Errorf("%s has the ticks %q, want %s:\n%s", panel, own[panel], tick, got)
+			}
+		}
+	}
+	if strings.Contains(got, "no place on these axes") {
+		t.Errorf("a value has no place:\n%s", got)
 	}
 }

@@ -50,7 +50,9 @@ func (p pen) titles(f *figure.Figure) []string {
 // panelScales are the same for all panels, so that these can be compared, unless an axis says that each has its own.
 func panelScales(f *figure.Figure, part figure.Panel) (x, y scale.Scale) {
 	x, y = scales(f, f.Parts())
-	ownX, ownY := scales(f, []figure.Panel{part})
+	alone := *f
+	alone.Y = f.YOf(part)
+	ownX, ownY := scales(&alone, []figure.Panel{part})
 	if f.X.Own {
 		x = ownX
 	}
@@ -111,12 +113,12 @@ func besideOneAnother(blocks [][]string, width int) []string {
 
 // withoutPlace is how many numbers have no place on the axes: those on a log axis that are not positive, and infinite ones.
 func withoutPlace(f *figure.Figure) (n int) {
-	x, y := scales(f, f.Parts())
 	lost := func(s scale.Scale, v float64) bool {
 		_, ok := s.Place(v)
 		return !ok && v == v
 	}
 	for _, part := range f.Parts() {
+		x, y := panelScales(f, part)
 		for _, s := range part.Series {
 			for _, m := range s.Marks {
 				if lost(x, m.X) || lost(y, m.Y) {

@@ -112,8 +112,9 @@ func (s *sheet) measure() {
 	ownX := f.X.Own && f.X.Scale != figure.Categories && f.Kind != figure.Heatmap
 	ownY := f.Y.Own && f.Y.Scale != figure.Categories && f.Kind != figure.Heatmap
 	values := &span{}
-	s.xs = s.axes(f.X, ownX, func(x *span, part figure.Panel) { s.spanX(x, part) })
-	s.ys = s.axes(f.Y, ownY, func(y *span, part figure.Panel) { s.spanY(y, part) })
+	alike := func(a figure.Axis) func(figure.Panel) figure.Axis { return func(figure.Panel) figure.Axis { return a } }
+	s.xs = s.axes(alike(f.X), ownX, func(x *span, part figure.Panel) { s.spanX(x, part) })
+	s.ys = s.axes(f.YOf, ownY, func(y *span, part figure.Panel) { s.spanY(y, part) })
 	for _, part := range s.parts {
 		eachMark(part, func(series figure.Series, m figure.Mark) {
 			values.add(m.Value)
@@ -138,7 +139,7 @@ func (s *sheet) measure() {
 }
 
 // axes are those of all panels along one side.
-func (s *sheet) axes(spec figure.Axis, own bool, gather func(*span, figure.Panel)) []*axis {
+func (s *sheet) axes(specOf func(figure.Panel) figure.Axis, own bool, gather func(*span, figure.Panel)) []*axis {
 	axes := make([]*axis, len(s.parts))
 	shared := &span{}
 	for i, part := range s.parts {
@@ -148,13 +149,14 @@ func (s *sheet) axes(spec figure.Axis, own bool, gather func(*span, figure.Panel
 		}
 		gather(each, part)
 		if own {
-			axes[i] = newAxis(spec, each)
+			axes[i] = newAxis(specOf(part), each)
 			axes[i].own = true
 		}
 	}
 	if own {
 		return axes
 	}
+	spec := specOf(figure.Panel{})
 	all := newAxis(spec, shared)
 	if s.figure.Kind == figure.Heatmap && spec.Scale != figure.Categories {
 		all = newOrdinal(spec, shared)

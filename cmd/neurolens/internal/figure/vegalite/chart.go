@@ -1,6 +1,7 @@
 package vegalite
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -80,13 +81,14 @@ func (c chart) spec() object {
 		rest["layer"], rest["width"], rest["height"] = chart["layer"], width, height
 		return rest
 	}
-	var titles []string
-	for _, p := range c.f.Panels {
-		titles = append(titles, p.Title)
+	if c.mixed() {
+		delete(rest, "transform")
+		rest["concat"], rest["columns"] = c.apart(), columns
+		return rest
 	}
 	chart["width"], chart["height"] = width, height
-	rest["facet"] = object{"field": "panel", "type": "nominal", "sort": distinctNames(titles), "title": nil}
-	rest["columns"] = 3
+	rest["facet"] = object{"field": "panel", "type": "nominal", "sort": panelTitles(c.f), "title": nil}
+	rest["columns"] = columns
 	rest["spec"] = chart
 	own := object{}
 	if c.f.X.Own {
@@ -99,6 +101,38 @@ func (c chart) spec() object {
 		rest["resolve"] = object{"scale": own}
 	}
 	return rest
+}
+
+// columns is how many panels stand beside one another.
+const columns = 3
+
+// mixed tells whether some panels have a logarithmic axis and others a linear one, which the panels of a facet cannot.
+func (c chart) mixed() bool {
+	return slices.ContainsFunc(c.f.Panels, func(p figure.Panel) bool { return c.f.YOf(p).Scale != c.f.YOf(c.f.Panels[0]).Scale })
+}
+
+// apart are the panels as charts of their own.
+func (c chart) apart() []object {
+	var all []object
+	titles := panelTitles(c.f)
+	for i, p := range c.f.Panels {
+		c.y.Axis = c.f.YOf(p)
+		width, height := c.size()
+		all = append(all, object{
+			"title": titles[i], "width": width, "height": height, "layer": c.layers(),
+			"transform": append(where("datum.panel === "+quoted(titles[i])), c.shown()...),
+		})
+	}
+	return all
+}
+
+// quoted is a text as an expression has it.
+func quoted(text string) string {
+	b, err := json.Marshal(text)
+	if err != nil {
+		return "''" // of a text there is no error
+	}
+	return string(b)
 }
 
 // size is that of a panel. Categories have a row or a column each.

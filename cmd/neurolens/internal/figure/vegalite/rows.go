@@ -36,11 +36,7 @@ type row struct {
 // rowsOf are all marks and guides of a figure.
 func rowsOf(f *figure.Figure) []row {
 	xs, ys := distinctNames(f.X.Categories), distinctNames(f.Y.Categories)
-	var titles []string
-	for _, p := range f.Panels {
-		titles = append(titles, p.Title)
-	}
-	titles = distinctNames(titles)
+	titles := panelTitles(f)
 	rows := []row{}
 	for i, part := range f.Parts() {
 		panel := ""
@@ -72,6 +68,15 @@ func rowsOf(f *figure.Figure) []row {
 		}
 	}
 	return rows
+}
+
+// panelTitles are those of the panels, all different.
+func panelTitles(f *figure.Figure) []string {
+	var titles []string
+	for _, p := range f.Panels {
+		titles = append(titles, p.Title)
+	}
+	return distinctNames(titles)
 }
 
 func markRow(s figure.Series, m figure.Mark) row {

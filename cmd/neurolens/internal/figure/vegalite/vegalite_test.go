@@ -65,12 +65,17 @@ func examples() map[string]*figure.Figure {
 		"panels": {X: figure.Axis{Label: "sample"}, Y: ns, Panels: []figure.Panel{
 			{Title: "a", Series: []figure.Series{{Name: "fp32", Style: figure.Line, Marks: marks}}, Guides: guides}, {Title: "a", Series: []figure.Series{{Style: figure.Points, Marks: marks}}},
 		}},
+		"mixed": {X: figure.Axis{Label: "sample"}, Y: log(ns), Panels: []figure.Panel{
+			{Title: `a "b"`, Series: []figure.Series{{Style: figure.Points, Marks: []figure.Mark{mark(1, 1e3), mark(2, 1e9)}}}},
+			{Title: "zeros", Series: []figure.Series{{Style: figure.Points, Marks: []figure.Mark{mark(1, 0), mark(2, 5)}}}},
+		}},
 		"empty": {},
 	}
 	for name, f := range all {
 		f.Kind, f.Title, f.Notes = figure.Kind(name), name, []string{"a note"}
 	}
 	all["panels"].Kind, all["panels"].Y.Own = figure.Lines, true
+	all["mixed"].Kind, all["mixed"].Y.Own = figure.Runs, true
 	return all
 }
 
@@ -218,6 +223,41 @@ func TestGap(t *testing.T) {
 		for _, part := range want {
 			if !strings.Contains(string(text), part) {
 				t.Errorf("%s has no %s", name, part)
+			}
+		}
+	}
+}
+
+// TestMixedPanels: where a panel has zeros, its axis is linear, and those of the others stay logarithmic; each has its own marks.
+func TestMixedPanels(t *testing.T) {
+	text, err := Spec(examples()["mixed"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec struct {
+		Concat []struct {
+			Transform []struct{ Filter, Calculate, As string }
+			Layer     []struct {
+				Encoding struct {
+					Y struct{ Scale struct{ Type string } }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &spec); err != nil {
+		t.Fatal(err)
+	}
+	if len(spec.Concat) != 2 {
+		t.Fatalf("there are %d panels", len(spec.Concat))
+	}
+	for i, want := range []struct{ scale, filter string }{{"log", `datum.panel === "a \"b\""`}, {"", `datum.panel === "zeros"`}} {
+		panel := spec.Concat[i]
+		if got := panel.Layer[0].Encoding.Y.Scale.Type; got != want.scale || panel.Transform[0].Filter != want.filter {
+			t.Errorf("panel %d has the scale %q and the filter %q, want %+v", i, got, panel.Transform[0].Filter, want)
+		}
+		for _, calculated := range panel.Transform {
+			if calculated.As == "shown_y" && strings.Contains(calculated.Calculate, "datum.y > 0") != (want.scale == "log") {
+				t.Errorf("panel %d shows %q", i, calculated.Calculate)
 			}
 		}
 	}
