@@ -74,6 +74,9 @@ func newSheet(f *figure.Figure, o Options, slack float64) (*sheet, error) {
 		},
 		figure: f, options: o, parts: f.Parts(), ends: map[string]string{},
 	}
+	if slack == drawnHere { // in the font of this program
+		s.letters = &letters{font: parsed[0]}
+	}
 	if s.options.Width == 0 {
 		s.options.Width = usualWidth
 	}
@@ -226,6 +229,7 @@ func (s *sheet) arrange() {
 			s.notes = append(s.notes, s.lines(note, smallSize, room, false)...)
 		}
 	}
+	s.notes = append(s.notes, s.lines(s.letters.note(s.figure), smallSize, room, false)...)
 	s.direct = s.namesAtEnds()
 	s.legend = s.flow(s.entries(), room)
 	above := edge + float64(len(s.title))*(titleSize+5) + 4

@@ -57,6 +57,7 @@ type pen struct {
 	regular   *opentype.Font
 	bold      *opentype.Font
 	widths    map[letter]float64
+	letters   *letters
 }
 
 type letter struct {
@@ -186,6 +187,7 @@ func (p *pen) text(l lettering, x, y float64, s string) {
 	if l.anchor == "" {
 		l.anchor = start
 	}
+	s = p.letters.shown(s)
 	face := p.face(l.size, l.bold)
 	held := p.structure.hold(l.anchor, l.bold, l.halo)
 	shift := 0.0

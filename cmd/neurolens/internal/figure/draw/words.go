@@ -84,6 +84,9 @@ func (p *pen) names(names []string, size, room float64, bold bool) []string {
 	if cut && differ(short) < differ(names) {
 		short = p.cutApart(wholes, size, room, bold)
 	}
+	for i, name := range short {
+		short[i] = p.letters.shown(name)
+	}
 	return term.Numbered(names, short, func(text, number string) string {
 		return p.fit(text, size, room-p.width(number, size, bold), bold) + number
 	})

@@ -1,0 +1,65 @@
+package draw
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/recorder"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+)
+
+// written are the texts that a picture in pixels has.
+func written(t *testing.T, f *figure.Figure) (texts []string) {
+	t.Helper()
+	s, err := newSheet(f, Options{}, drawnHere)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &recorder.Canvas{}
+	vg.Initialize(c)
+	s.canvas, s.structure = c, unstructured{}
+	s.draw()
+	for _, action := range c.Actions {
+		if text, is := action.(*recorder.FillString); is {
+			texts = append(texts, text.String)
+		}
+	}
+	return texts
+}
+
+// TestLackingLetters: what the font of a picture lacks, or would put into the wrong order, is a box in it, names stay different, and a
+// note says so. What the font has, and an SVG, have no such note.
+func TestLackingLetters(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		note  string
+	}{
+		{[]string{"模型一", "模型二"}, "□ stands for 4 characters that this picture has no letters for (U+6A21, U+578B, U+4E00, …): an SVG has them"},
+		{[]string{"אב", "fast"}, "□ stands for 2 characters that this picture has no letters for (U+05D0, U+05D1): an SVG has them"},
+		{[]string{"🚀 v1", "v2 \u200d"}, "□ stands for 1 character that this picture has no letters for (U+1F680): an SVG has them"},
+		{[]string{"größe µs ±5 % ≤ Ωя", "□"}, ""},
+	} {
+		f := &figure.Figure{Kind: figure.Forest, Title: c.names[0], Y: figure.Axis{Scale: figure.Categories, Categories: c.names}, Series: []figure.Series{{
+			Style: figure.Intervals, Marks: []figure.Mark{{X: 1, Low: nan, High: nan}, {X: 2, Y: 1, Low: nan, High: nan}},
+		}}}
+		texts := written(t, f)
+		all := strings.Join(texts, "\n")
+		if strings.ContainsFunc(all, func(r rune) bool { return strings.ContainsRune("模型一二אב🚀\u200d", r) }) {
+			t.Errorf("%q: the picture has letters that its font lacks: %q", c.names, texts)
+		}
+		if said := slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, "□ stands for") }); said != (c.note != "") || !strings.Contains(strings.ReplaceAll(all, "\n", " "), c.note) {
+			t.Errorf("%q: the picture says %q, want %q", c.names, texts, c.note)
+		}
+		if c.note != "" && c.names[0][:1] == "模"[:1] && (!slices.Contains(texts, "□□□ #1") || !slices.Contains(texts, "□□□ #2")) {
+			t.Errorf("%q look the same: %q", c.names, texts)
+		}
+		svgOf(t, f, Options{}).each(func(e *element) {
+			if strings.Contains(e.Text, "stands for") {
+				t.Errorf("the SVG says %q", e.Text)
+			}
+		})
+	}
+}
