@@ -27,7 +27,7 @@ func (r *run) cleans() bool { return len(r.spec.Hooks.Cleanup) > 0 }
 func (r *run) strike() {
 	switch r.phase {
 	case phaseRunning:
-		if !r.movedOn() {
+		if !r.behind() && !r.movedOn() {
 			at := r.deadline()
 			r.stop(cause{status: schema.StatusTimeout, text: r.timeoutText(), at: at})
 		}
@@ -42,6 +42,18 @@ func (r *run) strike() {
 	case phaseDraining:
 		r.over = true
 	}
+}
+
+// behind tells whether this process looks at a deadline long after it, as one does that Ctrl-Z or SIGSTOP stopped. The run went on
+// meanwhile, and may be over: then the timer is armed anew, as long as there is something to read of what it said.
+func (r *run) behind() bool {
+	const long = time.Second
+	if time.Since(r.deadline()) < long || r.caughtUp == r.handled {
+		return false
+	}
+	r.caughtUp = r.handled
+	r.timer.Reset(long)
+	return true
 }
 
 // headerStage is the stage that runs, and when it or its process began, as the header of the samples has it: there

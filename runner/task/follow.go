@@ -46,6 +46,7 @@ func (r *run) follow(ctx context.Context) {
 	for !r.over {
 		select {
 		case m := <-r.messages:
+			r.handled++
 			r.handle(m)
 		case <-r.timer.C:
 			r.strike()

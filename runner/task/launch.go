@@ -35,6 +35,8 @@ type run struct {
 	timer          *time.Timer             // of the phase
 	phase          phase
 	over           bool
+	handled        int // messages, and one more, so that caughtUp is less at first
+	caughtUp       int // how many of them there were when the runner was last behind
 
 	launched time.Time
 	epoch    [streams]time.Time // when a sender's clock was 0; zero until it said hello
@@ -191,7 +193,7 @@ func (r *run) begin() {
 	if r.keeper != nil {
 		r.keeper.mark()
 	}
-	r.launched = time.Now()
+	r.launched, r.handled = time.Now(), 1
 	r.stage, r.began, r.since = schema.StageSetup, moment{r.launched, unset}, moment{r.launched, unset}
 	_, _ = r.orders.WriteString(orderStart + "\n") // it fails if the supervisor is gone, which r.exited tells too
 }
