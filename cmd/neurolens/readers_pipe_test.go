@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,68 +100,4 @@ func TestArrowTerminal(t *testing.T) {
 			t.Errorf("%v: exit %d, %d bytes, %s", argv, code, out.Len(), errs.String())
 		}
 	}
-}
-
-// TestNotebook executes the notebook of the fixtures over a store, without writing to it: each of its pictures shows
-// something, and its table of latencies is what `neurolens query` says to the same question.
-func TestNotebook(t *testing.T) {
-	t.Parallel()
-	python := pythonWith(t, "notebook", "nbclient, nbformat, ipykernel, matplotlib, duckdb, pandas, pytz")
-	notebook := filepath.Join(fixtures(t), "notebooks", "history.ipynb")
-	before, err := os.ReadFile(notebook)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	store := filepath.Join(dir, "runs_store")
-	if err := ingest.Init(store); err != nil {
-		t.Fatal(err)
-	}
-	s, err := ingest.Open(store, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sweep := runtest.NewSweep(1, 100)
-	sweep.Step = time.Hour
-	done, err := s.AppendAll(func(yield func(schema.Valid, error) bool) {
-		for range 2000 {
-			if !yield(schema.Check(sweep.Next())) {
-				return
-			}
-		}
-	})
-	if err != nil || done.Added != 2000 || s.Close() != nil {
-		t.Fatalf("%+v, %v", done, err)
-	}
-	query := program(t, dir, "query", "--format", "jsonl", notebookQuestion(t, before))
-	query.run(t)
-	write(t, dir, "want.jsonl", query.stdout.String())
-	cmd := pythonScript(t, python, dir, "notebook.py", notebook, filepath.Join(dir, "want.jsonl"), filepath.Join(dir, "out.ipynb"))
-	cmd.Env = append(cmd.Env, "NEUROLENS_STORE="+store, "IPYTHONDIR="+t.TempDir(), "JUPYTER_CONFIG_DIR="+t.TempDir(),
-		"JUPYTER_DATA_DIR="+t.TempDir(), "JUPYTER_RUNTIME_DIR="+t.TempDir(), "MPLCONFIGDIR="+t.TempDir())
-	t.Log(ends(t, cmd))
-	if after, err := os.ReadFile(notebook); err != nil || string(after) != string(before) {
-		t.Errorf("the notebook was changed: %v", err)
-	}
-}
-
-// notebookQuestion is the SQL behind the notebook's table by_batch.
-func notebookQuestion(t *testing.T, notebook []byte) string {
-	t.Helper()
-	var content struct {
-		Cells []struct {
-			Source []string
-		}
-	}
-	if err := json.Unmarshal(notebook, &content); err != nil {
-		t.Fatal(err)
-	}
-	for _, cell := range content.Cells {
-		_, rest, ok := strings.Cut(strings.Join(cell.Source, ""), `by_batch = duckdb.sql("""`)
-		if text, _, whole := strings.Cut(rest, `"""`); ok && whole {
-			return text
-		}
-	}
-	t.Fatal("the notebook has no by_batch")
-	return ""
 }

@@ -1,40 +1,36 @@
-"""notebook.py NOTEBOOK WANT OUT: executes a copy of a notebook, whose store NEUROLENS_STORE names, and compares its table
-by_batch with JSON lines. The copy with its outputs goes to OUT."""
+"""notebook.py NOTEBOOK WANT OUT: executes a copy of a notebook of the fixtures, whose store NEUROLENS_STORE names, and compares its tables
+and charts with the answers of `neurolens query` in the JSON file WANT. The copy with its outputs goes to OUT."""
 
-import base64
-import io
 import json
 import sys
 
-import matplotlib.image
-import nbclient
-import nbformat
+import drawn
 
 path, want, out = sys.argv[1:]
-notebook = nbformat.read(path, as_version=4)
-nbformat.validate(notebook)
-if any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells):
-    sys.exit("the notebook has outputs: clear them")
-notebook.cells.append(nbformat.v4.new_code_cell("print(by_batch.to_json(orient='records', double_precision=15))"))
-nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
-nbformat.write(notebook, out)
+with open(want, encoding="utf-8") as f:
+    want = json.load(f)
 
-outputs = [o for cell in notebook.cells for o in cell.get("outputs", [])]
-noise = [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
-if noise:
-    sys.exit(f"the notebook says {noise}")
-pictures = [o.data["image/png"] for o in outputs if "image/png" in o.get("data", {})]
-if len(pictures) != 3:
-    sys.exit(f"{len(pictures)} pictures, want 3")
-for picture in pictures:
-    if matplotlib.image.imread(io.BytesIO(base64.b64decode(picture)))[:, :, :3].std() < 0.02:
-        sys.exit("a picture is blank")
-got = json.loads(outputs[-1].text)
-with open(want, encoding="utf-8") as lines:
-    wanted = [json.loads(line) for line in lines]
-if len(got) != len(wanted) or not wanted:
-    sys.exit(f"{len(got)} rows, want {len(wanted)}")
-for row, want_row in zip(got, wanted):
-    if row.keys() != want_row.keys() or any(isinstance(v, str) and v != row[k] or not isinstance(v, str) and abs(v - row[k]) > 1e-9 * abs(v) for k, v in want_row.items()):
-        sys.exit(f"{row}, want {want_row}")
-print(len(pictures), "pictures,", len(got), "rows are equal")
+ROWS = "(lambda table: table.to_dicts() if hasattr(table, 'to_dicts') else table.to_dict('records'))"
+marks = ", 'marks': [row for rows in chart.to_dict()['datasets'].values() for row in rows if row['part'] == 'mark']" if "marks" in want else ""
+charts, tables, pictures = drawn.execute(path, out, f"{{'overview': {ROWS}(overview), 'contents': {ROWS}(contents){marks}}}")
+
+(overview,) = tables["overview"]
+drawn.same("overview", [overview[name] for name in want["overview"]], list(want["overview"].values()))
+drawn.same("contents", sorted(map(list, (row.values() for row in tables["contents"]))), want["contents"])
+
+by_batch, history, distribution, order = charts
+day = 24 * 60 * 60
+drawn.same("by batch size", sorted(by_batch["bars"]), want["by_batch"])
+drawn.same("history", sorted([label, round(x * day, 3), y, low, high] for label, x, y, low, high in history["bars"]), want["history"])
+samples = want["samples"]
+((_, x, y),) = distribution["lines"]
+drawn.same("distribution", x[1:], sorted(samples))
+drawn.same("shares", y[1:], [(i + 1) / len(samples) for i in range(len(samples))])
+((_, x, y),) = order["lines"]
+drawn.same("samples", y, samples)
+drawn.same("their order", x, [float(i) for i in range(len(samples))])
+
+if marks:
+    drawn.same("marks of Altair", [[m["series"], float(m["x"]), float(m["y"])] for m in tables["marks"]], want["marks"])
+drawn.same("pictures", pictures, 4 if marks else 3)
+print(pictures, "pictures,", len(want["by_batch"]), "and", len(want["history"]), "bars and", len(samples), "samples are those of query")
