@@ -18,6 +18,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/complete"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/notebook"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/pager"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/plotting"
@@ -149,7 +150,7 @@ over the file, and a flag over both.`,
 	}
 
 	for _, c := range []*cobra.Command{
-		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), plotting.Command(a.plotHost()), newReportCommand(a),
+		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), plotting.Command(a.plotHost()), newReportCommand(a), notebook.Command(a.notebookHost()),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
 		newCICommand(a), newEnvCommand(a), a.newConfigCommand(), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {

@@ -3,10 +3,17 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/notebook"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/plotting"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 )
+
+// notebookHost is what notebooks need of it.
+func (a *app) notebookHost() notebook.Host {
+	p := a.plotHost()
+	return notebook.Host{Ask: p.Ask, Stores: a.readStores, Formatted: p.Formatted, Print: p.Print, Stdout: p.Stdout, NotNumbers: p.NotNumbers, Wrong: p.Wrong}
+}
 
 // plotHost is what charts need of the program.
 func (a *app) plotHost() plotting.Host {

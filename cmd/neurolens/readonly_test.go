@@ -40,6 +40,7 @@ func reading(dir string) [][]string {
 		{"explain", "precision=fp32", "precision=fp64"},
 		{"history"},
 		{"report"},
+		{"notebook", "--force", "-o", filepath.Join(dir, "nb", "runs.ipynb")},
 	}
 }
 

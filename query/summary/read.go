@@ -60,9 +60,9 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 }
 
 // Points gives what the points of a selection came to, on each machine and of each side, in all of their metrics: those of Read, in no
-// groups and without what they are compared with. A selection without runs is an ErrInput.
-func Points(ctx context.Context, db *query.DB, selection string) (points []Point, notNumbers map[string]int, err error) {
-	r := &reading{req: Request{Filter: selection}, asker: "plot"}
+// groups and without what they are compared with. A selection without runs is an ErrInput, in the name of the command that asks.
+func Points(ctx context.Context, db *query.DB, asker, selection string) (points []Point, notNumbers map[string]int, err error) {
+	r := &reading{req: Request{Filter: selection}, asker: asker}
 	err = db.Stores().Ask(ctx, func(s *scan.Reader) error {
 		if err := r.gather(ctx, s); err != nil {
 			return err

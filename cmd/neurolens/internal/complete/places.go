@@ -36,10 +36,10 @@ var values = map[string]offer{
 	"--spec": words("vega-lite"), "plot heatmap --x": one(groups), "plot heatmap --y": one(groups), "plot heatmap --by": one(groups), "plot heatmap --metric": one(metrics),
 	"plot lines --x": one(groups), "plot lines --y": one(metrics), "plot lines --by": one(groups), "plot lines --metric": one(metrics),
 	"plot pareto --x": one(metrics), "plot pareto --y": one(metrics), "plot history --metric": one(metrics),
-	"plot ecdf --by": one(groups), "plot ecdf --metric": one(metrics), "plot runs --by": one(groups), "plot runs --metric": one(metrics),
+	"notebook --metric": one(metrics), "plot ecdf --by": one(groups), "plot ecdf --metric": one(metrics), "plot runs --by": one(groups), "plot runs --metric": one(metrics),
 
 	// files
-	"--out-dir": folders, "--save": folders, "--in": folders, "--into": folders, "--check": files, "--md": files, "--html": files, "report --json": files, "--to": files, "--out": files,
+	"--out-dir": folders, "--save": folders, "--in": folders, "--into": folders, "--check": files, "--md": files, "--html": files, "report --json": files, "--to": files, "--out": files, "notebook --out": ending("ipynb"),
 	"--table": words("runs", "samples", "samples_long", "ops", "whole"), "--map": ending(sweepEndings...),
 
 	// files of others
@@ -53,7 +53,7 @@ var values = map[string]offer{
 var arguments = map[string]offer{
 	"bench": files, "discover": folders, "ingest": files, "store merge": folders, "query": nothing, "model gen": first(words(onnx.Names()...)),
 	"bisect": each(one(commits), one(commits), ending(sweepEndings...)),
-	"show":   first(one(runs)), "ls": filters, "history": filters, "report": filters, "export": each(files, filters),
+	"show":   first(one(runs)), "ls": filters, "history": filters, "report": filters, "notebook": filters, "export": each(files, filters),
 	"compare": first(orFiles(filters), orFiles(filters)), "explain": first(orFiles(filters), orFiles(filters)),
 	"plot forest": first(orFiles(filters), orFiles(filters)), "plot scatter": first(orFiles(filters), orFiles(filters)), "plot history": filters, "plot ecdf": filters,
 	"plot runs": filters, "plot heatmap": filters, "plot lines": filters, "plot pareto": filters,

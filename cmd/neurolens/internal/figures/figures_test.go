@@ -531,7 +531,7 @@ func TestRunsOfMany(t *testing.T) {
 
 func points(t *testing.T, db *query.DB, filter string) figures.Points {
 	t.Helper()
-	found, _, err := summary.Points(ctx, db, filter)
+	found, _, err := summary.Points(ctx, db, "plot", filter)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -632,6 +632,25 @@ func TestLines(t *testing.T) {
 	whole.X = "backend"
 	if f, err = maker.Lines(whole); err != nil || f.Series[0].Style != figure.Points {
 		t.Errorf("values of names, between which nothing lies, are connected: %+v, %v", f, err)
+	}
+}
+
+// TestPlan: what is planned is what Lines draws; of a single point and of runs without a value that is little.
+func TestPlan(t *testing.T) {
+	db := stored(t, grid()...)
+	for filter, want := range map[string]figures.Plan{
+		"":                         {Metric: "latency", Unit: "ns", Axes: []string{"batch_size", "dim", "backend"}, X: "batch_size", By: "dim", Numbers: true, Doubles: true},
+		"bs=1 dim=64":              {Metric: "latency", Unit: "ns", Axes: []string{"backend"}, X: "backend"},
+		"bs=1 backend=cuda":        {Metric: "latency", Unit: "ns", Axes: []string{"dim"}, X: "dim", Numbers: true, Doubles: true},
+		"bs=1 dim=64 backend=cuda": {Metric: "latency", Unit: "ns"},
+	} {
+		got, err := maker.Plan(points(t, db, filter))
+		if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("%q: %+v, %v, want %+v", filter, got, err, want)
+		}
+	}
+	if _, err := maker.Plan(points(t, db, "status!=ok")); err == nil {
+		t.Error("runs without a value have a plan")
 	}
 }
 

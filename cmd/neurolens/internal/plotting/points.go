@@ -94,7 +94,7 @@ func (h Host) ofPoints(kind figure.Kind, p *figures.Points, made func(figures.Ma
 			if err := lasting(cmd.Context(), db, &req.Filter); err != nil {
 				return err
 			}
-			all, notNumbers, err := summary.Points(cmd.Context(), db, req.Filter)
+			all, notNumbers, err := summary.Points(cmd.Context(), db, "plot", req.Filter)
 			if err != nil {
 				return err
 			}

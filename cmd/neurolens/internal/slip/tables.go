@@ -16,7 +16,7 @@ var commands = map[string]string{
 	"hist": "history does that", "log": "history does that, or ls", "trend": "history does that", "trends": "history does that",
 	"graph": "plot does that", "chart": "plot does that", "draw": "plot does that", "figure": "plot does that", "cdf": "plot ecdf does that", "ecdf": "plot ecdf does that",
 	"forest": "plot forest does that", "scatter": "plot scatter does that", "heatmap": "plot heatmap does that", "pareto": "plot pareto does that", "publish": "report does that",
-	"html": "report does that", "preview": "report does that",
+	"jupyter": "notebook does that", "ipynb": "notebook does that", "html": "report does that", "preview": "report does that",
 	"import": "ingest does that", "add": "ingest does that: neurolens ingest FILE", "load": "ingest does that", "read": "ingest does that",
 	"dump": "export does that", "save": "export does that, and bless for a baseline", "baseline": "bless does that", "sql": "query does that", "select": "query does that: neurolens query 'SELECT ...'",
 	"init": "store init does that", "info": "store info does that", "status": "store info does that", "verify": "store verify does that", "fsck": "store verify does that",

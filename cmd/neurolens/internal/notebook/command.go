@@ -1,0 +1,145 @@
+// Package notebook is the command notebook: it writes a Jupyter notebook about the runs that match a filter.
+//
+// The command asks the stores what there is to show: how many runs match, in which axes their points differ, over which of them a chart
+// makes sense (package figures decides that, as it does for plot lines), and whether there is a history. From the answer and a template
+// (notebook.tmpl) it makes the cells, and of these a file of nbformat 4.5.
+//
+// The filter stays a filter. The notebook hands it to `neurolens export` whenever it is run, so that its runs are those of `neurolens ls`: runs
+// that are not sealed yet and runs of several stores are among them, and removed ones are not. Names of runs get into the notebook as
+// Python strings alone, never as code, Markdown or HTML.
+package notebook
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/export"
+)
+
+// Host is the program that the command is part of.
+type Host struct {
+	Ask        func(cmd *cobra.Command, answer func(db *query.DB) error) error // opens the stores
+	Stores     func() []string                                                 // as they were named
+	Formatted  func() (string, error)                                          // the format of what is printed
+	Print      func(format string, t answer.Table, people func() term.View) error
+	Stdout     io.Writer
+	NotNumbers func(map[string]int) // says what an ordering of a filter could not use
+	Wrong      func(error) error    // makes an error one of the command line
+}
+
+// toStdout is the name of a file that is none.
+const toStdout = "-"
+
+// options are the flags.
+type options struct {
+	out, metric string
+	force       bool
+}
+
+// Command is notebook.
+func Command(h Host) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "notebook [FILTER...]",
+		Short: "Write a Jupyter notebook about runs",
+		Long: `Write a Jupyter notebook about the runs that match: which runs and points there
+are, a metric over an axis of the sweep, how the samples of each point are
+distributed, the history over sessions, and the environment. It opens and runs
+as it is, with DuckDB, pandas and matplotlib, and needs no network.
+
+The notebook asks neurolens export for the runs whenever it is run, with the
+same filter, so it always shows what neurolens ls lists. Its first cell has the
+stores, the filter and the metric, to be changed. A file that is there is not
+replaced without --force. docs/notebooks.md says more.`,
+		Example: `  neurolens notebook session=last
+  neurolens notebook benchmark=matmul 'batch_size>=8' -o matmul.ipynb
+  neurolens notebook --metric peak_memory -o - > memory.ipynb`,
+		RunE: func(cmd *cobra.Command, args []string) error { return h.run(cmd, o, args) },
+	}
+	cmd.Flags().StringVarP(&o.out, "out", "o", "neurolens.ipynb", "write to `FILE`; - for standard output")
+	cmd.Flags().StringVar(&o.metric, "metric", "", "the metric `NAME` (default: the primary one of most points)")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file that exists")
+	return cmd
+}
+
+func (h Host) run(cmd *cobra.Command, o options, args []string) error {
+	format, err := h.Formatted()
+	if err != nil {
+		return err
+	}
+	if o.out != toStdout && !strings.EqualFold(filepath.Ext(o.out), ".ipynb") {
+		return h.Wrong(fmt.Errorf("notebook: -o %s: want a name that ends with .ipynb, or - for standard output", term.OneLine(o.out)))
+	}
+	var s *subject
+	err = h.Ask(cmd, func(db *query.DB) error {
+		if err := h.outside(db, o.out); err != nil {
+			return err
+		}
+		s, err = h.read(cmd.Context(), db, args, o.metric)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	text, err := s.notebook()
+	if err != nil {
+		return fmt.Errorf("notebook: %w", err)
+	}
+	if o.out == toStdout {
+		_, err := h.Stdout.Write(text)
+		return err
+	}
+	if err := output.WriteNew(o.out, text, o.force); err != nil {
+		err = fmt.Errorf("notebook: writing %s: %w", term.OneLine(o.out), err)
+		if export.NotTheName(err) {
+			return err
+		}
+		return h.Wrong(err)
+	}
+	return h.written(format, o.out, s)
+}
+
+// outside refuses a file in a store that is asked.
+func (h Host) outside(db *query.DB, file string) error {
+	if file == toStdout {
+		return nil
+	}
+	path, err := export.Resolved(file)
+	if err != nil {
+		return h.Wrong(fmt.Errorf("notebook: -o %s: %w", term.OneLine(file), err))
+	}
+	if store := db.Stores().Holds(path); store != "" {
+		return h.Wrong(fmt.Errorf("notebook: -o %s is inside the store %s", term.OneLine(file), term.OneLine(store)))
+	}
+	return nil
+}
+
+// written says what was written.
+func (h Host) written(format, file string, s *subject) error {
+	t := answer.Table{
+		Columns: []answer.Column{
+			{Name: "path", Type: answer.TypeText},
+			{Name: "runs", Type: answer.TypeInteger},
+			{Name: "points", Type: answer.TypeInteger},
+			{Name: "sessions", Type: answer.TypeInteger},
+		},
+		Rows: [][]any{{filepath.ToSlash(file), int64(s.runs), int64(s.points), int64(s.sessions)}},
+	}
+	return h.Print(format, t, func() term.View {
+		v := output.RecordsView(t)
+		v.Commands = []string{"", "next  jupyter lab " + term.ShellWord(file)}
+		return v
+	})
+}
+
+// errUTF8 is what is wrong with a text that no notebook can have.
+var errUTF8 = errors.New("want UTF-8")
