@@ -90,8 +90,8 @@ func picturesStore(t *testing.T) string {
 	return dir
 }
 
-// rowsOf are the rows of a query, or of another command with --format json.
-func rowsOf(t *testing.T, dir string, args ...string) (rows []map[string]any) {
+// printedRows are the rows of a query, or of another command with --format json.
+func printedRows(t *testing.T, dir string, args ...string) (rows []map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(programIn(t, dir, args...)), &rows); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestPicturesShowTheStore(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
 	dir := picturesStore(t)
-	query := func(sql string) []map[string]any { return rowsOf(t, dir, "query", "--format", "json", sql) }
+	query := func(sql string) []map[string]any { return printedRows(t, dir, "query", "--format", "json", sql) }
 	draw := func(args ...string) []drawnMark {
 		t.Helper()
 		marks := drawnIn(t, programIn(t, dir, append(append([]string{"plot"}, args...), "--format", "svg")...))
@@ -198,7 +198,7 @@ func TestPicturesShowTheStore(t *testing.T) {
 		}
 	})
 	t.Run("forest", func(t *testing.T) {
-		rows := rowsOf(t, dir, "compare", "session=last~1", "session=last", "--all", "--format", "json")
+		rows := printedRows(t, dir, "compare", "session=last~1", "session=last", "--all", "--format", "json")
 		marks := draw("forest", "session=last~1", "session=last")
 		for _, row := range rows {
 			at := slices.IndexFunc(marks, func(k drawnMark) bool { return k.point == row["head_point_id"] })

@@ -46,8 +46,8 @@ func TestHostileNames(t *testing.T) {
 			"svg": checkSVG, "png": checkPNG, vegaLite: checkJSON, output.FormatTable: checkLines, output.FormatMD: checkBlock,
 			output.FormatJSON: checkJSON, output.FormatJSONL: checkEachJSON, output.FormatCSV: checkCSV, output.FormatPlain: checkPlain,
 		} {
-			t.Run(string(kind)+" "+way, func(t *testing.T) {
-				if way == "png" && kind != figure.Scatter && os.Getenv("NEUROLENS_LONG") == "" {
+			t.Run(kind+" "+way, func(t *testing.T) {
+				if way == "png" && kind != "scatter" && os.Getenv("NEUROLENS_LONG") == "" {
 					t.Skip("set NEUROLENS_LONG=1: the pictures of all kinds take more than a second")
 				}
 				got := writtenAs(t, f, way)
@@ -82,13 +82,19 @@ func hostileRuns() (runs []schema.Run) {
 			}
 			r.PointID = schema.PointID(&r)
 			runs = append(runs, r)
+			if r.Status == schema.StatusOK { // and a pass of a profiler
+				p := r
+				p.RunID, p.Purpose, p.Metrics, p.Primary = id(session+2), schema.PurposeProfile, nil, ""
+				p.Ops = []schema.Op{{Index: 0, Name: text, DurationNS: new(int64(1000 + i))}, {Index: 1, Name: "gemm", DurationNS: new(int64(500))}}
+				runs = append(runs, p)
+			}
 		}
 	}
 	return runs
 }
 
 // hostileFigures are figures of every kind of these runs.
-func hostileFigures(t *testing.T) map[figure.Kind]*figure.Figure {
+func hostileFigures(t *testing.T) map[string]*figure.Figure {
 	t.Helper()
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "runs_store")
 	if err := ingest.Init(dir); err != nil {
@@ -109,35 +115,44 @@ func hostileFigures(t *testing.T) map[figure.Kind]*figure.Figure {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	all := map[figure.Kind]*figure.Figure{}
-	keep := func(f *figure.Figure, err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
+	all := map[string]*figure.Figure{}
+	keep := func(kind string) func(f *figure.Figure, err error) {
+		return func(f *figure.Figure, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[kind] = f
 		}
-		all[f.Kind] = f
 	}
 	m := figures.Maker{Reader: wording.Reader{Width: columns, Now: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}}
 	f, _, err := m.ECDF(ctx, db, figures.Sampled{})
-	keep(f, err)
+	keep("ecdf")(f, err)
 	f, _, err = m.Runs(ctx, db, figures.Sampled{By: "text"})
-	keep(f, err)
+	keep("runs")(f, err)
+	f, _, err = m.Strip(ctx, db, figures.Sampled{})
+	keep("strip")(f, err)
+	profiles, err := m.Profiles(ctx, db, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep("ops")(m.Operators(profiles))
 	f, _, err = m.History(ctx, db, history.Request{})
-	keep(f, err)
+	keep("history")(f, err)
 	c, err := compare.Compare(ctx, db, compare.Request{Base: "session=last~1", Head: "session=last", Worst: compare.Verdicts})
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked := figures.Asked{Selections: []string{"session=last~1", "session=last"}}
-	keep(m.Forest(&c, asked))
-	keep(m.Scatter(&c, asked))
-	points, _, err := summary.Points(ctx, db, "")
+	keep("forest")(m.Forest(&c, asked))
+	keep("scatter")(m.Scatter(&c, asked))
+	points, _, err := summary.Points(ctx, db, "plot", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	keep(m.Heatmap(figures.Points{All: points, X: "dim", Y: "text"}))
-	keep(m.Lines(figures.Points{All: points, X: "dim", By: "text"}))
-	keep(m.Pareto(figures.Points{All: points, X: "latency", Y: "accuracy"}))
+	keep("heatmap")(m.Heatmap(figures.Points{All: points, X: "dim", Y: "text"}))
+	keep("lines")(m.Lines(figures.Points{All: points, X: "dim", By: "text"}))
+	keep("pareto")(m.Pareto(figures.Points{All: points, X: "latency", Y: "accuracy"}))
 	return all
 }
 
