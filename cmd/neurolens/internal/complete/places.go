@@ -34,9 +34,10 @@ var values = map[string]offer{
 
 	// what is drawn
 	"--spec": words("vega-lite"), "plot heatmap --x": one(groups), "plot heatmap --y": one(groups), "plot heatmap --by": one(groups), "plot heatmap --metric": one(metrics),
-	"plot lines --x": one(groups), "plot lines --y": one(metrics), "plot lines --by": one(groups), "plot lines --metric": one(metrics),
+	"plot lines --x": one(groups), "plot lines --y": one(metrics), "plot lines --by": one(groups), "plot lines --panels": one(groups), "plot lines --metric": one(metrics),
 	"plot pareto --x": one(metrics), "plot pareto --y": one(metrics), "plot history --metric": one(metrics),
 	"notebook --metric": one(metrics), "plot ecdf --by": one(groups), "plot ecdf --metric": one(metrics), "plot runs --by": one(groups), "plot runs --metric": one(metrics),
+	"plot strip --by": one(groups), "plot strip --metric": one(metrics),
 
 	// files
 	"--out-dir": folders, "--save": folders, "--in": folders, "--into": folders, "--check": files, "--md": files, "--html": files, "report --json": files, "--to": files, "--out": files, "notebook --out": ending("ipynb"),
@@ -56,7 +57,7 @@ var arguments = map[string]offer{
 	"show":   first(one(runs)), "ls": filters, "history": filters, "report": filters, "notebook": filters, "export": each(files, filters),
 	"compare": first(orFiles(filters), orFiles(filters)), "explain": first(orFiles(filters), orFiles(filters)),
 	"plot forest": first(orFiles(filters), orFiles(filters)), "plot scatter": first(orFiles(filters), orFiles(filters)), "plot history": filters, "plot ecdf": filters,
-	"plot runs": filters, "plot heatmap": filters, "plot lines": filters, "plot pareto": filters,
+	"plot runs": filters, "plot strip": filters, "plot ops": filters, "plot heatmap": filters, "plot lines": filters, "plot pareto": filters,
 	"tag": each(selections, tags), "note": first(selections), "rm": first(selections), "restore": first(selections), "bless": first(selections),
 }
 

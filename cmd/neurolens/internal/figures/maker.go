@@ -2,7 +2,8 @@
 // left out or put together. The numbers of a mark are those of the answer. What package figure says of marks holds here: a figure has at
 // most figure.MostMarks of them, and of what is more the notes say what became of it.
 //
-// Forest and Scatter are of a comparison, History of a history, ECDF and Runs of samples, and Heatmap, Lines and Pareto of points.
+// Forest and Scatter are of a comparison, History of a history, ECDF, Runs and Strip of samples, Heatmap, Lines and Pareto of points, and
+// Operators of profiled runs.
 package figures
 
 import (

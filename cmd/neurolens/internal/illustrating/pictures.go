@@ -1,5 +1,5 @@
 // Package illustrating chooses the charts of a report: which say something about its runs, of which points, and with which command each
-// is drawn again. Charts of comparisons are those of package reporting, which has the pairs.
+// is drawn again; and what else of a page is read of a store: operators of profiled runs, what failed runs wrote, notes. Charts of comparisons are those of package reporting, which has the pairs.
 package illustrating
 
 import (
