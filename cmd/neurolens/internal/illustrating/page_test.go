@@ -279,13 +279,14 @@ func TestMemoryOfPage(t *testing.T) {
 func TestNotesOfPage(t *testing.T) {
 	runs := []schema.Run{measuredRun(0, "a", 1000, 1), measuredRun(1, "b", 900, 1)}
 	page := written(t, stored(t, runs, nil, ingest.Annotation{Kind: schema.EventNote, Value: "fan " + hostile, Runs: []string{runs[0].RunID}},
-		ingest.Annotation{Kind: schema.EventTag, Key: "release", Value: "1.4", Runs: []string{runs[0].RunID, runs[1].RunID}}))
+		ingest.Annotation{Kind: schema.EventTag, Key: "release", Value: "1.4", Runs: []string{runs[0].RunID, runs[1].RunID}},
+		ingest.Annotation{Kind: schema.EventTag, Key: "cooling", Value: "water", Runs: []string{runs[1].RunID}}))
 	var got []string
 	for _, row := range tableRows(page, "notes") {
 		got = append(got, row[0]+" "+strings.Join(row[3:6], " "))
 	}
 	session := runs[0].SessionID
-	want := []string{session + " 1 note fan &lt;script&gt;alert(1)&lt;/script&gt;", session + " 2 release 1.4"}
+	want := []string{session + " 1 note fan &lt;script&gt;alert(1)&lt;/script&gt;", session + " 1 tag cooling=water", session + " 2 release 1.4"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", got, want)
 	}
