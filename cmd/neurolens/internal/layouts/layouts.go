@@ -91,8 +91,8 @@ func (f *Flags) Write(ctx context.Context, db *query.DB, selection, markdown, js
 	return term.OneLine(line), done.NotNumbers, nil
 }
 
-// Refused says why flags cannot go together: where files go to, or words that are about other forms of a report.
-func (f *Flags) Refused(streams, tables bool) error {
+// Refused says why flags cannot go together: where files go to, words that are about other forms of a report, or the base of two selections.
+func (f *Flags) Refused(streams, tables bool, base string) error {
 	_, err := layout.Named(f.Layout, layout.All)
 	switch {
 	case err != nil:
@@ -101,6 +101,8 @@ func (f *Flags) Refused(streams, tables bool) error {
 		return errors.New("--layout writes files: want a file, got -")
 	case tables:
 		return errors.New("--baseline, --by and --metric are not about a layout, whose tables are given")
+	case base != "":
+		return fmt.Errorf("--layout is about one selection, and no run is of both that were named: --against %s makes the first the base of --layout kernels", term.ShellWord(base))
 	}
 	return nil
 }

@@ -2,17 +2,27 @@ package layouts
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/layout/check"
 )
 
-// Problems shows what is wrong with files of layouts, a line a problem.
-func Problems(r check.Report) term.View {
+// Show prints what is wrong with files of layouts: for people how much was checked stands below it, for programs on another stream.
+func Show(r check.Report, format string, stderr io.Writer, print func(format string, t answer.Table, people func() term.View) error) error {
+	if !output.ForPeople(format) {
+		fmt.Fprintln(stderr, counted(r))
+	}
+	return print(format, answer.TableOf(ProblemFields(), r.Problems), func() term.View { return problems(r) })
+}
+
+// problems shows what is wrong with files of layouts, a line a problem.
+func problems(r check.Report) term.View {
 	var v term.View
 	for _, p := range r.Problems {
 		words := []string{p.File}
@@ -21,12 +31,12 @@ func Problems(r check.Report) term.View {
 		}
 		v.Commands = append(v.Commands, term.OneLine(strings.Join(append(words, p.Why), ": ")))
 	}
-	v.Commands = append(v.Commands, Counted(r))
+	v.Commands = append(v.Commands, counted(r))
 	return v
 }
 
-// Counted says how much was checked.
-func Counted(r check.Report) string {
+// counted says how much was checked.
+func counted(r check.Report) string {
 	var layouts []string
 	for _, l := range slices.Sorted(maps.Keys(r.Layouts)) {
 		layouts = append(layouts, fmt.Sprintf("%s of layout %s", term.Count(r.Layouts[l], "file"), l))

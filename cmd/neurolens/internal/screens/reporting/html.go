@@ -26,9 +26,9 @@ type sheet struct {
 	page    *htmlreport.Page
 }
 
-// A page may have 480 kB and 150 bytes a point, of which its charts take what the rest leaves, and at least something.
+// A page may have 400 kB and 150 bytes a point, of which its charts take what the rest leaves, and at least something.
 const (
-	pageRoom  = 480_000
+	pageRoom  = 400_000
 	pointRoom = 150
 )
 

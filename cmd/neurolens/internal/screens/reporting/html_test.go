@@ -70,7 +70,7 @@ func pageOf(t testing.TB, r *summary.Report) string {
 	return b.String()
 }
 
-// TestSizeOfPage: a page takes 480 kB and 150 bytes a point at most, and has a row for each point.
+// TestSizeOfPage: a page takes 400 kB and 150 bytes a point at most, and has a row for each point.
 func TestSizeOfPage(t *testing.T) {
 	for _, points := range []int{1, 100, 1000, 5000} {
 		page := pageOf(t, many(points))
