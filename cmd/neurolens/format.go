@@ -1,12 +1,14 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
@@ -43,7 +45,10 @@ func (a *app) screen() *term.Screen {
 	if !a.errTerminal || a.getenv("TERM") == "dumb" {
 		return nil
 	}
-	return term.NewScreen(a.stderr, a.errSize)
+	s := term.NewScreen(a.stderr, a.errSize)
+	s.Hidden = func() bool { return !streams.Foreground(os.Stderr) }
+	system.Continued(s.Forget)
+	return s
 }
 
 // console is where the progress of a session is said whose summary is printed in a format.

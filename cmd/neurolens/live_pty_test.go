@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,15 +49,83 @@ func TestLiveOnATerminal(t *testing.T) {
 	}
 }
 
+// TestLiveResized: the view fits a terminal that becomes narrower and wider while it is shown, stands there once, and leaves nothing.
+func TestLiveResized(t *testing.T) {
+	_, err := exec.LookPath("script")
+	needs(t, "script", err)
+	const mark = "\x1b[39;1m" // it changes nothing here, and says where in what was sent the size changes
+	resize := func(columns int) string {
+		return fmt.Sprintf("printf '\\033[39;1m'; at=$(wc -c <typescript); stty cols %d\nuntil tail -c +$at typescript | grep -q 'now   se'; do sleep 0.05; done\n", columns)
+	}
+	parts := strings.Split(onTerminal(t, resize(40)+resize(12)+resize(100)+"kill -INT $pid"), mark)
+	if len(parts) != 4 {
+		t.Fatalf("the terminal had %d sizes", len(parts))
+	}
+	m := &termtest.Terminal{Columns: 80, Rows: 30}
+	for i, columns := range []int{80, 40, 12, 100} {
+		if columns < m.Columns {
+			m.Narrow(columns)
+		}
+		m.Columns = columns
+		for line := range strings.SplitSeq(parts[i], "\r\n") {
+			_, _ = m.Write([]byte(line + "\n"))
+		}
+		want := 1
+		if columns == 100 {
+			want = 0
+		}
+		if n := strings.Count(m.String(), "  now   se"); n != want {
+			t.Errorf("at %d columns the view is there %d times, want %d:\n%s", columns, n, want, m)
+		}
+	}
+	if !strings.HasSuffix(strings.TrimSpace(m.String()), "code 130") || len(m.Unknown) > 0 {
+		t.Errorf("the terminal was told %q and shows\n%s", m.Unknown, m)
+	}
+}
+
+// TestLiveStopped: Ctrl-Z stops the runner, and the modes of the terminal are what they were. The run that is under way goes on to its
+// end, and is whole when the runner goes on too. The view is then below what the shell wrote, which stays.
+func TestLiveStopped(t *testing.T) {
+	_, err := exec.LookPath("script")
+	needs(t, "script", err)
+	dir := t.TempDir()
+	sent := typescript(t, dir, map[string]string{
+		"sweep.yaml": "suite: live\nbenchmark: counted\ncommand: [sh, worker]\nrepeats: 2\nwarmup: 0\niterations: 8\n",
+		"worker":     "echo >>count; until test -e stopped && { test $(wc -l <count) -le 8 || test -e back; }; do sleep 0.02; done\n",
+		"shell": `set -m; stty cols 80 rows 30; stty -g >before
+(until grep -qs "  now   " typescript; do sleep 0.05; done; kill -TSTP -$(cat pid)) &
+sh -c 'echo $$ >pid; exec "$PROGRAM" bench sweep.yaml >out'
+echo "stopped $?"; stty -g >during; touch stopped
+until test "$(wc -l <count)" -ge 8; do sleep 0.05; done
+echo measured; at=$(wc -c <typescript)
+(until tail -c +$at typescript | grep -q "1/2"; do sleep 0.05; done; touch back) &
+fg %2 >/dev/null
+echo "code $?"; stty -g >after
+cmp before during && cmp before after && echo same
+`,
+	})
+	m := &termtest.Terminal{Columns: 80, Rows: 30}
+	for line := range strings.SplitSeq(sent, "\r\n") {
+		_, _ = m.Write([]byte(line + "\n"))
+	}
+	shown := m.String()
+	for _, want := range []string{"\nstopped 148\n", "\nmeasured\n", "\ncode 0\n", "\nsame\n"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the terminal does not show %q:\n%s", want, shown)
+		}
+	}
+	if n := strings.Count(shown, "\n  now   counted"); n != 1 || len(m.Unknown) > 0 { // as it was when it was stopped
+		t.Errorf("the terminal was told %q and shows\n%s", m.Unknown, shown)
+	}
+	if got := rows(t, dir, "SELECT status AS a, n_samples AS b FROM runs"); got != "[ok 8] [ok 8]" {
+		t.Errorf("the runs are %s", got)
+	}
+}
+
 // onTerminal is what a terminal is sent by a sweep of two runs, the second of which is ended, and then the shell.
 func onTerminal(t *testing.T, end string) string {
 	t.Helper()
-	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
+	return typescript(t, t.TempDir(), map[string]string{
 		"sweep.yaml": "suite: live\nbenchmark: sleep\ncommand: [sleep, \"{seconds}\"]\ngrid: {seconds: [0.01, 600]}\nrepeats: 1\nwarmup: 0\niterations: 1\n",
 		"shell": `stty cols 80 rows 30; stty -g >before
 "$PROGRAM" bench sweep.yaml >out & pid=$!
@@ -66,7 +135,17 @@ wait $pid; code=$?
 stty -g >after
 cmp before after && echo "code $code"
 `,
-	} {
+	})
+}
+
+// typescript is what a terminal is sent while it runs the file "shell" in a directory with these files.
+func typescript(t *testing.T, dir string, files map[string]string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

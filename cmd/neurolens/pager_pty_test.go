@@ -11,7 +11,7 @@ import (
 )
 
 // TestPagerOnATerminal: a pager shows a long answer, as wide as the terminal; the exit status is that of the command when the pager
-// ends early, when it is not there, and when Ctrl-C is pressed in it. Help of flags and --no-pager have none.
+// ends early, when it is killed, which leaves the modes of the terminal as they were, when it is not there, and when Ctrl-C is pressed in it. Help of flags and --no-pager have none.
 func TestPagerOnATerminal(t *testing.T) {
 	_, err := exec.LookPath("script")
 	needs(t, "script", err)
@@ -29,6 +29,9 @@ NEUROLENS_PAGER='echo first; exec <&-; echo "LESS=$LESS"'; try left "$PROGRAM" h
 NEUROLENS_PAGER='head -n 1'; try ended "$PROGRAM" query "SELECT range AS n FROM range(100000)" --format jsonl --store store
 NEUROLENS_PAGER='awk "length > n {n = length} END {print (n <= 60), (NR > 20)}"'; try wide "$PROGRAM" help warnings
 NEUROLENS_PAGER='cat >/dev/null; kill -INT $PPID; kill -INT $PPID; echo over'; try interrupted "$PROGRAM" help programs
+stty -g >before
+NEUROLENS_PAGER='stty raw -echo </dev/tty; kill -9 $$'; try killed "$PROGRAM" help programs
+stty -g | cmp - before && echo same
 NEUROLENS_PAGER=no-such-pager; try missing "$PROGRAM" help exit-codes
 NEUROLENS_PAGER='echo paged'; try asked "$PROGRAM" help exit-codes --no-pager
 try usage "$PROGRAM" ls --help
@@ -53,6 +56,7 @@ try slip "$PROGRAM" help nosuch
 		"ended":       "{\"n\": 0}\ncode 0\n",
 		"wide":        "1 1\ncode 0\n",
 		"interrupted": "over\ncode 0\n",
+		"killed":      "code 0\nsame\n",
 	} {
 		if got[name] != want {
 			t.Errorf("%s: the terminal shows %q, want %q", name, got[name], want)

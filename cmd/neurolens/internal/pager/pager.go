@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // Pager stands between a command and a terminal. Text that fits the screen goes there as it is; longer text is read through another
@@ -89,6 +90,7 @@ func (p *Pager) start() error {
 	cmd := exec.Command(p.program[0], p.program[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = read, p.stdout, p.stderr
 	cmd.Env = environ(os.Environ())
+	modes, _ := term.GetState(int(p.stdout.Fd())) // which a pager changes, and gives back unless it is killed
 	if err := cmd.Start(); err != nil {
 		return errors.Join(err, read.Close(), write.Close())
 	}
@@ -97,6 +99,9 @@ func (p *Pager) start() error {
 	go func() {
 		defer close(p.over)
 		_ = cmd.Wait() // how it ends is between the user and the pager
+		if status, is := cmd.ProcessState.Sys().(syscall.WaitStatus); is && status.Signaled() && modes != nil {
+			_ = term.Restore(int(p.stdout.Fd()), modes) // nobody else would: the shell takes them for what we want
+		}
 	}()
 	return nil
 }

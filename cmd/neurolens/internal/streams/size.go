@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -12,6 +13,13 @@ const logWidth = 120
 
 // IsTerminal tells whether a file is a terminal.
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// Foreground tells whether what is typed into the terminal that a file is goes to this process: not to a shell, in the background of
+// which it is.
+func Foreground(f *os.File) bool {
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
 
 // Size is the size of the terminal that a file is, or that of the smallest one.
 func Size(f *os.File) (columns, rows int) {

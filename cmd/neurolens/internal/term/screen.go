@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -12,8 +13,14 @@ import (
 // the cursor stays visible, in the first column below the block, so that whatever ends the process, at whatever
 // moment, leaves a terminal that can be typed into.
 type Screen struct {
-	w       io.Writer
-	size    func() (columns, rows int)
+	// Hidden tells that no block is wanted now, only lines that stay: whoever is in the background of a shell would write over what
+	// is typed there. nil: it always is.
+	Hidden func() bool
+
+	w    io.Writer
+	size func() (columns, rows int)
+
+	mu      sync.Mutex
 	drawn   []string // the block, as it stands on the terminal
 	columns int      // of the terminal when it was drawn
 }
@@ -30,18 +37,28 @@ func (s *Screen) Width() int {
 }
 
 // Clear removes the block.
-func (s *Screen) Clear() {
-	if s.drawn != nil {
-		s.Draw(nil, func(int) []string { return nil })
-	}
+func (s *Screen) Clear() { s.Draw(nil, func(int) []string { return nil }) }
+
+// Forget says that somebody else may have written to the terminal: what stands there stays, and the next block is drawn below it.
+func (s *Screen) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drawn = nil
 }
 
 // Draw writes lines that stay, and below them the block as it is for so many columns. Lines that stay may be longer
 // than the terminal is wide; those of the block may not.
 func (s *Screen) Draw(stays []string, block func(columns int) []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	columns, rows := s.size()
 	lines := block(columns - 1) // where the last column is written, terminals differ in where the cursor is then
-	lines = lines[:min(len(lines), max(rows-1, 0))]
+	if lines = lines[:min(len(lines), max(rows-1, 0))]; s.Hidden != nil && s.Hidden() {
+		lines = nil
+	}
+	if len(s.drawn)+len(lines)+len(stays) == 0 {
+		return
+	}
 	if len(stays) == 0 && columns == s.columns && slices.Equal(lines, s.drawn) {
 		return
 	}
