@@ -54,6 +54,8 @@ func (t *target) read(format *string, terminal bool) error {
 	switch {
 	case ending == "json":
 		return fmt.Errorf("-o %s: want a name that ends with .svg or .png; --spec vega-lite writes JSON", term.OneLine(t.file))
+	case ending == "pdf":
+		return fmt.Errorf("-o %s: want a name that ends with .svg or .png; rsvg-convert, Inkscape and browsers make a PDF of an SVG", term.OneLine(t.file))
 	case !isImage(ending):
 		return fmt.Errorf("-o %s: want a name that ends with .svg or .png", term.OneLine(t.file))
 	case asked != "" && asked != ending:
