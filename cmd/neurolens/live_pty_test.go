@@ -152,7 +152,7 @@ func typescript(t *testing.T, dir string, files map[string]string) string {
 	}
 	cmd := exec.Command("script", "-qefc", "sh shell", "typescript")
 	cmd.Dir = dir
-	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "NO_COLOR=1", "NEUROLENS_MACHINE=lab3")
+	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8", "NO_COLOR=1", "NEUROLENS_MACHINE=lab3")
 	var sent bytes.Buffer
 	cmd.Stdout = &sent
 	if err := cmd.Start(); err != nil {

@@ -52,6 +52,7 @@ func execute(args []string) int {
 			a.stderr = a.pager.Stderr()
 		}
 	}
+	a.stdout, a.stderr = streams.Spelled(a.stdout, a.terminal, os.Getenv), streams.Spelled(a.stderr, a.errTerminal, os.Getenv)
 	return a.run(args)
 }
 

@@ -41,7 +41,7 @@ try slip "$PROGRAM" help nosuch
 	}
 	cmd := exec.Command("script", "-qefc", "sh shell", os.DevNull)
 	cmd.Dir = dir
-	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm")
+	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

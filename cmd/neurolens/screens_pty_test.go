@@ -102,7 +102,7 @@ func shownOn(t *testing.T, dir string, columns int, command string) string {
 	}
 	cmd := exec.Command("script", "-qefc", fmt.Sprintf(`stty cols %d rows 60; "$PROGRAM" %s`, columns, command), os.DevNull)
 	cmd.Dir = dir
-	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "TZ=UTC", "NEUROLENS_FORMAT=")
+	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8", "TZ=UTC", "NEUROLENS_FORMAT=")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, out)

@@ -43,7 +43,7 @@ func (s Detail) View(d query.Detail, related query.Related) term.View {
 	p := &page{lines: append(headline(run), lostLines(d.Lost)...)}
 	if len(d.Metrics) > 0 {
 		primary, given := &d.Metrics[0], func(metric string) string { return query.UnitInFile(run, metric) }
-		p.section("samples of "+primary.Name, sampleLines(primary, given(primary.Name)))
+		p.section("samples of "+primary.Name, sampleLines(primary, given(primary.Name), s.Reader.Width))
 		p.section("other metrics", metricLines(d.Metrics[1:], given))
 	}
 	p.section("configuration", s.configurationLines(run))

@@ -50,7 +50,7 @@ func TestHistogramLabels(t *testing.T) {
 		{"", 100, 100.8, "100.0", "100.1"},
 		{"m", 100, 100.8, "100.0 m", "100.1 m"},
 	} {
-		lines := histogram([]float64{c.low, c.high}, c.unit)
+		lines := histogram([]float64{c.low, c.high}, c.unit, 80)
 		var labels []string
 		for _, line := range lines {
 			label, _, _ := strings.Cut(strings.TrimLeft(line, " "), "  ")
@@ -63,8 +63,19 @@ func TestHistogramLabels(t *testing.T) {
 			t.Errorf("bars do not begin in one column:\n%s", strings.Join(lines, "\n"))
 		}
 	}
-	if lines := histogram([]float64{1, math.Nextafter(1, 2)}, "ns"); len(lines) != 8 {
+	if lines := histogram([]float64{1, math.Nextafter(1, 2)}, "ns", 80); len(lines) != 8 {
 		t.Errorf("of neighbours among numbers: %q", lines)
+	}
+}
+
+// TestHistogramFits: bars are shorter on a narrow terminal, and each bin with samples has one; on a wide one they are 40 long at most.
+func TestHistogramFits(t *testing.T) {
+	for columns, want := range map[int]int{200: 40, 60: 40, 38: 24, 20: 6, 5: 1} {
+		lines := histogram([]float64{1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 2e6}, "ns", columns)
+		first, last := strings.Count(lines[0], "█"), strings.Count(lines[7], "█")
+		if first != want || last < 1 || columns >= 20 && term.Width(lines[0]) > columns {
+			t.Errorf("at %d columns the bars are %d and %d long, want %d:\n%s", columns, first, last, want, strings.Join(lines, "\n"))
+		}
 	}
 }
 

@@ -14,10 +14,10 @@ import (
 )
 
 // sampleLines are a histogram in eight lines and the summary of the primary metric. given is the unit in which the run's file
-// has it.
-func sampleLines(m *schema.Metric, given string) []string {
+// has it, columns how many a line has.
+func sampleLines(m *schema.Metric, given string, columns int) []string {
 	values := slices.DeleteFunc(slices.Clone(m.Values()), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
-	lines := histogram(values, m.Unit)
+	lines := histogram(values, m.Unit, columns-len(term.Gap))
 	lines = append(lines, "n "+samplesText(m.Summary.N)+term.Gap+strings.Join(statistics(m, given), term.Gap))
 	lines = append(lines, "level "+wording.OrUnknown(string(m.Level))+term.Gap+"clock "+wording.OrUnknown(m.Clock)+term.Gap+
 		"spread "+spread(m.Summary.MAD, m.Summary.P50))
@@ -63,8 +63,7 @@ type bin struct {
 
 // histogram draws eight bars: of equal width in value, from the smallest sample to the largest. Where a few samples are far
 // from all others, the first or the last bar counts them.
-func histogram(values []float64, unit string) []string {
-	const width = 40
+func histogram(values []float64, unit string, columns int) []string {
 	if len(values) < 2 || slices.Min(values) == slices.Max(values) {
 		return nil
 	}
@@ -73,6 +72,8 @@ func histogram(values []float64, unit string) []string {
 	for _, b := range bars {
 		largest, margin = max(largest, b.n), max(margin, term.Width(b.label))
 	}
+	const longest = 40
+	width := min(max(columns-margin-len("   ")-len(strconv.Itoa(largest)), 1), longest)
 	lines := make([]string, len(bars))
 	for i, b := range bars {
 		blocks := (b.n*width + largest - 1) / largest // a bin with a sample has a bar
