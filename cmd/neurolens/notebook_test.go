@@ -117,6 +117,9 @@ func checkGeneratedNumbers(t *testing.T, dir string) {
 	}
 	samples := answers(t, dir, "query", "SELECT batch_size, count(*) AS n, max(value) / 1e6 AS highest FROM samples_long JOIN runs USING (run_id) "+where+
 		" AND samples_long.metric = 'latency' GROUP BY ALL ORDER BY batch_size")
+	if len(g.Charts[1].Lines) != len(samples) {
+		t.Fatalf("%d curves, want %d", len(g.Charts[1].Lines), len(samples))
+	}
 	for i, line := range g.Charts[1].Lines {
 		xs := line[1].([]any)
 		if name, n := fmt.Sprint(samples[i]["batch_size"]), samples[i]["n"].(float64); line[0] != name || float64(len(xs)) != n+1 || !near(xs[len(xs)-1], samples[i]["highest"]) {
