@@ -10,8 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/summary"
 )
 
-// reportMemory is how many bytes the heap takes for a report, DuckDB aside, before garbage is collected all the same: it keeps what all
-// points came to, beside what a comparison takes.
+// reportMemory is how many bytes the heap of a report takes, DuckDB aside, before garbage is collected all the same: all points are kept.
 const reportMemory = 420 << 20
 
 // reportFlags say what a report is of, and where it goes.
