@@ -75,6 +75,10 @@ func TestNotebookCommand(t *testing.T) {
 	random, last := rand.New(rand.NewPCG(5, 6)), time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	for i := range 8 {
 		r := madeUpRun(random, last.Add(time.Duration(i)*time.Second), schema.NewULID(last).String(), schema.Env{Machine: "lab3"}, i, 20)
+		if i == 7 { // nor has every run parameters
+			r.Params, r.BatchSize = nil, nil
+			r.PointID = schema.PointID(&r)
+		}
 		if err := s.Append(r); err != nil { // it stays live
 			t.Fatal(err)
 		}
