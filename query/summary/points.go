@@ -109,10 +109,15 @@ func (r *reading) metrics(ctx context.Context, s *scan.Reader, places map[place]
 	if err != nil {
 		return err
 	}
+	measured := "(FROM " + runs + " WHERE status = 'ok' AND " + scan.Measured + ")"
+	samples, err := r.samplesOf(ctx, s, measured)
+	if err != nil || samples == "" {
+		return err
+	}
 	text := "SELECT " + r.keyColumns() + `point_id, side, machine, s.metric, min(s.unit), max(s.unit), min(s.better), count(coalesce(s.p50, s.mean)),
 	median(coalesce(s.p50, s.mean)), CASE WHEN count(*) FILTER (s.n_samples = 1) = 0 THEN median(s.p99) END, median(1.4826 * s.mad / nullif(s.p50, 0)) FILTER (s.n_samples IS DISTINCT FROM 1),
 	CASE WHEN count(coalesce(s.p50, s.mean)) >= 3 THEN 1.4826 * mad(coalesce(s.p50, s.mean)) / nullif(median(coalesce(s.p50, s.mean)), 0) END
-FROM (FROM ` + runs + " WHERE status = 'ok' AND " + scan.Measured + ") AS r JOIN " + r.sel.Src.Nested(schema.Samples, "") + ` AS s ON s.run_id = r.run_id
+FROM ` + measured + " AS r JOIN " + samples + ` AS s ON s.run_id = r.run_id
 GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"
 	return s.Conn.Query(ctx, duck.Statement{SQL: text, Args: r.sel.Args}, func(row []driver.Value) error {
 		values := make([]string, len(r.req.By))
@@ -136,6 +141,26 @@ GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"
 		}
 		return nil
 	})
+}
+
+// manyRuns is of how many runs on the files of their samples are not looked for one by one.
+const manyRuns = 50_000
+
+// samplesOf is the SQL of the samples of some runs, read of the files alone that have them; empty where there are no runs.
+func (r *reading) samplesOf(ctx context.Context, s *scan.Reader, runs string) (string, error) {
+	row, err := s.Conn.One(ctx, duck.Statement{SQL: "SELECT count(*), min(run_id), max(run_id) FROM " + runs, Args: r.sel.Args})
+	if err != nil || duck.Integer(row[0]) == 0 {
+		return "", err
+	}
+	between := "run_id BETWEEN " + duck.Literal(duck.Text(row[1])) + " AND " + duck.Literal(duck.Text(row[2]))
+	if duck.Integer(row[0]) > manyRuns {
+		return r.sel.Src.Nested(schema.Samples, between), nil
+	}
+	ids, err := s.ListIDs(ctx, duck.Statement{SQL: "SELECT run_id AS id FROM " + runs + " ORDER BY id", Args: r.sel.Args})
+	if err != nil {
+		return "", err
+	}
+	return r.sel.Src.Of(ids).Nested(schema.Samples, between), nil
 }
 
 // cells are those of a row that are not yet read; each call reads one or more.
