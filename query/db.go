@@ -39,6 +39,10 @@ func Open(ctx context.Context, dirs []string, opts Options) (*DB, error) {
 // Quiet is the same DB without remarks, for questions that are nobody's own.
 func (db *DB) Quiet() *DB { return &DB{db.stores.Quiet()} }
 
+// Kept is the same DB, whose answers are of the files that are there at its first question, so that they hold together. It is for a few questions at a
+// time: what comes later is not seen.
+func (db *DB) Kept() *DB { return &DB{db.stores.Kept()} }
+
 // Close releases DuckDB. Nothing else may be called during or after it.
 func (db *DB) Close() error { return db.stores.Close() }
 

@@ -151,30 +151,35 @@ type source struct {
 	from   duck.Statement
 }
 
-// of reads what text says of the samples: it stands before a subquery with the columns place, more and "values".
-func (f *Found) ask(ctx context.Context, db *query.DB, more []int64, do func(s source) error) error {
+// source is that of the samples, with a subquery of the columns place, more and "values".
+func (f *Found) source(ctx context.Context, r *scan.Reader, more []int64) (source, error) {
 	ids, err := f.ids()
 	if err != nil {
-		return err
+		return source{}, err
 	}
 	texts, places := scan.IDTexts(ids), make([]int64, len(ids))
 	for i := range places {
 		places[i] = int64(i)
 	}
 	first, last := slices.MinFunc(ids, scan.CompareIDs).String(), slices.MaxFunc(ids, scan.CompareIDs).String()
+	some := &scan.Reader{Conn: r.Conn, Src: r.Src.Of(ids)}
+	if err := some.CheckSamples(ctx); err != nil {
+		return source{}, err
+	}
+	return source{some, duck.Statement{
+		SQL: "(SELECT place, more, " + scan.SampleValues + ` AS "values" FROM (SELECT * FROM ` + some.Src.Nested(schema.Samples, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
+			" WHERE metric = $6::VARCHAR) JOIN (SELECT unnest($3::VARCHAR[]) AS run_id, unnest($4::BIGINT[]) AS place, unnest($5::BIGINT[]) AS more) USING (run_id))",
+		Args: []any{first, last, texts, places, more, f.Metric},
+	}}, nil
+}
+
+// ask asks the stores of a DB with the memory that samples take.
+func ask(ctx context.Context, db *query.DB, do func(r *scan.Reader) error) error {
 	return db.Stores().Ask(ctx, func(r *scan.Reader) error {
 		if err := r.Conn.Raise(ctx, memory); err != nil {
 			return err
 		}
-		some := &scan.Reader{Conn: r.Conn, Src: r.Src.Of(ids)}
-		if err := some.CheckSamples(ctx); err != nil {
-			return err
-		}
-		return do(source{some, duck.Statement{
-			SQL: "(SELECT place, more, " + scan.SampleValues + ` AS "values" FROM (SELECT * FROM ` + some.Src.Nested(schema.Samples, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
-				" WHERE metric = $6::VARCHAR) JOIN (SELECT unnest($3::VARCHAR[]) AS run_id, unnest($4::BIGINT[]) AS place, unnest($5::BIGINT[]) AS more) USING (run_id))",
-			Args: []any{first, last, texts, places, more, f.Metric},
-		}})
+		return do(r)
 	})
 }
 

@@ -119,10 +119,11 @@ func TestInOrder(t *testing.T) {
 		{10, 5, "2 of run 0, 5 of run 1"},
 		{3, 12, "3 of both"},
 	} {
-		o, err := samples.InOrder(context.Background(), db, &f, c.most, c.most)
-		if err != nil {
-			t.Fatal(err)
+		orders, err := samples.InOrder(context.Background(), db, []*samples.Found{&f}, c.most, c.most)
+		if err != nil || len(orders) != 1 {
+			t.Fatal(orders, err)
 		}
+		o := orders[0]
 		if o.Samples != 35 || o.Each != c.each || !slices.Equal(o.Starts, []int{0, 10}) || len(o.Parts) > c.most {
 			t.Errorf("%d: %d samples, %d each, starts %v, %d parts", c.most, o.Samples, o.Each, o.Starts, len(o.Parts))
 		}

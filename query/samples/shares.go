@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
 // Step is a place of an empirical distribution: UpTo of all samples of its series are Value or less.
@@ -36,9 +37,13 @@ c AS (SELECT series, value, (sum(n) OVER w)::BIGINT AS upto, (sum(n) OVER s)::BI
 	FROM d WINDOW w AS (PARTITION BY series ORDER BY value), s AS (PARTITION BY series)),
 k AS (SELECT *, CASE WHEN place = 1 THEN -1 WHEN different <= ` + buckets + ` THEN place ELSE (upto - 1) * ` + buckets + ` // total END AS bucket FROM c)
 SELECT series, value, upto, total, different FROM k QUALIFY row_number() OVER (PARTITION BY series, bucket ORDER BY value DESC) = 1 ORDER BY series, value`
-	err = of.ask(ctx, db, more, func(s source) error {
+	err = ask(ctx, db, func(r *scan.Reader) error {
+		s, err := of.source(ctx, r, more)
+		if err != nil {
+			return err
+		}
 		curves, notFinite = make([]Curve, all), 0
-		err := s.each(ctx, values, text, func(row []driver.Value) {
+		err = s.each(ctx, values, text, func(row []driver.Value) {
 			c := &curves[duck.Integer(row[0])]
 			c.Steps = append(c.Steps, Step{real(row[1]), int(duck.Integer(row[2]))})
 			c.Samples, c.Different = int(duck.Integer(row[3])), int(duck.Integer(row[4]))

@@ -34,7 +34,7 @@ func (s *Stores) Ask(ctx context.Context, do func(r *Reader) error) error {
 
 // AskSince is Ask about the runs that started since a time, the zero time: all. Older ones may be among the sources.
 func (s *Stores) AskSince(ctx context.Context, since time.Time, do func(r *Reader) error) error {
-	return s.ask(ctx, func() (*Sources, error) { return s.list(since) }, do)
+	return s.ask(ctx, s.lister(since), do)
 }
 
 // AskNewest is Ask about the newest n runs of the only store, and names no other files than those that can hold them.
@@ -71,8 +71,9 @@ func (s *Stores) AskBeside(ctx context.Context, others *Stores, do func(r, besid
 	if others == nil {
 		return s.Ask(ctx, func(r *Reader) error { return do(r, r) })
 	}
+	own := s.lister(time.Time{})
 	list := func() (*Sources, error) {
-		src, err := s.list(time.Time{})
+		src, err := own()
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +94,7 @@ func (s *Stores) AskBeside(ctx context.Context, others *Stores, do func(r, besid
 
 // Elsewhere is Ask for a question that is asked in an engine of its own: it calls do with the sources alone.
 func (s *Stores) Elsewhere(ctx context.Context, do func(src *Sources) error) error {
-	return retry(ctx, ahead(func() (*Sources, error) { return s.list(time.Time{}) }), do)
+	return retry(ctx, ahead(s.lister(time.Time{})), do)
 }
 
 // ahead begins to list at once, while DuckDB starts. The first call of what it returns gives that listing, later calls

@@ -104,8 +104,12 @@ func (r *Reader) like(ctx context.Context, l likeness) ([]string, error) {
 	ids := slices.DeleteFunc(l.known, func(id string) bool { return !strings.HasPrefix(id, text) && !strings.HasSuffix(id, text) })
 	const most = 1000 // more than anybody wants to choose from
 	x := duck.Identifier(l.column)
+	is := fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)
+	if _, err := schema.ParseULID(text); err == nil { // a whole id: statistics tell where it can be
+		is = x + " = $1::VARCHAR"
+	}
 	found := duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT x FROM (SELECT %s AS x FROM %s) ORDER BY x = $1::VARCHAR DESC, x DESC LIMIT %d", x,
-		r.Src.Scan([]*schema.Column{schema.RunColumn(l.column)}, fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)), most), Args: []any{text}}
+		r.Src.Scan([]*schema.Column{schema.RunColumn(l.column)}, is), most), Args: []any{text}}
 	err := r.Conn.Query(ctx, found, func(row []driver.Value) error {
 		id, _ := row[0].(string)
 		ids = append(ids, id)

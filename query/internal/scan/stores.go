@@ -29,7 +29,8 @@ type Stores struct {
 	engine      func() (*duck.Engine, error) // for statements of this module, started at first use
 	closed      func() error
 	closing     *closing
-	withRemoved bool // runs that were removed are there
+	withRemoved bool  // runs that were removed are there
+	kept        *kept // what was listed, for several questions; nil: each lists
 }
 
 // store is a directory: dir as it was given, path absolute and without symbolic links.
@@ -88,7 +89,7 @@ func (s *Stores) Quiet() *Stores {
 // WithRemoved are the same stores with the runs that were removed.
 func (s *Stores) WithRemoved() *Stores {
 	all := *s
-	all.withRemoved = true
+	all.withRemoved, all.kept = true, nil // what is kept is without them
 	return &all
 }
 

@@ -258,16 +258,20 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	f.Y = figure.Axis{Label: s.found.Metric, Unit: s.found.Unit, Own: true}
 	together, logarithmic := 0, 0
 	panels := s.panels()
-	for _, groups := range panels {
-		found, kept := s.keep(groups)
-		most := cmp.Or(req.Marks, figure.MostMarks) / len(panels)
-		o, err := samples.InOrder(ctx, db, &found, most, min(most, placesIn(len(panels))))
-		if err != nil {
-			return nil, nil, err
-		}
-		p := figure.Panel{Title: groups[0].name, Series: s.inOrder(&found, o), Guides: s.boundaries(&found, o)}
+	found, kept := make([]*samples.Found, len(panels)), make([][]group, len(panels))
+	for i, groups := range panels {
+		own, of := s.keep(groups)
+		found[i], kept[i] = &own, of
+	}
+	most := cmp.Or(req.Marks, figure.MostMarks) / len(panels)
+	orders, err := samples.InOrder(ctx, db, found, most, min(most, placesIn(len(panels))))
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, o := range orders {
+		p := figure.Panel{Title: panels[i][0].name, Series: s.inOrder(found[i], o), Guides: s.boundaries(found[i], o)}
 		if s.req.Base != "" {
-			p.Guides = whereHeadBegins(kept, o)
+			p.Guides = whereHeadBegins(kept[i], o)
 		}
 		together = max(together, o.Each)
 		var values []float64

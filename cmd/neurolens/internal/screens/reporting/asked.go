@@ -88,6 +88,10 @@ func (a *Asked) Sessions(ctx context.Context, db *query.DB, req *summary.Request
 		if len(ids) > 1 {
 			fmt.Fprintln(stderr, "neurolens: the last session goes on from another one, whose runs are not in the report; with all of them: neurolens report session="+strings.Join(ids, ","))
 		}
+		if len(ids) > 0 {
+			req.Filter = filter.KeySession + "=" + ids[0]
+			return nil
+		}
 	}
 	for _, text := range []*string{&req.Base, &req.Filter} {
 		lasting, err := db.Lasting(ctx, *text)

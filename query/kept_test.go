@@ -1,0 +1,38 @@
+package query_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+)
+
+// TestKept: answers of a DB that is kept are of the files that were there at its first question, until one of these goes away.
+func TestKept(t *testing.T) {
+	dir := querytest.LiveStore(t, querytest.NewRun(1, 1000, nil), querytest.NewRun(2, 1001, nil))
+	db := querytest.Open(t, dir)
+	kept := db.Kept()
+	want := func(of *query.DB, runs ...int) {
+		t.Helper()
+		got := querytest.IDs(t, of, query.ListRequest{})
+		if slices.Sort(got); !slices.Equal(got, runs) {
+			t.Errorf("got %v, want %v", got, runs)
+		}
+	}
+	want(kept, 1, 2)
+	querytest.Append(t, dir, querytest.NewRun(3, 1002, nil))
+	want(kept, 1, 2)
+	want(kept.Quiet(), 1, 2)
+	want(db, 1, 2, 3)
+	if err := os.Remove(querytest.LiveFiles(t, dir)[0]); err != nil {
+		t.Fatal(err)
+	}
+	left := querytest.IDs(t, db, query.ListRequest{})
+	slices.Sort(left)
+	if len(left) != 2 {
+		t.Fatal(left)
+	}
+	want(kept, left...)
+}
