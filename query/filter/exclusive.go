@@ -45,7 +45,7 @@ func wanted(text string) map[string]string {
 			}
 		case tokenWord:
 			w := n.word
-			if w.Op == "=" && len(w.Values) == 1 && !w.Values[0].Null() && FieldOf(w.Key).Kind() != schema.KindList {
+			if w.Op == "=" && len(w.Values) == 1 && !w.Values[0].Null() && isName(FieldOf(w.Key)) {
 				values[schema.CanonicalAlias(w.Key)] = w.Values[0].Text
 			}
 		}
@@ -54,19 +54,31 @@ func wanted(text string) map[string]string {
 	return values
 }
 
-// differ tells whether two values of a key are certainly not the same. Parts of ids may be of the same one.
+// isName tells whether values of a field are names or counts, of which a run has one, and not measured or of several.
+func isName(f Field) bool { return f.Kind() == schema.KindString || f.Kind() == schema.KindInt }
+
+// differ tells whether two values of a key are certainly not the same. Parts of ids may be of the same one, where they are not equally long.
 func differ(key, a, b string) bool {
 	switch {
 	case key == KeyBaseline: // a run may be of several
 		return false
 	case !StandsForIDs(key):
-		return a != b && !strings.Contains(a+b, "..") // a..b is a span
+		return canonical(key, a) != canonical(key, b) && !strings.Contains(a+b, "..") // a..b is a span
 	}
 	_, lastA := LastButN(a)
 	_, lastB := LastButN(b)
 	if lastA || lastB {
 		return a != b && lastA && lastB
 	}
-	part := func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasSuffix(a, b) }
-	return !part(strings.ToUpper(a), strings.ToUpper(b)) && !part(strings.ToUpper(b), strings.ToUpper(a)) && len(a) == len(b)
+	return len(a) == len(b) && !strings.EqualFold(a, b)
+}
+
+// canonical is a value as it is compared: 1.0 as 1, float32 as fp32.
+func canonical(key, value string) string {
+	if key == "precision" {
+		if text, err := schema.CanonicalPrecision(value); err == nil {
+			return text
+		}
+	}
+	return schema.CanonicalText(value)
 }

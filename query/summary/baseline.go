@@ -74,13 +74,13 @@ func (r *reading) sweeps(ctx context.Context, s *scan.Reader) error {
 func (r *reading) chosen() []baseline {
 	switch {
 	case r.req.Base != "":
-		return []baseline{{axis: axisSide, value: "base", from: FromSelections}}
+		return []baseline{{axis: axisSide, value: baseSide, from: FromSelections}}
 	case r.req.Axis != "":
 		return []baseline{{r.req.Axis, r.req.Reference, r.req.Reference, FromAsked}}
 	}
 	var all []baseline
-	if r.among(axisSide, "base") {
-		all = append(all, baseline{axis: axisSide, value: "base", from: FromSides})
+	if r.among(axisSide, baseSide) {
+		all = append(all, baseline{axis: axisSide, value: baseSide, from: FromSides})
 	}
 	named := len(all)
 	for _, b := range r.baselines {

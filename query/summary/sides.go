@@ -8,8 +8,12 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// axisSide is the axis of the two sides of a comparison, as a column of runs has it.
-const axisSide = "side"
+// axisSide is the axis of the two sides of a comparison, as a column of runs has it; its values are baseSide and headSide.
+const (
+	axisSide = "side"
+	baseSide = "base"
+	headSide = "head"
+)
 
 // side is one of two selections that are compared; the only one has no name.
 type side struct{ name, filter string }
@@ -19,7 +23,7 @@ func (r *reading) sides() []side {
 	if r.req.Base == "" {
 		return []side{{"", r.req.Filter}}
 	}
-	return []side{{"base", r.req.Base}, {"head", r.req.Filter}}
+	return []side{{baseSide, r.req.Base}, {headSide, r.req.Filter}}
 }
 
 // whole is the filter of all runs of the report.
@@ -55,8 +59,8 @@ func (r *reading) gatherSide(ctx context.Context, s *scan.Reader, of side) error
 		return err
 	}
 	own := r.report.Points[first:]
-	if onSide(own, "base") && onSide(own, "head") { // as compare has it: of a session with two sides the newer one is meant
-		own = slices.DeleteFunc(own, func(p Point) bool { return p.Side == "base" })
+	if onSide(own, baseSide) && onSide(own, headSide) { // as compare has it: of a session with two sides the newer one is meant
+		own = slices.DeleteFunc(own, func(p Point) bool { return p.Side == baseSide })
 		r.report.Points = r.report.Points[:first+len(own)]
 	}
 	for i := range own {

@@ -168,7 +168,7 @@ func (r *reading) pair(ctx context.Context, db *query.DB, b baseline, c *Compari
 			}
 			p.Comparison, p.Group = len(r.report.Comparisons), of.groups[p.PointID]
 			if b.axis == axisSide {
-				p.Side = "head"
+				p.Side = headSide
 			}
 			c.pairs = append(c.pairs, p)
 		}

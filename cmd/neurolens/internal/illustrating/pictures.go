@@ -203,8 +203,8 @@ func chosen(r *summary.Report) (ids []string) {
 	}
 	points := make([]*summary.Point, 0, len(r.Points))
 	for i := range r.Points {
-		if r.Points[i].OKRuns > 0 {
-			points = append(points, &r.Points[i])
+		if p := &r.Points[i]; p.OKRuns > 0 && (spread(p) >= 0 || len(r.Points) <= mostPoints) { // single samples show nothing
+			points = append(points, p)
 		}
 	}
 	slices.SortStableFunc(points, func(a, b *summary.Point) int { return cmp.Compare(spread(b), spread(a)) })
@@ -221,9 +221,9 @@ func why(pairs []summary.Pair) string {
 	case len(all) == 0:
 		return "vary most"
 	case place(all[0]) < 0:
-		return "differ most from their base or vary most: none changed by verdict"
+		return "differ most from their base, or vary most"
 	}
-	return "changed or vary most"
+	return "changed, or vary most"
 }
 
 // place is that of a verdict among those of a change; -1 of others.
@@ -249,14 +249,16 @@ func ranked(pairs []summary.Pair) []*summary.Pair {
 	return all
 }
 
-// spread is how much the runs of a point differ, 0 where that is not known.
+// spread is how much the runs of a point differ, where it has fewer than 3 how much the samples of a run do; -1 where neither is known.
 func spread(p *summary.Point) float64 {
 	for i := range p.Metrics {
-		if v := &p.Metrics[i]; v.Metric == string(p.Metric) && v.RunsSpread != nil {
-			return *v.RunsSpread
+		if v := &p.Metrics[i]; v.Metric == string(p.Metric) {
+			if known := cmp.Or(v.RunsSpread, v.Spread); known != nil {
+				return *known
+			}
 		}
 	}
-	return 0
+	return -1
 }
 
 // axes are the primary metric over one axis and over two, with a panel for each value of a third one where points differ in it.

@@ -121,8 +121,8 @@ func TestTrends(t *testing.T) {
 func TestWhy(t *testing.T) {
 	for want, pairs := range map[string][]summary.Pair{
 		"vary most": nil,
-		"differ most from their base or vary most: none changed by verdict": {pair(1, 0, .5, "inconclusive")},
-		"changed or vary most": {pair(1, 0, .5, "inconclusive"), pair(2, 0, .8, "regressed")},
+		"differ most from their base, or vary most": {pair(1, 0, .5, "inconclusive")},
+		"changed, or vary most":                     {pair(1, 0, .5, "inconclusive"), pair(2, 0, .8, "regressed")},
 	} {
 		if got := why(pairs); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -137,5 +137,27 @@ func TestTitleHasWhatIsCommon(t *testing.T) {
 	a.chart(drawn{f, nil}, func(*figure.Figure) string { return "Latency over sizes" })
 	if want := "Latency over sizes · gemm fp16 · lab1"; f.Title != want {
 		t.Errorf("got %s, want %s", f.Title, want)
+	}
+}
+
+// TestChosenVary: of points that nothing changed those are drawn that vary, between runs or within one; single samples are not.
+func TestChosenVary(t *testing.T) {
+	r := &summary.Report{}
+	for i := range 20 {
+		p := point(i, 0)
+		switch p.Metrics[0].RunsSpread = nil; {
+		case i >= 15:
+			p.Metrics[0].RunsSpread = new(float64(i))
+		case i >= 10:
+			p.Metrics[0].Spread = new(float64(i) / 100)
+		}
+		r.Points = append(r.Points, p)
+	}
+	var want []string
+	for _, i := range []int{19, 18, 17, 16, 15, 14, 13, 12, 11, 10} {
+		want = append(want, string(id(i)[:12]))
+	}
+	if got := chosen(r); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

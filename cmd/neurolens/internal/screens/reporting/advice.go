@@ -19,10 +19,14 @@ type advice struct {
 // advices are in the order in which they are given.
 var advices = []advice{
 	{summary.RuleWrongResult, "the runs whose result is wrong, with what was found", func(m Maker, d *Document) string {
-		return m.command("ls", d.words("stage=validate status=error")...)
+		return m.command("ls", d.words(wrongResult)...)
 	}},
 	{summary.RuleFailed, "the runs that failed; show of one of them says more", func(m Maker, d *Document) string {
-		return m.command("ls", d.words("status!=ok status!=skipped status!=unsupported")...)
+		failed := "status!=ok status!=skipped status!=unsupported"
+		if d.Counts.Wrong > 0 { // a finding of their own
+			failed += " not (" + wrongResult + ")"
+		}
+		return m.command("ls", d.words(failed)...)
 	}},
 	{summary.RuleRegressed, "each point against the baseline, the worst first", comparing},
 	{summary.RuleSlower, "each point against the baseline, the worst first", comparing},

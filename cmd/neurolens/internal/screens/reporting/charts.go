@@ -72,8 +72,11 @@ func numberOf(v *float64) float64 {
 	return *v
 }
 
-// drawn is a chart of a comparison, with the command that draws it.
+// drawn is a chart of a comparison, with the command that draws it: a forest of that has changes, not speed-ups.
 func (s *sheet) drawn(f *figure.Figure, c *summary.Comparison) *htmlreport.Chart {
+	if f.Kind == figure.Forest {
+		f.Notes = append(f.Notes, "The command draws the same pairs as changes of the metric, the worst first.")
+	}
 	return &htmlreport.Chart{Figure: f, Command: s.command("plot", append([]string{string(f.Kind)}, s.d.compared(c)...)...)}
 }
 

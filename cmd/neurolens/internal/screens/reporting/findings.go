@@ -78,7 +78,7 @@ func sentence(f *summary.Finding) string {
 	}
 	meaning := wording.WarningMeaning(f.Rule)
 	if meaning == "" {
-		meaning = "a warning that this version does not know"
+		meaning = "a warning of what measured them: " + term.OneLine(f.Rule)
 	}
 	return fmt.Sprintf("%s of %s: %s", runs(f), points(f), meaning)
 }

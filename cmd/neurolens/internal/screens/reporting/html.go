@@ -131,7 +131,8 @@ func (s *sheet) tallies(trends []Trend) (all []htmlreport.Tally) {
 			failed += n
 		}
 	}
-	add(failed, failedWord(failed), figure.Failed)
+	add(failed-c.Wrong, failedWord(failed-c.Wrong), figure.Failed)
+	add(c.Wrong, plural(c.Wrong, "run")+" with a wrong result", figure.Failed)
 	add(c.Points, plural(c.Points, "point"), "")
 	add(c.Runs, plural(c.Runs, "run"), "")
 	return all
@@ -425,7 +426,7 @@ func (s *sheet) failures(outputs []Output) {
 	part := htmlreport.Section{ID: "failures", Title: "Runs that are not ok"}
 	p := page{d: s.d, names: s.names}
 	for i, f := range s.d.Failures {
-		item := htmlreport.Item{Text: capital(failureName(&f)) + ": " + failureText(&f), Tone: figure.Failed, Command: s.command("ls", s.d.words("status="+f.Status)...)}
+		item := htmlreport.Item{Text: capital(failureName(&f)) + ": " + failureText(&f), Tone: figure.Failed, Command: s.command("ls", s.d.words(s.d.ending(&f))...)}
 		if st := schema.Status(f.Status); !st.Failed() {
 			item.Tone = ""
 		}
@@ -530,7 +531,7 @@ func (s *sheet) results() {
 	if len(constants) > 0 {
 		t.Text = append(t.Text, "All of "+joined(constants...)+".")
 	}
-	if text := s.sameRuns(); text != "" {
+	if text := s.sameRuns(); text != "" && s.d.Counts.ByStatus[string(schema.StatusOK)] > 0 {
 		t.Text = append(t.Text, "Each point has "+text+" (runs × samples of a run).")
 	}
 	columns := s.columns(axes)

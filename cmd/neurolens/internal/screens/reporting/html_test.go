@@ -165,7 +165,7 @@ func TestCharts(t *testing.T) {
 	}
 	c.Thresholds = map[string]float64{"latency": .25}
 	forest = s.forest(c, pairs).Figure
-	if g := forest.Guides; len(g) != 2 || g[1].At != .8 || g[1].Until != 1.25 || g[1].Text != "less than 25.0 % is no change" || len(forest.Notes) != 0 {
+	if g := forest.Guides; len(g) != 2 || g[1].At != .8 || g[1].Until != 1.25 || g[1].Text != "less than 25.0 % is no change" || len(forest.Notes) != 1 {
 		t.Error(g, forest.Notes)
 	}
 	for want, set := range map[string]func(){
@@ -216,12 +216,32 @@ func TestTilesAndReasons(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if text := verdictsText(c); !strings.Contains(text, "why there is none: too few runs 1, of_tomorrow 2") {
+	if text := verdictsText(c); !strings.Contains(text, "Pairs without a verdict: 1 for too few runs, 2 for of_tomorrow") {
 		t.Error(text)
 	}
 	r.Pairs[0].Reason = "machines"
 	s := &sheet{Maker: m, d: d}
 	if table := s.pairs("a", "b", []*summary.Pair{&r.Pairs[0]}); !strings.HasSuffix(table.Rows[0].Cells[5].Text, " (different machines)") {
 		t.Error(table.Rows[0].Cells[5].Text)
+	}
+}
+
+// TestWrongResultsApart: runs with a wrong result are counted and listed apart from those that failed otherwise.
+func TestWrongResultsApart(t *testing.T) {
+	r := many(8)
+	r.Counts.ByStatus, r.Counts.Wrong = map[string]int{"error": 5, "ok": 9}, 2
+	d := maker().Document(r)
+	var tiles []string
+	for _, tally := range maker().sheetOf(d, Pictures{}).Tallies {
+		tiles = append(tiles, tally.Count+" "+tally.Of)
+	}
+	for _, want := range []string{"3 failed runs", "2 runs with a wrong result"} {
+		if !slices.Contains(tiles, want) {
+			t.Errorf("no %s among %q", want, tiles)
+		}
+	}
+	wrong := d.ending(&Failure{Failure: summary.Failure{Status: "error", Wrong: true}})
+	if other := d.ending(&Failure{Failure: summary.Failure{Status: "error"}}); other != "status=error not ("+wrong+")" || !strings.Contains(wrong, "stage=validate") {
+		t.Errorf("the filters are %s and %s", wrong, other)
 	}
 }

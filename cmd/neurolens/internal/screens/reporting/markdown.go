@@ -132,7 +132,7 @@ func (d *Document) worth() string {
 	case c.MeanOnly == ok:
 		return "the files give means alone, no samples and no medians: all numbers are estimates, without a verdict"
 	case c.MeanOnly > 0:
-		return fmt.Sprintf("of %s the files give means alone: their numbers are estimates, without a verdict", term.Count(c.MeanOnly, "run"))
+		return fmt.Sprintf("of %s the files give means alone: their numbers are estimates, without a verdict", term.Count(c.MeanOnly, "ok run"))
 	case d.few():
 		return "no point has 3 ok runs: all numbers are estimates, without a verdict"
 	}

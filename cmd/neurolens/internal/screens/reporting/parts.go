@@ -7,6 +7,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // leaders are the best points of each machine and metric.
@@ -110,6 +111,20 @@ func failureName(f *Failure) string {
 	}
 	return f.Status
 }
+
+// ending is a filter of the runs that ended so.
+func (d *Document) ending(f *Failure) string {
+	switch {
+	case f.Wrong:
+		return wrongResult
+	case f.Status == string(schema.StatusError) && d.Counts.Wrong > 0:
+		return "status=error not (" + wrongResult + ")"
+	}
+	return "status=" + f.Status
+}
+
+// wrongResult is a filter of runs with a wrong result.
+var wrongResult = "status=error stage=validate error_kind~^(" + strings.Join(schema.WrongResults, "|") + ")$"
 
 // failureText says how many runs ended so, and what to do about it.
 func failureText(f *Failure) string {

@@ -71,9 +71,9 @@ func verdictsText(c *summary.Comparison) string {
 	if len(c.Reasons) > 0 {
 		var why []string
 		for _, reason := range slices.Sorted(maps.Keys(c.Reasons)) {
-			why = append(why, reasonText(reason)+" "+term.Thousands(c.Reasons[reason]))
+			why = append(why, term.Thousands(c.Reasons[reason])+" for "+reasonText(reason))
 		}
-		text += "; why there is none: " + strings.Join(why, ", ")
+		text += ". Pairs without a verdict: " + strings.Join(why, ", ")
 	}
 	if c.Verdicts[string(judge.Estimate)] > 0 {
 		text += "; an estimate is no verdict"
