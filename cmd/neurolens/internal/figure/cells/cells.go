@@ -81,6 +81,16 @@ func toneOf(s figure.Series, m figure.Mark) figure.Tone {
 	return s.Tone
 }
 
+// says is the tone of which a mark has the shape. A line that has a tone, as a level, is a line: its ends have none.
+func says(s figure.Series, m figure.Mark) figure.Tone {
+	if isCurve(s) {
+		return m.Tone
+	}
+	return toneOf(s, m)
+}
+
+func isCurve(s figure.Series) bool { return s.Style == figure.Line || s.Style == figure.Steps }
+
 // pen writes texts as the page and the options want them.
 type pen struct {
 	Options

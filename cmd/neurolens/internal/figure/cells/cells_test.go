@@ -283,6 +283,20 @@ func TestNamedTone(t *testing.T) {
 	}
 }
 
+// TestLevelsAreLines: a level has a tone, and yet no shapes at its ends, nor does the legend explain one.
+func TestLevelsAreLines(t *testing.T) {
+	f := &figure.Figure{Kind: figure.History, Series: []figure.Series{{Name: "sessions", Style: figure.Points}}}
+	for n := range 9 {
+		f.Series[0].Marks = append(f.Series[0].Marks, mark(float64(n), float64(n/5*10)+float64(n%3)))
+	}
+	f.Series = append(f.Series, figure.Series{Name: "level", Style: figure.Line, Tone: figure.Neutral, Marks: []figure.Mark{mark(0, 4), mark(4, 4)}},
+		figure.Series{Style: figure.Line, Tone: figure.Neutral, Marks: []figure.Mark{mark(5, 14), mark(8, 14)}})
+	got := strings.Join(Text(f, term.Page{Width: 80}, Options{}), "\n")
+	if strings.Count(got, "●") != 10 || strings.Contains(got, "○") || !strings.HasSuffix(got, "● sessions   ─ level") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // TestBetter: which values are better is said of every axis of which it is known.
 func TestBetter(t *testing.T) {
 	mark := []figure.Series{{Style: figure.Points, Marks: []figure.Mark{{X: 1, Y: 3, Value: 2}, {X: 2, Y: 1, Value: 1}}}}

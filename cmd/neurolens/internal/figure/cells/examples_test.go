@@ -77,7 +77,7 @@ func historyExample() *figure.Figure {
 	}
 	const day, begin = 86400., 1785628800.
 	band := figure.Series{Name: "95 % of the sessions", Style: figure.Band}
-	levels := figure.Series{Name: "level", Style: figure.Line}
+	levels := []figure.Series{{Name: "level", Style: figure.Line, Tone: figure.Neutral}}
 	values := figure.Series{Name: "median of a session", Style: figure.Points}
 	for n := range 41 {
 		level := 4e6
@@ -95,14 +95,16 @@ func historyExample() *figure.Figure {
 		}
 		values.Marks = append(values.Marks, m)
 		if n == 14 || n == 31 {
-			levels.Marks, band.Marks = append(levels.Marks, mark(x-day, none)), append(band.Marks, mark(x-day, none))
+			levels = append(levels, figure.Series{Style: figure.Line, Tone: figure.Neutral})
+			band.Marks = append(band.Marks, mark(x-day, none))
 		}
-		levels.Marks = append(levels.Marks, mark(x, level))
+		last := &levels[len(levels)-1]
+		last.Marks = append(last.Marks, mark(x, level))
 		b := mark(x, none)
 		b.Low, b.High = level-.06e6, level+.06e6
 		band.Marks = append(band.Marks, b)
 	}
-	f.Series = []figure.Series{values, levels, band}
+	f.Series = append(append([]figure.Series{values}, levels...), band)
 	f.Guides = []figure.Guide{
 		{Along: figure.Vertical, At: begin + 27*day, Text: "2026-08-29 +11.8 % 81cc0fe..9a01b3d driver 570.86 → 575.51"},
 		{Along: figure.Vertical, At: begin + 61*day, Text: "2026-10-02 −4.1 % c0ffee1..77ab210"},

@@ -30,7 +30,7 @@ func (p pen) newKey(f *figure.Figure) *key {
 	for _, part := range f.Parts() {
 		for _, s := range part.Series {
 			for _, m := range s.Marks {
-				k.tones[toneOf(s, m)] = true
+				k.tones[says(s, m)] = true
 			}
 			if s.Name == "" || seen[s.Name] {
 				continue
@@ -49,7 +49,7 @@ func (k *key) take(s figure.Series) {
 		return
 	}
 	k.series = append(k.series, s)
-	if s.Style == figure.Line || s.Style == figure.Steps {
+	if isCurve(s) {
 		k.curves++
 	}
 }
@@ -63,7 +63,7 @@ func (k *key) place(s figure.Series) int {
 func (k *key) ink(s figure.Series) ink {
 	with := k.seriesInk(k.place(s))
 	switch {
-	case s.Name == "" && s.Style != figure.Line && s.Style != figure.Steps:
+	case s.Name == "" && !isCurve(s):
 		with = k.seriesInk(0)
 		with.color = ""
 	case k.f.Kind == figure.History && s.Style == figure.Line && k.curves < 2: // a level: it goes through no value

@@ -170,7 +170,7 @@ func (d *plot) shapes(s figure.Series, above int) {
 	lastColumn, lastRow := -farApart+d.key.place(s)*farApart/mostSeries, -farApart
 	for _, m := range s.Marks {
 		x, y, ok := d.place(m.X, m.Y)
-		t := toneOf(s, m)
+		t := says(s, m)
 		if !ok || above != layer(t) {
 			continue
 		}
@@ -210,7 +210,7 @@ func (d *plot) apart(s figure.Series) map[figure.Tone]int {
 	count := map[figure.Tone]int{}
 	for _, other := range d.part.Series {
 		for _, m := range other.Marks {
-			if t := toneOf(other, m); t != figure.Plain || other.Name == s.Name {
+			if t := says(other, m); t != figure.Plain || other.Name == s.Name {
 				count[t]++
 			}
 		}
@@ -218,7 +218,7 @@ func (d *plot) apart(s figure.Series) map[figure.Tone]int {
 	far := map[figure.Tone]int{}
 	for t, n := range count {
 		most := d.columns * 2 / 3
-		if t == figure.Plain && (s.Style == figure.Line || s.Style == figure.Steps) {
+		if t == figure.Plain && isCurve(s) {
 			most = d.columns / 3
 		}
 		if n > most {
