@@ -30,7 +30,7 @@ const mostTitle = 3
 func Text(f *figure.Figure, page term.Page, o Options) []string {
 	p := pen{Options: o, width: page.Width, color: page.Color, whole: page.Whole}
 	if p.width < narrowest {
-		return []string{p.cut(fmt.Sprintf("too narrow for a figure (%d)", narrowest), max(p.width, 1))}
+		return p.tooNarrow()
 	}
 	lines := p.sentence(f.Title)
 	switch {
@@ -49,6 +49,16 @@ func Text(f *figure.Figure, page term.Page, o Options) []string {
 		lines = append(lines, p.sentence(note)...)
 	}
 	return lines
+}
+
+// tooNarrow says that there is no room for a figure, in as many words as there is room for.
+func (p pen) tooNarrow() []string {
+	for _, text := range []string{fmt.Sprintf("too narrow for a figure (%d)", narrowest), fmt.Sprintf("too narrow (%d)", narrowest)} {
+		if term.Width(text) <= p.width {
+			return []string{text}
+		}
+	}
+	return term.Wrapped("too narrow", p.width)
 }
 
 // anyMark tells whether a figure has a mark at all: a failure is one.

@@ -144,6 +144,11 @@ func TestNothingToDraw(t *testing.T) {
 	if got := Text(ecdfExample(), term.Page{Width: 29}, Options{}); len(got) != 1 || got[0] != "too narrow for a figure (30)" {
 		t.Errorf("at 29 columns: %q", got)
 	}
+	for width, want := range map[int]string{20: "too narrow (30)", 14: "too narrow", 8: "too\nnarrow"} {
+		if got := strings.Join(Text(ecdfExample(), term.Page{Width: width}, Options{}), "\n"); got != want {
+			t.Errorf("at %d columns: %q, want %q", width, got, want)
+		}
+	}
 	for _, kind := range []figure.Kind{figure.ECDF, figure.Runs, figure.History, figure.Forest, figure.Scatter, figure.Heatmap, figure.Lines, figure.Pareto} {
 		empty := &figure.Figure{Kind: kind, Title: "title", Notes: []string{"note"}}
 		for _, series := range [][]figure.Series{nil, {{}}, {{Marks: []figure.Mark{mark(none, none)}}}} {

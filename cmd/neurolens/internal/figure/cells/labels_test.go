@@ -28,13 +28,14 @@ func ofNames(names []string) map[string]*figure.Figure {
 		"rows":    {Kind: figure.Forest, Y: category, Series: []figure.Series{{Style: figure.Intervals}}},
 		"legend":  {Kind: figure.ECDF},
 		"panels":  {Kind: figure.Runs},
+		"side":    {Kind: figure.Scatter, Y: category, Series: []figure.Series{{Style: figure.Points}}},
 		"up":      {Kind: figure.Heatmap, X: figure.Axis{Label: "x"}, Y: category, Series: []figure.Series{{Style: figure.Cells}}},
 		"columns": {Kind: figure.Heatmap, X: category, Y: figure.Axis{Label: "y"}, Series: []figure.Series{{Style: figure.Cells}}},
 	}
 	for i, name := range names {
 		m := func(x, y float64) figure.Mark { return figure.Mark{X: x, Y: y, Low: none, High: none, Value: 1} }
 		at := float64(i)
-		for kind, place := range map[string]figure.Mark{"rows": m(1, at), "up": m(0, at), "columns": m(at, 0)} {
+		for kind, place := range map[string]figure.Mark{"rows": m(1, at), "side": m(1, at), "up": m(0, at), "columns": m(at, 0)} {
 			all[kind].Series[0].Marks = append(all[kind].Series[0].Marks, place)
 		}
 		own := []figure.Series{{Name: name, Style: figure.Line, Marks: []figure.Mark{m(1, 1), m(2, 2)}}}
@@ -76,6 +77,8 @@ func labelsIn(place string, lines []string) (labels []string) {
 				line = lines[i-1]
 			}
 			labels = append(labels, strings.ReplaceAll(strings.ReplaceAll(line, "●", ""), "*", ""))
+		case place == "side" && strings.ContainsAny(line, "●*"):
+			labels = append(labels, line)
 		case place == "legend" && strings.ContainsAny(words[0], "●○◆△■*o+#x") && len(words) > 1:
 			for _, entry := range strings.Split(line, "   ") {
 				labels = append(labels, strings.Join(strings.Fields(entry)[1:], " "))

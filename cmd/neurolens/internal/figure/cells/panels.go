@@ -72,11 +72,7 @@ func (p pen) panel(f *figure.Figure, part figure.Panel, k *key) []string {
 	if f.Y.Scale == figure.Categories { // a row each
 		rows = len(f.Y.Categories)
 	}
-	left := 0
-	for _, t := range y.Ticks(rows/3 + 1) {
-		left = max(left, term.Width(p.text(t.Text)))
-	}
-	left = min(left, p.width/4) + 2
+	ticks, left := p.sideTicks(f, y, rows)
 	d := &plot{canvas: p.canvas(p.width-left, rows), f: f, x: x, y: y, key: k, failed: map[int]ink{}}
 	d.draw(part)
 	var lines []string
@@ -84,7 +80,25 @@ func (p pen) panel(f *figure.Figure, part figure.Panel, k *key) []string {
 		lines = append(lines, part.Title)
 	}
 	lines = append(lines, d.header(axisLabel(f.Y, y), left)...)
-	return append(lines, d.framed(left)...)
+	return append(lines, d.framed(ticks, left)...)
+}
+
+// sideTicks are those of a y axis, and how many columns they and the axis have. Names have more of the page than numbers, and those
+// that are cut can be told apart.
+func (p pen) sideTicks(f *figure.Figure, y scale.Scale, rows int) (ticks []scale.Tick, left int) {
+	ticks = y.Ticks(rows/3 + 1)
+	for _, t := range ticks {
+		left = max(left, term.Width(p.text(t.Text)))
+	}
+	if f.Y.Scale != figure.Categories {
+		return ticks, min(left, p.width/4) + 2
+	}
+	left = min(left, p.width*2/5)
+	names := p.labels(f.Y.Categories, left)
+	for i := range ticks {
+		ticks[i].Text = names[i]
+	}
+	return ticks, left + 2
 }
 
 // besideOneAnother joins blocks of lines.

@@ -247,11 +247,11 @@ func (d *plot) failures(all []figure.Series) {
 }
 
 // framed are the lines of the canvas with its axes, as wide as the pen.
-func (d *plot) framed(left int) []string {
+func (d *plot) framed(ticks []scale.Tick, left int) []string {
 	axis, tick, corner := d.either("│", "|"), d.either("┤", "+"), d.either("└", "+")
 	texts := make([]string, d.rows)
 	_, up := d.dotsIn()
-	for _, t := range d.y.Ticks(d.rows/3 + 1) {
+	for _, t := range ticks {
 		if share, ok := d.up(t.At); ok && share >= 0 && share <= 1 {
 			texts[(d.rows*up-1-dotAt(share, d.rows*up))/up] = t.Text
 		}
