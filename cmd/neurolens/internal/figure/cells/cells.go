@@ -23,8 +23,11 @@ type Options struct {
 // narrowest is the width below which there is no room for marks between the texts.
 const narrowest = 30
 
-// mostTitle is how many lines a title or a note may have.
+// mostTitle is how many lines a title may have.
 const mostTitle = 3
+
+// mostNote is how many lines a note may have: what one says is not to be lost on a narrow page.
+const mostNote = 20
 
 // Text draws a figure as lines that are as wide as the page at most.
 func Text(f *figure.Figure, page term.Page, o Options) []string {
@@ -46,7 +49,7 @@ func Text(f *figure.Figure, page term.Page, o Options) []string {
 		lines = append(lines, p.plots(f)...)
 	}
 	for _, note := range f.Notes {
-		lines = append(lines, p.sentence(note)...)
+		lines = append(lines, p.wrapped(note, mostNote)...)
 	}
 	return lines
 }
@@ -169,14 +172,17 @@ func (p pen) center(s string, width int) string {
 	return strings.Repeat(" ", (width-term.Width(s))/2) + s
 }
 
-// sentence are the lines of a text that is broken at words; of one that is very long, the first ones.
-func (p pen) sentence(s string) []string {
+// sentence are the lines of a text as short as a title.
+func (p pen) sentence(s string) []string { return p.wrapped(s, mostTitle) }
+
+// wrapped are the lines of a text that is broken at words; of one that is very long, the first ones.
+func (p pen) wrapped(s string, most int) []string {
 	if s == "" {
 		return nil
 	}
-	lines := term.Wrapped(p.cut(s, mostTitle*p.width), p.width)
-	if len(lines) > mostTitle {
-		lines = append(lines[:mostTitle-1], strings.Join(lines[mostTitle-1:], " "))
+	lines := term.Wrapped(p.cut(s, most*p.width), p.width)
+	if len(lines) > most {
+		lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
 	}
 	for i, line := range lines {
 		lines[i] = p.cut(line, p.width)

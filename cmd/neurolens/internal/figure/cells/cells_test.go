@@ -254,7 +254,7 @@ func TestOwnRange(t *testing.T) {
 // TestWholeNames: what reads all of a page has names in full.
 func TestWholeNames(t *testing.T) {
 	got := strings.Join(Text(forestExample(), term.Page{Width: 80, Whole: true}, Options{}), "\n")
-	if !strings.Contains(got, "\nbs=32 seq=64 fp32 a long name of a point  ") || !strings.Contains(got, "failed on head") {
+	if !strings.Contains(got, "\nbs=32 seq=64 fp32 a long name of a point\n") || !strings.Contains(got, "failed on head") {
 		t.Errorf("got\n%s", got)
 	}
 	wide := strings.Join(Text(forestExample(), term.Page{Width: 120}, Options{}), "\n")

@@ -117,7 +117,7 @@ func estimate(axis figure.Axis, v float64) string {
 }
 
 // forestWidths shares the page: words and values whole, names cut where there is no room, the rest for the intervals. Where a name
-// would become too short, it gets a line of its own.
+// would become too short, or may not be cut, it gets a line of its own.
 func (p pen) forestWidths(rows []estimateRow) forestWidths {
 	var w forestWidths
 	interval := 0
@@ -133,10 +133,11 @@ func (p pen) forestWidths(rows []estimateRow) forestWidths {
 		interval = max(interval, term.Width(p.text(row.interval)))
 	}
 	left := p.width - 2*len(term.Gap) - w.value - w.word // for names and intervals
-	switch {
-	case p.whole:
-		left = max(left, w.name+len(term.Gap)+leastPlot)
-	case left-len(term.Gap)-leastPlot < min(w.name, leastName):
+	least := min(w.name, leastName)
+	if p.whole {
+		least = w.name
+	}
+	if left-len(term.Gap)-leastPlot < least {
 		w.apart, w.plot = true, left
 		return w
 	}
@@ -158,10 +159,21 @@ func (d forest) names(rows []estimateRow) []string {
 		names[i] = row.name
 	}
 	width := d.widths.name
-	if d.widths.apart {
+	switch {
+	case d.widths.apart && d.whole:
+		width = anyWidth
+	case d.widths.apart:
 		width = d.width
 	}
 	return d.labels(names, width)
+}
+
+// ownLines are those of a name that stands above its interval. Where it may not be cut, it goes on in the next line.
+func (d forest) ownLines(name string) []string {
+	if d.whole {
+		return term.Wrapped(name, d.width)
+	}
+	return []string{name}
 }
 
 // row is the line of an estimate; with a name of its own line, two.
@@ -173,7 +185,7 @@ func (d forest) row(row estimateRow) []string {
 	}
 	cells = append(cells, d.paint(d.cut(row.word, w.word), tones[row.tone].color))
 	if w.apart {
-		return []string{row.name, strings.TrimRight(strings.Join(cells, term.Gap), " ")}
+		return append(d.ownLines(row.name), strings.TrimRight(strings.Join(cells, term.Gap), " "))
 	}
 	cells = append([]string{term.Pad(row.name, w.name, false)}, cells...)
 	return []string{strings.TrimRight(strings.Join(cells, term.Gap), " ")}
@@ -207,18 +219,34 @@ func (d forest) drawn(row estimateRow) string {
 	if at, ok := d.column(row.mark.X); ok {
 		set(at, d.one("●", "*"))
 	}
+	for _, g := range d.guides {
+		if at, _, ok := d.reach(g); ok && g.Until <= g.At {
+			d.cross(c.at(at, 0))
+		}
+	}
 	d.look(c)
 	return term.Pad(c.lines()[0], d.widths.plot, false)
 }
 
-// look notes which guides are seen behind the estimate of a row.
+// crossed are the characters of an interval where a line that it is read against goes through it.
+var crossed = map[rune]rune{'─': '┿', '├': '┠', '┤': '┨', '●': '◉', '-': '+', '*': '@'}
+
+// cross draws a line through an interval.
+func (d forest) cross(at *cell) {
+	if r, has := crossed[at.above]; has {
+		at.above = r
+	}
+}
+
+// look notes which guides are seen in a row.
 func (d forest) look(c *canvas) {
 	for _, g := range d.guides {
-		shade := d.one("│", "|")
-		if g.Until > g.At {
-			shade = d.one("░", ":")
-		}
 		from, to, ok := d.reach(g)
+		if ok && g.Until <= g.At { // it goes through intervals
+			d.seen[g] = true
+			continue
+		}
+		shade := d.one("░", ":")
 		for i := from; ok && i <= to; i++ {
 			at := c.at(i, 0)
 			d.seen[g] = d.seen[g] || at.below == shade && at.above == 0
@@ -250,7 +278,7 @@ func (d forest) axis(f *figure.Figure) []string {
 	if !d.widths.apart {
 		indent = strings.Repeat(" ", d.widths.name+len(term.Gap))
 	}
-	rule, names := d.ruler(d.widths.plot, d.x, false)
+	rule, names := d.ruler(d.widths.plot, d.x, f.X)
 	lines := []string{indent + strings.Join(rule, ""), indent + names}
 	label := d.text(axisLabel(f.X, d.x))
 	switch {

@@ -84,7 +84,7 @@ func (k *key) add(look, text string) {
 
 // hide says below the legend, once, what cannot be seen.
 func (k *key) hide(text string) {
-	if lines := k.sentence(text); len(lines) > 0 && !slices.Contains(k.unseen, lines[0]) {
+	if lines := k.wrapped(text, mostNote); len(lines) > 0 && !slices.Contains(k.unseen, lines[0]) {
 		k.unseen = append(k.unseen, lines...)
 	}
 }

@@ -18,7 +18,7 @@ func TestMarginIsSeenOrSaid(t *testing.T) {
 	}{
 		{.5, 1, .2, true, true},    // it lies beside the interval
 		{.5, 1, .001, false, true}, // it is narrower than the line in it
-		{-1, 1, .2, false, false},  // the interval lies on both
+		{-1, 1, .2, false, true},   // the interval lies on both, and the line goes through it
 	} {
 		for _, o := range []Options{{}, {ASCII: true}} {
 			m := mark(.75*c.high, 0)

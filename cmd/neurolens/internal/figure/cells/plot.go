@@ -264,7 +264,7 @@ func (d *plot) framed(ticks []scale.Tick, left int) []string {
 		}
 		lines[i] = strings.TrimRight(d.pad(texts[i], left-2, true)+" "+side+line, " ")
 	}
-	rule, names := d.ruler(d.columns, d.x, d.f.X.Scale == figure.Categories)
+	rule, names := d.ruler(d.columns, d.x, d.f.X)
 	for column, with := range d.failed {
 		rule[column] = d.paint(string(with.shape), with.color)
 	}

@@ -4,25 +4,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure/scale"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 // ruler is a horizontal axis of so many columns, with the texts of its ticks below: as many as there is room for, of categories cut
 // to what they have.
-func (p pen) ruler(columns int, s scale.Scale, named bool) (rule []string, names string) {
+func (p pen) ruler(columns int, s scale.Scale, axis figure.Axis) (rule []string, names string) {
 	rule = slices.Repeat([]string{p.either("─", "-")}, columns)
 	row := slices.Repeat([]string{" "}, columns)
-	ticks := s.Ticks(max(columns/11, 3))
-	slices.SortStableFunc(ticks, func(a, b scale.Tick) int { // what values are read against comes first
-		switch {
-		case a.At == 0 && b.At != 0 && !named:
-			return -1
-		case b.At == 0 && a.At != 0 && !named:
-			return 1
-		}
-		return 0
-	})
+	named := axis.Scale == figure.Categories
+	ticks := p.rulerTicks(columns, s, axis)
 	texts := make([]string, len(ticks))
 	for i, t := range ticks {
 		texts[i] = p.text(t.Text)
@@ -38,6 +31,34 @@ func (p pen) ruler(columns int, s scale.Scale, named bool) (rule []string, names
 		p.tick(rule, row, s, scale.Tick{At: t.At, Text: texts[i]})
 	}
 	return rule, strings.TrimRight(strings.Join(row, ""), " ")
+}
+
+// rulerTicks are ticks in the order in which they get room: what values are read against comes first, which is 1 for ratios on a log
+// axis, where a tick below it and one above it tell better from worse.
+func (p pen) rulerTicks(columns int, s scale.Scale, axis figure.Axis) []scale.Tick {
+	const mostOfRatios = 9
+	most, against := max(columns/11, 3), 0.
+	ratios := axis.Scale == figure.Log && axis.Unit == "" && s.Low < 1 && s.High > 1
+	if ratios {
+		most, against = max(most, mostOfRatios), 1
+	}
+	ticks := s.Ticks(most)
+	if ratios && !slices.ContainsFunc(ticks, func(t scale.Tick) bool { return t.At == against }) {
+		ticks = append(ticks, scale.Tick{At: against, Text: "1"})
+	}
+	if axis.Scale == figure.Categories {
+		return ticks
+	}
+	slices.SortStableFunc(ticks, func(a, b scale.Tick) int {
+		switch {
+		case a.At == against && b.At != against:
+			return -1
+		case b.At == against && a.At != against:
+			return 1
+		}
+		return 0
+	})
+	return ticks
 }
 
 // tick marks a value on a ruler, where there is room for its text.
