@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/samples"
@@ -31,6 +32,13 @@ func (s *sampled) addBase(ctx context.Context, db *query.DB) error {
 	case of.Unit != s.found.Unit:
 		return refused("%s is in %s on the base and in %s on the head: samples of two units are not drawn together", plain(s.found.Metric), of.Unit, s.found.Unit)
 	}
+	if n := inBoth(of.Runs, s.found.Runs); n > 0 {
+		verb := "match"
+		if n == 1 {
+			verb = "matches"
+		}
+		return refused("%s %s both BASE and HEAD", term.Count(n, "run"), verb)
+	}
 	s.bases = len(of.Runs)
 	s.found.Runs = append(of.Runs, s.found.Runs...)
 	s.found.Matching, s.found.Looked = s.found.Matching+of.Matching, s.found.Looked+of.Looked
@@ -38,6 +46,20 @@ func (s *sampled) addBase(ctx context.Context, db *query.DB) error {
 	s.gatherSides()
 	s.left()
 	return nil
+}
+
+// inBoth counts the runs that are in two lists: a run on both sides would be compared with itself.
+func inBoth(a, b []samples.Run) (n int) {
+	ids := map[string]bool{}
+	for i := range a {
+		ids[a[i].RunID] = true
+	}
+	for i := range b {
+		if ids[b[i].RunID] {
+			n++
+		}
+	}
+	return n
 }
 
 // sideOf is which side a run is on.

@@ -108,6 +108,8 @@ func TestSidesRefused(t *testing.T) {
 	for says, req := range map[string]figures.Sampled{
 		"latency is in s on the base and in ns on the head": {Base: "session=" + sessionID(3), Request: ofSides.Request},
 		"no run of the base is ok":                          {Base: "session=" + sessionID(4), Request: ofSides.Request},
+		"7 runs match both BASE and HEAD":                   {Base: "dim=64 session!=" + sessionID(3), Request: ofSides.Request},
+		"1 run matches both BASE and HEAD":                  {Base: "bs=4", Request: ofSides.Request},
 		"--by dim and two selections":                       {Base: ofSides.Base, Request: ofSides.Request, By: "dim"},
 	} {
 		if _, _, err := maker.ECDF(ctx, db, req); err == nil || !strings.Contains(err.Error(), says) {

@@ -13,7 +13,8 @@ import (
 	"github.com/neurolens/neurolens/query/samples"
 )
 
-// Strip draws the median of each run, in a row for each point, so that runs of one point that differ are seen.
+// Strip draws the median of each run, in a row for each point, so that runs of one point that differ are seen. It is of one
+// selection: req.Base is empty.
 func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*figure.Figure, *samples.Found, error) {
 	s, err := m.sampled(ctx, db, req, false)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // ecdf is plot ecdf.
 func ecdf(h Host) *cobra.Command {
-	return h.ofSamples(figure.ECDF, figures.Maker.ECDF, &cobra.Command{
+	return h.ofSampledSides(figure.ECDF, figures.Maker.ECDF, &cobra.Command{
 		Use:   "ecdf [FILTER... | BASE HEAD]",
 		Short: "The distribution of samples, a curve for each point or run",
 		Long: `Draw which share of the samples is up to each value: all runs of a point are one
@@ -33,7 +33,7 @@ distribution of all samples, however many.`,
 
 // runs is plot runs.
 func runs(h Host) *cobra.Command {
-	return h.ofSamples(figure.Runs, figures.Maker.Runs, &cobra.Command{
+	return h.ofSampledSides(figure.Runs, figures.Maker.Runs, &cobra.Command{
 		Use:   "runs [FILTER... | BASE HEAD]",
 		Short: "Samples in the order in which they were taken",
 		Long: `Draw samples in the order in which they were taken, run after run, so that
@@ -61,14 +61,26 @@ a warning are marked. Failed runs and passes of a profiler are left out.`,
 
 type madeOfSamples func(m figures.Maker, ctx context.Context, db *query.DB, req figures.Sampled) (*figure.Figure, *samples.Found, error)
 
+// ofSamples is a chart of the samples of one selection.
 func (h Host) ofSamples(kind figure.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
-	var metric, since, by, against string
+	return h.sampled(kind, made, cmd, func(args []string) (base, head string) { return "", filter.Arguments(args...) })
+}
+
+// ofSampledSides is one of one selection or of two.
+func (h Host) ofSampledSides(kind figure.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
+	var against string
+	cmd.Flags().StringVar(&against, "against", "", "draw the runs of a `FILTER` beside them, as the base")
+	return h.sampled(kind, made, cmd, func(args []string) (base, head string) { return filter.TwoSides(against, args) })
+}
+
+// sampled is a chart of the selections that arguments name.
+func (h Host) sampled(kind figure.Kind, made madeOfSamples, cmd *cobra.Command, selections func(args []string) (base, head string)) *cobra.Command {
+	var metric, since, by string
 	cmd.Flags().StringVar(&metric, "metric", "", "the metric `NAME` (default: the primary one of most runs)")
 	cmd.Flags().StringVar(&since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
 	cmd.Flags().StringVar(&by, "by", "", "runs with one value of an `AXIS` belong together, not those of a point")
-	cmd.Flags().StringVar(&against, "against", "", "draw the runs of a `FILTER` beside them, as the base")
 	return h.of(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
-		base, head := filter.TwoSides(against, args)
+		base, head := selections(args)
 		req := figures.Sampled{Request: samples.Request{Filter: head, Metric: metric, Most: figures.MostRuns}, Base: base, By: by}
 		if since != "" {
 			var err error
