@@ -33,10 +33,41 @@ type compared struct {
 	Maker
 	c     *compare.Comparison
 	asked Asked
-	rows  []*compare.Row // of one metric, in one unit and scale
+	of    rowKind
+	rows  []*compare.Row // of this kind, and those that have none as their runs failed
 	title string
 	names []string
 	notes []string
+}
+
+// rowKind is what the values of rows that are drawn together have in common.
+type rowKind struct {
+	metric, unit string
+	scale        schema.Scale
+}
+
+func kindOf(r *compare.Row) rowKind { return rowKind{r.Metric, r.Unit, r.Scale} }
+
+// unmeasured tells whether a row has no values, but belongs to a metric: that of the side that measured, or any where both failed.
+func unmeasured(r *compare.Row, metric string) bool {
+	return r.Estimates == nil && r.Unit == "" && (r.Metric == metric || r.Metric == "")
+}
+
+// mostKind is what most rows are of: a metric, where one row has any.
+func mostKind(rows []compare.Row) (most rowKind) {
+	counts := map[rowKind]int{}
+	for i := range rows {
+		k := kindOf(&rows[i])
+		if most.metric == "" {
+			most = k
+		}
+		if rows[i].Unit != "" || rows[i].Estimates != nil {
+			if counts[k]++; counts[k] > counts[most] {
+				most = k
+			}
+		}
+	}
+	return most
 }
 
 // compared chooses the rows that are of what most of them are.
@@ -44,22 +75,15 @@ func (m Maker) compared(c *compare.Comparison, asked Asked) (*compared, error) {
 	if len(c.Rows) == 0 {
 		return nil, refused("nothing to compare: neither side has a point with a value")
 	}
-	d := &compared{Maker: m, c: c, asked: asked}
-	kind := func(r *compare.Row) [3]string { return [3]string{r.Metric, r.Unit, string(r.Scale)} }
-	counts := map[[3]string]int{}
-	most := kind(&c.Rows[0])
-	for i := range c.Rows {
-		if k := kind(&c.Rows[i]); c.Rows[i].Unit != "" || c.Rows[i].Estimates != nil {
-			if counts[k]++; counts[k] > counts[most] {
-				most = k
-			}
-		}
+	d := &compared{Maker: m, c: c, asked: asked, of: mostKind(c.Rows)}
+	if d.of.metric == "" {
+		return nil, refused("nothing to compare: every point failed on both sides; neurolens ls shows why")
 	}
 	var others []string
 	var subjects []wording.Subject
 	for i := range c.Rows {
 		r := &c.Rows[i]
-		if k := kind(r); k == most || r.Metric == most[0] && r.Estimates == nil && r.Unit == "" {
+		if kindOf(r) == d.of || unmeasured(r, d.of.metric) {
 			d.rows = append(d.rows, r)
 		} else if other := plain(r.Metric); !slices.Contains(others, other) {
 			others = append(others, other)
@@ -77,7 +101,7 @@ func (m Maker) compared(c *compare.Comparison, asked Asked) (*compared, error) {
 	}
 	drawn, all := len(d.rows), 0
 	for _, p := range c.Points {
-		if p.Metric == most[0] {
+		if p.Metric == d.of.metric || p.Metric == "" {
 			all++
 		}
 	}
@@ -167,19 +191,21 @@ func (d *compared) open() (notes []string) {
 	return notes
 }
 
-// metric, unit and scale are the same in all rows.
-func (d *compared) metric() string { return d.rows[0].Metric }
+func (d *compared) metric() string { return d.of.metric }
 
-func (d *compared) unit() string {
+func (d *compared) unit() string { return d.of.unit }
+
+func (d *compared) scale() schema.Scale { return d.of.scale }
+
+// better is which way values are better, as the first row that knows it says.
+func (d *compared) better() figure.Better {
 	for _, r := range d.rows {
-		if r.Unit != "" {
-			return r.Unit
+		if known := better(r.Better); known != "" {
+			return known
 		}
 	}
 	return ""
 }
-
-func (d *compared) scale() schema.Scale { return d.rows[0].Scale }
 
 // tones say what a verdict is.
 func toneOf(v judge.Verdict) figure.Tone {
@@ -314,7 +340,7 @@ func (m Maker) Forest(c *compare.Comparison, asked Asked) (*figure.Figure, error
 	if d.scale() != schema.ScaleRatio {
 		f.X.Unit = d.unit()
 	}
-	f.X.Better = better(d.rows[0].Better)
+	f.X.Better = d.better()
 	place := d.placed(f)
 	f.Y = figure.Axis{Scale: figure.Categories, Categories: d.names}
 	f.Series = d.byVerdict(figure.Intervals, func(i int, r *compare.Row) figure.Mark {
@@ -392,7 +418,7 @@ func (m Maker) Scatter(c *compare.Comparison, asked Asked) (*figure.Figure, erro
 	d.rows, d.names = rows, names
 	scale := scaleOf(values)
 	f.X = figure.Axis{Label: d.metric() + " of the base", Unit: d.unit(), Scale: scale}
-	f.Y = figure.Axis{Label: d.metric() + " of the head", Unit: d.unit(), Scale: scale, Better: better(rows[0].Better)}
+	f.Y = figure.Axis{Label: d.metric() + " of the head", Unit: d.unit(), Scale: scale, Better: d.better()}
 	f.Series = d.byVerdict(figure.Points, func(_ int, r *compare.Row) figure.Mark {
 		return figure.Mark{X: *r.Base.Value, Y: *r.Head.Value, Low: figure.Unknown(), High: figure.Unknown()}
 	})

@@ -377,6 +377,38 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// TestFailedOnBothSides: a point that failed on both sides is a failed row of a forest and counted below a scatter, of whichever metric the others
+// are.
+func TestFailedOnBothSides(t *testing.T) {
+	runs := []schema.Run{fail(runOf(90, 1, 2, 64, 1)), fail(runOf(91, 2, 2, 64, 1))}
+	sides := []string{"session=" + sessionID(1), "session=" + sessionID(2)}
+	asked := figures.Asked{Selections: sides}
+	req := compare.Request{Base: sides[0], Head: sides[1]}
+	if _, err := maker.Forest(compared(t, stored(t, runs...), req), asked); err == nil || !strings.Contains(err.Error(), "every point failed on both sides") {
+		t.Errorf("without any value: %v", err)
+	}
+	c := compared(t, stored(t, append(twelve(), runs...)...), req)
+	f, err := maker.Forest(c, asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	failed := 0
+	for _, s := range f.Series {
+		for _, k := range s.Marks {
+			if s.Tone == figure.Failed && f.Y.Categories[int(k.Y)] == "bs=2" && strings.Contains(k.Text, "latency – → –") && strings.HasSuffix(k.Command, "--metric latency") {
+				failed++
+			}
+		}
+	}
+	if notes := strings.Join(f.Notes, "\n"); failed != 1 || f.Marks() != 3 || strings.Contains(notes, "not drawn") || !strings.Contains(f.Title, "change of latency") || f.X.Better != figure.Lower {
+		t.Errorf("%s: %d failed rows of %d, rows %q, notes %q", f.Title, failed, f.Marks(), f.Y.Categories, f.Notes)
+	}
+	if f, err = maker.Scatter(c, asked); err != nil || f.Marks() != 2 || !slices.Contains(f.Notes, "1 point not drawn: without a value on both sides") {
+		t.Errorf("%d marks, %q, %v", f.Marks(), f.Notes, err)
+	}
+}
+
 // TestForestOfManyTimes: changes by several times are ratios on a logarithmic axis, and rows of a matrix have the value that is compared.
 func TestForestOfManyTimes(t *testing.T) {
 	c := compared(t, stored(t, twelve()...), compare.Request{Base: "session=" + sessionID(3), Axis: "batch_size", Reference: "1"})
