@@ -1,11 +1,13 @@
 package plotting
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/query"
 )
@@ -40,10 +42,12 @@ func AddFlags(h Host, root *cobra.Command) {
 				return first(err, h.Wrong(fmt.Errorf("--plot is for people: neurolens plot %s --format %s prints what would be drawn", chart.Name(), format)))
 			}
 			failed := answer(cmd, args)
-			if err := h.draw(chart, below.args, cmd, args); err != nil {
-				return first(failed, err)
+			err := h.draw(chart, below.args, cmd, args)
+			if refusal, is := errors.AsType[figures.Refusal](err); is { // there is an answer all the same
+				fmt.Fprintln(h.Stdout, "not drawn: "+refusal.Error())
+				err = nil
 			}
-			return failed
+			return first(failed, err)
 		}
 	}
 }
