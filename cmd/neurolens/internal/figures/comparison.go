@@ -373,10 +373,10 @@ func (d *compared) placed(f *figure.Figure) func(change float64) float64 {
 		})
 	})
 	if d.scale() != schema.ScaleRatio || !large {
-		return func(change float64) float64 { return change }
+		return computed
 	}
 	f.X = figure.Axis{Label: d.metric() + ", head / base", Scale: figure.Log, Better: f.X.Better}
-	return func(change float64) float64 { return 1 + change }
+	return func(change float64) float64 { return computed(1 + change) }
 }
 
 // sides say what is compared with what.
@@ -420,7 +420,7 @@ func (m Maker) Scatter(c *compare.Comparison, asked Asked) (*figure.Figure, erro
 	f.X = figure.Axis{Label: d.metric() + " of the base", Unit: d.unit(), Scale: scale}
 	f.Y = figure.Axis{Label: d.metric() + " of the head", Unit: d.unit(), Scale: scale, Better: d.better()}
 	f.Series = d.byVerdict(figure.Points, func(_ int, r *compare.Row) figure.Mark {
-		return figure.Mark{X: *r.Base.Value, Y: *r.Head.Value, Low: figure.Unknown(), High: figure.Unknown()}
+		return figure.Mark{X: computed(*r.Base.Value), Y: computed(*r.Head.Value), Low: figure.Unknown(), High: figure.Unknown()}
 	})
 	f.Guides = []figure.Guide{{Along: figure.Diagonal, Text: "no change"}}
 	f.Notes = append(f.Notes, d.sides()...)

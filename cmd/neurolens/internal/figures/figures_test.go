@@ -184,12 +184,12 @@ func TestHistory(t *testing.T) {
 		for _, r := range h.Rows {
 			if fmt.Sprint("bs=", *r.BatchSize) == p.Title {
 				rows[float64(r.StartedAt.UnixMicro())/1e6] = r
-				want = append(want, r.Location)
+				want = append(want, schema.RoundedTo(12, r.Location))
 			}
 		}
 		values := marks(p, "sessions")
 		for i, k := range values {
-			if r := rows[k.X]; k.Y != want[i] || r.Location != k.Y || r.PointID != k.Point || k.Count > 1 {
+			if r := rows[k.X]; k.Y != want[i] || !same(k.Y, r.Location) || r.PointID != k.Point || k.Count > 1 {
 				t.Errorf("%s: mark %d is %v at %v, want %v", p.Title, i, k.Y, k.X, want[i])
 			}
 		}
@@ -293,7 +293,7 @@ func TestForestAndScatter(t *testing.T) {
 	for _, s := range f.Series {
 		for _, k := range s.Marks {
 			r := c.Rows[int(k.Y)]
-			if e := r.Estimates; k.X != e.Change || !same(k.Low, e.Low) || !same(k.High, e.High) || k.Point != r.HeadID || k.Word != string(r.Verdict) {
+			if e := r.Estimates; !same(k.X, e.Change) || !same(k.Low, e.Low) || !same(k.High, e.High) || k.Point != r.HeadID || k.Word != string(r.Verdict) {
 				t.Errorf("%+v is not of %+v", k, e)
 			}
 			if want := fmt.Sprint("bs=", *r.Identity.BatchSize); f.Y.Categories[int(k.Y)] != want || !strings.HasPrefix(k.Text, want+": latency ") {
@@ -312,7 +312,7 @@ func TestForestAndScatter(t *testing.T) {
 	sound(t, f)
 	pairs := map[[2]float64]bool{}
 	for _, r := range c.Rows {
-		pairs[[2]float64{*r.Base.Value, *r.Head.Value}] = true
+		pairs[[2]float64{schema.RoundedTo(12, *r.Base.Value), schema.RoundedTo(12, *r.Head.Value)}] = true
 	}
 	for _, s := range f.Series {
 		for _, k := range s.Marks {
@@ -326,9 +326,40 @@ func TestForestAndScatter(t *testing.T) {
 	}
 }
 
-// same tells numbers that are equal, where one that is not finite is not known.
+// same tells numbers that are equal in the digits that answers have, where one that is not finite is not known.
 func same(drawn, stored float64) bool {
-	return drawn == stored || math.IsNaN(drawn) && !wording.Finite(stored)
+	return drawn == schema.RoundedTo(12, stored) || math.IsNaN(drawn) && !wording.Finite(stored)
+}
+
+// TestDigits: what is computed has the digits that the answer has in JSON.
+func TestDigits(t *testing.T) {
+	var runs []schema.Run
+	for session := range 3 {
+		r := runOf(session, session, 1, 64, 1)
+		r.Metrics[0].Ticks, r.Metrics[0].Reals = nil, []float64{849802699.0000012, 849802699.0000012}
+		runs = append(runs, r)
+	}
+	db := stored(t, runs...)
+	f, h, err := maker.History(ctx, db, history.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, s := range f.Series {
+		for _, k := range s.Marks {
+			if seen++; k.Y != 849802699 {
+				t.Errorf("%s: %s at %v, of %v", s.Name, k.Text, k.Y, h.Rows[0].Location)
+			}
+		}
+	}
+	c := compared(t, db, compare.Request{Base: "session=" + sessionID(0), Head: "session=" + sessionID(1)})
+	f, err = maker.Scatter(c, figures.Asked{Selections: []string{"session=" + sessionID(0), "session=" + sessionID(1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := f.Series[0].Marks[0]; seen < 5 || k.X != 849802699 || k.Y != 849802699 {
+		t.Errorf("%d marks of a history; %v, %v", seen, k.X, k.Y)
+	}
 }
 
 // TestWorstFirst: of rows with the same verdict that which got worse by most stands first, that which got better last.
@@ -418,7 +449,7 @@ func TestForestOfManyTimes(t *testing.T) {
 	}
 	sound(t, f)
 	k := f.Series[0].Marks[0]
-	if f.X.Scale != figure.Log || k.X != 1+c.Rows[0].Estimates.Change || k.X < 8 || f.Guides[0].At != 1 || !strings.Contains(f.Y.Categories[0], "batch_size=8") {
+	if f.X.Scale != figure.Log || !same(k.X, 1+c.Rows[0].Estimates.Change) || k.X < 8 || f.Guides[0].At != 1 || !strings.Contains(f.Y.Categories[0], "batch_size=8") {
 		t.Errorf("%v on %s, guides %v, rows %q", k.X, f.X.Scale, f.Guides, f.Y.Categories)
 	}
 }

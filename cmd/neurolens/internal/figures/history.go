@@ -292,7 +292,7 @@ func (m Maker) ofSessions(t *trend, most, few int) figure.Series {
 func (m Maker) sessions(t *trend, rows []history.Row) figure.Mark {
 	first, last := &rows[0], &rows[len(rows)-1]
 	k := figure.Mark{
-		X: seconds(startOf(first)), Y: first.Location, Low: figure.Unknown(), High: figure.Unknown(), Point: first.PointID,
+		X: seconds(startOf(first)), Y: computed(first.Location), Low: figure.Unknown(), High: figure.Unknown(), Point: first.PointID,
 		Command: m.command("ls", "session="+first.SessionID+" point_id="+first.PointID),
 	}
 	if len(rows) == 1 {
@@ -314,7 +314,7 @@ func (m Maker) sessions(t *trend, rows []history.Row) figure.Mark {
 	}
 	values := make([]float64, len(rows))
 	for i := range rows {
-		values[i] = rows[i].Location
+		values[i] = computed(rows[i].Location)
 	}
 	k.X = (seconds(startOf(first)) + seconds(startOf(last))) / 2
 	k.Y, k.Low, k.High, k.Count = median(values), slices.Min(values), slices.Max(values), len(rows)

@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -151,11 +152,19 @@ func logOver(ratio float64, values []float64) figure.Scale {
 	return figure.Linear
 }
 
+// computed is a number with the digits that answers have of one that was computed: a mark is found again in the answer that it is of.
+func computed(v float64) float64 {
+	if rounded, is := answer.Computed(v).(float64); is {
+		return rounded
+	}
+	return v
+}
+
 // median is that of numbers of which there is one at least.
 func median(values []float64) float64 {
 	values = slices.Clone(values)
 	slices.Sort(values)
-	return stat.Quantile(values, .5)
+	return computed(stat.Quantile(values, .5))
 }
 
 // better is which way values are better, as far as that is known.
