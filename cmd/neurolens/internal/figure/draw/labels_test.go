@@ -34,6 +34,26 @@ func TestLabelsDiffer(t *testing.T) {
 	}
 }
 
+// TestFailedTogether: lines that have no value at the same place are named there together, each once.
+func TestFailedTogether(t *testing.T) {
+	f := &figure.Figure{Kind: figure.Lines}
+	for i, name := range []string{"mode=fast", "mode=slow"} {
+		f.Series = append(f.Series, figure.Series{Name: name, Style: figure.Line, Marks: []figure.Mark{
+			{X: 1, Y: float64(1 + i), Low: nan, High: nan}, {X: 2, Y: nan, Low: nan, High: nan, Tone: figure.Failed}, {X: 3, Y: float64(1 + i), Low: nan, High: nan},
+		}})
+	}
+	var texts []string
+	svgOf(t, f, Options{}).each(func(e *element) {
+		if e.Name == "text" && strings.Contains(e.Text, "mode=") {
+			texts = append(texts, e.Text)
+		}
+	})
+	slices.Sort(texts)
+	if want := []string{"mode=fast", "mode=fast, mode=slow", "mode=slow"}; !slices.Equal(texts, want) {
+		t.Errorf("names are %q, want %q", texts, want)
+	}
+}
+
 // ofNames are figures that say names in every place where a picture has some.
 func ofNames(names []string) map[string]*figure.Figure {
 	category := figure.Axis{Scale: figure.Categories, Categories: names}

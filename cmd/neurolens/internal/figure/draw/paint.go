@@ -482,9 +482,29 @@ func (v *view) obstacles() []box {
 	return taken
 }
 
+// atOnePlace joins the words of marks that lie on one another: only one mark is seen, and it stands for all of them.
+func atOnePlace(labels []labelled) (joined []labelled) {
+	at := map[point]int{}
+	seen := map[labelled]bool{}
+	for _, l := range labels {
+		place, known := at[l.at]
+		switch {
+		case seen[l]:
+		case known:
+			joined[place].text += ", " + l.text
+		default:
+			at[l.at] = len(joined)
+			joined = append(joined, l)
+		}
+		seen[l] = true
+	}
+	return joined
+}
+
 // drawLabels writes words beside marks, where they lie on nothing.
 func (v *view) drawLabels(labels []labelled, taken []box) {
 	const most = 60
+	labels = atOnePlace(labels)
 	for _, l := range labels[:min(len(labels), most)] {
 		text := v.fit(l.text, smallSize, v.width()/3, false)
 		w := v.pen.width(text, smallSize, false)
