@@ -25,6 +25,7 @@ type Column struct {
 	Header string
 	Unit   string // of the stored values, for the file that is copied
 	Right  bool   // numbers
+	Long   bool   // texts that take several lines
 	Stored bool   // its cells have stored values beside their texts
 }
 
@@ -61,6 +62,9 @@ func (w *writing) table(t *Table) template.HTML {
 		fmt.Fprintf(&b, "<th scope=col%s%s>%s", attribute("data-unit", c.Unit), flagOf("data-stored", c.Stored), escaped(c.Header))
 		if c.Right { // a class in each cell would be longer than most values
 			fmt.Fprintf(&w.styles, "#%s :is(th,td):nth-child(%d){text-align:right}", name, i+1)
+		}
+		if c.Long {
+			fmt.Fprintf(&w.styles, "#%s td:nth-child(%d){white-space:normal;overflow-wrap:anywhere;min-width:16ch}", name, i+1)
 		}
 	}
 	b.WriteString("<tbody>")

@@ -248,9 +248,12 @@ func (s *sheet) differences(c *summary.Comparison) {
 	if len(c.Differs) == 0 {
 		return
 	}
-	t := &htmlreport.Table{ID: "differs", Title: "What differs between base and head", Columns: []htmlreport.Column{{Header: "kind"}, {Header: "fact"}, {Header: "base"}, {Header: "head"}}}
-	for i := range c.Differs[:min(len(c.Differs), mostDifferences)] {
-		d := &c.Differs[i]
+	t := &htmlreport.Table{ID: "differs", Title: "What differs between base and head", Columns: []htmlreport.Column{{Header: "kind"}, {Header: "fact"}, {Header: "base", Long: true}, {Header: "head", Long: true}}}
+	changing := func(d summary.Difference) bool { return max(len(d.Base), len(d.Head)) > mostFactValues } // from run to run, as the load does
+	steady := func(d summary.Difference) bool { return !changing(d) }
+	differs := slices.Concat(slices.DeleteFunc(slices.Clone(c.Differs), changing), slices.DeleteFunc(slices.Clone(c.Differs), steady))
+	for i := range differs[:min(len(differs), mostDifferences)] {
+		d := &differs[i]
 		name := cmp.Or(environmentNames[d.Name], d.Name)
 		t.Rows = append(t.Rows, htmlreport.Row{Cells: []htmlreport.Cell{{Text: string(d.Kind)}, {Text: name}, {Text: factValues(d.Name, d.Base)}, {Text: factValues(d.Name, d.Head)}}})
 	}
@@ -263,9 +266,12 @@ func (s *sheet) differences(c *summary.Comparison) {
 	})
 }
 
+// mostFactValues is how many values of a fact on a side are told.
+const mostFactValues = 3
+
 // factValues are the values of a fact on a side.
 func factValues(name string, values []string) string {
-	const most = 3
+	const most = mostFactValues
 	texts := make([]string, 0, most)
 	for _, v := range values[:min(len(values), most)] {
 		texts = append(texts, cmp.Or(environmentText(name, v), v))

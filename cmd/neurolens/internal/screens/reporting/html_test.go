@@ -245,3 +245,31 @@ func TestWrongResultsApart(t *testing.T) {
 		t.Errorf("the filters are %s and %s", wrong, other)
 	}
 }
+
+// TestDifferences: facts in which two selections differ stand by themselves; those that change from run to run come last.
+func TestDifferences(t *testing.T) {
+	r := many(8)
+	c := &r.Comparisons[0]
+	c.From = summary.FromSelections
+	c.Differs = []summary.Difference{
+		{Kind: "environment", Name: "env.load.1m", Base: []string{"1", "2", "3", "4"}, Head: []string{"5"}},
+		{Kind: "code", Name: "git_commit", Base: []string{"aaaaaaaaaaaaaaaa"}, Head: nil},
+	}
+	r.Selection.Base, r.Selection.Head = "session=A", "session=B"
+	page := maker().sheetOf(maker().Document(r), Pictures{})
+	at := slices.IndexFunc(page.Sections, func(s htmlreport.Section) bool { return s.ID == "differs" })
+	if at < 0 {
+		t.Fatal("no section")
+	}
+	s := page.Sections[at]
+	var rows []string
+	for _, row := range s.Tables[0].Rows {
+		rows = append(rows, row.Cells[1].Text+": "+row.Cells[2].Text+" → "+row.Cells[3].Text)
+	}
+	if want := []string{"commit: aaaaaaaaaaaa → –", "env.load.1m: 1, 2, 3 and 1 more → 5"}; !slices.Equal(rows, want) {
+		t.Errorf("rows are %q, want %q", rows, want)
+	}
+	if !strings.HasPrefix(s.Items[0].Command, "neurolens explain session=A session=B") {
+		t.Error(s.Items[0].Command)
+	}
+}
