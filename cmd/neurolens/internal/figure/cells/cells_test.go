@@ -274,6 +274,42 @@ func TestAllWarned(t *testing.T) {
 	}
 }
 
+// TestDotsAreExplained: where marks have shapes, a dot without one is of what has none, or the legend says what it is.
+func TestDotsAreExplained(t *testing.T) {
+	series := func(name string, tone figure.Tone, from float64) figure.Series {
+		s := figure.Series{Name: name, Tone: tone, Style: figure.Points}
+		for n := range 100 {
+			s.Marks = append(s.Marks, mark(float64(n), from+float64(n*37%50)))
+		}
+		return s
+	}
+	categories := figure.Axis{Scale: figure.Categories}
+	for range 100 {
+		categories.Categories = append(categories.Categories, "point")
+	}
+	for name, c := range map[string]struct {
+		series []figure.Series
+		y      figure.Axis
+		legend string // what it says of dots; empty: there are none
+	}{
+		"all warned":    {[]figure.Series{series("", figure.Warned, 0)}, figure.Axis{}, "! with a warning (dots too)"},
+		"all of a name": {[]figure.Series{series("runs", "", 0)}, figure.Axis{}, "● runs (dots too)"},
+		"most warned":   {[]figure.Series{series("", figure.Warned, 0), {Style: figure.Points, Marks: []figure.Mark{mark(1, 90)}}}, figure.Axis{}, ""},
+		"two tones":     {[]figure.Series{series("", figure.Neutral, 0), series("", figure.Regressed, 90)}, figure.Axis{}, ""},
+		"two names":     {[]figure.Series{series("runs", "", 0), series("others", "", 90)}, figure.Axis{}, ""},
+		"rows":          {[]figure.Series{series("runs", figure.Warned, 0)}, categories, ""},
+	} {
+		for _, width := range []int{40, 80} {
+			f := &figure.Figure{Kind: figure.Scatter, Y: c.y, Series: c.series}
+			got := strings.Join(Text(f, term.Page{Width: width}, Options{}), "\n")
+			dots := strings.ContainsFunc(got, func(r rune) bool { return r > 0x2800 && r <= 0x28ff })
+			if dots != (c.legend != "") || strings.Contains(got, "dots") != dots || !strings.Contains(got, c.legend) {
+				t.Errorf("%s at %d columns:\n%s", name, width, got)
+			}
+		}
+	}
+}
+
 // TestNamedTone: a series that is named has the shape of its marks in the legend, and what it says is not said again.
 func TestNamedTone(t *testing.T) {
 	front := figure.Series{Name: "front", Style: figure.Steps, Marks: []figure.Mark{{X: 1, Y: 3}, {X: 2, Y: 1}}}

@@ -17,6 +17,8 @@ type key struct {
 	series   []figure.Series // the first ones of their names, in the order of their shapes and colours
 	curves   int             // how many of them are lines
 	tones    map[figure.Tone]bool
+	alike    bool        // all marks are points of one name and one tone
+	thinned  *kind       // the kind of those of which only some have shapes
 	faint    []string    // names of series without a shape
 	guides   [][2]string // how they look, and their texts
 	numbered []string    // texts of guides
@@ -25,7 +27,7 @@ type key struct {
 
 // newKey gives a shape to each of the first names, the same one in all panels.
 func (p pen) newKey(f *figure.Figure) *key {
-	k := &key{pen: p, f: f, tones: map[figure.Tone]bool{}}
+	k := &key{pen: p, f: f, tones: map[figure.Tone]bool{}, alike: ofOneKind(f)}
 	seen := map[string]bool{}
 	for _, part := range f.Parts() {
 		for _, s := range part.Series {
@@ -40,6 +42,30 @@ func (p pen) newKey(f *figure.Figure) *key {
 		}
 	}
 	return k
+}
+
+// kind are the marks that have one shape.
+type kind struct {
+	name string
+	tone figure.Tone
+}
+
+// ofOneKind tells whether all marks of a figure that have a place are points of one name and one tone.
+func ofOneKind(f *figure.Figure) bool {
+	kinds := map[kind]bool{}
+	for _, part := range f.Parts() {
+		for _, s := range part.Series {
+			for _, m := range s.Marks {
+				if s.Style != figure.Band && known(f, m) {
+					kinds[kind{s.Name, says(s, m)}] = true
+				}
+			}
+			if isCurve(s) {
+				return false
+			}
+		}
+	}
+	return len(kinds) == 1
 }
 
 // take gives a series the next shape.
@@ -109,18 +135,28 @@ func (k *key) legend() []string {
 	if k.whole {
 		room = anyWidth
 	}
+	const dots = " (dots too)"
+	if k.thinned != nil {
+		room -= len(dots)
+	}
 	names = k.labels(names, room)
 	for i, s := range k.series {
 		color := k.ink(s).color
 		if s.Style == figure.Band {
 			color = faint
 		}
+		if k.thinned != nil && *k.thinned == (kind{s.Name, s.Tone}) {
+			names[i] += dots
+		}
 		entries = append(entries, k.entry(k.sample(s), color, names[i]))
 	}
 	for _, t := range toneOrder {
 		if k.tones[t] && !k.named(t) {
-			with := k.toneInk(t)
-			entries = append(entries, k.entry(string(with.shape), with.color, k.f.Explained(t, tones[t].word)))
+			with, text := k.toneInk(t), k.f.Explained(t, tones[t].word)
+			if k.thinned != nil && k.thinned.tone == t {
+				text = k.cut(text, room) + dots
+			}
+			entries = append(entries, k.entry(string(with.shape), with.color, text))
 		}
 	}
 	for _, g := range k.guides {

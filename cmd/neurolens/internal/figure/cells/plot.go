@@ -156,14 +156,14 @@ func (d *plot) interval(m figure.Mark, with ink) {
 	}
 }
 
-// shapes puts the shapes of a series over its marks: over all where these are few, else over as many as lie apart. Marks that say
-// something have the shape of that, and lie above those that do not.
+// shapes puts the shapes of a series over its marks: over all where these are few, or a dot alone would not tell what they are, else
+// over as many as lie apart. Marks that say something have the shape of that, and lie above those that do not.
 func (d *plot) shapes(s figure.Series, above int) {
 	if s.Style == figure.Band {
 		return
 	}
-	own, apart := d.key.ink(s), d.apart(s)
-	if apart[figure.Plain] > 0 && s.Name == "" {
+	own, count := d.key.ink(s), d.count(s)
+	if d.many(count[figure.Plain]) && s.Name == "" {
 		own.shape = 0
 	}
 	across, up := d.dotsIn()
@@ -179,11 +179,12 @@ func (d *plot) shapes(s figure.Series, above int) {
 			with = d.toneInk(t)
 		}
 		column, row := x/across, y/up
+		apart := d.apart(s, t, count[t])
 		distance := abs(column - lastColumn)
 		if s.Style != figure.Points { // a line may be steep
 			distance = max(distance, 2*abs(row-lastRow))
 		}
-		if with.shape != 0 && distance >= apart[t] && (apart[t] == 0 || d.at(column, row).above == 0) {
+		if with.shape != 0 && distance >= apart && (apart == 0 || d.at(column, row).above == 0) {
 			d.put(column, row, with)
 			lastColumn, lastRow = column, row
 		}
@@ -204,9 +205,8 @@ func layer(t figure.Tone) int {
 // farApart is how far shapes lie from one another where there are too many for all.
 const farApart = 10
 
-// apart is how far shapes lie from one another, by what their marks say: 0 where each mark has one. Marks that say nothing are counted
-// by series, those that say something in all of them.
-func (d *plot) apart(s figure.Series) map[figure.Tone]int {
+// count is how many marks of a panel say what: those that say nothing by series, those that say something in all of them.
+func (d *plot) count(s figure.Series) map[figure.Tone]int {
 	count := map[figure.Tone]int{}
 	for _, other := range d.part.Series {
 		for _, m := range other.Marks {
@@ -215,17 +215,25 @@ func (d *plot) apart(s figure.Series) map[figure.Tone]int {
 			}
 		}
 	}
-	far := map[figure.Tone]int{}
-	for t, n := range count {
-		most := d.columns * 2 / 3
-		if t == figure.Plain && isCurve(s) {
-			most = d.columns / 3
-		}
-		if n > most {
-			far[t] = farApart
-		}
+	return count
+}
+
+// many tells whether shapes over so many points would hide where they lie. Rows with a name each have few.
+func (d *plot) many(points int) bool {
+	return points > d.columns*2/3 && d.f.Y.Scale != figure.Categories
+}
+
+// apart is how far shapes of a tone lie from one another: 0 where each mark has one. Dots between them tell the way of a line, and
+// more points where all of a figure are alike, which the legend says then.
+func (d *plot) apart(s figure.Series, t figure.Tone, count int) int {
+	switch {
+	case isCurve(s) && t == figure.Plain && count > d.columns/3:
+		return farApart
+	case !isCurve(s) && d.key.alike && d.many(count):
+		d.key.thinned = &kind{s.Name, t}
+		return farApart
 	}
-	return far
+	return 0
 }
 
 func (d *plot) put(column, row int, with ink) {
