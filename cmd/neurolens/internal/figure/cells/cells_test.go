@@ -376,6 +376,23 @@ func TestCategoriesUp(t *testing.T) {
 	}
 }
 
+// TestNamesOfRowsCanBeRead: names that would look alike beside their rows stand above them, in full.
+func TestNamesOfRowsCanBeRead(t *testing.T) {
+	f := &figure.Figure{Kind: figure.Scatter, Y: figure.Axis{Scale: figure.Categories}, Series: []figure.Series{{Name: "runs", Style: figure.Points}}}
+	for i := range 8 {
+		f.Y.Categories = append(f.Y.Categories, fmt.Sprintf("bs=%d seq=%d fp32 dim=%d", 4+i/4*4, 64+i/2%2*64, 64+i%2*64))
+		f.Series[0].Marks = append(f.Series[0].Marks, figure.Mark{X: float64(i), Y: float64(i)})
+	}
+	for width, end := range map[int]string{30: "\n ┤", 40: "\n ┤", 100: " ┤"} {
+		got := strings.Join(Text(f, term.Page{Width: width}, Options{}), "\n")
+		for _, name := range f.Y.Categories {
+			if !strings.Contains(got, name+end) {
+				t.Errorf("at %d columns, no %s:\n%s", width, name, got)
+			}
+		}
+	}
+}
+
 // TestLegendNamesWarnings: a legend says which warnings marks have, and of a change by which word; of many words the first ones.
 func TestLegendNamesWarnings(t *testing.T) {
 	f := &figure.Figure{Kind: figure.Runs, Series: []figure.Series{{Tone: figure.Warned, Style: figure.Points}}}

@@ -78,6 +78,9 @@ func labelsIn(place string, lines []string) (labels []string) {
 			}
 			labels = append(labels, strings.ReplaceAll(strings.ReplaceAll(line, "●", ""), "*", ""))
 		case place == "side" && strings.ContainsAny(line, "●*"):
+			if strings.HasPrefix(line, " ┤") || strings.HasPrefix(line, " +") { // the name has a line of its own
+				line = lines[i-1]
+			}
 			labels = append(labels, line)
 		case place == "legend" && strings.ContainsAny(words[0], "●○◆△■*o+#x") && len(words) > 1:
 			for _, entry := range strings.Split(line, "   ") {

@@ -1,7 +1,9 @@
 package cells
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
@@ -72,8 +74,8 @@ func (p pen) panel(f *figure.Figure, part figure.Panel, k *key) []string {
 	if f.Y.Scale == figure.Categories { // a row each
 		rows = len(f.Y.Categories)
 	}
-	ticks, left := p.sideTicks(f, y, rows)
-	d := &plot{canvas: p.canvas(p.width-left, rows), f: f, x: x, y: y, key: k, failed: map[int]ink{}}
+	ticks, left, apart := p.sideTicks(f, y, rows)
+	d := &plot{canvas: p.canvas(p.width-left, rows), f: f, x: x, y: y, key: k, failed: map[int]ink{}, apart: apart}
 	d.draw(part)
 	var lines []string
 	if part.Title != "" {
@@ -83,22 +85,33 @@ func (p pen) panel(f *figure.Figure, part figure.Panel, k *key) []string {
 	return append(lines, d.framed(ticks, left)...)
 }
 
-// sideTicks are those of a y axis, and how many columns they and the axis have. Names have more of the page than numbers, and those
-// that are cut can be told apart.
-func (p pen) sideTicks(f *figure.Figure, y scale.Scale, rows int) (ticks []scale.Tick, left int) {
+// sideTicks are those of a y axis, and how many columns they and the axis have. Names have more of the page than numbers. Where they
+// could not be told apart there, each has a line of its own above its row.
+func (p pen) sideTicks(f *figure.Figure, y scale.Scale, rows int) (ticks []scale.Tick, left int, apart bool) {
 	ticks = y.Ticks(rows/3 + 1)
-	for _, t := range ticks {
-		left = max(left, term.Width(p.text(t.Text)))
+	texts := make([]string, len(ticks))
+	for i, t := range ticks {
+		texts[i] = p.text(t.Text)
+		left = max(left, term.Width(texts[i]))
 	}
 	if f.Y.Scale != figure.Categories {
-		return ticks, min(left, p.width/4) + 2
+		return ticks, min(left, p.width/4) + 2, false
 	}
 	left = min(left, p.width*2/5)
-	names := p.labels(f.Y.Categories, left)
-	for i := range ticks {
-		ticks[i].Text = names[i]
+	if apart = len(unique(term.CutApart(texts, left))) < len(unique(f.Y.Categories)); apart {
+		left = 0
 	}
-	return ticks, left + 2
+	for i, name := range p.labels(f.Y.Categories, cmp.Or(left, p.width)) {
+		ticks[i].Text = name
+	}
+	return ticks, left + 2, apart
+}
+
+// unique are texts, each once.
+func unique(texts []string) []string {
+	texts = slices.Clone(texts)
+	slices.Sort(texts)
+	return slices.Compact(texts)
 }
 
 // besideOneAnother joins blocks of lines.

@@ -18,6 +18,7 @@ type plot struct {
 
 	numbers []numberAt  // of vertical guides
 	failed  map[int]ink // by column: marks without a value
+	apart   bool        // names of rows stand on lines of their own
 }
 
 // rowsOf is how high the canvas of a plot is: with its axis and their texts at most 20 rows.
@@ -179,7 +180,7 @@ func (d *plot) shapes(s figure.Series, above int) {
 			with = d.toneInk(t)
 		}
 		column, row := x/across, y/up
-		apart := d.apart(s, t, count[t])
+		apart := d.spacing(s, t, count[t])
 		distance := abs(column - lastColumn)
 		if s.Style != figure.Points { // a line may be steep
 			distance = max(distance, 2*abs(row-lastRow))
@@ -223,9 +224,9 @@ func (d *plot) many(points int) bool {
 	return points > d.columns*2/3 && d.f.Y.Scale != figure.Categories
 }
 
-// apart is how far shapes of a tone lie from one another: 0 where each mark has one. Dots between them tell the way of a line, and
+// spacing is how far shapes of a tone lie from one another: 0 where each mark has one. Dots between them tell the way of a line, and
 // more points where all of a figure are alike, which the legend says then.
-func (d *plot) apart(s figure.Series, t figure.Tone, count int) int {
+func (d *plot) spacing(s figure.Series, t figure.Tone, count int) int {
 	switch {
 	case isCurve(s) && t == figure.Plain && count > d.columns/3:
 		return farApart
@@ -264,13 +265,16 @@ func (d *plot) framed(ticks []scale.Tick, left int) []string {
 			texts[(d.rows*up-1-dotAt(share, d.rows*up))/up] = t.Text
 		}
 	}
-	lines := d.canvas.lines()
-	for i, line := range lines {
-		side := tick
-		if texts[i] == "" {
+	var lines []string
+	for i, line := range d.canvas.lines() {
+		side, text := tick, texts[i]
+		switch {
+		case text == "":
 			side = axis
+		case d.apart:
+			lines, text = append(lines, text), ""
 		}
-		lines[i] = strings.TrimRight(d.pad(texts[i], left-2, true)+" "+side+line, " ")
+		lines = append(lines, strings.TrimRight(d.pad(text, left-2, true)+" "+side+line, " "))
 	}
 	rule, names := d.ruler(d.columns, d.x, d.f.X)
 	for column, with := range d.failed {
