@@ -65,6 +65,7 @@ type Axis struct {
 	Categories []string
 	Low, High  float64 // what is to be seen in any case; both 0: what the marks need
 	Own        bool    // of panels: each has a range of its own, as what is to be seen is a change, not which of them is more; it spans a tenth of its values at least
+	Whole      bool    // of numbers of things: nothing lies between two of them
 	Better     Better
 }
 

@@ -127,6 +127,7 @@ func (a *axis) positions() (figure.Axis, map[string]float64) {
 		f.Categories, at = a.categories()
 		return f, at
 	}
+	f.Whole = !slices.ContainsFunc(a.numbers, func(v float64) bool { return v != math.Trunc(v) })
 	doubles := len(a.numbers) > 1
 	for i, text := range a.values {
 		at[text] = a.numbers[i]

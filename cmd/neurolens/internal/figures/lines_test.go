@@ -18,7 +18,7 @@ func TestLinesInPanels(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound(t, f)
-	if len(f.Panels) != 2 || f.Y.Own || strings.Contains(strings.Join(f.Notes, "\n"), "each place shows") {
+	if len(f.Panels) != 2 || f.Y.Own || !f.X.Whole || f.Y.Whole || strings.Contains(strings.Join(f.Notes, "\n"), "each place shows") {
 		t.Fatalf("%d panels, own %v, notes %q", len(f.Panels), f.Y.Own, f.Notes)
 	}
 	medians := map[string]float64{}

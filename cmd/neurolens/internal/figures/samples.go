@@ -254,7 +254,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 		return nil, nil, err
 	}
 	f := &figure.Figure{Kind: figure.Runs, Title: titled("run order of "+s.found.Metric, s.title), Notes: s.notes}
-	f.X = figure.Axis{Label: "sample", Own: true}
+	f.X = figure.Axis{Label: "sample", Own: true, Whole: true}
 	f.Y = figure.Axis{Label: s.found.Metric, Unit: s.found.Unit, Own: true}
 	together, logarithmic := 0, 0
 	panels := s.panels()

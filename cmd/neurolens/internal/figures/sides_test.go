@@ -66,8 +66,8 @@ func TestRunsOfSides(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound(t, f)
-	if len(f.Panels) != 2 {
-		t.Fatalf("%d panels", len(f.Panels))
+	if len(f.Panels) != 2 || !f.X.Whole { // samples are counted
+		t.Fatalf("%d panels, whole %v", len(f.Panels), f.X.Whole)
 	}
 	for _, p := range f.Panels {
 		if len(p.Guides) != 1 || p.Guides[0].At != 15.5 || p.Guides[0].Text != "head" {

@@ -75,6 +75,8 @@ func (s *Scale) widen() {
 		return
 	case s.axis.Scale == figure.Time:
 		around, least = 60, 1e-3
+	case s.axis.Whole:
+		around = .5
 	case size < smallest:
 		around = 1
 	}

@@ -34,6 +34,13 @@ func TestTicks(t *testing.T) {
 		{figure.Axis{Unit: "ns", Own: true}, 1000, 1001, 5, "1.00 µs|1.05 µs"},
 		{figure.Axis{Unit: "ns", Own: true}, 1000, 1200, 3, "1.0 µs|1.1 µs|1.2 µs"},
 		{figure.Axis{Scale: figure.Categories, Categories: []string{"a", "b"}}, 0, 1, 1, "a|b"},
+		{figure.Axis{Whole: true}, 1, 1, 6, "1"},
+		{figure.Axis{Whole: true}, .92, 2.08, 6, "1|2"},
+		{figure.Axis{Whole: true}, 1, 3, 2, "1|2|3"},
+		{figure.Axis{Whole: true}, 1, 40, 5, "10|20|30|40"},
+		{figure.Axis{Unit: "ns", Scale: figure.Log}, 12e6, 350e6, 3, "20 ms|100 ms"},
+		{figure.Axis{Unit: "ns", Scale: figure.Log}, 12e6, 350e6, 2, "20 ms|100 ms"},
+		{figure.Axis{Unit: "ns", Scale: figure.Log}, 11e6, 49e6, 3, "20 ms|40 ms"},
 	} {
 		var texts []string
 		for _, tick := range New(c.axis, []float64{c.low, c.high}).Ticks(c.most) {

@@ -33,7 +33,11 @@ func (s Scale) Ticks(most int) []Tick {
 func (s Scale) linearTicks(most int) []Tick {
 	name, factor := s.Unit()
 	low, high := s.Low/factor, s.High/factor
-	step, first, last := steps(low, high, max(most, 2))
+	least := 0.
+	if s.axis.Whole {
+		least = 1
+	}
+	step, first, last := steps(low, high, least, max(most, 2))
 	var ticks []Tick
 	for n := first; n <= last; n++ {
 		ticks = append(ticks, Tick{s.within(n * step * factor), withUnit(number(n*step, step), name)})
@@ -42,18 +46,18 @@ func (s Scale) linearTicks(most int) []Tick {
 }
 
 // steps are round, at most so many between two values; where that leaves less than two of them, they are smaller. There are none where
-// the values are too far apart for numbers, or too near for multiples of a step to be told from each other.
-func steps(low, high float64, most int) (step, first, last float64) {
+// the values are too far apart for numbers, or too near for multiples of a step to be told from each other. A step is least at least.
+func steps(low, high, least float64, most int) (step, first, last float64) {
 	multiples := func() (first, last float64) { return math.Ceil(low/step - 1e-9), math.Floor(high/step + 1e-9) }
-	step = roundStep((high/2 - low/2) / float64(most) * 2)
+	step = max(roundStep((high/2-low/2)/float64(most)*2), least)
 	first, last = multiples()
 	const tries = 20
 	for n := 0; n < tries && last-first+1 > float64(most); n++ {
 		step = roundStep(step * 1.01)
 		first, last = multiples()
 	}
-	for n := 0; n < tries && last-first < 1; n++ { // two are more use than none, even where they are more than were asked for
-		step = roundStep(step * .4)
+	for n := 0; n < tries && last-first < 1 && step > least; n++ { // two are more use than none, even where they are more than were asked for
+		step = max(roundStep(step*.4), least)
 		first, last = multiples()
 	}
 	const whole = 1 << 52 // up to here, every integer is a number of its own
@@ -95,7 +99,8 @@ func roundStep(v float64) float64 {
 	return 10 * power
 }
 
-// logTicks are powers of ten, or of two where all values are; if that are too few, multiples of them too.
+// logTicks are powers of ten, or of two where all values are; if that are too few, multiples of them too, and of more of these than have
+// room some that are equally far apart.
 func (s Scale) logTicks(most int) []Tick {
 	base, multiples := 10., []float64{1, 2, 5}
 	if s.twos {
@@ -115,6 +120,9 @@ func (s Scale) logTicks(most int) []Tick {
 		if len(ticks) <= most {
 			return ticks
 		}
+		if first >= last {
+			return each(ticks, most)
+		}
 	}
 	stride := max(1, math.Ceil((last-first+1)/float64(max(most, 2))))
 	var ticks []Tick
@@ -122,6 +130,15 @@ func (s Scale) logTicks(most int) []Tick {
 		ticks = append(ticks, s.short(math.Pow(base, n)))
 	}
 	return ticks
+}
+
+// each is one of every few ticks, as many as have room, but two at least where there are two.
+func each(ticks []Tick, most int) (some []Tick) {
+	most = max(most, 2)
+	for i := 0; i < len(ticks); i += (len(ticks) + most - 1) / most {
+		some = append(some, ticks[i])
+	}
+	return some
 }
 
 // short is a tick with no more digits than it needs, in the unit that suits it.
