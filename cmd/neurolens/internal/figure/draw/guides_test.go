@@ -9,6 +9,47 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 )
 
+// TestNamesOverLines: no name stands over a line that has none itself: one without words, or one whose words have no room.
+func TestNamesOverLines(t *testing.T) {
+	crowd := func(noted bool) (all []figure.Guide) {
+		for i := range 14 {
+			at := 3 + 1.1*float64(i)
+			all = append(all, figure.Guide{Along: figure.Vertical, At: at, Until: at, Text: fmt.Sprintf("release number %d", i), Noted: noted})
+		}
+		return all
+	}
+	for what, guides := range map[string][]figure.Guide{
+		"without words": {{Along: figure.Vertical, At: 10, Until: 10, Text: "release number 1"}, {Along: figure.Vertical, At: 11, Until: 11}},
+		"no end":        {{Along: figure.Vertical, At: 10, Until: nan, Text: "release number 1"}, {Along: figure.Vertical, At: 11, Until: nan}},
+		"noted":         crowd(true),
+		"not noted":     crowd(false),
+	} {
+		f := &figure.Figure{Kind: figure.History, Guides: guides, Series: []figure.Series{{Style: figure.Points}}}
+		for i := range 21 {
+			f.Series[0].Marks = append(f.Series[0].Marks, figure.Mark{X: float64(i), Y: 1})
+		}
+		s, err := newSheet(f, Options{}, drawnHere)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, _ := s.placeNames(guides, s.xs[0])
+		if len(names) == 0 {
+			t.Errorf("%s: no line has a name", what)
+		}
+		named := map[float64]bool{}
+		for _, name := range names {
+			named[name.guide.At] = true
+		}
+		for _, name := range names {
+			for _, g := range guides {
+				if at := s.xs[0].share(g.At) * s.panelWidth; !named[g.At] && at > name.left && at < name.right {
+					t.Errorf("%s: %s of the line at %v stands over the one at %v", what, name.text, name.guide.At, g.At)
+				}
+			}
+		}
+	}
+}
+
 // TestNotedGuides: where there is no room for all names of lines, those that a note has anyway give way, and are not said to be missing.
 func TestNotedGuides(t *testing.T) {
 	f := &figure.Figure{Kind: figure.History, Series: []figure.Series{{Style: figure.Points}}}

@@ -338,38 +338,46 @@ type placed struct {
 const mostGuideRows = 3
 
 // placeNames puts the names of vertical guides into rows above a panel, each beside the upper end of its line, so that no name lies on
-// another one and no line goes through one. Names that have no room are left.
+// another one, no line goes through one, and none stands over a line that has no name, of which it would seem to be. Names that have no room
+// are left.
 func (s *sheet) placeNames(guides []figure.Guide, x *axis) (names []placed, left []string) {
-	guides = slices.Clone(guides)
+	order := byRoom(guides)
 	wide := slices.DeleteFunc(slices.Clone(guides), func(g figure.Guide) bool { return s.tooNarrow(g, x) })
-	area := func(g figure.Guide) int {
-		if g.Until > g.At {
-			return 1 // its name can stand anywhere above, as no line goes up to it
-		}
-		return 0
-	}
-	noted := func(g figure.Guide) int {
-		if g.Noted {
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(guides, func(a, b figure.Guide) int {
-		return cmp.Or(area(a)-area(b), noted(a)-noted(b), cmp.Compare(middleOf(b), middleOf(a)))
+	order = slices.DeleteFunc(order, func(g figure.Guide) bool {
+		return g.Along != figure.Vertical || !seenAlong(g, x) || g.Within(wide) || s.tooNarrow(g, x)
 	})
-	for _, g := range guides {
-		if g.Along != figure.Vertical || g.Text == "" || !seenAlong(g, x) || g.Within(wide) || s.tooNarrow(g, x) {
-			continue
-		}
-		name := placed{guide: g, text: s.fit(g.Text, smallSize, min(s.panelWidth, 180), false)}
-		if s.placeName(&name, names, x) {
-			names = append(names, name)
-		} else if !g.Noted {
-			left = append(left, whole(g.Text))
+	nameless := map[int]figure.Guide{}
+	for known := -1; known < len(nameless); { // a name that has no room makes its line one of which others keep clear
+		known, names, left = len(nameless), nil, nil
+		for i, g := range order {
+			name := placed{guide: g, text: s.fit(g.Text, smallSize, min(s.panelWidth, 180), false)}
+			switch {
+			case g.Text != "" && s.placeName(&name, names, nameless, x):
+				names = append(names, name)
+				continue
+			case g.Text != "" && !g.Noted:
+				left = append(left, whole(g.Text))
+			}
+			nameless[i] = g
 		}
 	}
 	slices.Reverse(left)
 	return names, left
+}
+
+// byRoom are guides in the order in which their names get their places: areas last, as the name of one can stand anywhere above, and before
+// them those that a note says anyway.
+func byRoom(guides []figure.Guide) []figure.Guide {
+	last := func(is bool) int {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	area := func(g figure.Guide) int { return last(g.Until > g.At) }
+	return slices.SortedStableFunc(slices.Values(guides), func(a, b figure.Guide) int {
+		return cmp.Or(area(a)-area(b), last(a.Noted)-last(b.Noted), cmp.Compare(middleOf(b), middleOf(a)))
+	})
 }
 
 // tooNarrow tells whether an area is too narrow to be seen.
@@ -379,7 +387,7 @@ func (s *sheet) tooNarrow(g figure.Guide, x *axis) bool {
 }
 
 // placeName finds a place for a name: at the right of its line or at the left, as low as possible.
-func (s *sheet) placeName(name *placed, others []placed, x *axis) bool {
+func (s *sheet) placeName(name *placed, others []placed, nameless map[int]figure.Guide, x *axis) bool {
 	w := s.width(name.text, smallSize, false)
 	at := x.share(middleOf(name.guide)) * s.panelWidth
 	name.stem = at
@@ -394,9 +402,20 @@ func (s *sheet) placeName(name *placed, others []placed, x *axis) bool {
 			if name.left < -4 || name.right > s.panelWidth+8 {
 				continue
 			}
-			if !slices.ContainsFunc(others, name.disturbs) {
+			if !slices.ContainsFunc(others, name.disturbs) && !s.covers(name, nameless, x) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// covers tells whether a name stands over the line of another guide that has no name.
+func (s *sheet) covers(name *placed, nameless map[int]figure.Guide, x *axis) bool {
+	for _, g := range nameless {
+		at := x.share(g.At) * s.panelWidth
+		if !(g.Until > g.At) && g.At != name.guide.At && at > name.left-2 && at < name.right+2 {
+			return true
 		}
 	}
 	return false
