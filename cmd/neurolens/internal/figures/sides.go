@@ -43,7 +43,9 @@ func (s *sampled) addBase(ctx context.Context, db *query.DB) error {
 	s.found.Runs = append(of.Runs, s.found.Runs...)
 	s.found.Matching, s.found.Looked = s.found.Matching+of.Matching, s.found.Looked+of.Looked
 	s.found.Other, s.found.Failed = s.found.Other+of.Other, s.found.Failed+of.Failed
-	s.gatherSides()
+	if s.gatherSides(); len(s.groups) == 0 {
+		return refused("no point is on both sides: neurolens ls shows which points each of them has")
+	}
 	s.left()
 	return nil
 }
@@ -105,7 +107,7 @@ func (s *sampled) tellsSides(values []string) bool {
 }
 
 // keepBoth orders the groups by their points, and keeps of these the ones that both sides have, as many as there is room for: those that were measured
-// last.
+// last. From here on each group of a base is followed by the one of its head.
 func (s *sampled) keepBoth() {
 	last, sides := map[string]int{}, map[string]int{}
 	for _, g := range s.groups {
@@ -136,7 +138,7 @@ func (s *sampled) panels() [][]group {
 	return slices.Collect(slices.Chunk(s.groups, each))
 }
 
-// inPanels makes a panel of the curves of each point, that of the base first.
+// inPanels makes a panel of the curves of each point, that of the base first, as keepBoth has the groups.
 func inPanels(f *figure.Figure, groups []group) {
 	f.X.Own = true
 	for i := 0; i+1 < len(groups); i += 2 {
@@ -147,7 +149,7 @@ func inPanels(f *figure.Figure, groups []group) {
 	}
 }
 
-// whereHeadBegins is the line between the samples of two sides.
+// whereHeadBegins is the line between the samples of two sides: groups are the base and the head of a point.
 func whereHeadBegins(groups []group, o samples.Order) []figure.Guide {
 	at := float64(o.Starts[groups[1].places[0]]) + .5
 	return []figure.Guide{{Along: figure.Vertical, At: at, Until: at, Text: headSide}}

@@ -104,12 +104,13 @@ func TestSidesByAxis(t *testing.T) {
 func TestSidesRefused(t *testing.T) {
 	inSeconds := runOf(50, 3, 1, 64, 5)
 	inSeconds.Metrics[0].Unit, inSeconds.Metrics[0].Ticks, inSeconds.Metrics[0].Reals = "s", nil, []float64{1, 2}
-	db := stored(t, append(twoSided(), inSeconds, fail(runOf(60, 4, 1, 64, 1)))...)
+	db := stored(t, append(twoSided(), runOf(70, 5, 8, 32, 1), runOf(71, 5, 16, 32, 1), inSeconds, fail(runOf(60, 4, 1, 64, 1)))...)
 	for says, req := range map[string]figures.Sampled{
 		"latency is in s on the base and in ns on the head": {Base: "session=" + sessionID(3), Request: ofSides.Request},
 		"no run of the base is ok":                          {Base: "session=" + sessionID(4), Request: ofSides.Request},
 		"7 runs match both BASE and HEAD":                   {Base: "dim=64 session!=" + sessionID(3), Request: ofSides.Request},
 		"1 run matches both BASE and HEAD":                  {Base: "bs=4", Request: ofSides.Request},
+		"no point is on both sides":                         {Base: "session=" + sessionID(5), Request: ofSides.Request},
 		"--by dim and two selections":                       {Base: ofSides.Base, Request: ofSides.Request, By: "dim"},
 	} {
 		if _, _, err := maker.ECDF(ctx, db, req); err == nil || !strings.Contains(err.Error(), says) {
