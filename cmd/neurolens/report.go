@@ -111,9 +111,6 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		if err := illustrating.Write(cmd.Context(), db, illustrating.Page{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
 			return err
 		}
-		if err := reporting.Write(asked.JSON, a.stdout, d.JSON); err != nil {
-			return err
-		}
-		return reporting.Write(asked.MD, a.stdout, d.Markdown)
+		return asked.Write(d, a.stdout)
 	})
 }

@@ -63,6 +63,14 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 	return req, nil
 }
 
+// Write writes the forms of a document that are texts, where they were asked for.
+func (a *Asked) Write(d *Document, stdout io.Writer) error {
+	if err := Write(a.JSON, stdout, d.JSON); err != nil {
+		return err
+	}
+	return Write(a.MD, stdout, d.Markdown)
+}
+
 // sides are the filters of the base, if there is one, and of the runs that are reported: --against names the base, and so do two
 // arguments as compare takes them, which no run can match both.
 func (a *Asked) sides(words []string) (base, head string, err error) {
