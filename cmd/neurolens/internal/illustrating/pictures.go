@@ -300,6 +300,9 @@ func (a *artist) points() (req figures.Points, which string) {
 	}
 	req.Sessions = 0
 	req.All = slices.DeleteFunc(slices.Clone(req.All), func(p summary.Point) bool { return p.Side == "base" })
+	for i := range req.All { // the title says it
+		req.All[i].Side = ""
+	}
 	return req, ", of the head"
 }
 

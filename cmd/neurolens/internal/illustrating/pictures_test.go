@@ -161,3 +161,26 @@ func TestChosenVary(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestAxesOfHead: of two selections the head alone is drawn over axes, and the title says so once.
+func TestAxesOfHead(t *testing.T) {
+	r := &summary.Report{Selection: summary.Selection{Filter: "(dim=1) or (dim=2)", Base: "dim=1", Head: "dim=2"}}
+	for i := range 4 {
+		for _, side := range []summary.Text{"base", "head"} {
+			p := point(i, 0)
+			if p.Side = side; side == "base" {
+				p.Metrics[0].Median = new(float64(1e9))
+			}
+			r.Points = append(r.Points, p)
+		}
+	}
+	a := &artist{report: r}
+	charts := a.axes()
+	if len(charts) == 0 || a.err != nil {
+		t.Fatal(len(charts), a.err)
+	}
+	f := charts[0].Figure
+	if f.Title != "latency over batch_size, of the head" || !strings.HasSuffix(charts[0].Command, "plot lines dim=2") || f.Marks() != 4 || f.Series[0].Marks[0].Y != 100 {
+		t.Errorf("%s: %d marks, drawn by %s", f.Title, f.Marks(), charts[0].Command)
+	}
+}
