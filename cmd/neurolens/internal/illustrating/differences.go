@@ -31,7 +31,7 @@ func (a *artist) differences(profiles []figures.Profile) (all []*htmlreport.Tabl
 				continue
 			}
 			side := string(p.Side)
-			if c.From == summary.FromSides {
+			if c.From == summary.FromSides || c.From == summary.FromSelections {
 				side = "base"
 			}
 			base, head := byPoint[[3]string{string(p.BaseID), string(p.Machine), side}], byPoint[[3]string{string(p.PointID), string(p.Machine), string(p.Side)}]
@@ -40,7 +40,7 @@ func (a *artist) differences(profiles []figures.Profile) (all []*htmlreport.Tabl
 			}
 		}
 		if len(both) > 0 {
-			all = append(all, a.difference(i, c.Axis+"="+c.Baseline, both))
+			all = append(all, a.difference(i, c.Name(), both))
 		}
 	}
 	return all

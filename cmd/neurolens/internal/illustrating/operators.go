@@ -25,8 +25,12 @@ func (a *artist) operators(ctx context.Context) []htmlreport.Section {
 	if a.err != nil || !slices.ContainsFunc(a.report.Points, func(p summary.Point) bool { return p.Profiled > 0 }) {
 		return nil
 	}
-	selection := a.report.Selection.Filter
-	profiles, err := a.maker.Profiles(ctx, a.db, selection)
+	base, selection := a.selections()
+	head, err := a.maker.Profiles(ctx, a.db, selection)
+	profiles := head
+	if err == nil && base != "" {
+		profiles, err = a.ofBoth(ctx, base, head)
+	}
 	if err != nil {
 		a.err = err
 		return nil
@@ -37,12 +41,29 @@ func (a *artist) operators(ctx context.Context) []htmlreport.Section {
 	part := htmlreport.Section{ID: "operators", Title: "Operators of profiled runs", Text: []string{
 		"Operators of one type are put together, as in neurolens ls --like. The command of a row lists them one by one.",
 	}}
-	if len(profiles) > 1 {
-		f, err := a.maker.Operators(profiles)
+	if len(head) > 1 {
+		f, err := a.maker.Operators(head)
 		part.Figures = a.chart(drawn{f, err}, func(*figure.Figure) string { return "Where the time goes" }, "ops", selection)
 	}
 	part.Tables = append(a.differences(profiles), a.parts(profiles))
 	return []htmlreport.Section{part}
+}
+
+// ofBoth are the profiled runs of two selections, each with its side.
+func (a *artist) ofBoth(ctx context.Context, base string, head []figures.Profile) ([]figures.Profile, error) {
+	first, err := a.maker.Profiles(ctx, a.db, base)
+	if err != nil {
+		return nil, err
+	}
+	var all []figures.Profile
+	for side, profiles := range [][]figures.Profile{first, head} {
+		for _, p := range profiles {
+			p.Run.Side = []string{"base", "head"}[side]
+			p.Name += " " + p.Run.Side
+			all = append(all, p)
+		}
+	}
+	return all, nil
 }
 
 // ofProfile is the command that lists the operators of the run of a row.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -104,7 +105,13 @@ func stored(t *testing.T, runs []schema.Run, wrote map[int]string, said ...inges
 // written is the page of a report of all runs.
 func written(t *testing.T, db *query.DB) string {
 	t.Helper()
-	r, _, err := summary.Read(t.Context(), db, summary.Request{})
+	return writtenOf(t, db, summary.Request{})
+}
+
+// writtenOf is that of a report that is asked for.
+func writtenOf(t *testing.T, db *query.DB, req summary.Request) string {
+	t.Helper()
+	r, _, err := summary.Read(t.Context(), db, req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,6 +221,31 @@ func TestOperatorsOfPage(t *testing.T) {
 	}
 	if !strings.Contains(page, "neurolens show KEY --ops") || !strings.Contains(page, "neurolens plot ops") || len(marksOf(page, `<section id="operators"`, "data-value")) != 3 {
 		t.Error("a command or the chart is missing")
+	}
+}
+
+// TestOperatorsOfTwoSelections: of a base and a head each point has the operators of both, and in what these differ.
+func TestOperatorsOfTwoSelections(t *testing.T) {
+	next := func(r schema.Run) schema.Run { // a day later, in a session of its own
+		r.StartedAt = r.StartedAt.AddDate(0, 0, 1)
+		r.RunID, r.SessionID = schema.ULIDFrom(r.StartedAt, [10]byte{8: 1}).String(), schema.ULIDFrom(morning.AddDate(0, 0, 1), [10]byte{}).String()
+		return r
+	}
+	runs := []schema.Run{
+		measuredRun(0, "a", 1000, 1), profiledRun(1, "a", op("MatMul", 700), op("Gone", 200)), next(measuredRun(0, "a", 900, 1)), next(profiledRun(1, "a", op("MatMul", 400))),
+	}
+	page := writtenOf(t, stored(t, runs, nil), summary.Request{Base: "session=" + runs[0].SessionID, Filter: "session=" + runs[2].SessionID})
+	var seen []string
+	for _, row := range tableRows(page, "operators-1") {
+		seen = append(seen, strings.Join(row[1:4], " ")+" "+row[5])
+	}
+	if want := []string{"700 400 -300 MatMul", "200  -200 Gone"}; !slices.Equal(seen, want) {
+		t.Errorf("rows are %q, want %q", seen, want)
+	}
+	for _, want := range []string{"Operators against the base", " base<td>MatMul", " head<td>MatMul"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not on the page", want)
+		}
 	}
 }
 
