@@ -3,18 +3,24 @@ package filter
 import (
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // TwoSides are the filters of the base, empty where there is none, and of the head that a command line asks for: against names the base, and
-// so do two arguments that exclude one another.
-func TwoSides(against string, args []string) (base, head string) {
-	if strings.TrimSpace(against) == "" && len(args) == 2 {
-		if base, head = Arguments(args[0]), Arguments(args[1]); Exclusive(base, head) {
-			return base, head
-		}
+// so do two arguments that exclude one another. Where more arguments do, it is an ErrInput: no run matches all of them.
+func TwoSides(against string, args []string) (base, head string, err error) {
+	if strings.TrimSpace(against) != "" || len(args) < 2 {
+		return Arguments(against), Arguments(args...), nil
 	}
-	return Arguments(against), Arguments(args...)
+	base, head = Arguments(args[0]), Arguments(args[1])
+	switch exclusive := Exclusive(base, head); {
+	case exclusive && len(args) > 2:
+		return "", "", fault.Input("no run matches both %s and %s: quote each of two selections as one argument, or name the base by --against", fault.Brief(args[0]), fault.Brief(args[1]))
+	case exclusive:
+		return base, head, nil
+	}
+	return "", Arguments(args...), nil
 }
 
 // Exclusive tells whether two filters cannot match the same run, as both want a value of the same key, and not the same one: they are

@@ -1,6 +1,9 @@
 package filter
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestExclusive: filters are two selections where no run can match both; where one might, they are one.
 func TestExclusive(t *testing.T) {
@@ -54,11 +57,14 @@ func TestTwoSides(t *testing.T) {
 		{"", []string{"variant=sort -n", "variant=sort"}, `variant="sort -n"`, "variant=sort"},
 		{"", []string{"suite=a", "machine=b"}, "", "suite=a machine=b"},
 		{"", nil, "", ""},
-		{"", []string{"dim=1", "dim=2", "bs=1"}, "", "dim=1 dim=2 bs=1"},
+		{"", []string{"dim=1", "bs=1", "dim=2"}, "", "dim=1 bs=1 dim=2"},
 		{"baseline=main", []string{"dim=1", "dim=2"}, "baseline=main", "dim=1 dim=2"},
 	} {
-		if base, head := TwoSides(c.against, c.args); base != c.base || head != c.head {
-			t.Errorf("--against %q %q: got %q and %q", c.against, c.args, base, head)
+		if base, head, err := TwoSides(c.against, c.args); base != c.base || head != c.head || err != nil {
+			t.Errorf("--against %q %q: got %q and %q, %v", c.against, c.args, base, head, err)
 		}
+	}
+	if _, _, err := TwoSides("", []string{"dim=1", "dim=2", "bs=1"}); err == nil || !strings.Contains(err.Error(), "no run matches both dim=1 and dim=2: quote each") {
+		t.Error(err)
 	}
 }

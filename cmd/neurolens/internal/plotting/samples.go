@@ -3,6 +3,7 @@ package plotting
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -63,27 +64,29 @@ type madeOfSamples func(m figures.Maker, ctx context.Context, db *query.DB, req 
 
 // ofSamples is a chart of the samples of one selection.
 func (h Host) ofSamples(kind figure.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
-	return h.sampled(kind, made, cmd, func(args []string) (base, head string) { return "", filter.Arguments(args...) })
+	return h.sampled(kind, made, cmd, func(args []string) (base, head string, err error) { return "", filter.Arguments(args...), nil })
 }
 
 // ofSampledSides is one of one selection or of two.
 func (h Host) ofSampledSides(kind figure.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
 	var against string
 	cmd.Flags().StringVar(&against, "against", "", "draw the runs of a `FILTER` beside them, as the base")
-	return h.sampled(kind, made, cmd, func(args []string) (base, head string) { return filter.TwoSides(against, args) })
+	return h.sampled(kind, made, cmd, func(args []string) (base, head string, err error) { return filter.TwoSides(against, args) })
 }
 
 // sampled is a chart of the selections that arguments name.
-func (h Host) sampled(kind figure.Kind, made madeOfSamples, cmd *cobra.Command, selections func(args []string) (base, head string)) *cobra.Command {
+func (h Host) sampled(kind figure.Kind, made madeOfSamples, cmd *cobra.Command, selections func(args []string) (base, head string, err error)) *cobra.Command {
 	var metric, since, by string
 	cmd.Flags().StringVar(&metric, "metric", "", "the metric `NAME` (default: the primary one of most runs)")
 	cmd.Flags().StringVar(&since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
 	cmd.Flags().StringVar(&by, "by", "", "runs with one value of an `AXIS` belong together, not those of a point")
 	return h.of(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
-		base, head := selections(args)
+		base, head, err := selections(args)
+		if err != nil {
+			return h.Wrong(fmt.Errorf("plot %s: %w", kind, err))
+		}
 		req := figures.Sampled{Request: samples.Request{Filter: head, Metric: metric, Most: figures.MostRuns}, Base: base, By: by}
 		if since != "" {
-			var err error
 			if req.Since, err = filter.Time("--since", since, d.Reader().Now); err != nil {
 				return err
 			}

@@ -74,7 +74,9 @@ func (a *Asked) Write(d *Document, stdout io.Writer) error {
 // sides are the filters of the base, if there is one, and of the runs that are reported: --against names the base, and so do two
 // arguments as compare takes them, which no run can match both.
 func (a *Asked) sides(words []string) (base, head string, err error) {
-	switch base, head = filter.TwoSides(a.Against, words); {
+	switch base, head, err = filter.TwoSides(a.Against, words); {
+	case err != nil:
+		return "", "", fmt.Errorf("report: %w", err)
 	case base == "":
 	case a.All:
 		return "", "", errors.New("report: --all is one selection: want a filter for each of two")
