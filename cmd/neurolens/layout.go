@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -40,7 +41,8 @@ func (a *app) checkLayout(f *layouts.Flags, args []string) error {
 	if err != nil {
 		return usageErrorf("report: %w", err)
 	}
-	if err := layouts.Show(report, format, a.stderr, a.print); err != nil || len(report.Problems) == 0 {
+	table := answer.TableOf(layouts.ProblemFields(), report.Problems)
+	if err := a.print(format, table, layouts.Show(report, format, a.stderr)); err != nil || len(report.Problems) == 0 {
 		return err
 	}
 	return errRunsFailed

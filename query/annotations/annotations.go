@@ -1,7 +1,7 @@
 // Package annotations gives what people said about sessions: notes, tags that were set on stored runs, and releases.
 //
 // Notes and tags are said of runs. A session has those of its runs, and Of gives each where it begins: in a session of which the one
-// before has it not. So a tag on all runs of a month is said once. A release is the tag ReleaseTag, also one that runs were stored with:
+// before has it not. So a tag on all runs of a month is said once. A release is the tag releaseTag, also one that runs were stored with:
 // a store knows commits, but not which of them were released.
 package annotations
 
@@ -19,8 +19,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ReleaseTag is the tag whose value names a release.
-const ReleaseTag = "release"
+// releaseTag is the tag whose value names a release.
+const releaseTag = "release"
 
 // Kind is what was said.
 type Kind string
@@ -101,7 +101,7 @@ func sessions(ctx context.Context, r *scan.Reader, filter string) ([]session, er
 	runs, places, sayings := said(&r.Src.Said)
 	args := append(slices.Clone(sel.Args), runs, places)
 	list := func(n int, of string) string { return "unnest($" + strconv.Itoa(n) + "::" + of + "[])" }
-	text := `WITH chosen AS MATERIALIZED (SELECT run_id, session_id, started_at, tags['` + ReleaseTag + `'] AS release FROM ` +
+	text := `WITH chosen AS MATERIALIZED (SELECT run_id, session_id, started_at, tags['` + releaseTag + `'] AS release FROM ` +
 		sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo("session_id IS NOT NULL")) + `),
 	spoken AS (SELECT ` + list(len(args)-1, "VARCHAR") + " AS run, " + list(len(args), "BIGINT") + ` AS place),
 	said AS (SELECT session_id, place, NULL AS release, count(*) AS n FROM chosen JOIN spoken ON run = chosen.run_id GROUP BY session_id, place
@@ -151,7 +151,7 @@ func said(all *schema.Annotations) (runs []string, places []int64, sayings []say
 	}
 	for run, tags := range all.Tags {
 		for key, value := range tags {
-			if key != ReleaseTag {
+			if key != releaseTag {
 				add(run, saying{Tag, key, value})
 			}
 		}

@@ -23,7 +23,7 @@ func runs(sessions int) (all []schema.Run) {
 				r.RunID = schema.ULIDFrom(r.StartedAt, [10]byte{9: byte(n)}).String()
 				r.BatchSize, r.Tags = new(int64(n+1)), map[string]string{"who": "ci"}
 				if k >= 2 {
-					r.Tags[annotations.ReleaseTag] = "1.0"
+					r.Tags["release"] = "1.0"
 				}
 				r.PointID = schema.PointID(r)
 			}))

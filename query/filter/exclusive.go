@@ -14,18 +14,18 @@ func TwoSides(against string, args []string) (base, head string, err error) {
 		return Arguments(against), Arguments(args...), nil
 	}
 	base, head = Arguments(args[0]), Arguments(args[1])
-	switch exclusive := Exclusive(base, head); {
-	case exclusive && len(args) > 2:
+	switch apart := exclusive(base, head); {
+	case apart && len(args) > 2:
 		return "", "", fault.Input("no run matches both %s and %s: quote each of two selections as one argument, or name the base by --against", fault.Brief(args[0]), fault.Brief(args[1]))
-	case exclusive:
+	case apart:
 		return base, head, nil
 	}
 	return "", Arguments(args...), nil
 }
 
-// Exclusive tells whether two filters cannot match the same run, as both want a value of the same key, and not the same one: they are
+// exclusive tells whether two filters cannot match the same run, as both want a value of the same key, and not the same one: they are
 // two selections, not one. Filters that leave it open are not, and neither are those that cannot be read.
-func Exclusive(a, b string) bool {
+func exclusive(a, b string) bool {
 	first, second := wanted(a), wanted(b)
 	for key, value := range first {
 		if other, both := second[key]; both && differ(key, value, other) {

@@ -38,10 +38,10 @@ func TestExclusive(t *testing.T) {
 		{"", "session=last", false},
 		{"session=", "session=last", false},
 	} {
-		if got := Exclusive(c.a, c.b); got != c.want {
+		if got := exclusive(c.a, c.b); got != c.want {
 			t.Errorf("%s and %s: got %v, want %v", c.a, c.b, got, c.want)
 		}
-		if got := Exclusive(c.b, c.a); got != c.want {
+		if got := exclusive(c.b, c.a); got != c.want {
 			t.Errorf("%s and %s: got %v, want %v", c.b, c.a, got, c.want)
 		}
 	}

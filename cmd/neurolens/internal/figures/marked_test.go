@@ -63,7 +63,7 @@ func TestMarked(t *testing.T) {
 	one := saying(runs, 3, ingest.Annotation{Kind: schema.EventNote, Value: "fan <b>\x1b[2J\nbroken"})
 	one.Runs = one.Runs[:1] // a run of one point
 	db := annotated(t, runs, one,
-		saying(runs, 7, ingest.Annotation{Kind: schema.EventTag, Key: annotations.ReleaseTag, Value: "2.0"}),
+		saying(runs, 7, ingest.Annotation{Kind: schema.EventTag, Key: "release", Value: "2.0"}),
 		saying(runs, 10, ingest.Annotation{Kind: schema.EventTag, Key: "cooling", Value: "water"}))
 	f, _, err := maker.History(ctx, db, history.Request{})
 	if err != nil {

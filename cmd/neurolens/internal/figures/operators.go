@@ -32,8 +32,8 @@ type Profile struct {
 	Parts []likeness.Part
 }
 
-// Command lists the operators of the run.
-func (p *Profile) Command(r wording.Reader) string {
+// command lists the operators of the run.
+func (p *Profile) command(r wording.Reader) string {
 	return "neurolens show " + wording.ShortRun(p.Run.RunID) + " --ops" + r.OfStores()
 }
 
@@ -104,7 +104,7 @@ func (m Maker) Operators(profiles []Profile) (*figure.Figure, error) {
 			}
 			cells.Marks = append(cells.Marks, figure.Mark{
 				X: float64(x), Y: float64(y), Low: figure.Unknown(), High: figure.Unknown(), Value: p.Parts[i].Share, Run: p.Run.RunID, Point: p.Run.PointID,
-				Text: partText(p, &p.Parts[i]), Command: p.Command(m.Reader),
+				Text: partText(p, &p.Parts[i]), Command: p.command(m.Reader),
 			})
 		}
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/neurolens/neurolens/query/layout/check"
 )
 
-// Show prints what is wrong with files of layouts: for people how much was checked stands below it, for programs on another stream.
-func Show(r check.Report, format string, stderr io.Writer, print func(format string, t answer.Table, people func() term.View) error) error {
+// Show is what is wrong with files of layouts for people, with how much was checked; for programs that is written beside the table.
+func Show(r check.Report, format string, stderr io.Writer) func() term.View {
 	if !output.ForPeople(format) {
 		fmt.Fprintln(stderr, counted(r))
 	}
-	return print(format, answer.TableOf(ProblemFields(), r.Problems), func() term.View { return problems(r) })
+	return func() term.View { return problems(r) }
 }
 
 // problems shows what is wrong with files of layouts, a line a problem.

@@ -65,10 +65,10 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 
 // Write writes the forms of a document that are texts, where they were asked for.
 func (a *Asked) Write(d *Document, stdout io.Writer) error {
-	if err := Write(a.JSON, stdout, d.JSON); err != nil {
+	if err := Write(a.JSON, stdout, d.json); err != nil {
 		return err
 	}
-	return Write(a.MD, stdout, d.Markdown)
+	return Write(a.MD, stdout, d.markdown)
 }
 
 // sides are the filters of the base, if there is one, and of the runs that are reported: --against names the base, and so do two

@@ -100,9 +100,9 @@ func Write(path string, stdout io.Writer, form func(w io.Writer) error) error {
 	return files.Write(path, form)
 }
 
-// JSON writes the document: a member a line, and of lists an entry a line, so that it can be compared line by line and need not be in
+// json writes the document: a member a line, and of lists an entry a line, so that it can be compared line by line and need not be in
 // memory as a whole. Nothing in it steers a terminal.
-func (d *Document) JSON(to io.Writer) error {
+func (d *Document) json(to io.Writer) error {
 	w := bufio.NewWriterSize(&term.Escaper{To: to}, 1<<16)
 	v := reflect.ValueOf(d).Elem()
 	for i := range v.NumField() {

@@ -21,8 +21,8 @@ type page struct {
 	against []against
 }
 
-// Markdown writes the document for people: a part each, and none of what there is nothing to say about.
-func (d *Document) Markdown(to io.Writer) error {
+// markdown writes the document for people: a part each, and none of what there is nothing to say about.
+func (d *Document) markdown(to io.Writer) error {
 	w := &failing{w: to}
 	p := page{w, d, namerOf(d.Points), columnsOf(d)}
 	p.head()

@@ -45,7 +45,7 @@ func golden(t *testing.T, path, got string) {
 func forms(t *testing.T) (md, js string) {
 	t.Helper()
 	var m, j bytes.Buffer
-	if err := errors.Join(document().Markdown(&m), document().JSON(&j)); err != nil {
+	if err := errors.Join(document().markdown(&m), document().json(&j)); err != nil {
 		t.Fatal(err)
 	}
 	return m.String(), j.String()
@@ -253,7 +253,7 @@ func (f *full) Write(b []byte) (int, error) {
 // TestFullDisk: wherever the space ends, the error is that of the writer, and a file that was there stays as it is.
 func TestFullDisk(t *testing.T) {
 	md, js := forms(t)
-	for name, form := range map[string]func(w io.Writer) error{"md": document().Markdown, "json": document().JSON} {
+	for name, form := range map[string]func(w io.Writer) error{"md": document().markdown, "json": document().json} {
 		size := map[string]int{"md": len(md), "json": len(js)}[name]
 		for left := 0; left < size; left += 500 {
 			if err := form(&full{left}); !errors.Is(err, errFull) {
