@@ -35,8 +35,12 @@ func Replace(path string, content []byte) error {
 	})
 }
 
-// Write is Replace by what write writes, which need not be in memory as a whole.
+// Write is Replace by what write writes, which need not be in memory as a whole. What is no file, as /dev/stdout or a pipe, is written to
+// and stays what it is.
 func Write(path string, write func(w io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return into(path, write)
+	}
 	dir, name := filepath.Split(path)
 	temp := filepath.Join(dir, "."+name+"."+schema.NewULID(time.Now()).String()+".part")
 	err := fill(temp, write)
@@ -48,6 +52,22 @@ func Write(path string, write func(w io.Writer) error) error {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	if err := syncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// into writes to what is there.
+func into(path string, write func(w io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	w := bufio.NewWriter(f)
+	if err = write(w); err == nil {
+		err = w.Flush()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil

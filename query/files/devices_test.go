@@ -1,0 +1,25 @@
+package files
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestNoFile: what is no file is written to, and stays what it is.
+func TestNoFile(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "out")
+	if err := os.Symlink(os.DevNull, link); err != nil {
+		t.Fatal(err)
+	}
+	wrote := 0
+	err := Write(link, func(w io.Writer) error {
+		n, err := io.WriteString(w, "text")
+		wrote = n
+		return err
+	})
+	if to, linked := os.Readlink(link); err != nil || wrote != 4 || linked != nil || to != os.DevNull {
+		t.Errorf("%d bytes, %v; it is %s now, %v", wrote, err, to, linked)
+	}
+}
