@@ -170,11 +170,11 @@ func (m Maker) ThirdAxis(req Points) string {
 		return ""
 	}
 	free := slices.DeleteFunc(d.folded(x, by), func(a axis) bool { return len(a.values) > mostPanels })
-	if len(free) > 0 && by.Name == benchmarkAxis && len(by.values) <= mostPanels {
+	switch {
+	case len(free) == 0:
+		return ""
+	case by.Name == benchmarkAxis && len(by.values) <= mostPanels:
 		return benchmarkAxis
 	}
-	for _, a := range free {
-		return a.Name
-	}
-	return ""
+	return free[0].Name
 }

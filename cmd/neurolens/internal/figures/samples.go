@@ -191,7 +191,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	less := 0
 	for i, c := range curves {
 		if len(c.Steps) == 0 {
-			f.Series = append(f.Series, figure.Series{})
+			f.Series = append(f.Series, figure.Series{}) // inPanels goes by their places
 			continue
 		}
 		if len(c.Steps) < c.Different {
