@@ -16,7 +16,7 @@ func againOf(t *testing.T, dir, id string) string {
 	t.Helper()
 	show := program(t, dir, "show", id, "--format", "table", "--store", "runs_store")
 	show.run(t)
-	_, command, found := strings.Cut(show.stdout.String(), "\nagain\n  ")
+	_, command, found := strings.Cut(show.stdout.String(), "\nreproduce\n  ")
 	if !found || strings.Count(command, "\n") != 1 {
 		t.Fatalf("show prints\n%s", show.stdout.String())
 	}

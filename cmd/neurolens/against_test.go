@@ -207,7 +207,7 @@ func TestProgramOfTheUsersTree(t *testing.T) {
 	}
 }
 
-// TestLeftSaysHowItGoesOn: after --max-time it is said that the same command goes on where it does.
+// TestLeftSaysHowItGoesOn: after --max-time it is said that the same command continues where it does.
 func TestLeftSaysHowItGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -216,10 +216,10 @@ func TestLeftSaysHowItGoesOn(t *testing.T) {
 	write(t, dir, ".gitignore", "runs_store/\n")
 	repository(t, dir)
 	for args, want := range map[string]string{
-		"":               "5 runs are left; the same command goes on\n",
-		"--rerun failed": "5 runs are left; the same command goes on\n",
-		"--rerun all":    "5 runs are left; the same command without --rerun all goes on\n",
-		"--against HEAD": "10 runs are left; two sides are measured in one session, another --against begins anew\n",
+		"":               "5 runs are left; the same command continues\n",
+		"--rerun failed": "5 runs are left; the same command continues\n",
+		"--rerun all":    "5 runs are left; the same command without --rerun all continues\n",
+		"--against HEAD": "10 runs are left; the same command starts over, because --against measures both sides in one session\n",
 	} {
 		bench := program(t, dir, append([]string{"bench", "spin.yaml", "--repeats", "5", "--max-time", "1ns"}, strings.Fields(args)...)...)
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())

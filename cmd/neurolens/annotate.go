@@ -23,15 +23,15 @@ type annotation struct {
 }
 
 const selectionHelp = `
-SELECTION is the id of a run, its last characters, or a filter as ls takes it,
-in quotes where it has several words.`
+SELECTION is the id of a run, the last characters of an id, or a filter as for
+ls. Quote a filter of several words.`
 
 func newTagCommand(a *app) *cobra.Command {
 	var untag []string
 	cmd := &cobra.Command{
 		Use:   "tag SELECTION [KEY=VALUE...]",
-		Short: "Tag runs; what is stored of them stays as it is",
-		Long:  "Set tags of stored runs, or take tags away. Filters and queries see the tags at\nonce.\n" + selectionHelp,
+		Short: "Set or remove tags of stored runs",
+		Long:  "Set or remove tags of stored runs. Filters and queries see the change at once.\nThe stored runs themselves are not modified.\n" + selectionHelp,
 		Example: `  neurolens tag session=last cooling=water
   neurolens tag 7QX4M2ZK --remove cooling`,
 		Args: arguments(1, 100, "a selection and tags"),
@@ -43,7 +43,7 @@ func newTagCommand(a *app) *cobra.Command {
 			return annotate(a, cmd, annotation{selection: args[0], events: tags})
 		},
 	}
-	cmd.Flags().StringArrayVar(&untag, "remove", nil, "take the tag `KEY` away; repeatable")
+	cmd.Flags().StringArrayVar(&untag, "remove", nil, "remove the tag `KEY`; repeatable")
 	return cmd
 }
 
@@ -72,8 +72,8 @@ func tagEvents(set, untag []string) ([]ingest.Annotation, error) {
 func newNoteCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "note SELECTION TEXT",
-		Short:   "Write a note on runs, which show prints",
-		Long:    "Add a note to stored runs; show prints it.\n" + selectionHelp,
+		Short:   "Add a note to runs; show prints it",
+		Long:    "Add a note to stored runs, such as a reason for odd values. show prints it.\n" + selectionHelp,
 		Example: `  neurolens note session=last 'the fan was broken'`,
 		Args:    arguments(2, 2, "a selection and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -88,10 +88,10 @@ func newNoteCommand(a *app) *cobra.Command {
 func newRmCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rm SELECTION",
-		Short: "Remove runs from all answers; restore brings them back",
-		Long: `Remove runs from every answer. The rows stay in the files, where a notebook that
-reads them directly still sees them, until store compact makes a store without
-them; until then restore brings them back.
+		Short: "Hide runs from all results; restore brings them back",
+		Long: `Remove runs from all results. The data stays in the files, and restore brings
+the runs back, until store compact makes a store without them. Until then, a
+notebook that reads the files directly still sees removed runs.
 ` + selectionHelp,
 		Example: `  neurolens rm 'machine=lab3 status!=ok'`,
 		Args:    arguments(1, 1, "a selection"),
@@ -105,7 +105,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "restore SELECTION",
 		Short:   "Bring back runs that rm removed",
-		Long:    "Bring back removed runs. The selection is one of runs that are removed.\n" + selectionHelp,
+		Long:    "Bring back runs that rm removed. SELECTION is matched against removed runs only.\n" + selectionHelp,
 		Example: `  neurolens restore machine=lab3`,
 		Args:    arguments(1, 1, "a selection"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/complete"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/models"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/notebook"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/pager"
@@ -108,19 +109,34 @@ func exitCode(err error) int {
 func newRootCommand(a *app) (*cobra.Command, error) {
 	cmd := &cobra.Command{
 		Use:   "neurolens",
-		Short: "Run benchmark sweeps, keep every run, answer questions over them",
-		Long: `NeuroLens runs benchmark sweeps, appends every run with its environment and raw
-samples to an append-only Parquet store, and answers questions over it.
+		Short: "Run benchmarks, store every run, answer questions about them",
+		Long: `NeuroLens runs benchmarks, stores every run with its raw samples and its
+environment, and answers questions about them: which program is faster, whether
+a commit made something slower, and since when. The store is a folder of Parquet
+files.
 
-Exit status: 0 done; 1 gate: a regression; 2 usage, sweep, SQL or input error,
-nothing was started; 3 gate: not settled, bisect: no single commit; 4 finished,
-but some runs failed; 5 store missing, unreadable, damaged, unwritable or of an
-unknown version; 6 anything else; 130, 143 interrupted, what finished is stored;
-141 the reader of the output went away.
+Start with one of these:
+  neurolens bench 'sort -n big.txt' 'sort big.txt'   which one is faster?
+  neurolens bench sweep.yaml --against main          did my change matter?
+  neurolens compare session=last~1 session=last      what changed since then?
+  neurolens ls                                       what is stored?
 
-Settings of a project stand in neurolens.yaml: neurolens config shows them, and
-neurolens help projects explains them. A variable (NEUROLENS_STORE ...) wins
-over the file, and a flag over both.`,
+Exit status:
+  0         done
+  1         gate: a regression
+  2         the command line, a sweep, a query or an input is wrong; nothing
+            was started
+  3         gate: inconclusive; bisect: no single commit was found
+  4         finished, but some runs failed or some input was refused
+  5         the store is missing, damaged, not readable, not writable, or of
+            an unknown version
+  6         any other error
+  130, 143  interrupted or terminated; finished runs are stored
+  141       the reader of the output closed it
+
+Project settings are in neurolens.yaml. neurolens config shows them, and
+neurolens help projects explains them. An environment variable such as
+NEUROLENS_STORE overrides the file, and a flag overrides both.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArguments,
@@ -131,16 +147,16 @@ over the file, and a flag over both.`,
 			return cmd.Help()
 		},
 	}
-	cmd.Flags().BoolP("version", "V", false, "the same as neurolens version")
+	cmd.Flags().BoolP("version", "V", false, "print the version; same as neurolens version")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{slip.Flag(cmd, err)} })
 
 	flags := cmd.PersistentFlags()
-	flags.StringArrayVar(&a.stores, "store", nil, "store `DIR`; several for reading (default: runs_store, here or above)")
+	flags.StringArrayVar(&a.stores, "store", nil, "the store `DIR`; repeat to read several (default: runs_store here or in a parent folder)")
 	flags.StringVar(&a.format, "format", "", "print as `FORMAT`: table plain json jsonl csv md (default: table)")
-	flags.StringVar(&a.color, "color", "", "colour `WHEN`: auto always never (default: auto, as NO_COLOR and others say)")
-	flags.BoolVar(&a.csvRaw, "csv-raw", false, "leave cells of csv that begin with = + - @ as they are")
-	flags.BoolVar(&a.json, "json", false, "the same as --format json")
-	flags.Bool("no-pager", false, "print long answers to the terminal at once (default: $PAGER shows them)")
+	flags.StringVar(&a.color, "color", "", "use colour `WHEN`: auto always never (default: auto; respects NO_COLOR)")
+	flags.BoolVar(&a.csvRaw, "csv-raw", false, "in csv, do not escape cells that begin with = + - @")
+	flags.BoolVar(&a.json, "json", false, "same as --format json")
+	flags.Bool("no-pager", false, "print long output directly (default: $PAGER shows it)")
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.pager.Begin(cmd, os.LookupEnv)
 		if err := cmp.Or(a.checkFlags(), a.readProject(cmd.Root())); !complete.Asking(cmd) {
@@ -152,7 +168,7 @@ over the file, and a flag over both.`,
 	for _, c := range []*cobra.Command{
 		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), plotting.Command(a.plotHost()), newReportCommand(a), notebook.Command(a.notebookHost()),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
-		newCICommand(a), newEnvCommand(a), a.newConfigCommand(), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
+		newCICommand(a), newEnvCommand(a), a.newConfigCommand(), newDoctorCommand(a), a.newModelCommand(), newStoreCommand(a), newVersionCommand(a),
 	} {
 		cmd.AddCommand(c)
 	}
@@ -217,6 +233,13 @@ func (a *app) newConfigCommand() *cobra.Command {
 	return settings.Command(settings.Source{
 		Project: func() *project.Project { return a.project }, Format: a.outputFormat, Print: a.print, Lookup: os.LookupEnv, Remark: a.remarks(),
 	}, noArguments)
+}
+
+func (a *app) newModelCommand() *cobra.Command {
+	return models.Command(models.Host{
+		Formatted: a.outputFormat, Print: a.print, Wrong: func(err error) error { return usageError{err} },
+		None: noArguments, One: arguments(1, 1, "the name of one model"),
+	})
 }
 
 // readStores are the stores that a reading command answers from.

@@ -33,51 +33,59 @@ func newBenchCommand(a *app) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "bench SWEEP.yaml | 'PROGRAM ARGS'... | -- PROGRAM ARGS...",
-		Short: "Measure programs or a sweep, store every run, say who won",
-		Long: `Run every point of a sweep file as often as it asks, one process tree a run, and
-append each run to the store as it finishes. Programs on the line are a sweep of
-their own: each text in quotes is a program with its arguments, started without
-a shell, or with --shell by sh; so are a Python file (bench.py, bench.py:name)
-and a model (net.onnx). {n} in a text takes the values of -P n=1,2,4 or -P
-n=1..8. The first of several is what the others are compared with. --print-sweep
-prints the sweep file that the line stands for. - reads a sweep from standard
-input.
+		Short: "Measure programs or a sweep, and store every run",
+		Long: `Measure programs, or all points of a sweep file, and store every run as soon as
+it finishes.
 
-Progress goes to standard error,
-the summary to standard output. An interrupt keeps what finished, and the same
-command goes on from there: what an unfinished session has done with the same
-code, configuration, machine and versions is not run again. A line is measured
-anew each time, and so are the two sides of --against: those of different days
-are not compared.
+A sweep file (YAML) lists benchmarks and axes. Each combination of axes is a
+point, and each point is run several times (neurolens help sweep). - reads a
+sweep from standard input.
 
-With --until-settled every point has 6 runs a side. Those of which compare does
-not know yet whether they changed have more: up to 9, 14, 20 and 30 of them
-(--max-repeats). All these looks together are wrong as rarely as one would be.
+Programs need no sweep file. Each quoted text is a program with its arguments.
+It is started without a shell; with --shell, sh runs it. A Python file
+(bench.py, bench.py:name) or a model (net.onnx) works as well. {n} is replaced
+by each value of -P n=1,2,4 or -P n=1..8. The first program is the baseline of
+the others. --print-sweep prints the sweep file that the command line stands
+for.
 
---schema prints a JSON Schema of sweep files, with every key. An editor that
-knows it completes keys and marks typos.
+Each run is a process tree of its own. Progress goes to standard error, the
+summary to standard output.
 
-What a point runs and is not there (an interpreter, a module, a file, a class or
-function, a model, a program) ends the command before the first run, with exit
-status 2; --dry-run says it too. What a build makes is looked for after it.
+If you interrupt a sweep, finished runs stay stored, and the same command
+continues where it stopped. It skips runs that an unfinished session made with
+the same code, configuration, machine and versions. Programs on the command line
+and both sides of --against always start anew, because measurements of different
+days are not comparable.
 
-The lines of runs and the table at the end show each point's primary metric, or
-those that --metric names side by side. For programs these are metric.NAME, the
-median, and metric.NAME.unit, behind the other columns. All metrics are stored,
-whichever are shown. metric.NAME is also how --metric names one that only the
-benchmark knows.
+--against REF measures the working tree and commit REF alternately, in one
+session. With --until-conclusive, each point first gets 6 runs per side. Points
+that compare cannot decide yet get more: up to 9, 14, 20 and 30 (--max-repeats).
+The error rate of all these looks together is that of a single one.
 
-On a terminal progress is a view that is redrawn, and failures stay; elsewhere
-it is one line a run. With --format jsonl it is one JSON object a line, whose
-"event" is session, plan, waiting, build, reference, run, look or end; what is
-not known is null.`,
+If something that a point needs is missing (an interpreter, module, file,
+function, model or program), the command ends before the first run with exit
+status 2. --dry-run reports it too. Files made by a build are checked after the
+build.
+
+Progress lines and the summary show each point's primary metric, or the metrics
+that --metric names, side by side. All metrics are stored in either case.
+metric.NAME names a metric that only your benchmark knows. Formats for programs
+append the columns metric.NAME (the median) and metric.NAME.unit.
+
+On a terminal, progress is a view that is redrawn, and failures stay visible.
+Elsewhere it is one line per run. With --format jsonl it is one JSON object per
+line, whose "event" is session, plan, waiting, build, reference, run, look or
+end. Unknown values are null.
+
+--schema prints a JSON Schema of sweep files with every key. Editors use it to
+complete keys and to mark typos.`,
 		Example: `  neurolens bench 'sort -n big.txt' 'sort big.txt'
   neurolens bench 'sleep 0.{n}' -P n=1..3
   neurolens bench fixtures/sweeps/quickstart.yaml
   neurolens bench sweep.yaml --repeats 5 -P batch_size=1,2 --tag note=try
   neurolens bench sweep.yaml --metric latency,peak_memory
   neurolens bench sweep.yaml --against main
-  neurolens bench sweep.yaml --against main --until-settled
+  neurolens bench sweep.yaml --against main --until-conclusive
   neurolens bench --schema > sweep.schema.json`,
 		Args: cobra.ArbitraryArgs, // see source
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -96,7 +104,7 @@ not known is null.`,
 // printSweepSchema prints what an editor needs to know of sweep files.
 func printSweepSchema(a *app, args []string) error {
 	if len(args) > 0 {
-		return usageErrorf("bench: --schema is of every sweep file: want none, got %s", args[0])
+		return usageErrorf("bench: --schema describes all sweep files: want no argument, got %s", args[0])
 	}
 	text, err := sweep.JSONSchema()
 	if err == nil {
@@ -269,7 +277,7 @@ func (b *bench) run() error {
 		fmt.Fprintf(b.stderr, "stopped after --max-time: %d of %s are left; %s\n", result.Left, term.Count(len(result.Plan.Launches), "run"), goesOn)
 	}
 	if err == nil && b.cmd.Context().Err() != nil && b.flags.against == "" {
-		fmt.Fprintf(b.stderr, "interrupted: what finished is stored; %s\n", goesOn)
+		fmt.Fprintf(b.stderr, "interrupted: finished runs are stored; %s\n", goesOn)
 	}
 	s := measuring.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: progress.Elapsed(), Result: result, Metrics: b.metrics, Against: b.flags.against != ""}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {

@@ -26,7 +26,7 @@ type benchFlags struct {
 	facts        []string
 	targets      []string
 	against      string
-	settled      bool
+	conclusive   bool
 	rerun        string
 	out          layouts.Flags
 	dryRun       bool
@@ -42,18 +42,18 @@ type benchFlags struct {
 func (f *benchFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.defineRuns(cmd)
-	flags.StringVar(&f.config, "config", "", "the sweep `FILE`, as another spelling")
-	flags.BoolVar(&f.printSweep, "print-sweep", false, "print the sweep file that the line stands for, and run nothing")
+	flags.StringVar(&f.config, "config", "", "same as the argument SWEEP.yaml: the sweep `FILE`")
+	flags.BoolVar(&f.printSweep, "print-sweep", false, "print the sweep file that the command line stands for; run nothing")
 	flags.BoolVar(&f.schema, "schema", false, "print the JSON Schema of sweep files, for editors")
-	flags.StringVar(&f.against, "against", "", "measure the working tree against commit `REF`, side by side")
-	flags.BoolVar(&f.settled, "until-settled", false, "with --against: more runs of each point until the sides are told apart")
+	flags.StringVar(&f.against, "against", "", "compare the working tree with commit `REF`, measured alternately")
+	flags.BoolVar(&f.conclusive, "until-conclusive", false, "with --against: repeat each point until it has a verdict")
 
-	metricFlag(cmd, &f.metrics, "show metrics `NAMES` (default: the primary one)")
-	flags.StringVar(&f.rerun, "rerun", "", "run again what is there: `failed` or all")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show every run and why it would run; run nothing")
-	flags.DurationVar(&f.maxTime, "max-time", 0, "launch nothing more after `TIME`")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say which files run, and why discover left others")
-	flags.BoolVar(&f.noSkipAfter, "no-skip-after-oom", false, "run larger points although one ran out of memory")
+	metricFlag(cmd, &f.metrics, "show metrics `NAMES` (default: the primary metric)")
+	flags.StringVar(&f.rerun, "rerun", "", "measure stored runs again: `failed` or all")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "list every run and why it would run; run nothing")
+	flags.DurationVar(&f.maxTime, "max-time", 0, "start no more runs after `TIME`")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say which files run, and why discover skipped others")
+	flags.BoolVar(&f.noSkipAfter, "no-skip-after-oom", false, "run larger points even after one ran out of memory")
 	f.out.DefineSession(cmd)
 }
 
@@ -65,16 +65,16 @@ func (f *benchFlags) defineRuns(cmd *cobra.Command, without ...string) {
 			defineKey(cmd, k)
 		}
 	}
-	flags.StringArrayVarP(&f.params, "param", "P", nil, "`AXIS=VALUE`[,VALUE...] replaces or adds an axis")
-	flags.StringSliceVar(&f.presets, "preset", nil, "with the settings that the sweep has under the preset `NAME`; repeatable")
-	flags.BoolVar(&f.noProfile, "no-profile", false, "no profilers, whatever the sweep says")
-	flags.BoolVar(&f.quick, "quick", false, "--preset quick")
-	flags.StringArrayVar(&f.set, "set", nil, "`KEY=VALUE` in place of any key of the sweep, as timeouts.measure=1m; repeatable")
-	flags.StringArrayVar(&f.facts, "fact", nil, "`NAME=VALUE` of a fact for expressions, in place of this machine's; repeatable")
+	flags.StringArrayVarP(&f.params, "param", "P", nil, "replace or add an axis: `AXIS=VALUE`[,VALUE...]")
+	flags.StringSliceVar(&f.presets, "preset", nil, "use the settings of the sweep's preset `NAME`; repeatable")
+	flags.BoolVar(&f.noProfile, "no-profile", false, "run no profilers, even if the sweep names some")
+	flags.BoolVar(&f.quick, "quick", false, "same as --preset quick")
+	flags.StringArrayVar(&f.set, "set", nil, "replace any key of the sweep: `KEY=VALUE`, as timeouts.measure=1m; repeatable")
+	flags.StringArrayVar(&f.facts, "fact", nil, "in expressions, use `NAME=VALUE` instead of this machine's fact; repeatable")
 	completeFacts(cmd)
-	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
-	flags.StringSliceVar(&f.targets, "targets", nil, "only points that a `GLOB` of SUITE[:BENCHMARK[:VARIANT]] or BENCHMARK matches")
-	flags.BoolVar(&f.wait, "wait", false, "wait for a device that another session measures")
+	flags.StringArrayVar(&f.tags, "tag", nil, "store the tag `KEY=VALUE` with every run; repeatable")
+	flags.StringSliceVar(&f.targets, "targets", nil, "run only points that match `GLOB`: SUITE[:BENCHMARK[:VARIANT]] or BENCHMARK")
+	flags.BoolVar(&f.wait, "wait", false, "if another session uses the device, wait for it")
 }
 
 // defineKey defines the option that goes before a key of the sweep file.
@@ -122,7 +122,7 @@ func givenKeys(cmd *cobra.Command) map[string]string {
 
 // overrides are the settings of the command line that were given.
 func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
-	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Against: f.against != "", UntilSettled: f.settled, Defaults: a.project.Sweep(cmd.Name())}
+	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Against: f.against != "", UntilSettled: f.conclusive, Defaults: a.project.Sweep(cmd.Name())}
 	if o.Presets, o.Set = f.presets, f.set; f.quick {
 		o.Presets = append([]string{"quick"}, o.Presets...)
 	}
@@ -130,14 +130,14 @@ func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, err
 		o.Given["profile"] = ""
 	}
 	changed := cmd.Flags().Changed
-	if f.settled {
+	if f.conclusive {
 		switch {
 		case f.against == "":
-			return o, usageErrorf("--until-settled: want --against REF too: it is two sides that are told apart")
+			return o, usageErrorf("--until-conclusive: want --against REF too, as it compares two sides")
 		case changed("repeats"):
-			return o, usageErrorf("--until-settled finds out how many runs it takes, --repeats says it: want one of them")
+			return o, usageErrorf("--until-conclusive and --repeats both set the number of runs: want one of them")
 		case changed("rel-error"):
-			return o, usageErrorf("--until-settled and --rel-error both say when there are enough runs: want one of them")
+			return o, usageErrorf("--until-conclusive and --rel-error both decide when to stop: want one of them")
 		}
 	}
 	var err error

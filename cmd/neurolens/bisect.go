@@ -43,30 +43,30 @@ func newBisectCommand(a *app) *cobra.Command {
 	runs, f := benchFlags{}, bisectFlags{}
 	cmd := &cobra.Command{
 		Use:   "bisect GOOD BAD SWEEP.yaml",
-		Short: "Find the commit that changed a point",
-		Long: `Find the commit between GOOD and BAD that changed a point. Each step measures
-one commit and GOOD side by side in one session, as bench --against does, each
-in a working tree of its own: yours, HEAD and refs are not touched. The sweep
-file is the one that you have now; what it runs comes from each commit.
+		Short: "Find the commit that made a benchmark slower or faster",
+		Long: `Find the commit between GOOD and BAD that made a benchmark slower or faster.
+Each step measures one commit and GOOD alternately in one session, each in a
+working tree of its own. Your working tree, HEAD and refs are not touched. The
+sweep file is your current one; the code that it runs comes from each commit.
 
-The first step compares BAD with GOOD. The point that differs most surely is
-bisected; -P and --targets choose another. Then each tested commit is like GOOD
-(its change is less than half of that of BAD) or like BAD. A step adds blocks, a
-run of each side, until the interval of the change excludes that half. At most
-5 % of searches name a wrong commit: this chance is shared out over all steps
-and all looks at each. A change that came bit by bit is found where it passes
-the half.
+The first step compares BAD with GOOD and picks the point with the clearest
+difference. -P and --targets choose another point. After that, a tested commit
+counts as BAD if its change is at least half of the change of BAD, and else as
+GOOD. A step adds blocks (one run of each side) until the confidence interval of
+the change excludes that half. At most 5 % of searches name a wrong commit: this
+error rate is shared among all steps and all looks. If a change came gradually,
+the commit that passes the half is found.
 
-A commit is skipped, and one near it tried, if its build or all its runs fail,
-the point is not there, or --max-blocks do not decide. If only skipped commits
-are left, the answer names all candidates.
+A commit is skipped, and a commit near it tried, if its build fails, all its
+runs fail, it lacks the point, or --max-blocks runs do not decide. If only
+skipped commits are left, all candidates are named.
 
-What was decided is in a log, whose path is printed, in the form of git bisect
-log. The same command typed again goes on from there: steps that were decided
-are not measured again. Take out lines, or the file, to measure them again.
+All decisions are written to a log in the format of git bisect log. Its path is
+printed. The same command continues from the log and does not measure decided
+steps again. To measure a step again, delete its lines, or the whole file.
 
-Exit status: 0 the commit was found; 2 for input that makes no sense; 3 several
-candidates are left, or GOOD and BAD are not known to differ; 4 one of them
+Exit status: 0 the commit was found; 2 the input makes no sense; 3 several
+candidates are left, or GOOD and BAD are not known to differ; 4 GOOD or BAD
 cannot be measured.`,
 		Example: `  neurolens bisect v1.4 main sweep.yaml
   neurolens bisect 3f9c1d2 HEAD sweep.yaml -P batch_size=16 --metric peak_memory`,
@@ -81,11 +81,11 @@ cannot be measured.`,
 	}
 	runs.defineRuns(cmd, "profile", "repeats", "rel_error", "max_repeats", "order") // bisect decides these
 	flags := cmd.Flags()
-	oneMetricFlag(cmd, &f.metric, "bisect metric `NAME` (default: the primary one)")
-	flags.StringVar(&f.threshold, "threshold", "", "least change between GOOD and BAD: `5%`, 3ms (2%)")
-	flags.IntVar(&f.maxBlocks, "max-blocks", defaultMaxBlocks, "at most `N` runs of each side in a step")
-	flags.BoolVar(&f.firstParent, "first-parent", false, "leave out the commits that merges brought in")
-	flags.StringVar(&f.log, "log", "", "the `FILE` of what was decided (default: in your cache)")
+	oneMetricFlag(cmd, &f.metric, "bisect the metric `NAME` (default: the primary metric)")
+	flags.StringVar(&f.threshold, "threshold", "", "smallest change that counts: `5%`, 3ms (default: 2%)")
+	flags.IntVar(&f.maxBlocks, "max-blocks", defaultMaxBlocks, "at most `N` runs per side in a step")
+	flags.BoolVar(&f.firstParent, "first-parent", false, "ignore commits that merges brought in")
+	flags.StringVar(&f.log, "log", "", "write decisions to `FILE` (default: in your cache)")
 	return cmd
 }
 
@@ -200,7 +200,7 @@ func (b *bisector) run() error {
 	case errors.Is(err, bisect.ErrContradiction):
 		return usageErrorf("%s: %w", b.log.Path, err)
 	case errors.Is(err, errInterrupted):
-		fmt.Fprintln(b.stderr, "interrupted: what finished is stored; the same command goes on")
+		fmt.Fprintln(b.stderr, "interrupted: finished runs are stored; the same command continues")
 		return context.Canceled
 	case err != nil:
 		return err

@@ -65,7 +65,7 @@ func TestBisect(t *testing.T) {
 		}
 	}
 	_ = stopped.Wait()
-	if code := stopped.ProcessState.ExitCode(); code != 130 || !strings.Contains(said.String(), "the same command goes on\n") {
+	if code := stopped.ProcessState.ExitCode(); code != 130 || !strings.Contains(said.String(), "the same command continues\n") {
 		t.Fatalf("exit %d\n%s%s", code, said.String(), stopped.stdout.String())
 	}
 	checkNoSides(t, dir, cache)
@@ -76,7 +76,7 @@ func TestBisect(t *testing.T) {
 		t.Errorf("exit %d, want %d", code, exitInconclusive)
 	}
 	for _, want := range []string{
-		": goes on after 1 step\n", `step 2 of about `, `: skipped: sweep.yaml:2: build sh -n work.sh: exit status 2`,
+		": continues after 1 step\n", `step 2 of about `, `: skipped: sweep.yaml:2: build sh -n work.sh: exit status 2`,
 	} {
 		if !strings.Contains(again.stderr.String(), want) {
 			t.Errorf("want %q in\n%s", want, again.stderr.String())

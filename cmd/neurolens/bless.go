@@ -17,17 +17,18 @@ func newBlessCommand(a *app) *cobra.Command {
 	var metrics []string
 	cmd := &cobra.Command{
 		Use:   "bless SELECTION NAME | bless [SELECTION] --to FILE",
-		Short: "Make runs a baseline: a name for them, or a file",
-		Long: `Make runs the baseline NAME: filters select them with baseline=NAME. A name
-stands for the runs that were blessed last.
+		Short: "Make runs a baseline, under a name or in a file",
+		Long: `Make runs the baseline NAME. Later, the filter baseline=NAME selects them. If
+NAME is used again, it stands for the runs that were blessed last.
 
-With --to, write what the points of one session took (default: session=last)
-into FILE, for 'compare FILE session=last': location, interval and the location
-of each run, with the session, commit, machine and versions that they are of. A
-point that FILE has on that machine is replaced as a whole, all others stay, so
-that one file serves many machines. Runs that failed are refused. The same runs
-give the same text: keep FILE in the repository and review its changes.
-{machine} in the name of FILE is the machine (docs/baselines.md).
+With --to, write the points of one session (default: session=last) into FILE,
+for 'compare FILE session=last'. FILE holds the location and interval of each
+point, the location of each run, and the session, commit, machine and versions.
+Points that FILE already has for that machine are replaced; all others stay, so
+one file can serve many machines. Failed runs are refused. The same runs always
+give the same text, so you can keep FILE in the repository and review its
+changes. {machine} in the name of FILE is replaced by the machine
+(docs/baselines.md).
 ` + selectionHelp,
 		Example: `  neurolens bless session=last release-1.4
   neurolens bless --to baseline.json
@@ -43,13 +44,13 @@ give the same text: keep FILE in the repository and review its changes.
 			case args[1] == "":
 				return usageErrorf("bless: the name is empty")
 			case len(metrics) > 0:
-				return usageErrorf("bless: --metric is of --to")
+				return usageErrorf("bless: --metric needs --to FILE")
 			}
 			return annotate(a, cmd, annotation{selection: args[0], events: []ingest.Annotation{{Kind: schema.EventBless, Key: args[1]}}})
 		},
 	}
-	cmd.Flags().StringVar(&file, "to", "", "write the points of one session into `FILE`")
-	metricFlag(cmd, &metrics, "with --to, write the metrics `NAMES` (default: the primary one)")
+	cmd.Flags().StringVar(&file, "to", "", "write the points of one session to `FILE`")
+	metricFlag(cmd, &metrics, "with --to, write metrics `NAMES` (default: the primary metric)")
 	return cmd
 }
 

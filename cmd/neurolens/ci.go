@@ -15,7 +15,8 @@ import (
 func newCICommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ci",
-		Short: "Have a CI system measure each change",
+		Short: "Set up a CI system to measure each change",
+		Long:  `Set up a CI system to measure each change. neurolens ci init writes the files.`,
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -23,16 +24,18 @@ func newCICommand(a *app) *cobra.Command {
 	force := false
 	init := &cobra.Command{
 		Use:   "init " + strings.Join(workflow.Systems(), "|"),
-		Short: "Write a workflow that measures each change",
-		Long: `Write the files that have a CI system measure each change against its base:
-ci/neurolens.sh, which does the work anywhere, and what calls it: a workflow of
-GitHub, .gitlab-ci.yml, a Jenkinsfile, or, with plain, nothing. Their heads say
-what to edit. A file that is there is not replaced without --force.
+		Short: "Write a CI workflow that measures each change",
+		Long: `Write the files that let a CI system measure each change against its base.
+ci/neurolens.sh does the work on any system. The second file calls it: a GitHub
+workflow, .gitlab-ci.yml or a Jenkinsfile; plain writes no second file. The
+comments at the top of each file say what to edit. An existing file is replaced
+only with --force.
 
-A pull request gets one comment that is kept up to date, main one issue for a
-regression, which is closed when it is gone. Runs of main and develop are kept
-(--history): in the cache of the CI system, in its artifacts, in the branch
-neurolens-history, or in a folder that all machines share (docs/ci.md).`,
+A pull request gets one comment, which later runs update. A regression on main
+opens an issue, which is closed when the regression is gone. Runs of main and
+develop are kept for history (--history): in the cache or the artifacts of the
+CI system, in the branch neurolens-history, or in a folder that all machines
+share (docs/ci.md).`,
 		Example: `  neurolens ci init github --sweep bench/sweep.yaml
   neurolens ci init jenkins --history /mnt/share/neurolens`,
 		Args: arguments(1, 1, "one of "+strings.Join(workflow.Systems(), ", ")),
@@ -59,9 +62,9 @@ neurolens-history, or in a folder that all machines share (docs/ci.md).`,
 		},
 	}
 	flags := init.Flags()
-	flags.StringVar(&o.Sweep, "sweep", "sweep.yaml", "the sweep `FILE`, from the root of the repository")
-	flags.StringVar(&o.History, "history", "cache", "keep runs in `PLACE`: cache, artifact, branch, none or a folder")
-	flags.BoolVar(&force, "force", false, "replace files that are there")
+	flags.StringVar(&o.Sweep, "sweep", "sweep.yaml", "the sweep `FILE`, relative to the root of the repository")
+	flags.StringVar(&o.History, "history", "cache", "keep earlier runs in `PLACE`: cache, artifact, branch, none or a folder")
+	flags.BoolVar(&force, "force", false, "replace existing files")
 	completion.Words(init, "history", workflow.Histories())
 	init.ValidArgs = workflow.Systems()
 	cmd.AddCommand(init)

@@ -131,7 +131,7 @@ func TestCIScript(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
 	c := newCI(t, "plain")
-	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "there is no commit to compare with: the sweep is measured alone") {
+	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "there is no commit to compare with: only the sweep is measured") {
 		t.Errorf("a first commit ends with %d:\n%s", code, output)
 	}
 	write(t, c.dir, "notes.txt", "nothing\n")
@@ -282,7 +282,7 @@ func TestCIHistory(t *testing.T) {
 	if code, output := other.call(t, "run", "SAVE=1", "HISTORY="+share); code != 0 || !strings.HasSuffix(runs(share), ",1") {
 		t.Errorf("a folder ends with %d and has %s:\n%s", code, runs(share), output)
 	}
-	if code, output := other.call(t, "run", "SAVE=1", "HISTORY=/proc/no/folder"); code != 0 || !strings.Contains(output, "the history was not kept") {
+	if code, output := other.call(t, "run", "SAVE=1", "HISTORY=/proc/no/folder"); code != 0 || !strings.Contains(output, "the runs were not added to the history") {
 		t.Errorf("a folder that cannot be made ends with %d:\n%s", code, output)
 	}
 }
@@ -434,14 +434,14 @@ func TestCILint(t *testing.T) {
 	}
 }
 
-// TestCINothingMeasured: where no run measured anything, on either side, CI fails. A base commit that does not exist is named in a warning.
+// TestCINothingMeasured: where no run was measured successfully, on either side, CI fails. A base commit that does not exist is named in a warning.
 func TestCINothingMeasured(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
 	c := newCI(t, "plain")
 	write(t, c.dir, "work.sh", "exit 3\n")
 	commit(t, c.dir)
-	if code, output := c.call(t, "run", "BASE=HEAD"); code != 4 || !strings.Contains(output, "no run measured anything") {
+	if code, output := c.call(t, "run", "BASE=HEAD"); code != 4 || !strings.Contains(output, "no run was measured successfully") {
 		t.Errorf("it ends with %d:\n%s", code, output)
 	}
 	if code, output := c.call(t, "run", "BASE=mian"); code != 1 || !strings.Contains(output, "BASE=mian is no commit of this clone") {

@@ -28,39 +28,49 @@ func newCompareCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare BASE [HEAD]",
 		Short: "Compare two selections of runs, point by point",
-		Long: `Compare two selections of runs, point by point. BASE and HEAD are filters, each
-one argument: session=last~1, commit=9f3c1d2, baseline=NAME, 'variant=a dim=64'.
-Without HEAD the two sides of sessions of bench --against are compared; in a
-filter that names no side, such a session stands for its newer side.
+		Long: `Compare two selections of runs, point by point, to see which points got slower
+or faster. BASE and HEAD are filters, each in one argument: session=last~1,
+commit=9f3c1d2, baseline=NAME, 'variant=a dim=64'.
 
-A side may also be a file that ingest reads, which is not stored: a path, or
-file:PATH; git:REF:PATH is the file of a commit. A filter may follow. Earlier
-sessions are those of the store. Where a file does not say the machine, there is
-no verdict (docs/baselines.md).
+Without HEAD, the two sides of sessions of bench --against are compared. If a
+filter names no side, it stands for the newer side of such a session.
 
-The run is what is repeated: a difference is called one where it is larger than
-what runs differ by, beyond chance among all points, and at least --threshold.
-Different sessions, or sides far apart in one, need 7 earlier ones of the same
-point on the same machine, about as far apart, to know what sessions differ by.
-There is no verdict where one side ran before the other in a session, as a
-machine that drifts would look the same, nor between different machines.
+Two points are paired when all their axes are equal. Axes that are constant on
+each side but differ between the sides are ignored, so compare backend=torch
+backend=onnxrt pairs each torch point with its onnxrt counterpart.
 
-Of different sessions points are also judged relative to what all of them share
-(RELATIVE), as a machine that was slower moves all points and code few: to the
-points that the sweep names as controls, else to the middle of 8 or more.
+Either side may be a result file that ingest can read: a path, file:PATH, or
+git:REF:PATH for the file in a commit. It is not stored. A filter may follow it
+in the same argument. Earlier sessions are taken from the store. If a file does
+not say the machine, its points get no verdict (docs/baselines.md).
 
-Of several metrics (--metric) each is judged in its own direction, and corrected
-over its points by itself, with --gate over those of all. A table has a row for
-a point, in a terminal that is too narrow for that one for each metric of it.
+How a verdict is made: the run is the replicate. A point counts as changed if
+its change is statistically significant (false discovery rate 5 % over all
+points) and at least --threshold. If the sides are different sessions, or far
+apart in time, a verdict needs 7 earlier sessions of the point on the same
+machine, spread over a similar time span. They show how much sessions differ
+without any change. Different machines get no verdict. Neither does a session in
+which one side ran entirely before the other, because drift of the machine would
+look the same.
 
-CHANGE is the middle of the differences between runs of both sides (Hodges and
-Lehmann), which need not be that of the middles.
+Between sessions, RELATIVE is the change of a point relative to what all points
+share. A slower machine moves all points, a code change usually few. The
+reference is the control points of the sweep, or else the median of at least 8
+points.
 
-With --gate the exit status is 1 for a regression, also of a point that is gone
-or fails more often beyond chance; 3 where a point is not settled (fewer than 5
-runs a side, too much noise, a failure that may be chance); else 0. With
---gate=regression points that are not settled are only counted in the last line:
-the exit status is 1 for a regression, else 0.`,
+CHANGE is the Hodges-Lehmann estimate: the median of the pairwise differences
+between the runs of both sides. It can differ slightly from the difference of
+the two medians.
+
+With several metrics (--metric), each is judged in its own direction and
+corrected over its own points; --gate corrects over all of them. A table has one
+row per point, or one row per metric of a point on a narrow terminal.
+
+--gate is for CI. Measure at least 6 repeats. Exit status 0: no regression. 1: a
+point regressed, disappeared, or fails significantly more often. 3:
+inconclusive, because a side has fewer than 5 runs, there is too much noise, or
+failures may be chance. With --gate=regression, inconclusive points are only
+counted in the last line, and the exit status is 1 or 0.`,
 		Example: `  neurolens compare session=last~1 session=last
   neurolens compare backend=torch backend=onnxrt --by batch_size
   neurolens compare --gate session=last
@@ -72,9 +82,9 @@ the exit status is 1 for a regression, else 0.`,
 	}
 	flags := cmd.Flags()
 	f.Define(cmd)
-	flags.StringSliceVar(&f.by, "by", nil, "one line for each group of points of equal `KEYS`")
+	flags.StringSliceVar(&f.by, "by", nil, "print one line per group of points with equal `KEYS`")
 	f.gate.Register(cmd)
-	flags.BoolVar(&f.all, "all", false, "show every point in a table")
+	flags.BoolVar(&f.all, "all", false, "show all points in a table")
 	return cmd
 }
 

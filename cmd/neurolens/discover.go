@@ -19,26 +19,28 @@ func newDiscoverCommand(a *app) *cobra.Command {
 	var s screens.Search
 	cmd := &cobra.Command{
 		Use:   "discover DIR",
-		Short: "List the benchmarks that are in a folder",
-		Long: `List the benchmarks that a rule finds in a folder. Nothing is executed: Python
-files are read as text. The rule pairs finds ch*/baseline_X with its
-optimized_X and optimized_X_TECHNIQUE, in Python and CUDA; kernels finds the
-Python files in kernels, src/kernels and other usual folders, with their
-bench.yaml. Without --rule both are tried. Trees of pytest-benchmark, asv and
-Google Benchmark are named with the command that runs them.
+		Short: "List the benchmarks in a folder",
+		Long: `List the benchmarks in a folder, to see what bench could run. Nothing is
+executed: Python files are read as text.
 
---json is the manifest: a row for each variant of a benchmark, and for each
-tree of a tool.`,
+The rule pairs finds ch*/baseline_X with its optimized_X and
+optimized_X_TECHNIQUE, in Python and CUDA. The rule kernels finds the Python
+files in kernels, src/kernels and other usual folders, with their bench.yaml.
+Without --rule both are tried. For trees of pytest-benchmark, asv and Google
+Benchmark, the command that runs them is printed.
+
+--json prints the manifest: one row for each variant of a benchmark, and one for
+each tree of a tool.`,
 		Example: `  neurolens discover .
   neurolens discover . --rule kernels --in lib/kernels -v
   neurolens discover . --json >kernel_manifest.json`,
 		Args: arguments(1, 1, "a folder"),
 		RunE: func(_ *cobra.Command, args []string) error { return runDiscover(a, args[0], rule, s) },
 	}
-	cmd.Flags().StringVar(&rule, "rule", "", "find by one `RULE`: pairs or kernels")
-	cmd.Flags().StringSliceVar(&s.Folders, "in", nil, "look into `FOLDER` of DIR instead of the usual ones; repeatable")
-	cmd.Flags().BoolVarP(&s.All, "verbose", "v", false, "list every other file too, with the reason why it was not taken")
-	completion.Words(cmd, "rule", []cobra.Completion{"pairs\ta baseline and its optimizations", "kernels\tPython files of usual folders"})
+	cmd.Flags().StringVar(&rule, "rule", "", "use one `RULE` alone: pairs or kernels")
+	cmd.Flags().StringSliceVar(&s.Folders, "in", nil, "look in `FOLDER` of DIR instead of the usual ones; repeatable")
+	cmd.Flags().BoolVarP(&s.All, "verbose", "v", false, "list skipped files too, each with the reason")
+	completion.Words(cmd, "rule", []cobra.Completion{"pairs\ta baseline and its optimizations", "kernels\tPython files in usual folders"})
 	return cmd
 }
 

@@ -12,13 +12,14 @@ import (
 func newDoctorCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what on this machine makes measurements bad",
-		Long: `Check what on this machine makes measurements bad: what was seen, what it does
-to measurements, and a command against it, on a line of its own, to paste into a
-shell. Where no command helps, it says what does. Nothing is changed. What is
-not known is not taken for fine.
+		Short: "Find settings of this machine that disturb measurements",
+		Long: `Check this machine for settings that disturb measurements, and print how to fix
+each. Each finding has the observed value, its effect on measurements, and a
+command on a line of its own, to paste into a shell. If no command helps, it
+says what does. Nothing is changed. A setting that cannot be read is listed as
+unknown.
 
-Advice is no failure: the exit status is 0.`,
+The exit status is 0, also if there are findings.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(a, cmd) },
 	}

@@ -16,21 +16,23 @@ func newEnvCommand(a *app) *cobra.Command {
 	var redact, facts bool
 	cmd := &cobra.Command{
 		Use:   "env",
-		Short: "Print what bench would store about this machine",
-		Long: `Print the manifest of this machine's environment as bench stores it with every
-run: each fact with its value, or the reason why it is not known. --redact hides
-what tells whose machine it is (names, ids, addresses, the kernel's command
-line), to show the rest to anybody; what bench stores stays as it is.
+		Short: "Print what bench stores about this machine",
+		Long: `Print the environment of this machine as bench stores it with every run: each
+fact with its value, or the reason why it is unknown. With --redact, values that
+identify the machine or its owner are hidden (names, ids, addresses, the kernel
+command line), so that you can show the rest to anyone. It does not affect what
+bench stores.
 
 --facts prints the facts that expressions in sweep files may use, such as
-gpu.memory, with their values here. bench --fact NAME=VALUE gives them others.`,
+gpu.memory, with their values on this machine. bench --fact NAME=VALUE overrides
+one.`,
 		Example: `  neurolens env
   neurolens env --facts --format json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runEnv(a, cmd, redact, facts) },
 	}
-	cmd.Flags().BoolVar(&facts, "facts", false, "the facts that expressions in sweep files may use")
-	cmd.Flags().BoolVar(&redact, "redact", false, "hide what tells whose machine it is")
+	cmd.Flags().BoolVar(&facts, "facts", false, "print the facts that expressions in sweep files may use")
+	cmd.Flags().BoolVar(&redact, "redact", false, "hide values that identify the machine or its owner")
 	return cmd
 }
 

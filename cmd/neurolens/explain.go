@@ -26,41 +26,41 @@ func newExplainCommand(a *app) *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{
 		Use:   "explain BASE [HEAD]",
-		Short: "What else differs where a point differs, ranked",
+		Short: "Rank what else differs at a point that changed",
 		Long: `Take the point that differs most between two selections of runs, and list what
-else differs there: facts that only the slow runs of a side have, hardware,
-clocks, operators of profiled runs, code, configuration, environment, warnings,
-other metrics and stages. What is most likely to matter comes first. That it
-came with the difference does not make it the cause. Metrics and stages are
-called changed at a false discovery rate of 5 % over all of them
+else differs there, most likely causes first: facts that only slow runs have,
+hardware, clocks, operators of profiled runs, code, configuration, environment,
+warnings, other metrics and stages. These are correlations, not proven causes.
+Metrics and stages are called changed at a false discovery rate of 5 %
 (Benjamini-Hochberg).
 
 A contrast is a fact (environment, configuration, tag, block, clock, load) that
-some runs of a side have and others have not, and by which fast runs are told
-from slow ones: the runs of a side share all else. PART is how much of the
-difference between the sides it accounts for. A fact that is as frequent on both
-sides is called noise. The chance of any false contrast is at most 5 %, over all
-facts looked at (permutation tests, Westfall-Young). A fact that changes only
-between sessions is tested between sessions, and takes many of them. Measure
-about 10 runs a side or more: of fewer, no contrast stands out.
+some runs of a side have and others lack, and that separates fast runs from slow
+ones. Runs of one side have everything else in common. PART is the share of the
+difference between the sides that the fact accounts for. A fact that is equally
+frequent on both sides is called noise. The chance of any false contrast is at
+most 5 % over all facts (permutation tests, Westfall-Young). A fact that changes
+only between sessions is tested between sessions, which takes many of them.
+Measure 10 or more runs per side; with fewer, contrasts are not found.
 
-BASE and HEAD, which may be files, --metric, --threshold and --strict are those
-of compare. The point is the one that regressed most; where none did, the one
-that failed, changed or improved most; where nothing changed, that with the
-largest difference. To have another one explained, name it in BASE and HEAD:
-'session=last bs=4'. The exit status does not say whether anything changed.`,
+BASE, HEAD, --metric, --threshold and --strict are those of compare; BASE and
+HEAD may be files. The point is the one that regressed most. If none regressed,
+it is the one that failed, changed or improved most; if nothing changed, the one
+with the largest difference. To explain another point, name it in BASE and HEAD:
+'session=last bs=4'. The exit status does not depend on whether anything
+changed.`,
 		Example: `  neurolens explain session=last~1 session=last
   neurolens explain session=last --worst
   neurolens explain 'commit=9f3c1d2 bs=4' 'commit=4be77a1 bs=4' --metric energy`,
-		Args: arguments(1, 2, "BASE and HEAD, or one selection of two sides"),
+		Args: arguments(1, 2, "BASE and HEAD, or one selection that has two sides"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
-	oneMetricFlag(cmd, &f.metric, "explain a difference of metric `NAME` (default: the primary one)")
-	flags.StringArrayVar(&f.thresholds, "threshold", nil, "least change: `5%`, latency=10%, rmse=0.001; repeatable (2%)")
-	flags.BoolVar(&f.strict, "strict", false, "a change has to exceed the threshold beyond chance")
-	flags.BoolVar(&f.worst, "worst", false, "only a point that got worse: none where none did")
-	flags.BoolVar(&f.all, "all", false, "show every line in a table")
+	oneMetricFlag(cmd, &f.metric, "explain a difference of metric `NAME` (default: the primary metric)")
+	flags.StringArrayVar(&f.thresholds, "threshold", nil, "smallest change that counts: `5%`, latency=10%, rmse=0.001; repeatable (default: 2%)")
+	flags.BoolVar(&f.strict, "strict", false, "require a change to exceed the threshold significantly")
+	flags.BoolVar(&f.worst, "worst", false, "explain only a point that got worse; none if no point did")
+	flags.BoolVar(&f.all, "all", false, "show all lines in a table")
 	return cmd
 }
 

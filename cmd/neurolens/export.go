@@ -26,14 +26,15 @@ func newExportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export DEST|- [FILTER...]",
 		Short: "Write runs and samples as Parquet, Arrow, CSV or JSON lines",
-		Long: `Write the runs that match, and their samples, as files in the directory DEST, or
-one table to standard output (-). --format is parquet (the default), arrow (a
-stream on standard output, files in a directory), csv or jsonl. The directory
-gets runs, samples and, where there are any, ops; --table chooses one of runs,
-samples, samples_long, ops. As jsonl on standard output each line is a whole
-run, samples and operators included (--table whole), which ingest reads again.
-In csv a text that begins as a formula does gets an apostrophe before it, unless
---csv-raw is given.`,
+		Long: `Write the matching runs and their samples to files, for pandas, Spark or a
+spreadsheet. DEST is a folder, or - to write one table to standard output.
+
+--format is parquet (the default), arrow (files in a folder, a stream on
+standard output), csv or jsonl. A folder gets the tables runs and samples, and
+ops if any run has operators. --table chooses one of runs, samples, samples_long
+and ops. As jsonl on standard output, each line is a whole run with its samples
+and operators (--table whole), which ingest can read again. In csv, a text that
+begins like a formula gets a leading apostrophe, unless you add --csv-raw.`,
 		Example: `  neurolens export notebook/ suite=quickstart
   neurolens export - --format csv status=ok > runs.csv
   neurolens export - --format arrow --table samples | python3 load.py
@@ -53,8 +54,8 @@ In csv a text that begins as a formula does gets an apostrophe before it, unless
 			return runExport(a, cmd, o)
 		},
 	}
-	cmd.Flags().StringVar(&o.table, "table", "", "runs, samples, samples_long, ops or whole (with -: runs; jsonl: whole)")
-	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "replace files that exist")
+	cmd.Flags().StringVar(&o.table, "table", "", "write one `TABLE`: runs, samples, samples_long, ops or whole (default with -: runs; jsonl: whole)")
+	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "replace existing files")
 	return cmd
 }
 
@@ -62,7 +63,7 @@ In csv a text that begins as a formula does gets an apostrophe before it, unless
 func exportFormat(a *app) (export.Format, error) {
 	format := export.Format(a.format)
 	if a.json {
-		return "", usageErrorf("export: --json is one document; want --format jsonl")
+		return "", usageErrorf("export: --json would be one document: want --format jsonl")
 	}
 	switch format {
 	case "":
@@ -75,7 +76,7 @@ func exportFormat(a *app) (export.Format, error) {
 
 func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if o.dest == "-" && (o.format == export.Parquet || o.format == export.Arrow) && a.terminal {
-		return usageErrorf("export: %s does not belong on a terminal: give a directory, or redirect the output", o.format)
+		return usageErrorf("export: %s is binary, and standard output is a terminal: name a folder, or redirect the output", o.format)
 	}
 	_ = scratch.Sweep() // what it cannot remove is for the next one
 	db, err := a.open(cmd.Context(), a.readStores())

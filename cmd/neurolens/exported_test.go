@@ -50,7 +50,7 @@ type codeOfModule struct {
 	files    map[string][]*ast.File // by path of import
 	packages map[string]*types.Package
 	used     map[types.Object]bool // by another package
-	selected map[string]bool       // from a value whose type is not known, or by an interface
+	selected map[string]bool       // from a value whose type is unknown, or by an interface
 	reached  map[types.Type]bool
 }
 

@@ -33,31 +33,28 @@ func newHistoryCommand(a *app) *cobra.Command {
 	var f historyFlags
 	cmd := &cobra.Command{
 		Use:   "history [FILTER...]",
-		Short: "A metric over sessions, and where its level changed",
-		Long: `Show a metric over sessions, point by point and machine by machine, and where
-its level changed: by how much, between which commits, and what else was
-different from the session before, then and still in the last session of the new
-level. A session counts with the median of its runs; of the two sides of bench
---against the head counts.
+		Short: "Show a metric over sessions, and where its level changed",
+		Long: `Show a metric over sessions, for each point and machine, and where its level
+changed: by how much, between which commits, and what else changed with it and
+is still different in the last session. The value of a session is the median of
+its runs. For bench --against, the head counts.
 
-A change takes at least 3 sessions on either side and 8 in all, and 2 % of a
-metric that is compared by its ratio. A step that can be seen but may be chance,
-as the series wanders or is short, is unsettled. One or two sessions that are
-far off and then back are a spike, not a change. Where no change is found there
-may be one that is too small or too new to tell. --method otava finds the
-changes that Apache Otava finds.
+History needs at least 8 sessions of a point, with 3 or more on either side of a
+change, and a change of at least 2 %. Small or very recent changes may not be
+found. Inconclusive means that a step is visible but may be chance; more
+sessions decide it. One or two sessions that are far off are a spike, not a
+change. If a point has only failed lately, its row says for how many sessions.
 
-A series whose runs all failed in the sessions after its last value says so.
+--method otava finds the changes that Apache Otava finds. --since hides earlier
+sessions, but they still count for the level. --regressions lists only what got
+worse.
 
---since leaves out earlier sessions; they tell the level all the same. With
---regressions only what got worse is listed.
-
---gate is for a nightly job: the exit status is 1 if a series got worse within
-its newest sessions (--newest) and is still so, or has failed there since its
-last value; 3 if one is unsettled there, or none has 8 sessions; else 0. It asks
-for more than history does otherwise, so that in a year of looks, one a day, at
-most 5 % of the series that did not change are called changed. A series without
-a value or a failure in the newest sessions of all is not gated.`,
+--gate is for a nightly job. Exit status 1: a point got worse within its newest
+sessions (--newest) and still is, or only fails since. 3: a point is
+inconclusive there, or no point has 8 sessions. Else 0. --gate is stricter than
+history without it, because it looks every day: in a year of daily looks, at
+most 5 % of points without a change are called changed. A point that has neither
+values nor failures in the newest sessions is ignored.`,
 		Example: `  neurolens history benchmark=matmul
   neurolens history batch_size=16 --metric peak_memory
   neurolens history --regressions --since 7d
@@ -65,11 +62,11 @@ a value or a failure in the newest sessions of all is not gated.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runHistory(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
-	oneMetricFlag(cmd, &f.metric, "the metric `NAME` (default: the primary one)")
-	flags.StringVar(&f.since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
-	flags.StringVar(&f.method, "method", string(history.SBS), "find changes by `METHOD`: sbs or otava")
-	flags.BoolVar(&f.regressions, "regressions", false, "list only changes for the worse")
-	flags.IntVar(&f.newest, "newest", newestSessions, "with --gate: the newest `K` sessions of each series, at least 3")
+	oneMetricFlag(cmd, &f.metric, "show the metric `NAME` (default: the primary metric)")
+	flags.StringVar(&f.since, "since", "", "only sessions since `WHEN`: 12h, 7d, 2w ago, or a local time")
+	flags.StringVar(&f.method, "method", string(history.SBS), "find changes with `METHOD`: sbs or otava")
+	flags.BoolVar(&f.regressions, "regressions", false, "list only what got worse")
+	flags.IntVar(&f.newest, "newest", newestSessions, "with --gate: judge the newest `K` sessions of each point, at least 3")
 	f.gate.Register(cmd)
 	return cmd
 }
@@ -115,13 +112,13 @@ const leastNewest = 3
 func (f *historyFlags) gateRequest(req *history.Request, newest bool) error {
 	switch {
 	case f.gate == gate.Off && newest:
-		return usageErrorf("--newest: it is of --gate")
+		return usageErrorf("--newest: needs --gate")
 	case f.gate == gate.Off:
 		return nil
 	case f.newest < leastNewest:
-		return usageErrorf("--newest %d: want at least %d, as a change takes so many sessions", f.newest, leastNewest)
+		return usageErrorf("--newest %d: want at least %d, as a change needs that many sessions", f.newest, leastNewest)
 	case req.Method == history.Otava:
-		return usageErrorf("--gate: --method otava does not bound what chance finds; want %s", history.SBS)
+		return usageErrorf("--gate: --method otava does not limit false alarms: want %s", history.SBS)
 	}
 	req.Newest = f.newest
 	return nil

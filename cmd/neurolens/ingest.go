@@ -38,15 +38,18 @@ func newIngestCommand(a *app) *cobra.Command {
 	var f ingestFlags
 	cmd := &cobra.Command{
 		Use:   "ingest FILE|DIR|-...",
-		Short: "Store what result files of other tools say",
-		Long: `Read result files of other tools, recognised by their content, and store their
-runs: folders are walked, gzip and UTF-16 are understood. The same content is
-stored once, whenever and from wherever it is read. What cannot be understood is
-named and counted, the rest is stored, and the exit status is 4; as it is where
-nobody knows the format of a file that was named. --list-formats says what is
-read and what of it becomes a run. Any program can write the format jsonl, one
-run a line; --json-schema says how. A table of any layout is read with --from
-csv or jsonl and --map FILE, which says what its columns are.`,
+		Short: "Import result files of other benchmark tools",
+		Long: `Read result files of other benchmark tools, and store their runs. The format is
+recognised by content. Folders are searched; gzip and UTF-16 work. The same
+content is stored once, even if it is read again or from another path.
+
+What cannot be understood is listed and counted, and the rest is stored; the
+exit status is then 4. It is also 4 if the format of a named file is unknown.
+
+--list-formats lists the formats, and what becomes a run in each. Your own
+program can write the format jsonl, one run per line; --json-schema prints its
+schema. Any other table can be imported with --from csv or --from jsonl and a
+mapping file (--map), which says what each column is.`,
 		Example: `  neurolens ingest .benchmarks/ --tag branch=main
   hyperfine --export-json - 'sort big.txt' | neurolens ingest - --machine lab3
   neurolens ingest results.csv --from csv --map mapping.yaml --dry-run`,
@@ -54,15 +57,15 @@ csv or jsonl and --map FILE, which says what its columns are.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.from, "from", "", "read every file as `FORMAT`")
-	flags.StringVar(&f.mapping, "map", "", "`FILE` that says what columns of csv or jsonl are")
-	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
-	flags.StringArrayVarP(&f.params, "param", "P", nil, "`KEY=VALUE` that a file does not say: an axis of its runs; repeatable")
-	flags.StringVar(&f.fromPath, "param-from-path", "", "`REGEX` whose named groups, (?P<isl>[0-9]+), are such axes: of the path of each file in what was named")
-	flags.StringVar(&f.machine, "machine", "", "`NAME` of the machine, where a file says none")
-	flags.StringVar(&f.at, "at", "", "`WHEN` the runs began, where a file does not say it")
-	flags.StringVar(&f.zone, "tz", "", "`ZONE` of times that say none (Europe/Berlin, Local; default UTC, marked naive)")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show the runs, store nothing")
-	flags.BoolVar(&f.list, "list-formats", false, "list the formats")
+	flags.StringVar(&f.mapping, "map", "", "read the mapping `FILE`, which says what each column of csv or jsonl is")
+	flags.StringArrayVar(&f.tags, "tag", nil, "store the tag `KEY=VALUE` with every run; repeatable")
+	flags.StringArrayVarP(&f.params, "param", "P", nil, "add an axis that the file lacks to its runs: `KEY=VALUE`; repeatable")
+	flags.StringVar(&f.fromPath, "param-from-path", "", "add axes from the path of each file: named groups of `REGEX`, such as (?P<isl>[0-9]+)")
+	flags.StringVar(&f.machine, "machine", "", "machine `NAME`, for files that name none")
+	flags.StringVar(&f.at, "at", "", "start time `WHEN` of the runs, for files that have none")
+	flags.StringVar(&f.zone, "tz", "", "time `ZONE` of times without one: Europe/Berlin, Local (default: UTC, marked naive)")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show the runs; store nothing")
+	flags.BoolVar(&f.list, "list-formats", false, "list the formats that can be read")
 	flags.BoolVar(&f.schema, "json-schema", false, "print the JSON Schema of the format jsonl")
 	return cmd
 }
@@ -120,7 +123,7 @@ func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
 	}
 	sources = slices.DeleteFunc(sources, func(s foreign.Source) bool { return s.Store && in.writesInto(s.Name) })
 	if len(sources) == 0 {
-		return nil, usageErrorf("ingest: there is no file in these folders")
+		return nil, usageErrorf("ingest: these folders contain no files")
 	}
 	in.progress = screens.NewIngestProgress(sources, a.screen(), a.now)
 	in.reading = imports.New(sources, *o, in.progress)

@@ -22,31 +22,32 @@ func newLsCommand(a *app) *cobra.Command {
 	var f lsFlags
 	cmd := &cobra.Command{
 		Use:   "ls [FILTER...]",
-		Short: "List runs",
-		Long: `List runs, newest first. Runs without a time come last, in the order of the
-files that they were read from.
+		Short: "List stored runs",
+		Long: `List stored runs, newest first. Runs without a time come last, in the order of
+the files that they were read from. A table shows the newest 20; all other
+formats show all.
 
-A filter is words joined by AND: key=value, key!=value, key>=8, key~regex,
-key=1,8 for any of several, key=1..8, p99<1.5ms with a unit, tag.k=v, param.k=v,
-session=last, key=null; with "or", "not" and parentheses. A key that is no
-column is a parameter. peak_memory<1GiB or metric.accuracy>0.9 is of another
-metric. Quote words with < or > against the shell (docs/filters.md).
+A filter is a list of words, joined by AND: key=value, key!=value, key>=8,
+key~regex, key=1,8 for any of several, key=1..8, p99<1.5ms with a unit, tag.k=v,
+param.k=v, session=last, key=null. "or", "not" and parentheses work too. A key
+that is no column is a parameter of the sweep. peak_memory<1GiB and
+metric.accuracy>0.9 refer to other metrics. Quote words with < or > for the
+shell (docs/filters.md).
 
-With --by, one line a group of runs with equal values of these keys; with
---best, the point of the group with the best median. Failed runs are counted.
-Numbers are of ok runs, one median a run, then the median over a point's runs.
+--by prints one line per group of runs with equal values of the keys. --best
+shows the point with the best median, of each group or of all runs. Only ok runs
+count for numbers: the median of each run, then the median over the runs of a
+point. Failed runs are counted.
 
-The metric is each run's primary one unless --metric names others, of which --by
-and --best take one. With one, median, p99 and their like in filters and --sort
-are of it, else of the primary one; metric.NAME is of any. The metric stands
-above the table, or in it. Of several each has a column, in a terminal that is
-too narrow for that a row. For programs that is metric.NAME, the median or,
-where a file has no median, the mean, with metric.NAME.unit.
+The metric is the primary one of each run. --metric names others; --by and
+--best take one. With one --metric, median and p99 in filters and in --sort
+refer to it, and metric.NAME to any metric. The metric is named above the table
+or in it. Several metrics are columns, or rows if the terminal is too narrow.
+Formats for programs have metric.NAME (the median, or the mean if a file has no
+median) and metric.NAME.unit.
 
-With --like RUN, the profiled runs whose time goes into the same operators, of
-the same sizes: the 20 nearest, with what makes the distance (docs/likeness.md).
-
-A table shows the newest 20; every other format shows all.`,
+--like RUN lists the 20 profiled runs that spend their time in the most similar
+operators and sizes, with what differs (docs/likeness.md).`,
 		Example: `  neurolens ls 'batch_size>=2' precision=fp32 --since 7d --sort -p99
   neurolens ls 'p99<1.5ms' dim=64,128
   neurolens ls session=last --metric latency,peak_memory
@@ -68,22 +69,22 @@ A table shows the newest 20; every other format shows all.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.backend, "backend", "", "as backend=`NAME`")
-	flags.StringVar(&f.model, "model", "", "as model=`NAME`")
-	flags.StringVar(&f.gpu, "gpu", "", "as gpu_name=`NAME`")
-	flags.StringVar(&f.precision, "precision", "", "as precision=`NAME`")
-	flags.Int64Var(&f.batch, "batch", 0, "as batch_size=`N`")
-	flags.Int64Var(&f.seq, "seq", 0, "as seq_len=`N`")
-	flags.StringArrayVar(&f.tags, "tag", nil, "as tag.`KEY=VALUE`; repeatable")
-	flags.StringVar(&f.since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
-	flags.StringVar(&f.day, "day", "", "runs of one `DAY`, YYYY-MM-DD in UTC")
-	flags.StringSliceVar(&f.columns, "columns", nil, "columns `NAMES`, by name or head of the table; all")
-	flags.StringSliceVar(&f.sort, "sort", nil, "sort by `NAMES`; -p99 for largest first")
-	flags.IntVar(&f.limit, "limit", 0, "at most `N` rows; 0 for all (a table: 20)")
-	metricFlag(cmd, &f.metrics, "values of metrics `NAMES`, not of each run's primary")
-	flags.StringSliceVar(&f.by, "by", nil, "one line a group of runs with equal `KEYS`")
-	flags.BoolVar(&f.best, "best", false, "the best point: of each group with --by, else of all")
-	flags.StringVar(&f.like, "like", "", "profiled runs nearest to `RUN` by their operators")
+	flags.StringVar(&f.backend, "backend", "", "same as the filter backend=`NAME`")
+	flags.StringVar(&f.model, "model", "", "same as the filter model=`NAME`")
+	flags.StringVar(&f.gpu, "gpu", "", "same as the filter gpu_name=`NAME`")
+	flags.StringVar(&f.precision, "precision", "", "same as the filter precision=`NAME`")
+	flags.Int64Var(&f.batch, "batch", 0, "same as the filter batch_size=`N`")
+	flags.Int64Var(&f.seq, "seq", 0, "same as the filter seq_len=`N`")
+	flags.StringArrayVar(&f.tags, "tag", nil, "same as the filter tag.`KEY=VALUE`; repeatable")
+	flags.StringVar(&f.since, "since", "", "only runs since `WHEN`: 30m, 12h, 7d, 2w ago, or a local time")
+	flags.StringVar(&f.day, "day", "", "only runs of one `DAY`, YYYY-MM-DD in UTC")
+	flags.StringSliceVar(&f.columns, "columns", nil, "show columns `NAMES`, by column name or table heading; all for every column")
+	flags.StringSliceVar(&f.sort, "sort", nil, "sort by columns `NAMES`; -p99 for largest first")
+	flags.IntVar(&f.limit, "limit", 0, "at most `N` rows; 0 for all (default for a table: 20)")
+	metricFlag(cmd, &f.metrics, "show metrics `NAMES` (default: the primary metric of each run)")
+	flags.StringSliceVar(&f.by, "by", nil, "print one line per group of runs with equal `KEYS`")
+	flags.BoolVar(&f.best, "best", false, "show the best point of each group (--by), or of all runs")
+	flags.StringVar(&f.like, "like", "", "list the profiled runs whose operators are most similar to those of `RUN`")
 	return cmd
 }
 

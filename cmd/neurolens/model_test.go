@@ -16,7 +16,7 @@ func modelGen(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	a := &app{stdout: &out, stderr: &out, format: output.FormatPlain, getenv: func(string) string { return "" }, width: 80}
-	cmd := newModelCommand(a)
+	cmd := a.newModelCommand()
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(append([]string{"gen"}, args...))
 	err := cmd.Execute()

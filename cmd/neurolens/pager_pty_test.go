@@ -62,7 +62,7 @@ try slip "$PROGRAM" help nosuch
 			t.Errorf("%s: the terminal shows %q, want %q", name, got[name], want)
 		}
 	}
-	for name, want := range map[string]string{"missing": "EXIT STATUS", "asked": "EXIT STATUS", "usage": "List runs", "slip": "neurolens: help"} {
+	for name, want := range map[string]string{"missing": "EXIT STATUS", "asked": "EXIT STATUS", "usage": "List stored runs", "slip": "neurolens: help"} {
 		code := "code 0\n"
 		if name == "slip" {
 			code = "code 2\n"

@@ -18,20 +18,26 @@ func newQueryCommand(a *app) *cobra.Command {
 	var memory string
 	cmd := &cobra.Command{
 		Use:   "query SQL",
-		Short: "Read-only SQL over runs, samples, samples_long and ops",
-		Long: `Answer one SELECT (DuckDB's SQL) over the views of the store: runs, one row a
-run; samples, one row a run and metric, with its values; samples_long, one row a
-sample; ops, one row an operator of a profiled run. num(x) reads a parameter as
-a number. Nothing outside the store can be read and nothing can be written.
---format arrow writes an Arrow IPC stream, which may be of any length. A process
-of its own answers: it is ended when it holds a fifth more than --memory-limit,
-and two seconds after Ctrl-C at the latest.`,
+		Short: "Run read-only SQL over runs, samples, samples_long and ops",
+		Long: `Answer one SELECT statement in DuckDB's SQL over the runs of the store. Nothing
+outside the store can be read, and nothing can be written.
+
+The views are:
+  runs          one row per run
+  samples       one row per run and metric, with a list of its values
+  samples_long  one row per sample
+  ops           one row per operator of a profiled run
+
+num(x) reads a parameter as a number. --format arrow writes an Arrow IPC stream
+of any length. The query runs in a process of its own. That process is ended if
+it uses 20 % more memory than --memory-limit, and at most 2 seconds after
+Ctrl-C. neurolens help sql has examples.`,
 		Example: `  neurolens query "SELECT batch_size, unit, median(p50) FROM runs GROUP BY ALL"
   neurolens query --format arrow "FROM samples_long" | python3 load.py`,
 		Args: arguments(1, 1, "one SQL text (quote it)"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(a, cmd, args[0], memory) },
 	}
-	cmd.Flags().StringVar(&memory, "memory-limit", defaultMemory, "at most so much memory, a `SIZE` as 512MiB; the rest goes to a temporary file")
+	cmd.Flags().StringVar(&memory, "memory-limit", defaultMemory, "use at most `SIZE` of memory, such as 512MiB; more goes to a temporary file")
 	return cmd
 }
 
@@ -59,7 +65,7 @@ func (a *app) answerFormat() (string, error) {
 		return a.outputFormat()
 	}
 	if a.terminal {
-		return "", usageErrorf("query: Arrow does not belong on a terminal: redirect the output")
+		return "", usageErrorf("query: arrow is binary, and standard output is a terminal: redirect the output")
 	}
 	return a.format, nil
 }

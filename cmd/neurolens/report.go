@@ -25,29 +25,32 @@ func newReportCommand(a *app) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report [FILTER... | BASE HEAD]",
-		Short: "Write a report of a selection of runs, as HTML, Markdown and JSON",
-		Long: `Write a report of the runs that match, by default those of the last session: the
+		Short: "Write a report about runs as HTML, Markdown or JSON",
+		Long: `Write a report about the matching runs, by default about the last session: the
 environment, counts, a table for each suite, speed-ups over the baseline, the
 best points, memory and energy, failures with a hint each, findings with the
 rule that found them, and commands to type next.
 
-Two filters that no run can match both, as compare takes them, are a base and a
-head: the report begins with what changed between them, and then has both.
---against BASE names the base of any other selection.
+If you give two filters that no run can match at once, as for compare, they are
+base and head. The report then begins with what changed between them, and
+describes both. --against BASE names the base for any other selection.
 
-Without --md, --json and --html it prints Markdown; - is standard output. A file
-is replaced as a whole. docs/reports.md has the members of the JSON form.
+Without --md, --json and --html, it prints Markdown. As a file name, - is
+standard output. An existing file is replaced. docs/reports.md describes the
+JSON.
 
 --html writes one page that needs no other file and no network: what changed
-first, charts, and a table of all points to sort, filter and copy.
+first, then charts, and a table of all points that you can sort, filter and
+copy.
 
-The baseline is what --baseline says, else what the sweep's key baseline says,
-else variant=baseline. Speed-ups are those of compare, slower ones too.
+The baseline is that of --baseline, else that of the sweep's key baseline, else
+variant=baseline. Speed-ups are computed as by compare; slowdowns are listed
+too.
 
-With --layout it writes the files of another benchmark system, with its names,
-fields and units: chapters (BenchmarkHarness), kernels (QuASIM bench tools),
-matrix (Swift MNIST scripts) or grid (operation grid). ingest reads them again;
---check says of files of these layouts, and of bench --out-dir, what is wrong.
+--layout writes the files of another benchmark system, with its names, fields
+and units: chapters (BenchmarkHarness), kernels (QuASIM bench tools), matrix
+(Swift MNIST scripts) or grid (operation grid). ingest reads them again. --check
+lists the errors in files of these layouts, and in files of bench --out-dir.
 docs/layouts.md has every file and field.`,
 		Example: `  neurolens report
   neurolens report --md report.md --json report.json
@@ -60,14 +63,14 @@ docs/layouts.md has every file and field.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runReport(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.md, "md", "", "write Markdown to `FILE`, - for standard output")
-	flags.StringVar(&f.json, "json", "", "write JSON to `FILE`, - for standard output")
-	flags.StringVar(&f.html, "html", "", "write a page of HTML to `FILE`, - for standard output")
-	flags.StringVar(&f.baseline, "baseline", "", "compare each value of an axis with one: `AXIS=VALUE`")
-	flags.StringSliceVar(&f.by, "by", nil, "a table for each group of points of equal `KEYS` (suite)")
-	metricFlag(cmd, &f.metrics, "columns of metrics `NAMES` (default: those that are there)")
-	flags.BoolVar(&f.schema, "schema", false, "print the JSON Schema of the JSON form, and report nothing")
-	flags.BoolVar(&f.all, "all", false, "all runs of the store, not those of the last session")
+	flags.StringVar(&f.md, "md", "", "write Markdown to `FILE`; - for standard output")
+	flags.StringVar(&f.json, "json", "", "write JSON to `FILE`; - for standard output")
+	flags.StringVar(&f.html, "html", "", "write an HTML page to `FILE`; - for standard output")
+	flags.StringVar(&f.baseline, "baseline", "", "compare every value of an axis with one: `AXIS=VALUE`")
+	flags.StringSliceVar(&f.by, "by", nil, "make a table for each group of points with equal `KEYS` (default: suite)")
+	metricFlag(cmd, &f.metrics, "show metrics `NAMES` as columns (default: all that were measured)")
+	flags.BoolVar(&f.schema, "schema", false, "print the JSON Schema of the JSON form; report nothing")
+	flags.BoolVar(&f.all, "all", false, "report all runs of the store, not only the last session")
 	f.layouts.Define(cmd)
 	return cmd
 }

@@ -21,18 +21,23 @@ func newShowCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show one run: samples, metrics, configuration, environment, stages",
-		Long: `Show one run. RUN is its id, or any beginning or end of it that no other run
-has; without it, and as "last", the run that started last. The environment
-begins with what differs from the previous run of the same point on the
-machine. Formats for programs print the run's row, every column of it.
+		Long: `Show one run: its samples, metrics, configuration, environment and stages, and
+the command that reproduces it. RUN is the beginning or end of a run id, if it
+is unique. last, or no argument, is the run that started last.
 
---files lists the files that the run left: those that artifacts of its sweep
-names, and what it printed if it failed. --save writes them into a folder. --ops
-lists the operators of a profiled run (bench --profile, or an imported profile).`,
+The environment begins with what differs from the previous run of the same point
+on the machine. Formats for programs print the row of the run with all columns.
+
+--files lists the files of the run: those that the sweep's key artifacts names,
+and the output if the run failed. --save writes them to a folder. --ops lists
+the operators of a profiled run (from bench --profile, or an imported profile).`,
+		Example: `  neurolens show
+  neurolens show 7QX4M2ZK
+  neurolens show last --files`,
 		Args: arguments(0, 1, "one run id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.sort != "" && !f.ops {
-				return usageErrorf("--sort %s: means nothing without --ops", f.sort)
+				return usageErrorf("--sort %s: needs --ops", f.sort)
 			}
 			id := lastRun
 			if len(args) > 0 {
@@ -41,10 +46,10 @@ lists the operators of a profiled run (bench --profile, or an imported profile).
 			return runShow(a, cmd, id, f)
 		},
 	}
-	cmd.Flags().BoolVar(&f.ops, "ops", false, "list the operators of a profiled run, those that took longest first")
-	cmd.Flags().StringVar(&f.sort, "sort", "", "with --ops, order by `KEY`: "+strings.Join(operators.SortKeys(), " ")+"; -KEY: the largest first")
-	cmd.Flags().BoolVar(&f.files, "files", false, "list the files that the run left, and what became of them")
-	cmd.Flags().StringVar(&f.save, "save", "", "write the files that are stored into the folder `DIR`")
+	cmd.Flags().BoolVar(&f.ops, "ops", false, "list the operators of a profiled run, slowest first")
+	cmd.Flags().StringVar(&f.sort, "sort", "", "with --ops, sort by `KEY`: "+strings.Join(operators.SortKeys(), " ")+"; -KEY for largest first")
+	cmd.Flags().BoolVar(&f.files, "files", false, "list the files of the run, and whether they are stored")
+	cmd.Flags().StringVar(&f.save, "save", "", "write the stored files to the folder `DIR`")
 	return cmd
 }
 

@@ -18,30 +18,40 @@ import (
 func newStoreCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Make a store, look after it, say what is in it",
-		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Short: "Create, check, merge and repair a store",
+		Long: `A store is a folder in which bench and ingest keep runs, by default runs_store.
+These commands create, check, merge, repair and shrink one. None of them is
+needed day by day: bench and ingest create the store, and runs are written
+safely without them. store info says what is in it.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		&cobra.Command{
 			Use:   "init",
-			Short: "Make an empty store; one that is there already stays as it is",
-			Args:  noArguments,
-			RunE:  func(*cobra.Command, []string) error { return runStoreInit(a) },
+			Short: "Create an empty store; an existing one is not changed",
+			Long: `Create an empty store, by default runs_store in this folder. bench and ingest
+create one by themselves, so you need this only to choose its place before. A
+store that exists is not changed.`,
+			Args: noArguments,
+			RunE: func(*cobra.Command, []string) error { return runStoreInit(a) },
 		},
 		&cobra.Command{
 			Use:   "info",
 			Short: "Count what is in the store",
-			Args:  noArguments,
-			RunE:  func(cmd *cobra.Command, _ []string) error { return runStoreInfo(a, cmd.Context()) },
+			Long: `Count the runs, sessions, points, files and bytes of the store, and name its
+format and its last writer. Several stores (--store) are described one by one.`,
+			Args: noArguments,
+			RunE: func(cmd *cobra.Command, _ []string) error { return runStoreInfo(a, cmd.Context()) },
 		},
 		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a), newStoreRestoreCommand(a), newStorePruneCommand(a),
 		&cobra.Command{
 			Use:   "views",
 			Short: "Print the SQL of the views, for DuckDB's shell and Python",
-			Long: `Print SQL that makes, in DuckDB's own shell or in Python, the views that query
-has: runs, samples, samples_long and ops, and num(x). They show the files of the
-store at the moment the text is loaded; tags and removed runs are those of now.`,
+			Long: `Print SQL that creates the views of query (runs, samples, samples_long, ops, and
+num(x)) in DuckDB's own shell or in Python. The views show the files that the
+store has when you load the SQL. Tags and removed runs are those of the moment
+it was printed.`,
 			Example: `  neurolens store views > views.sql && duckdb -init views.sql
   python3 -ic "import duckdb; duckdb.execute(open('views.sql').read())"`,
 			Args: noArguments,
@@ -103,14 +113,15 @@ func newStoreSealCommand(a *app) *cobra.Command {
 	var now bool
 	cmd := &cobra.Command{
 		Use:   "seal",
-		Short: "Move finished runs into sealed files, where notebooks see them",
-		Long: `Seal the runs of writers that are done, and finish what others began. Writing
-commands do so themselves; without --now a few runs are left to the next one.
-Runs that a process still writes beside are never touched.`,
+		Short: "Move finished runs into sealed files, for notebooks",
+		Long: `Move finished runs into sealed files, where notebooks that read the files
+directly see them. You rarely need this: commands that write do it by
+themselves. Without --now, a small number of runs is left for later. Runs of a
+process that is still writing are never touched.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreSeal(a, cmd, now) },
 	}
-	cmd.Flags().BoolVar(&now, "now", false, "seal any number of runs")
+	cmd.Flags().BoolVar(&now, "now", false, "seal even a small number of runs")
 	return cmd
 }
 

@@ -17,13 +17,15 @@ import (
 func newStoreVerifyCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify",
-		Short: "Read every file of the store and say what is wrong with any",
-		Long: `Compare every file of the store with its hash, every run with its digest, names
-with what is in the files, packs with what they repeat. One row for each thing
-found: a notice, where what is there is read right; damage; unreadable, where
-the system does not let a file be read, which says nothing about its content;
-newer, where a file is of a later version. All but notices end with exit status
-5. Nothing is changed.`,
+		Short: "Check every file of the store",
+		Long: `Check every file of the store, and list every problem. Each file is compared
+with its hash, each run with its digest, names with contents, and packs with
+what they repeat. Nothing is changed.
+
+Each problem is one row. notice: the data is still read correctly. damage:
+something is broken. unreadable: the system does not let the file be read, so
+its content is unknown. newer: the file is of a later version. If there is any
+row but notices, the exit status is 5.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreVerify(a, cmd) },
 	}
@@ -67,14 +69,16 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 func newStoreMergeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge OTHER...",
-		Short: "Copy what other stores have and this one lacks",
-		Long: `Copy the runs, events and artifacts that other stores have and this one lacks.
-The others are only read. A run that both have is skipped; one that has lost its
-samples or ops here gets them again (healed). A run of a file that was imported
-here from another path, or with other tags, is the same run. What is damaged, or
-is here under the same id with other values, is refused and named on standard
-error; the rest is merged, and the exit status is 4. Merging again, or after an
-interruption, does what is left.`,
+		Short: "Copy runs from other stores into this one",
+		Long: `Copy runs, events and artifacts from other stores into this one, if it lacks
+them. The other stores are only read.
+
+A run that both stores have is skipped. If this store lost samples or operators
+of a run to damage, it gets them back (healed). The same imported file counts as
+the same run, even if its path or tags differ. A run is refused, and named on
+standard error, if it is damaged, or if this store has other values under the
+same id. Everything else is merged, and the exit status is 4. You can repeat a
+merge, for example after an interruption: it continues with what is left.`,
 		Example: "  neurolens store merge /mnt/lab3/runs_store",
 		Args:    arguments(1, 1<<10, "the stores to merge into this one"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runStoreMerge(a, cmd, args) },
@@ -98,12 +102,13 @@ func runStoreMerge(a *app, cmd *cobra.Command, others []string) error {
 func newStoreRestoreCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "unquarantine",
-		Short: "Bring back what lies whole in quarantine/",
-		Long: `Bring back what store repair set aside and is whole: put a good copy of a
-damaged file, of the same name, in its place in quarantine/ before. Runs that
-are not in the store are added, and runs that lost samples or ops get them
-again. A file that is still damaged is named on standard error, and the exit
-status is 4. Nothing is removed from quarantine/: when all is back, you may.`,
+		Short: "Bring back intact files from quarantine/",
+		Long: `Bring back intact files from quarantine/, where store repair puts damaged ones.
+First replace the damaged file in quarantine/ by a good copy of the same name.
+Missing runs are then added, and runs that lost samples or operators get them
+back. A file that is still damaged is named on standard error, and the exit
+status is 4. Nothing is deleted from quarantine/; you can delete it when all
+runs are back.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.bringIn([]string{ingest.QuarantineDir}, "from", func(s *ingest.Store, _ string, refused func(ingest.LeftOut)) (ingest.Merged, error) {
@@ -162,23 +167,24 @@ func newStoreCompactCommand(a *app) *cobra.Command {
 	var into string
 	cmd := &cobra.Command{
 		Use:   "compact --into NEWDIR",
-		Short: "Make a new store without the removed runs, one file a month",
-		Long: `Make a new store in a directory that is empty or not there, with the runs of
-this one that are not removed: one sealed file of runs, samples and ops a month,
-every run once. This store is only read. What is damaged is named on standard
-error and left out, and the exit status is 4; the rest of it is there, as store
-repair would keep it. What is interrupted is no store: the same command begins
-anew in its place.`,
+		Short: "Make a new store without removed runs, one file per month",
+		Long: `Make a new, smaller store without the removed runs: one sealed file of runs,
+samples and operators per month. NEWDIR must be empty or not exist. This store
+is only read.
+
+Damaged data is named on standard error and left out, as by store repair; the
+exit status is then 4. If you interrupt it, NEWDIR is no store yet, and the same
+command starts over.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreCompact(a, cmd, into) },
 	}
-	cmd.Flags().StringVar(&into, "into", "", "make the new store in `NEWDIR`")
+	cmd.Flags().StringVar(&into, "into", "", "create the new store in `NEWDIR`")
 	return cmd
 }
 
 func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 	if into == "" {
-		return usageErrorf("compact: --into NEWDIR is missing")
+		return usageErrorf("compact: want --into NEWDIR")
 	}
 	format, err := a.outputFormat()
 	if err != nil {
@@ -220,21 +226,21 @@ func newStoreRepairCommand(a *app) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "repair",
-		Short: "Set aside what is damaged, and keep the rest",
-		Long: `Move what verify finds damaged into quarantine/ of the store, put back events
-that packs still have, and finish what sealers that died left behind. What is
-left of a damaged file stays: every run and every row of samples and ops that
-matches its hash or its page's checksum. A run of which samples or ops are gone
-is marked: see env_missing in show and query. Nothing is deleted, and what only
-verify's notices name stays.
+		Short: "Set damaged files aside, and keep the rest",
+		Long: `Move damaged files to quarantine/ in the store, and keep everything that is
+intact. From a damaged file, each run is kept, and each row of samples and
+operators, that still matches its hash or its checksum. A run that lost samples
+or operators is marked (env_missing in show and query). Events that packs still
+have are restored, and interrupted sealing is finished. Nothing is deleted.
+Notices of store verify are left alone.
 
-The exit status is 4 where something was lost, and 5 where damage is left, or a
-file cannot be read or is of a newer version. What was lost comes back by store
-merge from a good copy of the store, or by store unquarantine.`,
+The exit status is 4 if data was lost, and 5 if damage is left, or a file cannot
+be read or is of a newer version. To get lost data back, use store merge with a
+good copy of the store, or store unquarantine.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreRepair(a, cmd, dryRun) },
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be done")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be done")
 	return cmd
 }
 

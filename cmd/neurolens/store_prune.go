@@ -16,24 +16,25 @@ func newStorePruneCommand(a *app) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "prune-artifacts --older AGE",
-		Short: "Remove the files that old runs left, to save room",
-		Long: `Remove from artifacts/ the files of runs that started longer than AGE ago (90d,
-2w, 12h), or before a date. A file that a younger run has too stays, and so does
-one that was put into the store within the last day. Runs, samples and all else
-stay: show says of such a file that it was pruned. Nothing brings it back but a
-merge with another store that still has it.`,
+		Short: "Remove stored files of old runs, to save space",
+		Long: `Remove stored files (artifacts) of old runs to save space. AGE is an age (90d,
+2w, 12h) or a date: files of runs that started before it are removed from
+artifacts/. A file is kept if a younger run has it too, or if it was stored
+within the last day. Runs, samples and everything else stay, and show marks such
+a file as pruned. Only a merge with another store that still has the file brings
+it back.`,
 		Example: "  neurolens store prune-artifacts --older 90d --dry-run",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStorePrune(a, cmd, older, dryRun) },
 	}
-	cmd.Flags().StringVar(&older, "older", "", "the files of runs that started longer than `AGE` ago (90d) or before a date")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be removed")
+	cmd.Flags().StringVar(&older, "older", "", "remove the files of runs older than `AGE` (90d), or from before a date")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count what would be removed")
 	return cmd
 }
 
 func runStorePrune(a *app, cmd *cobra.Command, older string, dryRun bool) error {
 	if older == "" {
-		return usageErrorf("prune-artifacts: --older AGE is missing")
+		return usageErrorf("prune-artifacts: want --older AGE")
 	}
 	format, err := a.outputFormat()
 	if err != nil {

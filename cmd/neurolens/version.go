@@ -11,7 +11,7 @@ import (
 func newVersionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version of NeuroLens and of what it is built with",
+		Short: "Print the version of NeuroLens and of its components",
 		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			format, err := a.outputFormat()

@@ -31,7 +31,7 @@ func Extract(ctx context.Context, job extract.Job, kept *os.File) (found []extra
 		Argument: order{&job}, Stdout: &marks, Grace: grace, Memory: memory, Keep: kept,
 	}, &found)
 	if errors.Is(err, guard.ErrMemory) {
-		err = fmt.Errorf("reading it needs more than %d MiB of memory", memory>>20)
+		err = fmt.Errorf("reading it takes more than %d MiB of memory", memory>>20)
 	}
 	return found, max(marks.n-1, 0), err
 }

@@ -24,11 +24,11 @@ type Flags struct {
 // Define defines them.
 func (f *Flags) Define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.Metrics, "metric", nil, "compare metrics `NAMES` (default: the primary one)")
-	flags.StringArrayVar(&f.Thresholds, "threshold", nil, "least change: `5%`, latency=10%, rmse=0.001; repeatable (2%)")
-	flags.StringVar(&f.Matrix, "matrix", "", "compare each value of an axis with one: `AXIS=VALUE`")
-	flags.BoolVar(&f.Strict, "strict", false, "a change has to exceed the threshold beyond chance")
-	flags.BoolVar(&f.Relative, "relative", true, "of different sessions, also judge relative to what all points share")
+	flags.StringSliceVar(&f.Metrics, "metric", nil, "compare metrics `NAMES` (default: the primary metric)")
+	flags.StringArrayVar(&f.Thresholds, "threshold", nil, "smallest change that counts: `5%`, latency=10%, rmse=0.001; repeatable (default: 2%)")
+	flags.StringVar(&f.Matrix, "matrix", "", "compare every value of an axis with one: `AXIS=VALUE`")
+	flags.BoolVar(&f.Strict, "strict", false, "require a change to exceed the threshold significantly")
+	flags.BoolVar(&f.Relative, "relative", true, "between sessions, also judge relative to what all points share")
 }
 
 // Request turns flags and the arguments of a command into one request.
@@ -52,7 +52,7 @@ func (f *Flags) Request(command string, args []string) (compare.Request, error) 
 		case 1:
 			req.Base = filter.Arguments(args[0])
 		default:
-			return req, fmt.Errorf("%s: want BASE and HEAD, or one selection of two sides, got %d arguments; quote a filter of several words", command, len(args))
+			return req, fmt.Errorf("%s: want BASE and HEAD, or one selection that has two sides, got %d arguments; quote a filter of several words", command, len(args))
 		}
 	}
 	req.Thresholds, err = threshold.ParseSet(f.Thresholds)

@@ -24,13 +24,13 @@ func Of(dir string, done check.Verified) error {
 	switch {
 	case done.Damage > 0:
 		if done.Loss != (check.Loss{}) {
-			more = slices.Insert(more, 0, Text(done.Loss, "it costs"))
+			more = slices.Insert(more, 0, Text(done.Loss, "lost:"))
 		}
-		more = append(more, "store repair sets aside what readers stumble over and keeps the rest")
+		more = append(more, "store repair sets damaged files aside and keeps the rest")
 		return fmt.Errorf("store %s is damaged: %s found in %s; %s",
 			dir, term.Count(done.Damage, "problem"), read, strings.Join(more, "; "))
 	case len(more) > 0:
-		return fmt.Errorf("store %s: %s; nothing is wrong with the other files: %s", dir, strings.Join(more, "; "), read)
+		return fmt.Errorf("store %s: %s; all other files are intact: %s", dir, strings.Join(more, "; "), read)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ type Mark struct {
 	Low, High float64 // ends of an interval: along X in a forest, else along Y; NaN: none
 	Value     float64 // of a cell
 	Tone      Tone    // in place of the series'
-	Count     int     // how many values it stands for; 0: one
+	Count     int     // how many values it combines; 0: one
 	Word      string  // the verdict or the state, as tables have it: "inconclusive"; empty: what the tone says
 	Run       string  // id of the run it is of; empty: of several
 	Point     string  // id of the point it is of; empty: of several. A page shows what is of one run or point together

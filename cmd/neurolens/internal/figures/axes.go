@@ -91,7 +91,7 @@ func axisNamed(subjects []wording.Subject, flag, given string) (axis, error) {
 func known(subjects []wording.Subject) string {
 	all := axesOf(subjects)
 	if len(all) == 0 {
-		return "; all points that match are the same one: a wider filter has more"
+		return "; the filter matches a single point: use a wider one"
 	}
 	names := make([]string, len(all))
 	for i, x := range all {

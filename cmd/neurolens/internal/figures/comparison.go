@@ -97,7 +97,7 @@ func (m Maker) compared(c *compare.Comparison, asked Asked) (*compared, error) {
 	d.addMatrix()
 	d.notes = append(d.notes, d.open()...)
 	if len(others) > 0 {
-		d.notes = append(d.notes, "not drawn, being of other metrics or units: "+strings.Join(others, ", ")+" (--metric NAME draws one)")
+		d.notes = append(d.notes, "not drawn: other metrics or units: "+strings.Join(others, ", ")+" (choose one with --metric NAME)")
 	}
 	drawn, all := len(d.rows), 0
 	for _, p := range c.Points {
@@ -160,11 +160,11 @@ var openFor = []struct {
 	reason judge.Reason
 	why    string
 }{
-	{judge.Machines, "the sides are of different machines, or of one that is not known"},
-	{judge.Sessions, "the sides are of different sessions, and fewer than 7 earlier ones tell what sessions differ by; measure both by turns in one (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"},
-	{judge.Order, "one side ran before the other, and a machine that drifts would look the same; bench takes turns"},
+	{judge.Machines, "the sides ran on different machines, or on an unknown one"},
+	{judge.Sessions, "the sides are different sessions, and fewer than 7 earlier ones show how much sessions differ; measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"},
+	{judge.Order, "one side ran before the other, and drift of the machine would look the same; bench alternates"},
 	{judge.FewRuns, "too few runs"},
-	{judge.Noise, "not told from chance"},
+	{judge.Noise, "too noisy to decide"},
 	{judge.Quantised, "the clock is too coarse"},
 }
 
@@ -184,7 +184,7 @@ func (d *compared) open() (notes []string) {
 		}
 		why := o.why
 		if more > 0 && (o.reason == judge.FewRuns || o.reason == judge.Noise) {
-			why += fmt.Sprintf("; up to %s a side may settle it", term.Count(more, "more run"))
+			why += fmt.Sprintf("; up to %s per side may decide it", term.Count(more, "more run"))
 		}
 		notes = append(notes, fmt.Sprintf("%s without a verdict (%s): %s", term.Count(n, "point"), o.reason, why))
 	}
@@ -270,7 +270,7 @@ func (d *compared) text(i int, r *compare.Row) string {
 	change, interval := "", ""
 	if e := r.Estimates; e != nil && wording.Finite(e.Change) {
 		change = d.changeText(e.Change)
-		if interval = "interval not known"; wording.Finite(e.Low) && wording.Finite(e.High) {
+		if interval = "unknown interval"; wording.Finite(e.Low) && wording.Finite(e.High) {
 			interval = fmt.Sprintf("interval %s … %s", d.changeText(e.Low), d.changeText(e.High))
 		}
 	}
@@ -318,10 +318,10 @@ func (d *compared) margin() (low, high float64, text string) {
 	case !same || t.Value == 0:
 		return math.NaN(), math.NaN(), ""
 	case d.scale() != schema.ScaleRatio:
-		return -t.Value, t.Value, "less than " + strings.TrimPrefix(wording.SignedQuantity(t.Value, d.unit()), "+") + " is no change"
+		return -t.Value, t.Value, "below " + strings.TrimPrefix(wording.SignedQuantity(t.Value, d.unit()), "+") + " counts as none"
 	}
 	zone := math.Log1p(t.Value)
-	return d.scale().Change(-zone), d.scale().Change(zone), "less than " + wording.Share(t.Value) + " is no change"
+	return d.scale().Change(-zone), d.scale().Change(zone), "below " + wording.Share(t.Value) + " counts as none"
 }
 
 // Forest draws the change of each point of a comparison with its interval, the worst first, against the margin within which there is none.
@@ -358,7 +358,7 @@ func (m Maker) Forest(c *compare.Comparison, asked Asked) (*figure.Figure, error
 		f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: place(low), Until: place(high), Text: text})
 	}
 	if _, same := d.c.Thresholds[d.metric()]; !same {
-		f.Notes = append(f.Notes, "how much counts as no change differs from row to row: each has the threshold of its benchmark")
+		f.Notes = append(f.Notes, "the threshold below which a change counts as none differs from row to row: it is that of each benchmark")
 	}
 	f.Notes = append(f.Notes, d.sides()...)
 	return f, nil
@@ -413,7 +413,7 @@ func (m Maker) Scatter(c *compare.Comparison, asked Asked) (*figure.Figure, erro
 	}
 	f := &figure.Figure{Kind: figure.Scatter, Title: titled(d.metric()+", head against base", d.title), Notes: d.notes}
 	if left := len(d.rows) - len(rows); left > 0 {
-		f.Notes = append(f.Notes, term.Count(left, "point")+" not drawn: without a value on both sides")
+		f.Notes = append(f.Notes, term.Count(left, "point")+" not drawn: no value on one of the sides")
 	}
 	d.rows, d.names = rows, names
 	scale := scaleOf(values)

@@ -212,7 +212,7 @@ func TestHistory(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := maker.History(ctx, db, history.Request{Filter: "dim=64 status=timeout"}); err == nil || !strings.Contains(err.Error(), "no series that matches has a value") {
+	if _, _, err := maker.History(ctx, db, history.Request{Filter: "dim=64 status=timeout"}); err == nil || !strings.Contains(err.Error(), "no matching series has a value") {
 		t.Errorf("of nothing: %v", err)
 	}
 }
@@ -240,7 +240,7 @@ func TestHistoryOfMany(t *testing.T) {
 		}
 	}
 	notes := strings.Join(f.Notes, "\n")
-	if len(f.Panels) != 12 || counted != 400 || most < 2 || !strings.Contains(notes, "12 of 14 series drawn") || !strings.Contains(notes, "sessions are put together in a mark") {
+	if len(f.Panels) != 12 || counted != 400 || most < 2 || !strings.Contains(notes, "12 of 14 series drawn") || !strings.Contains(notes, "a mark combines up to 10 sessions: their median") {
 		t.Errorf("%d panels, %d sessions, up to %d in a mark\n%s", len(f.Panels), counted, most, notes)
 	}
 }
@@ -256,8 +256,8 @@ func TestHistoryNote(t *testing.T) {
 		return append(runs, also...)
 	}
 	for says, runs := range map[string][]schema.Run{
-		"12 of 14 series drawn: the first ones, as no level changed and none fails":                     many(8),
-		"12 of 14 series drawn: the first ones, as fewer than 8 sessions tell no change":                many(2),
+		"12 of 14 series drawn: the first ones, as no level changed and nothing fails":                  many(8),
+		"12 of 14 series drawn: the first ones, as a change needs at least 8 sessions":                  many(2),
 		"12 of 14 series drawn: those that got worse, fail or changed (1), and the first of the others": many(2, fail(runOf(50, 2, 14, 64, 1000))),
 	} {
 		f, _, err := maker.History(ctx, stored(t, runs...), history.Request{})
@@ -400,7 +400,7 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		sound(t, f)
-		for _, says := range []string{"2 points without a verdict (sessions): the sides are of different sessions", "measure both by turns in one"} {
+		for _, says := range []string{"2 points without a verdict (sessions): the sides are different sessions, and fewer than 7 earlier ones show how much sessions differ", "measure both alternately in one session"} {
 			if !strings.Contains(strings.Join(f.Notes, "\n"), says) {
 				t.Errorf("%s: notes %q, want %s", f.Kind, f.Notes, says)
 			}
@@ -435,7 +435,7 @@ func TestFailedOnBothSides(t *testing.T) {
 	if notes := strings.Join(f.Notes, "\n"); failed != 1 || f.Marks() != 3 || strings.Contains(notes, "not drawn") || !strings.Contains(f.Title, "change of latency") || f.X.Better != figure.Lower {
 		t.Errorf("%s: %d failed rows of %d, rows %q, notes %q", f.Title, failed, f.Marks(), f.Y.Categories, f.Notes)
 	}
-	if f, err = maker.Scatter(c, asked); err != nil || f.Marks() != 2 || !slices.Contains(f.Notes, "1 point not drawn: without a value on both sides") {
+	if f, err = maker.Scatter(c, asked); err != nil || f.Marks() != 2 || !slices.Contains(f.Notes, "1 point not drawn: no value on one of the sides") {
 		t.Errorf("%d marks, %q, %v", f.Marks(), f.Notes, err)
 	}
 }
@@ -506,15 +506,15 @@ func TestECDF(t *testing.T) {
 	if s := f.Series[0]; s.Style != figure.Steps {
 		t.Errorf("all values are drawn as a %s", s.Style)
 	}
-	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{Request: samples.Request{Filter: "dim=64"}, Marks: 8}); err != nil || f.Series[0].Style != figure.Line || !strings.Contains(strings.Join(f.Notes, "\n"), "straight lines between") {
+	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{Request: samples.Request{Filter: "dim=64"}, Marks: 8}); err != nil || f.Series[0].Style != figure.Line || !strings.Contains(strings.Join(f.Notes, "\n"), "joined by straight lines") {
 		t.Errorf("some of the values are drawn as %+v, %v", f, err)
 	}
 	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{Request: samples.Request{Filter: "bs=1 session=" + sessionID(2)}}); err != nil || len(f.Series) != 3 || f.Series[0].Marks[0].Run == "" {
 		t.Errorf("of one point: %+v, %v", f, err)
 	}
 	for says, req := range map[string]figures.Sampled{
-		"no run that matches has samples of rmse; there are accuracy, latency": {Request: samples.Request{Metric: "rmse"}},
-		"no run that matches is ok":                   {Request: samples.Request{Filter: "status=timeout"}},
+		"no matching run has samples of rmse; there are samples of accuracy, latency": {Request: samples.Request{Metric: "rmse"}},
+		"no matching run is ok":                       {Request: samples.Request{Filter: "status=timeout"}},
 		"--by nothing: no point has it":               {By: "nothing"},
 		"--by dim: all points have 64; points differ": {By: "dim"},
 	} {
@@ -580,7 +580,7 @@ func TestRunsOfMany(t *testing.T) {
 	for _, k := range f.Series[0].Marks {
 		counted, highest = counted+k.Count, max(highest, k.High)
 	}
-	if counted != 50_000 || highest != 1_000_000 || f.Series[0].Style != figure.Intervals || !strings.Contains(strings.Join(f.Notes, "\n"), "samples in a row are put together") {
+	if counted != 50_000 || highest != 1_000_000 || f.Series[0].Style != figure.Intervals || !strings.Contains(strings.Join(f.Notes, "\n"), "a mark combines up to 157 samples in a row") {
 		t.Errorf("%d samples up to %v, notes %q", counted, highest, f.Notes)
 	}
 	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{}); err != nil {
@@ -666,7 +666,7 @@ func TestLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound(t, f)
-	if !strings.Contains(strings.Join(f.Notes, "\n"), "2 sessions together") {
+	if !strings.Contains(strings.Join(f.Notes, "\n"), "2 sessions combined: each value is the median over all of them") {
 		t.Errorf("of two sessions: notes %q", f.Notes)
 	}
 	if f.X.Scale != figure.Log || f.X.Label != "batch_size" || len(f.Series) != 2 || f.Series[0].Name != "dim=64" {
@@ -767,7 +767,7 @@ func TestWithoutValue(t *testing.T) {
 		}
 		sound(t, f)
 		notes := strings.Join(f.Notes, "\n")
-		for _, says := range []string{"1 point left out: latency in another unit than ns", "1 point left out: no value of latency", "1 point without a value: unsupported"} {
+		for _, says := range []string{"1 point left out: latency in a unit other than ns", "1 point left out: no value of latency", "1 point without a value: unsupported"} {
 			if !strings.Contains(notes, says) {
 				t.Errorf("%s: notes %q, want %s", f.Kind, f.Notes, says)
 			}
@@ -813,7 +813,7 @@ func TestPareto(t *testing.T) {
 	}
 }
 
-// TestParetoOfMany: the front is whole, and what it beats is put together.
+// TestParetoOfMany: the front is whole, and what it beats is combined.
 func TestParetoOfMany(t *testing.T) {
 	req := points(t, stored(t, grid()[:1]...), "")
 	one := req.All[0]
@@ -848,7 +848,7 @@ func TestRefusals(t *testing.T) {
 	whole, single := points(t, db, ""), points(t, db, "bs=1 dim=64")
 	with := func(p figures.Points, edit func(*figures.Points)) figures.Points { edit(&p); return p }
 	for says, draw := range map[string]func() (*figure.Figure, error){
-		"no point that matches has a value of latecy; did you mean latency?": func() (*figure.Figure, error) {
+		"no matching point has a value of latecy; did you mean latency?": func() (*figure.Figure, error) {
 			return maker.Lines(with(whole, func(p *figures.Points) { p.Metric = "latecy" }))
 		},
 		"heatmap needs two axes with several values; points differ in backend (2); plot lines draws one": func() (*figure.Figure, error) { return maker.Heatmap(single) },
@@ -862,7 +862,7 @@ func TestRefusals(t *testing.T) {
 			return maker.Heatmap(with(whole, func(p *figures.Points) { p.X, p.Y = "dim", "param.dim" }))
 		},
 		"pareto needs two metrics: --x METRIC --y METRIC": func() (*figure.Figure, error) { return maker.Pareto(whole) },
-		"--y: no point that matches has a value of rmse": func() (*figure.Figure, error) {
+		"--y: no matching point has a value of rmse": func() (*figure.Figure, error) {
 			return maker.Pareto(with(whole, func(p *figures.Points) { p.X, p.Y = "latency", "rmse" }))
 		},
 	} {

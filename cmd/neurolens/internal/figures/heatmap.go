@@ -41,7 +41,7 @@ func (m Maker) Heatmap(req Points) (*figure.Figure, error) {
 		panels = panels[:mostPanels]
 	}
 	if n := len(x.values) * len(y.values) * len(panels); n > figure.MostMarks {
-		return nil, refused("%d × %d places are more than a heat map has room for (%s): a filter leaves some out, or --x and --y name other axes",
+		return nil, refused("%d × %d cells are too many for a heat map (at most %s): use a narrower filter, or other axes with --x and --y",
 			len(x.values), len(y.values)*len(panels), term.Thousands(figure.MostMarks))
 	}
 	var values []float64
@@ -87,7 +87,7 @@ func (d *measured) together(folded []axis) []string {
 	case d.req.Median:
 		return []string{"each place shows the median" + over}
 	case d.better == "":
-		return []string{"each place shows the median" + over + ": which values of " + plain(d.metric) + " are better is not known"}
+		return []string{"each place shows the median" + over + ": it is unknown whether lower or higher " + plain(d.metric) + " is better"}
 	}
 	return []string{"each place shows the best" + over + " (" + d.better + " is better; --median shows the median)"}
 }

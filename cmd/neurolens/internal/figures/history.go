@@ -73,7 +73,7 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 		return nil, nil, err
 	}
 	if len(trends) == 0 {
-		return nil, nil, refused("no series that matches has a value; neurolens history says why")
+		return nil, nil, refused("no matching series has a value; neurolens history says why")
 	}
 	var failed []schema.Run
 	if h.Failed > 0 {
@@ -99,9 +99,9 @@ func chosenFor(trends []*trend) string {
 		}
 	}
 	few := !slices.ContainsFunc(trends, func(t *trend) bool { return t.Sessions >= history.Least })
-	why := ", as no level changed and none fails"
+	why := ", as no level changed and nothing fails"
 	if few {
-		why = fmt.Sprintf(", as fewer than %d sessions tell no change from chance", history.Least)
+		why = fmt.Sprintf(", as a change needs at least %d sessions", history.Least)
 	}
 	switch {
 	case loud == 0:
@@ -109,7 +109,7 @@ func chosenFor(trends []*trend) string {
 	case loud < mostPanels:
 		return "those that got worse, fail or changed (" + term.Thousands(loud) + "), and the first of the others"
 	}
-	return fmt.Sprintf("of %s that got worse, fail or changed those that got worse first", term.Thousands(loud))
+	return fmt.Sprintf("the first of %s that got worse, fail or changed, worst first", term.Thousands(loud))
 }
 
 // withRows gives trends all of their rows.
@@ -173,7 +173,7 @@ func (m Maker) trends(trends []*trend, failed []schema.Run, said []annotations.A
 		}
 	}
 	if most := mostTogether(f); most > 1 {
-		f.Notes = append(f.Notes, fmt.Sprintf("up to %s are put together in a mark: their median, from the least to the most", term.Count(most, "session")))
+		f.Notes = append(f.Notes, fmt.Sprintf("a mark combines up to %s: their median, with a bar from minimum to maximum", term.Count(most, "session")))
 	}
 	f.Notes = append(f.Notes, marked.notes()...)
 	return f
@@ -214,7 +214,7 @@ func chosenTrends(h *history.History) (trends []*trend, notes []string) {
 		}
 	}
 	if others := len(all) - len(trends); others > 0 {
-		notes = append(notes, counted(others, "series")+" not drawn, being of another metric or unit (--metric NAME draws it)")
+		notes = append(notes, counted(others, "series")+" not drawn: another metric or unit (choose it with --metric NAME)")
 	}
 	slices.SortStableFunc(trends, func(a, b *trend) int { return a.weight() - b.weight() })
 	return trends, notes

@@ -34,7 +34,7 @@ func (m Maker) Lines(req Points) (*figure.Figure, error) {
 	}
 	f.Notes = append(f.Notes, l.cut()...)
 	if n := len(l.panels.values) * len(l.by.values) * len(l.x.values); n > figure.MostMarks {
-		return nil, refused("%d lines of %d values are more than a chart has room for: a filter leaves some out, or --x names another axis",
+		return nil, refused("%d lines of %d values are too many for a chart: use a narrower filter, or another axis with --x",
 			len(l.panels.values)*len(l.by.values), len(l.x.values))
 	}
 	var values []float64

@@ -87,9 +87,9 @@ func (k *marked) notes() (all []string) {
 	if len(k.all) == 0 {
 		return nil
 	}
-	line := "lines at sessions with a note, a tag or a release (neurolens note, neurolens tag), where it begins: "
+	line := "vertical lines mark sessions with a note, a tag or a release (neurolens note, neurolens tag): "
 	if k.of > len(k.all) {
-		line = fmt.Sprintf("lines at the newest %d of %s notes, tags and releases, where each begins: ", len(k.all), term.Thousands(k.of))
+		line = fmt.Sprintf("vertical lines mark the newest %d of %s notes, tags and releases: ", len(k.all), term.Thousands(k.of))
 	}
 	for i, a := range k.all {
 		part := k.when(a.At) + " " + saidOf(a, notedWidth)

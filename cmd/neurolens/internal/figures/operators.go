@@ -77,7 +77,7 @@ func (m Maker) Profiles(ctx context.Context, db *query.DB, selection string) ([]
 // Operators draws which share of the time of profiled runs each operator takes: those that take most of any run.
 func (m Maker) Operators(profiles []Profile) (*figure.Figure, error) {
 	if len(profiles) == 0 {
-		return nil, refused("no run that matches has operators: bench --profile ort or --profile torch measures them, and ingest reads profiles")
+		return nil, refused("no matching run has operators: bench --profile ort or --profile torch measures them, and ingest reads profiles")
 	}
 	f := &figure.Figure{Kind: figure.Heatmap, Title: "operators of profiled runs", Values: figure.Axis{Label: "share of the time", Unit: "ratio"}}
 	if n := len(profiles); n > mostOfOps {
@@ -109,7 +109,7 @@ func (m Maker) Operators(profiles []Profile) (*figure.Figure, error) {
 		}
 	}
 	f.Series = []figure.Series{cells}
-	f.Notes = append(f.Notes, "the newest profiled run of each point; operators of one type are put together; an empty place: the run does not have the operator")
+	f.Notes = append(f.Notes, "the newest profiled run of each point; operators of one type are combined; an empty cell: the run lacks the operator")
 	return f, nil
 }
 

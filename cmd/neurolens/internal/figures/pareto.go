@@ -37,7 +37,7 @@ func (m Maker) Pareto(req Points) (*figure.Figure, error) {
 	}
 	for _, one := range []*valued{&d.valued, &other} {
 		if one.better == "" {
-			return nil, refused("which values of %s are better is not known, so that there is no front; plot scatter compares two sides", plain(one.metric))
+			return nil, refused("it is unknown whether lower or higher %s is better, so there is no front; plot scatter compares two sides", plain(one.metric))
 		}
 	}
 	d.dropWrong()
@@ -73,18 +73,18 @@ func (m Maker) Pareto(req Points) (*figure.Figure, error) {
 		}
 	} else {
 		rest.Marks = d.clouds(&other, f, beaten)
-		f.Notes = append(f.Notes, term.Count(len(beaten), "point")+" that others beat are put together where they lie close to one another")
+		f.Notes = append(f.Notes, term.Count(len(beaten), "point")+" beaten by others are combined where they lie close together")
 	}
 	f.Series = []figure.Series{best}
 	if len(rest.Marks) > 0 {
 		f.Series = append(f.Series, rest)
 	}
-	f.Notes = append(f.Notes, fmt.Sprintf("%s of %s on the front: %s of %s and of %s is better", term.Thousands(len(front)), term.Count(len(pairs), "point"), d.better, plain(d.metric), plain(other.metric)))
+	f.Notes = append(f.Notes, fmt.Sprintf("%s of %s on the front: %s %s and %s are better", term.Thousands(len(front)), term.Count(len(pairs), "point"), d.better, plain(d.metric), plain(other.metric)))
 	if d.better != other.better {
 		f.Notes[len(f.Notes)-1] = fmt.Sprintf("%s of %s on the front: %s %s and %s %s are better", term.Thousands(len(front)), term.Count(len(pairs), "point"), d.better, plain(d.metric), other.better, plain(other.metric))
 	}
 	if left := len(req.All) - len(pairs); left > 0 {
-		f.Notes = append(f.Notes, term.Count(left, "point")+" not drawn: without a value of both metrics")
+		f.Notes = append(f.Notes, term.Count(left, "point")+" not drawn: no value of one of the metrics")
 	}
 	return f, nil
 }

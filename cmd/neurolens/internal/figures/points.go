@@ -57,7 +57,7 @@ func (m Maker) measured(req Points) (*measured, error) {
 		d.subjects[i] = wording.Subject{Point: p.Subject.Point(), Side: string(p.Side)}
 	}
 	if len(req.All) == 0 {
-		return nil, refused("no point matches; neurolens ls shows what there is")
+		return nil, refused("no point matches; neurolens ls lists what is stored")
 	}
 	d.title, d.names = named(d.subjects, axisColumns)
 	metric := req.Metric
@@ -67,7 +67,7 @@ func (m Maker) measured(req Points) (*measured, error) {
 	var err error
 	d.valued, err = valuesIn(req.All, metric)
 	if req.Sessions > 1 {
-		d.notes = append(d.notes, term.Count(req.Sessions, "session")+" together: a value is the median over all of them; session=last draws the newest alone")
+		d.notes = append(d.notes, term.Count(req.Sessions, "session")+" combined: each value is the median over all of them; session=last draws the newest alone")
 	}
 	return d, err
 }
@@ -118,7 +118,7 @@ func valuesIn(all []summary.Point, metric string) (valued, error) {
 		v.better = ""
 	}
 	if v.others > 0 {
-		v.notes = append(v.notes, fmt.Sprintf("%s left out: %s in another unit than %s", term.Count(v.others, "point"), plain(metric), v.unit))
+		v.notes = append(v.notes, fmt.Sprintf("%s left out: %s in a unit other than %s", term.Count(v.others, "point"), plain(metric), v.unit))
 	}
 	return v, nil
 }
@@ -137,15 +137,15 @@ func noMetric(all []summary.Point, metric string) error {
 	there := plain(strings.Join(known, ", "))
 	switch {
 	case len(known) == 0:
-		return refused("no point that matches has a value: all runs failed; neurolens ls shows why")
+		return refused("no matching point has a value: all runs failed; neurolens ls shows why")
 	case metric == "":
-		return refused("points have no primary metric in common: --metric NAME chooses one of %s", there)
+		return refused("points have no common primary metric: choose one with --metric NAME: %s", there)
 	}
-	hint := "there are " + there
+	hint := "there are values of " + there
 	if near := schema.Nearest(metric, known); near != "" {
 		hint = "did you mean " + plain(near) + "?"
 	}
-	return refused("no point that matches has a value of %s; %s", plain(metric), hint)
+	return refused("no matching point has a value of %s; %s", plain(metric), hint)
 }
 
 func (v *valued) quantity(value float64) string { return quantity(value, v.unit, v.metric) }

@@ -131,11 +131,11 @@ func (s *sampled) runName(r *samples.Run) string {
 func (s *sampled) nothing() error {
 	switch {
 	case s.req.Metric != "" && len(s.found.Absent.Metrics) > 0:
-		return refused("no run that matches has samples of %s; there are %s", plain(s.req.Metric), plain(strings.Join(s.found.Absent.Others, ", ")))
+		return refused("no matching run has samples of %s; there are samples of %s", plain(s.req.Metric), plain(strings.Join(s.found.Absent.Others, ", ")))
 	case s.found.Failed == s.found.Looked:
-		return refused("no run that matches is ok and measures (%s): neurolens ls shows what became of them", term.Count(s.found.Looked, "run"))
+		return refused("no matching run is ok and has measurements (%s): neurolens ls shows how they ended", term.Count(s.found.Looked, "run"))
 	}
-	return refused("no run that matches has samples: of imported results there may be a mean alone; neurolens ls shows them")
+	return refused("no matching run has samples: imported results may have only a mean; neurolens ls shows them")
 }
 
 // left says which runs are left out.
@@ -144,10 +144,10 @@ func (s *sampled) left() {
 		s.notes = append(s.notes, fmt.Sprintf("the newest %s of %s that match", term.Thousands(s.found.Looked), term.Count(s.found.Matching, "run")))
 	}
 	if s.found.Failed > 0 {
-		s.notes = append(s.notes, term.Count(s.found.Failed, "run")+" left out: failed, or a pass of a profiler")
+		s.notes = append(s.notes, term.Count(s.found.Failed, "run")+" left out: failed, or a profiler pass")
 	}
 	if s.found.Other > 0 {
-		s.notes = append(s.notes, term.Count(s.found.Other, "run")+" left out: without samples of "+plain(s.found.Metric)+" in this unit")
+		s.notes = append(s.notes, term.Count(s.found.Other, "run")+" left out: no samples of "+plain(s.found.Metric)+" in this unit")
 	}
 }
 
@@ -205,10 +205,10 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 		inPanels(f, groups)
 	}
 	if less > 0 {
-		f.Notes = append(f.Notes, term.Count(less, "curve")+" with more different values than there is room for: each mark is an exact quantile of all samples, with straight lines between")
+		f.Notes = append(f.Notes, term.Count(less, "curve")+" with too many different values to draw: each mark is an exact quantile of all samples, joined by straight lines")
 	}
 	if notFinite > 0 {
-		f.Notes = append(f.Notes, term.Count(notFinite, "sample")+" left out: no finite number")
+		f.Notes = append(f.Notes, term.Count(notFinite, "sample")+" left out: not a finite number")
 	}
 	return f, &s.found, nil
 }
@@ -291,17 +291,17 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 		f.Y.Scale = figure.Log
 	}
 	if together > 1 {
-		f.Notes = append(f.Notes, fmt.Sprintf("up to %s in a row are put together in a mark: their median, from the least to the most", term.Count(together, "sample")))
+		f.Notes = append(f.Notes, fmt.Sprintf("a mark combines up to %s in a row: their median, with a bar from minimum to maximum", term.Count(together, "sample")))
 	}
 	warmup := "warm-up is left out"
 	if s.req.Base != "" {
-		warmup += "; runs of the base stand first, and a line lies where those of the head begin"
+		warmup += "; the runs of the base come first, and a line marks where those of the head begin"
 	} else if slices.ContainsFunc(f.Parts(), func(p figure.Panel) bool { return len(p.Guides) > 0 }) {
-		warmup += "; a line lies where the next run begins"
+		warmup += "; a line marks where the next run begins"
 	}
 	f.Notes = append(f.Notes, warmup)
 	if words := f.Words(figure.Warned); len(words) > 0 {
-		f.Notes = append(f.Notes, "runs that are marked have a warning: "+plain(strings.Join(words, ", "))+" (neurolens help warnings says what to do)")
+		f.Notes = append(f.Notes, "marked runs have a warning: "+plain(strings.Join(words, ", "))+" (neurolens help warnings says what to do)")
 	}
 	return f, &s.found, nil
 }
@@ -355,7 +355,7 @@ func (s *sampled) part(found *samples.Found, o samples.Order, p samples.Part) fi
 		which = fmt.Sprintf("%s of %s from run %s on", term.Count(p.Samples, "sample"), term.Count(p.Last-p.First+1, "run"), s.runName(r))
 	}
 	if p.NotFinite > 0 {
-		value += fmt.Sprintf(", %s no finite number", term.Thousands(p.NotFinite))
+		value += fmt.Sprintf(", %s not finite", term.Thousands(p.NotFinite))
 	}
 	k.Word = strings.Join(warnings(found.Runs[p.First:p.Last+1]), ", ")
 	warned := ""

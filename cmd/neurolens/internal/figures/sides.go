@@ -28,9 +28,9 @@ func (s *sampled) addBase(ctx context.Context, db *query.DB) error {
 	case err != nil:
 		return err
 	case len(of.Runs) == 0:
-		return refused("no run of the base is ok and has samples of %s: neurolens ls shows what became of them", plain(s.found.Metric))
+		return refused("no run of the base is ok and has samples of %s: neurolens ls shows how they ended", plain(s.found.Metric))
 	case of.Unit != s.found.Unit:
-		return refused("%s is in %s on the base and in %s on the head: samples of two units are not drawn together", plain(s.found.Metric), of.Unit, s.found.Unit)
+		return refused("%s is in %s on the base and in %s on the head: samples with different units cannot be drawn together", plain(s.found.Metric), of.Unit, s.found.Unit)
 	}
 	if n := inBoth(of.Runs, s.found.Runs); n > 0 {
 		verb := "match"

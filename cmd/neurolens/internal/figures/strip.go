@@ -27,7 +27,7 @@ func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*figure.Fi
 	var values []float64
 	without, most := 0, max(cmp.Or(req.Marks, figure.MostMarks)/len(s.groups), 1)
 	if slices.ContainsFunc(s.groups, func(g group) bool { return len(g.places) > most }) {
-		f.Notes = append(f.Notes, fmt.Sprintf("of each point the newest %s", term.Count(most, "run")))
+		f.Notes = append(f.Notes, fmt.Sprintf("only the newest %s of each point", term.Count(most, "run")))
 	}
 	for row := range s.groups {
 		g := &s.groups[row]
@@ -56,7 +56,7 @@ func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*figure.Fi
 		}
 	}
 	if without > 0 {
-		f.Notes = append(f.Notes, term.Count(without, "run")+" left out: without a median")
+		f.Notes = append(f.Notes, term.Count(without, "run")+" left out: no median")
 	}
 	f.X.Scale = scaleOf(values)
 	return f, &s.found, nil

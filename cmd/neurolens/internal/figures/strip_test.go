@@ -47,7 +47,7 @@ func TestStrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Marks() != 8 || !strings.Contains(strings.Join(f.Notes, "\n"), "of each point the newest 4 runs") {
+	if f.Marks() != 8 || !strings.Contains(strings.Join(f.Notes, "\n"), "only the newest 4 runs") {
 		t.Errorf("%d marks, %q", f.Marks(), f.Notes)
 	}
 	for _, s := range f.Series {

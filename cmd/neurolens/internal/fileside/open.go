@@ -77,7 +77,7 @@ func fill(ctx context.Context, dir, file, writer string) (notes []string, err er
 		return nil, whyIncomplete(reading.Reports)
 	}
 	if done.Added == 0 {
-		return nil, errors.New("it has no run")
+		return nil, errors.New("it has no runs")
 	}
 	for _, report := range reading.Reports {
 		notes = append(notes, slices.Sorted(maps.Keys(report.Notes))...)
@@ -92,7 +92,7 @@ func whyIncomplete(reports []imports.Report) error {
 		case len(report.Refusals) > 0 && report.Runs == 0:
 			return errors.New(report.Refusals[0].String())
 		case len(report.Refusals) > 0:
-			return fmt.Errorf("%s (%d refused in all; ingest FILE stores the others)", report.Refusals[0], report.Refused)
+			return fmt.Errorf("%s (%d refused in all; ingest FILE stores the rest)", report.Refusals[0], report.Refused)
 		case report.Why != "" && report.State != imports.Side:
 			return errors.New(report.Why)
 		}

@@ -44,7 +44,7 @@ func parse(side string) (r reference, isFile bool, err error) {
 	}
 	if !ok && !isCondition(side) && !exists(side) {
 		if strings.ContainsAny(side, "./") {
-			return r, true, fmt.Errorf("%q: there is no such file, and a filter is KEY=VALUE", side)
+			return r, true, fmt.Errorf("%q is neither a file nor a filter (KEY=VALUE)", side)
 		}
 		return reference{}, false, nil
 	}

@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 		"git::a.json":      `"git::a.json": want git:REF:PATH, as git:main:reports/summary.json`,
 		"git:main:":        `"git:main:": want git:REF:PATH, as git:main:reports/summary.json`,
 		"file:":            `"file:": want file:PATH`,
-		"reports/old.json": `"reports/old.json": there is no such file, and a filter is KEY=VALUE`,
+		"reports/old.json": `"reports/old.json" is neither a file nor a filter (KEY=VALUE)`,
 	} {
 		if got, is, err := parse(side); !is || err == nil || err.Error() != want {
 			t.Errorf("%q is %+v, %v, %v; want %s", side, got, is, err, want)

@@ -39,7 +39,7 @@ func (m *Mode) Register(cmd *cobra.Command) {
 	cmd.Flags().Var(m, "gate", "exit 1 for a regression, 3 if inconclusive; `MODE`: strict, regression (never 3)")
 	cmd.Flags().Lookup("gate").NoOptDefVal = string(strict)
 	modes := []cobra.Completion{
-		cobra.CompletionWithDesc(string(strict), "exit 1 for a regression, 3 where a point is inconclusive"),
+		cobra.CompletionWithDesc(string(strict), "exit 1 for a regression, 3 if a point is inconclusive"),
 		cobra.CompletionWithDesc(string(regression), "exit 1 for a regression, else 0"),
 	}
 	completion.Words(cmd, "gate", modes)
@@ -107,7 +107,7 @@ func (m Mode) HistoryVerdict(g history.Gate) error {
 // Misplaced is the error of a mode that stands behind a space, where it is a filter.
 func (m Mode) Misplaced(args []string) error {
 	if m != Off && len(args) > 0 && new(Mode).Set(args[0]) == nil {
-		return fmt.Errorf("--gate %s: the mode follows an equals sign: --gate=%s", args[0], args[0])
+		return fmt.Errorf("--gate %s: write the mode after an equals sign: --gate=%s", args[0], args[0])
 	}
 	return nil
 }

@@ -56,12 +56,12 @@ func (a *artist) difference(place int, baseline string, both [][2]*figures.Profi
 		{Header: "change", Unit: "ns", Right: true, Stored: true},
 		{Header: "of base", Right: true},
 		{Header: "count", Right: true},
-	}, Text: []string{"Operators against " + baseline + ", the largest difference first. It is one profiled run a side, so there is no interval and no verdict."}}
+	}, Text: []string{"Operators against " + baseline + ", the largest difference first. There is one profiled run per side, so there is no interval and no verdict."}}
 	slices.SortStableFunc(both, func(x, y [2]*figures.Profile) int {
 		return cmp.Compare(distance(y), distance(x))
 	})
 	if n := len(both) - mostProfiles; n > 0 {
-		t.Below = append(t.Below, term.Count(n, "more pair")+" "+term.IsAre(n)+" left out: those that differ less.")
+		t.Below = append(t.Below, term.Count(n, "more pair")+" "+term.IsAre(n)+" left out, with smaller differences.")
 		both = both[:mostProfiles]
 	}
 	for _, pair := range both {

@@ -39,7 +39,7 @@ func (a *artist) operators(ctx context.Context) []htmlreport.Section {
 		return nil
 	}
 	part := htmlreport.Section{ID: "operators", Title: "Operators of profiled runs", Text: []string{
-		"Operators of one type are put together, as in neurolens ls --like. The command of a row lists them one by one.",
+		"Operators of one type are combined, as in neurolens ls --like. The command of a row lists them one by one.",
 	}}
 	if len(head) > 1 {
 		f, err := a.maker.Operators(head)
@@ -72,7 +72,7 @@ func (a *artist) ofProfile() string { return "neurolens show KEY --ops" + a.read
 // parts is a table of the operators of each run.
 func (a *artist) parts(profiles []figures.Profile) *htmlreport.Table {
 	t := &htmlreport.Table{ID: "operators", Title: "Operators of each point", Command: a.ofProfile(), Text: []string{
-		"The newest profiled run of each point: operators that took longest first, and the others together.",
+		"The newest profiled run of each point: slowest operators first, the others combined.",
 	}, Columns: []htmlreport.Column{
 		{Header: "point"},
 		{Header: "operator"},
@@ -81,7 +81,7 @@ func (a *artist) parts(profiles []figures.Profile) *htmlreport.Table {
 		{Header: "count", Right: true},
 	}}
 	if n := len(profiles) - mostProfiles; n > 0 {
-		t.Below = append(t.Below, term.Count(n, "more point")+" "+term.IsAre(n)+" left out: those that were profiled before these. A narrower filter shows them.")
+		t.Below = append(t.Below, term.Count(n, "more point")+" "+term.IsAre(n)+" left out, profiled earlier. A narrower filter shows them.")
 		profiles = profiles[:mostProfiles]
 	}
 	for i := range profiles {

@@ -327,7 +327,7 @@ func (a *artist) best() []*htmlreport.Chart {
 	req.X, req.Y = primary, other
 	f, err := a.maker.Pareto(req)
 	return a.chart(drawn{f, err}, func(f *figure.Figure) string {
-		return f.X.Label + " and " + f.Y.Label + which + ": points that no other one beats in both"
+		return f.X.Label + " and " + f.Y.Label + which + ": points that no other point beats in both"
 	}, "pareto", "--x", primary, "--y", other, req.Filter)
 }
 

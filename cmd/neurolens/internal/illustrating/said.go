@@ -25,7 +25,7 @@ func (a *artist) said(ctx context.Context) []htmlreport.Section {
 	}
 	t := &htmlreport.Table{
 		ID: "notes", Title: "Notes, tags and releases", Command: "neurolens ls session=KEY" + a.reader.OfStores(),
-		Text:    []string{"What was said about sessions with neurolens note and neurolens tag, and the tag release: each where it begins."},
+		Text:    []string{"Notes and tags of sessions (neurolens note, neurolens tag), and releases (the tag release)."},
 		Columns: []htmlreport.Column{{Header: "session began"}, {Header: "session"}, {Header: "runs", Right: true}, {Header: "what"}, {Header: "text"}},
 	}
 	for i := len(all) - 1; i >= 0 && len(t.Rows) < mostSaid; i-- {

@@ -25,17 +25,17 @@ type Flags struct{ Layout, OutDir, Against, Check string }
 // Define defines those of a report.
 func (f *Flags) Define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.Layout, "layout", "", "write the files of another system: `NAME` is chapters, kernels, matrix, grid")
-	flags.StringVar(&f.OutDir, "out-dir", "", "with --layout: write to `DIR` (default: where that system does)")
-	flags.StringVar(&f.Against, "against", "", "compare with the runs of a `FILTER`; with --layout kernels in regressions.md")
-	flags.StringVar(&f.Check, "check", "", "check files of a layout: a `DIR` or a file")
+	flags.StringVar(&f.Layout, "layout", "", "write the files of another system, `NAME`: chapters, kernels, matrix, grid")
+	flags.StringVar(&f.OutDir, "out-dir", "", "with --layout: write to `DIR` (default: that of the other system)")
+	flags.StringVar(&f.Against, "against", "", "compare with the runs that match `FILTER`; with --layout kernels, write regressions.md")
+	flags.StringVar(&f.Check, "check", "", "check the files of a layout in `DIR`, or one file")
 	completion.Words(cmd, "layout", words(layout.All))
 }
 
 // DefineSession defines those of a session.
 func (f *Flags) DefineSession(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.OutDir, "out-dir", "", "also write files of the runs to `DIR`; see --layout")
-	cmd.Flags().StringVar(&f.Layout, "layout", "", "`NAME` of their layout: runs, chapters, kernels, matrix or grid (runs)")
+	cmd.Flags().StringVar(&f.OutDir, "out-dir", "", "also write result files to `DIR`; see --layout")
+	cmd.Flags().StringVar(&f.Layout, "layout", "", "layout `NAME` for --out-dir: runs, chapters, kernels, matrix or grid (default: runs)")
 	completion.Words(cmd, "layout", words(ofSession))
 }
 
@@ -100,9 +100,9 @@ func (f *Flags) Refused(streams, tables bool, base string) error {
 	case streams:
 		return errors.New("--layout writes files: want a file, got -")
 	case tables:
-		return errors.New("--baseline, --by and --metric are not about a layout, whose tables are given")
+		return errors.New("--baseline, --by and --metric do not work with --layout, whose tables are fixed")
 	case base != "":
-		return fmt.Errorf("--layout is about one selection, and no run is of both that were named: --against %s makes the first the base of --layout kernels", term.ShellWord(base))
+		return fmt.Errorf("--layout takes one selection, and no run matches both: --against %s makes the first the base of --layout kernels", term.ShellWord(base))
 	}
 	return nil
 }
@@ -110,11 +110,11 @@ func (f *Flags) Refused(streams, tables bool, base string) error {
 // Checked is what is wrong in files. There has to be one of a layout that is known.
 func (f *Flags) Checked(args []string) (check.Report, error) {
 	if len(args) > 0 {
-		return check.Report{}, fmt.Errorf("--check reads files, and takes no filter; got %s", strings.Join(args, " "))
+		return check.Report{}, fmt.Errorf("--check reads files and takes no filter, got %s", strings.Join(args, " "))
 	}
 	report, err := check.Path(f.Check)
 	if err == nil && report.Files() == 0 {
-		err = fmt.Errorf("--check %s: nothing there is of a layout that is known", f.Check)
+		err = fmt.Errorf("--check %s: found no file of a known layout", f.Check)
 	}
 	return report, err
 }

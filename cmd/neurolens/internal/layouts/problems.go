@@ -52,7 +52,7 @@ func counted(r check.Report) string {
 		text += term.Count(len(r.Problems), "problem")
 	}
 	if r.Unknown > 0 {
-		text += fmt.Sprintf("; %s left alone, of no layout", term.Count(r.Unknown, "file"))
+		text += fmt.Sprintf("; %s ignored, of no layout", term.Count(r.Unknown, "file"))
 	}
 	return text
 }
@@ -66,7 +66,7 @@ func ProblemFields() []answer.Field[check.Problem] {
 	}
 	return []answer.Field[check.Problem]{
 		text("file", "the file", func(p *check.Problem) string { return p.File }),
-		text("pointer", "where in it: a JSON pointer, or a line of a table; empty: the whole file", func(p *check.Problem) string { return p.Pointer }),
-		text("problem", "what is wrong there", func(p *check.Problem) string { return p.Why }),
+		text("pointer", "the place in the file: a JSON pointer, or a line of a table; empty: the whole file", func(p *check.Problem) string { return p.Pointer }),
+		text("problem", "what is wrong", func(p *check.Problem) string { return p.Why }),
 	}
 }

@@ -51,23 +51,23 @@ func Command(h Host) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notebook [FILTER...]",
 		Short: "Write a Jupyter notebook about runs",
-		Long: `Write a Jupyter notebook about the runs that match: which runs and points there
-are, a metric over an axis of the sweep, how the samples of each point are
-distributed, the history over sessions, and the environment. It opens and runs
-as it is, with DuckDB, pandas and matplotlib, and needs no network.
+		Long: `Write a Jupyter notebook about the matching runs, as a start for your own
+analysis: runs and points, a metric over an axis of the sweep, the distribution
+of samples, the history over sessions, and the environment. It runs as it is
+with DuckDB, pandas and matplotlib, and needs no network.
 
-The notebook asks neurolens export for the runs whenever it is run, with the
-same filter, so it always shows what neurolens ls lists. Its first cell has the
-stores, the filter and the metric, to be changed. A file that is there is not
-replaced without --force. docs/notebooks.md says more.`,
+Whenever you run the notebook, it calls neurolens export with the same filter,
+so it always shows what neurolens ls lists. The first cell holds the stores, the
+filter and the metric; edit them there. An existing file is replaced only with
+--force. docs/notebooks.md says more.`,
 		Example: `  neurolens notebook session=last
   neurolens notebook benchmark=matmul 'batch_size>=8' -o matmul.ipynb
   neurolens notebook --metric peak_memory -o - > memory.ipynb`,
 		RunE: func(cmd *cobra.Command, args []string) error { return h.run(cmd, o, args) },
 	}
 	cmd.Flags().StringVarP(&o.out, "out", "o", "neurolens.ipynb", "write to `FILE`; - for standard output")
-	cmd.Flags().StringVar(&o.metric, "metric", "", "the metric `NAME` (default: the primary one of most points)")
-	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file that exists")
+	cmd.Flags().StringVar(&o.metric, "metric", "", "show the metric `NAME` (default: the primary metric of most points)")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace an existing file")
 	return cmd
 }
 

@@ -79,7 +79,7 @@ const name = "neurolens"
 func program() (string, error) {
 	own, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("notebook: finding this program: %w", err)
+		return "", fmt.Errorf("notebook: finding the neurolens program: %w", err)
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {

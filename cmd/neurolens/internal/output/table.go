@@ -39,7 +39,7 @@ func Narrowed(v term.View, page term.Page) term.View {
 	v.Compact = func() term.View {
 		first, left := v.Leading(page.Width)
 		if left > 0 {
-			first.Below = append(first.Below, term.Count(left, "more column")+" left out: the terminal is too narrow; name fewer, or --format json, csv or plain")
+			first.Below = append(first.Below, term.Count(left, "more column")+" left out: the terminal is too narrow; choose fewer, or --format json, csv or plain")
 		}
 		return first
 	}

@@ -33,13 +33,13 @@ func AddFlags(h Host, root *cobra.Command) {
 			continue
 		}
 		chart, answer := below.chart(h), cmd.RunE
-		asked := cmd.Flags().Bool(belowFlag, false, "draw it below, as plot "+chart.Name()+" does")
+		asked := cmd.Flags().Bool(belowFlag, false, "draw a chart below, as plot "+chart.Name()+" does")
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			if !*asked {
 				return answer(cmd, args)
 			}
 			if format, err := h.Formatted(); err != nil || !output.ForPeople(format) {
-				return first(err, h.Wrong(fmt.Errorf("--plot is for people: neurolens plot %s --format %s prints what would be drawn", chart.Name(), format)))
+				return first(err, h.Wrong(fmt.Errorf("--plot needs a format for people: neurolens plot %s --format %s prints what would be drawn", chart.Name(), format)))
 			}
 			failed := answer(cmd, args)
 			err := h.draw(chart, below.args, cmd, args)

@@ -49,16 +49,15 @@ type drawing struct {
 func Command(h Host) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plot KIND",
-		Short: "Draw runs, points, comparisons and histories",
-		Long: `Draw a chart of runs: in the terminal or, with -o, as a file that ends with .svg
-or .png. Each mark of an SVG has its stored numbers as data, what it says in
-words, and the command that shows it. With --format json, jsonl, csv or plain
-the marks themselves are printed, in stored units. docs/plots.md says of each
-kind what its numbers are.
+		Short: "Draw charts of runs, points, comparisons and histories",
+		Long: `Draw a chart of runs, in the terminal or, with -o, as a file. The ending of the
+file is .svg or .png. -o - writes to standard output, in the format of --format
+svg or --format png. docs/plots.md explains the numbers of each kind of chart.
 
-A chart has at most 2,000 marks: of more values some are put together, and a
-note below the chart says how. -o - writes to standard output what --format svg
-or --format png says.`,
+In an SVG, each mark has its stored numbers as data, a description, and the
+command that shows it. With --format json, jsonl, csv or plain, the marks
+themselves are printed, in stored units. A chart has at most 2,000 marks. If
+there are more values, some are combined, and a note below the chart says how.`,
 		Example: `  neurolens plot forest session=last~1 session=last -o change.svg
   neurolens plot history benchmark=matmul
   neurolens plot heatmap session=last --x batch_size --y precision -o grid.png

@@ -51,14 +51,14 @@ func markFields(f *figure.Figure) []answer.Field[row] {
 		along = f.X.Unit
 	}
 	fields := []answer.Field[row]{
-		text("panel", "the panel, where there are several", func(r *row) string { return r.panel }),
-		text("series", "what the mark belongs to", func(r *row) string { return r.series }),
+		text("panel", "the panel, if there are several", func(r *row) string { return r.panel }),
+		text("series", "the series that the mark belongs to", func(r *row) string { return r.series }),
 		text("word", "the verdict or the state", func(r *row) string { return r.mark.Word }),
-		text("tone", "what it says: neutral, regressed, improved, warned or failed", func(r *row) string { return string(r.tone) }),
-		text("x_name", "where it lies along, in words: a category or a time", func(r *row) string { return nameOf(f.X, r.mark.X) }),
-		number("x", f.X.Unit, "where it lies along", func(r *row) float64 { return r.mark.X }),
-		text("y_name", "where it lies upwards, in words", func(r *row) string { return nameOf(f.Y, r.mark.Y) }),
-		number("y", f.Y.Unit, "where it lies upwards", func(r *row) float64 { return r.mark.Y }),
+		text("tone", "the meaning of its colour: neutral, regressed, improved, warned or failed", func(r *row) string { return string(r.tone) }),
+		text("x_name", "horizontal position in words: a category or a time", func(r *row) string { return nameOf(f.X, r.mark.X) }),
+		number("x", f.X.Unit, "horizontal position", func(r *row) float64 { return r.mark.X }),
+		text("y_name", "vertical position in words", func(r *row) string { return nameOf(f.Y, r.mark.Y) }),
+		number("y", f.Y.Unit, "vertical position", func(r *row) float64 { return r.mark.Y }),
 		number("low", along, "the lower end of its interval", func(r *row) float64 { return r.mark.Low }),
 		number("high", along, "the upper end", func(r *row) float64 { return r.mark.High }),
 	}
@@ -66,11 +66,11 @@ func markFields(f *figure.Figure) []answer.Field[row] {
 		fields = append(fields, number("value", f.Values.Unit, "its value", func(r *row) float64 { return r.mark.Value }))
 	}
 	return append(fields,
-		answer.Field[row]{Column: answer.Column{Name: "count", Type: answer.TypeInteger}, Meaning: "how many values it stands for", Of: func(r *row) any { return int64(max(r.mark.Count, 1)) }},
-		text("run_id", "the run that it is of", func(r *row) string { return r.mark.Run }),
-		text("point_id", "the point that it is of", func(r *row) string { return r.mark.Point }),
-		text("text", "all of it in words", func(r *row) string { return r.mark.Text }),
-		text("command", "what shows it", func(r *row) string { return r.mark.Command }))
+		answer.Field[row]{Column: answer.Column{Name: "count", Type: answer.TypeInteger}, Meaning: "how many values it combines", Of: func(r *row) any { return int64(max(r.mark.Count, 1)) }},
+		text("run_id", "the id of its run", func(r *row) string { return r.mark.Run }),
+		text("point_id", "the id of its point", func(r *row) string { return r.mark.Point }),
+		text("text", "a description of the mark", func(r *row) string { return r.mark.Text }),
+		text("command", "the command that shows it", func(r *row) string { return r.mark.Command }))
 }
 
 // nameOf is a place of an axis that has words for it.

@@ -11,12 +11,12 @@ import (
 func operators(h Host) *cobra.Command {
 	return h.of("ops", &cobra.Command{
 		Use:   "ops [FILTER...]",
-		Short: "The operators of profiled runs, by their share of the time",
-		Long: `Draw which share of the time of the newest profiled run of each point its
-operators take: a column for each of 24 points at most, a row for each of the 20
-operators that take most of any. What counts as an operator is that of ls --like
-(docs/likeness.md); show RUN --ops lists those of a run. Profiles come from
-bench --profile and from ingest.`,
+		Short: "Draw the share of time of each operator of profiled runs",
+		Long: `Draw how the time of profiled runs is divided among operators. There is one
+column per point, for its newest profiled run (24 at most), and one row for each
+of the 20 operators that take the largest share of any. Operators are named as
+in ls --like (docs/likeness.md). show RUN --ops lists those of one run. Profiles
+come from bench --profile and from ingest.`,
 		Example: `  neurolens plot ops session=last
   neurolens plot ops model=bert -o bert.svg`,
 	}, func(d *drawing, cmd *cobra.Command, args []string) error {

@@ -20,18 +20,17 @@ func heatmap(h Host) *cobra.Command {
 	var p figures.Points
 	cmd := &cobra.Command{
 		Use:   "heatmap [FILTER...]",
-		Short: "A metric over two axes of a sweep",
-		Long: `Draw a metric over two axes of a sweep: those of --x and --y, else those with
-the most values. In a place of several points is the best of them, or with
---median the median of their values. --by AXIS makes a panel for each value of a
-third axis. A point whose runs failed is marked; a place where nothing was
-measured is empty.`,
+		Short: "Draw a metric over two axes of a sweep",
+		Long: `Draw a metric over two axes of a sweep. --x and --y choose the axes; the default
+is those with the most values. If a cell has several points, it shows the best
+of them, or the median with --median. --by AXIS makes a panel for each value of
+a third axis. Failed points are marked. Cells without a measurement are empty.`,
 		Example: `  neurolens plot heatmap session=last
   neurolens plot heatmap session=last --x batch_size --y seq_len --by precision`,
 	}
-	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the `AXIS` that goes along")
-	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "the `AXIS` that goes up")
-	cmd.Flags().StringVar(&p.By, "by", "", "a panel for each value of an `AXIS`")
+	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the horizontal `AXIS`")
+	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "the vertical `AXIS`")
+	cmd.Flags().StringVar(&p.By, "by", "", "draw a panel for each value of `AXIS`")
 	defineValue(cmd, &p)
 	return h.ofPoints(figure.Heatmap, &p, figures.Maker.Heatmap, cmd)
 }
@@ -41,19 +40,20 @@ func lines(h Host) *cobra.Command {
 	var p figures.Points
 	cmd := &cobra.Command{
 		Use:   "lines [FILTER...]",
-		Short: "A metric over one axis, a line for each value of another",
-		Long: `Draw a metric over one axis of a sweep: that of --x, else that of numbers with
-the most values. Each value of another axis is a line (--by), and of a third one
-a panel (--panels). Powers of two lie on a logarithmic axis. In a place of
-several points is the best of them, or with --median the median of their values.`,
+		Short: "Draw a metric over one axis, a line for each value of another",
+		Long: `Draw a metric over one axis of a sweep. --x chooses the axis; the default is the
+numeric axis with the most values. --by draws a line for each value of a second
+axis, --panels a panel for each value of a third. An axis of powers of two is
+logarithmic. If several points fall on one place, it shows the best of them, or
+the median with --median.`,
 		Example: `  neurolens plot lines session=last
   neurolens plot lines session=last --panels backend
   neurolens plot lines session=last --x batch_size --y throughput --by precision`,
 	}
-	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the `AXIS` that goes along")
-	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "the same as --metric")
-	cmd.Flags().StringVar(&p.By, "by", "", "a line for each value of an `AXIS`")
-	cmd.Flags().StringVar(&p.Panels, "panels", "", "a panel for each value of an `AXIS`")
+	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the horizontal `AXIS`")
+	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "same as --metric: the `METRIC`")
+	cmd.Flags().StringVar(&p.By, "by", "", "draw a line for each value of `AXIS`")
+	cmd.Flags().StringVar(&p.Panels, "panels", "", "draw a panel for each value of `AXIS`")
 	defineValue(cmd, &p)
 	return h.ofPoints(figure.Lines, &p, figures.Maker.Lines, cmd)
 }
@@ -63,21 +63,22 @@ func pareto(h Host) *cobra.Command {
 	var p figures.Points
 	cmd := &cobra.Command{
 		Use:   "pareto --x METRIC --y METRIC [FILTER...]",
-		Short: "Two metrics of each point, and which points none beats in both",
-		Long: `Draw points by two metrics and mark the front: the points that no other one
-beats in both. For each metric it has to be known which values are better.`,
+		Short: "Draw points by two metrics, with the Pareto front",
+		Long: `Draw points by two metrics, and mark the Pareto front: the points that no other
+point beats in both metrics. Both metrics need a known direction (lower or
+higher is better).`,
 		Example: `  neurolens plot pareto --x latency --y accuracy session=last
   neurolens plot pareto --x throughput --y peak_memory model=bert -o bert.svg`,
 	}
-	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the `METRIC` that goes along")
-	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "the `METRIC` that goes up")
+	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the horizontal `METRIC`")
+	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "the vertical `METRIC`")
 	return h.ofPoints(figure.Pareto, &p, figures.Maker.Pareto, cmd)
 }
 
 // defineValue defines the flags that say what stands in a place.
 func defineValue(cmd *cobra.Command, p *figures.Points) {
-	cmd.Flags().StringVar(&p.Metric, "metric", "", "the metric `NAME` (default: the primary one of most points)")
-	cmd.Flags().BoolVar(&p.Median, "median", false, "of several points in a place the median, not the best one")
+	cmd.Flags().StringVar(&p.Metric, "metric", "", "draw the metric `NAME` (default: the primary metric of most points)")
+	cmd.Flags().BoolVar(&p.Median, "median", false, "if points share a place, show their median, not the best")
 }
 
 func (h Host) ofPoints(kind figure.Kind, p *figures.Points, made func(figures.Maker, figures.Points) (*figure.Figure, error), cmd *cobra.Command) *cobra.Command {

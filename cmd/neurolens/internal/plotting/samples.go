@@ -19,13 +19,14 @@ import (
 func ecdf(h Host) *cobra.Command {
 	return h.ofSampledSides(figure.ECDF, figures.Maker.ECDF, &cobra.Command{
 		Use:   "ecdf [FILTER... | BASE HEAD]",
-		Short: "The distribution of samples, a curve for each point or run",
-		Long: `Draw which share of the samples is up to each value: all runs of a point are one
-curve, and of a single point each run is one. --by AXIS makes a curve for each
-value of an axis. Of two selections (BASE HEAD, as compare takes them, or
---against BASE) each point has a panel with a curve for each side. Failed runs
-and passes of a profiler are left out, and so is warm-up. Every mark lies on the
-distribution of all samples, however many.`,
+		Short: "Draw the distribution of samples, for each point or run",
+		Long: `Draw the cumulative distribution of samples: for each value, the share of
+samples that are at most that large. All runs of a point form one curve; of a
+single point, each run is a curve. --by AXIS draws a curve for each value of an
+axis. With two selections (BASE HEAD as for compare, or --against BASE), each
+point has a panel with a curve for each side. Failed runs, profiler passes and
+warm-up are left out. The marks lie on the distribution of all samples, even if
+there are many.`,
 		Example: `  neurolens plot ecdf session=last
   neurolens plot ecdf benchmark=matmul dim=64 --by backend -o backends.svg
   neurolens plot ecdf session=last~1 session=last`,
@@ -36,12 +37,12 @@ distribution of all samples, however many.`,
 func runs(h Host) *cobra.Command {
 	return h.ofSampledSides(figure.Runs, figures.Maker.Runs, &cobra.Command{
 		Use:   "runs [FILTER... | BASE HEAD]",
-		Short: "Samples in the order in which they were taken",
-		Long: `Draw samples in the order in which they were taken, run after run, so that
-drift, bursts and throttling are seen; runs with a warning are marked. Of
-several points each has a panel, 12 at most. Of many samples some in a row are
-put together: their median, from the least to the most. Of two selections (BASE
-HEAD, or --against BASE) the runs of the base stand first in the panel.`,
+		Short: "Draw samples in the order of measurement",
+		Long: `Draw samples in the order in which they were measured, run after run, to see
+drift, bursts and throttling. Runs with a warning are marked. Each point has a
+panel, 12 at most. If there are many samples, neighbours are combined: their
+median, with a bar from minimum to maximum. With two selections (BASE HEAD, or
+--against BASE), the runs of the base come first in each panel.`,
 		Example: `  neurolens plot runs session=last dim=64
   neurolens plot runs run=5DPX2E7B -o run.png`,
 	})
@@ -51,10 +52,11 @@ HEAD, or --against BASE) the runs of the base stand first in the panel.`,
 func strip(h Host) *cobra.Command {
 	return h.ofSamples("strip", figures.Maker.Strip, &cobra.Command{
 		Use:   "strip [FILTER...]",
-		Short: "The median of each run, a row for each point",
-		Long: `Draw the median of each run in a row for its point, 12 at most, so that runs of
-one point that differ are seen: of latency as of --metric peak_memory. Runs with
-a warning are marked. Failed runs and passes of a profiler are left out.`,
+		Short: "Draw the median of each run, one row per point",
+		Long: `Draw the median of each run, one row per point, to see runs that differ from
+others of the same point. There are 12 rows at most. --metric draws another
+metric, such as peak_memory. Runs with a warning are marked. Failed runs and
+profiler passes are left out.`,
 		Example: `  neurolens plot strip session=last
   neurolens plot strip session=last --metric peak_memory -o memory.svg`,
 	})
@@ -70,16 +72,16 @@ func (h Host) ofSamples(kind figure.Kind, made madeOfSamples, cmd *cobra.Command
 // ofSampledSides is one of one selection or of two.
 func (h Host) ofSampledSides(kind figure.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
 	var against string
-	cmd.Flags().StringVar(&against, "against", "", "draw the runs of a `FILTER` beside them, as the base")
+	cmd.Flags().StringVar(&against, "against", "", "also draw the runs that match `FILTER`, as the base")
 	return h.sampled(kind, made, cmd, func(args []string) (base, head string, err error) { return filter.TwoSides(against, args) })
 }
 
 // sampled is a chart of the selections that arguments name.
 func (h Host) sampled(kind figure.Kind, made madeOfSamples, cmd *cobra.Command, selections func(args []string) (base, head string, err error)) *cobra.Command {
 	var metric, since, by string
-	cmd.Flags().StringVar(&metric, "metric", "", "the metric `NAME` (default: the primary one of most runs)")
-	cmd.Flags().StringVar(&since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
-	cmd.Flags().StringVar(&by, "by", "", "runs with one value of an `AXIS` belong together, not those of a point")
+	cmd.Flags().StringVar(&metric, "metric", "", "draw the metric `NAME` (default: the primary metric of most runs)")
+	cmd.Flags().StringVar(&since, "since", "", "only runs since `WHEN`: 30m, 12h, 7d, 2w ago, or a local time")
+	cmd.Flags().StringVar(&by, "by", "", "group runs by the value of `AXIS`, instead of by point")
 	return h.of(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
 		base, head, err := selections(args)
 		if err != nil {

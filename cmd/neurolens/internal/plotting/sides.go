@@ -16,11 +16,11 @@ import (
 func forest(h Host) *cobra.Command {
 	return h.ofSides(figure.Forest, figures.ForestRows, figures.Maker.Forest, &cobra.Command{
 		Use:   "forest BASE [HEAD]",
-		Short: "The change of each point between two sides, with its interval",
-		Long: `Draw by how much each point changed between two selections, with the interval of
-that change: the worst first, 50 rows at most. The shaded area is the margin
-within which a change counts as none (--threshold). BASE, HEAD and the flags are
-those of compare. Where changes are by several times, they are drawn as ratios.`,
+		Short: "Draw the change of each point, with its interval",
+		Long: `Draw the change of each point between two selections, with its confidence
+interval: the worst first, 50 rows at most. In the shaded area a change counts
+as none (--threshold). BASE, HEAD and the flags are those of compare. Very large
+changes are drawn as ratios.`,
 		Example: `  neurolens plot forest session=last~1 session=last
   neurolens plot forest backend=torch backend=onnxrt -o backends.svg
   neurolens plot forest --matrix variant=a session=last -o variants.png`,
@@ -31,9 +31,9 @@ those of compare. Where changes are by several times, they are drawn as ratios.`
 func scatter(h Host) *cobra.Command {
 	return h.ofSides(figure.Scatter, figure.MostMarks, figures.Maker.Scatter, &cobra.Command{
 		Use:   "scatter BASE [HEAD]",
-		Short: "The head of each point against its base",
-		Long: `Draw the value of the head of each point against that of its base, with the line
-on which both are equal. BASE, HEAD and the flags are those of compare.`,
+		Short: "Draw each point in HEAD against the same point in BASE",
+		Long: `Draw the value of each point in HEAD against its value in BASE, with a line
+where both are equal. BASE, HEAD and the flags are those of compare.`,
 		Example: `  neurolens plot scatter session=last~1 session=last
   neurolens plot scatter backend=torch backend=onnxrt -o backends.svg`,
 	})

@@ -23,8 +23,8 @@ type target struct {
 }
 
 func (t *target) define(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&t.file, "out", "o", "", "write to `FILE`, as its ending says: .svg .png; - for standard output")
-	cmd.Flags().StringVar(&t.spec, "spec", "", "write a specification for another program: `NAME` is vega-lite")
+	cmd.Flags().StringVarP(&t.file, "out", "o", "", "write to `FILE`, which ends with .svg or .png; - for standard output")
+	cmd.Flags().StringVar(&t.spec, "spec", "", "write a specification for another program, `NAME`: vega-lite")
 }
 
 // toStdout is the name of a file that is none.
@@ -42,13 +42,13 @@ func (t *target) read(format *string, terminal bool) error {
 	switch {
 	case t.file == "" && is, t.file == toStdout && is:
 		if t.file = toStdout; terminal && asked != svg {
-			return fmt.Errorf("--format %s does not belong on a terminal: -o chart.%s writes a file", asked, asked)
+			return fmt.Errorf("--format %s would go to the terminal: -o chart.%s writes a file", asked, asked)
 		}
 		return nil
 	case t.file == "":
 		return nil
 	case t.file == toStdout:
-		return errors.New("-o -: --format svg or --format png says what is written")
+		return errors.New("-o -: want --format svg or --format png")
 	}
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(t.file), "."))
 	switch {
@@ -59,7 +59,7 @@ func (t *target) read(format *string, terminal bool) error {
 	case !isImage(ending):
 		return fmt.Errorf("-o %s: want a name that ends with .svg or .png", term.OneLine(t.file))
 	case asked != "" && asked != ending:
-		return fmt.Errorf("-o %s and --format %s: the ending says the format; leave --format out", term.OneLine(t.file), term.OneLine(asked))
+		return fmt.Errorf("-o %s and --format %s: the ending of the file is its format; leave --format out", term.OneLine(t.file), term.OneLine(asked))
 	}
 	t.image = ending
 	return nil

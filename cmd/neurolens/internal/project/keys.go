@@ -16,10 +16,10 @@ const variablePython = "NEUROLENS_PYTHON"
 var keys = []key{
 	{"store", "NEUROLENS_STORE", "store", ""},
 	{"format", "NEUROLENS_FORMAT", "format", "table"},
-	{"machine", "NEUROLENS_MACHINE", "", "a name made of its hardware"},
-	{"python", variablePython, "python", "that of the active environment, else python3"},
-	{"thresholds", "", "threshold", "2% of metrics that are compared by their ratio"},
-	{"defaults", "", "", "those that the help of each command has"},
+	{"machine", "NEUROLENS_MACHINE", "", "a name made from its hardware"},
+	{"python", variablePython, "python", "that of the active virtual environment, else python3"},
+	{"thresholds", "", "threshold", "2% for metrics that are compared as ratios"},
+	{"defaults", "", "", "those in the help of each command"},
 }
 
 // keyOf is the key of a name; nil: there is none.

@@ -213,7 +213,7 @@ func TestReadErrors(t *testing.T) {
 		"defaults: {compare: {gate: true}}":                  `neurolens.yaml:1: defaults.compare: no flag "gate" takes a default; these do: all metric threshold`,
 		"defaults: {bench: {setup: x}}":                      `neurolens.yaml:1: defaults.bench: no flag "setup" takes a default; these do:`,
 		"defaults: {bench: {repeats: many}}":                 `neurolens.yaml:1: defaults.bench.repeats: want a whole number, got "many"`,
-		"defaults: {bench: {repeats: 99999999999999999999}}": `neurolens.yaml:1: defaults.bench.repeats: want a number that is not so large, got`,
+		"defaults: {bench: {repeats: 99999999999999999999}}": `neurolens.yaml:1: defaults.bench.repeats: want a smaller number, got`,
 		"defaults: {bench: {repeats: 0}}":                    `neurolens.yaml:1: defaults.bench.repeats: want a whole number from 1 to`,
 		"defaults:\n  bisect: {warmup: -1}":                  `neurolens.yaml:2: defaults.bisect.warmup: want a whole number from 0 to`,
 		"defaults: {bench: {order: shuffled}}":               `neurolens.yaml:1: defaults.bench.order: want one of interleaved random sequential, got "shuffled"`,

@@ -31,7 +31,7 @@ func (p *Project) Remarks() []string {
 			continue
 		}
 		if near := schema.Nearest(metric, known); near != "" {
-			all = append(all, fmt.Sprintf("%s: thresholds.%s holds for metrics of that name alone; did you mean %s?", p.at(v.line), metric, near))
+			all = append(all, fmt.Sprintf("%s: thresholds.%s applies only to metrics of that name; did you mean %s?", p.at(v.line), metric, near))
 		}
 	}
 	return all

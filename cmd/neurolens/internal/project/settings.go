@@ -95,9 +95,9 @@ func readSmall(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a plain file")
+		return nil, errors.New("it is not a regular file")
 	case info.Size() > maxProjectBytes:
-		return nil, fmt.Errorf("it has %d bytes, and the limit is %d", info.Size(), maxProjectBytes)
+		return nil, fmt.Errorf("it has %d bytes, at most %d are allowed", info.Size(), maxProjectBytes)
 	}
 	return os.ReadFile(path)
 }

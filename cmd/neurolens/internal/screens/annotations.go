@@ -43,7 +43,7 @@ func Blessed(w *bless.Written) term.View {
 	}
 	lines := []string{term.OneLine(text)}
 	if w.Few > 0 {
-		lines = append(lines, fmt.Sprintf("%s fewer than 5 runs: a gate wants 5", term.Count(w.Few, "point")+" with"))
+		lines = append(lines, fmt.Sprintf("%s fewer than 5 runs: a gate needs 5", term.Count(w.Few, "point")+" with"))
 	}
 	return term.View{Below: lines}
 }

@@ -65,11 +65,11 @@ func ColumnsOf(names, metrics []string) (Columns, error) {
 	var all Columns
 	for _, name := range names {
 		if metric := filter.FieldOf(name).Metric; metric != "" {
-			return nil, fmt.Errorf("--columns: %q is of a metric: --metric %s puts its numbers into the columns, as in --metric %s --columns run,median", name, metric, metric)
+			return nil, fmt.Errorf("--columns: %q belongs to a metric: choose it with --metric %s, as in --metric %s --columns run,median", name, metric, metric)
 		}
 		c := columnOf(name)
 		if slices.Contains(all, c) {
-			return nil, fmt.Errorf("--columns: %q stands there twice", name)
+			return nil, fmt.Errorf("--columns: %q is named twice", name)
 		}
 		all = append(all, c)
 	}
@@ -189,7 +189,7 @@ func (c column) known(t answer.Table, place int) error {
 	} else if near := schema.Nearest(strings.ToLower(c.entry), known); near != "" {
 		hint = "; did you mean " + near + "?"
 	}
-	return fmt.Errorf("--columns: there is no column, and none of these runs has a parameter %q%s", c.entry, hint)
+	return fmt.Errorf("--columns: no column is named %q, and none of these runs has such a parameter%s", c.entry, hint)
 }
 
 // entriesOf are the names of the entries that any of some runs has in a column.
@@ -355,7 +355,7 @@ func places(asked, names []string) ([]int, error) {
 			return nil, fmt.Errorf("--columns: groups have no column %q%s", name, hint)
 		}
 		if slices.Contains(all, at) {
-			return nil, fmt.Errorf("--columns: %q stands there twice", name)
+			return nil, fmt.Errorf("--columns: %q is named twice", name)
 		}
 		all = append(all, at)
 	}

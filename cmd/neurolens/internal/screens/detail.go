@@ -55,7 +55,7 @@ func (s Detail) View(d query.Detail, related query.Related) term.View {
 	p.section("notes", s.noteLines(d))
 	v := term.View{Below: p.lines}
 	if s.Again != "" {
-		v.Below = append(v.Below, "", "again")
+		v.Below = append(v.Below, "", "reproduce")
 		v.Commands = []string{term.Gap + s.Again}
 	}
 	return v
@@ -81,7 +81,7 @@ func (s Detail) noteLines(d query.Detail) []string {
 func lostLines(lost map[string]string) []string {
 	var lines []string
 	for _, table := range slices.Sorted(maps.Keys(lost)) {
-		lines = append(lines, fmt.Sprintf("some or all %s are lost: %s; store merge from a good copy brings them back", table, lost[table]))
+		lines = append(lines, fmt.Sprintf("some or all %s are lost: %s; store merge from a good copy restores them", table, lost[table]))
 	}
 	return lines
 }

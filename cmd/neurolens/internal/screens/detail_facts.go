@@ -114,7 +114,7 @@ func (s Detail) environmentLines(run *schema.Run, related query.Related) []strin
 	}
 	rows = slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })
 	lines = append(lines, term.Pairs(rows)...)
-	return append(lines, fmt.Sprintf("%s, %d not known (--json shows all)", term.Count(len(e.Facts), "fact"), len(e.Missing)))
+	return append(lines, fmt.Sprintf("%s, %d unknown (--json shows all)", term.Count(len(e.Facts), "fact"), len(e.Missing)))
 }
 
 // changedLines say in what facts a run differs from one before.
@@ -123,7 +123,7 @@ func (s Detail) changedLines(changes []facts.Difference) []string {
 	for _, d := range changes {
 		fact, isFact := strings.CutPrefix(d.Name, "env.")
 		if !isFact || !s.Facts.OfRun(fact) {
-			lines = append(lines, fmt.Sprintf("%s was %s, is %s", fact, changedValue(d.Name, d.Base), changedValue(d.Name, d.Head)))
+			lines = append(lines, fmt.Sprintf("%s changed from %s to %s", fact, changedValue(d.Name, d.Base), changedValue(d.Name, d.Head)))
 		}
 	}
 	return lines

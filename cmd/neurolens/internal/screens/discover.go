@@ -31,7 +31,7 @@ func (s *Search) nothing() string {
 		in := cmp.Or(strings.Join(s.Folders, " "), strings.Join(r.In, " "), "the folder itself")
 		looked = append(looked, fmt.Sprintf("the rule %s takes %s in %s", r.Name, strings.Join(r.Files, " "), in))
 	}
-	return fmt.Sprintf("no benchmarks were found in %s: %s", s.Dir, strings.Join(looked, "; "))
+	return fmt.Sprintf("no benchmarks found in %s: %s", s.Dir, strings.Join(looked, "; "))
 }
 
 // View shows the benchmarks, then what was not taken and the trees of tools.
@@ -73,15 +73,15 @@ func (s *Search) left() []string {
 	}
 	var lines []string
 	if len(near) > 0 {
-		lines = append(lines, "not taken although the name is that of a benchmark, or not to be read: "+term.Thousands(len(near)))
+		lines = append(lines, "skipped although named like a benchmark, or unreadable: "+term.Thousands(len(near)))
 		lines = append(lines, near...)
 	}
 	switch {
 	case len(others) > 0 && s.All:
-		lines = append(lines, "not taken: "+term.Thousands(len(others)))
+		lines = append(lines, "skipped: "+term.Thousands(len(others)))
 		lines = append(lines, others...)
 	case len(others) > 0:
-		lines = append(lines, "not taken: "+term.Count(len(others), "other file")+"; -v lists each with the reason")
+		lines = append(lines, "skipped: "+term.Count(len(others), "other file")+"; -v lists each with the reason")
 	}
 	return lines
 }
@@ -92,7 +92,7 @@ func (s *Search) tool(t discover.Tool) []string {
 	lines := []string{"", "# " + t.Name + " in " + dir}
 	switch {
 	case len(t.Command) == 0:
-		return append(lines, "# its build names the program: run it with --benchmark_out="+t.Results+" --benchmark_out_format=json; read: "+t.Read)
+		return append(lines, "# run the program of its build with --benchmark_out="+t.Results+" --benchmark_out_format=json; read: "+t.Read)
 	case strings.HasSuffix(t.Results, "/"):
 		return append(lines, "(cd "+term.ShellWord(dir)+" && "+shellWords(t.Command)+")", "neurolens ingest "+term.ShellWord(path.Join(dir, t.Results)))
 	}

@@ -38,7 +38,7 @@ func Advice(env schema.Env, advice []probe.Advice, width int) term.View {
 		lines = append(append(term.Heading(machineWords(env)), ""), lines...)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(unknowns)) {
-		lines = append(lines, term.Wrapped("not known, "+reason+term.Gap+strings.Join(unknowns[reason], " "), width)...)
+		lines = append(lines, term.Wrapped("unknown, "+reason+term.Gap+strings.Join(unknowns[reason], " "), width)...)
 	}
 	return term.View{Commands: append(lines, term.Wrapped(adviceCount(states, len(advice)), width)...)}
 }
@@ -49,9 +49,9 @@ const adviceIndent = "    "
 // adviceCount is the last line, which counts every check.
 func adviceCount(states map[string]int, checks int) string {
 	if states[probe.StateOK] == checks {
-		return term.Count(checks, "check") + ": nothing here is known to disturb measurements"
+		return term.Count(checks, "check") + ": nothing known to disturb measurements"
 	}
-	return fmt.Sprintf("%s: %d to look at, %d fine, %d not known; nothing was changed",
+	return fmt.Sprintf("%s: %d to look at, %d fine, %d unknown; nothing was changed",
 		term.Count(checks, "check"), states[probe.StateAdvice], states[probe.StateOK], states[probe.StateUnknown])
 }
 

@@ -43,8 +43,8 @@ gpu.0.clocks  345 of 1980 MHz
     a free clock follows heat
     sudo nvidia-smi -i 0 --lock-gpu-clocks=tdp,tdp
 
-not known, absent  boost smt
-6 checks: 2 to look at, 1 fine, 3 not known; nothing was changed
+unknown, absent  boost smt
+6 checks: 2 to look at, 1 fine, 3 unknown; nothing was changed
 `
 	if got := doctorScreen(doctored, 80); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -64,11 +64,11 @@ not known, absent  boost smt
 }
 
 func TestAdviceViewWhereNothingIsWrong(t *testing.T) {
-	want := "1 check: nothing here is known to disturb measurements\n"
+	want := "1 check: nothing known to disturb measurements\n"
 	if got := doctorScreen(doctored[1:2], 80); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	want = "not known, absent  boost smt\n3 checks: 0 to look at, 1 fine, 2 not known; nothing was changed\n"
+	want = "unknown, absent  boost smt\n3 checks: 0 to look at, 1 fine, 2 unknown; nothing was changed\n"
 	if got := doctorScreen(append(slices.Clone(doctored[1:2]), doctored[3:5]...), 80); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

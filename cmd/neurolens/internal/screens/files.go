@@ -11,7 +11,7 @@ import (
 // Files are the files that a run left: a line each.
 func Files(all []artifacts.Artifact) term.View {
 	if len(all) == 0 {
-		return term.View{Below: []string{"the run has left no files that are kept"}}
+		return term.View{Below: []string{"the run has no stored files"}}
 	}
 	return term.View{Below: fileLines(all)}
 }
@@ -37,9 +37,9 @@ func became(a *artifacts.Artifact) string {
 	case a.State == artifacts.StateMissing:
 		return ", missing from the store"
 	case a.State == artifacts.StateNotKept && a.Reason != "":
-		return ", not kept: " + term.OneLine(a.Reason)
+		return ", not stored: " + term.OneLine(a.Reason)
 	case a.State == artifacts.StateNotKept:
-		return ", not kept"
+		return ", not stored"
 	}
 	return ""
 }

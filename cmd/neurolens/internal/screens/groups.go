@@ -15,11 +15,11 @@ import (
 
 // groupMeanings explain the words in a table of groups that are not statuses.
 var groupMeanings = map[string]string{
-	query.ReasonMixed:       "runs of the group differ in metric or unit, so that no number stands for them; group by metric and unit too",
-	query.ReasonUnchecked:   "of no point are all results known to be right",
-	query.ReasonNoDirection: "it is not known whether lower or higher values of the metric are better",
+	query.ReasonMixed:       "runs of the group differ in metric or unit, so there is no common number; group by metric and unit too",
+	query.ReasonUnchecked:   "no point has results that are all known to be right",
+	query.ReasonNoDirection: "it is unknown whether lower or higher values of the metric are better",
 	query.ReasonNoValue:     "no ok run has a value",
-	"profile":               "passes of a profiler are counted, their times are not",
+	"profile":               "profiler passes are counted, but their times are left out",
 	wording.WrongResult:     wording.WrongMeaning,
 }
 

@@ -59,10 +59,10 @@ both     –          –             –          –          –       –   
 odd      score      –             –          –          –       –           –       1  no_direction
 traced   –          –             –          –          –       –           –       1  profile
 
-mixed         runs of the group differ in metric or unit, so that no number stands for them; group
-              by metric and unit too
-no_direction  it is not known whether lower or higher values of the metric are better
-profile       passes of a profiler are counted, their times are not
+mixed         runs of the group differ in metric or unit, so there is no common number; group by
+              metric and unit too
+no_direction  it is unknown whether lower or higher values of the metric are better
+profile       profiler passes are counted, but their times are left out
 
 5 of 30 groups, by variant (--limit 0 for all); 1,204 points, 5,000 runs: 4,998 ok, 2 timeout
 `

@@ -54,10 +54,10 @@ func (r IngestReport) Explain(w io.Writer) {
 	}
 	r.sayUnmatched(w)
 	if said > most {
-		fmt.Fprintf(w, "neurolens: ingest: … %s (--format plain has those of each file in its row)\n", term.Count(said-most, "more line"))
+		fmt.Fprintf(w, "neurolens: ingest: … %s (--format plain has them, one row per file)\n", term.Count(said-most, "more line"))
 	}
 	if slices.ContainsFunc(r.Files, func(one imports.Report) bool { return one.State == imports.Unknown }) {
-		fmt.Fprintln(w, "--list-formats names what is read; any table can be, with --from csv --map FILE")
+		fmt.Fprintln(w, "--list-formats lists the known formats; any table can be read with --from csv --map FILE")
 	}
 }
 
@@ -117,7 +117,7 @@ func (r IngestReport) View() term.View {
 		v.Below = append(v.Below, "not recognised: "+names)
 	}
 	if names := r.passedOver(folder, imports.Store); names != "" {
-		v.Below = append(v.Below, "stores, not read (store merge copies what they have): "+names)
+		v.Below = append(v.Below, "stores, not read (use store merge to copy their runs): "+names)
 	}
 	v.Below = append(v.Below, r.total())
 	if r.Stored.Added > 0 {

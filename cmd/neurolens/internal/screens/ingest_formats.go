@@ -16,9 +16,9 @@ func FormatFields() []answer.Field[foreign.Format] {
 		}
 	}
 	return []answer.Field[foreign.Format]{
-		text("format", "its name, as --from takes it", func(f *foreign.Format) string { return f.Name }),
-		text("about", "the tool, and which of its files", func(f *foreign.Format) string { return f.About }),
-		text("level", "what a run is and what a sample is", func(f *foreign.Format) string { return f.Level }),
+		text("format", "the name for --from", func(f *foreign.Format) string { return f.Name }),
+		text("about", "the tool, and which of its files are read", func(f *foreign.Format) string { return f.About }),
+		text("level", "what becomes a run, and what a sample", func(f *foreign.Format) string { return f.Level }),
 	}
 }
 
@@ -29,7 +29,7 @@ func Readable(all []foreign.Format) []foreign.Format {
 
 // Formats names each format, says what it is of, and what of it becomes a run.
 func Formats(all []foreign.Format) term.View {
-	v := term.View{Below: []string{term.Count(len(all), "format") + "; --from NAME reads a file as one of them"}}
+	v := term.View{Below: []string{term.Count(len(all), "format") + "; --from NAME reads a file in that format"}}
 	for _, f := range all {
 		v.Above = append(v.Above, f.Name, "  "+f.About, "  "+f.Level)
 	}

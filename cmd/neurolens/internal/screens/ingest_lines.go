@@ -75,7 +75,7 @@ func lineOf(r imports.Report) reportLine {
 	case r.State == imports.Partly:
 		l.rest, l.failed = "ends early", true
 	case r.Known > 0:
-		l.rest = term.Thousands(r.Known) + " there already"
+		l.rest = term.Thousands(r.Known) + " already there"
 	case left > 0:
 		l.rest = term.Thousands(left) + " left out"
 	}

@@ -52,7 +52,7 @@ func reasonOf(r imports.Report) string {
 		parts = append(parts, "--param-from-path does not match its path")
 	}
 	if r.Known > 0 {
-		parts = append(parts, fmt.Sprintf("%d there already", r.Known))
+		parts = append(parts, fmt.Sprintf("%d already there", r.Known))
 	}
 	for _, why := range r.Reasons() {
 		parts = append(parts, fmt.Sprintf("%d left out: %s", r.LeftOut[why], why))

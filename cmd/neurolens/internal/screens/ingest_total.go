@@ -60,7 +60,7 @@ func (r IngestReport) total() string {
 		}
 	}
 	if r.DryRun {
-		line += fmt.Sprintf(" · %s, nothing is stored (--dry-run)", term.Count(runs-r.Known, "run"))
+		line += fmt.Sprintf(" · %s; nothing was stored (--dry-run)", term.Count(runs-r.Known, "run"))
 	} else {
 		line += " · " + r.StoredText()
 	}
@@ -91,7 +91,7 @@ func sessionsText(runs map[string]int) string {
 	if homeless == 0 {
 		return term.Count(known, "session")
 	}
-	unknown := "not known of " + term.Count(homeless, "run")
+	unknown := "unknown for " + term.Count(homeless, "run")
 	if known == 1 {
 		return "session " + unknown
 	}
@@ -102,13 +102,13 @@ func sessionsText(runs map[string]int) string {
 func (r IngestReport) StoredText() string {
 	text := term.Count(r.Stored.Added, "run") + " stored"
 	if r.Stored.Skipped > 0 {
-		text += fmt.Sprintf(", %s there already", term.Thousands(r.Stored.Skipped))
+		text += fmt.Sprintf(", %s already there", term.Thousands(r.Stored.Skipped))
 	}
 	if r.Stored.Differing > 0 {
-		text += fmt.Sprintf(" (%s with other values or of another session, and stay as they are)", term.Thousands(r.Stored.Differing))
+		text += fmt.Sprintf(" (%s differ in values or session, and were not changed)", term.Thousands(r.Stored.Differing))
 	}
 	if r.Known > 0 && r.Tagged {
-		text += " (with the tags that they have: neurolens tag adds others)"
+		text += " (with their old tags: neurolens tag adds others)"
 	}
 	return text
 }

@@ -25,7 +25,7 @@ const (
 func (l Listing) Like(found likeness.Nearest) term.View {
 	short := wording.ShortRun(found.To)
 	if len(found.Rows) == 0 {
-		return term.View{Below: []string{"no run was compared with " + short}}
+		return term.View{Below: []string{"there was no run to compare with " + short}}
 	}
 	subjects := make([]wording.Subject, len(found.Rows))
 	for i := range found.Rows {
@@ -65,7 +65,7 @@ func (l Listing) Like(found likeness.Nearest) term.View {
 func NotCompared(run *schema.Run, found likeness.Nearest) []string {
 	var lines []string
 	if found.To != run.RunID {
-		lines = append(lines, fmt.Sprintf("run %s has no operators: those of %s are compared, a profile of its point", wording.ShortRun(run.RunID), wording.ShortRun(found.To)))
+		lines = append(lines, fmt.Sprintf("run %s has no operators: run %s, a profile of the same point, is used instead", wording.ShortRun(run.RunID), wording.ShortRun(found.To)))
 	}
 	if found.Without > 0 {
 		verb := map[bool]string{true: "was", false: "were"}[found.Without == 1]

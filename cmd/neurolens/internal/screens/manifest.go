@@ -77,10 +77,10 @@ func ManifestFields() []answer.Field[ManifestRow] {
 	}
 	return []answer.Field[ManifestRow]{
 		text("name", "the benchmark, or the tool", func(r *ManifestRow) string { return r.benchmark.Name + r.tool.Name }),
-		text("path", "the file; of a tool the folder to run it in", func(r *ManifestRow) string { return r.variant.File + r.tool.Dir + r.left.File }),
-		text("backend", "what computes, as results are known by it", func(r *ManifestRow) string { return r.variant.Backend }),
-		text("module_name", "a Python file as a module is imported", func(r *ManifestRow) string { return moduleName(r.variant.File) }),
-		text("function_name", "the function or class in a Python file; NULL where it is found when the file is loaded", func(r *ManifestRow) string { return r.variant.Object }),
+		text("path", "the file; for a tool, the folder to run it in", func(r *ManifestRow) string { return r.variant.File + r.tool.Dir + r.left.File }),
+		text("backend", "the backend, as in results", func(r *ManifestRow) string { return r.variant.Backend }),
+		text("module_name", "the Python file as a module name", func(r *ManifestRow) string { return moduleName(r.variant.File) }),
+		text("function_name", "the function or class in the Python file; NULL if it is known only when the file is loaded", func(r *ManifestRow) string { return r.variant.Object }),
 		field("test_command", answer.TypeList, "the command that runs a tool", func(r *ManifestRow) any { return answer.List(r.tool.Command) }),
 		field("dependencies", answer.TypeList, "the packages that a Python file imports", func(r *ManifestRow) any {
 			if r.kind != manifestBenchmark {
@@ -88,8 +88,8 @@ func ManifestFields() []answer.Field[ManifestRow] {
 			}
 			return answer.List(append([]string{}, r.variant.Imports...))
 		}),
-		field("config", answer.TypeMap, "what the settings of its folder say; empty without any", func(r *ManifestRow) any { return answer.Map(r.config) }),
-		text("kind", "`benchmark`, `tool`, or with -v `left`: a file that was not taken", func(r *ManifestRow) string { return r.kind }),
+		field("config", answer.TypeMap, "the settings of its folder; empty if there are none", func(r *ManifestRow) any { return answer.Map(r.config) }),
+		text("kind", "`benchmark`, `tool`, or with -v `left`: a file that was skipped", func(r *ManifestRow) string { return r.kind }),
 		text("suite", "the suite of the benchmark", func(r *ManifestRow) string { return r.benchmark.Suite }),
 		text("variant", "the variant of the benchmark", func(r *ManifestRow) string { return r.variant.Name }),
 		text("rule", "the rule that found it", func(r *ManifestRow) string { return r.benchmark.Rule }),
@@ -104,9 +104,9 @@ func ManifestFields() []answer.Field[ManifestRow] {
 			}
 			return commands
 		}),
-		text("results", "the file or folder that a tool leaves results in, below its folder", func(r *ManifestRow) string { return r.tool.Results }),
+		text("results", "the file or folder with the results of a tool, below its folder", func(r *ManifestRow) string { return r.tool.Results }),
 		text("read", "the format that reads them", func(r *ManifestRow) string { return r.tool.Read }),
-		text("reason", "why a file was not taken, or what is wrong with the settings", func(r *ManifestRow) string { return r.left.Reason + r.problem }),
+		text("reason", "why a file was skipped, or what is wrong with the settings", func(r *ManifestRow) string { return r.left.Reason + r.problem }),
 	}
 }
 

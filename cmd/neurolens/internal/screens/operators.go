@@ -12,7 +12,7 @@ import (
 // Operators are the operators of a run, a row each.
 func Operators(all []operators.Operator) term.View {
 	if len(all) == 0 {
-		return term.View{Below: []string{"the run has no operators: bench --profile measures them, in a run of its own"}}
+		return term.View{Below: []string{"the run has no operators: bench --profile measures them, in a separate run"}}
 	}
 	v := term.View{Columns: []term.Column{
 		{Header: "OPERATOR"}, {Header: "TYPE", Drop: 2}, {Header: "DEVICE", Drop: 3}, {Header: "COUNT", Right: true, Drop: 1}, {Header: "TIME", Right: true}, {Header: "SHARE", Right: true},

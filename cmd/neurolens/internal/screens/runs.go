@@ -68,7 +68,7 @@ func goesOn(list query.Listing) string {
 	for _, session := range append(listed, earlier...) {
 		all = append(all, wording.ShortRun(session))
 	}
-	return fmt.Sprintf("goes on from session %s: session=%s lists its runs too", wording.ShortRun(earlier[0]), strings.Join(all, ","))
+	return fmt.Sprintf("continues session %s: session=%s lists its runs too", wording.ShortRun(earlier[0]), strings.Join(all, ","))
 }
 
 // lsRows makes the rows of a listing.

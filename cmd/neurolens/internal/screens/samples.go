@@ -22,7 +22,7 @@ func sampleLines(m *schema.Metric, given string, columns int) []string {
 	lines = append(lines, "level "+wording.OrUnknown(string(m.Level))+term.Gap+"clock "+wording.OrUnknown(m.Clock)+term.Gap+
 		"spread "+spread(m.Summary.MAD, m.Summary.P50))
 	if n := m.IterationsPerSample; len(n) == 1 && n[0] > 1 {
-		lines = append(lines, fmt.Sprintf("%s samples of %s iterations each: percentiles are of their means", samplesText(m.Summary.N), term.Thousands(int(n[0]))))
+		lines = append(lines, fmt.Sprintf("%s samples of %s iterations each: percentiles are those of means", samplesText(m.Summary.N), term.Thousands(int(n[0]))))
 	}
 	return lines
 }

@@ -25,7 +25,7 @@ func Workflow(t answer.Table, sweep string, there bool) term.View {
 		command += " " + file
 	}
 	if !there {
-		v.Below = append(v.Below, "", "there is no "+sweep+" yet: write it, or name another one (--sweep FILE --force)")
+		v.Below = append(v.Below, "", "there is no "+sweep+" yet: write it, or name another file (--sweep FILE --force)")
 	}
 	v.Commands = []string{"", "next  " + command}
 	return v

@@ -27,12 +27,12 @@ type Source struct {
 func Command(s Source, noArguments cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{
 		Use:   "config",
-		Short: "Show what is set for this project, and where",
-		Long: `Show each setting with its value, and where that comes from: a flag, a variable
-of the environment, a line of neurolens.yaml, or the default. A flag wins over a
-variable, and a variable over the nearest neurolens.yaml, here or above. No file
-of a project has color, pager and locks. Nothing is changed or started, and no
-store is needed (neurolens help projects).`,
+		Short: "Show the settings of this project, and where they are set",
+		Long: `Show each project setting with its value, and where the value comes from: a
+flag, an environment variable, a line of neurolens.yaml, or the default. A flag
+overrides a variable, and a variable overrides the nearest neurolens.yaml, here
+or in a parent folder. color, pager and locks cannot be set in a project file.
+Nothing is changed or started, and no store is needed (neurolens help projects).`,
 		Example: `  neurolens config
   neurolens config --format json`,
 		Args: noArguments,
@@ -83,7 +83,7 @@ func text(name string) answer.Column { return answer.Column{Name: name, Type: an
 // view shows settings to people. Where nobody says a value, it says in words what holds.
 func view(path string, all []project.Setting) term.View {
 	v := term.View{Columns: []term.Column{{Header: "KEY", Fixed: true}, {Header: "VALUE"}, {Header: "FROM", Fixed: true}}}
-	if v.Above = []string{"no neurolens.yaml here or above"}; path != "" {
+	if v.Above = []string{"no neurolens.yaml here or in a parent folder"}; path != "" {
 		v.Above = []string{path}
 	}
 	counts := map[string]int{}

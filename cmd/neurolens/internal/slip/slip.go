@@ -127,7 +127,7 @@ func Number(err error) string {
 	case !errors.As(err, &number):
 		return ""
 	case errors.Is(number.Err, strconv.ErrRange):
-		return "a number that is not so large"
+		return "a smaller number"
 	case number.Func == "ParseFloat":
 		return "a number"
 	case number.Func == "ParseBool":

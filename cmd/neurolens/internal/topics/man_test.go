@@ -70,7 +70,7 @@ func TestHelpMan(t *testing.T) {
 	}{
 		{[]string{"--man", dir}, "pages are in " + dir + ": man -M '" + dir + "' neurolens\n<nil>"},
 		{[]string{"--man", ""}, "want a folder"},
-		{[]string{"--man", dir, "ls"}, "want a folder, and no argument"},
+		{[]string{"--man", dir, "ls"}, "want a folder and no argument"},
 	} {
 		if got := help(t, c.args...); !strings.Contains(got, c.want) {
 			t.Errorf("help %v: %q, want %q", c.args, got, c.want)

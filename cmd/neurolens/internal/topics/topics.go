@@ -20,19 +20,19 @@ type topic struct{ name, page, about string }
 
 // all are the topics, in the order in which help lists them.
 var all = []topic{
-	{"sweep", "sweeps.md", "the sweep file: what runs, with which parameters"},
+	{"sweep", "sweeps.md", "the sweep file: what to run, with which parameters"},
 	{"programs", "programs.md", "programs on the command line"},
 	{"expressions", "expressions.md", "expressions in a sweep file"},
 	{"metrics", "metrics.md", "metrics that a benchmark reports"},
-	{"filter", "filters.md", "filters: which runs a command is about"},
-	{"verdicts", verdictsPage, "verdicts: what decides each, and what to do"},
+	{"filter", "filters.md", "filters: how to select runs"},
+	{"verdicts", verdictsPage, "verdicts: what each means, and what to do"},
 	{"sql", "sql.md", "SQL over a store: views, examples, limits"},
-	{"columns", columnsPage, "the columns of each answer"},
-	{"formats", "formats.md", "formats of output"},
-	{"warnings", "warnings.md", "warnings about a measurement, and what to do"},
-	{"projects", "projects.md", "settings of a project: neurolens.yaml"},
-	{"exit-codes", "exit-codes.md", "what the exit status says"},
-	{"completion", "completion.md", "completion in bash, zsh and fish"},
+	{"columns", columnsPage, "the columns of each command's output"},
+	{"formats", "formats.md", "output formats"},
+	{"warnings", "warnings.md", "warnings about measurements, and what to do"},
+	{"projects", "projects.md", "project settings: neurolens.yaml"},
+	{"exit-codes", "exit-codes.md", "exit statuses"},
+	{"completion", "completion.md", "completion for bash, zsh and fish"},
 }
 
 // columnsPage stands in the folder of the package whose answers it explains.
@@ -72,9 +72,9 @@ func Command(root *cobra.Command, h Host) *cobra.Command {
 	}
 	help := &cobra.Command{
 		Use:   "help [COMMAND|TOPIC|WORD]",
-		Short: "Help about any command, topics, and words of answers",
-		Long: "Show the help of a command, a topic, or a word of an answer: a warning (help\ndrift), a verdict (help regressed), " +
-			"a column (help p99) or a metric (help ttft).\n\nTopics:\n" + strings.TrimSuffix(list.String(), "\n"),
+		Short: "Explain a command, a topic, or a word in the output",
+		Long: "Explain a command, a topic, or a word that you saw in the output: a warning\n(help drift), a verdict (help regressed), " +
+			"a column (help p99) or a metric (help\nttft).\n\nTopics:\n" + strings.TrimSuffix(list.String(), "\n"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return offered(root, args, typed), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -83,7 +83,7 @@ func Command(root *cobra.Command, h Host) *cobra.Command {
 				return h.answer(root, args)
 			}
 			if man == "" || len(args) > 0 {
-				return h.Wrong("help: --man %q with %d arguments: want a folder, and no argument", man, len(args))
+				return h.Wrong("help: --man %q with %d arguments: want a folder and no argument", man, len(args))
 			}
 			pages, err := writeManual(root, h.Version, man)
 			if err == nil {
@@ -92,7 +92,7 @@ func Command(root *cobra.Command, h Host) *cobra.Command {
 			return err
 		},
 	}
-	help.Flags().StringVar(&man, "man", "", "write the manual, a page for each command and topic, into `DIR`")
+	help.Flags().StringVar(&man, "man", "", "write manual pages for all commands and topics to `DIR`")
 	_ = help.MarkFlagDirname("man") // it is there
 	return help
 }
@@ -120,7 +120,7 @@ func (h Host) answer(root *cobra.Command, args []string) error {
 		return h.Wrong("help: there is no command, topic or word %q; neurolens help --man DIR writes the manual", asked)
 	}
 	if err == nil && cmd != root {
-		return h.Wrong("help: %s has nothing named %q; neurolens help %s is about the command", cmd.Name(), strings.Join(rest, " "), cmd.Name())
+		return h.Wrong("help: %s has nothing named %q; neurolens help %s explains the command", cmd.Name(), strings.Join(rest, " "), cmd.Name())
 	}
 	if near := schema.Nearest(asked, append(names(root), words()...)); near != "" {
 		return h.Wrong("help: there is no command, topic or word %q; did you mean %s", asked, near)

@@ -142,7 +142,7 @@ func AxisColumn(x Axis) term.Column {
 }
 
 // RowAMetric says that a table of several metrics has no room for a column each.
-const RowAMetric = "a row for each metric: the terminal is too narrow for a column each"
+const RowAMetric = "one row per metric: the terminal is too narrow for columns"
 
 // MetricColumn is the column of a metric that stands beside others, whose name is not cut.
 func MetricColumn(metric string) term.Column {

@@ -9,7 +9,7 @@ import (
 // WrongResult stands in the place of the status of a run whose result is wrong.
 const (
 	WrongResult  = "wrong result"
-	WrongMeaning = "what was computed is wrong: that is no win, however fast it is"
+	WrongMeaning = "the result is wrong, which never counts as a win"
 )
 
 // Ended says how a run ended.
@@ -26,5 +26,5 @@ func IgnoreExit(kind, reason string) string {
 	if kind != "exit" || !strings.HasPrefix(reason, "process ") { // as of a hook
 		return ""
 	}
-	return "if that exit status is no failure: bench --ignore-exit"
+	return "if this exit status is not a failure: bench --ignore-exit"
 }

@@ -67,7 +67,7 @@ func Files(o Options) ([]File, error) {
 		}
 		return nil, fmt.Errorf("%q: want %s%s", o.System, strings.Join(Systems(), ", "), hint)
 	case !filepath.IsLocal(filepath.FromSlash(o.Sweep)):
-		return nil, fmt.Errorf("--sweep %q: want a path from the root of the repository", o.Sweep)
+		return nil, fmt.Errorf("--sweep %q: want a path relative to the root of the repository", o.Sweep)
 	case !plainPath.MatchString(o.Sweep) || strings.HasPrefix(o.Sweep, "-"):
 		return nil, fmt.Errorf("--sweep %q: want a path of letters, digits and . _ / @ + -", o.Sweep)
 	case !plainPath.MatchString(o.History) || strings.HasPrefix(o.History, "-"):

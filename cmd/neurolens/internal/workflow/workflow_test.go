@@ -56,7 +56,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	check("1", false, "unchanged unchanged")
-	check("2", false, "ci/a.sh is there, and differs: --force replaces it")
+	check("2", false, "ci/a.sh exists and differs: --force replaces it")
 	if got := state(t, dir); got != want {
 		t.Errorf("a refusal leaves\n%s", got)
 	}
@@ -64,7 +64,7 @@ func TestWrite(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "ci", "a.sh")); err != nil {
 		t.Fatal(err)
 	}
-	check("3", false, "deep/er/b.yml is there, and differs: --force replaces it")
+	check("3", false, "deep/er/b.yml exists and differs: --force replaces it")
 	if got := state(t, dir); got != "deep/er/b.yml -rw-r--r-- 2\n" {
 		t.Errorf("a refusal of one writes the other:\n%s", got)
 	}
@@ -77,7 +77,7 @@ func TestWriteFaults(t *testing.T) {
 		says    string
 	}{
 		"a folder is a file": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "deep"), nil, 0o644) }, "writing deep/er/b.yml: not a directory"},
-		"a file is a folder": {func(dir string) error { return os.MkdirAll(filepath.Join(dir, "deep", "er", "b.yml"), 0o755) }, "deep/er/b.yml is there, and is no file"},
+		"a file is a folder": {func(dir string) error { return os.MkdirAll(filepath.Join(dir, "deep", "er", "b.yml"), 0o755) }, "deep/er/b.yml exists and is not a file"},
 		"a link": {func(dir string) error {
 			return os.Symlink("/nowhere", filepath.Join(dir, "deep"))
 		}, "writing deep/er/b.yml: "},
@@ -126,15 +126,15 @@ func TestUndo(t *testing.T) {
 // TestFilesRefusals: what would be something else to a shell, or is of one machine, is refused.
 func TestFilesRefusals(t *testing.T) {
 	for says, o := range map[string]Options{
-		`"githib": want github, gitlab, jenkins, plain; did you mean github?`:      {"githib", "s.yaml", "cache"},
-		`--sweep "/home/me/s.yaml": want a path from the root of the repository`:   {"github", "/home/me/s.yaml", "cache"},
-		`--sweep "../s.yaml": want a path from the root of the repository`:         {"github", "../s.yaml", "cache"},
-		`--sweep "a b.yaml": want a path of letters, digits and . _ / @ + -`:       {"github", "a b.yaml", "cache"},
-		`--sweep "$(x)": want a path of letters`:                                   {"github", "$(x)", "cache"},
-		`--sweep "-s": want a path of letters`:                                     {"github", "-s", "cache"},
-		`--history "cash": want artifact, branch, cache, none, or a folder, as ./`: {"github", "s.yaml", "cash"},
-		`--history "a/'b": want artifact, branch, cache, none, or a folder of`:     {"github", "s.yaml", "a/'b"},
-		`--history "": want artifact, branch, cache, none, or a folder of`:         {"github", "s.yaml", ""},
+		`"githib": want github, gitlab, jenkins, plain; did you mean github?`:           {"githib", "s.yaml", "cache"},
+		`--sweep "/home/me/s.yaml": want a path relative to the root of the repository`: {"github", "/home/me/s.yaml", "cache"},
+		`--sweep "../s.yaml": want a path relative to the root of the repository`:       {"github", "../s.yaml", "cache"},
+		`--sweep "a b.yaml": want a path of letters, digits and . _ / @ + -`:            {"github", "a b.yaml", "cache"},
+		`--sweep "$(x)": want a path of letters`:                                        {"github", "$(x)", "cache"},
+		`--sweep "-s": want a path of letters`:                                          {"github", "-s", "cache"},
+		`--history "cash": want artifact, branch, cache, none, or a folder, as ./`:      {"github", "s.yaml", "cash"},
+		`--history "a/'b": want artifact, branch, cache, none, or a folder of`:          {"github", "s.yaml", "a/'b"},
+		`--history "": want artifact, branch, cache, none, or a folder of`:              {"github", "s.yaml", ""},
 	} {
 		if files, err := Files(o); err == nil || !strings.HasPrefix(err.Error(), says) {
 			t.Errorf("%+v: %v, %v, want %s", o, files, err, says)

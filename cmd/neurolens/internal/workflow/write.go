@@ -70,7 +70,7 @@ func (f *placed) look(force bool) error {
 	case err != nil:
 		return fmt.Errorf("writing %s: %w", f.Path, cause(err))
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is there, and is no file", f.Path)
+		return fmt.Errorf("%s exists and is not a file", f.Path)
 	}
 	if f.before, err = os.ReadFile(f.target); err != nil {
 		return fmt.Errorf("reading %s: %w", f.Path, cause(err))
@@ -80,7 +80,7 @@ func (f *placed) look(force bool) error {
 	case bytes.Equal(f.before, f.Content):
 		f.state = stateSame
 	case !force:
-		return fmt.Errorf("%s is there, and differs: --force replaces it", f.Path)
+		return fmt.Errorf("%s exists and differs: --force replaces it", f.Path)
 	default:
 		f.state = stateReplaced
 	}

@@ -40,7 +40,7 @@ func Text(f *figure.Figure, page term.Page, o Options) []string {
 	case f.Marks() > figure.MostMarks: // whoever made it has to put some together
 		return append(lines, p.sentence(fmt.Sprintf("%s are too many to draw: %s at most.", term.Count(f.Marks(), "mark"), term.Thousands(figure.MostMarks)))...)
 	case !anyMark(f):
-		lines = append(lines, p.sentence("There is nothing to draw: no value is known.")...)
+		lines = append(lines, p.sentence("There is nothing to draw: no values.")...)
 	case f.Kind == figure.Forest:
 		lines = append(lines, p.forest(f)...)
 	case f.Kind == figure.Heatmap:

@@ -153,7 +153,7 @@ func TestNothingToDraw(t *testing.T) {
 		empty := &figure.Figure{Kind: kind, Title: "title", Notes: []string{"note"}}
 		for _, series := range [][]figure.Series{nil, {{}}, {{Marks: []figure.Mark{mark(none, none)}}}} {
 			empty.Series = series
-			if got := strings.Join(Text(empty, term.Page{Width: 80}, Options{}), "\n"); got != "title\nThere is nothing to draw: no value is known.\nnote" {
+			if got := strings.Join(Text(empty, term.Page{Width: 80}, Options{}), "\n"); got != "title\nThere is nothing to draw: no values.\nnote" {
 				t.Errorf("%s: %s", kind, got)
 			}
 		}
@@ -203,7 +203,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestGap: where a value is not known, no line goes.
+// TestGap: where a value is unknown, no line goes.
 func TestGap(t *testing.T) {
 	f := &figure.Figure{Kind: figure.Lines, Series: []figure.Series{{Style: figure.Line, Marks: []figure.Mark{mark(0, 0), mark(1, 0), mark(2, none), mark(3, 1), mark(4, 1)}}}}
 	for _, line := range Text(f, term.Page{Width: 80}, Options{ASCII: true}) {
@@ -218,7 +218,7 @@ func TestGap(t *testing.T) {
 func TestNoPlace(t *testing.T) {
 	f := &figure.Figure{Kind: figure.Lines, Y: figure.Axis{Scale: figure.Log}, Series: []figure.Series{{Style: figure.Line, Marks: []figure.Mark{mark(0, 0), mark(1, 10), mark(2, 1000), mark(3, none)}}}}
 	lines := Text(f, term.Page{Width: 80}, Options{})
-	if got := lines[len(lines)-1]; got != "1 value of 0 or less, or infinite: no place on these axes." {
+	if got := lines[len(lines)-1]; got != "1 value not drawn: 0 or less, or infinite." {
 		t.Errorf("got %q", got)
 	}
 }
@@ -230,7 +230,7 @@ func TestManySeries(t *testing.T) {
 		f.Series = append(f.Series, figure.Series{Name: fmt.Sprintf("series %d", n), Style: figure.Line, Marks: []figure.Mark{mark(0, float64(n)), mark(1, float64(n))}})
 	}
 	got := strings.Join(Text(f, term.Page{Width: 80}, Options{}), "\n")
-	if !strings.Contains(got, "3 more, without a mark: series 6, series 7, series 8") {
+	if !strings.Contains(got, "3 more, without a symbol: series 6, series 7, series 8") {
 		t.Errorf("got\n%s", got)
 	}
 	for n, shape := range shapes {

@@ -299,7 +299,7 @@ func (d forest) explain(k *key) {
 		case area && d.seen[g]:
 			k.add(d.either("░", ":"), g.Text)
 		case area:
-			k.hide(g.Text + " (not seen here: too narrow, or behind the intervals)")
+			k.hide(g.Text + " (too narrow to show, or hidden by intervals)")
 		case d.seen[g]:
 			k.add(d.either("│", "|"), g.Text)
 		}

@@ -167,7 +167,7 @@ func (k *key) legend() []string {
 	}
 	lines := k.flow(entries)
 	if n := len(k.faint); n > 0 {
-		lines = append(lines, k.sentence(fmt.Sprintf("%s more, without a mark: %s", term.Thousands(n), strings.Join(k.faint, ", ")))...)
+		lines = append(lines, k.sentence(fmt.Sprintf("%s more, without a symbol: %s", term.Thousands(n), strings.Join(k.faint, ", ")))...)
 	}
 	return lines
 }

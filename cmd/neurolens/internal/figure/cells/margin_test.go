@@ -34,7 +34,7 @@ func TestMarginIsSeenOrSaid(t *testing.T) {
 				shade, line = ": ", "| "
 			}
 			if strings.Contains(got, shade+"small is none") != c.legend || strings.Contains(got, line+"no change") != c.line ||
-				strings.Contains(got, "\nsmall is none (not seen here: too") == c.legend {
+				strings.Contains(got, "\nsmall is none (too narrow to show") == c.legend {
 				t.Errorf("%+v, %+v:\n%s", c, o, got)
 			}
 		}

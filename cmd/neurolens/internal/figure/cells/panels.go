@@ -35,7 +35,7 @@ func (p pen) plots(f *figure.Figure) []string {
 	}
 	lines = append(lines, k.legend()...)
 	if n := withoutPlace(f); n > 0 {
-		lines = append(lines, p.sentence(fmt.Sprintf("%s of 0 or less, or infinite: no place on these axes.", term.Count(n, "value")))...)
+		lines = append(lines, p.sentence(fmt.Sprintf("%s not drawn: 0 or less, or infinite.", term.Count(n, "value")))...)
 	}
 	return lines
 }

@@ -75,7 +75,7 @@ func TestNotedGuides(t *testing.T) {
 		f.Guides[i].Noted = false
 	}
 	b.Reset()
-	if err := SVG(&b, f, Options{}); err != nil || !strings.Contains(b.String(), "Lines without a name: ") {
+	if err := SVG(&b, f, Options{}); err != nil || !strings.Contains(b.String(), "Unlabelled lines: ") {
 		t.Error("names are missing and nothing says so", err)
 	}
 }

@@ -71,7 +71,7 @@ func (l *letters) note(f *figure.Figure) string {
 	if len(all) > some {
 		names = append(names, "…")
 	}
-	return fmt.Sprintf("%c stands for %s that this picture has no letters for (%s): an SVG has them", stand, term.Count(len(all), "character"), strings.Join(names, ", "))
+	return fmt.Sprintf("%c replaces %s that this picture has no font for (%s): an SVG shows them", stand, term.Count(len(all), "character"), strings.Join(names, ", "))
 }
 
 // textsOf are the texts of a figure that are drawn.

@@ -37,9 +37,9 @@ func TestLackingLetters(t *testing.T) {
 		names []string
 		note  string
 	}{
-		{[]string{"模型一", "模型二"}, "□ stands for 4 characters that this picture has no letters for (U+6A21, U+578B, U+4E00, …): an SVG has them"},
-		{[]string{"אב", "fast"}, "□ stands for 2 characters that this picture has no letters for (U+05D0, U+05D1): an SVG has them"},
-		{[]string{"🚀 v1", "v2 \u200d"}, "□ stands for 1 character that this picture has no letters for (U+1F680): an SVG has them"},
+		{[]string{"模型一", "模型二"}, "□ replaces 4 characters that this picture has no font for (U+6A21, U+578B, U+4E00, …): an SVG shows them"},
+		{[]string{"אב", "fast"}, "□ replaces 2 characters that this picture has no font for (U+05D0, U+05D1): an SVG shows them"},
+		{[]string{"🚀 v1", "v2 \u200d"}, "□ replaces 1 character that this picture has no font for (U+1F680): an SVG shows them"},
 		{[]string{"größe µs ±5 % ≤ Ωя", "□"}, ""},
 	} {
 		f := &figure.Figure{Kind: figure.Forest, Title: c.names[0], Y: figure.Axis{Scale: figure.Categories, Categories: c.names}, Series: []figure.Series{{
@@ -50,14 +50,14 @@ func TestLackingLetters(t *testing.T) {
 		if strings.ContainsFunc(all, func(r rune) bool { return strings.ContainsRune("模型一二אב🚀\u200d", r) }) {
 			t.Errorf("%q: the picture has letters that its font lacks: %q", c.names, texts)
 		}
-		if said := slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, "□ stands for") }); said != (c.note != "") || !strings.Contains(strings.ReplaceAll(all, "\n", " "), c.note) {
+		if said := slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, "□ replaces") }); said != (c.note != "") || !strings.Contains(strings.ReplaceAll(all, "\n", " "), c.note) {
 			t.Errorf("%q: the picture says %q, want %q", c.names, texts, c.note)
 		}
 		if c.note != "" && c.names[0][:1] == "模"[:1] && (!slices.Contains(texts, "□□□ #1") || !slices.Contains(texts, "□□□ #2")) {
 			t.Errorf("%q look the same: %q", c.names, texts)
 		}
 		svgOf(t, f, Options{}).each(func(e *element) {
-			if strings.Contains(e.Text, "stands for") {
+			if strings.Contains(e.Text, "replaces") {
 				t.Errorf("the SVG says %q", e.Text)
 			}
 		})

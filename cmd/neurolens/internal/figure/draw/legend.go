@@ -25,7 +25,7 @@ var toneWords = []struct {
 }{
 	{figure.Regressed, "worse"},
 	{figure.Improved, "better"},
-	{figure.Neutral, "unchanged or not decided"},
+	{figure.Neutral, "unchanged or inconclusive"},
 	{figure.Warned, "with a warning"},
 	{figure.Failed, "failed: no value"},
 }

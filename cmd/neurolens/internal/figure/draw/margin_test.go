@@ -11,7 +11,7 @@ import (
 // TestMarginIsSeenOrSaid: an area that is seen has its name, which is that of the line in it, too; of one that is too narrow a note has
 // the name, and the line has its own.
 func TestMarginIsSeenOrSaid(t *testing.T) {
-	for margin, want := range map[float64][]string{.2: {"small is none"}, .0001: {"no change", "small is none (too narrow to be seen here)"}} {
+	for margin, want := range map[float64][]string{.2: {"small is none"}, .0001: {"no change", "small is none (too narrow to show)"}} {
 		f := &figure.Figure{
 			Kind: figure.Forest, Y: figure.Axis{Scale: figure.Categories, Categories: []string{"bs=1"}},
 			Series: []figure.Series{{Style: figure.Intervals, Marks: []figure.Mark{{X: .7, Low: .5, High: 1}}}},

@@ -440,7 +440,7 @@ func (s *sheet) nameGuides(room float64) {
 	var left, narrow []string
 	for i, part := range s.parts {
 		for _, g := range part.Guides {
-			if text := g.Text + " (too narrow to be seen here)"; g.Along == figure.Vertical && g.Text != "" && s.tooNarrow(g, s.xs[i]) && !slices.Contains(narrow, text) {
+			if text := g.Text + " (too narrow to show)"; g.Along == figure.Vertical && g.Text != "" && s.tooNarrow(g, s.xs[i]) && !slices.Contains(narrow, text) {
 				narrow = append(narrow, text)
 			}
 		}
@@ -459,7 +459,7 @@ func (s *sheet) nameGuides(room float64) {
 	}
 	if len(left) > 0 {
 		const most = 20
-		text := "Lines without a name: " + strings.Join(left[:min(len(left), most)], "; ")
+		text := "Unlabelled lines: " + strings.Join(left[:min(len(left), most)], "; ")
 		if len(left) > most {
 			text += fmt.Sprintf("; and %d more", len(left)-most)
 		}

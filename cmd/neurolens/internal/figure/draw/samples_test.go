@@ -353,7 +353,7 @@ func forestRatios() *figure.Figure {
 	f := forest(9)
 	f.X = figure.Axis{Label: "latency, head / base", Scale: figure.Log, Better: figure.Lower}
 	f.Guides = []figure.Guide{
-		{Along: figure.Vertical, At: 1, Until: 1, Text: "no change"}, {Along: figure.Vertical, At: .9, Until: 1 / .9, Text: "less than 10 % is no change"},
+		{Along: figure.Vertical, At: 1, Until: 1, Text: "no change"}, {Along: figure.Vertical, At: .9, Until: 1 / .9, Text: "below 10 % counts as none"},
 	}
 	marks := f.Series[0].Marks
 	f.Series = nil

@@ -131,10 +131,10 @@ func (b BisectAnswer) belowAlike() []string {
 	}
 	lines = append(lines, fmt.Sprintf("%s, %s; %s", term.Count(len(findings), "point"), term.Count(len(b.Search.History.Commits), "commit"), term.Count(b.Search.Measured(b.End), "block")))
 	if slices.ContainsFunc(findings, func(f bisect.Finding) bool { return f.Result == bisect.Unchanged }) {
-		lines = append(lines, "unchanged: the interval lies within the least change (--threshold)")
+		lines = append(lines, "unchanged: the interval lies within the threshold (--threshold)")
 	}
 	if b.End.More > 0 {
-		lines = append(lines, fmt.Sprintf("inconclusive: about %s of each side are likely to tell, --max-blocks %d", term.Count(b.End.More, "run"), b.End.More))
+		lines = append(lines, fmt.Sprintf("inconclusive: about %s per side would probably decide it (--max-blocks %d)", term.Count(b.End.More, "run"), b.End.More))
 	}
 	return lines
 }

@@ -31,7 +31,7 @@ func (p *BisectProgress) Begin(log string, known, points int) {
 	p.say(fmt.Sprintf("bisect %s: good %s, bad %s, %s", term.Count(len(h.Commits), "commit"), commitText(h.Good), commitText(h.Bad), term.Count(points, "point")))
 	text := "log " + log
 	if known > 0 {
-		text += ": goes on after " + term.Count(known, "step")
+		text += ": continues after " + term.Count(known, "step")
 	}
 	p.say(text)
 }

@@ -142,7 +142,7 @@ func (d description) seeable(e runner.Event) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("with %s a change of %s is likely to be seen at half of the points, if it is as noisy as in session %s",
+	return fmt.Sprintf("with %s, a change of %s will probably be found at half of the points, if noise is as in session %s",
 		term.Count(blocks, "block"), strings.TrimPrefix(wording.Signed(change), "+"), wording.ShortRun(d.foresight.Session))
 }
 

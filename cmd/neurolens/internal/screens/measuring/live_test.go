@@ -97,9 +97,9 @@ func TestLiveSession(t *testing.T) {
 	want := `quickstart · builtin:tiny_linear · builtin · 4 points × 2
 repeats = 8 runs · lab3
 load 1.8 on 2 cores: expect noise
-goes on from session 8Q4K2M9F: 3 of 8 runs are there
-(--rerun all runs them again)
-driver_version was –, is 575.51: 1 run again
+continues session 8Q4K2M9F: 3 of 8 runs are stored already
+(--rerun all measures them again)
+driver_version changed from – to 575.51: 1 run to repeat
   fail  0000RUNC  bs=16 fp32  timeout in measure: measure
         took more than 15 s; raise timeouts.measure
   fail  0000RUND  bs=16 fp64  cancelled in measure

@@ -15,14 +15,14 @@ import (
 func TestSettledText(t *testing.T) {
 	t.Parallel()
 	for want, l := range map[string]runner.Look{
-		"all 12 points are settled after 9 blocks":                              {Points: 12, Blocks: 9},
-		"the point is settled after 6 blocks":                                   {Points: 1, Blocks: 6},
-		"the point is not settled after 30 blocks: noise":                       {Points: 1, Blocks: 30, Open: map[string]string{"a": "noise"}},
-		"3 of 12 points are not settled after 30 blocks: noise":                 {Points: 12, Blocks: 30, Open: map[string]string{"a": "noise", "b": "noise", "c": "noise"}},
-		"3 of 12 points are not settled after 30 blocks: few_runs: 1, noise: 2": {Points: 12, Blocks: 30, Open: map[string]string{"a": "noise", "b": "noise", "c": "few_runs"}},
-		"1 of 2 points is not settled after 1 block: not run":                   {Points: 2, Blocks: 1, Open: map[string]string{"a": "not run"}},
+		"all 12 points have a verdict after 9 blocks":                                  {Points: 12, Blocks: 9},
+		"the point has a verdict after 6 blocks":                                       {Points: 1, Blocks: 6},
+		"the point is still inconclusive after 30 blocks: noise":                       {Points: 1, Blocks: 30, Open: map[string]string{"a": "noise"}},
+		"3 of 12 points are still inconclusive after 30 blocks: noise":                 {Points: 12, Blocks: 30, Open: map[string]string{"a": "noise", "b": "noise", "c": "noise"}},
+		"3 of 12 points are still inconclusive after 30 blocks: few_runs: 1, noise: 2": {Points: 12, Blocks: 30, Open: map[string]string{"a": "noise", "b": "noise", "c": "few_runs"}},
+		"1 of 2 points is still inconclusive after 1 block: not run":                   {Points: 2, Blocks: 1, Open: map[string]string{"a": "not run"}},
 	} {
-		if got := settledText(&l); got != want {
+		if got := verdictsText(&l); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestLookProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	newLiveReporter(c, describe(s)).looked(e)
-	if want := "look 2 of 5 after 9 blocks: 11 of 12 points settled"; !strings.Contains(stderr.String(), want) {
+	if want := "look 2 of 5 after 9 blocks: 11 of 12 points have a verdict"; !strings.Contains(stderr.String(), want) {
 		t.Errorf("no %q in %q", want, stderr.String())
 	}
 }

@@ -134,13 +134,13 @@ func PlanView(t answer.Table, p *runner.Plan, s *sweep.Sweep, page term.Page) te
 		left += fmt.Sprintf(", %d to skip", skips)
 	}
 	if p.Expected > 0 {
-		left += fmt.Sprintf(", about %s by earlier runs", schema.ForPeople(float64(p.Expected), "ns"))
+		left += fmt.Sprintf(", about %s judging by earlier runs", schema.ForPeople(float64(p.Expected), "ns"))
 	}
 	if n := controlLaunches(p); n > 0 {
-		left += "; " + term.Thousands(n) + " of controls"
+		left += "; " + term.Thousands(n) + " of control points"
 	}
 	if s.Looks != nil {
-		left += fmt.Sprintf("; %s at most, where nothing is settled before", term.Count(len(s.Points)*len(sides)*s.MaxRepeats, "run"))
+		left += fmt.Sprintf("; at most %s, if no point gets a verdict earlier", term.Count(len(s.Points)*len(sides)*s.MaxRepeats, "run"))
 	}
 	v.Below = []string{left}
 	return v

@@ -89,8 +89,8 @@ func TestPlainProgress(t *testing.T) {
 load 1.8 on 2 cores: expect noise
 waiting  cpu is being measured by pid 7
 build  make -C 'a b'
-goes on from session 8Q4K2M9F: 3 of 8 runs are there (--rerun all runs them again)
-driver_version was –, is 575.51: 1 run again
+continues session 8Q4K2M9F: 3 of 8 runs are stored already (--rerun all measures them again)
+driver_version changed from – to 575.51: 1 run to repeat
 1/8  0000RUNA  bs=1 fp32  repeat 1  412 µs  median of 3
 2/8  0000RUNB  bs=1 fp64  repeat 1  unsupported in setup: builtin has fp32 and fp64
 3/8  0000RUNC  bs=16 fp32  repeat 1  timeout in measure: measure took more than 15 s; raise timeouts.measure
@@ -213,7 +213,7 @@ func TestDescribeCalibration(t *testing.T) {
 		j.finished(runner.Event{Run: &schema.Run{}, Launch: sweep.Launch{Point: &s.Points[i]}})
 	}
 	if n := strings.Count(b.String(), `"control": true`); n != 3 || strings.Count(b.String(), `"control": false`) != 2 {
-		t.Errorf("%d runs of controls, want 3:\n%s", n, b.String())
+		t.Errorf("%d runs of control points, want 3:\n%s", n, b.String())
 	}
 }
 

@@ -46,12 +46,12 @@ func TestReferenceProgress(t *testing.T) {
 		p.Close(runner.Result{})
 		return live
 	}
-	const failed = "reference  benchmark=a precision=fp64 n=1  the reference is timeout: measure took more than 15 s; runs that are compared with it are unchecked"
+	const failed = "reference  benchmark=a precision=fp64 n=1  the reference is timeout: measure took more than 15 s; results that need it are unchecked"
 	var plain, json, live bytes.Buffer
 	play(Console{W: &plain})
 	want := []string{
 		"reference  benchmark=a precision=fp64 n=1", failed,
-		"reference  want.npy  the reference want.npy: no such file; runs that are compared with it are unchecked", "",
+		"reference  want.npy  the reference want.npy: no such file; results that need it are unchecked", "",
 	}
 	if got := strings.Split(plain.String(), "\n"); !slices.Equal(got[1:], want) {
 		t.Errorf("got %q, want %q", got[1:], want)

@@ -24,7 +24,7 @@ func startLine(start time.Duration, sw *sweep.Sweep, points []query.SessionPoint
 	for i := range points {
 		p := &points[i]
 		if started[p.PointID] && p.Metric == schema.PrimaryMetric && p.Median != nil && *p.Median < float64(limit) {
-			return fmt.Sprintf("starting a process takes %s here, which is in each median and much of those below %s",
+			return fmt.Sprintf("starting a process takes %s here; this is part of each median, and a large part of those below %s",
 				schema.ForPeople(float64(start), "ns"), schema.ForPeople(float64(limit), "ns"))
 		}
 	}

@@ -16,7 +16,7 @@ func TestStartLine(t *testing.T) {
 		{PointID: "by a shell", Executor: schema.ExecutorCommand, Start: []string{"sh", "-c", ""}},
 		{PointID: "builtin", Executor: schema.ExecutorBuiltin},
 	}}
-	const said = "starting a process takes 500 µs here, which is in each median and much of those below 2.50 ms"
+	const said = "starting a process takes 500 µs here; this is part of each median, and a large part of those below 2.50 ms"
 	for _, c := range []struct {
 		point, metric string
 		median        float64

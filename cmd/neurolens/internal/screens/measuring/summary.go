@@ -72,7 +72,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	}
 	v.Below = append(v.Below, term.Count(len(different), "point")+", "+term.Count(s.Result.Runs()+s.Result.Plan.Done, "run"))
 	if s.Result.Look != nil {
-		v.Below = append(v.Below, settledText(s.Result.Look))
+		v.Below = append(v.Below, verdictsText(s.Result.Look))
 	}
 	v.Below = append(v.Below, "")
 	v.Commands = s.nextCommands(points)

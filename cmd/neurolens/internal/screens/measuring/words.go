@@ -36,18 +36,27 @@ func planLines(p *runner.Plan) []string {
 		lines = append(lines, sidesLine(p.Sides))
 	}
 	if p.Resumes != "" {
-		lines = append(lines, fmt.Sprintf("goes on from session %s: %s of %s are there (--rerun all runs them again)",
+		lines = append(lines, fmt.Sprintf("continues session %s: %s of %s are stored already (--rerun all measures them again)",
 			wording.ShortRun(p.Resumes), term.Thousands(p.Done), term.Count(len(p.Launches), "run")))
 	}
 	for _, c := range p.Changes {
-		lines = append(lines, term.OneLine(fmt.Sprintf("%s was %s, is %s: %s again", c.What, wording.HashText(c.From), wording.HashText(c.To), term.Count(c.Runs, "run"))))
+		lines = append(lines, term.OneLine(fmt.Sprintf("%s changed from %s to %s: %s to repeat", c.What, wording.HashText(c.From), wording.HashText(c.To), term.Count(c.Runs, "run"))))
 	}
 	return lines
 }
 
-// lookText says what a look has found: look 2 of 5 after 9 blocks: 9 of 12 points are settled.
+// lookText says what a look found: look 2 of 5 after 9 blocks: 9 of 12 points have a verdict.
 func lookText(l *runner.Look) string {
-	return fmt.Sprintf("look %d of %d after %s: %s of %s settled", l.Number, l.Planned, term.Count(l.Blocks, "block"), term.Thousands(l.Settled()), term.Count(l.Points, "point"))
+	return fmt.Sprintf("look %d of %d after %s: %s of %s %s a verdict", l.Number, l.Planned, term.Count(l.Blocks, "block"),
+		term.Thousands(l.Settled()), term.Count(l.Points, "point"), have(l.Settled()))
+}
+
+// have is the verb for so many things.
+func have(n int) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
 }
 
 // preparation says what is being done before something can be measured.
@@ -79,7 +88,7 @@ func (d description) referenceText(e runner.Event) string {
 	}
 	text := "reference  " + name
 	if e.Reference.Problem != "" {
-		text += "  " + e.Reference.Problem + "; runs that are compared with it are unchecked"
+		text += "  " + e.Reference.Problem + "; results that need it are unchecked"
 	}
 	return term.OneLine(text)
 }
@@ -134,26 +143,26 @@ func resultText(r *schema.Run, metrics []string) string {
 	return term.OneLine(text)
 }
 
-// settledText says how a session ended that went on until it was settled: all 12 points are settled after 9 blocks, or 3 of
-// 12 points are not settled after 30 blocks: noise.
-func settledText(l *runner.Look) string {
+// verdictsText says how a session with --until-conclusive ended: all 12 points have a verdict after 9 blocks, or 3 of 12 points
+// are still inconclusive after 30 blocks: noise.
+func verdictsText(l *runner.Look) string {
 	after := " after " + term.Count(l.Blocks, "block")
-	points := "all " + term.Count(l.Points, "point") + " are"
-	if l.Points == 1 {
-		points = "the point is"
+	switch open := len(l.Open); {
+	case open == 0 && l.Points == 1:
+		return "the point has a verdict" + after
+	case open == 0:
+		return "all " + term.Count(l.Points, "point") + " have a verdict" + after
+	case l.Points == 1:
+		return "the point is still inconclusive" + after + ": " + reasonsText(l.Open)
+	default:
+		return fmt.Sprintf("%s of %s %s still inconclusive", term.Thousands(open), term.Count(l.Points, "point"), term.IsAre(open)) + after + ": " + reasonsText(l.Open)
 	}
-	if len(l.Open) == 0 {
-		return points + " settled" + after
-	}
-	if l.Points > 1 {
-		are := "are"
-		if len(l.Open) == 1 {
-			are = "is"
-		}
-		points = fmt.Sprintf("%s of %s %s", term.Thousands(len(l.Open)), term.Count(l.Points, "point"), are)
-	}
+}
+
+// reasonsText counts the reasons why points are inconclusive; a reason alone is not counted.
+func reasonsText(open map[string]string) string {
 	reasons := map[string]int{}
-	for _, reason := range l.Open {
+	for _, reason := range open {
 		reasons[reason]++
 	}
 	var parts []string
@@ -163,7 +172,7 @@ func settledText(l *runner.Look) string {
 		}
 		parts = append(parts, reason)
 	}
-	return points + " not settled" + after + ": " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // statusCounts says how the runs of a session ended: 60 runs: 54 ok, 5 unsupported, 1 timeout.
@@ -181,13 +190,13 @@ func statusCounts(r runner.Result) string {
 func GoesOn(o runner.Options) string {
 	switch {
 	case o.Against != "":
-		return "two sides are measured in one session, another --against begins anew"
+		return "the same command starts over, because --against measures both sides in one session"
 	case o.Done == nil:
-		return "a line is measured anew each time; a sweep file goes on, and --print-sweep writes one"
+		return "the same command starts over; a sweep file would continue (--print-sweep prints one)"
 	case o.Rerun == runner.RerunAll:
-		return "the same command without --rerun all goes on"
+		return "the same command without --rerun all continues"
 	}
-	return "the same command goes on"
+	return "the same command continues"
 }
 
 // NothingMeasured says why no run of a session has measured anything.
@@ -203,15 +212,15 @@ func NothingMeasured(r runner.Result) string {
 func FileNotes(f runner.Files) []string {
 	var lines []string
 	if f.NotKept > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %s %s not kept: %s; show RUN --files says which", f.NotKept, term.Count(f.Kept+f.NotKept, "file"), term.IsAre(f.NotKept), f.Why))
+		lines = append(lines, fmt.Sprintf("%d of %s %s not kept: %s; show RUN --files lists them", f.NotKept, term.Count(f.Kept+f.NotKept, "file"), term.IsAre(f.NotKept), f.Why))
 	}
 	const shown = 3
 	for i, pattern := range f.Unmatched {
 		if i == shown {
-			lines = append(lines, fmt.Sprintf("artifacts: nor %s more", term.Thousands(len(f.Unmatched)-shown)))
+			lines = append(lines, fmt.Sprintf("artifacts: and for %s more patterns", term.Thousands(len(f.Unmatched)-shown)))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("artifacts: no run has written a file %s", pattern))
+		lines = append(lines, fmt.Sprintf("artifacts: no run wrote a file that matches %s", pattern))
 	}
 	return lines
 }

@@ -13,10 +13,10 @@ func TestGoesOn(t *testing.T) {
 	t.Parallel()
 	done := func(string) ([]schema.Run, error) { return nil, nil }
 	for want, o := range map[string]runner.Options{
-		"the same command goes on":                                 {Done: done},
-		"the same command without --rerun all goes on":             {Done: done, Rerun: runner.RerunAll},
-		"two sides are measured in one session, another --against": {Against: "main", Done: done},
-		"a line is measured anew each time":                        {},
+		"the same command continues":                                          {Done: done},
+		"the same command without --rerun all continues":                      {Done: done, Rerun: runner.RerunAll},
+		"the same command starts over, because --against measures both sides": {Against: "main", Done: done},
+		"the same command starts over; a sweep file would continue":           {},
 	} {
 		if got := GoesOn(o); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -18,20 +18,20 @@ type advice struct {
 
 // advices are in the order in which they are given.
 var advices = []advice{
-	{summary.RuleWrongResult, "the runs whose result is wrong, with what was found", func(m Maker, d *Document) string {
+	{summary.RuleWrongResult, "the runs with a wrong result, with the reason", func(m Maker, d *Document) string {
 		return m.command("ls", d.words(wrongResult)...)
 	}},
-	{summary.RuleFailed, "the runs that failed; show of one of them says more", func(m Maker, d *Document) string {
+	{summary.RuleFailed, "the failed runs; neurolens show of one says more", func(m Maker, d *Document) string {
 		failed := "status!=ok status!=skipped status!=unsupported"
 		if d.Counts.Wrong > 0 { // a finding of their own
 			failed += " not (" + wrongResult + ")"
 		}
 		return m.command("ls", d.words(failed)...)
 	}},
-	{summary.RuleRegressed, "each point against the baseline, the worst first", comparing},
-	{summary.RuleSlower, "each point against the baseline, the worst first", comparing},
+	{summary.RuleRegressed, "each point against the baseline, worst first", comparing},
+	{summary.RuleSlower, "each point against the baseline, worst first", comparing},
 	{summary.RuleRegressed, "what else changed between the two selections, ranked", explaining},
-	{summary.RuleNoBaseline, "speed-ups over it", func(m Maker, d *Document) string {
+	{summary.RuleNoBaseline, "speed-ups over this baseline", func(m Maker, d *Document) string {
 		for _, f := range d.Findings {
 			if f.Rule == summary.RuleNoBaseline {
 				return m.command("report", append(d.selection(), "--baseline", term.ShellWord(f.Values[0]+"="+f.Values[1]))...)
@@ -39,17 +39,17 @@ var advices = []advice{
 		}
 		return ""
 	}},
-	{summary.RuleFewRuns, "a verdict takes at least 3 runs of a point, and 6 for a gate", func(m Maker, d *Document) string {
+	{summary.RuleFewRuns, "a verdict needs at least 3 runs per point; measure 6 for a gate", func(m Maker, d *Document) string {
 		if len(d.Selection.Sweeps) != 1 { // another tool measured them, or several sweeps did
 			return ""
 		}
 		return m.command("bench", term.ShellWord(d.Selection.Sweeps[0]), "--repeats", "6")
 	}},
-	{summary.RuleNoisyRuns, "what disturbs the machine, and how to stop it", doctor},
-	{probe.WarnLoad, "what disturbs the machine, and how to stop it", doctor},
-	{probe.WarnGovernor, "what disturbs the machine, and how to stop it", doctor},
-	{probe.WarnThrottled, "what disturbs the machine, and how to stop it", doctor},
-	{stat.WarnSpread, "what disturbs the machine, and how to stop it", doctor},
+	{summary.RuleNoisyRuns, "lists what disturbs this machine, and how to stop it", doctor},
+	{probe.WarnLoad, "lists what disturbs this machine, and how to stop it", doctor},
+	{probe.WarnGovernor, "lists what disturbs this machine, and how to stop it", doctor},
+	{probe.WarnThrottled, "lists what disturbs this machine, and how to stop it", doctor},
+	{stat.WarnSpread, "lists what disturbs this machine, and how to stop it", doctor},
 	{summary.RuleMachines, "a report of one machine", func(m Maker, d *Document) string {
 		for _, fact := range d.Environment {
 			if fact.Name == "machine" && len(fact.Values) > 0 {

@@ -37,9 +37,9 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 	case err != nil:
 		return req, err
 	case a.All && len(words) > 0:
-		return req, fmt.Errorf("report: --all is without a filter, got %q", req.Filter)
+		return req, fmt.Errorf("report: --all takes no filter, got %q", req.Filter)
 	case a.MD == "-" && a.JSON == "-" || a.HTML == "-" && (a.MD == "-" || a.JSON == "-"):
-		return req, errors.New("report: one of --md -, --json - and --html - can be standard output")
+		return req, errors.New("report: only one of --md -, --json - and --html - can be standard output")
 	case a.Format != "" && a.Format != output.FormatMD && a.Format != output.FormatJSON:
 		return req, fmt.Errorf("report: --format %s: want md or json", a.Format)
 	}
@@ -79,7 +79,7 @@ func (a *Asked) sides(words []string) (base, head string, err error) {
 		return "", "", fmt.Errorf("report: %w", err)
 	case base == "":
 	case a.All:
-		return "", "", errors.New("report: --all is one selection: want a filter for each of two")
+		return "", "", errors.New("report: --all is one selection: want a filter for each side")
 	case a.Baseline != "":
 		return "", "", fmt.Errorf("report: --baseline %s and two selections: want one of them", term.OneLine(a.Baseline))
 	}
@@ -96,7 +96,7 @@ func (a *Asked) Sessions(ctx context.Context, db *query.DB, req *summary.Request
 			return err
 		}
 		if len(ids) > 1 {
-			fmt.Fprintln(stderr, "neurolens: the last session goes on from another one, whose runs are not in the report; with all of them: neurolens report session="+strings.Join(ids, ","))
+			fmt.Fprintln(stderr, "neurolens: the last session continues another one, whose runs are not in the report; to include them: neurolens report session="+strings.Join(ids, ","))
 		}
 		if len(ids) > 0 {
 			req.Filter = filter.KeySession + "=" + ids[0]

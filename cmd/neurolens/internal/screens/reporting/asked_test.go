@@ -17,7 +17,7 @@ func TestTwoSides(t *testing.T) {
 		{asked: Asked{Against: "baseline=main"}, base: "baseline=main", head: "session=last"},
 		{asked: Asked{Against: "a=1 or b=2"}, words: []string{"dim=64"}, base: "(a=1 or b=2)", head: "dim=64"},
 		{asked: Asked{Against: "baseline=main", Baseline: "backend=cpu"}, err: "report: --baseline backend=cpu and two selections: want one of them"},
-		{asked: Asked{Against: "baseline=main", All: true}, err: "report: --all is one selection: want a filter for each of two"},
+		{asked: Asked{Against: "baseline=main", All: true}, err: "report: --all is one selection: want a filter for each side"},
 	} {
 		req, err := test.asked.Request(test.words)
 		got := ""

@@ -75,7 +75,7 @@ func numberOf(v *float64) float64 {
 // drawn is a chart of a comparison, with the command that draws it: a forest of that has changes, not speed-ups.
 func (s *sheet) drawn(f *figure.Figure, c *summary.Comparison) *htmlreport.Chart {
 	if f.Kind == figure.Forest {
-		f.Notes = append(f.Notes, "The command draws the same pairs as changes of the metric, the worst first.")
+		f.Notes = append(f.Notes, "The command draws the same pairs as changes of the metric, worst first.")
 	}
 	return &htmlreport.Chart{Figure: f, Command: s.command("plot", append([]string{string(f.Kind)}, s.d.compared(c)...)...)}
 }
@@ -111,7 +111,7 @@ func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport
 	f.Y.Scale, f.X.Scale = figure.Categories, scaleOf(all, 1)
 	s.margin(f, c, drawn)
 	if more := c.All.Compared - len(f.Y.Categories); more > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: those of each verdict that changed most.", term.Thousands(len(f.Y.Categories)), term.Count(c.All.Compared, "pair")))
+		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: the largest changes of each verdict.", term.Thousands(len(f.Y.Categories)), term.Count(c.All.Compared, "pair")))
 	}
 	return s.drawn(f, c)
 }
@@ -123,13 +123,13 @@ func (s *sheet) margin(f *figure.Figure, c *summary.Comparison, drawn []*summary
 	for i, p := range drawn {
 		own, same := c.Thresholds[string(p.Metric)]
 		if !same || i > 0 && own != zone {
-			f.Notes = append(f.Notes, "How much counts as no change differs from row to row: neurolens compare says it of each.")
+			f.Notes = append(f.Notes, "The threshold below which a change counts as none differs from row to row: neurolens compare shows it.")
 			return
 		}
 		zone = own
 	}
 	if zone > 0 {
-		f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: 1 / (1 + zone), Until: 1 + zone, Text: "less than " + wording.Share(zone) + " is no change"})
+		f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: 1 / (1 + zone), Until: 1 + zone, Text: "below " + wording.Share(zone) + " counts as none"})
 	}
 }
 
@@ -192,7 +192,7 @@ func (s *sheet) scatter(c *summary.Comparison, pairs []*summary.Pair) *htmlrepor
 	f.Y = figure.Axis{Label: string(metric) + " of " + othersOf(c), Unit: string(unit), Scale: scale, Better: better}
 	f.Guides = []figure.Guide{{Along: figure.Diagonal, Text: "no change"}}
 	if more := c.All.Compared - drawn; more > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: those of %s that changed most.", term.Thousands(drawn), term.Count(c.All.Compared, "pair"), metric))
+		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: the largest changes of %s.", term.Thousands(drawn), term.Count(c.All.Compared, "pair"), metric))
 	}
 	return s.drawn(f, c)
 }

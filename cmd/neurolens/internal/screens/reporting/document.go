@@ -31,16 +31,16 @@ type Document struct {
 
 	Selection       summary.Selection     `json:"selection" doc:"which runs the report is about"`
 	Counts          summary.Counts        `json:"counts" doc:"how many runs and points there are"`
-	Environment     []summary.Fact        `json:"environment" doc:"where the runs were measured, with the number of runs of each value"`
-	Groups          []summary.Group       `json:"groups" doc:"parts of the report: the suites, or what --by names"`
+	Environment     []summary.Fact        `json:"environment" doc:"where the runs were measured, with the number of runs for each value"`
+	Groups          []summary.Group       `json:"groups" doc:"parts of the report: the suites, or the groups of --by"`
 	Comparisons     []summary.Comparison  `json:"comparisons" doc:"each value of an axis against its baseline"`
 	Leaderboards    []summary.Leaderboard `json:"leaderboards" doc:"the best points, machine by machine and metric by metric"`
 	Resources       []summary.Resource    `json:"resources" doc:"memory, energy and power"`
-	Failures        []Failure             `json:"failures" doc:"how runs ended that are not ok"`
-	Findings        []Finding             `json:"findings" doc:"what rules found in the numbers above, the gravest first"`
+	Failures        []Failure             `json:"failures" doc:"how the runs that are not ok ended"`
+	Findings        []Finding             `json:"findings" doc:"findings of rules in the numbers above, most serious first"`
 	Recommendations []Recommendation      `json:"recommendations" doc:"what to do next"`
-	Pairs           []summary.Pair        `json:"pairs" doc:"each point that has a baseline, of each comparison in turn"`
-	Points          []summary.Point       `json:"points" doc:"every point, group by group, those that differ in their variant alone next to one another"`
+	Pairs           []summary.Pair        `json:"pairs" doc:"each point with a baseline, comparison by comparison"`
+	Points          []summary.Point       `json:"points" doc:"every point, group by group; points that differ only in their variant are neighbours"`
 }
 
 // Failure is how some runs ended, with what to do.
@@ -57,9 +57,9 @@ type Finding struct {
 
 // Recommendation is something to do next.
 type Recommendation struct {
-	Rule    string `json:"rule" doc:"the rule of the finding that it follows from"`
+	Rule    string `json:"rule" doc:"the rule of the finding that led to it"`
 	Command string `json:"command" doc:"a command to type"`
-	Why     string `json:"why" doc:"what it is good for"`
+	Why     string `json:"why" doc:"what the command is for"`
 }
 
 // Maker is what makes documents: who reads them, and which program made them.

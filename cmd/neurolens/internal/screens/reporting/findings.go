@@ -13,39 +13,39 @@ import (
 // sentences say what each rule found.
 var sentences = map[string]func(f *summary.Finding) string{
 	summary.RuleWrongResult: func(f *summary.Finding) string {
-		return fmt.Sprintf("the result of %s of %s is wrong; however fast, it wins nowhere", runs(f), points(f))
+		return fmt.Sprintf("the result of %s of %s is wrong, which never counts as a win", runs(f), points(f))
 	},
 	summary.RuleFailed: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s of %s failed, of %s", term.Thousands(f.Runs), term.Count(whole(f, "runs"), "run"), points(f))
 	},
 	summary.RuleRegressed: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s slower than %s beyond noise", pairsAre(f), f.Values[0])
+		return fmt.Sprintf("%s significantly slower than %s", pairsAre(f), f.Values[0])
 	},
 	summary.RuleSlower: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s of %s slower than %s by their estimates, %s beyond noise; the worst is %s, the geometric mean of all %s, the median %s", term.Thousands(f.Points),
+		return fmt.Sprintf("%s of %s slower than %s by estimate, %s significantly; worst %s, geometric mean of all %s, median %s", term.Thousands(f.Points),
 			term.Count(whole(f, "compared"), "pair")+" "+term.IsAre(f.Points), f.Values[0], someOf(whole(f, "regressed")), times(number(f, "worst")), times(number(f, "geometric_mean")), times(number(f, "median")))
 	},
 	summary.RuleExtreme: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s %s times as fast as %s, or as slow, or more: do both sides do the same work?", pairsAre(f), term.Thousands(whole(f, "threshold")), f.Values[0])
+		return fmt.Sprintf("%s at least %s times faster or slower than %s: do both sides do the same work?", pairsAre(f), term.Thousands(whole(f, "threshold")), f.Values[0])
 	},
 	summary.RuleNotCompared: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s of %s without a speed-up over %s, as a side has no value that counts", term.Thousands(f.Points), term.Count(whole(f, "pairs"), "pair")+" "+term.IsAre(f.Points), f.Values[0])
+		return fmt.Sprintf("%s of %s without a speed-up over %s, because a side has no valid value", term.Thousands(f.Points), term.Count(whole(f, "pairs"), "pair")+" "+term.IsAre(f.Points), f.Values[0])
 	},
 	summary.RuleNoVerdict: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s of %s without a verdict against %s: %s", term.Thousands(f.Points), term.Count(whole(f, "compared"), "pair")+" "+term.IsAre(f.Points), f.Values[0],
 			joined(counted(whole(f, "estimate"), "estimate"), counted(whole(f, "inconclusive"), "inconclusive")))
 	},
 	summary.RuleNoBaseline: func(f *summary.Finding) string {
-		return fmt.Sprintf("there are %s of equal points (%s), and none is known to be the baseline", term.Count(whole(f, "values"), f.Values[0]), some(f.Values[1:]))
+		return fmt.Sprintf("equal points have %s (%s), and none of them is known to be the baseline", term.Count(whole(f, "values"), f.Values[0]), some(f.Values[1:]))
 	},
 	summary.RuleFewRuns: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s fewer than %d ok runs, so that nobody can tell noise from a change", pointsHave(f), whole(f, "least"))
+		return fmt.Sprintf("%s fewer than %d ok runs, too few to distinguish noise from a change", pointsHave(f), whole(f, "least"))
 	},
 	summary.RuleNoisyRuns: func(f *summary.Finding) string {
-		return fmt.Sprintf("the runs of %s differ by more than %s (robust standard deviation / median), at most by %s", points(f), wording.Share(*number(f, "threshold")), wording.Share(*number(f, "largest")))
+		return fmt.Sprintf("the runs of %s vary by more than %s (robust standard deviation / median), at most by %s", points(f), wording.Share(*number(f, "threshold")), wording.Share(*number(f, "largest")))
 	},
 	summary.RuleMixedMetric: func(f *summary.Finding) string {
-		return fmt.Sprintf("the ok runs of %s differ in their primary metric or its unit, so that no number stands for them", points(f))
+		return fmt.Sprintf("the ok runs of %s differ in their primary metric or its unit, so they have no common number", points(f))
 	},
 	summary.RuleMissingMetric: func(f *summary.Finding) string {
 		in, lack := "", "lack"
@@ -58,16 +58,16 @@ var sentences = map[string]func(f *summary.Finding) string{
 		return fmt.Sprintf("%s%s %s %s, which most others have", points(f), in, lack, strings.Join(f.Values, ", "))
 	},
 	summary.RuleMachines: func(f *summary.Finding) string {
-		return fmt.Sprintf("the runs are of %s (%s); no value of one is ranked against one of another", term.Count(len(f.Values), "machine"), some(f.Values))
+		return fmt.Sprintf("the runs are from %s (%s); values of different machines are not ranked against each other", term.Count(len(f.Values), "machine"), some(f.Values))
 	},
 	summary.RuleNoMachine: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s do not say on which machine they ran, so that there is no verdict on them", runs(f))
+		return fmt.Sprintf("the machine of %s is unknown, so they get no verdict", runs(f))
 	},
 	summary.RuleEnvironment: func(f *summary.Finding) string {
 		return fmt.Sprintf("runs differ in %s: %s", f.Values[0], some(f.Values[1:]))
 	},
 	summary.RuleDirty: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s of code with changes that no commit has", runsAre(f.Runs))
+		return fmt.Sprintf("%s of code with uncommitted changes", runsAre(f.Runs))
 	},
 }
 
@@ -78,7 +78,7 @@ func sentence(f *summary.Finding) string {
 	}
 	meaning := wording.WarningMeaning(f.Rule)
 	if meaning == "" {
-		meaning = "a warning of what measured them: " + term.OneLine(f.Rule)
+		meaning = "a warning by the tool that measured them: " + term.OneLine(f.Rule)
 	}
 	return fmt.Sprintf("%s of %s: %s", runs(f), points(f), meaning)
 }

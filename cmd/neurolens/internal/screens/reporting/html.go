@@ -203,7 +203,7 @@ func ratio(v *float64, text string) htmlreport.Cell {
 
 // environment says where the runs were measured; that in which they differ first.
 func (s *sheet) environment() {
-	t := &htmlreport.Table{ID: "environment", Title: "Where it was measured", Columns: []htmlreport.Column{{Header: "fact"}, {Header: "value"}, {Header: "runs", Right: true}}}
+	t := &htmlreport.Table{ID: "environment", Title: "Environment", Columns: []htmlreport.Column{{Header: "fact"}, {Header: "value"}, {Header: "runs", Right: true}}}
 	for _, differ := range []bool{true, false} {
 		for _, fact := range s.d.Environment {
 			if len(fact.Values) > 0 && differ == (len(fact.Values) > 1 || fact.Unknown > 0) {
@@ -212,7 +212,7 @@ func (s *sheet) environment() {
 		}
 	}
 	if len(t.Rows) > 0 {
-		s.add(htmlreport.Section{ID: "environment", Title: "Where it was measured", Tables: []*htmlreport.Table{t}})
+		s.add(htmlreport.Section{ID: "environment", Title: "Environment", Tables: []*htmlreport.Table{t}})
 	}
 }
 
@@ -238,12 +238,12 @@ func factRows(fact *summary.Fact, differ bool) (rows []htmlreport.Row) {
 		add(term.Count(len(fact.Values)-most, "other value"), others)
 	}
 	if fact.Unknown > 0 {
-		add("not known", fact.Unknown)
+		add("unknown", fact.Unknown)
 	}
 	return rows
 }
 
-// failures are how runs ended that are not ok, with a hint each, the reasons, and what such runs wrote last.
+// failures are how the runs that are not ok ended, with a hint each, the reasons, and what such runs wrote last.
 func (s *sheet) failures(outputs []Output) {
 	part := htmlreport.Section{ID: "failures", Title: "Runs that are not ok"}
 	p := page{d: s.d, names: s.names}

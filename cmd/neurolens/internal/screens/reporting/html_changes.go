@@ -33,7 +33,7 @@ func (s *sheet) changes() {
 			part.Tables = append(part.Tables, s.pairs(part.ID, part.Title, changed))
 		}
 		restTable := func() *htmlreport.Table {
-			return s.pairs(part.ID+"-rest", "Not changed by verdict, against "+c.Name(), rest)
+			return s.pairs(part.ID+"-rest", "No change by verdict, against "+c.Name(), rest)
 		}
 		switch {
 		case len(rest) == 0:
@@ -71,7 +71,7 @@ func (s *sheet) differences(c *summary.Comparison) {
 	}
 	s.add(htmlreport.Section{
 		ID: "differs", Title: t.Title, Tables: []*htmlreport.Table{t},
-		Items: []htmlreport.Item{{Text: "A fact that differs may be the reason for a change, or only stand beside it. This ranks them:", Command: explaining(s.Maker, s.d)}},
+		Items: []htmlreport.Item{{Text: "A different fact may cause a change, or only coincide with it. This command ranks them:", Command: explaining(s.Maker, s.d)}},
 	})
 }
 
@@ -103,7 +103,7 @@ func (s *sheet) trends(trends []Trend) {
 		for i := range trends {
 			if t := &trends[i]; t.Verdict == verdict {
 				part.Items = append(part.Items, htmlreport.Item{
-					Text: fmt.Sprintf("%s of %s %s since session %s (%s), and is so still.", capital(t.Metric), wording.OrUnknown(names[t.Point]), verdict, t.Session, t.By),
+					Text: fmt.Sprintf("%s of %s %s since session %s (%s), and still is.", capital(t.Metric), wording.OrUnknown(names[t.Point]), verdict, t.Session, t.By),
 					Tone: toneOf(string(verdict)), Command: s.command("history", s.d.words("point_id="+string(t.Point))...),
 				})
 			}

@@ -26,7 +26,7 @@ func (s *sheet) results() {
 	}
 	t := &htmlreport.Table{ID: "points", Title: "All points", Command: s.ofPoint()}
 	if len(constants) > 0 {
-		t.Text = append(t.Text, "All of "+joined(constants...)+".")
+		t.Text = append(t.Text, "All: "+joined(constants...)+".")
 	}
 	if text := s.sameRuns(); text != "" && s.d.Counts.ByStatus[string(schema.StatusOK)] > 0 {
 		t.Text = append(t.Text, "Each point has "+text+" (runs × samples of a run).")

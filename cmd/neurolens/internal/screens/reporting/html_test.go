@@ -165,7 +165,7 @@ func TestCharts(t *testing.T) {
 	}
 	c.Thresholds = map[string]float64{"latency": .25}
 	forest = s.forest(c, pairs).Figure
-	if g := forest.Guides; len(g) != 2 || g[1].At != .8 || g[1].Until != 1.25 || g[1].Text != "less than 25.0 % is no change" || len(forest.Notes) != 1 {
+	if g := forest.Guides; len(g) != 2 || g[1].At != .8 || g[1].Until != 1.25 || g[1].Text != "below 25.0 % counts as none" || len(forest.Notes) != 1 {
 		t.Error(g, forest.Notes)
 	}
 	for want, set := range map[string]func(){
@@ -196,7 +196,7 @@ func TestTrends(t *testing.T) {
 	if first.ID != "trends" || len(first.Items) != 2 {
 		t.Fatal(first)
 	}
-	if i := first.Items[0]; !strings.HasPrefix(i.Text, "Latency of ") || !strings.HasSuffix(i.Text, " regressed since session A (+12.0 %), and is so still.") ||
+	if i := first.Items[0]; !strings.HasPrefix(i.Text, "Latency of ") || !strings.HasSuffix(i.Text, " regressed since session A (+12.0 %), and still is.") ||
 		!strings.HasPrefix(i.Command, "neurolens history session=last point_id="+string(id)) || i.Tone != figure.Regressed {
 		t.Error(i)
 	}

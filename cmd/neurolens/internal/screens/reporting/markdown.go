@@ -130,9 +130,9 @@ func (d *Document) worth() string {
 	case ok == 0:
 		return "no run is ok: there are no numbers"
 	case c.MeanOnly == ok:
-		return "the files give means alone, no samples and no medians: all numbers are estimates, without a verdict"
+		return "the files have only means, no samples and no medians: all numbers are estimates, without a verdict"
 	case c.MeanOnly > 0:
-		return fmt.Sprintf("of %s the files give means alone: their numbers are estimates, without a verdict", term.Count(c.MeanOnly, "ok run"))
+		return fmt.Sprintf("the files have only means of %s: these numbers are estimates, without a verdict", term.Count(c.MeanOnly, "ok run"))
 	case d.few():
 		return "no point has 3 ok runs: all numbers are estimates, without a verdict"
 	}
@@ -191,12 +191,12 @@ func (p page) environment() {
 			t.rows = append(t.rows, []string{"", "and " + term.Count(more, "other value"), ""})
 		}
 		if fact.Unknown > 0 {
-			t.rows = append(t.rows, []string{"", "not known", term.Thousands(fact.Unknown)})
+			t.rows = append(t.rows, []string{"", "unknown", term.Thousands(fact.Unknown)})
 		}
 	}
 	p.title(2, "Environment")
 	if len(t.rows) == 0 {
-		p.line("Nothing is known of where the runs were measured.")
+		p.line("The environment of the runs is unknown.")
 		return
 	}
 	t.write(p.w)
@@ -235,13 +235,13 @@ func (p page) counts() {
 	}
 	p.line("%s: %s with only ok runs, %s with a failed run, %s with neither (unsupported or skipped).", rows, term.Thousands(c.OKPoints), term.Thousands(c.BadPoints), term.Thousands(c.OffPoints))
 	if c.Profiled > 0 {
-		p.line("Of the runs, %s of a profiler, whose times are in no table.", passes(c.Profiled))
+		p.line("%s of a profiler; their times are in no table.", passes(c.Profiled))
 	}
 }
 
 func passes(n int) string {
 	if n == 1 {
-		return "1 is a pass"
+		return "1 run is a pass"
 	}
-	return term.Thousands(n) + " are passes"
+	return term.Thousands(n) + " runs are passes"
 }

@@ -86,7 +86,7 @@ func (p page) resources() {
 	t.write(p.w)
 }
 
-// failures are how runs ended that are not ok, with a hint each.
+// failures are how the runs that are not ok ended, with a hint each.
 func (p page) failures() {
 	if len(p.d.Failures) == 0 {
 		return

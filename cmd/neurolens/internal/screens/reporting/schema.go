@@ -15,7 +15,7 @@ func JSONSchema() ([]byte, error) {
 	document := schemaOf(reflect.TypeFor[Document]())
 	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	document["title"] = "NeuroLens report"
-	document["description"] = "A report of neurolens report --json. A value that is not known is null; every member is there."
+	document["description"] = "A report by neurolens report --json. Unknown values are null; every member is present."
 	text, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("writing the JSON Schema of reports: %w", err)

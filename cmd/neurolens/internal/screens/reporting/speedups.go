@@ -28,7 +28,7 @@ func (p page) speedups() {
 	for i := range p.d.Comparisons {
 		c := &p.d.Comparisons[i]
 		p.title(2, "Speed-up over "+c.Name())
-		p.line("%s. A speed-up below 1 is slower. It is estimated of pairs of runs, so of few runs that vary much it need not be the ratio of the medians above.", capital(p.d.headline(c)))
+		p.line("%s. A speed-up below 1 is slower. It is estimated from pairs of runs, so with few, noisy runs it can differ from the ratio of the medians above.", capital(p.d.headline(c)))
 		if c.All.Compared == 1 {
 			p.line("The only one: %s.", p.pairText(c.All.BestPair))
 		}
@@ -52,7 +52,7 @@ const mostNamed = 40
 
 // reasons say why there is no verdict.
 var reasons = map[judge.Reason]string{
-	judge.FewRuns: "too few runs", judge.Noise: "too much noise", judge.Quantised: "up to two steps of the clock", judge.Sessions: "different sessions",
+	judge.FewRuns: "too few runs", judge.Noise: "too much noise", judge.Quantised: "clock too coarse", judge.Sessions: "different sessions",
 	judge.Machines: "different machines", judge.Clocks: "different clocks", judge.Levels: "different kinds of samples", judge.Units: "different units",
 	judge.Order: "one side ran before the other", judge.Unchecked: "a result that could not be checked", judge.Wrong: wording.WrongResult,
 	judge.NotPositive: "zero or negative values", judge.NoValues: "no values",
@@ -76,7 +76,7 @@ func verdictsText(c *summary.Comparison) string {
 		text += ". Pairs without a verdict: " + strings.Join(why, ", ")
 	}
 	if c.Verdicts[string(judge.Estimate)] > 0 {
-		text += "; an estimate is no verdict"
+		text += "; an estimate is not a verdict"
 	}
 	return text + "."
 }
@@ -91,7 +91,7 @@ func (p page) wins(c *summary.Comparison) {
 	for i, name := range names {
 		parts[i] = name + " " + term.Thousands(c.Wins[name])
 	}
-	p.line("Fastest by its estimate, of %s: %s.", term.Count(c.Sets, "baseline"), strings.Join(parts, ", "))
+	p.line("Fastest by estimate, for %s: %s.", term.Count(c.Sets, "baseline"), strings.Join(parts, ", "))
 }
 
 // groupWord says what the groups of a report are.

@@ -63,7 +63,7 @@ func (w Comparison) View() term.View {
 		}
 		narrow = func() ([]term.Column, [][]term.Cell) { return w.points(rows, w.Reader.MergedAxes(varying)) }
 		if shared := w.constants(false); len(shared) > 0 {
-			v.Above = append(v.Above, "all of the points below: "+strings.Join(shared, " · "))
+			v.Above = append(v.Above, "all points below: "+strings.Join(shared, " · "))
 		}
 		if hidden := w.hidden(rows); hidden != "" {
 			v.Below = append(v.Below, hidden, "")
@@ -112,7 +112,7 @@ func (w Comparison) shared() (lines []string) {
 		if s.Controls {
 			of = term.Count(s.Points, "control")
 		}
-		line := fmt.Sprintf("RELATIVE is to what all share: %s, the middle of %s", wording.Signed(s.Change), of)
+		line := fmt.Sprintf("RELATIVE is the change relative to %s, the median of %s", wording.Signed(s.Change), of)
 		if len(w.C.Metrics) > 1 {
 			line = metric + ": " + line
 		}
@@ -158,7 +158,7 @@ func (w Comparison) subject() []string {
 			text += ", " + better + " is better"
 		}
 		if zone := w.deadZone(metric); zone != "" && w.Gate == "" {
-			text += "; less than " + zone + " is no change"
+			text += "; a change below " + zone + " counts as none"
 		}
 	}
 	return term.Heading(append(w.constants(true), text))
@@ -184,7 +184,7 @@ func (w Comparison) side(name string, s compare.Side) string {
 	case 1:
 		commit := wording.ShortCommit(s.Commits[0])
 		if s.NoCommit > 0 {
-			commit += fmt.Sprintf(" (of %s, no commit is known)", term.Count(s.NoCommit, "run"))
+			commit += fmt.Sprintf(" (commit unknown for %s)", term.Count(s.NoCommit, "run"))
 		}
 		switch {
 		case s.Dirty == s.Runs:
@@ -217,12 +217,12 @@ func (w Comparison) differs() []string {
 		}
 	}
 	if _, found := w.Facts.Untold(c.Differs); found && !w.comparesPoints() && !slices.ContainsFunc(c.Rows, oneSided) {
-		differing = append(differing, "env: or another setting that is not stored")
+		differing = append(differing, "env of the sweep or another setting that is not stored")
 	}
 	where := "the same machine"
 	switch {
 	case len(c.Base.Machines)+len(c.Head.Machines) == 0:
-		where = "on which machine is not known: estimates, no verdict"
+		where = "unknown machine: estimates, no verdict"
 	case len(c.Head.Machines) == 1 && slices.Equal(c.Base.Machines, c.Head.Machines):
 		where += " " + c.Head.Machines[0]
 	case slices.Equal(c.Base.Machines, c.Head.Machines):
@@ -237,18 +237,18 @@ func (w Comparison) differs() []string {
 		differing = append(differing[:most], fmt.Sprintf("%d more (neurolens explain)", n-most))
 	}
 	if n := c.Base.NoMachine + c.Head.NoMachine; n > 0 && len(c.Base.Machines)+len(c.Head.Machines) > 0 {
-		where += fmt.Sprintf(" (not known of %s)", term.Count(n, "run"))
+		where += fmt.Sprintf(" (unknown for %s)", term.Count(n, "run"))
 	}
 	switch {
 	case len(differing) > 0:
 		where += "; differs: " + strings.Join(differing, ", ")
 	case w.Asked.Axis != "":
-		where += "; nothing else known differs"
+		where += "; no other known differences"
 	default:
-		where += "; nothing known differs"
+		where += "; no known differences"
 	}
 	if looked, all := c.Base.FactRuns+c.Head.FactRuns, c.Base.Runs+c.Head.Runs; looked < all {
-		where += fmt.Sprintf(" (%s of %s looked at)", term.Thousands(looked), term.Count(all, "run"))
+		where += fmt.Sprintf(" (%s of %s examined)", term.Thousands(looked), term.Count(all, "run"))
 	}
 	return append([]string{where}, w.sessions()...)
 }

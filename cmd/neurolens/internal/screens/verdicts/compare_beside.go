@@ -112,7 +112,7 @@ func (b beside) notShown() string {
 // around adds the lines that stand around the table.
 func (b beside) around(v term.View) term.View {
 	if shared := b.constants(false); len(shared) > 0 && b.Asked.Axis == "" {
-		v.Above = append(v.Above, "all of the points below: "+strings.Join(shared, " · "))
+		v.Above = append(v.Above, "all points below: "+strings.Join(shared, " · "))
 	}
 	if hidden := b.notShown(); hidden != "" {
 		v.Below = append(v.Below, hidden, "")
@@ -153,7 +153,7 @@ func (b beside) view(v term.View) term.View {
 // ofHead says that values are of the head, unless they always are.
 func (b beside) ofHead(v term.View) term.View {
 	if b.Asked.Axis == "" {
-		v.Above = append(slices.Clone(v.Above), "values are of the head: the terminal is too narrow for both sides")
+		v.Above = append(slices.Clone(v.Above), "values are those of the head: the terminal is too narrow for both sides")
 	}
 	return v
 }

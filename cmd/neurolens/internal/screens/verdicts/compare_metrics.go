@@ -17,12 +17,12 @@ import (
 func (w Comparison) directions() []string {
 	var lines [][2]string
 	for _, metric := range w.C.Metrics {
-		text := "which values are better is not known: changed, and no winner"
+		text := "better direction unknown: changes have no winner"
 		if better := w.better(metric); better != "" {
 			text = better + " is better"
 		}
 		if zone := w.deadZone(metric); zone != "" && w.Gate == "" {
-			text += "; less than " + zone + " is no change"
+			text += "; a change below " + zone + " counts as none"
 		}
 		lines = append(lines, [2]string{metric, text})
 	}

@@ -88,9 +88,9 @@ func (w Comparison) howInterleaved() string {
 	}
 	switch byBlock {
 	case 0:
-		return text + ": all runs of one side are compared with all of the other"
+		return text + ": all runs of one side are compared with all runs of the other"
 	case in:
-		return text + ": runs of a block are compared with one another"
+		return text + ": the runs of each block are compared"
 	}
-	return text + fmt.Sprintf(": in %s of %s runs of a block are compared with one another", term.Thousands(byBlock), term.Count(in, w.noun()))
+	return text + fmt.Sprintf(": in %s of %s, the runs of each block are compared", term.Thousands(byBlock), term.Count(in, w.noun()))
 }

@@ -27,30 +27,30 @@ func (w Comparison) sessions() []string {
 	what := "different sessions"
 	switch {
 	case same && len(c.Head.Sessions) == 1:
-		what = "one session, in which the sides ran far apart"
+		what = "one session, but the sides ran far apart in time"
 	case same:
-		what = term.Count(len(c.Head.Sessions), "session") + ", in which the sides ran far apart or unequally often"
+		what = term.Count(len(c.Head.Sessions), "session") + ", but the sides ran far apart in time or unequally often"
 	}
 	if confounded < of {
 		what += fmt.Sprintf(" (%s of %s)", term.Thousands(confounded), term.Count(of, w.noun()))
 	}
 	var lines []string
 	if homeless > 0 {
-		lines = append(lines, fmt.Sprintf("of %s of %s the session is not known, and their points get no verdict", term.Thousands(homeless), term.Count(c.Base.Runs+c.Head.Runs, "run")))
+		lines = append(lines, fmt.Sprintf("the session of %s of %s is unknown, so their points get no verdict", term.Thousands(homeless), term.Count(c.Base.Runs+c.Head.Runs, "run")))
 	}
 	if known > 0 {
 		text := fmt.Sprintf("%s, %d earlier ones known", what, least)
 		if known < confounded {
-			text += fmt.Sprintf(" of %s of %s", term.Thousands(known), term.Count(confounded, w.noun()))
+			text += fmt.Sprintf(" for %s of %s", term.Thousands(known), term.Count(confounded, w.noun()))
 		}
 		if len(noise) > 0 {
 			slices.Sort(noise)
-			text += fmt.Sprintf(": sessions differ by ±%s (sd, median point)", wording.Share(noise[len(noise)/2]))
+			text += fmt.Sprintf(": noise between sessions ±%s (standard deviation, median point)", wording.Share(noise[len(noise)/2]))
 		}
 		return append(lines, text)
 	}
 	if homeless > 0 || c.Base.Since == 0 || c.Head.Since == 0 {
-		return append(lines, what+": no verdict; a log that is read says more by started_at and session_id")
+		return append(lines, what+": no verdict, as the time or the session of some runs is unknown (started_at, session_id)")
 	}
 	return append(lines, w.withoutHistory(what)...)
 }
@@ -66,17 +66,17 @@ func (w Comparison) withoutHistory(what string) []string {
 	}
 	far := ""
 	if gap > 0 {
-		far = " " + apartText(time.Duration(gap)*time.Microsecond) + " or more apart"
+		far = " at least " + apartText(time.Duration(gap)*time.Microsecond) + " apart"
 	}
 	there := "fewer are"
 	if history >= 0 && history < judge.LeastHistory {
 		there = fmt.Sprintf("%d are", history)
 	}
-	why := fmt.Sprintf("%s: no verdict before %d earlier ones%s tell what sessions differ by; %s known", what, judge.LeastHistory, far, there)
+	why := fmt.Sprintf("%s: a verdict needs %d earlier sessions%s, to know how much sessions differ; %s known", what, judge.LeastHistory, far, there)
 	if w.C.Base.Imported > 0 && w.C.Head.Imported > 0 {
-		return []string{why, "to settle it: ingest the results of earlier sessions" + far}
+		return []string{why, "to decide it: ingest results of earlier sessions" + far}
 	}
-	return []string{why, "to settle it: " + w.together()}
+	return []string{why, "to decide it: " + w.together()}
 }
 
 // together says how both sides come to be measured by turns: in the newest session that has both, if they are of others as well.
@@ -87,7 +87,7 @@ func (w Comparison) together() string {
 			return "compare them in one session: session=" + wording.ShortRun(id) + " in both filters"
 		}
 	}
-	return "measure both by turns in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"
+	return "measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"
 }
 
 // apartText is a time between sessions, in whole units.
@@ -106,7 +106,7 @@ func apartText(d time.Duration) string {
 // looked says how sure points have to be that were looked at before, or may have been.
 func (w Comparison) looked() []string {
 	least, most := w.spends()
-	wrong := fmt.Sprintf("this look may be wrong in %.2g %% of cases, in place of %s", 100*judge.Level*least, wording.Share(judge.Level))
+	wrong := fmt.Sprintf("the error rate of this look is %.2g %%, instead of %s", 100*judge.Level*least, wording.Share(judge.Level))
 	if least < most {
 		wrong = "for some points " + wrong
 	}
@@ -114,10 +114,10 @@ func (w Comparison) looked() []string {
 	case least == 1:
 		return nil
 	case planned == 0:
-		return []string{"each session is taken for a look at the data: " + wrong}
+		return []string{"each session counts as a look at the data: " + wrong}
 	case len(w.C.Head.Sessions) > 1:
-		return []string{"sessions that went on until they were settled, together: " + wrong}
+		return []string{"sessions with --until-conclusive, taken together: " + wrong}
 	default:
-		return []string{fmt.Sprintf("looked at up to %s times while it was measured: %s", term.Thousands(planned), wrong)}
+		return []string{fmt.Sprintf("looked at up to %s times during measurement: %s", term.Thousands(planned), wrong)}
 	}
 }

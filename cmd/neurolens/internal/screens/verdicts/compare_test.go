@@ -52,10 +52,10 @@ func TestCompareHeading(t *testing.T) {
 	for _, x := range []struct {
 		text, heading, below string
 	}{
-		{comparedText("lower", two, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; less than 2.0 % is no change", ""},
-		{comparedText("lower", two, "benchmark"), "gemm · latency, lower is better; less than 2.0 % is no change", "all of the points below: fp16 · dim=64"},
-		{comparedText("lower", threshold.Threshold{Value: 2e4, Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; less than 20.0 µs is no change", ""},
-		{comparedText("", threshold.Threshold{Value: .05}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency; less than 5.0 % is no change", ""},
+		{comparedText("lower", two, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; a change below 2.0 % counts as none", ""},
+		{comparedText("lower", two, "benchmark"), "gemm · latency, lower is better; a change below 2.0 % counts as none", "all points below: fp16 · dim=64"},
+		{comparedText("lower", threshold.Threshold{Value: 2e4, Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; a change below 20.0 µs counts as none", ""},
+		{comparedText("", threshold.Threshold{Value: .05}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency; a change below 5.0 % counts as none", ""},
 		{comparedText("lower", threshold.Threshold{Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better", ""},
 	} {
 		heading, _, _ := strings.Cut(x.text, "\nbase ")
@@ -139,10 +139,10 @@ func TestSettleText(t *testing.T) {
 	noise := func(more int) compare.Point { return compare.Point{Reason: judge.Noise, MoreRuns: more} }
 	few := compare.Point{Reason: judge.FewRuns, MoreRuns: 2}
 	for want, open := range map[string][]compare.Point{
-		"":                              {noise(0)},
-		"; at least 2 more runs a side": {few, few},
-		"; 12 more runs a side are likely to settle 2 of 4":                           {noise(900), noise(0), noise(12), noise(8)},
-		"; at least 2 more runs a side; 1 more run a side is likely to settle 1 of 2": {few, noise(1)},
+		"":                                {noise(0)},
+		"; at least 2 more runs per side": {few, few},
+		"; 12 more runs per side would probably decide 2 of 4":                              {noise(900), noise(0), noise(12), noise(8)},
+		"; at least 2 more runs per side; 1 more run per side would probably decide 1 of 2": {few, noise(1)},
 	} {
 		if got := settleText(open); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -173,45 +173,45 @@ func TestCompareLinesCount(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	said(w.sessions(), "one session, interleaved in 1 of 2 points: runs of a block")
-	said(w.differs(), "the same machine lab3 (not known of 2 runs); nothing known differs (12 of 9,010 runs looked at)")
+	said(w.sessions(), "one session, interleaved in 1 of 2 points: the runs of each block are compared")
+	said(w.differs(), "the same machine lab3 (unknown for 2 runs); no known differences (12 of 9,010 runs examined)")
 	c.Differs = []facts.Difference{{Name: "env.runner.config_sha256", Base: []string{"a"}, Head: []string{"b"}}}
-	said(w.differs(), "; differs: env: or another setting that is not stored (12")
+	said(w.differs(), "; differs: env of the sweep or another setting that is not stored (12")
 	c.Rows = []compare.Row{{HeadID: "1"}}
-	said(w.differs(), "; nothing known differs (12")
+	said(w.differs(), "; no known differences (12")
 	c.Rows, c.Differs = nil, nil
-	said([]string{w.side("base", c.Base)}, "abcdefg (of 3 runs, no commit is known)")
+	said([]string{w.side("base", c.Base)}, "abcdefg (commit unknown for 3 runs)")
 	said([]string{w.next()}, "neurolens explain a 'b c' --metric latency --threshold 5% --strict --store 'my store'")
 	c.Points[1].Blocks = 6
-	said(w.sessions(), "one session, interleaved: in 1 of 2 points runs of a block are compared with one another")
+	said(w.sessions(), "one session, interleaved: in 1 of 2 points, the runs of each block are compared")
 	c.Points = c.Points[:1]
-	said(w.sessions(), "one session, interleaved: runs")
+	said(w.sessions(), "one session, interleaved: the runs of each block are compared")
 	c.Points[0].Method = judge.MethodRuns
-	said(w.sessions(), "one session, interleaved: all runs of one side are compared with all of the other")
+	said(w.sessions(), "one session, interleaved: all runs of one side are compared with all runs of the other")
 
 	c.Head.Sessions = []string{"t"}
 	c.Points = []compare.Point{whole(judge.MethodRuns, .002), whole(judge.MethodRuns, none)}
-	said(w.sessions(), "different sessions (1 of 2 points), 8 earlier ones known: sessions differ by ±0.2 %")
+	said(w.sessions(), "different sessions (1 of 2 points), 8 earlier ones known: noise between sessions ±0.2 %")
 	c.Points[1].Reason = judge.Sessions
-	said(w.sessions(), "different sessions, 8 earlier ones known of 1 of 2 points: sessions differ by ±0.2 %")
+	said(w.sessions(), "different sessions, 8 earlier ones known for 1 of 2 points: noise between sessions ±0.2 %")
 	c.Points = c.Points[1:]
-	said(w.sessions(), "different sessions: no verdict; a log")
+	said(w.sessions(), "different sessions: no verdict, as the time or the session of some runs is unknown")
 	c.Base.Since, c.Head.Since = 1, 1
 	c.Points[0].History, c.Points[0].Gap = 3, (50 * time.Hour).Microseconds()
-	said(w.sessions(), "different sessions: no verdict before 7 earlier ones 3 days or more apart tell what sessions differ by; 3 are known|"+
-		"to settle it: measure both by turns in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)")
+	said(w.sessions(), "different sessions: a verdict needs 7 earlier sessions at least 3 days apart, to know how much sessions differ; 3 are known|"+
+		"to decide it: measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)")
 	c.Base.Sessions, c.Head.Sessions = []string{"01M0000000000000000000000A", "01M0000000000000000000000B"}, []string{"01M0000000000000000000000B", "01M0000000000000000000000C"}
-	said(w.sessions(), "to settle it: compare them in one session: session=0000000B in both filters")
+	said(w.sessions(), "to decide it: compare them in one session: session=0000000B in both filters")
 	c.Base.Sessions, c.Head.Sessions = []string{"s"}, []string{"t"}
 	c.Base.Imported, c.Head.Imported, c.Points[0].Gap, c.Points[0].History = 1, 1, -1, -1
-	said(w.sessions(), "no verdict before 7 earlier ones tell what sessions differ by; fewer are known|to settle it: ingest the results of earlier sessions")
+	said(w.sessions(), "a verdict needs 7 earlier sessions, to know how much sessions differ; fewer are known|to decide it: ingest results of earlier sessions")
 	c.Base.NoSession = 7
-	said(w.sessions(), "of 7 of 9,010 runs the session is not known, and their points get no verdict|different sessions: no verdict; a log")
+	said(w.sessions(), "the session of 7 of 9,010 runs is unknown, so their points get no verdict|different sessions: no verdict, as the time or the session of some runs is unknown")
 	c.Head.Sessions, c.Base.NoSession = c.Base.Sessions, 0
-	said(w.sessions(), "one session, in which the sides ran far apart: no verdict before 7")
+	said(w.sessions(), "one session, but the sides ran far apart in time: a verdict needs 7 earlier sessions")
 	c.Base.Sessions = []string{"s", "t"}
 	c.Head.Sessions = c.Base.Sessions
-	said(w.sessions(), "2 sessions, in which the sides ran far apart or unequally often: no verdict")
+	said(w.sessions(), "2 sessions, but the sides ran far apart in time or unequally often: a verdict needs 7 earlier sessions")
 	c.Points[0].Reason = ""
 	if got := w.sessions(); got != nil {
 		t.Errorf("got %q of sides that ran together", got)
@@ -232,7 +232,7 @@ func TestCompareFailures(t *testing.T) {
 	}
 	w := Comparison{C: &c}
 	got := strings.Join(w.failures(w.everything()), "|")
-	if want := "p=0  reason|p=1  reason|p=2  reason|… what went wrong at 2 more points is in --format json|"; got != want {
+	if want := "p=0  reason|p=1  reason|p=2  reason|… --format json has the errors of 2 more points|"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -317,7 +317,7 @@ func TestCompareRelativeColumn(t *testing.T) {
 	c.Shared = map[string]compare.Shared{"latency": {Change: .13, Points: 3, Controls: true}}
 	text := screen()
 	for _, want := range []string{
-		"RELATIVE is to what all share: +13.0 %, the middle of 3 controls\n",
+		"RELATIVE is the change relative to +13.0 %, the median of 3 controls\n",
 		" 1  1.00 ms  1.20 ms  +20.0 %  +6.0 % REGRESSED ",
 		" 2  1.00 ms  1.20 ms  +20.0 %  −5.0 % improved ",
 		" 3  1.00 ms  1.20 ms  +20.0 %  +0.1 % ",
@@ -329,7 +329,7 @@ func TestCompareRelativeColumn(t *testing.T) {
 		}
 	}
 	c.Points[1].Control, c.Points[1].Verdict = true, judge.Improved
-	if text := screen(); !strings.Contains(text, "\n4 points: 0 regressed, 0 improved, 1 unchanged, 3 inconclusive\n1 control: 1 improved: no change touches") {
+	if text := screen(); !strings.Contains(text, "\n4 points: 0 regressed, 0 improved, 1 unchanged, 3 inconclusive\n1 control: 1 improved: controls should not change, so the conditions") {
 		t.Errorf("controls are counted with the others:\n%s", text)
 	}
 	if strings.Contains(text, "\n 4 ") {

@@ -15,23 +15,23 @@ import (
 
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
-	string(judge.FewRuns):     "fewer than 5 runs of a side: a change has to exceed the threshold beyond chance; fewer than 3 say nothing; at least (+n) more",
-	string(judge.Noise):       "not told from chance: the interval is too wide, or single runs or sessions of the sweep differ by as much; (+n) more runs a side are likely to settle it",
-	string(judge.Sessions):    "different sessions, or other parts of the same, and fewer than 7 earlier ones far enough apart to know what sessions differ by",
-	string(judge.Machines):    "measured on different machines, or on one that is not known; where files do not say it, ingest --machine NAME does",
+	string(judge.FewRuns):     "fewer than 5 runs on a side: a change must exceed the threshold significantly; fewer than 3 give no verdict; (+n): measure at least n more",
+	string(judge.Noise):       "too noisy to decide: the interval is too wide, or single runs or sessions differ by as much; (+n): about n more runs per side would probably decide it",
+	string(judge.Sessions):    "different sessions, or distant parts of one, and fewer than 7 earlier sessions that show how much sessions differ",
+	string(judge.Machines):    "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
 	string(judge.Clocks):      "measured with different clocks",
-	string(judge.Levels):      "a sample is something else on each side",
+	string(judge.Levels):      "samples are different things on the two sides: iterations, processes or means",
 	string(judge.Units):       "different metrics or units",
 	string(judge.NotPositive): "zero or negative values have no ratio",
 	string(judge.NoValues):    "ok runs without a finite value are left out",
-	compare.FlagOneBlock:      "there are fewer than 5 runs, so that their processes are compared",
-	compare.FlagRunsModes:     "runs gather around two values: more iterations will not help",
-	compare.FlagRunsDrift:     "runs got slower or faster in the order they ran; let it cool, interleave the sides",
-	compare.FlagOrder:         "in a session one side ran before the other: a machine that drifts would look the same; bench takes turns",
-	compare.FlagControl:       "the sweep says that no change touches it: what it does, the machine does",
-	compare.FlagFailures:      "a larger share of the runs of the head failed than of the base",
-	compare.FlagWrong:         "a side has a wrong result: that is no win, however fast it is",
-	string(compare.Skipped):   "planned, but not run",
+	compare.FlagOneBlock:      "fewer than 5 runs, so their processes are compared",
+	compare.FlagRunsModes:     "the runs are bimodal (they cluster around two values): more iterations will not help",
+	compare.FlagRunsDrift:     "runs got slower or faster in the order they ran; let the machine cool, interleave the sides",
+	compare.FlagOrder:         "one side of a session ran before the other: drift of the machine would look the same; bench alternates",
+	compare.FlagControl:       "a control point, which no change should affect: its change comes from the machine",
+	compare.FlagFailures:      "a larger share of runs failed on the head than on the base",
+	compare.FlagWrong:         "a side has a wrong result, which never counts as a win",
+	string(compare.Skipped):   "planned but not run",
 }
 
 // explained are lines about the words that rows have, where there is room for these.
@@ -83,7 +83,7 @@ func (w Comparison) failures(places []int) []string {
 		}
 	}
 	if more := said - failuresShown; more > 0 {
-		lines = append(lines, "… what went wrong at "+term.Count(more, "more point")+" is in --format json")
+		lines = append(lines, "… --format json has the errors of "+term.Count(more, "more point"))
 	}
 	if len(lines) > 0 {
 		lines = append(lines, "")
@@ -124,7 +124,7 @@ func (w Comparison) counts() []string {
 	if n := len(w.C.Points) - points; n > 0 {
 		line := term.Count(n, "control") + ": " + verdictCounts(controls)
 		if controls[judge.Regressed]+controls[judge.Improved]+controls[judge.Changed] > 0 {
-			line += ": no change touches them, so the sides were not measured alike"
+			line += ": controls should not change, so the conditions of the two sides differed"
 		}
 		lines = append(lines, line)
 	}
@@ -134,17 +134,17 @@ func (w Comparison) counts() []string {
 	changed := counts[judge.Regressed] + counts[judge.Improved] + counts[judge.Changed]
 	lines = append(lines, w.metricCounts()...)
 	if len(w.C.Metrics) > 1 && changed > 0 && w.Gate == "" { // a gate corrects over all
-		lines = append(lines, fmt.Sprintf("at most %d %% of the changed rows of each metric are expected to be false", int(100*judge.Level)))
+		lines = append(lines, fmt.Sprintf("false discovery rate %d %% for each metric", int(100*judge.Level)))
 	}
 	if mean, points := w.C.GeometricMean(strings.Join(w.C.Metrics, "")); points > 1 && len(w.C.Metrics) == 1 {
 		line := fmt.Sprintf("geometric mean %s over %s", wording.Signed(mean), term.Count(points, "matched point"))
 		if changed > 0 && w.Gate == "" {
-			line += fmt.Sprintf(" · at most %d %% of the changed rows are expected to be false", int(100*judge.Level))
+			line += fmt.Sprintf(" · false discovery rate %d %%", int(100*judge.Level))
 		}
 		lines = append(lines, line)
 	}
 	if changed > 0 { // these were picked for being far from 0: query/judge/VALIDATION.md counts
-		lines = append(lines, fmt.Sprintf("an interval holds in %s of cases; those of changed rows, picked by size, in fewer", w.confidence()))
+		lines = append(lines, fmt.Sprintf("intervals hold in %s of cases; those of changed rows in fewer, as these are selected by size", w.confidence()))
 	}
 	return lines
 }
@@ -205,17 +205,13 @@ func settleText(open []compare.Point) string {
 	}
 	text := ""
 	if few > 0 {
-		text = fmt.Sprintf("; at least %s a side", term.Count(few, "more run"))
+		text = fmt.Sprintf("; at least %s per side", term.Count(few, "more run"))
 	}
 	if len(more) > 0 {
 		slices.Sort(more)
 		runs := more[(len(more)-1)/2]
-		settled, _ := slices.BinarySearch(more, runs+1)
-		are := "are"
-		if runs == 1 {
-			are = "is"
-		}
-		text += fmt.Sprintf("; %s a side %s likely to settle %s of %s", term.Count(runs, "more run"), are, term.Thousands(settled), term.Thousands(len(open)))
+		decided, _ := slices.BinarySearch(more, runs+1)
+		text += fmt.Sprintf("; %s per side would probably decide %s of %s", term.Count(runs, "more run"), term.Thousands(decided), term.Thousands(len(open)))
 	}
 	return text
 }

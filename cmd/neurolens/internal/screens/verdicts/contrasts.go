@@ -36,14 +36,14 @@ func (w Explanation) looked(found bool) string {
 	case facts == 0 && few == 0:
 		return ""
 	case facts == 0:
-		return differing(few) + " " + tooFew + " of one side to tell"
+		return differing(few) + " " + tooFew + " of one side to judge"
 	}
 	text := differing(facts) + " between runs of one side"
 	if !found {
-		text += ": none tells slow runs from fast ones"
+		text += ": none separates slow runs from fast ones"
 	}
 	if few > 0 {
-		text += fmt.Sprintf("; %s more %s to tell", term.Thousands(few), tooFew)
+		text += fmt.Sprintf("; %s more %s to judge", term.Thousands(few), tooFew)
 	}
 	return text
 }
@@ -72,7 +72,7 @@ func (w Explanation) contrast(row *explain.Row) string {
 	if row.Adjusted != nil {
 		adjusted = *row.Adjusted
 	}
-	text := fmt.Sprintf("%s, the %s with %s%s %s the %s others, p %s of %s looked at",
+	text := fmt.Sprintf("%s, the %s with %s%s %s the %s others, p %s of %s examined",
 		within, runs, factName(row.Name), alike(row), w.factor(row), others, wording.Chance(adjusted), term.Count(w.x.Facts, "fact"))
 	switch v := judge.ContrastVerdict(row.Verdict); {
 	case v == judge.Opposes:
@@ -80,7 +80,7 @@ func (w Explanation) contrast(row *explain.Row) string {
 	case v == judge.Noisy && both:
 		return text + "; it splits the runs of both sides: noise, not the difference"
 	case v == judge.Noisy:
-		return text + "; both sides have about as many: noise, not the difference"
+		return text + "; it is about as frequent on both sides: noise, not the difference"
 	}
 	return text
 }

@@ -64,9 +64,9 @@ func (w Explanation) View() term.View {
 	v.Below = append(v.Below, w.contrasts(contrasts)...)
 	v.Below = append(v.Below, w.quiet(quiet)...)
 	if ranked == 0 {
-		v.Below = append(v.Below, "nothing else that is known differs")
+		v.Below = append(v.Below, "no other known differences")
 	} else {
-		v.Below = append(v.Below, term.Count(ranked, "difference")+" here; that they came together makes none of them the cause")
+		v.Below = append(v.Below, term.Count(ranked, "difference")+": correlations, not proven causes")
 	}
 	if w.x.Tested > 0 {
 		v.Below = append(v.Below, fmt.Sprintf("metrics and stages: false discovery rate 5 %% (Benjamini-Hochberg) over %d tests", w.x.Tested))
@@ -141,11 +141,11 @@ func (w Explanation) chosen() string {
 	case len(points) == 1:
 		return "the only point"
 	case slices.Contains([]judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}, v):
-		return fmt.Sprintf("of %s the one that %s most", term.Count(len(points), "point"), v)
+		return fmt.Sprintf("the one of %s that %s most", term.Count(len(points), "point"), v)
 	case slices.Contains([]judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}, v):
-		return fmt.Sprintf("compare calls none of %s changed; this is the largest difference", term.Count(len(points), "point"))
+		return fmt.Sprintf("compare found no change at any of %s; this is the largest difference", term.Count(len(points), "point"))
 	default:
-		return fmt.Sprintf("of %s the first that is %s", term.Count(len(points), "point"), v)
+		return fmt.Sprintf("the first of %s that is %s", term.Count(len(points), "point"), v)
 	}
 }
 
@@ -237,9 +237,9 @@ func (w Explanation) quiet(rows []explain.Row) []string {
 	}
 	switch {
 	case ops > 0:
-		lines = append(lines, fmt.Sprintf("%s with a difference below 2 %% of what all take", term.Count(ops, "op")))
+		lines = append(lines, fmt.Sprintf("%s with a difference below 2 %% of the total time", term.Count(ops, "op")))
 	case w.x.BaseProfiles > 0 != (w.x.HeadProfiles > 0):
-		lines = append(lines, "operators were profiled on one side alone (bench --profile)")
+		lines = append(lines, "only one side was profiled (bench --profile)")
 	}
 	if len(lines) > 0 {
 		lines = append(lines, "")

@@ -104,7 +104,7 @@ COUNTS
 
 matmul · bs=16 · lab3 · latency
 4.02 ms → 4.61 ms  +14.7 %  (+12.1 +17.2)  REGRESSED
-of 3 points the one that regressed most
+the one of 3 points that regressed most
 
 #  WHAT           NAME                        BASE         HEAD     CHANGE  PART
 1  metric         clock_sm                1.98 GHz     1.68 GHz    −15.0 %
@@ -117,9 +117,9 @@ of 3 points the one that regressed most
 
 unchanged  cpu_user
 inconclusive  setup +50.0 %
-1 op with a difference below 2 % of what all take
+1 op with a difference below 2 % of the total time
 
-7 differences here; that they came together makes none of them the cause
+7 differences: correlations, not proven causes
 metrics and stages: false discovery rate 5 % (Benjamini-Hochberg) over 4 tests
 
 next  git log --oneline 9f3c1d2..4be77a1
@@ -167,27 +167,27 @@ func TestExplainViewContrasts(t *testing.T) {
 	for _, want := range []string{
 		"1  contrast  thp=always  0 of 10 runs  4 of 10 runs  +21.0 %", "96 %",
 		`within head, the 4 runs with thp=always (with os_kernel=6.9, a, b, 2 more) took
-1.21× (1.17 1.26) as long as the 6 others, p .010 of 23 facts looked at
+1.21× (1.17 1.26) as long as the 6 others, p .010 of 23 facts examined
 
 within head, the 4 runs of 3 sessions with numa=1 took 1.21× (1.17 1.26) as long
-as the 6 runs of the 5 others, p .010 of 23 facts looked at; this works against
+as the 6 runs of the 5 others, p .010 of 23 facts examined; this works against
 the difference
 
 within base, the 4 runs with tag.lane=a differ in latency from the 6 others, p
-.010 of 23 facts looked at
+.010 of 23 facts examined
 
 within both sides, the 4 runs with core=1 took 1.21× (1.17 1.26) as long as the
-6 others, p .010 of 23 facts looked at; it splits the runs of both sides: noise,
+6 others, p .010 of 23 facts examined; it splits the runs of both sides: noise,
 not the difference
 
 within base, the 4 runs with block_index<5 took 1.21× (1.17 1.26) as long as the
-6 others, p .010 of 23 facts looked at; both sides have about as many: noise,
-not the difference
+6 others, p .010 of 23 facts examined; it is about as frequent on both sides:
+noise, not the difference
 
 23 facts that differ between runs of one side; 2 more in too few runs or
-sessions to tell
+sessions to judge
 
-3 differences here;`,
+3 differences: correlations, not proven causes`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -219,9 +219,9 @@ func TestExplainViewContrastUnits(t *testing.T) {
 // TestExplainViewContrastless: of facts that tell nothing it is said how many were looked at.
 func TestExplainViewContrastless(t *testing.T) {
 	for want, counts := range map[string][2]int{
-		"5 facts that differ between runs of one side: none tells slow runs from fast ones\n":                                             {5, 0},
-		"5 facts that differ between runs of one side: none tells slow runs from fast ones; 2 more in too few runs or sessions to tell\n": {5, 2},
-		"1 fact that differs in too few runs or sessions of one side to tell\n":                                                           {0, 1},
+		"5 facts that differ between runs of one side: none separates slow runs from fast ones\n":                                              {5, 0},
+		"5 facts that differ between runs of one side: none separates slow runs from fast ones; 2 more in too few runs or sessions to judge\n": {5, 2},
+		"1 fact that differs in too few runs or sessions of one side to judge\n":                                                               {0, 1},
 	} {
 		x := madeExplanation(judge.Regressed, madeContrast(nil, "a=b", judge.ContrastNotSettled, judge.WithinHead))
 		x.Facts, x.FewRuns = counts[0], counts[1]
@@ -257,12 +257,12 @@ func TestExplainViewWithout(t *testing.T) {
 		want  string
 		lines int
 	}{
-		"nothing differs": {madeExplanation(judge.Improved), false, "of 3 points the one that improved most\n\nnothing else that is known differs\n", 9},
-		"nothing changed": {madeExplanation(judge.Unchanged), false, "compare calls none of 3 points changed; this is the largest difference\n", 9},
-		"missing":         {madeExplanation(compare.Missing), false, "of 3 points the first that is missing\n", 9},
+		"nothing differs": {madeExplanation(judge.Improved), false, "the one of 3 points that improved most\n\nno other known differences\n", 9},
+		"nothing changed": {madeExplanation(judge.Unchanged), false, "compare found no change at any of 3 points; this is the largest difference\n", 9},
+		"missing":         {madeExplanation(compare.Missing), false, "the first of 3 points that is missing\n", 9},
 		"nothing worse":   {none, false, "nothing got worse: 3 points: 1 regressed", 2},
-		"many":            {madeExplanation(judge.Regressed, many...), false, "20  environment  f19      a     –\n\n… 5 more (--all)\n\n25 differences here", 33},
-		"all of many":     {madeExplanation(judge.Regressed, many...), true, "25  environment  f24      a     –\n\n25 differences here", 36},
+		"many":            {madeExplanation(judge.Regressed, many...), false, "20  environment  f19      a     –\n\n… 5 more (--all)\n\n25 differences: correlations, not proven causes", 33},
+		"all of many":     {madeExplanation(judge.Regressed, many...), true, "25  environment  f24      a     –\n\n25 differences: correlations, not proven causes", 36},
 	} {
 		got := explanationText(c.x, c.all)
 		if !strings.Contains(got, c.want) || strings.Count(got, "\n") != c.lines {

@@ -15,21 +15,21 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 	if g.Regressions > 0 {
 		text := term.Count(g.Regressions, "regression")
 		if g.Lost > 0 {
-			text += fmt.Sprintf(" (%d of them no longer measured, failing or wrong)", g.Lost)
+			text += fmt.Sprintf(" (%d of them missing, failing or wrong)", g.Lost)
 		}
 		parts = append(parts, text)
 	} else if regressionsAlone && (g.Unsettled > 0 || g.Points == 0) {
 		parts = append(parts, "no regression found")
 	}
 	if g.Unsettled > 0 {
-		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, term.Count(g.Points, noun))
+		text := fmt.Sprintf("%d of %s inconclusive", g.Unsettled, term.Count(g.Points, noun))
 		text += settleText(g.Open)
 		parts = append(parts, text)
 	}
 	switch {
 	case g.Points > 0:
 	case g.Controls > 0:
-		parts = append(parts, "nothing to decide: no "+noun+" but controls is ok on the base")
+		parts = append(parts, "nothing to decide: only controls are ok on the base")
 	default:
 		parts = append(parts, "nothing to decide: no "+noun+" is ok on the base")
 	}

@@ -45,7 +45,7 @@ func HistoryGateLine(g history.Gate, newest, exit int) string {
 		parts = append(parts, counted(g.Regressed, "series")+" regressed")
 	}
 	if g.Unsettled > 0 {
-		parts = append(parts, counted(g.Unsettled, "series")+" unsettled")
+		parts = append(parts, counted(g.Unsettled, "series")+" inconclusive")
 	}
 	switch {
 	case g.Short == g.Series:
@@ -75,7 +75,7 @@ func (w History) nothing() []string {
 
 // unplaced says what was left out for want of an order.
 func (w History) unplaced() string {
-	return "left out: " + term.Count(w.H.Unplaced, "ok run") + " of which neither started_at nor session_id is known"
+	return "left out: " + term.Count(w.H.Unplaced, "ok run") + " with neither started_at nor session_id"
 }
 
 // gone counts the series that have nothing to show because all that is newer failed.
@@ -83,7 +83,7 @@ func (w History) gone() []string {
 	if w.H.Gone == 0 {
 		return nil
 	}
-	return []string{counted(w.H.Gone, "series") + " with an earlier last value, failing since"}
+	return []string{counted(w.H.Gone, "series") + " with an older last value, failing since"}
 }
 
 // since is the bound that was asked for, in local time.

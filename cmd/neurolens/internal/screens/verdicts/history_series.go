@@ -57,7 +57,7 @@ func (w History) one(s history.Series) term.View {
 	v.Below = append([]string{w.outcome(changes, s)}, w.spikes(s)...)
 	if s.Failed > 0 {
 		newest := began(rows[len(rows)-1].StartedAt)
-		v.Below = append(v.Below, failedOfLate(s)+": the last value is of "+newest)
+		v.Below = append(v.Below, failedOfLate(s)+": the last value is from "+newest)
 	}
 	if len(changes) == 0 {
 		return w.finish(v, nil)
@@ -112,15 +112,15 @@ func (w History) outcome(changes []changedAt, s history.Series) string {
 	if found > 0 && changes[found-1].verdict() == history.Unsettled {
 		last := changes[found-1].row
 		found--
-		unsettled = fmt.Sprintf("; unsettled %s since %s: it can be seen but may be chance", shiftText(last, last.Shift), began(last.StartedAt))
+		unsettled = fmt.Sprintf("; inconclusive %s since %s: visible, but may be chance", shiftText(last, last.Shift), began(last.StartedAt))
 	}
 	switch {
 	case found == 0 && w.tooShort(s):
-		return fmt.Sprintf("%s; fewer than %d tell no change from chance", term.Count(s.Sessions, w.noun())+w.perCommit(), history.Least) + unsettled
+		return fmt.Sprintf("%s; history needs at least %d", term.Count(s.Sessions, w.noun())+w.perCommit(), history.Least) + unsettled
 	case found == 0:
-		return "no change of level found in " + values + unsettled
+		return "no change found in " + values + unsettled
 	}
-	return term.Count(found, "change") + " of level found in " + values + unsettled
+	return term.Count(found, "change") + " found in " + values + unsettled
 }
 
 // spikes is a line about the sessions that are far off their level.
@@ -133,7 +133,7 @@ func (w History) spikes(s history.Series) []string {
 		row := w.H.Rows[i]
 		all = append(all, began(row.StartedAt)+" ("+shiftText(&row, row.Shift)+")")
 	}
-	text := term.Count(len(s.Spikes), w.noun()) + " far off its level and back, which is no change: " + strings.Join(all, ", ")
+	text := term.Count(len(s.Spikes), w.noun()) + " far off the level (spikes, not changes): " + strings.Join(all, ", ")
 	if len(s.Spikes) > spikesShown {
 		text += ", …"
 	}
@@ -151,7 +151,7 @@ func (w History) noun() string {
 // perCommit says of what values are.
 func (w History) perCommit() string {
 	if w.noun() == "value" {
-		return ", one value for each commit of a session"
+		return ", one for each commit of a session"
 	}
 	return ""
 }
@@ -246,7 +246,7 @@ func (w History) differsText(differs []facts.Difference) string {
 		parts = append(parts, differenceText(d))
 	}
 	if len(parts) == 0 {
-		return "nothing else that is known"
+		return "nothing else known"
 	}
 	return strings.Join(parts, ", ")
 }

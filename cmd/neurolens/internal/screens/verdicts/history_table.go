@@ -73,7 +73,7 @@ func (w History) inCommon(shown []history.Series) (lines []string, varying []wor
 	shared, varying := wording.AxesBut(first, fields, func(name string) bool { return !differs[name] })
 	lines = term.Heading(withoutLabel(common))
 	if len(shared) > 0 {
-		lines = append(lines, "all of the series below: "+strings.Join(withoutLabel(shared), " · "))
+		lines = append(lines, "all series below: "+strings.Join(withoutLabel(shared), " · "))
 	}
 	return lines, varying
 }
@@ -165,12 +165,12 @@ func (w History) counts() []string {
 		parts = append(parts, fmt.Sprintf("%s changed", term.Thousands(n)))
 	}
 	if n := counts[history.Unsettled]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s unsettled", term.Thousands(n)))
+		parts = append(parts, fmt.Sprintf("%s inconclusive", term.Thousands(n)))
 	}
 	parts = append(parts, fmt.Sprintf("%s with no change found", term.Thousands(counts[""])))
 	lines = append(lines, counted(len(w.H.Series), "series")+" over "+term.Count(w.H.Sessions, "session")+w.perCommit(), "by their last change: "+strings.Join(parts, ", "))
 	if few > 0 {
-		lines = append(lines, fmt.Sprintf("%s with fewer than %d %ss, which tell no change from chance", term.Thousands(few), history.Least, w.noun()))
+		lines = append(lines, fmt.Sprintf("%s with fewer than %d %ss, too few to find a change", term.Thousands(few), history.Least, w.noun()))
 	}
 	failed := 0
 	for _, s := range w.H.Series {
@@ -180,7 +180,7 @@ func (w History) counts() []string {
 		lines = append(lines, counted(failed, "series")+" failing since the last value")
 	}
 	if spiky := w.spiky(); spiky > 0 {
-		lines = append(lines, counted(spiky, "series")+" with a "+w.noun()+" far off its level and back, which is no change")
+		lines = append(lines, counted(spiky, "series")+" with a "+w.noun()+" far off the level (a spike, not a change)")
 	}
 	if counts[history.Unsettled] > 0 {
 		lines = append(lines, unsettledMeans)
@@ -192,14 +192,14 @@ func (w History) counts() []string {
 }
 
 // unsettledMeans says what an unsettled series is.
-const unsettledMeans = "unsettled: a step that can be seen but may be chance; more sessions settle it"
+const unsettledMeans = "inconclusive: a visible step that may be chance; more sessions decide it"
 
 // promise is what is known of false changes.
 func (w History) promise() string {
 	if w.Req.Newest > 0 {
-		return "looked at daily for a year, at most 5 % of the series without a change are called changed"
+		return "with a look per day for a year, at most 5 % of the series without a change are called changed"
 	}
-	return "at most 5 % of the series with a change are expected to have none"
+	return "changed series: false discovery rate 5 %"
 }
 
 // spiky counts the series with spikes.
@@ -264,14 +264,14 @@ func (w History) unsettledSeries() []string {
 	if w.H.Unsettled == 0 {
 		return nil
 	}
-	return []string{counted(w.H.Unsettled, "series") + " unsettled, with a step that may be chance: history without --regressions shows them"}
+	return []string{counted(w.H.Unsettled, "series") + " inconclusive, with a step that may be chance: history without --regressions shows them"}
 }
 
 // finish adds what was left out and the command to type next: about the first of the changes.
 func (w History) finish(v term.View, changes []changedAt) term.View {
 	v.Below = append(v.Below, w.gone()...)
 	if w.H.Useless > 0 {
-		v.Below = append(v.Below, term.Count(w.H.Useless, "ok run")+" without a value of the metric left out")
+		v.Below = append(v.Below, term.Count(w.H.Useless, "ok run")+" left out: no value of the metric")
 	}
 	if w.H.Unplaced > 0 {
 		v.Below = append(v.Below, w.unplaced())

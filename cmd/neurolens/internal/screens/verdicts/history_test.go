@@ -91,7 +91,7 @@ CHANGED          BY     95 %  VERDICT    COMMITS
 also changed
   2026-09-07  driver_version 570.86 → 575.51
 
-1 change of level found in 12 sessions
+1 change found in 12 sessions
 
 next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
 `},
@@ -105,7 +105,7 @@ BS  SESSIONS  TREND            LAST   CHANGE  VERDICT    SINCE OFFSET
 
 4 series over 12 sessions
 by their last change: 2 regressed, 1 improved, 1 with no change found
-at most 5 % of the series with a change are expected to have none
+changed series: false discovery rate 5 %
 
 next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
 `},
@@ -159,7 +159,7 @@ func TestHistoryHeading(t *testing.T) {
 	h := madeHistory(append(slices.Repeat([]float64{.2}, historyRows), 0)...)
 	last := &h.Rows[h.Series[historyRows].First]
 	last.Metric, last.Params = "throughput", map[string]string{"tile": "64"}
-	want := "matmul · lab3\nall of the series below: latency · tile=32\n\n"
+	want := "matmul · lab3\nall series below: latency · tile=32\n\n"
 	if text := historyText(h, history.Request{}, 80, false); !strings.HasPrefix(text, want) {
 		t.Errorf("got\n%s\nwant %q", text, want)
 	}
@@ -174,10 +174,10 @@ func TestHistoryHeading(t *testing.T) {
 func TestHistoryCounts(t *testing.T) {
 	byCommit := madeHistory(0)
 	byCommit.Series[0].ByCommit = true
-	if text := historyText(byCommit, history.Request{}, 80, false); !strings.Contains(text, "\nno change of level found in 12 values, one value for each commit of a session\n") {
+	if text := historyText(byCommit, history.Request{}, 80, false); !strings.Contains(text, "\nno change found in 12 values, one for each commit of a session\n") {
 		t.Error(text)
 	}
-	if text := historyText(madeHistory(0), history.Request{}, 80, false); !strings.Contains(text, "\nno change of level found in 12 sessions\n") {
+	if text := historyText(madeHistory(0), history.Request{}, 80, false); !strings.Contains(text, "\nno change found in 12 sessions\n") {
 		t.Errorf("got\n%s", text)
 	}
 	h := madeHistory(.2, 0, 0)
@@ -186,7 +186,7 @@ func TestHistoryCounts(t *testing.T) {
 	later := &h.Rows[twice.First+9]
 	later.Shift, later.Verdict = new(-.09), judge.Improved
 	twice.Changes = append(twice.Changes, history.Change{Row: twice.First + 9})
-	want := "3 series over 12 sessions\nby their last change: 0 regressed, 1 improved, 1 with no change found\n1 with fewer than 8 sessions, which"
+	want := "3 series over 12 sessions\nby their last change: 0 regressed, 1 improved, 1 with no change found\n1 with fewer than 8 sessions, too few to find a change"
 	if text := historyText(h, history.Request{}, 200, false); !strings.Contains(text, want) {
 		t.Errorf("got\n%s\nwant %s", text, want)
 	}
@@ -201,7 +201,7 @@ func TestHistoryFailing(t *testing.T) {
 	h := madeHistory(.2, 0, .3)
 	h.Series[0].Failed, h.Series[1].Failed, h.Gone = 1, 8, 2
 	text := historyText(h, history.Request{}, 100, false)
-	for _, want := range []string{"regressed, failing for 1 session ", "–  failing for 8 sessions", "\n2 series failing since the last value\n", "\n2 series with an earlier last value, failing since\n", "next  neurolens compare"} {
+	for _, want := range []string{"regressed, failing for 1 session ", "–  failing for 8 sessions", "\n2 series failing since the last value\n", "\n2 series with an older last value, failing since\n", "next  neurolens compare"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -214,7 +214,7 @@ func TestHistoryFailing(t *testing.T) {
 	}
 	one := madeHistory(0)
 	one.Series[0].Failed = 8
-	if text := historyText(one, history.Request{}, 80, false); !strings.Contains(text, "\nfailing for 8 sessions: the last value is of 2026-09-12\n") {
+	if text := historyText(one, history.Request{}, 80, false); !strings.Contains(text, "\nfailing for 8 sessions: the last value is from 2026-09-12\n") {
 		t.Errorf("got\n%s", text)
 	}
 	if text := historyText(history.History{Failed: 16}, history.Request{}, 80, false); text != "16 runs failed, and none is ok\n" {
@@ -237,9 +237,9 @@ func TestHistoryUnsettled(t *testing.T) {
 	text := historyText(h, history.Request{}, 120, false)
 	for _, want := range []string{
 		" +14.9 %  unsettled  2026-09-07 12:00\n",
-		"\nby their last change: 1 regressed, 1 improved, 1 unsettled, 1 with no change found\n",
-		"\n1 series with a session far off its level and back, which is no change\n",
-		"\nunsettled: a step that can be seen but may be chance; more sessions settle it\n",
+		"\nby their last change: 1 regressed, 1 improved, 1 inconclusive, 1 with no change found\n",
+		"\n1 series with a session far off the level (a spike, not a change)\n",
+		"\ninconclusive: a visible step that may be chance; more sessions decide it\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -250,7 +250,7 @@ func TestHistoryUnsettled(t *testing.T) {
 	}
 
 	text = historyText(unsettled(madeHistory(.149), 0), history.Request{}, 120, false)
-	if want := "\nno change of level found in 12 sessions; unsettled +14.9 % since 2026-09-07: it can be seen but may be chance\n"; !strings.Contains(text, want) {
+	if want := "\nno change found in 12 sessions; inconclusive +14.9 % since 2026-09-07: visible, but may be chance\n"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 	one := madeHistory(0)
@@ -258,11 +258,11 @@ func TestHistoryUnsettled(t *testing.T) {
 	spike.Shift, spike.Verdict = new(.31), history.Spike
 	one.Series[0].Spikes = []int{3, 3, 3, 3}
 	text = historyText(one, history.Request{}, 200, false)
-	if want := "\n4 sessions far off its level and back, which is no change: 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), …\n"; !strings.Contains(text, want) {
+	if want := "\n4 sessions far off the level (spikes, not changes): 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), …\n"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 	text = historyText(history.History{Known: 3, Unsettled: 1}, history.Request{Regressions: true}, 120, false)
-	if want := "no regression in 3 series\n1 series unsettled, with a step that may be chance: history without --regressions shows them\n"; text != want {
+	if want := "no regression in 3 series\n1 series inconclusive, with a step that may be chance: history without --regressions shows them\n"; text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
 	h = madeHistory(.2)

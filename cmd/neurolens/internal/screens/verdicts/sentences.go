@@ -106,20 +106,20 @@ func repeatsFor(rows []compare.Row) (text string, enough int) {
 	case open == 0:
 		return "", 0
 	case len(needed) == 0:
-		return "inconclusive: more repeats are not likely to decide it", 0
+		return "inconclusive: more repeats will probably not decide it", 0
 	}
 	slices.Sort(needed)
 	half, most, rest := needed[(len(needed)-1)/2], needed[len(needed)-1], ""
 	if others := open - len(needed); others > 0 {
-		rest = fmt.Sprintf("; more are not likely to decide the other %s", term.Count(others, "point"))
+		rest = fmt.Sprintf("; more will probably not decide the other %s", term.Count(others, "point"))
 	}
 	switch {
 	case few:
 		return fmt.Sprintf("inconclusive: at least %d repeats are needed to decide it", most), most
 	case half < most:
-		return fmt.Sprintf("inconclusive: %d repeats are likely to decide half of %s, %d all of them%s", half, term.Count(len(needed), "point"), most, rest), half
+		return fmt.Sprintf("inconclusive: %d repeats would probably decide half of %s, %d all of them%s", half, term.Count(len(needed), "point"), most, rest), half
 	}
-	return fmt.Sprintf("inconclusive: %d repeats are likely to decide it%s", most, rest), most
+	return fmt.Sprintf("inconclusive: %d repeats would probably decide it%s", most, rest), most
 }
 
 // launched counts the runs of a side, those that failed too.

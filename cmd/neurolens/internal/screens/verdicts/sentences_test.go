@@ -34,7 +34,7 @@ func TestSentences(t *testing.T) {
 	say("b is as good as a: +0.4 % (−0.5 % to +1.2 %)", compared(judge.Unchanged, .004, -.005, .012))
 	open := compared(judge.Inconclusive, .05, -.02, .12)
 	open.MoreRuns = 4
-	say("b against a: inconclusive, +5.0 % (−2.0 % to +12.0 %)\ninconclusive: 9 repeats are likely to decide it", open)
+	say("b against a: inconclusive, +5.0 % (−2.0 % to +12.0 %)\ninconclusive: 9 repeats would probably decide it", open)
 	say("b is 1.50x slower than a", compared(judge.Regressed, .5, math.NaN(), math.NaN()))
 
 	rate := compared(judge.Improved, .25, .2, .3)
@@ -52,15 +52,15 @@ func TestSentences(t *testing.T) {
 	alone.MoreRuns, alone.Reason = 1, judge.FewRuns
 	say("b against a: inconclusive, ×2.15 (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
 	hopeless := compared(judge.Inconclusive, -.0001, -.4, .4)
-	say("b against a: inconclusive, 0.0 % (−40.0 % to +40.0 %)\ninconclusive: more repeats are not likely to decide it", hopeless)
+	say("b against a: inconclusive, 0.0 % (−40.0 % to +40.0 %)\ninconclusive: more repeats will probably not decide it", hopeless)
 	won := sentences([]compare.Row{open, hopeless}, "variant", "a")
-	if want := "inconclusive: 9 repeats are likely to decide it; more are not likely to decide the other 1 point"; won.Repeats != 9 || won.Lines[len(won.Lines)-1] != want {
+	if want := "inconclusive: 9 repeats would probably decide it; more will probably not decide the other 1 point"; won.Repeats != 9 || won.Lines[len(won.Lines)-1] != want {
 		t.Errorf("%d repeats: %q, want 9 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
 	}
 	noisy, quiet := open, open
 	noisy.MoreRuns, quiet.MoreRuns = 480, 6
 	won = sentences([]compare.Row{noisy, open, quiet}, "variant", "a")
-	if want := "inconclusive: 11 repeats are likely to decide half of 3 points, 485 all of them"; won.Repeats != 11 || won.Lines[len(won.Lines)-1] != want {
+	if want := "inconclusive: 11 repeats would probably decide half of 3 points, 485 all of them"; won.Repeats != 11 || won.Lines[len(won.Lines)-1] != want {
 		t.Errorf("%d repeats: %q, want 11 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
 	}
 

@@ -1,25 +1,25 @@
 #!/bin/sh
-# Measures the working tree against a commit, side by side in one session, and says what changed. `neurolens ci init` wrote it;
-# every CI system calls it in the same way, and so may you.
+# Measures the working tree and a commit alternately in one session, and reports what changed. Written by `neurolens ci init`.
+# Every CI system calls it in the same way, and you can run it by hand.
 #
-#   sh [[.Script]] run      measure, compare, keep the history; ends with the status of the gate
-#   sh [[.Script]] comment  write what changed into the one comment of the pull request ($PR_NUMBER)
-#   sh [[.Script]] issue    open, update or close the one issue about the branch
+#   sh [[.Script]] run      measure, compare, keep the runs; exits with the status of the gate
+#   sh [[.Script]] comment  create or update the comment of the pull request ($PR_NUMBER)
+#   sh [[.Script]] issue    open, update or close the issue about the branch
 #
-# Status: 0 no regression; 1 a regression; 3 some points are inconclusive, with STRICT=1 alone; any other: what went wrong.
+# Exit status: 0 no regression; 1 a regression; 3 some points are inconclusive (only with STRICT=1); any other: an error.
 #
-# Edit what stands here, or set it in the environment.
-SWEEP=${SWEEP:-[[.Sweep]]} # what is measured
-FLAGS=${FLAGS---threshold 5%} # of neurolens compare
-STRICT=${STRICT:-0} # 1: inconclusive points fail; 0: they are a warning
-HISTORY=${HISTORY:-[[.History]]} # where the runs are kept: cache, artifact (the CI system does it), branch, or a folder, none: nowhere
-HISTORY_BRANCH=${HISTORY_BRANCH:-neurolens-history} # of HISTORY=branch
-SAVE=${SAVE:-0} # 1: the runs of this call go into the history
-BASE=${BASE:-} # the commit to compare with; empty: the one before
-BACKEND=${BACKEND:-all} # of the sweep, all: as it says
-PRECISION=${PRECISION:-all} # likewise
-ITERATIONS=${ITERATIONS:-} # of each run; empty: as the sweep says
-OUT=${OUT:-neurolens-out} # what is written, all of it
+# Edit these settings, or set them in the environment.
+SWEEP=${SWEEP:-[[.Sweep]]} # the sweep to measure
+FLAGS=${FLAGS---threshold 5%} # flags for neurolens compare
+STRICT=${STRICT:-0} # 1: inconclusive points fail; 0: they are only a warning
+HISTORY=${HISTORY:-[[.History]]} # where runs are kept: cache or artifact (the CI system stores them), branch, a folder, or none
+HISTORY_BRANCH=${HISTORY_BRANCH:-neurolens-history} # the branch for HISTORY=branch
+SAVE=${SAVE:-0} # 1: add the runs of this call to the history
+BASE=${BASE:-} # the commit to compare with; empty: the previous one
+BACKEND=${BACKEND:-all} # a backend of the sweep; all: as in the sweep
+PRECISION=${PRECISION:-all} # likewise, a precision
+ITERATIONS=${ITERATIONS:-} # iterations of each run; empty: as in the sweep
+OUT=${OUT:-neurolens-out} # the folder for all output
 set -u
 
 label="$SWEEP"
@@ -29,7 +29,7 @@ mark="<!-- neurolens $label -->"
 
 say() { echo "neurolens.sh: $*" >&2; }
 
-# The CI system whose interface is used: github (gh, GH_TOKEN), gitlab (curl, jq, NEUROLENS_TOKEN), or none.
+# The CI system whose API is used: github (gh, GH_TOKEN), gitlab (curl, jq, NEUROLENS_TOKEN), or none.
 forge=none
 [ -z "${GITHUB_REPOSITORY:-}" ] || [ -z "${GH_TOKEN:-}" ] || forge=github
 [ -z "${CI_API_V4_URL:-}" ] || [ -z "${NEUROLENS_TOKEN:-}" ] || forge=gitlab
@@ -58,8 +58,8 @@ open_issue() {
 	esac
 }
 
-# base_commit prints the commit to compare with: while an issue is open that of the issue, so that it is closed when the code is
-# as fast as before, and not when it stays slow.
+# base_commit prints the commit to compare with. While an issue is open, it is the commit of the issue: the issue is closed only
+# when the code is as fast as it was then.
 base_commit() {
 	good=
 	if [ "$SAVE" = 1 ]; then
@@ -84,7 +84,7 @@ fetch_history() {
 	fi
 }
 
-# push_history makes the folder the only commit of the branch, unless somebody was faster.
+# push_history replaces the branch by one commit with the folder. It fails if somebody else pushed in the meantime.
 push_history() {
 	GIT_INDEX_FILE=$PWD/$OUT/index
 	export GIT_INDEX_FILE
@@ -98,7 +98,7 @@ push_history() {
 	git push -q --force-with-lease="refs/heads/$HISTORY_BRANCH:$old" origin "$commit:refs/heads/$HISTORY_BRANCH"
 }
 
-# merge_into adds the runs to a store, which it makes where there is none.
+# merge_into adds the runs to a store, which it creates if needed.
 merge_into() {
 	if [ ! -e "$1/neurolens.json" ]; then
 		neurolens --store "$1" store init >/dev/null || return
@@ -106,7 +106,7 @@ merge_into() {
 	neurolens --store "$1" store merge "$OUT/store"
 }
 
-# keep_history adds the runs to the history. It ends well or the history stays what it is.
+# keep_history adds the runs to the history. If it fails, the history is unchanged.
 keep_history() {
 	case $HISTORY in
 	none) ;;
@@ -125,46 +125,46 @@ keep_history() {
 
 run() {
 	mkdir -p "$OUT" && echo '*' >"$OUT/.gitignore"
-	rm -rf "$OUT/store" # the history takes the runs of this call alone
+	rm -rf "$OUT/store" # only runs of this call go into the history
 	rm -f "$OUT/comment.md" "$OUT/status" "$OUT/base"
 	set --
 	[ "$BACKEND" = all ] || set -- "$@" -P "backend=$BACKEND"
 	[ "$PRECISION" = all ] || set -- "$@" -P "precision=$PRECISION"
 	[ -z "$ITERATIONS" ] || set -- "$@" --iterations "$ITERATIONS"
 	case $BASE in
-	'' | 00000000*) ;; # a new branch has no commit before
-	*) git rev-parse --verify --quiet "$BASE^{commit}" >/dev/null || say "BASE=$BASE is no commit of this clone: another one is compared with" ;;
+	'' | 00000000*) ;; # a new branch has no previous commit
+	*) git rev-parse --verify --quiet "$BASE^{commit}" >/dev/null || say "BASE=$BASE is not a commit of this clone: another one is used" ;;
 	esac
 	if base=$(base_commit); then
 		set -- "$@" --against "$base"
 	else
-		say "there is no commit to compare with: the sweep is measured alone"
+		say "there is no commit to compare with: only the sweep is measured"
 	fi
 	status=0
 	neurolens --store "$OUT/store" bench "$SWEEP" "$@" || status=$?
 	case $status in
 	0) ;;
-	4) # some runs failed; of those that fail on one side alone the gate knows what to think
+	4) # some runs failed; the gate judges failures of one side
 		if [ "$(neurolens --store "$OUT/store" ls session=last status=ok --limit 1 --format csv | wc -l)" -lt 2 ]; then
-			say "no run measured anything"
+			say "no run was measured successfully"
 			return 4
 		fi
 		;;
 	*) return "$status" ;;
 	esac
 	if [ "$SAVE" = 1 ]; then
-		keep_history || say "the history was not kept"
+		keep_history || say "the runs were not added to the history"
 	fi
 	[ -n "$base" ] || return 0
 	echo "$base" >"$OUT/base"
 	status=0
-	# shellcheck disable=SC2086 # FLAGS are several words
+	# shellcheck disable=SC2086 # FLAGS holds several words
 	neurolens --store "$OUT/store" compare --gate session=last --format md $FLAGS >"$OUT/comment.md" || status=$?
 	echo "$status" >"$OUT/status"
 	if [ "$status" = 3 ] && [ "$STRICT" != 1 ]; then
 		# shellcheck disable=SC2086
 		neurolens --store "$OUT/store" compare --gate=regression session=last --format md $FLAGS >"$OUT/comment.md" || return
-		say "warning: some points are inconclusive; STRICT=1 makes that an error"
+		say "warning: some points are inconclusive; STRICT=1 makes this an error"
 		[ -z "${GITHUB_ACTIONS:-}" ] || echo "::warning::some points are inconclusive"
 		status=0
 	fi
@@ -172,7 +172,7 @@ run() {
 	return "$status"
 }
 
-# body writes what is posted: a mark, by which it is found again, and the comparison.
+# body writes the text to post: a mark, by which it is found later, and the comparison.
 body() {
 	printf '%s\n\n' "$mark" >"$OUT/body.md"
 	cat - "$OUT/comment.md" >>"$OUT/body.md"
@@ -201,12 +201,12 @@ comment() {
 			gitlab POST "$notes" --data-urlencode "body@$OUT/body.md" >/dev/null
 		fi
 		;;
-	*) say "no GH_TOKEN and no NEUROLENS_TOKEN: $OUT/comment.md is not posted" ;;
+	*) say "no GH_TOKEN and no NEUROLENS_TOKEN: $OUT/comment.md was not posted" ;;
 	esac
 }
 
-# issue has one issue for each sweep, backend and precision: a regression opens or updates it, and points of which none is inconclusive
-# close it if none regressed. Inconclusive points leave it as it is.
+# issue keeps one issue for each sweep, backend and precision. A regression opens or updates it. It is closed when no point regressed
+# and none is inconclusive. Inconclusive points leave it as it is.
 issue() {
 	[ "$forge" != none ] || return 0
 	status=$(cat "$OUT/status" 2>/dev/null) || return 0

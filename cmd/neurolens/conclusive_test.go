@@ -18,9 +18,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestSettledSession: a session of real processes whose measurements are given: what has plainly changed and what has
-// plainly not is settled at the first look, and what is noisy never.
-func TestSettledSession(t *testing.T) {
+// TestConclusiveSession: a session of real processes whose measurements are given: clear changes and
+// clearly unchanged points have a verdict at the first look, noisy points never.
+func TestConclusiveSession(t *testing.T) {
 	needsLong(t)
 	dir := t.TempDir()
 	write(t, dir, "run.sh", "exit 0\n")
@@ -76,9 +76,9 @@ func TestSettledSession(t *testing.T) {
 	}
 }
 
-// TestUntilSettled: a point that cannot be settled, as its head hardly ever runs, has as many runs as it may, one that
-// nobody minds the change of as few. Everything that is said of the session allows for its looks.
-func TestUntilSettled(t *testing.T) {
+// TestUntilConclusive: a point that stays inconclusive, because its head hardly ever runs, gets as many runs as allowed; one
+// with a huge threshold gets the fewest. Every statement about the session accounts for its looks.
+func TestUntilConclusive(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
@@ -94,20 +94,20 @@ thresholds: {latency: {abs: 1000 s}}
 	write(t, dir, ".gitignore", "runs_store/\n")
 	repository(t, dir)
 	write(t, dir, "run.sh", "[ $1 = steady ] && exit 0\necho >>$COUNT\n[ $(wc -l <$COUNT) -le 2 ]\n")
-	bench := program(t, dir, "bench", "sweep.yaml", "--against", "main", "--until-settled", "--max-repeats", "9", "--format", "table")
+	bench := program(t, dir, "bench", "sweep.yaml", "--against", "main", "--until-conclusive", "--max-repeats", "9", "--format", "table")
 	bench.Env = append(bench.Env, "XDG_CACHE_HOME="+cache)
 	if err := bench.Run(); err == nil || bench.ProcessState.ExitCode() != 4 {
 		t.Fatalf("%v\n%s%s", err, bench.stdout.String(), bench.stderr.String())
 	}
 	for _, want := range []string{
-		"2 points × 6 to 9 repeats × 2 sides, 24 runs", "look 1 of 2 after 6 blocks: 1 of 2 points settled\n", "\n30/30 ",
-		"look 2 of 2 after 9 blocks: 1 of 2 points settled\n1 of 2 points is not settled after 9 blocks: few_runs\n",
+		"2 points × 6 to 9 repeats × 2 sides, 24 runs", "look 1 of 2 after 6 blocks: 1 of 2 points has a verdict\n", "\n30/30 ",
+		"look 2 of 2 after 9 blocks: 1 of 2 points has a verdict\n1 of 2 points is still inconclusive after 9 blocks: few_runs\n",
 	} {
 		if !strings.Contains(bench.stderr.String(), want) {
 			t.Errorf("no %q in\n%s", want, bench.stderr.String())
 		}
 	}
-	if want := "\n2 points, 30 runs\n1 of 2 points is not settled after 9 blocks: few_runs\n"; !strings.Contains(bench.stdout.String(), want) {
+	if want := "\n2 points, 30 runs\n1 of 2 points is still inconclusive after 9 blocks: few_runs\n"; !strings.Contains(bench.stdout.String(), want) {
 		t.Errorf("no %q in\n%s", want, bench.stdout.String())
 	}
 	got := rows(t, dir, "SELECT benchmark, side, count(*), count(*) FILTER (status = 'ok'), any_value(env['runner.looks']) FROM runs GROUP BY ALL ORDER BY ALL")
@@ -117,15 +117,15 @@ thresholds: {latency: {abs: 1000 s}}
 	compare := program(t, dir, "compare", "session=last", "--all", "--gate", "--format", "table")
 	_ = compare.Run()
 	for _, want := range []string{
-		"looked at up to 2 times while it was measured: this look may be wrong in 2.5 % of cases, in place of 5.0 %", " 97.5 % ", "steady .* unchanged", `gate: .*\(exit 1, looked at up to 2 times, corrected\)`,
+		"looked at up to 2 times during measurement: the error rate of this look is 2.5 %, instead of 5.0 %", " 97.5 % ", "steady .* unchanged", `gate: .*\(exit 1, looked at up to 2 times, corrected\)`,
 	} {
 		if !regexp.MustCompile(want).MatchString(strings.Join(strings.Fields(compare.stdout.String()), " ")) {
 			t.Errorf("no %q in\n%s%s", want, compare.stdout.String(), compare.stderr.String())
 		}
 	}
-	plan := program(t, dir, "bench", "sweep.yaml", "--against", "main", "--until-settled", "--dry-run", "--format", "table")
+	plan := program(t, dir, "bench", "sweep.yaml", "--against", "main", "--until-conclusive", "--dry-run", "--format", "table")
 	plan.Env = append(plan.Env, "XDG_CACHE_HOME="+cache)
-	if plan.run(t); !strings.Contains(plan.stdout.String(), "24 runs, 24 to run") || !strings.Contains(plan.stdout.String(), "120 runs at most, where nothing is settled before") {
+	if plan.run(t); !strings.Contains(plan.stdout.String(), "24 runs, 24 to run") || !strings.Contains(plan.stdout.String(), "at most 120 runs, if no point gets a verdict earlier") {
 		t.Error(plan.stdout.String())
 	}
 }
