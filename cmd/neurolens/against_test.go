@@ -44,10 +44,10 @@ iterations: 5
 
 const spinScript = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done\n"
 
-// TestAgainstItself: a clean tree against its own commit, side by side in one session. What is measured is the same,
+// TestReproducestItself: a clean tree against its own commit, side by side in one session. What is measured is the same,
 // so each of 20 pairs is as likely to have a ratio above 1 as below: that all or none of them has would be chance twice
 // in a million times.
-func TestAgainstItself(t *testing.T) {
+func TestReproducestItself(t *testing.T) {
 	t.Parallel()
 	needsLong(t)
 	dir, cache := t.TempDir(), t.TempDir()
@@ -84,9 +84,9 @@ func checkNoSides(t *testing.T, dir, cache string) {
 	}
 }
 
-// TestAgainstDirtyTree: what is not committed is the head, is measured, and is said to be dirty. A build runs on each
+// TestReproducestDirtyTree: what is not committed is the head, is measured, and is said to be dirty. A build runs on each
 // side; what fails there is an error of that side alone.
-func TestAgainstDirtyTree(t *testing.T) {
+func TestReproducestDirtyTree(t *testing.T) {
 	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
 	write(t, dir, "sweep.yaml", "suite: ab\nbenchmark: b\nbuild: [[sh, build.sh]]\ncommand: [./made]\nwarmup: 0\niterations: 2\nrepeats: 2\n")
@@ -230,8 +230,8 @@ func TestLeftSaysHowItGoesOn(t *testing.T) {
 	}
 }
 
-// TestAgainstNothingOfTheTree: two sides that would measure the same are refused before anything is launched.
-func TestAgainstNothingOfTheTree(t *testing.T) {
+// TestReproducestNothingOfTheTree: two sides that would measure the same are refused before anything is launched.
+func TestReproducestNothingOfTheTree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "sweep.yaml", "command: ['true']\n")
@@ -254,8 +254,8 @@ func TestAgainstNothingOfTheTree(t *testing.T) {
 	}
 }
 
-// TestAgainstForesees: after a session of two sides the next one says before its first run which change it is likely to see.
-func TestAgainstForesees(t *testing.T) {
+// TestReproducestForesees: after a session of two sides the next one says before its first run which change it is likely to see.
+func TestReproducestForesees(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
 	dir := t.TempDir()

@@ -320,14 +320,14 @@ func (a *app) open(ctx context.Context, stores []string) (*query.DB, error) {
 	return query.Open(ctx, stores, o)
 }
 
-// ask opens the stores for a question whose answer is printed in the format asked for.
-func (a *app) ask(cmd *cobra.Command, answer func(db *query.DB, format string) error) error {
-	return a.askWithin(cmd, answerMemory, answer)
+// queryStores opens the stores for a question whose answer is printed in the format asked for.
+func (a *app) queryStores(cmd *cobra.Command, answer func(db *query.DB, format string) error) error {
+	return a.queryStoresWithin(cmd, answerMemory, answer)
 }
 
-// askWithin is ask for an answer that is made of more than what DuckDB gives: heap is how many bytes that may take before
+// queryStoresWithin is queryStores for an answer that is made of more than what DuckDB gives: heap is how many bytes that may take before
 // garbage is collected all the same.
-func (a *app) askWithin(cmd *cobra.Command, heap int64, answer func(db *query.DB, format string) error) error {
+func (a *app) queryStoresWithin(cmd *cobra.Command, heap int64, answer func(db *query.DB, format string) error) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err

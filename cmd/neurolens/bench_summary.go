@@ -44,7 +44,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 		}
 		s.Won = won.Lines
 		if won.Repeats > 0 {
-			s.Again = measuring.WithRepeats(a.args, won.Repeats)
+			s.MoreRepeats = measuring.WithRepeats(a.args, won.Repeats)
 		}
 	}
 	return a.print(format, s.Table(points), func() term.View { return s.View(points) })

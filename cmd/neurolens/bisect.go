@@ -36,8 +36,8 @@ type bisectFlags struct {
 // defaultMaxBlocks is how many blocks a step has at most: enough to find 15 % where single runs differ by 10 %.
 const defaultMaxBlocks = 300
 
-// leastMaxBlocks is the fewest: the first look.
-const leastMaxBlocks = 6
+// minMaxBlocks is the fewest: the first look.
+const minMaxBlocks = 6
 
 func newBisectCommand(a *app) *cobra.Command {
 	runs, f := benchFlags{}, bisectFlags{}
@@ -105,8 +105,8 @@ func (b *bisector) read(args []string) (err error) {
 	if len(args) != 3 {
 		return usageErrorf("bisect: want GOOD, BAD and a sweep file, got %s", term.Count(len(args), "argument"))
 	}
-	if b.flags.maxBlocks < leastMaxBlocks {
-		return usageErrorf("--max-blocks: want at least %d, got %d", leastMaxBlocks, b.flags.maxBlocks)
+	if b.flags.maxBlocks < minMaxBlocks {
+		return usageErrorf("--max-blocks: want at least %d, got %d", minMaxBlocks, b.flags.maxBlocks)
 	}
 	if b.flags.threshold != "" {
 		threshold, err := threshold.Parse(b.flags.threshold)

@@ -60,7 +60,7 @@ func (a *app) blessTo(cmd *cobra.Command, selection string, metrics []string, fi
 	if err != nil {
 		return err
 	}
-	return a.ask(cmd, func(db *query.DB, format string) error {
+	return a.queryStores(cmd, func(db *query.DB, format string) error {
 		b, err := bless.Read(cmd.Context(), db, bless.Request{Filter: selectionFilter(selection), Metrics: names})
 		if err != nil {
 			return err

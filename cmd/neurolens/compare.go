@@ -111,7 +111,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	return a.askSides(cmd, &req, func(db *query.DB, format string) error {
+	return a.querySides(cmd, &req, func(db *query.DB, format string) error {
 		if output.ForPeople(format) {
 			req.Worst = compare.Verdicts
 		}

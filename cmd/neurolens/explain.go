@@ -79,7 +79,7 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 	if req.Thresholds, err = threshold.ParseSet(f.thresholds); err != nil {
 		return err
 	}
-	return a.askSides(cmd, &req.Request, func(db *query.DB, format string) error {
+	return a.querySides(cmd, &req.Request, func(db *query.DB, format string) error {
 		x, err := explain.Explain(cmd.Context(), db, req)
 		if err != nil {
 			return err

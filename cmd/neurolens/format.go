@@ -71,7 +71,7 @@ func (a *app) page() term.Page {
 	return term.Page{Width: a.width, Color: streams.Colored(a.color, a.terminal, a.getenv), Whole: !a.terminal}
 }
 
-// print writes a result in a format. people makes the view that table and md show.
-func (a *app) print(format string, t answer.Table, people func() term.View) error {
-	return a.printer().Print(format, t, people)
+// print writes a result in a format. view makes the view that table and md show.
+func (a *app) print(format string, t answer.Table, view func() term.View) error {
+	return a.printer().Print(format, t, view)
 }

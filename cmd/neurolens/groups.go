@@ -11,7 +11,7 @@ import (
 
 // runGroups lists groups of runs.
 func runGroups(a *app, cmd *cobra.Command, o lsOptions) error {
-	return a.ask(cmd, func(db *query.DB, format string) error {
+	return a.queryStores(cmd, func(db *query.DB, format string) error {
 		if format == output.FormatTable && !cmd.Flags().Changed("limit") {
 			o.limit = lsTableLimit
 		}

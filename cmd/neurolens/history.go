@@ -87,7 +87,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 			return err
 		}
 	}
-	return a.askWithin(cmd, historyMemory, func(db *query.DB, format string) error {
+	return a.queryStoresWithin(cmd, historyMemory, func(db *query.DB, format string) error {
 		if !output.ForPeople(format) {
 			return a.printHistory(cmd.Context(), db, req, f.gate, format)
 		}
@@ -105,8 +105,8 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 	})
 }
 
-// leastNewest is how many sessions a change takes.
-const leastNewest = 3
+// minNewest is how many sessions a change takes.
+const minNewest = 3
 
 // gateRequest adds to a request what a gate asks.
 func (f *historyFlags) gateRequest(req *history.Request, newest bool) error {
@@ -115,8 +115,8 @@ func (f *historyFlags) gateRequest(req *history.Request, newest bool) error {
 		return usageErrorf("--newest: needs --gate")
 	case f.gate == gate.Off:
 		return nil
-	case f.newest < leastNewest:
-		return usageErrorf("--newest %d: want at least %d, as a change needs that many sessions", f.newest, leastNewest)
+	case f.newest < minNewest:
+		return usageErrorf("--newest %d: want at least %d, as a change needs that many sessions", f.newest, minNewest)
 	case req.Method == history.Otava:
 		return usageErrorf("--gate: --method otava does not limit false alarms: want %s", history.SBS)
 	}

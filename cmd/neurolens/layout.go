@@ -17,7 +17,7 @@ func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, asked *reporting.As
 	if err := f.layouts.Refused(f.md == "-" || f.json == "-", f.baseline != "" || len(f.by)+len(f.metrics) > 0, req.Base); err != nil {
 		return usageErrorf("report: %w", err)
 	}
-	return a.askWithin(cmd, compareMemory, func(db *query.DB, _ string) error {
+	return a.queryStoresWithin(cmd, compareMemory, func(db *query.DB, _ string) error {
 		if err := asked.Sessions(cmd.Context(), db, &req, a.stderr); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func runLike(a *app, cmd *cobra.Command, o lsOptions) error {
 	if !cmd.Flags().Changed("limit") {
 		o.limit = lsTableLimit
 	}
-	return a.ask(cmd, func(db *query.DB, format string) error {
+	return a.queryStores(cmd, func(db *query.DB, format string) error {
 		id, err := runNamed(cmd.Context(), db, o.like)
 		if err != nil {
 			return err

@@ -89,7 +89,7 @@ operators and sizes, with what differs (docs/likeness.md).`,
 }
 
 func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
-	return a.ask(cmd, func(db *query.DB, format string) error {
+	return a.queryStores(cmd, func(db *query.DB, format string) error {
 		if format == output.FormatTable && !cmd.Flags().Changed("limit") {
 			o.limit = lsTableLimit
 		}

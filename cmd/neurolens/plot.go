@@ -12,18 +12,18 @@ import (
 // notebookHost is what notebooks need of it.
 func (a *app) notebookHost() notebook.Host {
 	p := a.plotHost()
-	return notebook.Host{Ask: p.Ask, Stores: a.readStores, Formatted: p.Formatted, Print: p.Print, Stdout: p.Stdout, NotNumbers: p.NotNumbers, Wrong: p.Wrong}
+	return notebook.Host{Query: p.Query, Stores: a.readStores, Formatted: p.Formatted, Print: p.Print, Stdout: p.Stdout, NotNumbers: p.NotNumbers, Wrong: p.Wrong}
 }
 
 // plotHost is what charts need of the program.
 func (a *app) plotHost() plotting.Host {
 	return plotting.Host{
-		Ask: func(cmd *cobra.Command, answer func(db *query.DB) error) error {
-			return a.askWithin(cmd, reportMemory, func(db *query.DB, _ string) error { return answer(db) })
+		Query: func(cmd *cobra.Command, answer func(db *query.DB) error) error {
+			return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error { return answer(db) })
 		},
-		AskSides: func(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB) error) error {
+		QuerySides: func(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB) error) error {
 			req.Usual = a.project.Usual("compare")
-			return a.askSides(cmd, req, func(db *query.DB, _ string) error { return answer(db) })
+			return a.querySides(cmd, req, func(db *query.DB, _ string) error { return answer(db) })
 		},
 		Format: &a.format, Formatted: a.outputFormat, Print: a.print, Stdout: a.stdout, Stderr: a.stderr, Terminal: a.terminal,
 		Page: a.page, Reader: a.reader, Getenv: func(name string) string { return a.getenv(name) },

@@ -98,7 +98,7 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 	if f.layouts.Asked() {
 		return a.writeLayout(cmd, f, &asked, req)
 	}
-	return a.askWithin(cmd, reportMemory, func(db *query.DB, _ string) error {
+	return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error {
 		db = db.Kept()
 		if err := asked.Sessions(cmd.Context(), db, &req, a.stderr); err != nil {
 			return err

@@ -75,7 +75,7 @@ func runNamed(ctx context.Context, db *query.DB, id string) (string, error) {
 }
 
 func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
-	return a.ask(cmd, func(db *query.DB, format string) error {
+	return a.queryStores(cmd, func(db *query.DB, format string) error {
 		db = db.Quiet()
 		id, err := runNamed(cmd.Context(), db, id)
 		if err != nil {
@@ -108,7 +108,7 @@ func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 		}
 		screen := screens.Detail{
 			Reader: a.reader(), Facts: factWriter(), Settings: settingNames(), Files: files,
-			Again: screens.Again(&detail.Run, related.Against, a.stores),
+			Reproduce: screens.ReproduceCommand(&detail.Run, related.Against, a.stores),
 		}
 		return a.printer().View(format, screen.View(detail, related))
 	})

@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 )
 
-// askSides is askWithin for a comparison, whose sides may be files.
-func (a *app) askSides(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB, format string) error) error {
+// querySides is queryStoresWithin for a comparison, whose sides may be files.
+func (a *app) querySides(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB, format string) error) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
@@ -19,7 +19,7 @@ func (a *app) askSides(cmd *cobra.Command, req *compare.Request, answer func(db 
 	if req.Usual == nil {
 		req.Usual = a.project.Usual(cmd.Name())
 	}
-	debug.SetGCPercent(800) // as askWithin
+	debug.SetGCPercent(800) // as queryStoresWithin
 	debug.SetMemoryLimit(compareMemory)
 	private := func() (string, error) {
 		dir, err := a.temporary.Dir()
@@ -30,5 +30,5 @@ func (a *app) askSides(cmd *cobra.Command, req *compare.Request, answer func(db 
 	}
 	o := fileside.Opener{Stores: a.readStores(), Writer: version, Private: private, Remark: a.remarks(), Open: a.open}
 	refused := func(err error) error { return usageError{err} }
-	return o.Ask(cmd.Context(), req, refused, func(db *query.DB) error { return answer(db, format) })
+	return o.Query(cmd.Context(), req, refused, func(db *query.DB) error { return answer(db, format) })
 }

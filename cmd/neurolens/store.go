@@ -44,7 +44,7 @@ format and its last writer. Several stores (--store) are described one by one.`,
 			Args: noArguments,
 			RunE: func(cmd *cobra.Command, _ []string) error { return runStoreInfo(a, cmd.Context()) },
 		},
-		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a), newStoreRestoreCommand(a), newStorePruneCommand(a),
+		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a), newStoreUnquarantineCommand(a), newStorePruneCommand(a),
 		&cobra.Command{
 			Use:   "views",
 			Short: "Print the SQL of the views, for DuckDB's shell and Python",

@@ -1,4 +1,4 @@
-// Package apart reads metrics in what programs wrote, in a process of its own.
+// Package apart reads metrics from the output of programs, in a separate process.
 package apart
 
 import (

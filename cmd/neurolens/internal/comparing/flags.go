@@ -1,4 +1,4 @@
-// Package comparing has the flags that say what is compared, which all commands share that compare two selections.
+// Package comparing has the flags of all commands that compare two selections.
 package comparing
 
 import (

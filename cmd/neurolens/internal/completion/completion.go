@@ -1,5 +1,5 @@
-// Package completion says what a shell completes after flags. Commands note it where they define a flag, and the root tells
-// cobra of all at once, whose errors then have one place to go.
+// Package completion registers what a shell completes after a flag. Commands note it where they define the flag. The root
+// command passes all of it to cobra at once, so errors are handled in one place.
 package completion
 
 import (

@@ -1,4 +1,4 @@
-// Package damage says what is wrong with a store, and what it costs.
+// Package damage describes damage of a store, and what was lost.
 package damage
 
 import (

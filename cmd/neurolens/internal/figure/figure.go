@@ -1,9 +1,9 @@
-// Package figure has charts as data: what is drawn where, in stored units, and nothing of how. One figure is drawn as SVG and PNG
-// (figure/draw), in a terminal (figure/cells), and written as a Vega-Lite specification (figure/vegalite), so that all of them show the
-// same values.
+// Package figure has charts as data: which marks are where, in stored units, but not how they are drawn. The same figure
+// is drawn as SVG and PNG (figure/draw), drawn in a terminal (figure/cells), and written as a Vega-Lite specification
+// (figure/vegalite), so all of them show the same values.
 //
-// A figure goes this way: answers of query are made a figure (package figures), of which the marks are few enough to be drawn, and
-// a renderer draws it. No renderer computes a statistic.
+// Package figures turns query results into a figure with few enough marks to draw. A renderer then draws it. Renderers
+// compute no statistics.
 package figure
 
 import (
@@ -151,8 +151,8 @@ func (g Guide) Within(all []Guide) bool {
 // Unknown is a number that is not known.
 func Unknown() float64 { return math.NaN() }
 
-// MostMarks is how many marks a figure may have, over all series: more are put together before, by whoever makes the figure.
-const MostMarks = 2000
+// MaxMarks is how many marks a figure may have, over all series: more are put together before, by whoever makes the figure.
+const MaxMarks = 2000
 
 // Marks is how many marks a figure has.
 func (f *Figure) Marks() int {

@@ -53,8 +53,8 @@ func unmeasured(r *compare.Row, metric string) bool {
 	return r.Estimates == nil && r.Unit == "" && (r.Metric == metric || r.Metric == "")
 }
 
-// mostKind is what most rows are of: a metric, where one row has any.
-func mostKind(rows []compare.Row) (most rowKind) {
+// commonKind is what most rows are of: a metric, where one row has any.
+func commonKind(rows []compare.Row) (most rowKind) {
 	counts := map[rowKind]int{}
 	for i := range rows {
 		k := kindOf(&rows[i])
@@ -75,7 +75,7 @@ func (m Maker) compared(c *compare.Comparison, asked Asked) (*compared, error) {
 	if len(c.Rows) == 0 {
 		return nil, refused("nothing to compare: neither side has a point with a value")
 	}
-	d := &compared{Maker: m, c: c, asked: asked, of: mostKind(c.Rows)}
+	d := &compared{Maker: m, c: c, asked: asked, of: commonKind(c.Rows)}
 	if d.of.metric == "" {
 		return nil, refused("nothing to compare: every point failed on both sides; neurolens ls shows why")
 	}
@@ -404,7 +404,7 @@ func (m Maker) Scatter(c *compare.Comparison, asked Asked) (*figure.Figure, erro
 	var names []string
 	var values []float64
 	for i, r := range d.rows {
-		if r.Base != nil && r.Head != nil && r.Base.Value != nil && r.Head.Value != nil && len(rows) < figure.MostMarks {
+		if r.Base != nil && r.Head != nil && r.Base.Value != nil && r.Head.Value != nil && len(rows) < figure.MaxMarks {
 			rows, names, values = append(rows, r), append(names, d.names[i]), append(values, *r.Base.Value, *r.Head.Value)
 		}
 	}

@@ -131,7 +131,7 @@ func grid() (runs []schema.Run) {
 // sound checks what holds of all figures: few marks, each with words in one line and a command.
 func sound(t *testing.T, f *figure.Figure) {
 	t.Helper()
-	if n := f.Marks(); n == 0 || n > figure.MostMarks {
+	if n := f.Marks(); n == 0 || n > figure.MaxMarks {
 		t.Errorf("%s has %d marks", f.Kind, n)
 	}
 	texts := append(slices.Clone(f.Notes), f.Title)

@@ -36,13 +36,13 @@ func (m Maker) Heatmap(req Points) (*figure.Figure, error) {
 	f.Y.Categories, ys = y.categories()
 	f.Values = figure.Axis{Label: d.metric, Unit: d.unit, Better: better(d.better)}
 	panels := by.values
-	if len(panels) > mostPanels {
-		f.Notes = append(f.Notes, shown(mostPanels, len(panels), "values", "the first of "+plain(by.Name)))
-		panels = panels[:mostPanels]
+	if len(panels) > maxPanels {
+		f.Notes = append(f.Notes, shown(maxPanels, len(panels), "values", "the first of "+plain(by.Name)))
+		panels = panels[:maxPanels]
 	}
-	if n := len(x.values) * len(y.values) * len(panels); n > figure.MostMarks {
+	if n := len(x.values) * len(y.values) * len(panels); n > figure.MaxMarks {
 		return nil, refused("%d × %d cells are too many for a heat map (at most %s): use a narrower filter, or other axes with --x and --y",
-			len(x.values), len(y.values)*len(panels), term.Thousands(figure.MostMarks))
+			len(x.values), len(y.values)*len(panels), term.Thousands(figure.MaxMarks))
 	}
 	var values []float64
 	titles, alongs, ups := axisWords(by.Name, panels), axisWords(x.Name, x.values), axisWords(y.Name, y.values)

@@ -65,9 +65,9 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 		return nil, nil, err
 	}
 	trends, notes := chosenTrends(&h)
-	if len(trends) > mostPanels {
-		notes = append(notes, shown(mostPanels, len(trends), "series", chosenFor(trends)))
-		trends = trends[:mostPanels]
+	if len(trends) > maxPanels {
+		notes = append(notes, shown(maxPanels, len(trends), "series", chosenFor(trends)))
+		trends = trends[:maxPanels]
 	}
 	if trends, err = withRows(ctx, db.Quiet(), req, trends); err != nil {
 		return nil, nil, err
@@ -106,7 +106,7 @@ func chosenFor(trends []*trend) string {
 	switch {
 	case loud == 0:
 		return "the first ones" + why
-	case loud < mostPanels:
+	case loud < maxPanels:
 		return "those that got worse, fail or changed (" + term.Thousands(loud) + "), and the first of the others"
 	}
 	return fmt.Sprintf("the first of %s that got worse, fail or changed, worst first", term.Thousands(loud))
@@ -135,12 +135,12 @@ func withRows(ctx context.Context, db *query.DB, req history.Request, trends []*
 	return slices.DeleteFunc(trends, func(t *trend) bool { return len(t.rows) == 0 }), err // removed meanwhile
 }
 
-// mostFailed is how many failed runs are looked at: the newest.
-const mostFailed = 10_000
+// maxFailed is how many failed runs are looked at: the newest.
+const maxFailed = 10_000
 
 // failedRuns are runs that failed, the newest first: those that a history counts as failed.
 func failedRuns(ctx context.Context, db *query.DB, req history.Request) ([]schema.Run, error) {
-	list := query.ListRequest{Since: req.Since, Limit: mostFailed}
+	list := query.ListRequest{Since: req.Since, Limit: maxFailed}
 	list.Filter = filter.Arguments(req.Filter, "status!=ok,unsupported,skipped,cancelled,lost", "purpose=measure", "side!=base")
 	return db.Runs(ctx, list, "run_id", "session_id", "point_id", "machine", "started_at", "status", "stage", "error_kind", "error", "metric")
 }
@@ -164,7 +164,7 @@ func (m Maker) trends(trends []*trend, failed []schema.Run, said []annotations.A
 	}
 	for i, t := range trends {
 		t.name, t.said = names[i], marked.texts
-		p := m.panel(t, failed, figure.MostMarks/len(trends), placesIn(len(trends)))
+		p := m.panel(t, failed, figure.MaxMarks/len(trends), placesIn(len(trends)))
 		p.Guides = append(p.Guides, marked.guides(t, width)...)
 		if len(trends) == 1 {
 			f.Series, f.Guides = p.Series, p.Guides
@@ -172,15 +172,15 @@ func (m Maker) trends(trends []*trend, failed []schema.Run, said []annotations.A
 			f.Panels = append(f.Panels, p)
 		}
 	}
-	if most := mostTogether(f); most > 1 {
+	if most := maxCombined(f); most > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("a mark combines up to %s: their median, with a bar from minimum to maximum", term.Count(most, "session")))
 	}
 	f.Notes = append(f.Notes, marked.notes()...)
 	return f
 }
 
-// mostTogether is how many values a mark stands for at most.
-func mostTogether(f *figure.Figure) (most int) {
+// maxCombined is how many values a mark stands for at most.
+func maxCombined(f *figure.Figure) (most int) {
 	for _, p := range f.Parts() {
 		for _, s := range p.Series {
 			for _, k := range s.Marks {

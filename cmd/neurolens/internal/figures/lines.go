@@ -33,7 +33,7 @@ func (m Maker) Lines(req Points) (*figure.Figure, error) {
 		l.style = figure.Points
 	}
 	f.Notes = append(f.Notes, l.cut()...)
-	if n := len(l.panels.values) * len(l.by.values) * len(l.x.values); n > figure.MostMarks {
+	if n := len(l.panels.values) * len(l.by.values) * len(l.x.values); n > figure.MaxMarks {
 		return nil, refused("%d lines of %d values are too many for a chart: use a narrower filter, or another axis with --x",
 			len(l.panels.values)*len(l.by.values), len(l.x.values))
 	}
@@ -72,9 +72,9 @@ func (l *lined) cut() (notes []string) {
 		axis  *axis
 		nouns string
 	}{{&l.by, "lines"}, {&l.panels, "panels"}} {
-		if n := len(one.axis.values); n > mostPanels {
-			notes = append(notes, shown(mostPanels, n, one.nouns, "the first values of "+plain(one.axis.Name)+" (a filter chooses others)"))
-			one.axis.values = one.axis.values[:mostPanels]
+		if n := len(one.axis.values); n > maxPanels {
+			notes = append(notes, shown(maxPanels, n, one.nouns, "the first values of "+plain(one.axis.Name)+" (a filter chooses others)"))
+			one.axis.values = one.axis.values[:maxPanels]
 		}
 	}
 	return notes
@@ -138,7 +138,7 @@ func (d *measured) axisAndLines(panels axis) (x, by axis, err error) {
 	}
 	if d.req.By == "" {
 		by = axis{values: []string{""}}
-		if at := slices.IndexFunc(all, func(a axis) bool { return a.Name != x.Name && a.Name != panels.Name && len(a.values) <= mostPanels }); at >= 0 {
+		if at := slices.IndexFunc(all, func(a axis) bool { return a.Name != x.Name && a.Name != panels.Name && len(a.values) <= maxPanels }); at >= 0 {
 			by = all[at]
 		}
 		if benchmarks, needed := d.apart(x, by, panels); needed {
@@ -169,11 +169,11 @@ func (m Maker) ThirdAxis(req Points) string {
 	if err != nil {
 		return ""
 	}
-	free := slices.DeleteFunc(d.folded(x, by), func(a axis) bool { return len(a.values) > mostPanels })
+	free := slices.DeleteFunc(d.folded(x, by), func(a axis) bool { return len(a.values) > maxPanels })
 	switch {
 	case len(free) == 0:
 		return ""
-	case by.Name == benchmarkAxis && len(by.values) <= mostPanels:
+	case by.Name == benchmarkAxis && len(by.values) <= maxPanels:
 		return benchmarkAxis
 	}
 	return free[0].Name

@@ -1,9 +1,9 @@
-// Package figures makes figures of answers of query: which marks there are, what each says in words, which command shows it, and what is
-// left out or put together. The numbers of a mark are those of the answer. What package figure says of marks holds here: a figure has at
-// most figure.MostMarks of them, and of what is more the notes say what became of it.
+// Package figures turns query results into figures: the marks, the text and the command of each, and notes about what was
+// left out or combined. The numbers of a mark are those of the query result. A figure has at most figure.MaxMarks marks;
+// if there are more values, a note says what happened to the rest.
 //
-// Forest and Scatter are of a comparison, History of a history, ECDF, Runs and Strip of samples, Heatmap, Lines and Pareto of points, and
-// Operators of profiled runs.
+// Forest and Scatter show a comparison, History a history, ECDF, Runs and Strip samples, Heatmap, Lines and Pareto points,
+// and Operators profiled runs.
 package figures
 
 import (
@@ -30,8 +30,8 @@ type Refusal struct{ error }
 
 func refused(format string, args ...any) error { return Refusal{fmt.Errorf(format, args...)} }
 
-// mostPanels is how many small multiples a figure has: more are too small to be read.
-const mostPanels = 12
+// maxPanels is how many small multiples a figure has: more are too small to be read.
+const maxPanels = 12
 
 // placesAlong is how many marks a figure has over all panels where values are put together: about as many as are seen beside one another.
 const placesAlong = 320

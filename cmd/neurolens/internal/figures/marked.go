@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	mostMarked  = 8   // things that were said of sessions, in a chart: more lines hide what is measured
+	maxMarked   = 8   // things that were said of sessions, in a chart: more lines hide what is measured
 	markedWidth = 28  // columns of one beside its line
 	panelWidth  = 15  // columns of one in one of several panels
 	notedWidth  = 100 // columns of one below the chart
@@ -60,7 +60,7 @@ func (m Maker) markedSessions(trends []*trend, failed []schema.Run, said []annot
 	for _, a := range all {
 		k.texts[a.SessionID] = append(k.texts[a.SessionID], saidOf(a, notedWidth))
 	}
-	k.all = all[max(len(all)-mostMarked, 0):]
+	k.all = all[max(len(all)-maxMarked, 0):]
 	return k
 }
 

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	mostProfiled  = 200 // points of which operators are read: those that were profiled last
-	mostLooked    = 2000
-	mostOperators = 20 // rows of a chart of operators
-	mostOfOps     = 24 // columns of it
+	maxProfiled  = 200 // points of which operators are read: those that were profiled last
+	maxLooked    = 2000
+	maxOperators = 20 // rows of a chart of operators
+	maxOps       = 24 // columns of it
 )
 
 // Profile is the newest profiled run of a point, on one machine and of one side, with its operators: those that took longest first.
@@ -39,7 +39,7 @@ func (p *Profile) command(r wording.Reader) string {
 
 // Profiles are the newest profiled runs of points that match, those of the points that were profiled last first.
 func (m Maker) Profiles(ctx context.Context, db *query.DB, selection string) ([]Profile, error) {
-	list := query.ListRequest{Filter: filter.Arguments(selection, "purpose=profile", "status=ok"), Limit: mostLooked}
+	list := query.ListRequest{Filter: filter.Arguments(selection, "purpose=profile", "status=ok"), Limit: maxLooked}
 	runs, err := db.Runs(ctx, list, append([]string{"run_id", "session_id", "point_id", "side", "machine", "started_at"}, facts.IdentityColumns()...)...)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (m Maker) Profiles(ctx context.Context, db *query.DB, selection string) ([]
 	for i := range runs {
 		r := &runs[i]
 		key := [3]string{r.PointID, r.Env.Machine, r.Side}
-		if !seen[key] && len(all) < mostProfiled {
+		if !seen[key] && len(all) < maxProfiled {
 			all, ids = append(all, Profile{Run: *r}), append(ids, r.RunID)
 		}
 		seen[key] = true
@@ -80,15 +80,15 @@ func (m Maker) Operators(profiles []Profile) (*figure.Figure, error) {
 		return nil, refused("no matching run has operators: bench --profile ort or --profile torch measures them, and ingest reads profiles")
 	}
 	f := &figure.Figure{Kind: figure.Heatmap, Title: "operators of profiled runs", Values: figure.Axis{Label: "share of the time", Unit: "ratio"}}
-	if n := len(profiles); n > mostOfOps {
-		f.Notes = append(f.Notes, shown(mostOfOps, n, "points", "those that were profiled last (a filter chooses others)"))
-		profiles = profiles[:mostOfOps]
+	if n := len(profiles); n > maxOps {
+		f.Notes = append(f.Notes, shown(maxOps, n, "points", "those that were profiled last (a filter chooses others)"))
+		profiles = profiles[:maxOps]
 	}
 	f.X, f.Y = figure.Axis{Label: "point", Scale: figure.Categories}, figure.Axis{Label: "operator", Scale: figure.Categories}
 	order := byShare(profiles)
-	if n := len(order); n > mostOperators {
-		f.Notes = append(f.Notes, shown(mostOperators, n, "operators", "those with the largest share of any run"))
-		order = order[:mostOperators]
+	if n := len(order); n > maxOperators {
+		f.Notes = append(f.Notes, shown(maxOperators, n, "operators", "those with the largest share of any run"))
+		order = order[:maxOperators]
 	}
 	for _, operator := range order {
 		f.Y.Categories = append(f.Y.Categories, plain(operator))

@@ -65,9 +65,9 @@ func (m Maker) Pareto(req Points) (*figure.Figure, error) {
 		k.Label = d.names[p.place]
 		best.Marks = append(best.Marks, k)
 	}
-	best.Marks = best.Marks[:min(len(best.Marks), figure.MostMarks/2)]
+	best.Marks = best.Marks[:min(len(best.Marks), figure.MaxMarks/2)]
 	rest := figure.Series{Name: "beaten", Style: figure.Points, Tone: figure.Neutral}
-	if len(front)+len(beaten) <= figure.MostMarks {
+	if len(front)+len(beaten) <= figure.MaxMarks {
 		for _, p := range beaten {
 			rest.Marks = append(rest.Marks, mark(p, "beaten by another point"))
 		}

@@ -14,15 +14,15 @@ import (
 	"github.com/neurolens/neurolens/query/samples"
 )
 
-// MostRuns is of how many runs samples are read: the newest that match.
-const MostRuns = 2000
+// MaxRuns is of how many runs samples are read: the newest that match.
+const MaxRuns = 2000
 
 // Sampled asks for the samples of runs.
 type Sampled struct {
 	samples.Request
 	Base  string // the filter of runs that those of Filter are compared with; empty: there is one selection
 	By    string // an axis, for a series for each of its values; empty: one for each point
-	Marks int    // how many marks the figure has at most; 0: figure.MostMarks
+	Marks int    // how many marks the figure has at most; 0: figure.MaxMarks
 }
 
 // group is what is drawn as one: runs of a point, or a single run.
@@ -110,16 +110,16 @@ func (s *sampled) gather(names []string, axes []wording.Axis, byRun bool) {
 		}
 		s.groups[place].places = append(s.groups[place].places, i)
 	}
-	if len(s.groups) <= mostPanels {
+	if len(s.groups) <= maxPanels {
 		return
 	}
 	nouns := "points"
 	if byRun {
 		nouns = "runs"
 	}
-	s.notes = append(s.notes, shown(mostPanels, len(s.groups), nouns, "those that were measured last (a filter chooses others)"))
+	s.notes = append(s.notes, shown(maxPanels, len(s.groups), nouns, "those that were measured last (a filter chooses others)"))
 	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[len(a.places)-1] - b.places[len(b.places)-1] })
-	s.groups = s.groups[len(s.groups)-mostPanels:]
+	s.groups = s.groups[len(s.groups)-maxPanels:]
 	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[0] - b.places[0] })
 }
 
@@ -180,7 +180,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 			series[place] = i
 		}
 	}
-	curves, notFinite, err := samples.Shares(ctx, db, &found, series, cmp.Or(req.Marks, figure.MostMarks)/len(groups))
+	curves, notFinite, err := samples.Shares(ctx, db, &found, series, cmp.Or(req.Marks, figure.MaxMarks)/len(groups))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -263,7 +263,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 		own, of := s.keep(groups)
 		found[i], kept[i] = &own, of
 	}
-	most := cmp.Or(req.Marks, figure.MostMarks) / len(panels)
+	most := cmp.Or(req.Marks, figure.MaxMarks) / len(panels)
 	orders, err := samples.InOrder(ctx, db, found, most, min(most, placesIn(len(panels))))
 	if err != nil {
 		return nil, nil, err

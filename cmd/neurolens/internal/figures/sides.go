@@ -120,9 +120,9 @@ func (s *sampled) keepBoth() {
 		s.notes = append(s.notes, shown(both, all, "points", "those that both sides have"))
 	}
 	slices.SortStableFunc(s.groups, func(a, b group) int { return cmp.Compare(last[b.name], last[a.name]) })
-	if points := len(s.groups) / 2; points > mostPanels {
-		s.notes = append(s.notes, shown(mostPanels, points, "points", "those that were measured last (a filter chooses others)"))
-		s.groups = s.groups[:2*mostPanels]
+	if points := len(s.groups) / 2; points > maxPanels {
+		s.notes = append(s.notes, shown(maxPanels, points, "points", "those that were measured last (a filter chooses others)"))
+		s.groups = s.groups[:2*maxPanels]
 	}
 	slices.SortStableFunc(s.groups, func(a, b group) int {
 		return cmp.Or(cmp.Compare(last[a.name], last[b.name]), cmp.Compare(a.side, b.side))

@@ -25,7 +25,7 @@ func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*figure.Fi
 	f.Y = figure.Axis{Scale: figure.Categories}
 	quiet, warned := figure.Series{Name: "runs", Style: figure.Points}, figure.Series{Name: "runs with a warning", Style: figure.Points, Tone: figure.Warned}
 	var values []float64
-	without, most := 0, max(cmp.Or(req.Marks, figure.MostMarks)/len(s.groups), 1)
+	without, most := 0, max(cmp.Or(req.Marks, figure.MaxMarks)/len(s.groups), 1)
 	if slices.ContainsFunc(s.groups, func(g group) bool { return len(g.places) > most }) {
 		f.Notes = append(f.Notes, fmt.Sprintf("only the newest %s of each point", term.Count(most, "run")))
 	}

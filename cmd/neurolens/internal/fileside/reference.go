@@ -1,7 +1,8 @@
-// Package fileside reads a side of a comparison from a file in place of stored runs: one on the disk, or one of a commit.
+// Package fileside reads one side of a comparison from a file instead of stored runs: a file on disk, or a file of a
+// commit.
 //
-// A name of a file is told from a filter by its form. The file is read with the readers of package ingest into a private store,
-// which questions are asked of as of any other; the user's store is not written.
+// The form of a name distinguishes a file from a filter. The readers of package ingest read the file into a private store,
+// which is queried like any other. The store of the user is not written.
 package fileside
 
 import (

@@ -17,9 +17,9 @@ type Opener struct {
 	Open    func(ctx context.Context, stores []string) (*query.DB, error)
 }
 
-// Ask calls do with the stores that hold HEAD, or both sides. Of a side that is a file the request has what is left of its text,
+// Query calls do with the stores that hold HEAD, or both sides. Of a side that is a file the request has what is left of its text,
 // a filter, and its name; its store is gone afterwards. refused makes the error of a file that makes no sense.
-func (o Opener) Ask(ctx context.Context, req *compare.Request, refused func(error) error, do func(db *query.DB) error) error {
+func (o Opener) Query(ctx context.Context, req *compare.Request, refused func(error) error, do func(db *query.DB) error) error {
 	base, err := o.side(ctx, &req.Base, &req.BaseFile, refused)
 	if err != nil {
 		return err

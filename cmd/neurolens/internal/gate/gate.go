@@ -1,4 +1,4 @@
-// Package gate is the flag --gate, and what it makes of a comparison or a history: a last line, and how the command ends.
+// Package gate has the flag --gate: the last line of a comparison or a history, and the exit status.
 package gate
 
 import (

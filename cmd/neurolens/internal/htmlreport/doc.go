@@ -1,9 +1,10 @@
-// Package htmlreport writes a report as one HTML file that needs nothing else: no network, no other file, and no script to be read.
+// Package htmlreport writes a report as one self-contained HTML file. It needs no network and no other file, and can be
+// read without its script.
 //
-// A report goes this way: what was read of the store, with its words, becomes a Page (document.go), which is sections of plain texts,
-// figures and tables; a Page is written (page.go, table.go) with the style and the script beside these files. The script sorts,
-// filters, copies, zooms and points out what belongs together; it computes nothing.
+// Package reporting builds a Page of sections with plain texts, figures and tables. page.go and table.go write it together
+// with the style and the script beside these files. The script sorts, filters, copies, zooms and highlights; it computes
+// nothing.
 //
-// Names come from files of others. Every text is escaped, and cut where it is very long; the page forbids itself every source but its
-// own style and script (Content-Security-Policy).
+// Names come from files of other people. Every text is escaped, and cut if it is very long. A Content-Security-Policy
+// forbids every source except the style and script of the page.
 package htmlreport

@@ -216,11 +216,11 @@ func (w *writing) chart(c *Chart) (drawn, error) {
 	return d, nil
 }
 
-// mostText is how many columns a text is cut at: names of others may have any length.
-const mostText = 300
+// maxText is how many columns a text is cut at: names of others may have any length.
+const maxText = 300
 
 // line is a text on one line, without what would turn or steer it, and not very long.
-func line(text string) string { return term.Cut(strings.Join(strings.Fields(text), " "), mostText) }
+func line(text string) string { return term.Cut(strings.Join(strings.Fields(text), " "), maxText) }
 
 // lines are the last of some lines, each as line has it.
 func lines(text string) string {
@@ -228,7 +228,7 @@ func lines(text string) string {
 	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	all = all[max(len(all)-most, 0):]
 	for i := range all {
-		all[i] = term.Cut(all[i], mostText)
+		all[i] = term.Cut(all[i], maxText)
 	}
 	return strings.Join(all, "\n")
 }

@@ -60,13 +60,13 @@ func (a *artist) difference(place int, baseline string, both [][2]*figures.Profi
 	slices.SortStableFunc(both, func(x, y [2]*figures.Profile) int {
 		return cmp.Compare(distance(y), distance(x))
 	})
-	if n := len(both) - mostProfiles; n > 0 {
+	if n := len(both) - maxProfiles; n > 0 {
 		t.Below = append(t.Below, term.Count(n, "more pair")+" "+term.IsAre(n)+" left out, with smaller differences.")
-		both = both[:mostProfiles]
+		both = both[:maxProfiles]
 	}
 	for _, pair := range both {
 		all := changesOf(pair)
-		shown := all[:min(len(all), mostOperators)]
+		shown := all[:min(len(all), maxOperators)]
 		for i := range shown {
 			t.Rows = append(t.Rows, changeRow(pair[1], &shown[i]))
 		}

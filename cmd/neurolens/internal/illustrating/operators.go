@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	mostProfiles  = 12 // points, or pairs of points, whose operators stand in a table
-	mostOperators = 8  // of each: those that take most, or differ most
+	maxProfiles  = 12 // points, or pairs of points, whose operators stand in a table
+	maxOperators = 8  // of each: those that take most, or differ most
 )
 
 // operators is a section about where the time of profiled runs goes, and what of that differs between a point and its baseline.
@@ -80,13 +80,13 @@ func (a *artist) parts(profiles []figures.Profile) *htmlreport.Table {
 		{Header: "share", Unit: "ratio", Right: true, Stored: true},
 		{Header: "count", Right: true},
 	}}
-	if n := len(profiles) - mostProfiles; n > 0 {
+	if n := len(profiles) - maxProfiles; n > 0 {
 		t.Below = append(t.Below, term.Count(n, "more point")+" "+term.IsAre(n)+" left out, profiled earlier. A narrower filter shows them.")
-		profiles = profiles[:mostProfiles]
+		profiles = profiles[:maxProfiles]
 	}
 	for i := range profiles {
 		p := &profiles[i]
-		shown := p.Parts[:min(len(p.Parts), mostOperators)]
+		shown := p.Parts[:min(len(p.Parts), maxOperators)]
 		for k := range shown {
 			t.Rows = append(t.Rows, partRow(p, shown[k].Operator, shown[k:k+1]))
 		}

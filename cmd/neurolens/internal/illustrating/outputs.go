@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	mostOutputs = 6     // runs of which a page shows what they wrote
-	mostTried   = 3     // runs of a reason in which something is looked for
-	mostFailed  = 2_000 // runs that are looked at: the newest
+	maxOutputs  = 6     // runs of which a page shows what they wrote
+	maxTried    = 3     // runs of a reason in which something is looked for
+	maxFailed   = 2_000 // runs that are looked at: the newest
 	lastLines   = 12
 	longestLine = 4 << 10  // B of a line that are read
 	lineWidth   = 200      // columns of a line
@@ -48,7 +48,7 @@ func (a *artist) outputs(ctx context.Context) (all []reporting.Output) {
 		}
 	}
 	slices.Sort(statuses)
-	list := query.ListRequest{Filter: filter.Arguments(a.report.Selection.Filter, "status="+strings.Join(statuses, ",")), Limit: mostFailed}
+	list := query.ListRequest{Filter: filter.Arguments(a.report.Selection.Filter, "status="+strings.Join(statuses, ",")), Limit: maxFailed}
 	runs, err := a.db.Runs(ctx, list, "run_id", "status", "stage", "error_kind", "error")
 	if err != nil {
 		a.err = err
@@ -59,7 +59,7 @@ func (a *artist) outputs(ctx context.Context) (all []reporting.Output) {
 		r := &runs[i]
 		of := reason{r.Status, r.Stage, r.ErrorKind, schema.Cause(r.Error)}
 		at, known := wanted[of]
-		if !known || tried[of] == mostTried || len(all) == mostOutputs {
+		if !known || tried[of] == maxTried || len(all) == maxOutputs {
 			continue
 		}
 		tried[of]++
@@ -71,7 +71,7 @@ func (a *artist) outputs(ctx context.Context) (all []reporting.Output) {
 		if lines == "" {
 			continue
 		}
-		tried[of] = mostTried
+		tried[of] = maxTried
 		short, why := wording.ShortRun(r.RunID), ""
 		if r.Error != "" {
 			why = " (" + term.Cut(term.FirstLine(r.Error), 80) + ")"

@@ -187,7 +187,7 @@ func TestOperatorsOfPage(t *testing.T) {
 	for _, row := range tableRows(page, "operators") {
 		took, _ := strconv.ParseInt(row[1], 10, 64)
 		share, _ := strconv.ParseFloat(row[2], 64)
-		if k := rows[row[0]]; k < mostOperators && (took != parts[row[0]][k].DurationNS || share != parts[row[0]][k].Share) {
+		if k := rows[row[0]]; k < maxOperators && (took != parts[row[0]][k].DurationNS || share != parts[row[0]][k].Share) {
 			t.Errorf("row %d is %q, want %+v", k, row, parts[row[0]][k])
 		}
 		sums[row[0]], shares[row[0]] = sums[row[0]]+took, shares[row[0]]+share
@@ -198,7 +198,7 @@ func TestOperatorsOfPage(t *testing.T) {
 			t.Errorf("run %s: %d ns, share %v, want %d", run, sums[run], shares[run], want)
 		}
 	}
-	if rows[runs[3].RunID] != mostOperators+1 || rows[runs[5].RunID] != 1 || rows[runs[2].RunID] != 0 {
+	if rows[runs[3].RunID] != maxOperators+1 || rows[runs[5].RunID] != 1 || rows[runs[2].RunID] != 0 {
 		t.Errorf("rows: %v", rows)
 	}
 	var seen []string
@@ -212,7 +212,7 @@ func TestOperatorsOfPage(t *testing.T) {
 		"04 700 300 -400 MatMul −57.1 % 2", "04 200  -200 Gone&lt;script&gt;alert(1)&lt;/script&gt; gone 2 → –", "04  40 40 New new – → 2",
 	}
 	for i := range want {
-		if len(seen) != mostOperators+1 || seen[i] != want[i] {
+		if len(seen) != maxOperators+1 || seen[i] != want[i] {
 			t.Errorf("%d rows; row %d is %q, want %q", len(seen), i, seen[i], want[i])
 		}
 	}

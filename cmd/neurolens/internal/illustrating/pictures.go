@@ -1,5 +1,6 @@
-// Package illustrating chooses the charts of a report: which say something about its runs, of which points, and with which command each
-// is drawn again; and what else of a page is read of a store: operators of profiled runs, what failed runs wrote, notes. Charts of comparisons are those of package reporting, which has the pairs.
+// Package illustrating chooses the charts of a report: which charts are informative, for which points, and which command
+// draws each again. It also reads other parts of the page from the store: operators of profiled runs, output of failed
+// runs, and notes. Charts of comparisons are in package reporting, which has the pairs.
 package illustrating
 
 import (
@@ -30,12 +31,12 @@ import (
 )
 
 const (
-	mostPoints   = 12  // of which samples are drawn: the others are a command away
+	maxPoints    = 12  // of which samples are drawn: the others are a command away
 	sampleMarks  = 200 // of a chart of samples: a page has several
 	stripMarks   = 72  // of a chart of memory
-	mostPareto   = 300 // points of a chart of two metrics
+	maxPareto    = 300 // points of a chart of two metrics
 	fewSessions  = 8   // with fewer, a history finds no change
-	mostHistory  = 12  // series of a history
+	maxHistory   = 12  // series of a history
 	fewestValues = 2   // points, for a chart over axes
 )
 
@@ -127,7 +128,7 @@ func (a *artist) samples(ctx context.Context) []*htmlreport.Chart {
 	base, head := a.selections()
 	points := "point_id~^(" + strings.Join(ids, "|") + ")"
 	words := []string{filter.Arguments(head, points)}
-	req := figures.Sampled{Request: samples.Request{Filter: words[0], Most: figures.MostRuns}, Marks: sampleMarks}
+	req := figures.Sampled{Request: samples.Request{Filter: words[0], Most: figures.MaxRuns}, Marks: sampleMarks}
 	if base != "" {
 		req.Base = filter.Arguments(base, points)
 		words = append(words, "--against", req.Base)
@@ -167,7 +168,7 @@ func (a *artist) memory(ctx context.Context, selection, which string) []*htmlrep
 		if !slices.ContainsFunc(a.report.Points, known) {
 			continue
 		}
-		req := figures.Sampled{Request: samples.Request{Filter: selection, Most: figures.MostRuns, Metric: metric}, Marks: stripMarks}
+		req := figures.Sampled{Request: samples.Request{Filter: selection, Most: figures.MaxRuns, Metric: metric}, Marks: stripMarks}
 		f, _, err := a.maker.Strip(ctx, a.db, req)
 		if err == nil && alike(f) {
 			continue
@@ -193,7 +194,7 @@ func chosen(r *summary.Report) (ids []string) {
 	const enough = 12 // characters of an id: no two points of a store have the same
 	add := func(point summary.Text) {
 		id := string(point[:min(len(point), enough)])
-		if len(ids) < mostPoints && id != "" && !slices.Contains(ids, id) {
+		if len(ids) < maxPoints && id != "" && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
@@ -203,7 +204,7 @@ func chosen(r *summary.Report) (ids []string) {
 	}
 	points := make([]*summary.Point, 0, len(r.Points))
 	for i := range r.Points {
-		if p := &r.Points[i]; p.OKRuns > 0 && (spread(p) >= 0 || len(r.Points) <= mostPoints) { // single samples show nothing
+		if p := &r.Points[i]; p.OKRuns > 0 && (spread(p) >= 0 || len(r.Points) <= maxPoints) { // single samples show nothing
 			points = append(points, p)
 		}
 	}
@@ -317,7 +318,7 @@ func commandOf(kind, flag, value, filter string) []string {
 // best is the primary metric against another one, where it is known which values of both are better.
 func (a *artist) best() []*htmlreport.Chart {
 	req, which := a.points()
-	if len(req.All) > mostPareto {
+	if len(req.All) > maxPareto {
 		return nil
 	}
 	primary, other := metrics(req.All)
@@ -350,7 +351,7 @@ func metrics(points []summary.Point) (primary, other string) {
 
 // history is the primary metric over sessions, where there are enough of them, and what changed over them and is so still.
 func (a *artist) history(ctx context.Context) ([]*htmlreport.Chart, []reporting.Trend) {
-	if a.err != nil || a.report.Selection.Sessions < fewSessions || len(a.report.Points) > mostHistory {
+	if a.err != nil || a.report.Selection.Sessions < fewSessions || len(a.report.Points) > maxHistory {
 		return nil, nil
 	}
 	req := history.Request{Filter: a.report.Selection.Filter}

@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/query/annotations"
 )
 
-// mostSaid is how many rows a table of notes, tags and releases has: the newest.
-const mostSaid = 50
+// maxSaid is how many rows a table of notes, tags and releases has: the newest.
+const maxSaid = 50
 
 // said is a section with what people said about the sessions of the report; none where nobody did.
 func (a *artist) said(ctx context.Context) []htmlreport.Section {
@@ -28,7 +28,7 @@ func (a *artist) said(ctx context.Context) []htmlreport.Section {
 		Text:    []string{"Notes and tags of sessions (neurolens note, neurolens tag), and releases (the tag release)."},
 		Columns: []htmlreport.Column{{Header: "session began"}, {Header: "session"}, {Header: "runs", Right: true}, {Header: "what"}, {Header: "text"}},
 	}
-	for i := len(all) - 1; i >= 0 && len(t.Rows) < mostSaid; i-- {
+	for i := len(all) - 1; i >= 0 && len(t.Rows) < maxSaid; i-- {
 		s := &all[i]
 		text := s.Text
 		if s.Kind == annotations.Tag {

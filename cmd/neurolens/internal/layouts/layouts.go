@@ -1,4 +1,4 @@
-// Package layouts has the flags about files in the layouts of other systems, and what people see of such files.
+// Package layouts has the flags for files in the layouts of other systems, and shows the result of checking such files.
 package layouts
 
 import (

@@ -22,7 +22,7 @@ import (
 // Host is the program that the command is part of.
 type Host struct {
 	Formatted func() (string, error) // the format of what is printed
-	Print     func(format string, t answer.Table, people func() term.View) error
+	Print     func(format string, t answer.Table, view func() term.View) error
 	Wrong     func(error) error // makes an error one of the command line
 	None, One cobra.PositionalArgs
 }

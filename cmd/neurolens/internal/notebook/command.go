@@ -1,12 +1,12 @@
-// Package notebook is the command notebook: it writes a Jupyter notebook about the runs that match a filter.
+// Package notebook is the command notebook. It writes a Jupyter notebook about the runs that match a filter.
 //
-// The command asks the stores what there is to show: how many runs match, in which axes their points differ, over which of them a chart
-// makes sense (package figures decides that, as it does for plot lines), and whether there is a history. From the answer and a template
-// (notebook.tmpl) it makes the cells, and of these a file of nbformat 4.5.
+// The command asks the stores what there is to show: how many runs match, in which axes their points differ, over which
+// axis a chart makes sense (decided by package figures, as for plot lines), and whether there is a history. From the
+// result and a template (notebook.tmpl) it makes the cells, and from the cells a file of nbformat 4.5.
 //
-// The filter stays a filter. The notebook hands it to `neurolens export` whenever it is run, so that its runs are those of `neurolens ls`: runs
-// that are not sealed yet and runs of several stores are among them, and removed ones are not. Names of runs get into the notebook as
-// Python strings alone, never as code, Markdown or HTML.
+// The notebook keeps the filter. It calls `neurolens export` with it each time it is run, so its runs are those of
+// `neurolens ls`: it includes unsealed runs and runs of several stores, and excludes removed runs. Names of runs enter the
+// notebook only as Python strings, never as code, Markdown or HTML.
 package notebook
 
 import (
@@ -27,10 +27,10 @@ import (
 
 // Host is the program that the command is part of.
 type Host struct {
-	Ask        func(cmd *cobra.Command, answer func(db *query.DB) error) error // opens the stores
+	Query      func(cmd *cobra.Command, answer func(db *query.DB) error) error // opens the stores
 	Stores     func() []string                                                 // as they were named
 	Formatted  func() (string, error)                                          // the format of what is printed
-	Print      func(format string, t answer.Table, people func() term.View) error
+	Print      func(format string, t answer.Table, view func() term.View) error
 	Stdout     io.Writer
 	NotNumbers func(map[string]int) // says what an ordering of a filter could not use
 	Wrong      func(error) error    // makes an error one of the command line
@@ -80,7 +80,7 @@ func (h Host) run(cmd *cobra.Command, o options, args []string) error {
 		return h.Wrong(fmt.Errorf("notebook: -o %s: want a name that ends with .ipynb, or - for standard output", term.OneLine(o.out)))
 	}
 	var s *subject
-	err = h.Ask(cmd, func(db *query.DB) error {
+	err = h.Query(cmd, func(db *query.DB) error {
 		if err := h.outside(db, o.out); err != nil {
 			return err
 		}

@@ -1,10 +1,11 @@
-// Package output prints answers: one printer for all commands, in every format of --format. It also writes the files that a command makes.
+// Package output prints results: one printer for all commands, in every format of --format. It also writes the files that
+// commands create.
 //
-// An answer is an answer.Table, whose columns know their name, unit and type. Of it the formats for programs are made: plain, json,
-// jsonl and csv, with stored units, full ids, times in UTC and every row; Pages writes it a part of its rows at a time, where it may
-// be longer than what fits in memory. The formats for people, table and md, show a term.View, which whoever prints makes of the
-// same answer; TableView is the one for answers that need no other.
+// A result is an answer.Table, whose columns have a name, a unit and a type. Formats for programs (plain, json, jsonl,
+// csv) are made from it, with stored units, full ids, times in UTC and every row. Pages prints it in parts if it may not
+// fit in memory. Formats for people (table, md) show a term.View, which the caller makes from the same result; TableView
+// is the default one.
 //
-// NULL is told from an empty text wherever a format can, numbers can be read back, and nothing that was stored steers the terminal
-// that it is printed on, or is a formula to a spreadsheet.
+// NULL differs from an empty text in every format that allows it, and numbers can be read back. No stored text can control
+// the terminal, or become a formula in a spreadsheet.
 package output

@@ -34,10 +34,10 @@ type Printer struct {
 	CSVRaw   bool      // cells of csv that begin as formulas do stay as they are
 }
 
-// Print writes a result in a format. people makes the view that table and md show.
-func (p Printer) Print(format string, t answer.Table, people func() term.View) error {
+// Print writes a result in a format. view makes the view that table and md show.
+func (p Printer) Print(format string, t answer.Table, view func() term.View) error {
 	if ForPeople(format) {
-		return p.View(format, people())
+		return p.View(format, view())
 	}
 	w := p.Pages(format)
 	if err := w.Page(t); err != nil {

@@ -1,4 +1,4 @@
-// Package pager shows long answers on a terminal through a program such as less.
+// Package pager shows long output on a terminal through a program such as less.
 package pager
 
 import (

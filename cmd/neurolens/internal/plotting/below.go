@@ -99,7 +99,7 @@ func ofRun(h Host, cmd *cobra.Command, args []string) ([]string, error) {
 		return []string{"run=" + args[0]}, nil
 	}
 	var filter []string
-	err := h.Ask(cmd, func(db *query.DB) error {
+	err := h.Query(cmd, func(db *query.DB) error {
 		id, err := db.Quiet().Newest(cmd.Context())
 		filter = []string{"run=" + id}
 		return err

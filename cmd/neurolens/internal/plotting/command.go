@@ -1,7 +1,7 @@
-// Package plotting is the command plot: what is drawn, of which runs, and where the picture goes.
+// Package plotting is the command plot: what is drawn, for which runs, and where the picture goes.
 //
-// Each kind of chart is a command below plot, with the flags that it takes. It asks the stores, has package figures make a figure of the
-// answer, and hands that to whoever draws it: figure/draw for files, figure/cells for terminals.
+// Each kind of chart is a command below plot with flags of its own. It queries the stores, has package figures make a
+// figure of the result, and passes that to a renderer: figure/draw for files, figure/cells for terminals.
 package plotting
 
 import (
@@ -22,11 +22,11 @@ import (
 
 // Host is the program that the command is part of.
 type Host struct {
-	Ask        func(cmd *cobra.Command, answer func(db *query.DB) error) error                       // opens the stores
-	AskSides   func(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB) error) error // those of a comparison
+	Query      func(cmd *cobra.Command, answer func(db *query.DB) error) error                       // opens the stores
+	QuerySides func(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB) error) error // those of a comparison
 	Format     *string                                                                               // --format as it was typed; that of a picture is taken away
 	Formatted  func() (string, error)                                                                // what is printed otherwise
-	Print      func(format string, t answer.Table, people func() term.View) error
+	Print      func(format string, t answer.Table, view func() term.View) error
 	Stdout     io.Writer
 	Stderr     io.Writer
 	Terminal   bool // Stdout is one

@@ -164,8 +164,8 @@ func writtenAs(t *testing.T, f *figure.Figure, way string) []byte {
 	d := &drawing{kind: f.Kind, Host: Host{
 		Stdout: &out, Stderr: io.Discard, Page: func() term.Page { return page }, Getenv: func(string) string { return "" },
 		Formatted: func() (string, error) { return way, nil },
-		Print: func(format string, table answer.Table, people func() term.View) error {
-			return output.Printer{Out: &out, Page: page}.Print(format, table, people)
+		Print: func(format string, table answer.Table, view func() term.View) error {
+			return output.Printer{Out: &out, Page: page}.Print(format, table, view)
 		},
 	}}
 	if way == vegaLite || isImage(way) {

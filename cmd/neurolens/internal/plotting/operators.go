@@ -20,7 +20,7 @@ come from bench --profile and from ingest.`,
 		Example: `  neurolens plot ops session=last
   neurolens plot ops model=bert -o bert.svg`,
 	}, func(d *drawing, cmd *cobra.Command, args []string) error {
-		return h.Ask(cmd, func(db *query.DB) error {
+		return h.Query(cmd, func(db *query.DB) error {
 			profiles, err := d.maker().Profiles(cmd.Context(), db, filter.Arguments(args...))
 			if err != nil {
 				return err

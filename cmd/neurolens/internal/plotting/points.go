@@ -91,7 +91,7 @@ func (h Host) ofPoints(kind figure.Kind, p *figures.Points, made func(figures.Ma
 			req.Metric = req.Y
 		}
 		req.Filter = filter.Arguments(args...)
-		return h.Ask(cmd, func(db *query.DB) error {
+		return h.Query(cmd, func(db *query.DB) error {
 			if err := lasting(cmd.Context(), db, &req.Filter); err != nil {
 				return err
 			}

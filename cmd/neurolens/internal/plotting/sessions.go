@@ -34,7 +34,7 @@ sessions with a note, a tag that was set later, or a release (the tag release).`
 				return err
 			}
 		}
-		return h.Ask(cmd, func(db *query.DB) error {
+		return h.Query(cmd, func(db *query.DB) error {
 			f, all, err := d.maker().History(cmd.Context(), db, req)
 			if err != nil {
 				return err

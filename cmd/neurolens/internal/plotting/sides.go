@@ -29,7 +29,7 @@ changes are drawn as ratios.`,
 
 // scatter is plot scatter.
 func scatter(h Host) *cobra.Command {
-	return h.ofSides(figure.Scatter, figure.MostMarks, figures.Maker.Scatter, &cobra.Command{
+	return h.ofSides(figure.Scatter, figure.MaxMarks, figures.Maker.Scatter, &cobra.Command{
 		Use:   "scatter BASE [HEAD]",
 		Short: "Draw each point in HEAD against the same point in BASE",
 		Long: `Draw the value of each point in HEAD against its value in BASE, with a line
@@ -49,7 +49,7 @@ func (h Host) ofSides(kind figure.Kind, rows int, made func(figures.Maker, *comp
 			return h.Wrong(err)
 		}
 		req.Worst, req.Limit = compare.Verdicts, rows
-		return h.AskSides(cmd, &req, func(db *query.DB) error {
+		return h.QuerySides(cmd, &req, func(db *query.DB) error {
 			c, err := compare.Compare(cmd.Context(), db, req)
 			if err != nil {
 				return err

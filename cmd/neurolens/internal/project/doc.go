@@ -1,2 +1,2 @@
-// Package project finds what a project has for all commands that are run in it: its store, and the settings in neurolens.yaml.
+// Package project finds the store and the settings (neurolens.yaml) of a project, for all commands that run in it.
 package project

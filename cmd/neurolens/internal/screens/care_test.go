@@ -22,7 +22,7 @@ func TestCareView(t *testing.T) {
 	}
 	page := term.Page{Width: 80}
 	var b bytes.Buffer
-	Care(output.FormatTable, table, []string{"store repair sets it aside", ""}, page).Render(&b, page)
+	StoreProblems(output.FormatTable, table, []string{"store repair sets it aside", ""}, page).Render(&b, page)
 	lines := strings.Split(b.String(), "\n")
 	if lines[0] != "damage  "+path {
 		t.Errorf("the first line is %q", lines[0])
@@ -42,7 +42,7 @@ func TestCareView(t *testing.T) {
 		t.Errorf("the problem is not indented: %q", lines[1])
 	}
 	b.Reset()
-	Care(output.FormatMD, table, nil, page).Markdown(&b)
+	StoreProblems(output.FormatMD, table, nil, page).Markdown(&b)
 	if !strings.Contains(b.String(), "| damage | "+path+" | "+problem+" |") {
 		t.Errorf("the document is\n%s", b.String())
 	}

@@ -34,7 +34,8 @@ type Detail struct {
 	Facts    facts.Writer // what is known of facts
 	Settings []string     // of a run, which are facts, in their order
 	Files    []artifacts.Artifact
-	Again    string // the command that measures the point once more; empty: it is not known
+	// Reproduce is the command that measures the point once more; empty if that is unknown.
+	Reproduce string
 }
 
 // View has a section for each part of a run that is there.
@@ -54,9 +55,9 @@ func (s Detail) View(d query.Detail, related query.Related) term.View {
 	p.section("files", fileLines(s.Files))
 	p.section("notes", s.noteLines(d))
 	v := term.View{Below: p.lines}
-	if s.Again != "" {
+	if s.Reproduce != "" {
 		v.Below = append(v.Below, "", "reproduce")
-		v.Commands = []string{term.Gap + s.Again}
+		v.Commands = []string{term.Gap + s.Reproduce}
 	}
 	return v
 }

@@ -1,6 +1,6 @@
-// Package screens is what people see of what is stored and what was found: listings of runs and groups, one run, stores and their
-// care, this machine, files that were read..
+// Package screens shows stored data and results on a screen: lists of runs and groups, one run, stores and their
+// maintenance, this machine, and imported files.
 //
-// A screen takes a typed answer, and makes a term.View of it, or lines. It opens nothing, decides nothing and knows no command line:
-// what it says, somebody else has found out. Formats for programs do not pass here; they are made of the same answers by output.
+// A screen turns a typed result into a term.View or into lines. It opens nothing, decides nothing and does not know the
+// command line. Formats for programs do not use screens; package output makes them from the same results.
 package screens

@@ -76,8 +76,8 @@ func (r IngestReport) sayUnmatched(w io.Writer) {
 	}
 }
 
-// mostFiles is how many files a terminal names; of more it shows the formats.
-const mostFiles = 20
+// maxFiles is how many files a terminal names; of more it shows the formats.
+const maxFiles = 20
 
 // View has a row a file where there are few, else one a format; below it what was not stored, and why.
 func (r IngestReport) View() term.View {

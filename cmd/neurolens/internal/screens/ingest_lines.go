@@ -28,7 +28,7 @@ func (r IngestReport) lines() []reportLine {
 			shown = append(shown, one)
 		}
 	}
-	if len(shown) <= mostFiles {
+	if len(shown) <= maxFiles {
 		for _, one := range shown {
 			all = append(all, lineOf(one))
 		}

@@ -13,11 +13,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// shownDifferences is how many operators a table names to explain a distance, and leastShown the least change of a share that is
+// shownDifferences is how many operators a table names to explain a distance, and minShown the least change of a share that is
 // worth a word.
 const (
 	shownDifferences = 2
-	leastShown       = .005
+	minShown         = .005
 )
 
 // Like is a table of runs by their distance from one: what all share above it, a column for each axis in which they differ, and
@@ -101,7 +101,7 @@ func differenceText(d likeness.Difference) string {
 		return fmt.Sprintf("%s none → %s", name, percent(*d.Share))
 	}
 	var words []string
-	if change := *d.Share - *d.To; max(change, -change) >= leastShown {
+	if change := *d.Share - *d.To; max(change, -change) >= minShown {
 		words = append(words, fmt.Sprintf("%s → %s", percent(*d.To), percent(*d.Share)))
 	}
 	if d.Size != nil && d.ToSize != nil && *d.Size != *d.ToSize {

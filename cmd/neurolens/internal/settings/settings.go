@@ -1,4 +1,4 @@
-// Package settings is the command config: the settings for the commands of a project, and where each comes from.
+// Package settings is the command config: the settings of a project, and where each comes from.
 package settings
 
 import (
@@ -18,7 +18,7 @@ import (
 type Source struct {
 	Project func() *project.Project // after the command line was read
 	Format  func() (string, error)
-	Print   func(format string, t answer.Table, people func() term.View) error
+	Print   func(format string, t answer.Table, view func() term.View) error
 	Lookup  func(variable string) (value string, set bool)
 	Remark  func(text string)
 }

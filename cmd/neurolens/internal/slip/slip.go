@@ -1,5 +1,5 @@
-// Package slip says what was probably meant by a command or a flag that does not exist: one that is spelt like it, or what does
-// here the same as a command or a flag of another tool.
+// Package slip suggests what was probably meant by a command or flag that does not exist: a similar spelling, or the
+// equivalent of a command or flag of another tool.
 package slip
 
 import (

@@ -1,3 +1,3 @@
-// Package streams knows what the standard streams of the program are: whether a terminal reads one, how wide its lines are, and
-// whether they have colour.
+// Package streams describes the standard streams of the program: whether each is a terminal, its width, and whether it has
+// colours.
 package streams

@@ -1,5 +1,5 @@
-// Package system is what the process of a command does besides the command: it looks at the limits of the system before
-// anything else runs, and takes signals.
+// Package system has what the process of a command does besides the command: it checks system limits before anything else
+// runs, and handles signals.
 package system
 
 import (

@@ -98,3 +98,12 @@ func (v View) differ(a, b int) bool {
 	}
 	return !slices.Equal(v.Rows[a], v.Rows[b])
 }
+
+// CountDistinct is the number of different texts.
+func CountDistinct(texts []string) int {
+	seen := map[string]bool{}
+	for _, text := range texts {
+		seen[text] = true
+	}
+	return len(seen)
+}

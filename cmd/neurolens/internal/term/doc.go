@@ -1,9 +1,9 @@
-// Package term puts text on a terminal or on paper: tables of as many columns as there is room for, lines that break at words, a
-// block that is redrawn, words of a shell, and what must be written in another way so that it steers no terminal.
+// Package term formats text for a terminal or a file: tables with as many columns as fit, lines that break at words, a
+// block that is redrawn, words for a shell, and escapes for text that could control the terminal.
 //
-// A caller makes a View of texts, and says nothing of widths but which columns may go first. Render fits it into a terminal: the
-// columns that matter least go, then headers are cut, then the longest texts, and of these what does not tell rows apart.
-// Markdown writes the same View whole. Screen is for what changes while it is looked at.
+// A caller makes a View of texts and says only which columns may be dropped first. Render fits it to a width: the least
+// important columns are dropped, then headers are cut, then the longest texts, keeping the parts that distinguish rows.
+// Markdown writes the same View in full. Screen is for content that changes while it is shown.
 //
-// It knows nothing of runs, points or answers, and nothing here has an error: a text that does not fit is cut.
+// It knows nothing about runs, points or results, and returns no errors: a text that does not fit is cut.
 package term

@@ -1,4 +1,4 @@
-// Package topics is the command help: of commands, of topics, whose texts are the pages in docs, and of words of answers.
+// Package topics is the command help: for commands, for topics (the pages in docs), and for words in the output.
 package topics
 
 import (

@@ -1,6 +1,6 @@
-// Package wording names for people what answers are about: points by what tells them apart, runs, commits, differences, warnings.
+// Package wording names the things that results are about: points by their axes, runs, commits, differences, warnings.
 //
-// A listing says once what all its rows share, and has a column for each axis in which they differ; Axes splits a listing so. Where
-// there is no room for the columns, MergedAxes makes one of them. Numbers of comparisons have their signs and their units here, and
-// each word of warning its meaning, so that all screens say the same.
+// A listing names what all its rows share once, and has a column for each axis in which they differ; Axes splits a listing
+// this way. If there is no room for these columns, MergedAxes merges them into one. It also formats the numbers of
+// comparisons with sign and unit, and explains each warning, so that all screens agree.
 package wording

@@ -1,7 +1,7 @@
-// Package workflow makes the files that have a CI system measure each change: one shell script, and a file that calls it for each of
-// the systems.
+// Package workflow makes the files for CI: one shell script, and for each CI system a file that calls it.
 //
-// The script is the same everywhere and does the work; what differs between systems is when it is called and who keeps the history.
+// The script is the same everywhere and does the work. CI systems differ in when they call it and in who keeps the
+// history.
 package workflow
 
 import (

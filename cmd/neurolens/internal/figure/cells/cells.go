@@ -1,8 +1,8 @@
 // Package cells draws figures as lines of text, for terminals, pipes and comments on pull requests.
 //
-// Lines, points and intervals are drawn in braille, which has eight dots in each cell; forests and heat maps have a row for each of
-// theirs. Series are told apart by marks of different shapes, and by colours where the page has any. Nothing is wider than the page,
-// and a text of a figure steers no terminal. Where a terminal has no UTF-8, all of it is ASCII.
+// Lines, points and intervals are drawn in braille, which has eight dots per cell. Forests and heat maps have one line of
+// text per row. Series differ by the shape of their marks, and by colour if the page has colours. Nothing is wider than
+// the page, and no text of a figure can control the terminal. If the terminal has no UTF-8, everything is ASCII.
 package cells
 
 import (
@@ -23,11 +23,11 @@ type Options struct {
 // narrowest is the width below which there is no room for marks between the texts.
 const narrowest = 30
 
-// mostTitle is how many lines a title may have.
-const mostTitle = 3
+// maxTitle is how many lines a title may have.
+const maxTitle = 3
 
-// mostNote is how many lines a note may have: what one says is not to be lost on a narrow page.
-const mostNote = 20
+// maxNote is how many lines a note may have: what one says is not to be lost on a narrow page.
+const maxNote = 20
 
 // Text draws a figure as lines that are as wide as the page at most.
 func Text(f *figure.Figure, page term.Page, o Options) []string {
@@ -37,8 +37,8 @@ func Text(f *figure.Figure, page term.Page, o Options) []string {
 	}
 	lines := p.sentence(f.Title)
 	switch {
-	case f.Marks() > figure.MostMarks: // whoever made it has to put some together
-		return append(lines, p.sentence(fmt.Sprintf("%s are too many to draw: %s at most.", term.Count(f.Marks(), "mark"), term.Thousands(figure.MostMarks)))...)
+	case f.Marks() > figure.MaxMarks: // whoever made it has to put some together
+		return append(lines, p.sentence(fmt.Sprintf("%s are too many to draw: %s at most.", term.Count(f.Marks(), "mark"), term.Thousands(figure.MaxMarks)))...)
 	case !anyMark(f):
 		lines = append(lines, p.sentence("There is nothing to draw: no values.")...)
 	case f.Kind == figure.Forest:
@@ -49,7 +49,7 @@ func Text(f *figure.Figure, page term.Page, o Options) []string {
 		lines = append(lines, p.plots(f)...)
 	}
 	for _, note := range f.Notes {
-		lines = append(lines, p.wrapped(note, mostNote)...)
+		lines = append(lines, p.wrapped(note, maxNote)...)
 	}
 	return lines
 }
@@ -173,7 +173,7 @@ func (p pen) center(s string, width int) string {
 }
 
 // sentence are the lines of a text as short as a title.
-func (p pen) sentence(s string) []string { return p.wrapped(s, mostTitle) }
+func (p pen) sentence(s string) []string { return p.wrapped(s, maxTitle) }
 
 // wrapped are the lines of a text that is broken at words; of one that is very long, the first ones.
 func (p pen) wrapped(s string, most int) []string {

@@ -158,7 +158,7 @@ func TestNothingToDraw(t *testing.T) {
 			}
 		}
 	}
-	many := &figure.Figure{Series: []figure.Series{{Marks: make([]figure.Mark, figure.MostMarks+1)}}}
+	many := &figure.Figure{Series: []figure.Series{{Marks: make([]figure.Mark, figure.MaxMarks+1)}}}
 	if got := Text(many, term.Page{Width: 80}, Options{}); len(got) != 1 || got[0] != "2,001 marks are too many to draw: 2,000 at most." {
 		t.Errorf("got %q", got)
 	}

@@ -36,8 +36,8 @@ type estimateRow struct {
 
 // Widths of the intervals, and of names that are cut.
 const (
-	leastPlot = 20
-	leastName = 16
+	minPlot = 20
+	minName = 16
 )
 
 func (p pen) forest(f *figure.Figure) []string {
@@ -133,19 +133,19 @@ func (p pen) forestWidths(rows []estimateRow) forestWidths {
 		interval = max(interval, term.Width(p.text(row.interval)))
 	}
 	left := p.width - 2*len(term.Gap) - w.value - w.word // for names and intervals
-	least := min(w.name, leastName)
+	least := min(w.name, minName)
 	if p.whole {
 		least = w.name
 	}
-	if left-len(term.Gap)-leastPlot < least {
+	if left-len(term.Gap)-minPlot < least {
 		w.apart, w.plot = true, left
 		return w
 	}
 	if !p.whole {
-		w.name = min(w.name, max(p.width/3, left-len(term.Gap)-2*leastPlot), left-len(term.Gap)-leastPlot)
+		w.name = min(w.name, max(p.width/3, left-len(term.Gap)-2*minPlot), left-len(term.Gap)-minPlot)
 	}
 	w.plot = left - len(term.Gap) - w.name
-	if w.plot-len(term.Gap)-interval >= 3*leastPlot/2 {
+	if w.plot-len(term.Gap)-interval >= 3*minPlot/2 {
 		w.interval = interval
 		w.plot -= len(term.Gap) + interval
 	}

@@ -15,15 +15,15 @@ type ink struct {
 	ascii rune // of a dot in ASCII
 }
 
-// mostSeries is how many series get a shape, a colour and a name.
-const mostSeries = 6
+// maxSeries is how many series get a shape, a colour and a name.
+const maxSeries = 6
 
 // Shapes and colours of series. The colours are those of Okabe and Ito, which colour-blind people can tell apart, as near as the
 // 256 colours of terminals come to them and as can be read on black and on white.
 var (
-	shapes      = [mostSeries]rune{'●', '○', '◆', '△', '■', '◇'}
-	shapesASCII = [mostSeries]rune{'*', 'o', '+', '#', 'x', '@'}
-	colors      = [mostSeries]string{"\x1b[38;5;32m", "\x1b[38;5;172m", "\x1b[38;5;36m", "\x1b[38;5;169m", "\x1b[38;5;166m", "\x1b[38;5;74m"}
+	shapes      = [maxSeries]rune{'●', '○', '◆', '△', '■', '◇'}
+	shapesASCII = [maxSeries]rune{'*', 'o', '+', '#', 'x', '@'}
+	colors      = [maxSeries]string{"\x1b[38;5;32m", "\x1b[38;5;172m", "\x1b[38;5;36m", "\x1b[38;5;169m", "\x1b[38;5;166m", "\x1b[38;5;74m"}
 )
 
 // tone is how marks are drawn that say something, whatever series they are of.
@@ -45,7 +45,7 @@ var toneOrder = []figure.Tone{figure.Regressed, figure.Improved, figure.Neutral,
 
 // seriesInk is how the series of a place is drawn. Those without a name, and those after the last shape, have none.
 func (p pen) seriesInk(place int) ink {
-	if place < 0 || place >= mostSeries {
+	if place < 0 || place >= maxSeries {
 		return ink{ascii: '.'}
 	}
 	if p.ASCII {

@@ -70,7 +70,7 @@ func ofOneKind(f *figure.Figure) bool {
 
 // take gives a series the next shape.
 func (k *key) take(s figure.Series) {
-	if len(k.series) >= mostSeries {
+	if len(k.series) >= maxSeries {
 		k.faint = append(k.faint, s.Name)
 		return
 	}
@@ -110,7 +110,7 @@ func (k *key) add(look, text string) {
 
 // hide says below the legend, once, what cannot be seen.
 func (k *key) hide(text string) {
-	if lines := k.wrapped(text, mostNote); len(lines) > 0 && !slices.Contains(k.unseen, lines[0]) {
+	if lines := k.wrapped(text, maxNote); len(lines) > 0 && !slices.Contains(k.unseen, lines[0]) {
 		k.unseen = append(k.unseen, lines...)
 	}
 }

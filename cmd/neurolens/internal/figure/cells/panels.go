@@ -3,7 +3,6 @@ package cells
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
@@ -98,20 +97,13 @@ func (p pen) sideTicks(f *figure.Figure, y scale.Scale, rows int) (ticks []scale
 		return ticks, min(left, p.width/4) + 2, false
 	}
 	left = min(left, p.width*2/5)
-	if apart = len(unique(term.CutApart(texts, left))) < len(unique(f.Y.Categories)); apart {
+	if apart = term.CountDistinct(term.CutApart(texts, left)) < term.CountDistinct(f.Y.Categories); apart {
 		left = 0
 	}
 	for i, name := range p.labels(f.Y.Categories, cmp.Or(left, p.width)) {
 		ticks[i].Text = name
 	}
 	return ticks, left + 2, apart
-}
-
-// unique are texts, each once.
-func unique(texts []string) []string {
-	texts = slices.Clone(texts)
-	slices.Sort(texts)
-	return slices.Compact(texts)
 }
 
 // besideOneAnother joins blocks of lines.

@@ -168,7 +168,7 @@ func (d *plot) shapes(s figure.Series, above int) {
 		own.shape = 0
 	}
 	across, up := d.dotsIn()
-	lastColumn, lastRow := -farApart+d.key.place(s)*farApart/mostSeries, -farApart
+	lastColumn, lastRow := -farApart+d.key.place(s)*farApart/maxSeries, -farApart
 	for _, m := range s.Marks {
 		x, y, ok := d.place(m.X, m.Y)
 		t := says(s, m)

@@ -36,11 +36,11 @@ func (p pen) ruler(columns int, s scale.Scale, axis figure.Axis) (rule []string,
 // rulerTicks are ticks in the order in which they get room: what values are read against comes first, which is 1 for ratios on a log
 // axis, where a tick below it and one above it tell better from worse.
 func (p pen) rulerTicks(columns int, s scale.Scale, axis figure.Axis) []scale.Tick {
-	const mostOfRatios = 9
+	const maxRatios = 9
 	most, against := max(columns/11, 3), 0.
 	ratios := axis.Scale == figure.Log && axis.Unit == "" && s.Low < 1 && s.High > 1
 	if ratios {
-		most, against = max(most, mostOfRatios), 1
+		most, against = max(most, maxRatios), 1
 	}
 	ticks := s.Ticks(most)
 	if ratios && !slices.ContainsFunc(ticks, func(t scale.Tick) bool { return t.At == against }) {

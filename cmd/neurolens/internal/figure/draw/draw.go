@@ -1,9 +1,9 @@
-// Package draw makes pictures of figures: SVG and PNG. Both come of the same strokes on a canvas of gonum (vg.Canvas). The SVG has
-// more than strokes: every mark is an element with its stored numbers as data attributes and its text as title, texts stay texts, and
-// colours are variables, so that it is read in light, in dark, in print, by people who do not see it, and by programs.
+// Package draw draws figures as SVG and PNG. Both use the same strokes on a canvas of gonum (vg.Canvas). The SVG has more
+// than strokes: every mark is an element with its stored numbers as data attributes and its text as a title, texts stay
+// texts, and colours are variables. It works in light mode, in dark mode, in print, with screen readers, and for programs.
 //
-// A figure goes this way: layout.go says what lies where, axis.go which values are where on an axis, marks.go draws the marks of each
-// style, and svg.go or gonum's vgimg takes the strokes.
+// layout.go decides where everything is, ranges.go and axis.go map values to positions, marks.go draws the marks of each
+// style, guides.go and labels.go draw lines and names, and svg.go or gonum's vgimg takes the strokes.
 package draw
 
 import (
@@ -34,8 +34,8 @@ type Options struct {
 
 const (
 	usualWidth = 720
-	leastWidth = 240
-	mostPixels = 8192 // a side of a picture
+	minWidth   = 240
+	maxPixels  = 8192 // a side of a picture
 )
 
 // SVG writes a figure as an SVG.
@@ -152,8 +152,8 @@ func check(f *figure.Figure, o Options) error {
 	if f == nil {
 		return errors.New("drawing: no figure")
 	}
-	if o.Width < 0 || o.Width > mostPixels || o.Height < 0 || o.Height > mostPixels {
-		return fmt.Errorf("drawing %d x %d pixels: a side has 0 to %d", o.Width, o.Height, mostPixels)
+	if o.Width < 0 || o.Width > maxPixels || o.Height < 0 || o.Height > maxPixels {
+		return fmt.Errorf("drawing %d x %d pixels: a side has 0 to %d", o.Width, o.Height, maxPixels)
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ func TestGolden(t *testing.T) {
 		if *pictures != "" {
 			keep(t, name)
 		}
-		const mostGolden = 260 // a golden file is small
-		if f.Marks() > mostGolden || name == "forest-30" || name == "histories" || name == "releases" {
+		const maxGolden = 260 // a golden file is small
+		if f.Marks() > maxGolden || name == "forest-30" || name == "histories" || name == "releases" {
 			continue
 		}
 		var b bytes.Buffer

@@ -1,8 +1,6 @@
 package draw
 
 import (
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
@@ -79,7 +77,7 @@ func newSheet(f *figure.Figure, o Options, slack float64) (*sheet, error) {
 	if s.options.Width == 0 {
 		s.options.Width = usualWidth
 	}
-	s.size = box{right: float64(max(s.options.Width, leastWidth))}
+	s.size = box{right: float64(max(s.options.Width, minWidth))}
 	s.nothing = f.Marks() == 0
 	s.colours = coloursOf(s.parts)
 	s.measure()
@@ -106,117 +104,6 @@ func (s *sheet) colour(series figure.Series, place int) int {
 		return i
 	}
 	return place
-}
-
-// measure finds which values are to be seen.
-func (s *sheet) measure() {
-	f := s.figure
-	ownX := f.X.Own && f.X.Scale != figure.Categories && f.Kind != figure.Heatmap
-	ownY := f.Y.Own && f.Y.Scale != figure.Categories && f.Kind != figure.Heatmap
-	values := &span{}
-	alike := func(a figure.Axis) func(figure.Panel) figure.Axis { return func(figure.Panel) figure.Axis { return a } }
-	s.xs = s.axes(alike(f.X), ownX, func(x *span, part figure.Panel) { s.spanX(x, part) })
-	s.ys = s.axes(f.YOf, ownY, func(y *span, part figure.Panel) { s.spanY(y, part) })
-	for _, part := range s.parts {
-		eachMark(part, func(series figure.Series, m figure.Mark) {
-			values.add(m.Value)
-			if toneOf(series, m) == figure.Failed && !finite(m.Y) && f.Kind != figure.Forest && series.Style != figure.Cells {
-				s.strip = 16
-			}
-		})
-	}
-	s.values = newAxis(f.Values, values)
-	s.values.Low, s.values.High = values.ends()
-	if s.sameBothWays() {
-		both := &span{}
-		for _, part := range s.parts {
-			s.spanX(both, part)
-			s.spanY(both, part)
-		}
-		x, y := newAxis(f.X, both), newAxis(f.Y, both)
-		for i := range s.parts {
-			s.xs[i], s.ys[i] = x, y
-		}
-	}
-}
-
-// axes are those of all panels along one side.
-func (s *sheet) axes(specOf func(figure.Panel) figure.Axis, own bool, gather func(*span, figure.Panel)) []*axis {
-	axes := make([]*axis, len(s.parts))
-	shared := &span{}
-	for i, part := range s.parts {
-		each := shared
-		if own {
-			each = &span{}
-		}
-		gather(each, part)
-		if own {
-			axes[i] = newAxis(specOf(part), each)
-			axes[i].own = true
-		}
-	}
-	if own {
-		return axes
-	}
-	spec := specOf(figure.Panel{})
-	all := newAxis(spec, shared)
-	if s.figure.Kind == figure.Heatmap && spec.Scale != figure.Categories {
-		all = newOrdinal(spec, shared)
-	}
-	all.signed = s.figure.Kind == figure.Forest && all.spec.Scale == figure.Linear
-	for i := range axes {
-		axes[i] = all
-	}
-	return axes
-}
-
-// sameBothWays tells whether both axes are of the same, and are compared by a diagonal.
-func (s *sheet) sameBothWays() bool {
-	f := s.figure
-	return f.X.Unit == f.Y.Unit && f.X.Scale == f.Y.Scale && !f.X.Own && !f.Y.Own &&
-		slices.ContainsFunc(s.parts[0].Guides, func(g figure.Guide) bool { return g.Along == figure.Diagonal })
-}
-
-// spanX adds what is to be seen of a panel along.
-func (s *sheet) spanX(x *span, part figure.Panel) {
-	eachMark(part, func(series figure.Series, m figure.Mark) {
-		x.add(m.X)
-		if s.figure.Kind == figure.Forest && hasInterval(series.Style, m) {
-			x.add(m.Low, m.High)
-		}
-	})
-	for _, g := range part.Guides {
-		switch {
-		case g.Along != figure.Vertical || s.figure.X.Scale == figure.Time:
-		case s.figure.Kind == figure.Forest:
-			x.add(g.At, max(g.At, g.Until))
-		default:
-			x.addNear(g.At)
-		}
-	}
-}
-
-// spanY adds what is to be seen of a panel upwards.
-func (s *sheet) spanY(y *span, part figure.Panel) {
-	eachMark(part, func(series figure.Series, m figure.Mark) {
-		y.add(m.Y)
-		if s.figure.Kind != figure.Forest && hasInterval(series.Style, m) {
-			y.add(m.Low, m.High)
-		}
-	})
-	for _, g := range part.Guides {
-		if g.Along == figure.Horizontal && s.figure.Y.Scale != figure.Time {
-			y.addNear(g.At)
-		}
-	}
-	if s.figure.Kind == figure.ECDF && len(y.values) > 0 {
-		y.add(0)
-	}
-}
-
-// hasInterval tells whether the ends of a mark say something: those of a mark that was made without any are both 0.
-func hasInterval(style figure.Style, m figure.Mark) bool {
-	return style == figure.Intervals || style == figure.Band || m.Low != 0 || m.High != 0
 }
 
 // arrange says what lies where, and how high the picture is.
@@ -262,7 +149,7 @@ func (s *sheet) arrange() {
 	fixed := s.plots.top + s.below + s.xTitleHeight() + s.notesHeight()
 	if wanted := float64(s.options.Height); wanted > 0 {
 		each := (wanted-fixed)/float64(s.rows) - s.betweenRows()*float64(s.rows-1)/float64(s.rows)
-		s.panelHeight = max(each, s.leastHeight())
+		s.panelHeight = max(each, s.minHeight())
 		s.divideUp()
 		s.namesLeft(room)
 	}
@@ -337,11 +224,11 @@ func (s *sheet) titleLines(room float64) []string {
 
 // grid says how many panels stand beside each other.
 func (s *sheet) grid(room float64) {
-	const leastPanel = 190
+	const minPanel = 190
 	n := len(s.parts)
-	most := max(int((room-60)/leastPanel), 1)
+	most := max(int((room-60)/minPanel), 1)
 	if s.ys[0].spec.Scale == figure.Categories {
-		most = max(int((room*.65)/leastPanel), 1)
+		most = max(int((room*.65)/minPanel), 1)
 	}
 	s.columns = min(n, most)
 	s.rows = (n + s.columns - 1) / s.columns
@@ -351,7 +238,7 @@ func (s *sheet) grid(room float64) {
 // wantedHeight is how high a panel is where nothing else is said.
 func (s *sheet) wantedHeight() float64 {
 	if s.ys[0].spec.Scale == figure.Categories {
-		return s.leastHeight()
+		return s.minHeight()
 	}
 	if len(s.parts) > 1 {
 		return 150
@@ -359,8 +246,8 @@ func (s *sheet) wantedHeight() float64 {
 	return min(max(s.size.right*.42, 220), 380)
 }
 
-// leastHeight is what a panel needs to be read.
-func (s *sheet) leastHeight() float64 {
+// minHeight is what a panel needs to be read.
+func (s *sheet) minHeight() float64 {
 	n := s.ys[0].High - s.ys[0].Low
 	switch {
 	case s.ys[0].spec.Scale != figure.Categories:
@@ -369,72 +256,6 @@ func (s *sheet) leastHeight() float64 {
 		return n * 28
 	}
 	return n * 24
-}
-
-// namesLeft is how much room the names on the left need.
-func (s *sheet) namesLeft(room float64) float64 {
-	widest := 0.0
-	for n, y := range s.ys {
-		if n > 0 && y == s.ys[0] {
-			break // the same one for all panels
-		}
-		s.nameTicks(y, y.names(), s.longestName(room))
-		for _, t := range y.ticks {
-			widest = max(widest, s.width(t.Text, textSize, false))
-		}
-	}
-	return widest + 8
-}
-
-// nameTicks gives ticks names that have room.
-func (s *sheet) nameTicks(a *axis, names []string, room float64) {
-	for i, name := range s.names(names, textSize, room, false) {
-		a.ticks[i].Text = name
-	}
-}
-
-// longestName is how wide the name of a category may be.
-func (s *sheet) longestName(room float64) float64 {
-	if len(s.parts) > 1 {
-		return room * .3
-	}
-	return room * .42
-}
-
-// namesRight is how much room the right side needs: for names of lines, or for what stands at the end of rows.
-func (s *sheet) namesRight(room float64) float64 {
-	widest := 0.0
-	switch {
-	case s.direct:
-		for i, name := range s.names(namesOf(s.parts[0].Series), textSize, room*.25, false) {
-			s.ends[s.parts[0].Series[i].Name] = name
-			widest = max(widest, s.width(name, textSize, false))
-		}
-		widest += 14
-	case s.figure.Kind == figure.Forest && len(s.parts) == 1:
-		eachMark(s.parts[0], func(_ figure.Series, m figure.Mark) {
-			if m.Label != "" {
-				widest = max(widest, s.width(s.fit(m.Label, textSize, room*.3, false), textSize, false)+12)
-			}
-		})
-	}
-	return max(widest, 12)
-}
-
-func namesOf(series []figure.Series) []string {
-	names := make([]string, len(series))
-	for i := range series {
-		names[i] = series[i].Name
-	}
-	return names
-}
-
-func eachMark(part figure.Panel, do func(figure.Series, figure.Mark)) {
-	for _, series := range part.Series {
-		for _, m := range series.Marks {
-			do(series, m)
-		}
-	}
 }
 
 // divideAlong makes the ticks below, as many as have room beside each other, and says how high they are.
@@ -451,70 +272,6 @@ func (s *sheet) divideAlong() {
 			}
 		}
 		s.thin(x)
-	}
-}
-
-// nameCategories makes the ticks of categories below: turned where they have no room side by side.
-func (s *sheet) nameCategories(x *axis) {
-	x.divide(0)
-	each := s.panelWidth / max(x.High-x.Low, 1)
-	const longest = 150
-	widest := 0.0
-	names := x.names()
-	s.nameTicks(x, names, math.Inf(1))
-	for _, t := range x.ticks {
-		widest = max(widest, s.width(t.Text, textSize, false))
-	}
-	if widest <= each-8 {
-		return
-	}
-	if x.ordinal != nil && widest < longest/3 {
-		s.thin(x) // the numbers between can be told
-		return
-	}
-	s.turned = true
-	widest = 0
-	// Names that are turned are as far apart as their lines are high, at least.
-	const turnedApart = 15
-	every := max(int(math.Ceil(turnedApart/each)), 1)
-	s.nameTicks(x, names, longest)
-	for i := range x.ticks {
-		if i%every != 0 {
-			x.ticks[i].Text = ""
-		}
-		widest = max(widest, s.width(x.ticks[i].Text, textSize, false))
-	}
-	s.below = widest*math.Sin(turnedBy*math.Pi/180) + 16
-}
-
-// turnedBy is the angle of names that have no room side by side.
-const turnedBy = 40
-
-// apart tells whether all ticks have room for their names.
-func (s *sheet) apart(x *axis) bool {
-	last := math.Inf(-1)
-	for _, t := range x.ticks {
-		if t.Text == "" {
-			continue
-		}
-		half := s.width(t.Text, textSize, false) / 2
-		at := x.share(t.At) * s.panelWidth
-		if at-half < last+8 {
-			return false
-		}
-		last = at + half
-	}
-	return true
-}
-
-// thin leaves out names of ticks until the rest has room.
-func (s *sheet) thin(x *axis) {
-	for every := 2; !s.apart(x) && every < 100; every++ {
-		for i := range x.ticks {
-			if i%every != 0 {
-				x.ticks[i].Text = ""
-			}
-		}
 	}
 }
 

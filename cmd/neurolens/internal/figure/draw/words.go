@@ -81,7 +81,7 @@ func (p *pen) names(names []string, size, room float64, bold bool) []string {
 		short[i] = p.fit(name, size, room, bold)
 		cut = cut || short[i] != wholes[i]
 	}
-	if cut && differ(short) < differ(names) {
+	if cut && term.CountDistinct(short) < term.CountDistinct(names) {
 		short = p.cutApart(wholes, size, room, bold)
 	}
 	for i, name := range short {
@@ -104,15 +104,6 @@ func (p *pen) cutApart(names []string, size, room float64, bold bool) []string {
 		}
 	}
 	return term.CutApart(names, low)
-}
-
-// differ is how many texts differ from one another.
-func differ(texts []string) int {
-	seen := map[string]bool{}
-	for _, text := range texts {
-		seen[text] = true
-	}
-	return len(seen)
 }
 
 // lines breaks a text at spaces into lines that fit.

@@ -1,5 +1,5 @@
-// Package scale says where values lie along an axis of a figure, at which of them it has ticks, and how they are written for people.
-// Every renderer that places marks itself uses it, so that a picture in a file and one in a terminal have the same ticks.
+// Package scale maps values to positions along an axis, chooses the ticks, and formats their labels. All renderers that
+// place marks use it, so a picture in a file and one in a terminal have the same ticks.
 package scale
 
 import (

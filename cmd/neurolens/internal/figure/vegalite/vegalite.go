@@ -1,8 +1,8 @@
-// Package vegalite writes figures as specifications of Vega-Lite 6, with their data, for people who restyle them or draw them in a
-// notebook.
+// Package vegalite writes figures as Vega-Lite 6 specifications with their data, for people who restyle them or draw them
+// in a notebook.
 //
-// The data have every mark with its numbers in stored units, and with all that the figure says of it. Axes show these in the unit that
-// suits people: a calculated field (shown_x, shown_y ...) has them so. What is not known is absent, and a gap.
+// The data have every mark with its numbers in stored units and all texts of the figure. Calculated fields (shown_x,
+// shown_y ...) have the values in readable units for the axes. Unknown values are absent, which shows as a gap.
 package vegalite
 
 import (
@@ -22,8 +22,8 @@ type object = map[string]any
 
 // Spec is the specification of a figure.
 func Spec(f *figure.Figure) ([]byte, error) {
-	if n := f.Marks(); n > figure.MostMarks {
-		return nil, fmt.Errorf("writing the chart for Vega-Lite: %d marks, at most %d", n, figure.MostMarks)
+	if n := f.Marks(); n > figure.MaxMarks {
+		return nil, fmt.Errorf("writing the chart for Vega-Lite: %d marks, at most %d", n, figure.MaxMarks)
 	}
 	rows := rowsOf(f)
 	var b bytes.Buffer

@@ -158,7 +158,7 @@ func TestHostileTexts(t *testing.T) {
 
 // TestTooManyMarks: nobody gets a file that no browser draws.
 func TestTooManyMarks(t *testing.T) {
-	f := &figure.Figure{Series: []figure.Series{{Marks: make([]figure.Mark, figure.MostMarks+1)}}}
+	f := &figure.Figure{Series: []figure.Series{{Marks: make([]figure.Mark, figure.MaxMarks+1)}}}
 	if _, err := Spec(f); err == nil || err.Error() != "writing the chart for Vega-Lite: 2001 marks, at most 2000" {
 		t.Errorf("got %v", err)
 	}

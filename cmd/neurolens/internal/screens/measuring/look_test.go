@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-func TestSettledText(t *testing.T) {
+func TestVerdictsText(t *testing.T) {
 	t.Parallel()
 	for want, l := range map[string]runner.Look{
 		"all 12 points have a verdict after 9 blocks":                                  {Points: 12, Blocks: 9},

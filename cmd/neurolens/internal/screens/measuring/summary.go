@@ -17,15 +17,15 @@ import (
 
 // Summary is what bench says at its end.
 type Summary struct {
-	Reader  wording.Reader
-	Dir     string // of the store
-	Sweep   *sweep.Sweep
-	Elapsed time.Duration
-	Result  runner.Result
-	Metrics []string // that were asked for, each a column; none: the primary one of each point
-	Against bool     // two commits were compared
-	Won     []string // how points stand to those that the sweep compares with
-	Again   string   // the command line with the repeats that are likely to decide what is inconclusive; empty: none is
+	Reader      wording.Reader
+	Dir         string // of the store
+	Sweep       *sweep.Sweep
+	Elapsed     time.Duration
+	Result      runner.Result
+	Metrics     []string // that were asked for, each a column; none: the primary one of each point
+	Against     bool     // two commits were compared
+	Won         []string // how points stand to those that the sweep compares with
+	MoreRepeats string   // the command line with the repeats that would probably decide inconclusive points; empty: there are none
 }
 
 // View is the table at the end of bench.
@@ -118,8 +118,8 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 			commands[i] += " --store " + term.ShellWord(s.Dir)
 		}
 	}
-	if s.Again != "" {
-		commands = slices.Insert(commands, 0, s.Again)
+	if s.MoreRepeats != "" {
+		commands = slices.Insert(commands, 0, s.MoreRepeats)
 	}
 	for i := range commands {
 		label := "next  "

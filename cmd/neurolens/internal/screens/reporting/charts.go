@@ -37,9 +37,9 @@ func themed(style string) string {
 }
 
 const (
-	mostForest  = 30  // rows of a forest: more cannot be read
-	mostAlike   = 12  // of these, with one verdict, where there are others
-	mostScatter = 200 // marks of a scatter: all of them stand in the table
+	maxForest  = 30  // rows of a forest: more cannot be read
+	maxAlike   = 12  // of these, with one verdict, where there are others
+	maxScatter = 200 // marks of a scatter: all of them stand in the table
 )
 
 // change is a pair in words.
@@ -136,11 +136,11 @@ func (s *sheet) margin(f *figure.Figure, c *summary.Comparison, drawn []*summary
 // mixed are the pairs of a forest, in their order: the first of each verdict, and then as many more as there is room for.
 func mixed(pairs []*summary.Pair) []*summary.Pair {
 	pairs = slices.DeleteFunc(slices.Clone(pairs), func(p *summary.Pair) bool { return p.Speedup == nil })
-	if len(pairs) <= mostForest {
+	if len(pairs) <= maxForest {
 		return pairs
 	}
-	alike, chosen, left := map[string]int{}, map[*summary.Pair]bool{}, mostForest
-	for _, most := range []int{mostAlike, len(pairs)} {
+	alike, chosen, left := map[string]int{}, map[*summary.Pair]bool{}, maxForest
+	for _, most := range []int{maxAlike, len(pairs)} {
 		for _, p := range pairs {
 			if left > 0 && !chosen[p] && alike[p.Verdict] < most {
 				chosen[p], alike[p.Verdict], left = true, alike[p.Verdict]+1, left-1
@@ -168,7 +168,7 @@ func (s *sheet) scatter(c *summary.Comparison, pairs []*summary.Pair) *htmlrepor
 	var all []float64
 	drawn, unit, metric, better := 0, summary.Text(""), summary.Text(""), figure.Better("")
 	for _, p := range pairs {
-		if p.Speedup == nil || p.Base == nil || p.Value == nil || drawn >= mostScatter || metric != "" && (p.Unit != unit || p.Metric != metric) {
+		if p.Speedup == nil || p.Base == nil || p.Value == nil || drawn >= maxScatter || metric != "" && (p.Unit != unit || p.Metric != metric) {
 			continue
 		}
 		unit, metric, better = p.Unit, p.Metric, figure.Better(p.Better)

@@ -313,7 +313,7 @@ func (s *sheet) leaders(pictures Pictures) {
 	part := htmlreport.Section{ID: "best", Title: "Best points", Figures: pictures.Best}
 	for i := range s.d.Leaderboards {
 		b := &s.d.Leaderboards[i]
-		if b.Ranked < 2 || len(part.Tables) >= mostBoards {
+		if b.Ranked < 2 || len(part.Tables) >= maxBoards {
 			continue
 		}
 		t := &htmlreport.Table{ID: fmt.Sprintf("best-%d", i+1), Title: b.Metric + ": the best points", Text: []string{boardText(b) + "."}, Command: s.ofPoint(), Columns: []htmlreport.Column{
@@ -332,5 +332,5 @@ func (s *sheet) leaders(pictures Pictures) {
 	}
 }
 
-// mostBoards is how many leaderboards a page has: one for each machine and metric.
-const mostBoards = 8
+// maxBoards is how many leaderboards a page has: one for each machine and metric.
+const maxBoards = 8

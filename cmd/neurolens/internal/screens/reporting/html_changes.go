@@ -14,8 +14,8 @@ import (
 	"github.com/neurolens/neurolens/query/summary"
 )
 
-// mostPairs is how many pairs a table of changes has; all of them stand in the table of points.
-const mostPairs = 100
+// maxPairs is how many pairs a table of changes has; all of them stand in the table of points.
+const maxPairs = 100
 
 // changes are the comparisons: what changed, the worst first, and then the rest.
 func (s *sheet) changes() {
@@ -49,8 +49,8 @@ func (s *sheet) changes() {
 	}
 }
 
-// mostDifferences is how many facts a table has in which two selections differ.
-const mostDifferences = 40
+// maxDifferences is how many facts a table has in which two selections differ.
+const maxDifferences = 40
 
 // differences are the facts in which two selections differ.
 func (s *sheet) differences(c *summary.Comparison) {
@@ -58,10 +58,10 @@ func (s *sheet) differences(c *summary.Comparison) {
 		return
 	}
 	t := &htmlreport.Table{ID: "differs", Title: "What differs between base and head", Columns: []htmlreport.Column{{Header: "kind"}, {Header: "fact"}, {Header: "base", Long: true}, {Header: "head", Long: true}}}
-	changing := func(d summary.Difference) bool { return max(len(d.Base), len(d.Head)) > mostFactValues } // from run to run, as the load does
+	changing := func(d summary.Difference) bool { return max(len(d.Base), len(d.Head)) > maxFactValues } // from run to run, as the load does
 	steady := func(d summary.Difference) bool { return !changing(d) }
 	differs := slices.Concat(slices.DeleteFunc(slices.Clone(c.Differs), changing), slices.DeleteFunc(slices.Clone(c.Differs), steady))
-	for i := range differs[:min(len(differs), mostDifferences)] {
+	for i := range differs[:min(len(differs), maxDifferences)] {
 		d := &differs[i]
 		name := cmp.Or(environmentNames[d.Name], d.Name)
 		t.Rows = append(t.Rows, htmlreport.Row{Cells: []htmlreport.Cell{{Text: string(d.Kind)}, {Text: name}, {Text: factValues(d.Name, d.Base)}, {Text: factValues(d.Name, d.Head)}}})
@@ -75,12 +75,12 @@ func (s *sheet) differences(c *summary.Comparison) {
 	})
 }
 
-// mostFactValues is how many values of a fact on a side are told.
-const mostFactValues = 3
+// maxFactValues is how many values of a fact on a side are told.
+const maxFactValues = 3
 
 // factValues are the values of a fact on a side.
 func factValues(name string, values []string) string {
-	const most = mostFactValues
+	const most = maxFactValues
 	texts := make([]string, 0, most)
 	for _, v := range values[:min(len(values), most)] {
 		texts = append(texts, cmp.Or(environmentText(name, v), v))
@@ -145,7 +145,7 @@ func factor(p *summary.Pair) float64 {
 
 // pairs is a table of pairs.
 func (s *sheet) pairs(id, title string, pairs []*summary.Pair) *htmlreport.Table {
-	shown := pairs[:min(len(pairs), mostPairs)]
+	shown := pairs[:min(len(pairs), maxPairs)]
 	t := &htmlreport.Table{ID: id, Title: title, Command: s.ofPoint(), Columns: []htmlreport.Column{
 		{Header: "point"},
 		{Header: "base", Unit: unitOf(shown, func(p *summary.Pair) summary.Text { return p.Unit }), Right: true, Stored: true},

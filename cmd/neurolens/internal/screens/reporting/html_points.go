@@ -165,7 +165,7 @@ func (s *sheet) metric(name string) pointColumn {
 
 // others are the metrics beside the primary ones that have columns.
 func (s *sheet) others(primary map[string]bool) (names []string) {
-	const most = mostColumns - 1
+	const most = maxColumns - 1
 	p := page{d: s.d}
 	for _, g := range s.d.Groups {
 		metrics, _ := p.columns(&g)

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	mostRows    = 200 // of a table of points
-	mostColumns = 6   // metrics side by side, unless more were asked for
-	mostWords   = 2   // words of warning in a row
+	maxRows    = 200 // of a table of points
+	maxColumns = 6   // metrics side by side, unless more were asked for
+	maxWords   = 2   // words of warning in a row
 )
 
 // beside are the metrics that stand beside the primary one where nobody asks for others, the most wanted first. Others are named
@@ -44,7 +44,7 @@ func (p page) results() {
 
 // group is the table of the points of a group.
 func (p page) group(g *summary.Group, points []summary.Point) {
-	shown := points[:min(len(points), mostRows)]
+	shown := points[:min(len(points), maxRows)]
 	subjects := make([]wording.Subject, len(shown))
 	for i := range shown {
 		subjects[i] = wording.Subject{Point: shown[i].Point(), Side: string(shown[i].Side)}
@@ -71,8 +71,8 @@ func (p page) group(g *summary.Group, points []summary.Point) {
 	}
 }
 
-// mostAxes is how many columns name a point where some of them are mostly empty.
-const mostAxes = 5
+// maxAxes is how many columns name a point where some of them are mostly empty.
+const maxAxes = 5
 
 // readable leaves an axis out that says what the one before it says, and makes one column of parameters that many points lack:
 // each kind of benchmark has its own.
@@ -87,7 +87,7 @@ func readable(axes []wording.Axis) []wording.Axis {
 			kept = append(kept, x)
 		}
 	}
-	if len(sparse) == 0 || len(kept)+len(sparse) <= mostAxes {
+	if len(sparse) == 0 || len(kept)+len(sparse) <= maxAxes {
 		return append(kept, sparse...)
 	}
 	return append(kept, wording.Axis{Name: "parameters", Values: wording.PointNames(sparse, len(sparse[0].Values))})
@@ -120,7 +120,7 @@ func (p page) columns(g *summary.Group) (metrics, left []string) {
 		return len(asked) > 0 || place == 0 || slices.Contains(beside, metric) || !registered(metric)
 	}
 	for i, metric := range g.Metrics {
-		if wanted(metric, i) && (len(asked) > 0 || len(metrics) < mostColumns) {
+		if wanted(metric, i) && (len(asked) > 0 || len(metrics) < maxColumns) {
 			metrics = append(metrics, metric)
 		} else {
 			left = append(left, metric)
@@ -254,8 +254,8 @@ func notes(p *summary.Point, everywhere map[string]bool) string {
 		}
 	}
 	slices.Sort(own)
-	if more := len(own) - mostWords; more > 0 {
-		own = append(own[:mostWords], fmt.Sprintf("+%d", more))
+	if more := len(own) - maxWords; more > 0 {
+		own = append(own[:maxWords], fmt.Sprintf("+%d", more))
 	}
 	return strings.Join(append(words, own...), ", ")
 }

@@ -37,18 +37,18 @@ func (p page) speedups() {
 		}
 		p.line("%s", verdictsText(c))
 		p.ratios(groupWord(p.d.Selection.By), c.Groups, c.All)
-		if len(c.Values) > 1 && len(c.Values) <= mostNamed && len(c.Values) < c.All.Pairs {
+		if len(c.Values) > 1 && len(c.Values) <= maxNamed && len(c.Values) < c.All.Pairs {
 			p.ratios(c.Axis, c.Values, c.All)
 			p.wins(c)
 		}
-		if len(c.Benchmarks) > 1 && len(c.Benchmarks) <= mostNamed && len(c.Benchmarks) < c.All.Pairs {
+		if len(c.Benchmarks) > 1 && len(c.Benchmarks) <= maxNamed && len(c.Benchmarks) < c.All.Pairs {
 			p.ratios("benchmark", c.Benchmarks, c.All)
 		}
 	}
 }
 
-// mostNamed is how many rows a table of speed-ups has: of more, what stands in each row of the results is enough.
-const mostNamed = 40
+// maxNamed is how many rows a table of speed-ups has: of more, what stands in each row of the results is enough.
+const maxNamed = 40
 
 // reasons say why there is no verdict.
 var reasons = map[judge.Reason]string{

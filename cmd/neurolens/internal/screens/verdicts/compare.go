@@ -217,7 +217,7 @@ func (w Comparison) differs() []string {
 		}
 	}
 	if _, found := w.Facts.Untold(c.Differs); found && !w.comparesPoints() && !slices.ContainsFunc(c.Rows, oneSided) {
-		differing = append(differing, "env of the sweep or another setting that is not stored")
+		differing = append(differing, "env of the sweep or another unstored setting")
 	}
 	where := "the same machine"
 	switch {

@@ -135,7 +135,7 @@ func TestCompareCells(t *testing.T) {
 }
 
 // What would settle points says of how many: those of too few runs have but a least number, and some have none.
-func TestSettleText(t *testing.T) {
+func TestMoreRunsText(t *testing.T) {
 	noise := func(more int) compare.Point { return compare.Point{Reason: judge.Noise, MoreRuns: more} }
 	few := compare.Point{Reason: judge.FewRuns, MoreRuns: 2}
 	for want, open := range map[string][]compare.Point{
@@ -144,7 +144,7 @@ func TestSettleText(t *testing.T) {
 		"; 12 more runs per side would probably decide 2 of 4":                              {noise(900), noise(0), noise(12), noise(8)},
 		"; at least 2 more runs per side; 1 more run per side would probably decide 1 of 2": {few, noise(1)},
 	} {
-		if got := settleText(open); got != want {
+		if got := moreRunsText(open); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestCompareLinesCount(t *testing.T) {
 	said(w.sessions(), "one session, interleaved in 1 of 2 points: the runs of each block are compared")
 	said(w.differs(), "the same machine lab3 (unknown for 2 runs); no known differences (12 of 9,010 runs examined)")
 	c.Differs = []facts.Difference{{Name: "env.runner.config_sha256", Base: []string{"a"}, Head: []string{"b"}}}
-	said(w.differs(), "; differs: env of the sweep or another setting that is not stored (12")
+	said(w.differs(), "; differs: env of the sweep or another unstored setting (12")
 	c.Rows = []compare.Row{{HeadID: "1"}}
 	said(w.differs(), "; no known differences (12")
 	c.Rows, c.Differs = nil, nil

@@ -120,7 +120,7 @@ func (w Comparison) counts() []string {
 			parts = append(parts, term.Thousands(counts[v])+" "+string(v))
 		}
 	}
-	lines := []string{term.Count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.unsettled()}
+	lines := []string{term.Count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.inconclusiveText()}
 	if n := len(w.C.Points) - points; n > 0 {
 		line := term.Count(n, "control") + ": " + verdictCounts(controls)
 		if controls[judge.Regressed]+controls[judge.Improved]+controls[judge.Changed] > 0 {
@@ -167,8 +167,8 @@ func called(v judge.Verdict) bool {
 	return v == judge.Regressed || v == judge.Improved || v == judge.Changed
 }
 
-// unsettled says why points are inconclusive, and what is likely to settle them.
-func (w Comparison) unsettled() string {
+// inconclusiveText says why points are inconclusive, and what is likely to settle them.
+func (w Comparison) inconclusiveText() string {
 	reasons := map[judge.Reason]int{}
 	var open []compare.Point
 	for _, p := range w.C.Points {
@@ -186,12 +186,12 @@ func (w Comparison) unsettled() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(parts, ", ") + settleText(open) + ")"
+	return " (" + strings.Join(parts, ", ") + moreRunsText(open) + ")"
 }
 
-// settleText says how many more runs a side open points need: those of few runs at least so many, before anybody can say
+// moreRunsText says how many more runs a side open points need: those of few runs at least so many, before anybody can say
 // what would do; of the others, what would settle half of those that runs can settle.
-func settleText(open []compare.Point) string {
+func moreRunsText(open []compare.Point) string {
 	few := 0
 	var more []int
 	for _, p := range open {

@@ -110,8 +110,8 @@ func (w Explanation) factor(row *explain.Row) string {
 	return "had " + change + "×" + interval + " the " + metric + " of"
 }
 
-// mostAlike is how many facts are named that split the runs alike.
-const mostAlike = 3
+// maxAlike is how many facts are named that split the runs alike.
+const maxAlike = 3
 
 // alike says which other facts may be meant as well.
 func alike(row *explain.Row) string {
@@ -119,10 +119,10 @@ func alike(row *explain.Row) string {
 		return ""
 	}
 	var names []string
-	for _, other := range row.Alike[:min(len(row.Alike), mostAlike)] {
+	for _, other := range row.Alike[:min(len(row.Alike), maxAlike)] {
 		names = append(names, term.Cut(factName(other), explainText+explainText))
 	}
-	if more := len(row.Alike) - mostAlike; more > 0 {
+	if more := len(row.Alike) - maxAlike; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return " (with " + strings.Join(names, ", ") + ")"

@@ -1,7 +1,7 @@
-// Package verdicts is what people see of decisions: of two sides that were compared, of what explains their difference, of the
-// history of a metric.
+// Package verdicts shows decisions: the comparison of two sides, what explains their difference, and the history of a
+// metric.
 //
-// Its screens take the answers of query/compare, query/explain and query/history. Every number and verdict stands there already:
-// here they get words, an order and columns. What was asked for is told as a plain struct, and the last line of a gate as a text,
-// for the exit status in it is the command's.
+// Its screens take the results of query/compare, query/explain and query/history, which have every number and verdict.
+// Here they get words, an order and columns. The request is passed as a plain struct. The last line of a gate is passed as
+// a text, because the command owns the exit status in it.
 package verdicts

@@ -23,7 +23,7 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 	}
 	if g.Unsettled > 0 {
 		text := fmt.Sprintf("%d of %s inconclusive", g.Unsettled, term.Count(g.Points, noun))
-		text += settleText(g.Open)
+		text += moreRunsText(g.Open)
 		parts = append(parts, text)
 	}
 	switch {

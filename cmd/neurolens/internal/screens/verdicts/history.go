@@ -60,26 +60,26 @@ func HistoryGateLine(g history.Gate, newest, exit int) string {
 func (w History) nothing() []string {
 	switch {
 	case w.H.Known > 0 && w.Req.Regressions:
-		return append([]string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}, w.unsettledSeries()...)
+		return append([]string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}, w.inconclusiveSeries()...)
 	case w.H.Known > 0:
-		return append([]string{"no ok run" + w.since()}, w.gone()...)
+		return append([]string{"no ok run" + w.since()}, w.discontinued()...)
 	case w.H.Failed > 0 && w.H.Useless+w.H.Unplaced == 0:
 		return []string{term.Count(w.H.Failed, "run") + " failed, and none is ok"}
 	case w.H.Unplaced > 0:
-		return []string{w.unplaced()}
+		return []string{w.undated()}
 	case w.H.Useless > 0:
 		return []string{term.Count(w.H.Useless, "ok run") + " without a value of " + wording.OrUnknown(w.Req.Metric)}
 	}
 	return []string{"no run matches"}
 }
 
-// unplaced says what was left out for want of an order.
-func (w History) unplaced() string {
+// undated says what was left out for want of an order.
+func (w History) undated() string {
 	return "left out: " + term.Count(w.H.Unplaced, "ok run") + " with neither started_at nor session_id"
 }
 
-// gone counts the series that have nothing to show because all that is newer failed.
-func (w History) gone() []string {
+// discontinued counts the series that have nothing to show because all that is newer failed.
+func (w History) discontinued() []string {
 	if w.H.Gone == 0 {
 		return nil
 	}

@@ -183,7 +183,7 @@ func (w History) counts() []string {
 		lines = append(lines, counted(spiky, "series")+" with a "+w.noun()+" far off the level (a spike, not a change)")
 	}
 	if counts[history.Unsettled] > 0 {
-		lines = append(lines, unsettledMeans)
+		lines = append(lines, inconclusiveMeaning)
 	}
 	if counts[""]+counts[history.Unsettled]+few < len(w.H.Series) && w.Req.Method != history.Otava {
 		lines = append(lines, w.promise())
@@ -191,8 +191,8 @@ func (w History) counts() []string {
 	return lines
 }
 
-// unsettledMeans says what an unsettled series is.
-const unsettledMeans = "inconclusive: a visible step that may be chance; more sessions decide it"
+// inconclusiveMeaning says what an unsettled series is.
+const inconclusiveMeaning = "inconclusive: a visible step that may be chance; more sessions decide it"
 
 // promise is what is known of false changes.
 func (w History) promise() string {
@@ -255,12 +255,12 @@ func (w History) regressions() term.View {
 		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
 	v.Below = append(v.Below, fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.H.Series), "series"), term.Thousands(w.H.Known)))
-	v.Below = append(v.Below, w.unsettledSeries()...)
+	v.Below = append(v.Below, w.inconclusiveSeries()...)
 	return w.finish(v, all[:1])
 }
 
-// unsettledSeries counts the series that may have a regression which is not listed.
-func (w History) unsettledSeries() []string {
+// inconclusiveSeries counts the series that may have a regression which is not listed.
+func (w History) inconclusiveSeries() []string {
 	if w.H.Unsettled == 0 {
 		return nil
 	}
@@ -269,12 +269,12 @@ func (w History) unsettledSeries() []string {
 
 // finish adds what was left out and the command to type next: about the first of the changes.
 func (w History) finish(v term.View, changes []changedAt) term.View {
-	v.Below = append(v.Below, w.gone()...)
+	v.Below = append(v.Below, w.discontinued()...)
 	if w.H.Useless > 0 {
 		v.Below = append(v.Below, term.Count(w.H.Useless, "ok run")+" left out: no value of the metric")
 	}
 	if w.H.Unplaced > 0 {
-		v.Below = append(v.Below, w.unplaced())
+		v.Below = append(v.Below, w.undated())
 	}
 	if w.Gate != "" {
 		v.Below = append(v.Below, w.Gate)

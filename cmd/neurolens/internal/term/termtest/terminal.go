@@ -1,4 +1,4 @@
-// Package termtest is a terminal for tests, and texts that would steer one.
+// Package termtest has a terminal for tests, and texts that try to control one.
 package termtest
 
 import (

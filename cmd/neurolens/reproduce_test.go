@@ -11,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
-// againOf is the command that show prints for a run.
-func againOf(t *testing.T, dir, id string) string {
+// reproduceCommandOf is the command that show prints for a run.
+func reproduceCommandOf(t *testing.T, dir, id string) string {
 	t.Helper()
 	show := program(t, dir, "show", id, "--format", "table", "--store", "runs_store")
 	show.run(t)
@@ -23,9 +23,9 @@ func againOf(t *testing.T, dir, id string) string {
 	return strings.TrimSpace(command)
 }
 
-// checkAgain types the command of each run that there is, by default of every tenth: it makes one more run, of the same
+// checkReproduced types the command of each run that there is, by default of every tenth: it makes one more run, of the same
 // point and configuration.
-func checkAgain(t *testing.T, dir string) {
+func checkReproduced(t *testing.T, dir string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -43,7 +43,7 @@ func checkAgain(t *testing.T, dir string) {
 		if i%10 > 0 && !long() {
 			continue
 		}
-		command := againOf(t, dir, id)
+		command := reproduceCommandOf(t, dir, id)
 		again := program(t, dir)
 		again.Path, again.Args = "/bin/sh", []string{"sh", "-c", command}
 		again.Env = append(again.Env, "PATH="+dir+":"+os.Getenv("PATH"), "NEUROLENS_PYTHON=")
@@ -56,8 +56,8 @@ func checkAgain(t *testing.T, dir string) {
 	}
 }
 
-// TestAgainOfCommand: values that YAML or a shell would take for something else, several benchmarks, flags.
-func TestAgainOfCommand(t *testing.T) {
+// TestReproduceOfCommand: values that YAML or a shell would take for something else, several benchmarks, flags.
+func TestReproduceOfCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "a sweep.yaml", `benchmark: [first, second, first, second, first, second, first, second, first, second]
@@ -73,11 +73,11 @@ warmup: 2
 	if got := rows(t, dir, "SELECT count(*), count(DISTINCT point_id) FROM runs"); got != "[10 10]" {
 		t.Fatalf("runs, points: %s", got)
 	}
-	checkAgain(t, dir)
+	checkReproduced(t, dir)
 }
 
-// TestAgainOfPython: the interpreter and the settings of the command line are typed again, those alone.
-func TestAgainOfPython(t *testing.T) {
+// TestReproduceOfPython: the interpreter and the settings of the command line are typed again, those alone.
+func TestReproduceOfPython(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
 	python := testPython(t, "json")
@@ -87,14 +87,14 @@ func TestAgainOfPython(t *testing.T) {
 	program(t, dir, "bench", "sweep.yaml", "--python", python, "--iterations", "4", "--seed", "7", "--timing", "perf_counter", "-P", "batch_size=2", "--cold-start").run(t)
 	want := "neurolens bench sweep.yaml -P benchmark=b.py -P batch_size=2 --python " + term.ShellWord(python) +
 		" --iterations=4 --cold-start --timing=perf_counter --seed=7 --store runs_store --repeats 1"
-	if got := againOf(t, dir, strings.Trim(rows(t, dir, "SELECT run_id FROM runs"), "[]")); got != want {
+	if got := reproduceCommandOf(t, dir, strings.Trim(rows(t, dir, "SELECT run_id FROM runs"), "[]")); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	checkAgain(t, dir)
+	checkReproduced(t, dir)
 }
 
-// TestAgainOfTypes: a number that is no integer, and text that looks like a number, reach a function again as they did.
-func TestAgainOfTypes(t *testing.T) {
+// TestReproduceOfTypes: a number that is no integer, and text that looks like a number, reach a function again as they did.
+func TestReproduceOfTypes(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
 	python := testPython(t, "json")
@@ -117,14 +117,14 @@ iterations: 1
 	}
 	for value, again := range map[string]string{"3.10": `-P 'value="3.10"'`, "2": "-P value=2.0"} {
 		id := strings.Trim(rows(t, dir, "SELECT run_id FROM runs WHERE params['value'] = '"+value+"'"), "[]")
-		if got := againOf(t, dir, id); !strings.Contains(got, again) {
+		if got := reproduceCommandOf(t, dir, id); !strings.Contains(got, again) {
 			t.Errorf("%s, want %s", got, again)
 		}
 	}
 }
 
-// TestAgainOfModel: of several models one, with the profiler in a pass of it.
-func TestAgainOfModel(t *testing.T) {
+// TestReproduceOfModel: of several models one, with the profiler in a pass of it.
+func TestReproduceOfModel(t *testing.T) {
 	t.Parallel()
 	python := testPython(t, "onnxruntime")
 	dir := t.TempDir()
@@ -133,9 +133,9 @@ func TestAgainOfModel(t *testing.T) {
 		program(t, dir, "model", "gen", "add", "--out", name+".onnx").run(t)
 	}
 	program(t, dir, "bench", "sweep.yaml", "--python", python, "--provider", "CPUExecutionProvider").run(t)
-	checkAgain(t, dir)
+	checkReproduced(t, dir)
 	command := func(profiled string) string {
-		return againOf(t, dir, strings.Trim(rows(t, dir, "SELECT max(run_id) FROM runs WHERE purpose = '"+profiled+"'"), "[]"))
+		return reproduceCommandOf(t, dir, strings.Trim(rows(t, dir, "SELECT max(run_id) FROM runs WHERE purpose = '"+profiled+"'"), "[]"))
 	}
 	program(t, dir, "bench", "sweep.yaml", "--python", python, "--profile", "ort", "-P", "model=./one.onnx").run(t)
 	if got := command("profile"); !strings.Contains(got, " --profile ort ") {
@@ -146,9 +146,9 @@ func TestAgainOfModel(t *testing.T) {
 	}
 }
 
-// TestAgainOfSides: a side is said everywhere, and a run of one is compared with the same commit again. What has not
+// TestReproduceOfSides: a side is said everywhere, and a run of one is compared with the same commit again. What has not
 // been committed is said before anything runs.
-func TestAgainOfSides(t *testing.T) {
+func TestReproduceOfSides(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	write(t, dir, "sweep.yaml", "suite: ab\ncommand: [sh, a.sh]\nrepeats: 1\nwarmup: 0\niterations: 2\n")
 	write(t, dir, "a.sh", "exit 0\n")
@@ -174,8 +174,8 @@ func TestAgainOfSides(t *testing.T) {
 		if out := show.stdout.String(); !strings.Contains(out, "ab · sh · "+side+" · ") || !strings.Contains(out, "\n  side        "+side+"\n") {
 			t.Errorf("show prints\n%s", out)
 		}
-		if want := "neurolens bench sweep.yaml --targets sh --against " + commit + " --store runs_store --repeats 1"; againOf(t, dir, id) != want {
-			t.Errorf("got  %s\nwant %s", againOf(t, dir, id), want)
+		if want := "neurolens bench sweep.yaml --targets sh --against " + commit + " --store runs_store --repeats 1"; reproduceCommandOf(t, dir, id) != want {
+			t.Errorf("got  %s\nwant %s", reproduceCommandOf(t, dir, id), want)
 		}
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Again runs the point of a run again; empty where it is not known how. against is the commit that its session
-// compared with.
-func Again(run *schema.Run, against string, stores []string) string {
+// ReproduceCommand is the command that measures the point of a run once more; empty if that is unknown. against is the commit that
+// its session compared with.
+func ReproduceCommand(run *schema.Run, against string, stores []string) string {
 	words := sweep.Repeat(run, against)
 	if words == nil {
 		return ""

@@ -52,7 +52,7 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return storeError{err}
 	}
-	if err := a.print(format, t, func() term.View { return screens.Care(format, t, remedies, a.page()) }); err != nil {
+	if err := a.print(format, t, func() term.View { return screens.StoreProblems(format, t, remedies, a.page()) }); err != nil {
 		return err
 	}
 	if err := damage.Of(dir, done); err != nil {
@@ -99,7 +99,7 @@ func runStoreMerge(a *app, cmd *cobra.Command, others []string) error {
 	})
 }
 
-func newStoreRestoreCommand(a *app) *cobra.Command {
+func newStoreUnquarantineCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "unquarantine",
 		Short: "Bring back intact files from quarantine/",
@@ -260,7 +260,7 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		if err != nil {
 			return storeError{err}
 		}
-		if err := a.print(format, t, func() term.View { return screens.Care(format, t, nil, a.page()) }); err != nil {
+		if err := a.print(format, t, func() term.View { return screens.StoreProblems(format, t, nil, a.page()) }); err != nil {
 			return err
 		}
 		if done.Loss != (check.Loss{}) {

@@ -6,9 +6,9 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-// Care shows what was found in a store, or done to it: a row each in a document; for people lines each, for a path
-// that is cut is of no use. The columns are what it is, the path, and why; remedies, if any, has one more text a row.
-func Care(format string, t answer.Table, remedies []string, page term.Page) term.View {
+// StoreProblems lists problems of a store, or what was done about them. Columns: what it is, the path, and why; remedies, if any, has
+// one more text per row. In Markdown each is a row. On a screen each has lines of its own, because a path must not be cut.
+func StoreProblems(format string, t answer.Table, remedies []string, page term.Page) term.View {
 	table := output.TableViewOr(t, page, "no problem")
 	if format == output.FormatMD {
 		return table
