@@ -41,7 +41,7 @@ type sampled struct {
 	bases  int // how many of its runs are those of the base, which stand first
 	req    Sampled
 	title  string
-	groups []group // one at least; of two selections the base and the head of a point by turns, which keepBoth sees to
+	groups []group // one at least; of two selections the base and the head of a point alternately, which keepBoth sees to
 	notes  []string
 }
 

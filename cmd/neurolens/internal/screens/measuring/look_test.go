@@ -34,7 +34,7 @@ func TestLookProgress(t *testing.T) {
 	e := runner.Event{Env: &schema.Env{}, Look: &runner.Look{Number: 2, Planned: 5, Blocks: 9, Points: 12, Open: map[string]string{"a": "noise"}}}
 	var stderr bytes.Buffer
 	(&jsonReporter{w: &stderr}).looked(e)
-	if want := `{"event": "look", "look": 2, "looks": 5, "blocks": 9, "points": 12, "settled": 11}` + "\n"; stderr.String() != want {
+	if want := `{"event": "look", "look": 2, "looks": 5, "blocks": 9, "points": 12, "decided": 11}` + "\n"; stderr.String() != want {
 		t.Errorf("got %s, want %s", stderr.String(), want)
 	}
 	stderr.Reset()

@@ -212,7 +212,7 @@ func shortHashes(texts []string) string {
 
 // quiet are lines about what was looked at and is no difference.
 func (w Explanation) quiet(rows []explain.Row) []string {
-	var same, unsettled []string
+	var same, inconclusive []string
 	ops := 0
 	for _, row := range rows {
 		switch {
@@ -225,15 +225,15 @@ func (w Explanation) quiet(rows []explain.Row) []string {
 			if change := evidenceChange(&row); change != "" {
 				text += " " + change
 			}
-			unsettled = append(unsettled, text)
+			inconclusive = append(inconclusive, text)
 		}
 	}
 	var lines []string
 	if len(same) > 0 {
 		lines = append(lines, "unchanged"+term.Gap+strings.Join(same, ", "))
 	}
-	if len(unsettled) > 0 {
-		lines = append(lines, "inconclusive"+term.Gap+strings.Join(unsettled, ", "))
+	if len(inconclusive) > 0 {
+		lines = append(lines, "inconclusive"+term.Gap+strings.Join(inconclusive, ", "))
 	}
 	switch {
 	case ops > 0:

@@ -108,19 +108,19 @@ func (w History) alsoChanged(changes []changedAt) []string {
 // outcome is the line that counts the changes of one series.
 func (w History) outcome(changes []changedAt, s history.Series) string {
 	values := term.Count(len(s.Locations), w.noun()) + w.perCommit()
-	found, unsettled := len(changes), ""
+	found, inconclusive := len(changes), ""
 	if found > 0 && changes[found-1].verdict() == history.Unsettled {
 		last := changes[found-1].row
 		found--
-		unsettled = fmt.Sprintf("; inconclusive %s since %s: visible, but may be chance", shiftText(last, last.Shift), began(last.StartedAt))
+		inconclusive = fmt.Sprintf("; inconclusive %s since %s: visible, but may be chance", shiftText(last, last.Shift), began(last.StartedAt))
 	}
 	switch {
 	case found == 0 && w.tooShort(s):
-		return fmt.Sprintf("%s; history needs at least %d", term.Count(s.Sessions, w.noun())+w.perCommit(), history.Least) + unsettled
+		return fmt.Sprintf("%s; history needs at least %d", term.Count(s.Sessions, w.noun())+w.perCommit(), history.Least) + inconclusive
 	case found == 0:
-		return "no change found in " + values + unsettled
+		return "no change found in " + values + inconclusive
 	}
-	return term.Count(found, "change") + " found in " + values + unsettled
+	return term.Count(found, "change") + " found in " + values + inconclusive
 }
 
 // spikes is a line about the sessions that are far off their level.

@@ -191,7 +191,7 @@ func (w History) counts() []string {
 	return lines
 }
 
-// inconclusiveMeaning says what an unsettled series is.
+// inconclusiveMeaning says what an inconclusive series is.
 const inconclusiveMeaning = "inconclusive: a visible step that may be chance; more sessions decide it"
 
 // promise is what is known of false changes.
