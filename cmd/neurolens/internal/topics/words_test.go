@@ -129,9 +129,9 @@ func TestOffered(t *testing.T) {
 		args        []string
 		typed, want string
 	}{
-		{nil, "sto", "store stored_bytes"},
+		{nil, "sto", "store stored_bytes stores"},
 		{nil, "regr", "regressed"},
-		{nil, "fil", "file file_changed filter"},
+		{nil, "fil", "file file_changed filters"},
 		{[]string{"store"}, "", "info"},
 		{[]string{"store"}, "x", ""},
 		{[]string{"nosuch"}, "", ""},
