@@ -86,16 +86,16 @@ func groupKeys(by []string) ([]groupKey, error) {
 		f := filter.FieldOf(key)
 		switch k := f.Kind(); {
 		case key == "" || key == filter.KeyBaseline || strings.HasPrefix(key, "-"):
-			return nil, fault.Input("by: %q is no column and no parameter", fault.Brief(key))
+			return nil, fault.Input("by: %q is neither a column nor a parameter", fault.Brief(key))
 		case k == schema.KindList:
-			return nil, fault.Input("by: %s holds several values", f.Column.Name)
+			return nil, fault.Input("by: %s is a list, and runs cannot be grouped by lists", f.Column.Name)
 		case k == schema.KindMap:
-			return nil, fault.Input("by: %s holds several values: say which, as in %s.name", f.Column.Name, filter.PrefixOf(f.Column.Name))
+			return nil, fault.Input("by: %s is a map: name one of its entries, as in %s.name", f.Column.Name, filter.PrefixOf(f.Column.Name))
 		case f.Measured():
-			return nil, fault.Input("by: %s is measured: want what runs have in common", fault.Brief(key))
+			return nil, fault.Input("by: %s is a measured value: want a key that runs share, such as backend", fault.Brief(key))
 		}
 		if slices.ContainsFunc(keys, func(other groupKey) bool { return other.field.Column == f.Column && other.field.Entry == f.Entry }) {
-			return nil, fault.Input("by: %s stands there twice", fault.Brief(key))
+			return nil, fault.Input("by: %s is given twice", fault.Brief(key))
 		}
 		keys = append(keys, groupKey{keyName(key, f), f})
 	}
@@ -243,7 +243,7 @@ func (g *grouper) checkKeys(ctx context.Context, r *scan.Reader, values []driver
 			return err
 		}
 		if !slices.Contains(names, k.field.Entry) {
-			return fault.Input("by: there is no column and no run has a parameter %q%s", fault.Brief(k.field.Entry), meant.Key(k.field.Entry, names))
+			return fault.Input("by: no column or parameter is called %q%s", fault.Brief(k.field.Entry), meant.Key(k.field.Entry, names))
 		}
 	}
 	return nil

@@ -131,7 +131,7 @@ func (g *grouper) orderBy() (string, error) {
 			for _, k := range slices.Backward(g.keys) {
 				columns = slices.Insert(columns, 0, k.name)
 			}
-			return "", fault.Input("sort: %q is no column of the groups: want one of %s", fault.Brief(want), strings.Join(columns, " "))
+			return "", fault.Input("sort: %q is not a column of the groups: want one of %s", fault.Brief(want), strings.Join(columns, " "))
 		}
 	}
 	for i := range g.keys {

@@ -123,7 +123,7 @@ func SessionMetricFields(metrics []string) (fields []answer.Field[SessionPoint])
 		columns := metricColumns(metric)
 		fields = append(
 			fields,
-			answer.Field[SessionPoint]{Column: columns[0], Meaning: "median over the medians of " + metric + " of the ok runs", Of: func(p *SessionPoint) any { return answer.Statistic(of(p).Median) }},
+			answer.Field[SessionPoint]{Column: columns[0], Meaning: "median of the ok runs' medians of " + metric, Of: func(p *SessionPoint) any { return answer.Statistic(of(p).Median) }},
 			answer.Field[SessionPoint]{Column: columns[1], Meaning: "its unit", Of: func(p *SessionPoint) any { return answer.Text(of(p).Unit) }},
 		)
 	}

@@ -54,7 +54,7 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 			case strings.Contains(lower, "last"), lower == "latest", lower == "newest":
 				hint = "; last is the run that started last, and ls session=last lists those of the newest session"
 			case strings.ContainsAny(id, "=<>~"):
-				hint = "; a filter is for ls, which lists ids"
+				hint = "; ls takes a filter and lists ids"
 			}
 			return fault.Input("run: no run has the id %q%s", fault.Brief(id), hint)
 		}

@@ -30,9 +30,9 @@ func (db *DB) noneWithin(ctx context.Context, req ListRequest) error {
 		text += "from " + minute(req.Since, zone) + " to " + minute(req.Until, zone)
 	}
 	if began := newest[0].StartedAt; began.IsZero() {
-		text += "; none has a time"
+		text += "; none has a start time"
 	} else {
-		text += "; the newest is of " + minute(began, zone)
+		text += "; the newest started at " + minute(began, zone)
 	}
 	db.stores.Remark(text)
 	return nil

@@ -35,18 +35,18 @@ func GroupFields(keys []string) []answer.Field[Group] {
 	var fields []answer.Field[Group]
 	for i, key := range keys {
 		fields = append(fields, answer.Field[Group]{
-			Column: keyColumn(key), Meaning: "equal in all points of the group", Of: func(g *Group) any { return g.Keys[i] },
+			Column: keyColumn(key), Meaning: "value of this key, which all points of the group share", Of: func(g *Group) any { return g.Keys[i] },
 		})
 	}
 	fields = append(fields,
-		column("metric", answer.TypeText, "what is compared", func(g *Group) any { return answer.Text(g.Metric) }),
-		column("points", answer.TypeInteger, "how many points it has", func(g *Group) any { return int64(g.Points) }))
+		column("metric", answer.TypeText, "metric that is compared", func(g *Group) any { return answer.Text(g.Metric) }),
+		column("points", answer.TypeInteger, "number of points", func(g *Group) any { return int64(g.Points) }))
 	for _, v := range countedVerdicts {
-		fields = append(fields, column(string(v), answer.TypeInteger, "points with this verdict", func(g *Group) any { return int64(g.Verdicts[v]) }))
+		fields = append(fields, column(string(v), answer.TypeInteger, "number of points with this verdict", func(g *Group) any { return int64(g.Verdicts[v]) }))
 	}
 	return append(fields,
-		column("other", answer.TypeInteger, "points with another verdict, or none", func(g *Group) any { return int64(g.others()) }),
-		column("geometric_mean", answer.TypeReal, "of the ratios less 1; NULL where points are compared by their difference", func(g *Group) any { return answer.Computed(g.GeometricMean) }))
+		column("other", answer.TypeInteger, "number of points with another verdict or none", func(g *Group) any { return int64(g.others()) }),
+		column("geometric_mean", answer.TypeReal, "geometric mean of the ratios head / base, minus 1; NULL if points are compared by difference", func(g *Group) any { return answer.Computed(g.GeometricMean) }))
 }
 
 // others are the points whose verdict has no column of its own.
@@ -179,7 +179,7 @@ func (c *Comparison) valueOf(key string) (func(r *Row) any, error) {
 		return ok
 	})
 	if !known {
-		return nil, fault.Input("compare: --by %s: no point has it", fault.Brief(key))
+		return nil, fault.Input("compare: --by %s: no point has this key", fault.Brief(key))
 	}
 	return func(r *Row) any { return r.Identity.Parameter(f.Entry) }, nil
 }

@@ -59,7 +59,7 @@ func (m *comparing) checkThresholds(families []family) error {
 		for _, p := range f.points {
 			t := p.thresholds[f.metric]
 			if unit := p.kind().Unit; t.Unit != "" && unit != "" && t.Unit != unit {
-				return fault.Input("compare: the threshold for %s is in %s, and it is measured in %s", fault.Brief(f.metric), t.Unit, unit)
+				return fault.Input("compare: the threshold for %s is in %s, but the metric is measured in %s", fault.Brief(f.metric), t.Unit, unit)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func (m *comparing) checkThresholds(families []family) error {
 		if near := schema.Nearest(metric, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
-		return fault.Input("compare: there is a threshold for %s, which no point has%s", fault.Brief(metric), hint)
+		return fault.Input("compare: threshold for %s: no point has this metric%s", fault.Brief(metric), hint)
 	}
 	return nil
 }

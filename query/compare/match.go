@@ -86,7 +86,7 @@ func (m *matcher) match(base, head sides.Groups, paired bool) ([]*pairing, error
 		}
 	}
 	if !some && len(base) > 0 && len(head) > 0 {
-		return nil, fault.Input("compare: no point of one side has a match on the other: %s", m.apart(base, head))
+		return nil, fault.Input("compare: no point of the base has a counterpart on the head: %s", m.apart(base, head))
 	}
 	if m.axis != "" && !paired {
 		return append(all, m.absent(base, head)...), nil
@@ -165,7 +165,7 @@ func axisOf(key string) (string, error) {
 	case f.Entry == "" && !filter.StandsForIDs(key) && slices.Contains(facts.Identity, f.Column.Name):
 		return f.Column.Name, nil
 	}
-	return "", fault.Input("compare: %s is no axis: points differ in %s and parameters", fault.Brief(key), strings.Join(facts.Identity, ", "))
+	return "", fault.Input("compare: %s is not an axis: want a parameter, or one of %s", fault.Brief(key), strings.Join(facts.Identity, ", "))
 }
 
 func newMatcher(base, head sides.Groups, axis string, byID bool) *matcher {
@@ -301,10 +301,10 @@ func (m *matcher) apart(base, head sides.Groups) string {
 	for _, field := range m.fields {
 		of, as := m.values(base, field), m.values(head, field)
 		if !m.skip[field] && !slices.ContainsFunc(of, func(v string) bool { return slices.Contains(as, v) }) {
-			return fmt.Sprintf("%s is %s on one and %s on the other", field, someOf(of), someOf(as))
+			return fmt.Sprintf("%s is %s on the base and %s on the head", field, someOf(of), someOf(as))
 		}
 	}
-	return "the combinations of their fields differ"
+	return "no combination of axis values is on both sides"
 }
 
 // values are the different values of a field in ascending order.

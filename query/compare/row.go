@@ -199,7 +199,7 @@ func (p *pairing) flags() []string {
 	add(FlagControl, p.control)
 	add(FlagFailures, p.moreFailures())
 	add(FlagWrong, either(func(g *sides.Group) bool { return g.Noted().Wrong > 0 }))
-	add(flagNoValues, either(func(g *sides.Group) bool { return g.Noted().Useless > 0 && len(g.Locations) > 0 }))
+	add(flagNoValues, either(func(g *sides.Group) bool { return g.Noted().NoValue > 0 && len(g.Locations) > 0 }))
 	var warnings []string
 	for _, g := range both {
 		if g != nil {

@@ -85,7 +85,7 @@ func (m *comparing) sameMachines(ctx context.Context, name string) error {
 func (m *comparing) apart(ctx context.Context) error {
 	if m.isBeside() {
 		if m.sameSessions() {
-			return fault.Input("compare: BASE and HEAD have runs of the same session: want a HEAD that was measured after BASE was written")
+			return fault.Input("compare: BASE and HEAD have runs of the same session: want a HEAD measured after the file BASE was written")
 		}
 		return nil
 	}
@@ -127,7 +127,7 @@ func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter strin
 	if s.Runs == 0 {
 		if strings.HasPrefix(name, "side=") {
 			return nil, cmp.Or(r.Check(ctx, s.Sel.Unsure),
-				fault.Input("compare: %s has no runs of two sides (bench --against makes them): want BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base))))
+				fault.Input("compare: %s has no session with two sides (bench --against makes one): name BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base))))
 		}
 		why, err := r.Reasons(ctx, s.Sel)
 		return nil, cmp.Or(err, fault.Input("compare: %s matches no run (%s)%s", cmp.Or(m.fileOf(r), nameOf(name, filter)), sessionsKnown(ctx, r), strings.Join(append([]string{""}, why...), "; ")))

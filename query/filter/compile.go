@@ -286,11 +286,11 @@ func (c *compiler) equalTo(w *Word, f Field, v Value) (string, error) {
 		return x + " = " + v.Text, nil
 	case schema.KindList:
 		if f.Column.Children[0].Kind != schema.KindString {
-			return "", w.fail(v, "%s holds more than text: only null can be asked for", f.Column.Name)
+			return "", w.fail(v, "%s is a list of records: only null can be compared with it", f.Column.Name)
 		}
 		return "list_contains(" + x + ", " + c.bind(v.Text) + ")", nil
 	case schema.KindMap:
-		return "", w.fail(v, "%s holds several values: say which, as in %s.name=...", w.Key, PrefixOf(f.Column.Name))
+		return "", w.fail(v, "%s is a map: name one of its entries, as in %s.name=...", w.Key, PrefixOf(f.Column.Name))
 	case schema.KindTime:
 		return c.between(w, f, v, v)
 	}
@@ -345,7 +345,7 @@ func (c *compiler) match(w *Word, f Field) (string, error) {
 	v := w.Values[0]
 	list := f.Kind() == schema.KindList && f.Column.Children[0].Kind == schema.KindString
 	if f.Kind() != schema.KindString && !list {
-		return "", w.fail(v, "a regular expression is for text, %s is none", w.Key)
+		return "", w.fail(v, "a regular expression needs text, and %s is not text", w.Key)
 	}
 	switch {
 	case w.Key == KeyBaseline:
@@ -384,13 +384,13 @@ func (c *compiler) order(w *Word, f Field) (string, error) {
 	case schema.KindString:
 		return c.orderText(w, f, v)
 	default:
-		return "", w.fail(v, "%s has no order", w.Key)
+		return "", w.fail(v, "%s cannot be compared with < or >", w.Key)
 	}
 }
 
 func (c *compiler) orderText(w *Word, f Field, v Value) (string, error) {
 	if StandsForIDs(w.Key) {
-		return "", w.fail(v, "%s takes = and != only; started_at has an order", w.Key)
+		return "", w.fail(v, "%s takes = and != only; use started_at with < and >", w.Key)
 	}
 	n, err := c.number(w, f, v)
 	if err != nil {

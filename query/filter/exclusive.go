@@ -16,7 +16,7 @@ func TwoSides(against string, args []string) (base, head string, err error) {
 	base, head = Arguments(args[0]), Arguments(args[1])
 	switch apart := exclusive(base, head); {
 	case apart && len(args) > 2:
-		return "", "", fault.Input("no run matches both %s and %s: quote each of two selections as one argument, or name the base by --against", fault.Brief(args[0]), fault.Brief(args[1]))
+		return "", "", fault.Input("no run matches both %s and %s: quote each of the two selections as one argument, or name the base with --against", fault.Brief(args[0]), fault.Brief(args[1]))
 	case apart:
 		return base, head, nil
 	}

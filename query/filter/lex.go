@@ -216,10 +216,10 @@ func (l *lexer) values(w *Word) error {
 			return ErrorAt(text, v.offset, "a value is missing")
 		}
 		if !regex && !v.quoted && strings.ContainsRune("=<>~", rune(v.Text[0])) {
-			return ErrorAt(text, v.offset, "two operators; a value that begins with %c has to be quoted", v.Text[0])
+			return ErrorAt(text, v.offset, "two operators in a row; quote a value that begins with %c", v.Text[0])
 		}
 		if key, value, found := strings.Cut(v.Text, "="); found && !v.quoted && len(w.Values) > 0 && !FieldOf(key).Bare {
-			return ErrorAt(text, v.offset, "a space is between conditions, not a comma: %s %s=%s", fault.Brief(l.text[w.offset:v.offset-1]), key, fault.Brief(value))
+			return ErrorAt(text, v.offset, "separate conditions with a space, not a comma: %s %s=%s", fault.Brief(l.text[w.offset:v.offset-1]), key, fault.Brief(value))
 		}
 		w.Values = append(w.Values, v)
 		if !list || l.at == len(l.text) || l.text[l.at] != ',' {

@@ -50,9 +50,9 @@ func (e *NoConditionError) example() string {
 	case strings.Contains(e.Word, "/") || e.Word == "runs_store":
 		return "want KEY=VALUE; --store " + word + " names a store"
 	case e.Word == "HEAD" || e.Word == "main" || e.Word == "master":
-		return "want KEY=VALUE; commit=9f3c1d2 is the runs of the commit that begins so"
+		return "want KEY=VALUE; commit=9f3c1d2 selects the runs of that commit"
 	}
-	const missing = "a condition is missing; a shell takes < and > for itself, so quote it: "
+	const missing = "the comparison is missing; the shell interprets < and >, so quote it: "
 	switch k := f.Kind(); {
 	case f.Bare:
 		return "want KEY=VALUE, as in batch_size=8"

@@ -51,7 +51,7 @@ func parseFilter(text string) (*node, error) {
 		return nil, err
 	}
 	if p.peeked.kind == tokenClose {
-		return nil, p.fail("this ) closes nothing")
+		return nil, p.fail("unmatched )")
 	}
 	return n, nil
 }
@@ -147,7 +147,7 @@ func (p *parser) group() (*node, error) {
 		return nil, err
 	}
 	if p.peeked.kind != tokenClose {
-		return nil, ErrorAt(p.lexer.text, open.offset, "this ( is not closed")
+		return nil, ErrorAt(p.lexer.text, open.offset, "unmatched (")
 	}
 	return n, p.advance()
 }

@@ -25,7 +25,7 @@ func Sort(cond *Condition, keys []string, lookups Lookups) ([]SortKey, error) {
 		name, descending := strings.CutPrefix(key, "-")
 		f := lookups.field(name)
 		if k := f.Kind(); name == "" || k == schema.KindList || k == schema.KindMap {
-			return nil, fault.Input("sort: %q has no order", fault.Brief(key))
+			return nil, fault.Input("sort: %q cannot be sorted by", fault.Brief(key))
 		}
 		direction := " ASC NULLS LAST"
 		if descending {

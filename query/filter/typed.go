@@ -45,5 +45,5 @@ func Time(asker, text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fault.Input("%s %q: want how long ago (90s 30m 12h 7d 2w) or a date (2026-11-01)", asker, fault.Brief(text))
+	return time.Time{}, fault.Input("%s %q: want an age (90s 30m 12h 7d 2w) or a date (2026-11-01)", asker, fault.Brief(text))
 }

@@ -81,11 +81,11 @@ func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 	case n.Unit == "" && f.Metric != "" && !f.needsUnit():
 		return n, nil
 	case n.Unit == "" && want == schema.UnitOfRow:
-		return none, w.fail(v, "%s is in the unit of its metric: say which, as in %s%s%s%s", w.Key, w.Key, w.Op, v.Text, f.exampleUnit())
+		return none, w.fail(v, "%s needs a unit, as in %s%s%s%s", w.Key, w.Key, w.Op, v.Text, f.exampleUnit())
 	case n.Unit == "":
 		return n, nil
 	case twoNumbers.MatchString(v.Text):
-		return none, w.fail(v, "a range has two dots: did you mean %s%s%s?", w.Key, w.Op, strings.Replace(v.Text, "-", dots, 1))
+		return none, w.fail(v, "a range is written with two dots: did you mean %s%s%s?", w.Key, w.Op, strings.Replace(v.Text, "-", dots, 1))
 	case want == "":
 		return none, w.fail(v, "%s has no unit, but %q has %s", w.Key, fault.Brief(v.Text), fault.Brief(n.Unit))
 	case want != schema.UnitOfRow && !known:

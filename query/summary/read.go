@@ -174,7 +174,7 @@ func (r *reading) checkKeys(ctx context.Context, s *scan.Reader) error {
 			return err
 		}
 		if name := key.Field.Entry; key.Unit == "" && !slices.Contains(names, name) {
-			return fault.Input("report: by: there is no column and no run has a parameter %q%s", fault.Brief(name), meant.Key(name, names))
+			return fault.Input("report: by: no column or parameter is called %q%s", fault.Brief(name), meant.Key(name, names))
 		}
 	}
 	return nil

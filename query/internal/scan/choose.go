@@ -157,7 +157,7 @@ func (r *Reader) Check(ctx context.Context, doubts []filter.Unsure) error {
 		case d.Unit != "" && !slices.Contains(units, d.Unit):
 			return filter.ErrorAt(d.Word.Text, d.Offset, "unit %q is not known, and no run has it%s", fault.Brief(d.Unit), meant.Unit(d.Unit))
 		case d.Unit == "" && !slices.Contains(names, d.Field.Entry):
-			return filter.ErrorAt(d.Word.Text, d.Offset, "there is no column and no run has a parameter %q%s", fault.Brief(d.Word.Key), meant.Word(d.Word, names))
+			return filter.ErrorAt(d.Word.Text, d.Offset, "no column or parameter is called %q%s", fault.Brief(d.Word.Key), meant.Word(d.Word, names))
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func (s *Sources) blame(ctx context.Context, cause error) error {
 			}
 			err := s.checkFile(&files[i])
 			if err == nil && strings.HasSuffix(message, damageMark+paths[i]) {
-				err = fmt.Errorf("%w: it does not hold the one run that its name says", schema.ErrDamaged)
+				err = fmt.Errorf("%w: it does not contain the run that its name says", schema.ErrDamaged)
 			}
 			if named, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, schema.ErrDamaged) {
 				err = named.Err
@@ -94,7 +94,7 @@ func (s *Sources) checkFile(of *file) (err error) {
 		return err
 	}
 	if !bytes.Contains(content, []byte(of.live.Run.String())) { // which is neither compressed nor encoded
-		return fmt.Errorf("%w: it does not hold the one run that its name says", schema.ErrDamaged)
+		return fmt.Errorf("%w: it does not contain the run that its name says", schema.ErrDamaged)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, 
 		reasons = append(reasons, text)
 	}
 	if each && len(sel.Words) > 1 && !sel.Bounded {
-		reasons = append(reasons, "each word of the filter matches some run, but none matches as a whole")
+		reasons = append(reasons, "each condition of the filter matches some run, but no run matches all of them")
 	}
 	return reasons, nil
 }
@@ -173,13 +173,13 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	key, shown := w.Key, fault.Brief(w.Text)
 	switch {
 	case key == filter.KeySession && countsFromLast(w.Values):
-		return shown + ": there are not so many sessions", nil
+		return shown + ": the store has fewer sessions", nil
 	case key == filter.KeySession && strings.HasPrefix(strings.ToLower(w.Values[0].Text), "la"):
-		return shown + ": no session has an id that begins or ends so; session=last is the newest, session=last~1 the one before", nil
+		return shown + ": no session id begins or ends with this; session=last is the newest session, session=last~1 the one before it", nil
 	case key == filter.KeyRun && strings.HasPrefix(strings.ToLower(w.Values[0].Text), "la"):
-		return shown + ": no run has an id that begins or ends so; session=last is the runs of the newest session, and neurolens show last the newest run", nil
+		return shown + ": no run id begins or ends with this; session=last selects the runs of the newest session, and neurolens show last shows the newest run", nil
 	case key == filter.KeyRun, key == filter.KeySession:
-		return fmt.Sprintf("%s: no %s has an id that begins or ends so", shown, key), nil
+		return fmt.Sprintf("%s: no %s id begins or ends with this", shown, key), nil
 	case key == filter.KeyCommit:
 		return r.noCommit(ctx, shown)
 	case w.Field.Entry != "":
@@ -195,11 +195,11 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	if c, stored := schema.Runs.Column(w.Field.Column.Name); stored && w.Field.Entry+w.Field.Metric == "" {
 		row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(" + duck.Identifier(c.Name) + ") FROM " + r.Src.Scan([]*schema.Column{c}, "")})
 		if err != nil || duck.Integer(row[0]) == 0 {
-			return text + "; none has a value of " + key, err
+			return text + "; no run has a value of " + key, err
 		}
 	}
 	if w.Field.Column.Name == "status" && slices.Contains([]string{"failed", "failure", "fail"}, w.Values[0].Text) {
-		return text + "; status!=ok is every run that did not end well", nil
+		return text + "; status!=ok selects every run that is not ok", nil
 	}
 	if w.Field.Metric != "" || w.Field.Column.Unit == schema.UnitOfRow {
 		return r.inOtherUnit(ctx, w, text)
@@ -208,7 +208,7 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 		return text, nil
 	}
 	if pattern := meant.Pattern(w.Values[0].Text); pattern != "" {
-		return text + "; ~ takes a regular expression: " + fault.Brief(key+"~"+pattern), nil
+		return text + "; for a pattern, use ~ with a regular expression: " + fault.Brief(key+"~"+pattern), nil
 	}
 	values, err := r.valuesOf(ctx, w.Field)
 	if err != nil {
@@ -235,7 +235,7 @@ func (r *Reader) inOtherUnit(ctx context.Context, w filter.CompiledWord, text st
 	if own == "" || len(units) == 0 || slices.Contains(units, own) {
 		return text, nil
 	}
-	return fmt.Sprintf("%s; runs have it in %s, and %s is %s", text, strings.Join(units, ", "), fault.Brief(w.Values[0].Text), own), nil
+	return fmt.Sprintf("%s; runs have it in %s, but %s is in %s", text, strings.Join(units, ", "), fault.Brief(w.Values[0].Text), own), nil
 }
 
 // noCommit says that no run has a commit, with those that runs have where they are few.
@@ -245,13 +245,13 @@ func (r *Reader) noCommit(ctx context.Context, shown string) (string, error) {
 		return "", err
 	}
 	if len(commits) == 0 {
-		return shown + ": no run has a commit that begins so, and none has a commit at all", nil
+		return shown + ": no run has a commit", nil
 	}
 	const short = 7
 	for i, c := range commits {
 		commits[i] = c[:min(short, len(c))]
 	}
-	return shown + ": no run has a commit that begins so" + meant.Few(commits), nil
+	return shown + ": no run has a commit that begins with this" + meant.Few(commits), nil
 }
 
 // countsFromLast tells whether a session is named by how many came after it.

@@ -59,7 +59,7 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 		return nil, nil
 	}
 	if began := time.UnixMilli(timeOf(id)); r.Conn.Remark != nil && time.Until(began) > clockSkew {
-		r.Conn.Remark(fmt.Sprintf("session %s begins in the future, %s: it counts as the last one until then; name another with session=ID",
+		r.Conn.Remark(fmt.Sprintf("session %s starts in the future (%s) and counts as session=last until then; select another with session=ID",
 			id[len(id)-shortID:], began.UTC().Format(time.RFC3339)))
 	}
 	return []string{id}, nil
@@ -156,7 +156,7 @@ func ambiguous(what, text string, ids []string) error {
 	if len(ids) > shown {
 		more = " ..."
 	}
-	return fault.Input("%s begins or ends the ids of %d %s: %s%s", fault.Brief(text), len(ids), what, strings.Join(ids[:min(shown, len(ids))], " "), more)
+	return fault.Input("%s is ambiguous, %d %s have an id that begins or ends with it: %s%s", fault.Brief(text), len(ids), what, strings.Join(ids[:min(shown, len(ids))], " "), more)
 }
 
 // Removed tells whether a run whose id begins or ends with a text, in any case of letters, was removed.

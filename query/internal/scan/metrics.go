@@ -44,7 +44,7 @@ func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 		return err
 	}
 	if slices.Contains(names, key) {
-		return fault.Input("filter: %s is a parameter, which has no unit, and no run has a metric of that name", fault.Brief(key))
+		return fault.Input("filter: %s is a parameter and has no unit, and no run has a metric of that name", fault.Brief(key))
 	}
 	if near := meant.Key(key, names); near != "" && near != "; did you mean metric."+key+"?" {
 		return fault.Input("filter: no run has the metric %q%s", fault.Brief(key), near)
@@ -60,7 +60,7 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 		return err
 	}
 	if dot := strings.LastIndex(metric, "."); dot > 0 && slices.Contains(names, metric[:dot]) {
-		return fault.Input("%s: metric.%s: there is no number %q of a metric; there are min, max, mean, stddev, p25, p50, p75, p90, p95, p99, mad, spread and n_samples",
+		return fault.Input("%s: metric.%s: %q is not a statistic of a metric: want one of min, max, mean, stddev, p25, p50, p75, p90, p95, p99, mad, spread and n_samples",
 			asked, fault.Brief(metric), fault.Brief(metric[dot+1:]))
 	}
 	hint := meant.Few(names)

@@ -208,7 +208,7 @@ func (r *Reader) nameLost(ctx context.Context) error {
 	}
 	rows, err := json.Marshal(all)
 	if err != nil {
-		return fmt.Errorf("naming what was lost: %w", err)
+		return fmt.Errorf("listing lost samples: %w", err)
 	}
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.Tables+`lost_rows AS SELECT unnest(from_json($1::JSON,
 	'[{"run_id": "VARCHAR", "lost": "MAP(VARCHAR, VARCHAR)"}]'), max_depth := 2)`, string(rows))

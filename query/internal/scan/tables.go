@@ -106,7 +106,7 @@ func (r *Reader) CheckSamples(ctx context.Context) error {
 		}
 		if expected > 0 {
 			st := r.Src.Stores[f.store]
-			return fault.Store(st.dir, fmt.Errorf("%w: %s is not there, but its runs are", schema.ErrDamaged, f.sealed.Path(schema.SamplesDir)))
+			return fault.Store(st.dir, fmt.Errorf("%w: %s is missing, but the file of its runs exists", schema.ErrDamaged, f.sealed.Path(schema.SamplesDir)))
 		}
 	}
 	return nil

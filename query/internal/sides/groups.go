@@ -37,7 +37,7 @@ type Group struct {
 // notes are what is out of the ordinary with the runs of a group.
 type notes struct {
 	Differing   string         // which of metric, unit, clock, level differ among the ok runs; empty: none
-	Useless     int64          // ok runs that give no location
+	NoValue     int64          // ok runs without a location
 	NonPositive int64          // of those, runs of a metric compared by its ratio that is not positive
 	Failed      map[string]any // numbers of runs by the status that they ended with, but ok
 	Failure     string         // what one of these says went wrong

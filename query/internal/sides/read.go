@@ -55,10 +55,10 @@ func (g *Group) LeaveOut() {
 	for i, location := range g.Locations {
 		switch {
 		case math.IsNaN(location):
-			g.Note().Useless++
+			g.Note().NoValue++
 			continue
 		case math.IsInf(location, 0):
-			g.Note().Useless++
+			g.Note().NoValue++
 			g.Note().NonPositive++
 			continue
 		}
