@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Fields are the columns of the rows of a comparison; inputs adds what their numbers are made of.
+// Fields are the columns of the rows of a comparison; inputs adds the columns of Row.Inputs.
 func Fields(inputs bool) []answer.Field[Row] {
 	fields := slices.Concat(
 		facts.PointFields(func(r *Row) *facts.Point { return &r.Identity }, facts.Identity...),
@@ -25,7 +25,7 @@ func field(name string, t answer.Type, meaning string, of func(*Row) any) answer
 	return answer.Field[Row]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
 }
 
-// params are the parameters as a cell; NULL that which the row lacks.
+// params are the parameters as a cell. A parameter that the row lacks is NULL.
 func (r *Row) params() any {
 	cell := r.Identity.Value("params")
 	if r.Lacks == "" {
@@ -39,7 +39,7 @@ func (r *Row) params() any {
 	return all
 }
 
-// subjectFields say what is compared.
+// subjectFields are the columns that identify what is compared.
 func subjectFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
 		field("base_point_id", answer.TypeText, "id of the point on the base", func(r *Row) any { return answer.Text(r.BaseID) }),
@@ -77,7 +77,7 @@ func sideFields(name string, of func(*Row) *Measured) []answer.Field[Row] {
 	}
 }
 
-// estimateFields say how large the difference is.
+// estimateFields are the columns of the effect size.
 func estimateFields() []answer.Field[Row] {
 	column := func(name, meaning string, value func(*Estimates) float64) answer.Field[Row] {
 		return field(name, answer.TypeReal, meaning, func(r *Row) any {
@@ -98,7 +98,7 @@ func estimateFields() []answer.Field[Row] {
 	}
 }
 
-// verdictFields say what is made of it, and how.
+// verdictFields are the columns of the verdict and of how it was reached.
 func verdictFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
 		field("verdict", answer.TypeText, "regressed, improved, changed, unchanged or inconclusive; estimate: no verdict is possible; failed, fixed, unsupported, missing (not on the head) or added (not on the base)", func(r *Row) any { return string(r.Verdict) }),
@@ -114,7 +114,7 @@ func verdictFields() []answer.Field[Row] {
 	}
 }
 
-// relativeFields say the same relative to what all points share.
+// relativeFields are the columns relative to the common change of all points.
 func relativeFields() []answer.Field[Row] {
 	column := func(name string, t answer.Type, meaning string, value func(*Relative) any) answer.Field[Row] {
 		return field("relative_"+name, t, meaning, func(r *Row) any {
@@ -135,7 +135,7 @@ func relativeFields() []answer.Field[Row] {
 	}
 }
 
-// inputFields are what the numbers of a row are made of, as they are: nothing is rounded.
+// inputFields are the columns of Row.Inputs, without rounding.
 func inputFields() []answer.Field[Row] {
 	column := func(name string, t answer.Type, meaning string, value func(*Inputs) any) answer.Field[Row] {
 		return field(name, t, meaning, func(r *Row) any {

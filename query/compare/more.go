@@ -124,7 +124,7 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 			return err
 		}
 	}
-	if known < judge.LeastHistory {
+	if known < judge.MinHistory {
 		for _, p := range matched {
 			p.known = unknown
 		}

@@ -111,8 +111,8 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		}
 		levels[i], controls[i] = row, p.control
 	}
-	factors := judge.Common(levels, controls, judge.LeastCommon)
-	if all := judge.Common(levels, nil, judge.LeastCommon); sessionsTold(factors) < min(judge.LeastHistory, sessionsTold(all)) {
+	factors := judge.Common(levels, controls, judge.MinCommon)
+	if all := judge.Common(levels, nil, judge.MinCommon); sessionsTold(factors) < min(judge.MinHistory, sessionsTold(all)) {
 		factors, controls = all, nil // they are too new to know what is left of other sessions without them
 	}
 	r.head, r.past = factors[1], map[string]float64{}

@@ -116,7 +116,7 @@ func (p *pairing) measuredOf(g *sides.Group, scale schema.Scale) *Measured {
 		m.Runs = int64(n)
 	}
 	if len(g.Locations) > 0 {
-		m.Samples, m.SamplesMax = &g.Least, &g.Most
+		m.Samples, m.SamplesMax = &g.MinSamples, &g.MaxSamples
 		if g.Metric.Unit == p.kind().Unit {
 			m.Value = new(scale.InUnit(g.Level()))
 		}

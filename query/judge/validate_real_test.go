@@ -127,7 +127,7 @@ func neighboursOf(all []realSession, head int) (points []realPoint, absolute, re
 			levels[i] = append(levels[i], median(s[i].base))
 		}
 	}
-	factors := judge.Common(levels, nil, judge.LeastCommon)
+	factors := judge.Common(levels, nil, judge.MinCommon)
 	for i, p := range all[head] {
 		pair := func(factors []float64) judge.Pair {
 			less := func(values []float64, s int) (left []float64) {
@@ -173,7 +173,7 @@ func TestRealSessions(t *testing.T) {
 	}
 	table = append(table, peer.line("10 runs per side, each point by Mann-Whitney at 5 %"))
 	absolute, relative := &real{}, &real{}
-	for head := judge.LeastHistory; head < len(all); head++ {
+	for head := judge.MinHistory; head < len(all); head++ {
 		points, pairs, less := neighboursOf(all, head)
 		absolute.add(points, judge.Alone(pairs, judge.Rules{}).Outcomes)
 		relative.add(points, judge.Alone(less, judge.Rules{}).Outcomes)

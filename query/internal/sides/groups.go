@@ -18,7 +18,8 @@ import (
 type Group struct {
 	PointID, Machine string
 	Metric           *Kind     // of its ok runs
-	Least, Most      int64     // n_samples of the runs that have least and most
+	MinSamples       int64     // smallest n_samples of an ok run
+	MaxSamples       int64     // largest n_samples of an ok run
 	Locations        []float64 // of its ok runs, in the order in which they ran, or ascending where places are not known
 	Started          []int64   // when each ran, in Unix microseconds; nil where that was not asked for
 	Places           []Place   // where each ran; likewise
