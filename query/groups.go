@@ -208,7 +208,7 @@ func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection
 		return err
 	}
 	if g.found.Runs == 0 {
-		sel.Unsure = slices.DeleteFunc(sel.Unsure, func(u filter.Unsure) bool { return u.Word.Op == "" }) // keys are no words of the filter
+		sel.PossibleTypos = slices.DeleteFunc(sel.PossibleTypos, func(u filter.PossibleTypo) bool { return u.Word.Op == "" }) // keys are no words of the filter
 		if err := r.Nothing(ctx, sel); err != nil {
 			return err
 		}

@@ -255,7 +255,7 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 		p.relate(m.sidesApart())
 		p.plan(m.plans)
 	}
-	m.memory.settle(matched, len(m.plans) > 0)
+	m.memory.forgetTimes(matched, len(m.plans) > 0)
 	if err := m.processes(ctx, matched, metric); err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func sideFields(name string, of func(*Row) *Measured) []answer.Field[Row] {
 	location.Unit = schema.UnitOfRow
 	return []answer.Field[Row]{
 		column("_runs", answer.TypeInteger, "number of ok runs of the "+name+" that have the metric", func(m *Measured) any { return m.Runs }),
-		column("_samples_min", answer.TypeInteger, "smallest number of samples in such a run", func(m *Measured) any { return answer.Integer(m.Samples) }),
+		column("_samples_min", answer.TypeInteger, "smallest number of samples in such a run", func(m *Measured) any { return answer.Integer(m.SamplesMin) }),
 		column("_samples_max", answer.TypeInteger, "largest number of samples in such a run", func(m *Measured) any { return answer.Integer(m.SamplesMax) }),
 		column("_statuses", answer.TypeMap, "number of runs of the "+name+" per status", func(m *Measured) any { return answer.Map(m.Statuses) }),
 		location,

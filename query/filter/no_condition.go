@@ -14,7 +14,7 @@ import (
 type NoConditionError struct {
 	Word   string
 	Offset int
-	Hint   string // what was probably meant; empty where that is not known
+	Hint   string // what was probably meant; empty: unknown
 }
 
 func (e *NoConditionError) Error() string {
@@ -27,10 +27,10 @@ func (e *NoConditionError) Error() string {
 
 func (e *NoConditionError) Is(target error) bool { return target == fault.ErrInput }
 
-// Names tells whether the word is a key that there is, of which the value is missing.
+// Names reports whether the word is a known key whose value is missing.
 func (e *NoConditionError) Names() bool { return !FieldOf(e.Word).Bare }
 
-// example is the hint at how a condition looks.
+// example is a hint that shows how to write a condition.
 func (e *NoConditionError) example() string {
 	word := fault.Brief(e.Word)
 	f := FieldOf(e.Word)
@@ -46,7 +46,7 @@ func (e *NoConditionError) example() string {
 	case slices.Contains([]string{".yaml", ".yml", ".py", ".onnx"}, extension):
 		return "want KEY=VALUE; neurolens bench " + word + " measures it"
 	case slices.Contains([]string{".json", ".jsonl", ".csv", ".txt"}, extension):
-		return "want KEY=VALUE; neurolens ingest " + word + " stores what it says"
+		return "want KEY=VALUE; neurolens ingest " + word + " stores its results"
 	case strings.Contains(e.Word, "/") || e.Word == "runs_store":
 		return "want KEY=VALUE; --store " + word + " names a store"
 	case e.Word == "HEAD" || e.Word == "main" || e.Word == "master":

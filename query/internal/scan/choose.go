@@ -140,7 +140,7 @@ func AppendID(ids []schema.ULID, value any) ([]schema.ULID, error) {
 
 // Check refuses what is unsure and known to no run at all. In a store without runs nothing is known, so nothing is
 // refused.
-func (r *Reader) Check(ctx context.Context, doubts []filter.Unsure) error {
+func (r *Reader) Check(ctx context.Context, doubts []filter.PossibleTypo) error {
 	if len(doubts) == 0 || len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
 		return nil
 	}

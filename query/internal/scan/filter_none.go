@@ -17,7 +17,7 @@ import (
 // remarks that say which words match no run. It looks at all runs, which an answer that is not empty never does.
 func (r *Reader) Nothing(ctx context.Context, sel Selection) error {
 	if r.Conn.Remark == nil {
-		return r.Check(ctx, sel.Unsure)
+		return r.Check(ctx, sel.PossibleTypos)
 	}
 	reasons, err := r.Reasons(ctx, sel)
 	for _, text := range reasons {
@@ -28,7 +28,7 @@ func (r *Reader) Nothing(ctx context.Context, sel Selection) error {
 
 // Reasons are what Nothing remarks.
 func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, err error) {
-	if err := r.Check(ctx, sel.Unsure); err != nil {
+	if err := r.Check(ctx, sel.PossibleTypos); err != nil {
 		return nil, err
 	}
 	if len(sel.Words) == 0 || len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
@@ -47,7 +47,7 @@ func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, 
 		if row[1+i] == true {
 			continue
 		}
-		if each = false; !w.Wants {
+		if each = false; !w.Positive {
 			continue
 		}
 		text, err := r.whyNot(ctx, w)
@@ -70,7 +70,7 @@ func (r *Reader) remarkAbsent(ctx context.Context, cond filter.Condition) error 
 		return nil
 	}
 	for _, w := range cond.Words {
-		known, err := r.knowsKey(ctx, w, cond.Unsure)
+		known, err := r.knowsKey(ctx, w, cond.PossibleTypos)
 		if err == nil && known && r.Conn.Remark != nil {
 			err = r.remarkValues(ctx, w)
 		}
@@ -82,7 +82,7 @@ func (r *Reader) remarkAbsent(ctx context.Context, cond filter.Condition) error 
 }
 
 // knowsKey tells whether some run has the entry that a silent word names, and says so where none has.
-func (r *Reader) knowsKey(ctx context.Context, w filter.CompiledWord, doubts []filter.Unsure) (bool, error) {
+func (r *Reader) knowsKey(ctx context.Context, w filter.CompiledWord, doubts []filter.PossibleTypo) (bool, error) {
 	if w.Field.Entry == "" || !w.Silent {
 		return true, nil
 	}
@@ -92,7 +92,7 @@ func (r *Reader) knowsKey(ctx context.Context, w filter.CompiledWord, doubts []f
 	case err != nil || known:
 		return known, err
 	case w.Field.Bare:
-		return false, r.Check(ctx, slices.DeleteFunc(slices.Clone(doubts), func(d filter.Unsure) bool { return d.Word != w.Word || d.Unit != "" }))
+		return false, r.Check(ctx, slices.DeleteFunc(slices.Clone(doubts), func(d filter.PossibleTypo) bool { return d.Word != w.Word || d.Unit != "" }))
 	case r.Conn.Remark != nil:
 		text, err := r.whyNot(ctx, w)
 		if err != nil {
@@ -113,7 +113,7 @@ func (r *Reader) some(ctx context.Context, cond filter.Condition) (bool, error) 
 // those that are spelt like another one.
 func (r *Reader) remarkValues(ctx context.Context, w filter.CompiledWord) error {
 	const short = 8 // values, each of which is looked for in all runs
-	list := w.Wants && len(w.Values) > 1
+	list := w.Positive && len(w.Values) > 1
 	if w.Field.Metric != "" || strings.TrimPrefix(w.Op, "!") != "=" || !list && !w.Silent || len(w.Values) > short {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (r *Reader) absent(ctx context.Context, w filter.CompiledWord, v filter.Val
 	if known, err := r.some(ctx, one.Condition); err != nil || known {
 		return "", err
 	}
-	if !w.Wants && !filter.StandsForIDs(w.Key) {
+	if !w.Positive && !filter.StandsForIDs(w.Key) {
 		values, err := r.valuesOf(ctx, w.Field)
 		if err != nil || meant.Similar(v.Text, values) == "" {
 			return "", err

@@ -132,7 +132,7 @@ func (r *Reader) Find(ctx context.Context, sel Selection) (Chosen, error) {
 	case found.Total == 0:
 		err = r.Nothing(ctx, sel)
 	case slices.Contains(keyed, driver.Value(int64(0))):
-		err = r.Check(ctx, sel.Unsure)
+		err = r.Check(ctx, sel.PossibleTypos)
 	}
 	return found, err
 }
