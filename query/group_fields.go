@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Fields are the columns of the groups: the keys, then all others that have not the name of a key.
+// Fields are the columns of the groups: the keys, then all others, except columns with the name of a key.
 func (g *Grouping) Fields() []answer.Field[Group] {
 	fields := make([]answer.Field[Group], len(g.Keys))
 	for i, key := range g.Keys {
@@ -24,7 +24,7 @@ func (g *Grouping) Fields() []answer.Field[Group] {
 	return append(fields, slices.DeleteFunc(others, isKey)...)
 }
 
-// countFields say how many runs a group has and how they ended.
+// countFields are the numbers of runs of a group.
 func countFields() []answer.Field[Group] {
 	count := func(name, meaning string, of func(*Group) int) answer.Field[Group] {
 		return groupField(name, answer.TypeInteger, meaning, func(g *Group) any { return int64(of(g)) })
@@ -47,7 +47,7 @@ func statusCounts(statuses map[string]int) any {
 	return counts
 }
 
-// metricFields say what the numbers of a group are of.
+// metricFields describe the metric of a group.
 func metricFields() []answer.Field[Group] {
 	text := func(name, meaning string, of func(*Group) string) answer.Field[Group] {
 		return groupField(name, answer.TypeText, meaning, func(g *Group) any { return answer.Text(of(g)) })
@@ -60,7 +60,7 @@ func metricFields() []answer.Field[Group] {
 	}
 }
 
-// rangeFields are the numbers of all points.
+// rangeFields are the numbers over all points of a group.
 func rangeFields() []answer.Field[Group] {
 	return []answer.Field[Group]{
 		inUnit("median", "median of the points' medians", medianOf),
@@ -70,7 +70,7 @@ func rangeFields() []answer.Field[Group] {
 	}
 }
 
-// bestFields are those of the best point.
+// bestFields are the columns of the best point.
 func bestFields() []answer.Field[Group] {
 	field := func(name string, t answer.Type, meaning string, of func(*BestPoint) any) answer.Field[Group] {
 		return groupField(name, t, meaning, func(g *Group) any {
@@ -113,7 +113,7 @@ func inUnit(name, meaning string, of func(*Group) *float64) answer.Field[Group] 
 	return f
 }
 
-// ratio is a column of ratios, which are computed from measured numbers.
+// ratio is a column of computed ratios.
 func ratio(name, meaning string, of func(*Group) *float64) answer.Field[Group] {
 	f := groupField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.ComputedValue(of(g)) })
 	f.Unit = "ratio"

@@ -18,7 +18,7 @@ func SessionPointFields() []answer.Field[SessionPoint] {
 	return slices.Concat(ids, identity, pointCounts(), pointNumbers(), pointTroubles())
 }
 
-// pointCounts say how often a point was measured, and how its runs ended.
+// pointCounts are the numbers of runs and samples of a point.
 func pointCounts() []answer.Field[SessionPoint] {
 	return []answer.Field[SessionPoint]{
 		pointField("runs", answer.TypeInteger, "number of runs", func(p *SessionPoint) any { return int64(p.Runs) }),
@@ -29,7 +29,7 @@ func pointCounts() []answer.Field[SessionPoint] {
 	}
 }
 
-// pointNumbers are what was measured.
+// pointNumbers are the measurements of a point.
 func pointNumbers() []answer.Field[SessionPoint] {
 	number := func(name, meaning string, of func(*SessionPoint) *float64) answer.Field[SessionPoint] {
 		f := pointField(name, answer.TypeReal, meaning, func(p *SessionPoint) any { return answer.Statistic(of(p)) })
@@ -50,7 +50,7 @@ func pointNumbers() []answer.Field[SessionPoint] {
 	}
 }
 
-// pointTroubles say what the numbers are worth, and why there are none.
+// pointTroubles are the warnings and failures of a point.
 func pointTroubles() []answer.Field[SessionPoint] {
 	return []answer.Field[SessionPoint]{
 		pointField("warnings", answer.TypeList, "warnings of any of the runs", func(p *SessionPoint) any {
