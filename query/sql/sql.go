@@ -90,7 +90,7 @@ func lockIn(ctx context.Context, c *duck.Conn, s *scan.Sources, passed passed, o
 		return err
 	}
 	r := &scan.Reader{Conn: c, Src: s}
-	if err := r.Settle(ctx); err != nil {
+	if err := r.Deduplicate(ctx); err != nil {
 		return err
 	}
 	if err := r.ChangeAll(ctx); err != nil {

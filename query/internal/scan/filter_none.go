@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Nothing is for a selection without runs: an error where the filter has what no run has and is a slip of the pen, else
-// remarks that say which words match no run. It looks at all runs, which an answer that is not empty never does.
+// Nothing explains why a selection is empty: with an error if the filter probably has a typo, otherwise with remarks on the conditions
+// that match no run. It reads all runs, so it is only called for empty selections.
 func (r *Reader) Nothing(ctx context.Context, sel Selection) error {
 	if r.Conn.Remark == nil {
 		return r.Check(ctx, sel.PossibleTypos)
@@ -26,7 +26,7 @@ func (r *Reader) Nothing(ctx context.Context, sel Selection) error {
 	return err
 }
 
-// Reasons are what Nothing remarks.
+// Reasons are the remarks of Nothing.
 func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, err error) {
 	if err := r.Check(ctx, sel.PossibleTypos); err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, 
 	return reasons, nil
 }
 
-// remarkAbsent remarks what words name that no run has, where the answer hides it: one value of a short list, and all that a word
-// leaves out, asks for beside others or asks runs to be without. A parameter that no run has is an error there too. Of words that leave
-// the answer empty, Nothing speaks.
+// remarkAbsent remarks on values that no run has in conditions that do not make the answer empty: one value of a short list, and
+// everything in a condition that excludes values, is one of several alternatives, or asks for NULL. A parameter that no run has is an
+// error here too. Conditions that make the answer empty are handled by Nothing.
 func (r *Reader) remarkAbsent(ctx context.Context, cond filter.Condition) error {
 	if len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (r *Reader) remarkAbsent(ctx context.Context, cond filter.Condition) error 
 	return nil
 }
 
-// knowsKey tells whether some run has the entry that a silent word names, and says so where none has.
+// knowsKey reports whether some run has the map entry of a silent condition, and remarks if none has.
 func (r *Reader) knowsKey(ctx context.Context, w filter.CompiledWord, doubts []filter.PossibleTypo) (bool, error) {
 	if w.Field.Entry == "" || !w.Silent {
 		return true, nil
@@ -103,16 +103,16 @@ func (r *Reader) knowsKey(ctx context.Context, w filter.CompiledWord, doubts []f
 	return false, nil
 }
 
-// some tells whether some run meets a condition. It reads no further than up to that.
+// some reports whether some run meets a condition. It stops at the first one.
 func (r *Reader) some(ctx context.Context, cond filter.Condition) (bool, error) {
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT true FROM " + r.Src.Scan(cond.Columns, cond.SQL) + " LIMIT 1", Args: cond.Args})
 	return len(row) > 0, err
 }
 
-// remarkValues remarks values of a word that no run has. Of those that are left out, which may be on purpose, it remarks ids, and
-// those that are spelt like another one.
+// remarkValues remarks on values that no run has. Excluding an absent value may be intended, so for excluded values it only remarks on
+// ids, and on values that are spelt like an existing one.
 func (r *Reader) remarkValues(ctx context.Context, w filter.CompiledWord) error {
-	const short = 8 // values, each of which is looked for in all runs
+	const short = 8 // maximum number of values: each is searched in all runs
 	list := w.Positive && len(w.Values) > 1
 	if w.Field.Metric != "" || strings.TrimPrefix(w.Op, "!") != "=" || !list && !w.Silent || len(w.Values) > short {
 		return nil
@@ -135,7 +135,7 @@ func (r *Reader) remarkValues(ctx context.Context, w filter.CompiledWord) error 
 	return nil
 }
 
-// absent says that no run has one of a word's values; it is empty where a run has it, and where that needs no word.
+// absent is the remark that no run has a value; empty: a run has it, or no remark is needed.
 func (r *Reader) absent(ctx context.Context, w filter.CompiledWord, v filter.Value) (string, error) {
 	if v.Null() {
 		return "", nil
@@ -156,7 +156,7 @@ func (r *Reader) absent(ctx context.Context, w filter.CompiledWord, v filter.Val
 	return r.whyNot(ctx, one.Words[0])
 }
 
-// valuesOf are the texts that runs have of a field.
+// valuesOf are the different texts of a field in all runs.
 func (r *Reader) valuesOf(ctx context.Context, f filter.Field) ([]string, error) {
 	if f.Kind() != schema.KindString {
 		return nil, nil
@@ -168,7 +168,7 @@ func (r *Reader) valuesOf(ctx context.Context, f filter.Field) ([]string, error)
 	return r.Texts(ctx, x, f.Column.Name)
 }
 
-// whyNot says why a word matches no run, with the key or value that was probably meant.
+// whyNot explains why a condition matches no run, with the key or value that was probably meant.
 func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, error) {
 	key, shown := w.Key, fault.Brief(w.Text)
 	switch {
@@ -217,7 +217,7 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	return text + meant.Value(w.Values[0].Text, values), nil
 }
 
-// inOtherUnit adds to what is said of a number of a metric in which unit runs have that, where it is none of its own.
+// inOtherUnit adds the units in which runs have the metric, if the condition uses another one.
 func (r *Reader) inOtherUnit(ctx context.Context, w filter.CompiledWord, text string) (string, error) {
 	of := duck.Statement{SQL: "SELECT DISTINCT unit FROM " + r.Src.Scan([]*schema.Column{schema.RunColumn("unit")}, "unit IS NOT NULL") + " ORDER BY unit"}
 	if w.Field.Metric != "" {
@@ -238,7 +238,7 @@ func (r *Reader) inOtherUnit(ctx context.Context, w filter.CompiledWord, text st
 	return fmt.Sprintf("%s; runs have it in %s, but %s is in %s", text, strings.Join(units, ", "), fault.Brief(w.Values[0].Text), own), nil
 }
 
-// noCommit says that no run has a commit, with those that runs have where they are few.
+// noCommit explains that no run has a commit, and lists the commits of the runs if there are few.
 func (r *Reader) noCommit(ctx context.Context, shown string) (string, error) {
 	commits, err := r.Texts(ctx, "git_commit", "git_commit")
 	if err != nil {
@@ -254,7 +254,7 @@ func (r *Reader) noCommit(ctx context.Context, shown string) (string, error) {
 	return shown + ": no run has a commit that begins with this" + meant.Few(commits), nil
 }
 
-// countsFromLast tells whether a session is named by how many came after it.
+// countsFromLast reports whether a value is last or last~N.
 func countsFromLast(values []filter.Value) bool {
 	return slices.ContainsFunc(values, func(v filter.Value) bool { _, ok := filter.LastButN(v.Text); return ok })
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// metricTable makes the table of what runs have of a metric, which has a name that the metric and the value alone decide. A metric
-// that no run has is an ErrInput.
+// metricTable makes the table of the values of a metric: see filter.Lookups. Its name only depends on the metric and the SQL of the
+// value. A metric that no run has is an ErrInput.
 func (r *Reader) metricTable(ctx context.Context, metric, value string) (string, error) {
 	if err := r.CheckSamples(ctx); err != nil {
 		return "", err
@@ -37,7 +37,7 @@ func (r *Reader) metricTable(ctx context.Context, metric, value string) (string,
 	return name, nil
 }
 
-// noMetricOf is NoMetric for a key of a filter, which may be that of a parameter.
+// noMetricOf is NoMetric for a key of a filter, which may be the name of a parameter.
 func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 	names, err := r.Texts(ctx, "unnest(map_keys(params))", "params")
 	if err != nil {
@@ -52,8 +52,8 @@ func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 	return r.NoMetric(ctx, "filter", key)
 }
 
-// NoMetric is the ErrInput of a metric that no run has of those that were asked about, with the nearest one of the stores, else those that
-// there are.
+// NoMetric is the ErrInput for a metric that no run has. It suggests a metric with a similar name, or lists the metrics of the stores if
+// there are few. asked is the command or option that the error names.
 func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	names, err := r.Metrics(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	return fault.Input("%s: no run has the metric %q%s", asked, fault.Brief(metric), hint)
 }
 
-// Metrics are the metrics that runs have, in ascending order.
+// Metrics are the metrics of all runs, ascending.
 func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
 	t, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric FROM " + r.Src.Nested(schema.Samples, "") + " ORDER BY metric"})
 	if err != nil {
