@@ -35,7 +35,7 @@ func TestVerdictsPage(t *testing.T) {
 		"Verdicts of compare": slices.Concat(judged["Verdict"], constants(t, "compare")["judge.Verdict"]),
 		"Reasons of compare":  slices.Concat(judged["Reason"], constants(t, "compare")["judge.Reason"]),
 		"Flags of compare":    constants(t, "compare")["flag"],
-		"Verdicts of history": append(constants(t, "history")["judge.Verdict"], "regressed", "improved", "changed"),
+		"Verdicts of history": append(constants(t, "history")["judge.Verdict"], "regressed", "improved", "changed", "inconclusive"),
 		"Verdicts of explain": judged["ContrastVerdict"],
 		"Statuses":            texts(schema.Statuses),
 	} {
