@@ -112,7 +112,7 @@ func (s *sealedLeft) Next() (live *table.Live, err error) {
 		loss := s.runs.Loss
 		damages := s.runs.Damages()
 		if len(damages) == 0 && loss != (runfile.Loss{}) {
-			damages = []error{runfile.Damagedf(s.input.Name(schema.Runs), "its rows are not those that its name and its digests say")}
+			damages = []error{runfile.Damagedf(s.input.Name(schema.Runs), "its rows do not match its name or their digests")}
 		}
 		if len(damages) > 0 && s.input.Sealed.ID == (schema.ULID{}) { // what was just written
 			return nil, damages[0]

@@ -59,7 +59,7 @@ func (h *healing) all(listing *schema.Listing) error {
 	}
 	if damaged != nil {
 		// Not wrapped: it is no damage of the other store.
-		h.refuse(h.file.Path(schema.RunsDir), fmt.Errorf("the store that is merged into is damaged: %s; store repair first", runfile.ProblemText(damaged)))
+		h.refuse(h.file.Path(schema.RunsDir), fmt.Errorf("the target store is damaged: %s; run store repair on it first", runfile.ProblemText(damaged)))
 		return nil
 	}
 	if len(h.wanted) > 0 {

@@ -48,7 +48,7 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(LeftOut)) (
 		return fail(Merged{}, err)
 	}
 	if here, err := disk.NewOS(s.dir); err != nil || within(string(source.Dir), string(here.Dir)) || within(string(here.Dir), string(source.Dir)) {
-		return fail(Merged{}, errors.Join(err, errors.New("one of them is inside the other")))
+		return fail(Merged{}, errors.Join(err, errors.New("one store is inside the other")))
 	}
 	unlock, err := s.files.Lock(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (m *merging) merge(ctx context.Context) error {
 func (m *merging) all(ctx context.Context) error {
 	listing, err := m.list(m.from)
 	if errors.Is(err, schema.ErrDamaged) {
-		return fmt.Errorf("%w; store repair makes a store of it that can be read", err)
+		return fmt.Errorf("%w; run store repair on it first", err)
 	}
 	if err != nil {
 		return err

@@ -132,7 +132,7 @@ func (m *merging) read(s *source) error {
 		}
 	}
 	if len(s.runs) != s.file.Rows || len(s.says) != s.file.Rows {
-		return runfile.Damagedf(name, "it holds %d runs, and its name says otherwise", len(s.says))
+		return runfile.Damagedf(name, "it contains %d runs, but its name says otherwise", len(s.says))
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (m *merging) isNew(name string, r met, known map[schema.ULID]string) bool {
 		m.done.Skipped++
 		m.done.Differing++
 	default:
-		m.refuse(name, fmt.Errorf("run %s is there with another digest, %s", r.run, has))
+		m.refuse(name, fmt.Errorf("run %s is already stored with a different digest, %s", r.run, has))
 	}
 	return false
 }

@@ -24,7 +24,7 @@ const QuarantineDir = layout.QuarantineDir
 func (s *Store) RestoreQuarantine(ctx context.Context, refused func(LeftOut)) (Merged, error) {
 	unlock, err := s.files.Lock(ctx)
 	if err != nil {
-		return Merged{}, fmt.Errorf("restoring what store %s set aside: %w", s.dir, err)
+		return Merged{}, fmt.Errorf("restoring the quarantine of store %s: %w", s.dir, err)
 	}
 	defer unlock()
 	m := &merging{from: asideFiles{s.files}, into: s.files, version: s.sealer.Version, refused: refused, list: listAside}
@@ -32,7 +32,7 @@ func (s *Store) RestoreQuarantine(ctx context.Context, refused func(LeftOut)) (M
 		err = m.refuseDamaged()
 	}
 	if err != nil {
-		return m.done, fmt.Errorf("restoring what store %s set aside: %w", s.dir, err)
+		return m.done, fmt.Errorf("restoring the quarantine of store %s: %w", s.dir, err)
 	}
 	return m.done, nil
 }
@@ -80,7 +80,7 @@ func (a asideFiles) Stat(name string) (fs.FileInfo, error) {
 func listAside(from fs.FS) (*schema.Listing, error) {
 	all, ok := from.(asideFiles)
 	if !ok {
-		return nil, fmt.Errorf("listing what was set aside: %w", errors.ErrUnsupported)
+		return nil, fmt.Errorf("listing the quarantine: %w", errors.ErrUnsupported)
 	}
 	aside, err := fs.Sub(all.store, layout.QuarantineDir)
 	if err != nil {

@@ -24,7 +24,7 @@ type segment struct {
 }
 
 // errGone says that a segment was taken away, as sealing does; the next one has to be used.
-var errGone = errors.New("the segment is not there any more")
+var errGone = errors.New("the segment was moved or removed")
 
 // newSegment makes an empty segment whose name is durable. hostID is that of this machine, where it is known.
 func newSegment(f disk.Files, hostID string, now time.Time) (*segment, error) {
@@ -114,7 +114,7 @@ func (s *segment) replace(temp, name string, content []byte) error {
 		return err
 	}
 	if !bytes.Equal(there, content) {
-		return fmt.Errorf("%s holds another run with this id", name)
+		return fmt.Errorf("%s contains a different run with this id", name)
 	}
 	return s.files.Rename(temp, name)
 }

@@ -60,7 +60,7 @@ func initStore(files disk.Files) error {
 	}
 	for _, e := range entries {
 		if e.Name() != schema.TmpDir && e.Name() != schema.IgnoreFile { // left by an Init that was cut short
-			return fmt.Errorf("the directory is not empty (it has %s) and is no store", e.Name())
+			return fmt.Errorf("the directory is not empty (it has %s) and is not a store", e.Name())
 		}
 	}
 	header, err := layout.NewHeader()

@@ -165,7 +165,7 @@ func notPlain(name string, mode fs.FileMode, dir bool) error {
 	if dir {
 		wanted = "a directory"
 	}
-	return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: it is %s, and a store has %s there", ErrDamaged, kindOf(mode), wanted)}
+	return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: it is %s, but must be %s", ErrDamaged, kindOf(mode), wanted)}
 }
 
 // kindOf says what something is in a file system.
@@ -219,7 +219,7 @@ func readAtMost(store fs.FS, name string, most int64) ([]byte, error) {
 }
 
 func tooLong(name string, most int64) error {
-	return &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("%w: it is longer than %d bytes", ErrDamaged, most)}
+	return &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("%w: it is larger than %d bytes", ErrDamaged, most)}
 }
 
 // ReadPackedEvents hands over the lines of packed events, one after the other; a line is only valid during the call. The

@@ -47,13 +47,13 @@ func (e *Event) Validate() error {
 		return fmt.Errorf("kind %q: want one of %v", e.Kind, eventKinds)
 	}
 	if e.At.IsZero() {
-		return errors.New("an event has a time")
+		return errors.New("the time is missing")
 	}
 	if len(e.Runs) == 0 && e.Kind != EventBless && e.Kind != EventPrune {
-		return fmt.Errorf("%s of no run", e.Kind)
+		return fmt.Errorf("%s needs at least one run", e.Kind)
 	}
 	if e.Kind == EventPrune && (len(e.Runs) > 0 || !areHashes(e.Value)) {
-		return errors.New("a prune has hashes of artifacts, and no runs")
+		return errors.New("a prune needs hashes of artifacts, and no runs")
 	}
 	for _, id := range e.Runs {
 		if _, err := ParseULID(id); err != nil {
@@ -62,7 +62,7 @@ func (e *Event) Validate() error {
 	}
 	keyed := e.Kind == EventTag || e.Kind == EventUntag || e.Kind == EventBless || e.Kind == EventLost || e.Kind == EventFound
 	if keyed != (e.Key != "") {
-		return fmt.Errorf("key %q of a %s", e.Key, e.Kind)
+		return fmt.Errorf("key %q does not fit %s", e.Key, e.Kind)
 	}
 	if (e.Kind == EventNote) && e.Value == "" {
 		return errors.New("the note is empty")
@@ -82,7 +82,7 @@ func (e Event) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("encoding event %s: %w", e.EventID, err)
 	}
 	if len(b) > maxNames {
-		return nil, fmt.Errorf("event %s: %d runs are too many for one, it may have %d bytes", e.EventID, len(e.Runs), maxNames)
+		return nil, fmt.Errorf("event %s: %d runs do not fit into one event, which may have %d bytes", e.EventID, len(e.Runs), maxNames)
 	}
 	return b, nil
 }
@@ -113,7 +113,7 @@ func ReadEvent(store fs.FS, id ULID) (Event, error) {
 	}
 	e, err := DecodeEvent(content)
 	if err == nil && e.EventID != id.String() {
-		err = fmt.Errorf("%w: it is event %s", ErrDamaged, e.EventID)
+		err = fmt.Errorf("%w: its content is event %s", ErrDamaged, e.EventID)
 	}
 	return e, err
 }

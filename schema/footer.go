@@ -80,7 +80,7 @@ func footerFormat(end []byte) string {
 // wraps ErrFormat.
 func CheckFormat(format string) error {
 	if format != "" && format != strconv.Itoa(Format) {
-		return fmt.Errorf("%w: it is of format %q, and this version knows format %d", ErrFormat, format, Format)
+		return fmt.Errorf("%w: it has format %q, and this version reads format %d", ErrFormat, format, Format)
 	}
 	return nil
 }
@@ -92,14 +92,14 @@ func (f *Footer) Check(columns []*Column, rows int64) error {
 		return err
 	}
 	if f.Rows != rows || f.Groups != f.Rows {
-		return fmt.Errorf("%w: it has %d rows, %d of them in its row groups, and its name says %d", ErrDamaged, f.Rows, f.Groups, rows)
+		return fmt.Errorf("%w: it has %d rows, its row groups %d, but its name says %d", ErrDamaged, f.Rows, f.Groups, rows)
 	}
 	if f.types[columns[0].ID] == 0 {
 		return fmt.Errorf("%w: it has no column with the field id of %s", ErrDamaged, columns[0].Name)
 	}
 	for _, c := range columns {
 		if got := f.types[c.ID]; got != 0 && !c.readableAs(got) {
-			return fmt.Errorf("%w: its column %s is not %s", ErrDamaged, c.Name, c.SQLType())
+			return fmt.Errorf("%w: its column %s is not of type %s", ErrDamaged, c.Name, c.SQLType())
 		}
 	}
 	return nil

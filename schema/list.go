@@ -40,7 +40,7 @@ type Scope struct {
 const attempts = 100
 
 // errMoved says that something went from one directory to another while it was listed.
-var errMoved = errors.New("sealing goes on")
+var errMoved = errors.New("the store kept changing")
 
 // List reads the header of a store and names its files. What others do meanwhile neither hides a run from it nor shows
 // one twice. A name that means nothing here (owners, temporary files, what a file manager left) is passed over. The
@@ -55,7 +55,7 @@ func List(store fs.FS, scope Scope) (*Listing, error) {
 			return l, err
 		}
 	}
-	return nil, fmt.Errorf("listing: %w, and %d times something was moved while it was looked at", errMoved, attempts)
+	return nil, fmt.Errorf("listing: %w during %d attempts; try again", errMoved, attempts)
 }
 
 // look lists once. A run goes from live/ through claims/ to runs/, and the directories are listed in this order, so
@@ -261,7 +261,7 @@ func distinct(files []LiveFile) ([]LiveFile, error) {
 	slices.SortStableFunc(files, func(a, b LiveFile) int { return slices.Compare(b.Run[:], a.Run[:]) })
 	for i := 1; i < len(files); i++ {
 		if a, b := files[i-1], files[i]; a.Run == b.Run && a.Claim == nil && b.Claim == nil && a.Segment != b.Segment {
-			return nil, fmt.Errorf("%w: run %s stands in two segments", ErrDamaged, a.Run)
+			return nil, fmt.Errorf("%w: run %s is in two segments", ErrDamaged, a.Run)
 		}
 	}
 	return slices.CompactFunc(files, func(a, b LiveFile) bool { return a.Run == b.Run }), nil
@@ -385,7 +385,7 @@ func folder(store fs.FS, dir string) ([]SealedFile, error) {
 	found, err := plainFiles(store, dir, func(name string) (SealedFile, error) {
 		f, err := ParseSealedFile(name)
 		if at := f.ID.millis(); err == nil && (at < from || at >= to) {
-			err = errors.New("it is of another month")
+			err = errors.New("it belongs into the folder of another month")
 		}
 		return f, err
 	})

@@ -165,7 +165,7 @@ func parseTime(text string) (int64, error) {
 	for i := range len(text) {
 		digit := crockfordDigits[text[i]]
 		if digit == noDigit || i == 0 && digit > 7 {
-			return 0, fmt.Errorf("%q is no time of a ULID", text)
+			return 0, fmt.Errorf("%q is not the time of a ULID", text)
 		}
 		ms = ms<<5 | int64(digit)
 	}

@@ -69,14 +69,14 @@ func PackCovers(store fs.FS, pack SealedFile) ([]ULID, error) {
 func readFooter(file io.ReaderAt, size int64) ([]byte, error) {
 	tail := make([]byte, parquetTailLen)
 	if size < int64(len(tail)) {
-		return nil, fmt.Errorf("%w: %d bytes are no Parquet file", ErrDamaged, size)
+		return nil, fmt.Errorf("%w: %d bytes are too few for a Parquet file", ErrDamaged, size)
 	}
 	if err := readAt(file, tail, size-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))
 	if string(tail[4:]) != parquetMagic || length > min(size-int64(len(tail)), maxFooter) {
-		return nil, fmt.Errorf("%w: it does not end as a Parquet file", ErrDamaged)
+		return nil, fmt.Errorf("%w: it does not end like a Parquet file", ErrDamaged)
 	}
 	footer := make([]byte, length)
 	return footer, readAt(file, footer, size-int64(len(tail))-length)

@@ -23,7 +23,7 @@ func SignJSON(v any) ([]byte, error) {
 		return nil, err
 	}
 	if len(text) < 3 || text[0] != '{' {
-		return nil, fmt.Errorf("%.30q is no object with members", text)
+		return nil, fmt.Errorf("%.30q is not a JSON object with members", text)
 	}
 	sum := sha256.Sum256(text)
 	text = append(text[:len(text)-1], signedBefore+hex.EncodeToString(sum[:])+signedAfter+"\n"...)
@@ -36,12 +36,12 @@ func ReadSignedJSON(line []byte, v any) error {
 	text, ended := bytes.CutSuffix(line, []byte("\n"))
 	at := len(text) - signedLength
 	if !ended || at < 2 || !bytes.HasPrefix(text[at:], []byte(signedBefore)) || !bytes.HasSuffix(text, []byte(signedAfter)) {
-		return fmt.Errorf("%w: it does not end with its own hash", ErrDamaged)
+		return fmt.Errorf("%w: it does not end with its SHA-256", ErrDamaged)
 	}
 	said := string(text[at+len(signedBefore):][:2*sha256.Size])
 	object := append(bytes.Clone(text[:at]), '}')
 	if sum := sha256.Sum256(object); hex.EncodeToString(sum[:]) != said {
-		return fmt.Errorf("%w: it does not match its own hash", ErrDamaged)
+		return fmt.Errorf("%w: its content does not match its SHA-256", ErrDamaged)
 	}
 	if err := json.Unmarshal(object, v); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)

@@ -13,7 +13,7 @@ const Format = 1
 
 // What can be wrong with a store. Errors about a store wrap one of these.
 var (
-	ErrNoStore = errors.New("there is none here; bench or store init creates one")
+	ErrNoStore = errors.New("no store found; bench or store init creates one, --store DIR names another")
 	ErrFormat  = errors.New("unknown store format")
 	ErrDamaged = errors.New("the store is damaged")
 )
@@ -43,7 +43,7 @@ func DecodeHeader(b []byte) (Header, error) {
 		return Header{}, fmt.Errorf("%w: %s is not a store header", ErrDamaged, HeaderFile)
 	}
 	if *version.Format != Format {
-		return Header{}, fmt.Errorf("%w: %s says format %d, this version knows format %d", ErrFormat, HeaderFile, *version.Format, Format)
+		return Header{}, fmt.Errorf("%w: %s has format %d, and this version reads format %d", ErrFormat, HeaderFile, *version.Format, Format)
 	}
 	var h Header
 	if err := ReadSignedJSON(b, &h); err != nil {

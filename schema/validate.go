@@ -40,7 +40,7 @@ func validateID(r *Run) error {
 		return fmt.Errorf("run_id: %w", err)
 	}
 	if want := ULIDFrom(r.StartedAt, [10]byte{}).Time(); !id.Time().Equal(want) {
-		return fmt.Errorf("run_id has the time %s, started_at is %s", id.Time(), r.StartedAt)
+		return fmt.Errorf("run_id has the time %s, but started_at is %s", id.Time(), r.StartedAt)
 	}
 	for _, session := range []string{r.SessionID, r.Resumes} {
 		if session == "" {
@@ -51,7 +51,7 @@ func validateID(r *Run) error {
 		}
 	}
 	if want := PointID(r); r.PointID != want {
-		return fmt.Errorf("point_id is %q, its fields give %s", r.PointID, want)
+		return fmt.Errorf("point_id is %q, but its fields give %s", r.PointID, want)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func validateMetrics(r *Run) error {
 	for i := range r.Metrics {
 		m := &r.Metrics[i]
 		if seen[m.Name] {
-			return fmt.Errorf("metric %q stands twice", m.Name)
+			return fmt.Errorf("metric %q appears twice", m.Name)
 		}
 		seen[m.Name] = true
 		if err := m.Validate(); err != nil {
@@ -104,7 +104,7 @@ var metricName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:/-]*$`)
 // Validate tells what is wrong with a metric by itself: its name, its words, samples that do not fit together.
 func (m *Metric) Validate() error {
 	if !metricName.MatchString(m.Name) {
-		return fmt.Errorf("a name begins with a letter and has letters, digits and _ . : / - only")
+		return fmt.Errorf("a name must begin with a letter and may contain letters, digits and _ . : / -")
 	}
 	for _, err := range []error{
 		oneOf("better", m.Better, []Better{BetterLower, BetterHigher}, true),
@@ -117,15 +117,15 @@ func (m *Metric) Validate() error {
 	n := max(len(m.Ticks), len(m.Reals))
 	switch {
 	case m.Ticks != nil && m.Reals != nil:
-		return fmt.Errorf("both ticks and reals")
+		return fmt.Errorf("it has both ticks and reals")
 	case (m.Ticks != nil || m.WarmupTicks != nil) && !(m.Tick > 0):
-		return fmt.Errorf("ticks of size %v", m.Tick)
+		return fmt.Errorf("tick is %v, want a positive number", m.Tick)
 	case m.AtNS != nil && len(m.AtNS) != n:
-		return fmt.Errorf("%d times for %d samples", len(m.AtNS), n)
+		return fmt.Errorf("at_ns has %d times for %d samples", len(m.AtNS), n)
 	case len(m.IterationsPerSample) > 1 && len(m.IterationsPerSample) != n:
-		return fmt.Errorf("%d iteration counts for %d samples", len(m.IterationsPerSample), n)
+		return fmt.Errorf("iterations_per_sample has %d numbers for %d samples", len(m.IterationsPerSample), n)
 	case m.Ticks == nil && m.Reals == nil && m.Summary == (Summary{}):
-		return fmt.Errorf("neither samples nor a summary")
+		return fmt.Errorf("it has neither samples nor a summary")
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func validateOps(r *Run) error {
 	seen := map[int64]bool{}
 	for _, o := range r.Ops {
 		if seen[o.Index] {
-			return fmt.Errorf("op %d stands twice", o.Index)
+			return fmt.Errorf("op %d appears twice", o.Index)
 		}
 		seen[o.Index] = true
 	}

@@ -38,17 +38,17 @@ const (
 func (f Finding) Remedy() string {
 	switch {
 	case f.remedy == remedyAside:
-		return "store repair sets it aside"
+		return "store repair sets it aside in quarantine/"
 	case f.remedy == remedyHeader:
-		return "store repair makes it whole"
+		return "store repair restores it"
 	case f.remedy == remedySealed:
-		return "store repair sets it aside and keeps what is left of it"
+		return "store repair sets it aside in quarantine/ and keeps its intact rows"
 	case f.remedy == remedyFound:
-		return "store repair says so in an event"
+		return "store repair records it in an event"
 	case f.remedy == remedyRestore:
 		return "store repair puts it back"
 	case f.Severity == SeverityDamage:
-		return "store repair leaves it as it is"
+		return "store repair leaves it unchanged"
 	}
 	return ""
 }

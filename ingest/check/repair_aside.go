@@ -60,7 +60,7 @@ func (r *repairer) asideName(name string) (string, error) {
 }
 
 // acrossText says why a file stays.
-const acrossText = "; it is on another file system than quarantine/, and has to be moved by hand"
+const acrossText = "; move it by hand, because quarantine/ is on another file system"
 
 // leave says that nothing is done about a file.
 func (r *repairer) leave(name, reason string) {

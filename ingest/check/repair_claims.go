@@ -34,7 +34,7 @@ func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
 			return c, err
 		}
 	}
-	r.did(Repair{Action: ActionReplan, Path: c.Path(), Reason: "its plan cannot be carried out"})
+	r.did(Repair{Action: ActionReplan, Path: c.Path(), Reason: "its plan is damaged or names missing runs"})
 	if r.dryRun {
 		return c, nil
 	}
@@ -45,7 +45,7 @@ func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
 	if err != nil || r.moved[name] {
 		return next, err
 	}
-	return next, r.aside(path.Join(next.Path(), schema.PlanFile), "it names runs that are not there")
+	return next, r.aside(path.Join(next.Path(), schema.PlanFile), "it names missing runs")
 }
 
 // complete tells whether all runs that a plan seals are in the claim.
@@ -80,7 +80,7 @@ func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 	if r.dryRun {
 		for _, c := range open {
 			if abandoned, err := r.sealer.Abandoned(c.Path()); err == nil && abandoned {
-				r.did(Repair{Action: ActionFinish, Path: c.Path(), Reason: "nobody works at it any more"})
+				r.did(Repair{Action: ActionFinish, Path: c.Path(), Reason: "no process is working on it any more"})
 			}
 		}
 		return nil
@@ -97,7 +97,7 @@ func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 				continue
 			}
 		}
-		r.did(Repair{Action: ActionFinish, Path: c.Path(), Reason: "its runs are sealed"})
+		r.did(Repair{Action: ActionFinish, Path: c.Path(), Reason: "its runs are sealed now"})
 	}
 	return ctx.Err()
 }

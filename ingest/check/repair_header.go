@@ -23,7 +23,7 @@ func headerError(f fs.FS) error {
 	case unread != nil:
 		return unread
 	case restored != nil:
-		return fmt.Errorf("%w: it does not match its own hash", schema.ErrDamaged)
+		return fmt.Errorf("%w: its content does not match its SHA-256", schema.ErrDamaged)
 	}
 	return err
 }
@@ -62,16 +62,16 @@ func (r *repairer) header(f Finding, newer int) error {
 	if err != nil {
 		return err
 	}
-	done := "one byte of it had changed, as its hash tells"
+	done := "one byte is restored, so that its SHA-256 matches again"
 	if content == nil {
 		if newer > 0 {
-			r.leave(f.Path, f.Problem+", and the store has files of a later version")
+			r.leave(f.Path, f.Problem+"; it is not replaced, because the store has files of a later format")
 			return nil
 		}
 		if content, err = layout.NewHeader(); err != nil {
 			return err
 		}
-		done = "it is made anew, and has another store_id"
+		done = "a new header replaces it, with a new store_id"
 	}
 	if !r.dryRun {
 		if err := r.exchangeHeader(content); err != nil {

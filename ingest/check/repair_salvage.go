@@ -84,7 +84,7 @@ func (s *salvaging) sayLost() error {
 		})
 		reason := fmt.Sprintf("%s was damaged", s.file.Path(schema.TableZones[t]))
 		if s.from.Lacks(t) {
-			reason = fmt.Sprintf("%s was not there", s.file.Path(schema.TableZones[t]))
+			reason = fmt.Sprintf("%s was missing", s.file.Path(schema.TableZones[t]))
 		}
 		if err := eventlog.Say(s.files, schema.EventLost, t, runs, reason); err != nil {
 			return err
@@ -174,7 +174,7 @@ func (s *salvaging) dropPacks() error {
 		if err != nil || !slices.Contains(covers, s.file.ID) {
 			continue
 		}
-		if err := s.aside(pack.Path(schema.PacksDir), "it repeats rows of "+s.file.Path(schema.RunsDir)); err != nil {
+		if err := s.aside(pack.Path(schema.PacksDir), "it repeats lost rows of "+s.file.Path(schema.RunsDir)); err != nil {
 			return err
 		}
 	}
@@ -183,13 +183,13 @@ func (s *salvaging) dropPacks() error {
 
 // keptText says what is left of the sealed file.
 func (s *salvaging) keptText() string {
-	parts := []string{fmt.Sprintf("%d of %s stay", s.from.Kept, counted(s.file.Rows, "run"))}
+	parts := []string{fmt.Sprintf("%d of %s are kept", s.from.Kept, counted(s.file.Rows, "run"))}
 	for _, l := range []struct {
 		runs int
 		what string
 	}{{s.from.Loss.Samples, "samples"}, {s.from.Loss.Ops, "ops"}} {
 		if l.runs > 0 {
-			parts = append(parts, fmt.Sprintf("%d of them have lost %s", l.runs, l.what))
+			parts = append(parts, fmt.Sprintf("%d of them without their %s", l.runs, l.what))
 		}
 	}
 	return strings.Join(parts, ", ")

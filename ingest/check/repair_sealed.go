@@ -44,9 +44,9 @@ func (r *repairer) superseded(file schema.SealedFile) (bool, error) {
 			if whole, err := runfile.Salvage(runfile.InputOf(r.files, file), runfile.ReadLost(r.files), func(runfile.Salvaged) error { return nil }); err != nil {
 				return true, err
 			} else if whole.Loss == (Loss{}) && len(whole.Damages()) == 0 { // somebody brought it back
-				return true, r.asideSet(f, Finding{Path: f.Path(schema.RunsDir), Problem: file.Path(schema.RunsDir) + " is whole again"}, Loss{})
+				return true, r.asideSet(f, Finding{Path: f.Path(schema.RunsDir), Problem: file.Path(schema.RunsDir) + " is intact again"}, Loss{})
 			}
-			reason := Finding{Path: file.Path(schema.RunsDir), Problem: f.Path(schema.RunsDir) + " has taken its place"}
+			reason := Finding{Path: file.Path(schema.RunsDir), Problem: f.Path(schema.RunsDir) + " replaces it"}
 			return true, r.asideSet(file, reason, Loss{Runs: file.Rows - f.Rows})
 		}
 	}
@@ -58,7 +58,7 @@ func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss Loss) error 
 	for _, t := range slices.Backward(runfile.Tables[:]) {
 		name, reason := file.Path(schema.TableZones[t]), f.Problem
 		if name != f.Path {
-			reason = "it goes with " + f.Path
+			reason = "it belongs to " + f.Path
 		}
 		if r.moved[name] || !isFile(r.files, name) {
 			continue
@@ -80,6 +80,6 @@ func (r *repairer) found(f Finding) error {
 			return err
 		}
 	}
-	r.did(Repair{Action: ActionFound, Path: f.Path, Reason: "the samples and ops of " + counted(len(f.found), "run") + " are there again"})
+	r.did(Repair{Action: ActionFound, Path: f.Path, Reason: "the samples and ops of " + counted(len(f.found), "run") + " are complete again"})
 	return nil
 }

@@ -69,7 +69,7 @@ func (c *runsCheck) salvage(f fs.FS, lost runfile.Lost) {
 // readSealed reads the runs of a sealed file and compares them with its name.
 func (c *runsCheck) readSealed(f fs.FS, lost runfile.Lost) error {
 	if by := c.sealed.superseded; by != nil {
-		return runfile.Damagedf(c.path(), "a repair of it did not come to its end: %s has taken its place", by.Path(schema.RunsDir))
+		return runfile.Damagedf(c.path(), "its repair was interrupted: %s replaces it", by.Path(schema.RunsDir))
 	}
 	r := runfile.ReadSealed(f, c.sealed.file)
 	r.Lost = lost
@@ -102,13 +102,13 @@ func (c *runsCheck) readSealed(f fs.FS, lost runfile.Lost) error {
 // checkName compares the name of a file with the runs in it: their number, the first and the last.
 func checkName(f schema.SealedFile, rows int, first, last schema.ULID) error {
 	if rows == 0 {
-		return fmt.Errorf("%w: it holds no run", schema.ErrDamaged)
+		return fmt.Errorf("%w: it contains no runs", schema.ErrDamaged)
 	}
 	if rows != f.Rows || first.Time().UnixMilli() != f.First || last.Time().UnixMilli() != f.Last {
-		return fmt.Errorf("%w: it holds %d runs from %s to %s, and its name says otherwise", schema.ErrDamaged, rows, first, last)
+		return fmt.Errorf("%w: it contains %d runs from %s to %s, but its name says otherwise", schema.ErrDamaged, rows, first, last)
 	}
 	if f.ID.Time().Before(last.Time()) {
-		return fmt.Errorf("%w: it holds run %s, later than the time in its name", schema.ErrDamaged, last)
+		return fmt.Errorf("%w: it contains run %s, which is later than the time in its name", schema.ErrDamaged, last)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func newFoundRun(id, digest string, row []any) (foundRun, error) {
 	}
 	b, err := hex.DecodeString(digest)
 	if err != nil || copy(r.digest[:], b) != len(b) {
-		return r, fmt.Errorf("%w: run %s has the digest %q", schema.ErrDamaged, id, digest)
+		return r, fmt.Errorf("%w: run %s has an invalid digest, %q", schema.ErrDamaged, id, digest)
 	}
 	sum := schema.RowHash(row)
 	copy(r.row[:], sum[:])

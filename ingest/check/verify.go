@@ -73,7 +73,7 @@ func verifyFiles(ctx context.Context, f fs.FS, found func(Finding)) (Verified, e
 }
 
 func asideText(files int) string {
-	return fmt.Sprintf("%s of this store, set aside by store repair; store unquarantine brings back what is whole in it; remove it when you need it no more",
+	return fmt.Sprintf("%s that store repair set aside; store unquarantine restores the intact runs in them; delete the folder when you no longer need it",
 		counted(files, "file"))
 }
 
@@ -125,7 +125,7 @@ func (v *verifier) visit(s layout.File) error {
 		v.broken(s)
 	case layout.KindTemp:
 		if info, err := s.Entry.Info(); err == nil && time.Since(info.ModTime()) > disk.TempAge {
-			v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "a temporary file that nobody writes any more"})
+			v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "a temporary file that an interrupted write left"})
 		}
 	case layout.KindLive:
 		v.live = append(v.live, s.Live)

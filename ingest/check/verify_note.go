@@ -43,7 +43,7 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 		return v.newer(name, err)
 	case errors.Is(err, schema.ErrDamaged):
 		if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path != name && at.Path != schema.HeaderFile && layout.IsFolder(at.Path) {
-			v.add(Finding{Severity: SeverityDamage, Path: name, Problem: "it needs what is in " + at.Path + ", which is no directory of its own"})
+			v.add(Finding{Severity: SeverityDamage, Path: name, Problem: "it needs files in " + at.Path + ", which is not a plain directory"})
 			return nil
 		}
 		v.add(Finding{Severity: SeverityDamage, Path: name, Problem: runfile.ProblemText(err), Loss: loss, remedy: r})
@@ -54,7 +54,7 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 		if fs.ValidPath(cause.Path) { // of a file that belongs to this one
 			name = cause.Path
 		}
-		v.add(Finding{Severity: SeverityUnreadable, Path: name, Problem: "it could not be read: " + cause.Err.Error()})
+		v.add(Finding{Severity: SeverityUnreadable, Path: name, Problem: "reading it: " + cause.Err.Error()})
 		return nil
 	}
 	return err
@@ -70,7 +70,7 @@ func (v *verifier) newer(name string, cause error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, table.ErrNewer):
-		problem := fmt.Sprintf("%v, and the store is of format %d; a later version of neurolens reads it", cause, schema.Format)
+		problem := fmt.Sprintf("%v, but the store has format %d; a later version of neurolens can read it", cause, schema.Format)
 		v.add(Finding{Severity: SeverityNewer, Path: name, Problem: problem})
 		return nil
 	}

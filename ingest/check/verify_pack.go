@@ -24,7 +24,7 @@ func (v *verifier) checkPack(pack schema.SealedFile) error {
 	for _, id := range covers {
 		c := v.sealed[id]
 		if c == nil {
-			v.add(Finding{Severity: SeverityNotice, Path: name, Problem: fmt.Sprintf("it holds rows of a sealed file %s that is not there, so it is not used", id)})
+			v.add(Finding{Severity: SeverityNotice, Path: name, Problem: fmt.Sprintf("it is not used, because it covers the sealed file %s, which is missing", id)})
 			return nil
 		}
 		comparable = comparable && c.whole
@@ -38,7 +38,7 @@ func (v *verifier) checkPack(pack schema.SealedFile) error {
 		return runfile.InFile(name, err)
 	}
 	if v.lessTwice(&want, covers, rows.twice); comparable && rows.sum != want {
-		return runfile.Damagedf(name, "its %d rows are not the %d of the files that it covers", rows.sum.rows, want.rows)
+		return runfile.Damagedf(name, "its %d rows differ from the %d rows of the files that it covers", rows.sum.rows, want.rows)
 	}
 	return nil
 }

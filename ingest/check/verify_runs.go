@@ -115,19 +115,19 @@ func (v *verifier) noteAbsent(c *runsCheck) {
 		return
 	}
 	v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: fmt.Sprintf(
-		"missing from %s/, and not pruned: %s that its runs have left, first %q; store merge from a store that has them brings them back",
-		schema.ArtifactsDir, counted(len(c.absent), "file"), c.absent[0].Path)})
+		"missing from %s/, though never pruned: %s of its runs, such as %q; store merge from a store that has them restores them",
+		schema.ArtifactsDir, counted(len(c.absent), "artifact"), c.absent[0].Path)})
 }
 
 // noteLost says what became of the runs of which events say that they have lost rows.
 func (v *verifier) noteLost(c *runsCheck) {
 	v.done.Lost += c.lacking
 	if c.lacking > 0 {
-		problem := fmt.Sprintf("%d of its %s have lost samples or ops to damage, as an event says; the rest of them is whole", c.lacking, counted(len(c.runs), "run"))
+		problem := fmt.Sprintf("%d of its %s lost samples or ops to earlier damage, as an event records; the rest of them is intact", c.lacking, counted(len(c.runs), "run"))
 		v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: problem})
 	}
 	if len(c.back) > 0 {
-		problem := fmt.Sprintf("%s of it are whole, and an event says that they have lost samples or ops", counted(len(c.back), "run"))
+		problem := fmt.Sprintf("%s in it are complete, but an event says that they lost samples or ops", counted(len(c.back), "run"))
 		v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: problem, remedy: remedyFound, found: c.back})
 	}
 }

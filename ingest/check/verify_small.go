@@ -46,11 +46,11 @@ func (v *verifier) checkPackedEvents(s layout.File) error {
 		original, err := schema.ReadNames(v.files, schema.EventFile(id))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			v.add(Finding{Severity: SeverityDamage, Path: schema.EventFile(id), Problem: "it is not there, and " + s.Path + " has its line", remedy: remedyRestore})
+			v.add(Finding{Severity: SeverityDamage, Path: schema.EventFile(id), Problem: "it is missing, but " + s.Path + " has a copy", remedy: remedyRestore})
 		case err != nil:
 			return err
 		case !bytes.Equal(line, original) && isEvent(v.files, id):
-			return runfile.Damagedf(s.Path, "its line of event %s is not that of %s", e.EventID, schema.EventFile(id))
+			return runfile.Damagedf(s.Path, "its copy of event %s differs from %s", e.EventID, schema.EventFile(id))
 		}
 		return nil
 	})
@@ -76,7 +76,7 @@ func (v *verifier) checkPlan(s layout.File) error {
 func (v *verifier) checkOut(s layout.File) error {
 	err := runfile.CheckHash(v.files, s.Path)
 	if errors.Is(err, schema.ErrDamaged) {
-		v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "it is not whole; whoever goes on with this claim writes it anew"})
+		v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "it is incomplete; the process that continues this claim writes it again"})
 		return nil
 	}
 	return err

@@ -79,7 +79,7 @@ func (v *verifier) reportTwice() error {
 	for _, p := range order {
 		a, b := v.runs.files[p.a], v.runs.files[p.b]
 		if v.stillCounts(a) && v.stillCounts(b) {
-			v.add(twinFinding(a, b, p.equal, fmt.Sprintf("%d of its runs, such as %s, stand in %s too", counts[p], example[p], a)))
+			v.add(twinFinding(a, b, p.equal, fmt.Sprintf("%d of its runs, such as %s, are also in %s", counts[p], example[p], a)))
 		}
 	}
 	v.done.Runs = v.runs.single
@@ -110,14 +110,14 @@ func twinFinding(a, b string, equal bool, what string) Finding {
 	one, other := sortOf(layout.Classify(a)), sortOf(layout.Classify(b))
 	switch {
 	case !equal:
-		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with other digests"}
+		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with different digests"}
 	case one == schema.LiveDir && other == schema.LiveDir:
-		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", another segment: no reader knows which one counts", remedy: remedyAside}
+		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", another segment, so readers cannot know which copy counts", remedy: remedyAside}
 	case one == schema.RunsDir && other == schema.RunsDir:
-		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with the same digests, and who reads the folder counts them twice; " +
-			"store compact makes a store that has them once"}
+		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with the same digests, so tools that read the whole folder count them twice; " +
+			"store compact writes a store without duplicates"}
 	}
-	return Finding{Severity: SeverityNotice, Path: b, Problem: what + ", with the same digests, and count once"}
+	return Finding{Severity: SeverityNotice, Path: b, Problem: what + ", with the same digests; they count once"}
 }
 
 // stillCounts tells whether a file of runs was not moved, or sealed, since it was read.

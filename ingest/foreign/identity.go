@@ -96,7 +96,7 @@ func (i *identity) of(r *schema.Run, digest string) (id schema.ULID, there bool,
 		id, there, err = i.goOn(r, digest)
 	}
 	if err != nil && !errors.Is(err, errOther) {
-		i.failed = fmt.Errorf("looking for runs that are there: %w", err)
+		i.failed = fmt.Errorf("looking up stored runs: %w", err)
 		err = i.failed
 	}
 	return id, there, err

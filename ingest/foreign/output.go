@@ -124,7 +124,7 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 	}
 	said := warnings(r)
 	if slices.Contains(said, WarnNotFinite) {
-		o.Note("runs with samples that are NaN or infinite, which nothing sums up", 1)
+		o.Note("runs with NaN or infinite samples, which have no summary", 1)
 	}
 	r.Warnings = append(r.Warnings, said...)
 	return false, nil

@@ -27,7 +27,7 @@ func Decode(text []byte) (*Document, error) {
 		return nil, err
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more behind the document")
+		return nil, errors.New("unexpected text after the document")
 	}
 	if d.Version != formVersion {
 		return nil, fmt.Errorf("neurolens_baseline is %d, and this version reads %d", d.Version, formVersion)
@@ -40,7 +40,7 @@ func Decode(text []byte) (*Document, error) {
 		}
 		place := [2]string{p.ID, p.Machine}
 		if seen[place] {
-			return nil, fmt.Errorf("point %d (%s) stands twice for machine %s", i+1, p.Benchmark, p.Machine)
+			return nil, fmt.Errorf("point %d (%s) appears twice for machine %s", i+1, p.Benchmark, p.Machine)
 		}
 		seen[place] = true
 	}
@@ -57,7 +57,7 @@ func (p *Point) check(sessions map[string]Session) error {
 	}
 	run := p.run()
 	if id := schema.PointID(&run); id != p.ID {
-		return fmt.Errorf("its fields give the point %s, not %q", id, p.ID)
+		return fmt.Errorf("point is %q, but its fields give %s", p.ID, id)
 	}
 	switch {
 	case p.Machine == "":
@@ -80,13 +80,13 @@ const alike = 1e-6
 func (m *Metric) check(runs int) error {
 	switch {
 	case len(m.Runs) == 0 || len(m.Runs) != runs:
-		return fmt.Errorf("it has %d runs, the first metric has %d", len(m.Runs), runs)
+		return fmt.Errorf("it has %d runs, but the first metric has %d", len(m.Runs), runs)
 	case len(m.Samples) != runs:
-		return fmt.Errorf("it says of %d of %d runs how many samples they have", len(m.Samples), runs)
+		return fmt.Errorf("samples has %d numbers for %d runs", len(m.Samples), runs)
 	case slices.ContainsFunc(m.Samples, func(n int64) bool { return n < 0 }):
 		return errors.New("a number of samples is negative")
 	case schema.ScaleOf(m.Name) == schema.ScaleRatio && slices.ContainsFunc(m.Runs, func(v float64) bool { return v <= 0 }):
-		return errors.New("it is compared by its ratio, and a run is not positive")
+		return errors.New("it is compared as a ratio, so runs must be greater than 0")
 	}
 	told := *m
 	m.Summarize()
@@ -94,7 +94,7 @@ func (m *Metric) check(runs int) error {
 		return math.Abs(a-b) <= alike*max(math.Abs(a), math.Abs(b))
 	})
 	if !same {
-		return fmt.Errorf("its runs give location %.10g and interval %.10g, not %.10g and %.10g: bless --to writes them", m.Location, m.Interval, told.Location, told.Interval)
+		return fmt.Errorf("its runs give location %.10g and interval %.10g, but the file says %.10g and %.10g; write it again with bless --to", m.Location, m.Interval, told.Location, told.Interval)
 	}
 	return nil
 }

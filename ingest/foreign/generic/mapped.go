@@ -128,7 +128,7 @@ const deepest = 16
 // flatten takes the members of an object as columns.
 func (r *mappedRow) flatten(prefix string, text jsontext.Value, depth int) error {
 	if depth == deepest {
-		return fmt.Errorf("%s: objects %d deep", prefix, depth)
+		return fmt.Errorf("%s: its objects are nested more than %d levels deep", prefix, depth)
 	}
 	members, err := membersOf(text)
 	if err != nil {
@@ -155,7 +155,7 @@ func (m *mapping) checkColumns(columns []string) error {
 	seen := map[string]bool{}
 	for _, c := range columns {
 		if seen[c] {
-			return fmt.Errorf("column %q stands twice", c)
+			return fmt.Errorf("column %q appears twice", c)
 		}
 		seen[c] = true
 		if !m.has(c) {
@@ -165,7 +165,7 @@ func (m *mapping) checkColumns(columns []string) error {
 	if len(forgotten) > 0 {
 		const most = 10
 		shown := forgotten[:min(len(forgotten), most)]
-		return fmt.Errorf("the mapping does not name the columns %q: name them under fields, metrics or ignore", shown)
+		return fmt.Errorf("the mapping does not list the columns %q: add them to fields, metrics or ignore", shown)
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (m *mapping) checkNames(columns []string) error {
 			continue
 		}
 		if near := schema.Nearest(name, columns); near != "" {
-			return fmt.Errorf("the table has no column %q, which the mapping names; is it %q?", name, near)
+			return fmt.Errorf("the table has no column %q, which the mapping names; did you mean %q?", name, near)
 		}
 		return fmt.Errorf("the table has no column %q, which the mapping names", name)
 	}

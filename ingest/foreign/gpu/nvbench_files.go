@@ -37,7 +37,7 @@ func (f *nvbenchFile) addSamples(r *schema.Run, s *nvbenchSummary) {
 	}
 	content, err := f.sampleFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		f.out.LeaveOut("files of samples that are not there", 1)
+		f.out.LeaveOut("missing files of samples", 1)
 		return
 	}
 	if err == nil {
@@ -65,7 +65,7 @@ func (f *nvbenchFile) addSamples(r *schema.Run, s *nvbenchSummary) {
 // fits tells whether a file of samples holds as many as the summary says.
 func fits(content []byte, size *int64) error {
 	if len(content)%float32Size != 0 || (size != nil && *size != int64(len(content)/float32Size)) {
-		said := "no number"
+		said := "an unknown number of"
 		if size != nil {
 			said = fmt.Sprint(*size)
 		}

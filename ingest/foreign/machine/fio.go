@@ -12,7 +12,7 @@ import (
 func fio() foreign.Format {
 	return foreign.Format{
 		Name: "fio", About: "fio --output-format=json, json+ or normal,json",
-		Level: "a run is one job and one direction: read, write, trim or sync; the files have aggregates only",
+		Level: "a run is one job and one direction: read, write, trim or sync; the files have only aggregates",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Has("fio version") && h.HasAny("jobs", "client_stats")
 		},
@@ -151,7 +151,7 @@ func (f *fioReader) again() bool {
 		return a.name == b.name && a.start.Sub(b.start).Abs() <= about && a.total <= b.total && a.elapsed <= b.elapsed
 	})
 	if same {
-		f.out.LeaveOut("reports of a launch before its last", 1)
+		f.out.LeaveOut("earlier reports of a launch", 1)
 		f.before = nil
 	}
 	return same

@@ -121,7 +121,7 @@ func (f *ncclFile) row(in *foreign.Input, out *foreign.Output, j *foreign.JSON) 
 	}
 	where := j.Where()
 	if row.OutOfPlace == nil && row.InPlace == nil {
-		out.Refuse(where, errors.New("neither out_of_place nor in_place"))
+		out.Refuse(where, errors.New("it has neither out_of_place nor in_place"))
 		return nil
 	}
 	for _, half := range []struct {

@@ -168,7 +168,7 @@ func (n *ncclReader) row(where, text string) error {
 		half.place, half.values = inPlace, values
 		return n.half(half)
 	}
-	n.out.Refuse(where, fmt.Errorf("%d columns, the table has %d", len(fields), first+2*width))
+	n.out.Refuse(where, fmt.Errorf("%d columns, but the table has %d", len(fields), first+2*width))
 	return nil
 }
 

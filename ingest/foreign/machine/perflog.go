@@ -74,7 +74,7 @@ func (p *perflogReader) line(where, text string) error {
 	case p.columns != nil && len(fields) == len(p.columns):
 		return p.row(where, fields)
 	}
-	p.out.Refuse(where, fmt.Errorf("%d fields that no header names", len(fields)))
+	p.out.Refuse(where, fmt.Errorf("%d fields without a header", len(fields)))
 	return nil
 }
 

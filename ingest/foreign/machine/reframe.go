@@ -18,14 +18,14 @@ import (
 func reframe() []foreign.Format {
 	return []foreign.Format{
 		{
-			Name: "reframe", About: "ReFrame run reports (--report-file)", Level: "a run is a test case; it has one value of each variable",
+			Name: "reframe", About: "ReFrame run reports (--report-file)", Level: "a run is a test case, with one value of each variable",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("session_info.data_version") || h.Has("session_info.num_cases", "runs[].testcases")
 			},
 			Read: readReframe,
 		},
 		{
-			Name: "reframe-perflog", Log: true, About: "ReFrame performance logs (perflogs/*.log)", Level: "a run is a test case; it has one value of each variable",
+			Name: "reframe-perflog", Log: true, About: "ReFrame performance logs (perflogs/*.log)", Level: "a run is a test case, with one value of each variable",
 			Recognize: isPerflog, Read: readPerflog,
 		},
 	}

@@ -80,7 +80,7 @@ func (p *goParser) readFields(rest []byte) error {
 			f.unit = p.run.metrics[i].unit
 		} else {
 			if p.open && len(bytes.TrimSpace(rest)) == 0 && !p.knows(f.name) {
-				return fmt.Errorf("the text breaks off after %.40q, which may be the beginning of a unit", f.name)
+				return fmt.Errorf("the text is cut off after %.40q, which may be an incomplete unit", f.name)
 			}
 			f.unit, same = p.unit(string(f.name)), false
 		}
@@ -99,7 +99,7 @@ func (p *goParser) readFields(rest []byte) error {
 	for i := 0; i < len(p.fields) && !same; i++ {
 		for j := range i {
 			if p.fields[i].unit == p.fields[j].unit {
-				return fmt.Errorf("unit %.40q stands twice", p.fields[i].name)
+				return fmt.Errorf("unit %.40q appears twice", p.fields[i].name)
 			}
 		}
 	}

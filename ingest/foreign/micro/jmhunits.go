@@ -94,7 +94,7 @@ func (m *jmhMetric) samples(name string, fork int) (schema.Metric, error) {
 			for _, bin := range iteration {
 				count := bin[1].Int64()
 				if count == nil || *count < 0 || *count > int64(mostSamples-len(numbers)) {
-					return schema.Metric{}, fmt.Errorf("a value came %q times: want a count, and no more than %d samples", bin[1], mostSamples)
+					return schema.Metric{}, fmt.Errorf("a value occurs %q times: want a count, and at most %d samples", bin[1], mostSamples)
 				}
 				for range *count {
 					numbers = append(numbers, bin[0])

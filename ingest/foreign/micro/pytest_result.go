@@ -67,7 +67,7 @@ func (b *pytestResult) yield(r schema.Run, where string, out *foreign.Output) er
 	}
 	foreign.Add(&r, latency, "s")
 	if len(r.Metrics) == 0 {
-		out.Refuse(where+"/stats", fmt.Errorf("neither data nor a mean"))
+		out.Refuse(where+"/stats", fmt.Errorf("it has neither data nor a mean"))
 		return nil
 	}
 	return out.Run(where, r)

@@ -148,7 +148,7 @@ func (k *ncuKernel) addSummary(v ncuValue, least, most, mean, invocations string
 		}
 	}
 	if values[2] == nil {
-		return fmt.Errorf("%s: an average of %q", v.name, foreign.Brief(mean))
+		return fmt.Errorf("%s: %q is not an average", v.name, foreign.Brief(mean))
 	}
 	m.summary = schema.Summary{Min: values[0], Max: values[1], Mean: values[2], N: foreign.Number(invocations).Int64()}
 	return nil

@@ -96,7 +96,7 @@ func (d *database) copied(content io.Reader) (one, error) {
 		return one{}, fmt.Errorf("copying the database: %w", err)
 	}
 	if n > mostCopied {
-		return one{}, fmt.Errorf("a database of more than %d GiB that is compressed or no file: give the file itself", mostCopied>>30)
+		return one{}, fmt.Errorf("a database of more than %d GiB that is compressed or a stream: name the uncompressed file", mostCopied>>30)
 	}
 	return one{os.DirFS(dir), "copy"}, nil
 }
@@ -149,7 +149,7 @@ func (d *database) each(query string, f func(row []any) error) error {
 	}
 	for n := int64(0); rows.Next(); n++ {
 		if n > d.size { // a row takes more than a byte: the pages of a damaged file can be rows many times
-			return fmt.Errorf("more rows than the file has room for")
+			return fmt.Errorf("it has more rows than fit into the file")
 		}
 		if err := rows.Scan(to...); err != nil {
 			return err

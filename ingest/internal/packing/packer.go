@@ -181,7 +181,7 @@ func (p *Packer) check(in packInput) error {
 		return err
 	}
 	if file.Rows() != int64(in.file.Rows) {
-		return runfile.Damagedf(in.path, "it has %d rows", file.Rows())
+		return runfile.Damagedf(in.path, "it has %d rows, but its name says otherwise", file.Rows())
 	}
 	return file.Newer()
 }
