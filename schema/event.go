@@ -10,35 +10,35 @@ import (
 	"unicode/utf8"
 )
 
-// EventKind says what an event does to runs.
+// EventKind is the effect of an event on runs.
 type EventKind string
 
 // The kinds of events.
 const (
-	EventRemove  EventKind = "remove"  // the runs are not shown any more
-	EventRestore EventKind = "restore" // they are again
+	EventRemove  EventKind = "remove"  // hides the runs
+	EventRestore EventKind = "restore" // shows them again
 	EventTag     EventKind = "tag"     // sets the tag Key to Value
-	EventUntag   EventKind = "untag"   // takes the tag Key away, also one that the run was stored with
-	EventNote    EventKind = "note"    // adds Value, a text, to what was noted before
-	EventBless   EventKind = "bless"   // Key is a baseline: these runs, and no others from now on
-	EventLost    EventKind = "lost"    // damage took rows of the table Key, samples or ops; Value is the reason
-	EventFound   EventKind = "found"   // they are there again
-	EventPrune   EventKind = "prune"   // the artifacts with the hashes Value were removed from the store to save room; of no run
+	EventUntag   EventKind = "untag"   // removes the tag Key, even if the run was stored with it
+	EventNote    EventKind = "note"    // adds the text Value to the notes of the runs
+	EventBless   EventKind = "bless"   // makes these runs, and no others, the baseline with the name Key
+	EventLost    EventKind = "lost"    // damage destroyed rows of the table Key, samples or ops; Value is the reason
+	EventFound   EventKind = "found"   // the lost rows are there again
+	EventPrune   EventKind = "prune"   // the artifacts with the hashes Value were removed to save room; it has no runs
 )
 
 var eventKinds = []EventKind{EventRemove, EventRestore, EventTag, EventUntag, EventNote, EventBless, EventLost, EventFound, EventPrune}
 
-// Event is something that was said about runs after they were stored. It never changes; a later event outweighs it.
+// Event is a change to stored runs, such as a tag. It never changes; later events override earlier ones.
 type Event struct {
 	EventID string    `json:"event_id"` // ULID; events apply in the order of their ids
 	Kind    EventKind `json:"kind"`
 	At      time.Time `json:"at"` // UTC
 	Runs    []string  `json:"runs"`
-	Key     string    `json:"key,omitempty"`   // of a tag, the name of a baseline, or the table whose rows were lost or found
-	Value   string    `json:"value,omitempty"` // of a tag, the text of a note, why rows were lost, or hashes with spaces between them
+	Key     string    `json:"key,omitempty"`   // the key of a tag, the name of a baseline, or the table whose rows were lost or found
+	Value   string    `json:"value,omitempty"` // the value of a tag, the text of a note, why rows were lost, or hashes separated by spaces
 }
 
-// Validate refuses an event that means nothing.
+// Validate returns an error if the event is incomplete or contradicts itself.
 func (e *Event) Validate() error {
 	if _, err := ParseULID(e.EventID); err != nil {
 		return fmt.Errorf("event_id: %w", err)
@@ -75,7 +75,7 @@ func (e *Event) Validate() error {
 	return nil
 }
 
-// Encode prints the event as one line of JSON, with a hash of itself.
+// Encode prints the event as one line of JSON that ends with its SHA-256.
 func (e Event) Encode() ([]byte, error) {
 	b, err := SignJSON(e)
 	if err != nil {
@@ -87,8 +87,8 @@ func (e Event) Encode() ([]byte, error) {
 	return b, nil
 }
 
-// DecodeEvent reads a line that Encode printed. A kind that a later version added is none of Annotate's. The error wraps
-// ErrDamaged.
+// DecodeEvent reads a line that Encode printed. Kinds that a later version added are accepted, and readers ignore them.
+// The error wraps ErrDamaged.
 func DecodeEvent(line []byte) (Event, error) {
 	var e Event
 	if err := ReadSignedJSON(line, &e); err != nil {
@@ -104,8 +104,8 @@ func DecodeEvent(line []byte) (Event, error) {
 	return e, nil
 }
 
-// ReadEvent reads the file of an event. The error wraps fs.ErrNotExist where there is none, and ErrDamaged where it does
-// not hold that event.
+// ReadEvent reads the file of an event. The error wraps fs.ErrNotExist if there is none, and ErrDamaged if it does not
+// contain that event.
 func ReadEvent(store fs.FS, id ULID) (Event, error) {
 	content, err := ReadNames(store, EventFile(id))
 	if err != nil {

@@ -11,7 +11,7 @@ const (
 	ScaleDifference Scale = "difference"
 )
 
-// ScaleOf is how two values of a metric are compared: by their ratio, where the metric is not known.
+// ScaleOf is how two values of a metric are compared. Unknown metrics are compared by their ratio.
 func ScaleOf(metric string) Scale {
 	if k, ok := KindOfMetric(metric); ok {
 		return k.Scale
@@ -19,7 +19,8 @@ func ScaleOf(metric string) Scale {
 	return ScaleRatio
 }
 
-// InUnit is a location in the unit of its metric: those of ratios are natural logarithms.
+// InUnit converts a location to the unit of its metric. Locations of metrics that are compared by ratio are natural
+// logarithms.
 func (s Scale) InUnit(location float64) float64 {
 	if s == ScaleRatio {
 		return min(math.Exp(location), math.MaxFloat64)
@@ -27,8 +28,8 @@ func (s Scale) InUnit(location float64) float64 {
 	return location
 }
 
-// Change is a difference of locations as people read it: the ratio less 1, or the difference itself, in the unit. What has
-// no bound stays so.
+// Change is a difference of locations as a change for people: the ratio minus 1, or the difference in the unit. Infinite
+// differences stay infinite.
 func (s Scale) Change(difference float64) float64 {
 	if s == ScaleRatio && !math.IsInf(difference, 0) {
 		return math.Expm1(difference)
@@ -39,16 +40,16 @@ func (s Scale) Change(difference float64) float64 {
 // MetricKind describes a metric that NeuroLens knows by name.
 type MetricKind struct {
 	Name    string
-	Unit    string // stored unit; empty where it is that of what is measured
+	Unit    string // stored unit; empty if it is the unit of the measured value
 	Better  Better
 	Scale   Scale
 	Meaning string
 }
 
-// PrimaryMetric is the metric that a run is about unless its sweep says otherwise.
+// PrimaryMetric is the primary metric of a run, unless its sweep names another one.
 const PrimaryMetric = "latency"
 
-// MetricKinds are the metrics with a fixed meaning. A benchmark may add others.
+// MetricKinds are the metrics with a fixed meaning. A benchmark can report any others.
 var MetricKinds = []MetricKind{
 	{"latency", "ns", BetterLower, ScaleRatio, "time of one iteration"},
 	{"wall_time", "ns", BetterLower, ScaleRatio, "whole time of one process that a shell runs; latency leaves out the start of the shell"},

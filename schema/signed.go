@@ -8,15 +8,15 @@ import (
 	"fmt"
 )
 
-// What stands around the hash, which is the last member of a signed object.
+// The text around the hash, which is the last member of a signed object.
 const (
 	signedBefore = `,"sha256":"`
 	signedAfter  = `"}`
 	signedLength = len(signedBefore) + 2*sha256.Size + len(signedAfter)
 )
 
-// SignJSON prints a value, which has members, as one line of JSON: an object whose last member, sha256, is the hex
-// SHA-256 of the object's text without that member.
+// SignJSON prints a value, which must have members, as one line of JSON. Its last member, sha256, is the hex SHA-256 of
+// the object's text without that member.
 func SignJSON(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -30,8 +30,8 @@ func SignJSON(v any) ([]byte, error) {
 	return text, nil
 }
 
-// ReadSignedJSON reads a line that SignJSON printed into v. It hashes the bytes that are there, so that members that a
-// later version adds, and v does not have, are no damage. The error wraps ErrDamaged.
+// ReadSignedJSON reads a line of SignJSON into v. It hashes the bytes as they are, so members that a later version adds,
+// and v does not have, are no damage. The error wraps ErrDamaged.
 func ReadSignedJSON(line []byte, v any) error {
 	text, ended := bytes.CutSuffix(line, []byte("\n"))
 	at := len(text) - signedLength

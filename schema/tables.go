@@ -1,6 +1,6 @@
 package schema
 
-// Runs, Samples and Ops are the tables of the store. FORMAT.md lists them; a test holds the two together.
+// Runs, Samples and Ops are the tables of the store. FORMAT.md lists their columns; a test compares the two.
 var (
 	Runs    = runsTable()
 	Samples = samplesTable()

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Validate tells what is wrong with a run: an id that is no ULID or does not carry the start time, a point_id that is
-// not the hash of its fields, an unknown status, a metric without samples or summary, text that is not UTF-8. The
-// store takes no run that does not pass.
+// Validate returns what is wrong with a run: an id that is not a ULID or does not have the start time, a point_id that is
+// not the hash of its fields, an unknown status, a metric without samples or summary, text that is not UTF-8. A store
+// takes only valid runs.
 func (r *Run) Validate() error {
 	for _, check := range []func(*Run) error{validateID, validateWords, validateMetrics, validateOps, validateText} {
 		if err := check(r); err != nil {
@@ -19,11 +19,11 @@ func (r *Run) Validate() error {
 	return nil
 }
 
-// Valid is a run that has passed Validate, as only Check makes one: whoever asks for it need not look again. The run stays
-// as it is for as long as anybody has it.
+// Valid is a run that has passed Validate; only Check makes one, so nobody needs to check it again. Do not change the run
+// while a Valid of it is in use.
 type Valid struct{ run Run }
 
-// Check gives the run as a valid one, or the error of Validate.
+// Check gives the run as a Valid, or the error of Validate.
 func Check(r Run) (Valid, error) {
 	if err := r.Validate(); err != nil {
 		return Valid{}, err
@@ -31,7 +31,7 @@ func Check(r Run) (Valid, error) {
 	return Valid{r}, nil
 }
 
-// Run is the run. Of the zero Valid it has no id.
+// Run gives the run. That of the zero Valid has no id.
 func (v Valid) Run() Run { return v.run }
 
 func validateID(r *Run) error {
@@ -101,7 +101,7 @@ func validateMetrics(r *Run) error {
 
 var metricName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:/-]*$`)
 
-// Validate tells what is wrong with a metric by itself: its name, its words, samples that do not fit together.
+// Validate returns what is wrong with a metric by itself: its name, its direction or level, or inconsistent samples.
 func (m *Metric) Validate() error {
 	if !metricName.MatchString(m.Name) {
 		return fmt.Errorf("a name must begin with a letter and may contain letters, digits and _ . : / -")
@@ -141,7 +141,7 @@ func validateOps(r *Run) error {
 	return nil
 }
 
-// validateText refuses what a Parquet string cannot hold.
+// validateText returns an error for text that a Parquet string cannot store.
 func validateText(r *Run) error {
 	check := func(columns []*Column, row []any) error {
 		for i, c := range columns {

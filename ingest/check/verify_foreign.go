@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// foreign takes note of a file that no store has. One that readers of the whole folder would take for a part of the
-// table is damage. All others are passed over by everybody, and stay where they are.
+// foreign reports a file that does not belong to a store. It is damage if readers of the whole folder would read it as a
+// part of the table. All other such files are ignored, and stay where they are.
 func (v *verifier) foreign(s layout.File) {
 	f := Finding{Severity: SeverityNotice, Path: s.Path, Problem: "it is not a file of the store, and is ignored"}
 	if !layout.IsOfTable(s.Zone) || !layout.IsParquet(s.Path) {
@@ -21,8 +21,8 @@ func (v *verifier) foreign(s layout.File) {
 	v.add(f)
 }
 
-// broken makes a finding of what is not what readers expect of its name. A link stays: what it leads to may be all that
-// there is of the runs.
+// broken reports an entry of the wrong kind, such as a directory with the name of a file. A link stays: its target may be
+// the only copy of the runs.
 func (v *verifier) broken(s layout.File) {
 	f := Finding{Severity: SeverityDamage, Path: s.Path, Problem: "it is not a regular file, but has the name of one", remedy: remedyAside}
 	switch named := layout.Classify(s.Path); {
@@ -36,10 +36,10 @@ func (v *verifier) broken(s layout.File) {
 	v.add(f)
 }
 
-// checkOrphans takes note of samples and ops whose runs are not there.
+// checkOrphans reports samples and ops without runs.
 func (v *verifier) checkOrphans() error {
 	claims, err := layout.ListClaims(v.files)
-	if err != nil && !errors.Is(err, schema.ErrDamaged) { // that it is no directory was said
+	if err != nil && !errors.Is(err, schema.ErrDamaged) { // damage is reported elsewhere
 		return err
 	}
 	claimed := map[schema.ULID]bool{}
@@ -58,7 +58,7 @@ func (v *verifier) checkOrphans() error {
 	return nil
 }
 
-// orphanText says what there is to say about a file of samples or ops without its runs.
+// orphanText is the problem of a file of samples or ops without runs.
 func orphanText(f schema.SealedFile) string {
 	runs := fmt.Sprintf("%d runs", f.Rows)
 	if f.Rows == 1 {

@@ -158,7 +158,7 @@ func TestVerifyTwice(t *testing.T) {
 		mustDo(t, os.RemoveAll(filepath.Join(dir, zone)))
 	}
 	alone, _ := sealedStore(t, run) // by its time the live one comes first
-	for _, from := range []string{alone, twinStore(t, alone)} {
+	for _, from := range []string{alone, duplicateStore(t, alone)} {
 		copyTree(t, from, dir, schema.RunsDir, schema.SamplesDir)
 	}
 	if found := findings(t, dir); len(damage(found)) != 1 || !slices.ContainsFunc(found, noticed) {
@@ -166,8 +166,8 @@ func TestVerifyTwice(t *testing.T) {
 	}
 }
 
-// twinStore is a store with the sealed file of another under another id.
-func twinStore(t *testing.T, of string) string {
+// duplicateStore is a store with the sealed file of another under another id.
+func duplicateStore(t *testing.T, of string) string {
 	t.Helper()
 	dir := copied(t, of)
 	f := must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed[0]

@@ -22,16 +22,16 @@ func (v *verifier) add(f Finding) {
 	case SeverityNotice:
 	}
 	v.done.Loss.Add(f.Loss)
-	v.found(f)
+	v.report(f)
 }
 
-// note makes a finding of an error that comes from what is in a file, and gives back all others. What went away since it
-// was listed was moved.
+// note reports an error about the content of a file, and returns all other errors. A file that is gone was moved after it
+// was listed.
 func (v *verifier) note(name string, r remedy, err error) error {
 	return v.noteLoss(name, r, Loss{}, err)
 }
 
-// noteLoss is note of a file that costs something when it is repaired.
+// noteLoss is note for a file whose repair loses data.
 func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 	if in, ok := errors.AsType[*runfile.FileError](err); ok {
 		name, err = in.Path, in.Err
@@ -50,7 +50,7 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 		return nil
 	}
 	if cause, ok := errors.AsType[*fs.PathError](err); ok && name != "" {
-		// It says nothing about the content of this file, and is no reason not to look at the others.
+		// A file that cannot be read says nothing about the others, so verification continues.
 		if fs.ValidPath(cause.Path) { // of a file that belongs to this one
 			name = cause.Path
 		}
@@ -60,8 +60,8 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 	return err
 }
 
-// newer makes a finding of a file that is whole and has what this version does not know. Columns are added in every
-// format; but nobody writes a file of another format into a store of this one.
+// newer reports an intact file with content that this version does not know. Columns may be added in any format, so this
+// is only a notice, unless the file has another format than the store.
 func (v *verifier) newer(name string, cause error) error {
 	_, file, err := runfile.OpenTable(v.files, name, schema.Runs) // of whatever table it is, the format is looked at first
 	switch {

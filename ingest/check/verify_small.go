@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// checkSmall looks at a file that is not one of runs.
+// checkSmall checks a file that does not contain runs.
 func (v *verifier) checkSmall(s layout.File) (err error) {
 	switch s.Kind {
 	case layout.KindOwner:
@@ -56,13 +56,13 @@ func (v *verifier) checkPackedEvents(s layout.File) error {
 	})
 }
 
-// isEvent tells whether the file of an event is whole.
+// isEvent reports whether the file of an event is intact.
 func isEvent(f fs.FS, id schema.ULID) bool {
 	_, err := schema.ReadEvent(f, id)
 	return err == nil
 }
 
-// checkPlan compares a plan with the claim that it is of.
+// checkPlan compares a plan with its claim.
 func (v *verifier) checkPlan(s layout.File) error {
 	plan, err := schema.ReadPlan(v.files, s.Claim)
 	if err == nil && plan.File != "" {
@@ -71,8 +71,8 @@ func (v *verifier) checkPlan(s layout.File) error {
 	return err
 }
 
-// checkOut looks at a file of a claim that is not part of the store yet. Its sealer writes it, or has died: it will be
-// written anew then. So it is no damage.
+// checkOut checks a file of a claim that is not a part of the store yet. If its sealer has died, the file is written
+// again, so a damaged one is not damage of the store.
 func (v *verifier) checkOut(s layout.File) error {
 	err := runfile.CheckHash(v.files, s.Path)
 	if errors.Is(err, schema.ErrDamaged) {

@@ -63,7 +63,7 @@ func unknownWhy(head *Head) string {
 	case len(head.Bytes) == 0:
 		return "it is empty"
 	case head.tooDeep:
-		return fmt.Sprintf("its JSON is nested more than %d levels deep", deepestJSON)
+		return fmt.Sprintf("its JSON is nested more than %d levels deep", maxJSONDepth)
 	case head.JSONAt >= 0:
 		return "its JSON keys match no known format; see ingest --list-formats"
 	}

@@ -130,7 +130,7 @@ func TestRefusedAlike(t *testing.T) {
 		return nil
 	}}
 	_, report := readAll(t, reader, Added{})
-	if report.Refused != 270 || len(report.Refusals) != mostRefusals || report.Unnamed() != 30-mostRefusals+1 {
+	if report.Refused != 270 || len(report.Refusals) != maxRefusals || report.Unnamed() != 30-maxRefusals+1 {
 		t.Errorf("%d refused, %d reasons, %d without one", report.Refused, len(report.Refusals), report.Unnamed())
 	}
 	for i, want := range []string{"line 1 and 239 more: unknown name", "reason 0"} {

@@ -27,7 +27,7 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 			sessions: newFileSessions(format.Log),
 			identity: identity{
 				place: place{chain: newChain(seed)}, known: r.known, seed: seed, noOld: noOld, log: format.Log,
-				again: n < mostSeeds && in.canBeReadAgain(),
+				again: n < maxSeeds && in.canBeReadAgain(),
 			},
 		}
 		matches := true

@@ -52,10 +52,10 @@ const separators = ",\t;|"
 
 func (m *mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 	c := in.CSV()
-	separator, most := ',', 0
+	separator, count := ',', 0
 	for _, s := range separators {
-		if n := strings.Count(in.Head.FirstLine(), string(s)); n > most {
-			separator, most = s, n
+		if n := strings.Count(in.Head.FirstLine(), string(s)); n > count {
+			separator, count = s, n
 		}
 	}
 	c.Separator(separator)
@@ -122,12 +122,12 @@ func (m *mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {
 	return t.flush()
 }
 
-// deepest is how many objects may stand in one another.
-const deepest = 16
+// maxDepth is how many objects may stand in one another.
+const maxDepth = 16
 
 // flatten takes the members of an object as columns.
 func (r *mappedRow) flatten(prefix string, text jsontext.Value, depth int) error {
-	if depth == deepest {
+	if depth == maxDepth {
 		return fmt.Errorf("%s: its objects are nested more than %d levels deep", prefix, depth)
 	}
 	members, err := membersOf(text)
@@ -163,8 +163,8 @@ func (m *mapping) checkColumns(columns []string) error {
 		}
 	}
 	if len(forgotten) > 0 {
-		const most = 10
-		shown := forgotten[:min(len(forgotten), most)]
+		const maxShown = 10
+		shown := forgotten[:min(len(forgotten), maxShown)]
 		return fmt.Errorf("the mapping does not list the columns %q: add them to fields, metrics or ignore", shown)
 	}
 	return nil

@@ -77,8 +77,8 @@ func hasTritonUnit(name string) bool {
 	return ok
 }
 
-// mostTritonColumns is more columns than any plot has lines.
-const mostTritonColumns = 1000
+// maxTritonColumns is more columns than any plot has lines.
+const maxTritonColumns = 1000
 
 // tritonColumns tells what the columns are by the beginning of a file; nil where it is no report. All numbers are written
 // with as many decimals: a column of whole numbers only is an axis, up to the first that is not.
@@ -90,7 +90,7 @@ func tritonColumns(h *foreign.Head) *tritonTable {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord, r.LazyQuotes = -1, true
 	header, err := r.Read()
-	if err != nil || len(header) < 2 || len(header) > mostTritonColumns || slices.Contains(header, "") {
+	if err != nil || len(header) < 2 || len(header) > maxTritonColumns || slices.Contains(header, "") {
 		return nil
 	}
 	axes, rows, uniform, decimals := len(header)-1, 0, true, 0

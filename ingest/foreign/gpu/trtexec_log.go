@@ -109,16 +109,16 @@ func logBeside(in *foreign.Input, flag string) *trtLog {
 	if err != nil {
 		return nil
 	}
-	const mostLogs, mostBytes = 50, 8 << 20
+	const maxLogs, maxBytes = 50, 8 << 20
 	read := 0
 	for _, e := range entries {
 		if ext := path.Ext(e.Name()); ext != ".log" && ext != ".txt" && ext != ".out" {
 			continue
 		}
-		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > mostBytes {
+		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
 			continue
 		}
-		if read++; read > mostLogs {
+		if read++; read > maxLogs {
 			return nil
 		}
 		content, err := in.Side(e.Name())

@@ -41,8 +41,8 @@ type fioPlace struct {
 	elapsed time.Duration
 }
 
-// mostFIOJobs is how many jobs wait.
-const mostFIOJobs = 10_000
+// maxFIOJobs is how many jobs wait.
+const maxFIOJobs = 10_000
 
 func readFIO(in *foreign.Input, out *foreign.Output) error {
 	j, err := fioJSON(in)
@@ -131,7 +131,7 @@ func (f *fioReader) job(j *foreign.JSON) error {
 		f.out.LeaveOut("jobs that did nothing", 1)
 	}
 	f.jobs = append(f.jobs, p)
-	if len(f.jobs) < mostFIOJobs {
+	if len(f.jobs) < maxFIOJobs {
 		return nil
 	}
 	if err := f.emit(f.before); err != nil {

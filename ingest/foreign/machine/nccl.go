@@ -60,12 +60,12 @@ func (l *ncclLaunch) add(host, device string) {
 	if l.hosts == nil {
 		l.hosts = map[string]bool{}
 	}
-	if len(l.hosts) < mostHosts {
+	if len(l.hosts) < maxHosts {
 		l.hosts[host] = true
 	}
 }
 
-const mostHosts = 100_000
+const maxHosts = 100_000
 
 // set keeps a parameter of the launch.
 func (l *ncclLaunch) set(name, text string) {

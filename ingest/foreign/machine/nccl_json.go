@@ -108,7 +108,7 @@ func (f *ncclFile) config(j *foreign.JSON) error {
 		f.launch.add(d.Host, d.Device)
 	}
 	if threads, gpus := c.Threads.Int64(), c.GPUs.Int64(); threads != nil && gpus != nil && *threads > 0 && *gpus > 0 {
-		f.launch.devices *= min(*threads, mostHosts) * min(*gpus, mostHosts) // one of each process is listed
+		f.launch.devices *= min(*threads, maxHosts) * min(*gpus, maxHosts) // one of each process is listed
 	}
 	return nil
 }

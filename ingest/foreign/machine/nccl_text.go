@@ -23,8 +23,8 @@ var (
 	ncclEnd      = regexp.MustCompile(`Avg bus bandwidth +:`)
 )
 
-// mostTableRuns is how many runs of a table wait for the line after it, which says whether results were wrong.
-const mostTableRuns = 10_000
+// maxTableRuns is how many runs of a table wait for the line after it, which says whether results were wrong.
+const maxTableRuns = 10_000
 
 // ncclReader reads text.
 type ncclReader struct {
@@ -214,7 +214,7 @@ func (n *ncclReader) half(h ncclHalf) error {
 		foreign.SetStart(&r, at, source)
 	}
 	n.waiting = append(n.waiting, placed{h.where, r})
-	if len(n.waiting) < mostTableRuns {
+	if len(n.waiting) < maxTableRuns {
 		return nil
 	}
 	return n.emit("")

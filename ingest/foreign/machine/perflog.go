@@ -81,7 +81,7 @@ func (p *perflogReader) line(where, text string) error {
 // pattern reads a line for one variable: time|version|test|job|variable|unit and bounds in any order.
 func (p *perflogReader) pattern(where string, fields []string) error {
 	key := strings.Join(fields[:4], "|")
-	if key != p.key || len(p.run.Metrics) >= mostVariables {
+	if key != p.key || len(p.run.Metrics) >= maxVariables {
 		if err := p.flush(); err != nil {
 			return err
 		}

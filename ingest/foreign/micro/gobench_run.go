@@ -60,8 +60,8 @@ func (p *goParser) result(name, rest []byte) (bool, error) {
 	return true, nil
 }
 
-// mostGoUnits is how many values a line may have.
-const mostGoUnits = 200
+// maxGoUnits is how many values a line may have.
+const maxGoUnits = 200
 
 // readFields reads the values of a result.
 func (p *goParser) readFields(rest []byte) error {
@@ -88,8 +88,8 @@ func (p *goParser) readFields(rest []byte) error {
 		if f.value, ok = goNumber(number, f.unit); !ok {
 			return fmt.Errorf("%.40q is not a number", number)
 		}
-		if i == mostGoUnits {
-			return fmt.Errorf("more than %d values", mostGoUnits)
+		if i == maxGoUnits {
+			return fmt.Errorf("more than %d values", maxGoUnits)
 		}
 		p.fields = append(p.fields, f)
 	}

@@ -81,8 +81,8 @@ var (
 	llamaBuild  = regexp.MustCompile(`^build: ([0-9a-f]+|unknown) \((\d+)\)`)
 )
 
-// mostLlamaRows bounds how many rows wait for the build, which stands behind them.
-const mostLlamaRows = 10_000
+// maxLlamaRows bounds how many rows wait for the build, which stands behind them.
+const maxLlamaRows = 10_000
 
 // llamaText are the tables for people of a file.
 type llamaText struct {
@@ -147,7 +147,7 @@ func (t *llamaText) take(line, where string) error {
 		return nil
 	}
 	t.rows, t.where = append(t.rows, row), append(t.where, where)
-	if len(t.rows) == mostLlamaRows || row["build_commit"] != "" {
+	if len(t.rows) == maxLlamaRows || row["build_commit"] != "" {
 		return t.flush("", "")
 	}
 	return nil

@@ -146,7 +146,7 @@ func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
 			results = true
 			continue
 		}
-		if vllmConfigured[v.name] || !results || sweep && len(v.value) <= longestAxis || v.kind == jsontext.KindString || v.kind == jsontext.KindTrue || v.kind == jsontext.KindFalse {
+		if vllmConfigured[v.name] || !results || sweep && len(v.value) <= maxAxisLength || v.kind == jsontext.KindString || v.kind == jsontext.KindTrue || v.kind == jsontext.KindFalse {
 			s.setParam(r, v)
 		} else if v.kind == jsontext.KindNumber {
 			unknown++
@@ -157,8 +157,8 @@ func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
 	}
 }
 
-// longestAxis is how long a number is that a user chose; those of results have more digits.
-const longestAxis = 6
+// maxAxisLength is how long a number is that a user chose; those of results have more digits.
+const maxAxisLength = 6
 
 // isSortedSweep tells whether the result is one of a sweep whose members were sorted: what stands where says nothing then.
 func (s *served) isSortedSweep() bool {

@@ -159,8 +159,8 @@ func nanoseconds(text []byte) (int64, error) {
 
 // decimal reads digits with up to three decimal places as thousandths, exactly.
 func decimal(text []byte) (n int64, ok bool) {
-	const mostDigits = 19 // the dot among them
-	if len(text) == 0 || len(text) > mostDigits {
+	const maxDigits = 19 // the dot among them
+	if len(text) == 0 || len(text) > maxDigits {
 		return 0, false
 	}
 	places := -1

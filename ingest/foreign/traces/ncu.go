@@ -30,8 +30,8 @@ var (
 	ncuTrouble = regexp.MustCompile(`^==(?:ERROR|WARNING)== (.*)`)
 )
 
-// mostJoined bounds how many lines a record may have.
-const mostJoined = 200
+// maxJoined bounds how many lines a record may have.
+const maxJoined = 200
 
 // ncuReader reads the table, or several one after the other.
 type ncuReader struct {
@@ -69,7 +69,7 @@ func readNCU(in *foreign.Input, out *foreign.Output) error {
 		}
 		record.WriteString(line.Text)
 		lines++
-		if strings.Count(record.String(), `"`)%2 == 1 && lines < mostJoined && record.Len() < 1<<20 { // a text with line ends in it
+		if strings.Count(record.String(), `"`)%2 == 1 && lines < maxJoined && record.Len() < 1<<20 { // a text with line ends in it
 			record.WriteByte('\n')
 			continue
 		}
@@ -137,14 +137,14 @@ func (r *ncuReader) record(text string, line int) error {
 	return nil
 }
 
-// mostHeld bounds how many rows of a launch are held.
-const mostHeld = 10_000
+// maxHeld bounds how many rows of a launch are held.
+const maxHeld = 10_000
 
 // hold keeps a row until its launch is over.
 func (r *ncuReader) hold(cells []string, line int) error {
 	t, h := r.table, &r.held
 	same := func(column string) bool { return t.cell(cells, column) == t.cell(h.cells, column) }
-	if len(h.cells) > 0 && (len(h.values) == mostHeld || !same("ID") || !same("Process ID") || !same("Kernel Name")) {
+	if len(h.cells) > 0 && (len(h.values) == maxHeld || !same("ID") || !same("Process ID") || !same("Kernel Name")) {
 		if err := r.release(); err != nil {
 			return err
 		}

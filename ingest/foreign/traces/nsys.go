@@ -51,7 +51,7 @@ func readNsys(in *foreign.Input, out *foreign.Output) error {
 		return err
 	}
 	defer db.close()
-	n := &nsysReport{database: db, out: out, processes: map[int64]*nsysProcess{}, room: mostNames}
+	n := &nsysReport{database: db, out: out, processes: map[int64]*nsysProcess{}, room: maxNames}
 	var env nsysTarget
 	n.try("TARGET_INFO", func() error { return env.read(n) })
 	for _, s := range n.sources() {

@@ -63,7 +63,7 @@ type statsReader struct {
 }
 
 func readStats(in *foreign.Input, out *foreign.Output) error {
-	s := &statsReader{out: out, room: mostNames}
+	s := &statsReader{out: out, room: maxNames}
 	var ended error
 	for n, line := range in.Lines() {
 		if line.Err != nil {

@@ -114,7 +114,7 @@ func (s *ortSession) op(e *event, start, took int64) error {
 			return nil
 		}
 		k.kind, k.device = unquoted(member(e.args, "op_name")), unquoted(member(e.args, "provider"))
-		if k.device != "" && len(s.providers) < mostProviders {
+		if k.device != "" && len(s.providers) < maxProviders {
 			s.providers[k.device] = true
 		}
 	}
@@ -127,8 +127,8 @@ func (s *ortSession) op(e *event, start, took int64) error {
 	return total.add(start, took, 1)
 }
 
-// mostProviders is how many execution providers a session is believed to have.
-const mostProviders = 16
+// maxProviders is how many execution providers a session is believed to have.
+const maxProviders = 16
 
 func (s *ortSession) run() schema.Run {
 	r := schema.Run{Purpose: schema.PurposeProfile, Benchmark: "onnxruntime", Backend: "onnxrt"}

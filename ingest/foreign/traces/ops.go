@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// mostNames bounds the bytes of what operators are told apart by: a trace of ever new names cannot ask for more memory.
-const mostNames = 64 << 20
+// maxNames bounds the bytes of what operators are told apart by: a trace of ever new names cannot ask for more memory.
+const maxNames = 64 << 20
 
 // perName is what an operator takes besides its name.
 const perName = 200
@@ -30,7 +30,7 @@ type opTotal struct {
 	bytes                  *int64 // that it moved
 }
 
-func newOps() *ops { return &ops{keys: map[string]*opTotal{}, room: mostNames} }
+func newOps() *ops { return &ops{keys: map[string]*opTotal{}, room: maxNames} }
 
 // find gives the total of what the key stands for, nil where there is none. Where it is a new one, it is made of what
 // named says; nil is given where there is no room for it.

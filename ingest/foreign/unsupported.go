@@ -6,16 +6,16 @@ import (
 	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
-// cousin is a kind of file that people have and that is not read.
-type cousin struct {
+// unsupportedFormat is a kind of file that people have and that is not read.
+type unsupportedFormat struct {
 	name    string
 	members []string       // paths of JSON; all of them
 	text    *regexp.Regexp // of the beginning, where it is no JSON
 	instead string         // what is read of the tool; empty for nothing
 }
 
-// cousins are told from one another by little, as nothing is read of them: a mistake costs a wrong hint.
-var cousins = []cousin{
+// unsupportedFormats are told from one another by little, as nothing is read of them: a mistake costs a wrong hint.
+var unsupportedFormats = []unsupportedFormat{
 	{name: "the data.js of github-action-benchmark", text: regexp.MustCompile(`^\s*window\.BENCHMARK_DATA\s*=`), instead: "the output of the benchmark tool that it was made from"},
 	{name: "github-action-benchmark or Bencher JSON", members: []string{"[].name", "[].unit", "[].value"}, instead: "the output of the benchmark tool that it was made from"},
 	{name: "a k6 summary", members: []string{"metrics.http_req_duration"}},
@@ -43,15 +43,15 @@ func looksLike(formats []Format, head *Head) string {
 			return fmt.Sprintf("it looks like %s; if it is, add --from %s", formats[i].Name, formats[i].Name)
 		}
 	}
-	for _, c := range cousins {
+	for _, c := range unsupportedFormats {
 		if len(c.members) > 0 && head.Has(c.members...) || c.text != nil && head.Matches(c.text) {
-			return c.say()
+			return c.hint()
 		}
 	}
 	return ""
 }
 
-func (c cousin) say() string {
+func (c unsupportedFormat) hint() string {
 	const table = "convert it to CSV or JSON lines and use --from csv or jsonl with --map FILE"
 	if c.instead != "" {
 		return fmt.Sprintf("it looks like %s, which is not supported; ingest %s instead, or %s", c.name, c.instead, table)

@@ -9,9 +9,9 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
 )
 
-// TestCousins: the refusal of a file that is near to what is read says how it is read, and of one that people have often
+// TestUnsupported: the refusal of a file that is near to what is read says how it is read, and of one that people have often
 // what it is.
-func TestCousins(t *testing.T) {
+func TestUnsupported(t *testing.T) {
 	t.Parallel()
 	all := formats.All()
 	for _, c := range []struct{ name, content, want string }{
