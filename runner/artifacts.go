@@ -214,7 +214,7 @@ func (v *leaving) finish(run *schema.Run) {
 		a := schema.Artifact{Kind: word, Path: word}
 		if size, long := v.longer[word]; long {
 			a.Bytes = &size
-			v.add(a, "larger than "+schema.ForPeople(float64(v.limit()), "B")+": artifacts.limit sets another limit")
+			v.add(a, "larger than "+schema.ForPeople(float64(v.limit()), "B")+": raise artifacts.limit")
 		} else if text := v.printed[word]; text != "" {
 			a.Bytes = new(int64(len(text)))
 			v.store(a, strings.NewReader(text))

@@ -52,7 +52,7 @@ func derive(p *sweep.Point, d *sweep.Result, run *schema.Run) (schema.Metric, st
 		}
 		number, ok := value.(float64)
 		if !ok {
-			return schema.Metric{}, fmt.Sprintf("%s is no number", d.Text)
+			return schema.Metric{}, fmt.Sprintf("%s is not a number", d.Text)
 		}
 		m.Reals = append(m.Reals, number)
 	}
@@ -76,7 +76,7 @@ func checkAccuracy(run *schema.Run) {
 	}
 	if most := slices.Max(append(m.Values(), 0)); most > 1 {
 		run.Status, run.Stage, run.ErrorKind = schema.StatusError, schema.StageValidate, schema.KindCheck
-		run.Error = fmt.Sprintf("accuracy is %v, which is %s: give its unit, \"%%\", if it is a percentage", most, schema.ForPeople(most, "ratio"))
+		run.Error = fmt.Sprintf("accuracy is %v, which is %s: if it is a percentage, set its unit to \"%%\"", most, schema.ForPeople(most, "ratio"))
 	}
 }
 
@@ -138,7 +138,7 @@ func inputsOf(r *sweep.Result, run *schema.Run) (inputs, string) {
 		}
 		values := m.Values()
 		if iterations := iterationsOf(run); m.Level == schema.LevelIteration && len(values) < iterations {
-			return in, fmt.Sprintf("%s has %d values, of %d iterations", name, len(values), iterations)
+			return in, fmt.Sprintf("%s has %d values for %d iterations", name, len(values), iterations)
 		}
 		switch n := len(values); {
 		case n == 0:
@@ -157,7 +157,7 @@ func inputsOf(r *sweep.Result, run *schema.Run) (inputs, string) {
 // leftOut says that values of a metric were left out, because they were infinite or no number; empty: none was.
 func leftOut(run *schema.Run, metric string) string {
 	if n := run.Env.Facts[factNotFinite+metric]; n != "" {
-		return metric + " is infinite or no number, times: " + n
+		return metric + " is infinite or not a number, times: " + n
 	}
 	return ""
 }

@@ -65,6 +65,6 @@ func (l *limits) afterOOM(sub subject) *task.Outcome {
 	}
 	return &task.Outcome{
 		Status: schema.StatusSkipped, ErrorKind: kindAfterOOM,
-		Error: fmt.Sprintf("%s ran out of memory, and this is larger (--no-skip-after-oom runs it)", describeSizes(smaller)),
+		Error: fmt.Sprintf("%s ran out of memory, and this point is larger (use --no-skip-after-oom to run it)", describeSizes(smaller)),
 	}
 }

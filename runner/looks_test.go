@@ -159,7 +159,7 @@ func TestSettledWantsSides(t *testing.T) {
 	s := parse(t, "command: ['true']\n")
 	s.Looks = []int{6}
 	_, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(schema.Run) error { t.Error("it ran"); return nil })
-	if want := "repeats until the sides are settled: want a commit to measure against, and what tells whether they are"; fmt.Sprint(err) != want {
+	if want := "repeats until the comparison is conclusive: want a commit to compare with, and a function that finds open points"; fmt.Sprint(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -51,8 +51,8 @@ const (
 	reasonFailed  = "failed before"
 	reasonAgain   = "complete: measured again"
 	reasonAll     = "--rerun all"
-	reasonAgainst = "--against begins anew"
-	reasonLine    = "a line is measured anew"
+	reasonAgainst = "--against starts from the beginning"
+	reasonLine    = "programs on the command line are always measured again"
 )
 
 // Change is a difference that keeps runs from counting.

@@ -54,7 +54,7 @@ func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.P
 	case kept.Outputs[i].Missing != "":
 		return nil, false, fmt.Errorf("%s", kept.Outputs[i].Missing)
 	case r.read == nil:
-		return nil, false, fmt.Errorf("nobody here reads %s", rule.Read)
+		return nil, false, fmt.Errorf("no reader for %s is available", rule.Read)
 	}
 	o := kept.Outputs[i]
 	runs, err = r.read(ctx, rule.Read, rule.From, io.NewSectionReader(kept.File, o.Offset, o.Size))
@@ -114,7 +114,7 @@ func addPoint(run *schema.Run, p *sweep.Point) error {
 			continue
 		}
 		if applied := setAxis(run, name, asked[name], p); applied != asked[name] {
-			return fmt.Errorf("%s %s was asked, it has %s (an axis that is something else needs another name)", name, asked[name], applied)
+			return fmt.Errorf("%s %s was requested, but the result has %s (rename the axis if it means something else)", name, asked[name], applied)
 		}
 	}
 	run.PointID = schema.PointID(run)

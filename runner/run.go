@@ -173,7 +173,7 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 		o.Extract = extractHere
 	}
 	if s.Looks != nil && (o.Against == "" || o.Open == nil) {
-		return result, &InputError{errors.New("repeats until the sides are settled: want a commit to measure against, and what tells whether they are")}
+		return result, &InputError{errors.New("repeats until the comparison is conclusive: want a commit to compare with, and a function that finds open points")}
 	}
 	session := newSession(ctx, s, o, emit)
 	defer func() {

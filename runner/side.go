@@ -40,7 +40,7 @@ func (e *InputError) Unwrap() error { return e.Err }
 // measuring that is to make such itself.
 func (s *session) cleanSides(ctx context.Context) error {
 	if _, err := worktree.Clean(ctx, ""); err != nil && s.options.Against != "" {
-		return fmt.Errorf("removing what earlier sessions left: %w", err)
+		return fmt.Errorf("removing files of earlier sessions: %w", err)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (s *session) checkSides(pair *worktree.Pair) error {
 		for _, path := range pathsOf(p) {
 			if filepath.IsAbs(path) {
 				if pair.Inside(path) {
-					return fmt.Errorf("%s: %s is in the repository, and the same on both sides: make it relative", s.sweep.Name, path)
+					return fmt.Errorf("%s: %s is an absolute path in the repository, so it is the same on both sides: make it relative", s.sweep.Name, path)
 				}
 				continue
 			}
@@ -93,7 +93,7 @@ func (s *session) checkSides(pair *worktree.Pair) error {
 		uses = uses || len(p.Build) > 0
 	}
 	if !uses && len(s.sweep.Points) > 0 {
-		return fmt.Errorf("%s: it uses nothing from the repository: both sides would be the same", s.sweep.Name)
+		return fmt.Errorf("%s: it uses nothing from the repository, so both sides would be the same", s.sweep.Name)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (c *comparer) checkSame(l sweep.Launch, o *task.Outcome, got []checked) {
 	for i := range got {
 		if got[i].hash != c.first[sub] {
 			const digits = 12 // tell hashes apart
-			fail(o, schema.KindNotDeterministic, fmt.Sprintf("the output is another one than that of the first run: sha256 %.*s, not %.*s%s",
+			fail(o, schema.KindNotDeterministic, fmt.Sprintf("the output differs from that of the first run: sha256 %.*s, not %.*s%s",
 				digits, got[i].hash, digits, c.first[sub], inProcess(i, len(got))))
 		}
 	}
@@ -93,11 +93,11 @@ func tooFar(got *checked, want *computed, p *sweep.Point) string {
 	case e.NotFinite+e.Reference > 0:
 		return notFinite(e, got.values)
 	case got.odd.NaN+want.odd.NaN > 0:
-		return fmt.Sprintf("of %d values %d of the output and %d of the reference are no number, and NaN is equal to nothing", sizeOf(got.shape), got.odd.NaN, want.odd.NaN)
+		return fmt.Sprintf("of %d values, %d of the output and %d of the reference are not a number, and NaN equals nothing", sizeOf(got.shape), got.odd.NaN, want.odd.NaN)
 	case got.odd.Infinite != want.odd.Infinite:
-		return fmt.Sprintf("of %d values %d of the output are infinite, and %d of the reference", sizeOf(got.shape), got.odd.Infinite, want.odd.Infinite)
+		return fmt.Sprintf("of %d values, %d of the output and %d of the reference are infinite", sizeOf(got.shape), got.odd.Infinite, want.odd.Infinite)
 	case e.Mismatched > 0 && len(p.Checks) == 0:
-		return fmt.Sprintf("%d of %d values differ from the reference by too much, by up to %.3g (rtol %v, atol %v)",
+		return fmt.Sprintf("%d of %d values differ too much from the reference, by up to %.3g (rtol %v, atol %v)",
 			e.Mismatched, got.values, e.MaxError, t.Relative, t.Absolute)
 	}
 	return ""
@@ -111,7 +111,7 @@ func notFinite(e output.Errors, of int) string {
 	case e.NotFinite == 0:
 		return fmt.Sprintf("%d of %d values of the reference are not finite", e.Reference, of)
 	}
-	return fmt.Sprintf("of %d values %d of the output and %d of the reference are not finite, and NaN is equal to nothing", of, e.NotFinite, e.Reference)
+	return fmt.Sprintf("of %d values, %d of the output and %d of the reference are not finite, and NaN equals nothing", of, e.NotFinite, e.Reference)
 }
 
 // addErrors adds a metric with a number for each process. Where one of them is none the metric is missing.

@@ -81,7 +81,7 @@ func (f *Finder) After(runDir string) (found []Found) {
 	for _, pattern := range f.rules.Patterns {
 		files := f.look(pattern, runDir)
 		if f.full[pattern] {
-			found = append(found, Found{Path: pattern, Pattern: pattern, Why: fmt.Sprintf("there are more than %d files: which of them the run has written cannot be told", maxLooked)})
+			found = append(found, Found{Path: pattern, Pattern: pattern, Why: fmt.Sprintf("there are more than %d files, so it is not known which of them the run wrote", maxLooked)})
 			continue
 		}
 		for _, file := range slices.Sorted(maps.Keys(files)) {
@@ -107,9 +107,9 @@ func (f *Finder) refusal(size int64, others int, room int64) string {
 	case others >= maxKept:
 		return fmt.Sprintf("more than %d files", maxKept)
 	case size > f.rules.Limit:
-		return "larger than " + limit + ": artifacts.limit sets another limit"
+		return "larger than " + limit + ": raise artifacts.limit"
 	case size > room:
-		return fmt.Sprintf("all files of the run are larger than %d times %s: artifacts.limit sets another limit", limitOfAll, limit)
+		return fmt.Sprintf("the files of the run are together larger than %d times %s: raise artifacts.limit", limitOfAll, limit)
 	}
 	return ""
 }
@@ -216,7 +216,7 @@ func (f *Found) Open() (*os.File, error) {
 		return nil, err
 	}
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, file.Close(), errors.New("it is no file any more"))
+		return nil, errors.Join(err, file.Close(), errors.New("it is no longer a file"))
 	}
 	return file, nil
 }

@@ -31,11 +31,11 @@ const logHeading = "# neurolens bisect 1 "
 func DefaultLog(key string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("finding a place for the log (--log names one): %w", err)
+		return "", fmt.Errorf("finding a folder for the log (--log FILE sets one): %w", err)
 	}
 	path := filepath.Join(cache, "neurolens", "bisect", key+".log")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("making a place for the log (--log names one): %w", err)
+		return "", fmt.Errorf("making a folder for the log (--log FILE sets one): %w", err)
 	}
 	return path, nil
 }
@@ -53,7 +53,7 @@ func OpenLog(path, key string, h worktree.History) (*Log, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--log: %w", err)
 	case !bytes.HasPrefix(text, []byte(logHeading+key+"\n")):
-		return nil, fmt.Errorf("--log %s: it is not the log of this search: other commits, sweep or flags; --log names another file", path)
+		return nil, fmt.Errorf("--log %s: the log belongs to another search, with other commits, sweep or flags; use --log with another file", path)
 	}
 	return l, l.read(string(text))
 }
@@ -61,7 +61,7 @@ func OpenLog(path, key string, h worktree.History) (*Log, error) {
 // begin writes the head of the file.
 func (l *Log) begin(key string, h worktree.History) error {
 	head := logHeading + key + "\n" +
-		"# The same command goes on from here. A commit whose lines are taken out is measured again.\n" +
+		"# The same command continues from here. Delete the lines of a commit to measure it again.\n" +
 		"git bisect start\n" + l.line(Good, h.Good.ID)
 	file, err := os.OpenFile(l.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -99,12 +99,12 @@ func (l *Log) read(text string) error {
 			return fmt.Errorf("%s:%d: want git bisect good, bad or skip with one commit, got %q", l.Path, number, line)
 		}
 		if _, there := l.subject[words[3]]; !there {
-			return fmt.Errorf("%s:%d: commit %q is not between the two, or not written in full", l.Path, number, words[3])
+			return fmt.Errorf("%s:%d: commit %q is not between the two commits, or is abbreviated", l.Path, number, words[3])
 		}
 		if words[3] == l.good {
 			continue
 		}
-		step := Step{Commit: words[3], Reason: "by the log"}
+		step := Step{Commit: words[3], Reason: "from the log"}
 		if measured.Commit == step.Commit {
 			step = measured
 		}

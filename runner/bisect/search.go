@@ -73,7 +73,7 @@ type End struct {
 }
 
 // ErrContradiction is a log in which no commit can be the first changed one.
-var ErrContradiction = errors.New("its lines contradict one another: a commit is good that contains a bad one")
+var ErrContradiction = errors.New("its lines contradict each other: a good commit contains a bad one")
 
 // New is a search at its beginning.
 func New(o Options) *Search { return &Search{Options: o, commits: newCommits(o.History)} }
@@ -167,7 +167,7 @@ func (s *Search) test(ctx context.Context, c worktree.Commit) (Step, error) {
 		return Step{}, err
 	}
 	if len(session.Points) == 0 {
-		return Step{Commit: c.ID, Result: Skip, Session: session.ID, Reason: "the point is not there"}, nil
+		return Step{Commit: c.ID, Result: Skip, Session: session.ID, Reason: "the point does not exist"}, nil
 	}
 	series := session.Points[0]
 	d := s.Decide(q, series.seen())

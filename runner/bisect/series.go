@@ -99,7 +99,7 @@ func (s *Series) value(r *schema.Run) float64 {
 		if location != nil {
 			return *location
 		}
-		why = s.Metric + " has no value that can be compared"
+		why = s.Metric + " has no value to compare"
 	}
 	side := 0
 	if r.Side == sideHead {

@@ -132,7 +132,7 @@ func dimensionKey(config map[string]string) (string, error) {
 		return short, nil
 	}
 	if _, ok := config[short]; ok {
-		return "", fmt.Errorf("reading the configuration: dim and tensor_dimension are one parameter, both are given")
+		return "", fmt.Errorf("reading the configuration: dim and tensor_dimension are the same parameter: set only one")
 	}
 	return long, nil
 }
@@ -191,7 +191,7 @@ func (r *reader) size(key string, missing int64) int64 {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if r.err == nil && (err != nil || n < 1 || strconv.FormatInt(n, 10) != text) {
-		r.err = fmt.Errorf("reading %s: %q is no positive integer", strings.TrimPrefix(key, "param."), text)
+		r.err = fmt.Errorf("reading %s: %q is not a positive integer", strings.TrimPrefix(key, "param."), text)
 	}
 	r.applied[key] = text
 	return n

@@ -30,7 +30,7 @@ type BusyError struct {
 
 // Error says who measures the device, and what lets both have it.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s is being measured by %s; --wait waits", e.Device, e.Owner)
+	return fmt.Sprintf("%s is being measured by %s; use --wait to wait for it", e.Device, e.Owner)
 }
 
 // Held are the devices that this process has locked.
@@ -96,7 +96,7 @@ func lockOne(ctx context.Context, dir, device string, onWait func(device, owner 
 
 // lockError is why a directory cannot hold the lock of a device: it may not be writable, or its file system has no locks.
 func lockError(device, dir string, err error) error {
-	return fmt.Errorf("locking %s in %s: %w; NEUROLENS_LOCKS names another directory", device, dir, err)
+	return fmt.Errorf("locking %s in %s: %w; NEUROLENS_LOCKS sets another directory", device, dir, err)
 }
 
 // flock locks a file unless another process, or another part of this one, has.

@@ -14,10 +14,10 @@ import (
 func Tree(dir string) (fs.FS, error) {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
-		err = errors.New("it is no folder")
+		err = errors.New("it is not a folder")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking into %s: %w", dir, withoutPath(err))
+		return nil, fmt.Errorf("searching %s: %w", dir, withoutPath(err))
 	}
 	return os.DirFS(dir), nil
 }

@@ -43,9 +43,9 @@ func Objects(source, stem string) ([]string, error) {
 	if len(others) > 0 {
 		const most = 8
 		shown := others[:min(len(others), most)]
-		has = fmt.Sprintf("it has %s: name one, %s.py:%s", strings.Join(shown, ", "), stem, others[0])
+		has = fmt.Sprintf("it has %s: choose one with %s.py:%s", strings.Join(shown, ", "), stem, others[0])
 		if more := len(others) - len(shown); more > 0 {
-			has = fmt.Sprintf("it has %s and %d more: name one, %s.py:%s", strings.Join(shown, ", "), more, stem, others[0])
+			has = fmt.Sprintf("it has %s and %d more: choose one with %s.py:%s", strings.Join(shown, ", "), more, stem, others[0])
 		}
 	}
 	return nil, fmt.Errorf("%s.py has no %s* function and no class with %s; %s", stem, prefix, method, has)

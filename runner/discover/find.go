@@ -49,12 +49,12 @@ func find(tree fs.FS, rule Rule, in string) (*Found, error) {
 	}
 	in = path.Clean(in)
 	if !fs.ValidPath(in) {
-		return nil, fmt.Errorf("looking into %s: want a folder of the tree", in)
+		return nil, fmt.Errorf("searching %s: want a folder inside the tree", in)
 	}
 	if info, err := fs.Stat(tree, in); err != nil {
-		return nil, fmt.Errorf("looking into %s: %w", in, withoutPath(err))
+		return nil, fmt.Errorf("searching %s: %w", in, withoutPath(err))
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("looking into %s: it is no folder", in)
+		return nil, fmt.Errorf("searching %s: it is not a folder", in)
 	}
 	s := &search{tree: tree, rule: r, in: in, configs: map[string]bool{}, found: &Found{}}
 	if err := s.walk(in); err != nil {
@@ -101,13 +101,13 @@ func (s *search) miss(file, reason string) {
 func (s *search) walk(dir string) error {
 	entries, err := fs.ReadDir(s.tree, dir)
 	if err != nil && dir == s.in {
-		return fmt.Errorf("looking into %s: %w", dir, withoutPath(err))
+		return fmt.Errorf("searching %s: %w", dir, withoutPath(err))
 	}
 	if err != nil { // entries are what was read before
 		s.miss(dir+"/", unreadable(err))
 	}
 	if dir != s.in && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "pyvenv.cfg" }) {
-		s.leave(dir+"/", "a virtual environment of Python")
+		s.leave(dir+"/", "a virtual environment for Python")
 		return nil
 	}
 	s.left = slices.Grow(s.left, len(entries))
@@ -121,9 +121,9 @@ func (s *search) walk(dir string) error {
 		case err != nil:
 			s.miss(name, unreadable(err))
 		case kind.IsDir() && entry.Type()&fs.ModeSymlink != 0:
-			s.leave(name+"/", "a symbolic link to a folder: these are not followed")
+			s.leave(name+"/", "a symbolic link to a folder, which is not followed")
 		case kind.IsDir() && skipped(entry.Name()):
-			s.leave(name+"/", "folders of this name are not looked into")
+			s.leave(name+"/", "folders with this name are not searched")
 		case kind.IsDir():
 			_ = s.walk(name) // it is not the first one
 		case kind.IsRegular():
@@ -182,18 +182,18 @@ func (s *search) file(file, name string) {
 		return
 	}
 	if glob := met(s.rule.except, below, name); glob != "" {
-		s.leave(file, "the rule leaves "+glob+" out")
+		s.leave(file, "the rule leaves out "+glob)
 		return
 	}
 	c := candidate{file: file}
 	var matches bool
 	if c.name, matches = nameOf(s.rule.benchmark, below); !matches || c.name == "" {
-		s.miss(file, "the expression for names finds none in it: "+s.rule.Benchmark)
+		s.miss(file, "the expression for names does not match it: "+s.rule.Benchmark)
 		return
 	}
 	if s.rule.variant != nil {
 		if c.variant, matches = nameOf(s.rule.variant, below); !matches {
-			s.miss(file, "the expression for variants finds none in it: "+s.rule.Variant)
+			s.miss(file, "the expression for variants does not match it: "+s.rule.Variant)
 			return
 		}
 	}

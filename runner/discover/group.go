@@ -35,7 +35,7 @@ func (s *search) group() {
 	s.found.tellApart()
 	for dir, used := range s.configs {
 		if !used {
-			s.found.Left = append(s.found.Left, Left{File: path.Join(dir, s.rule.Config), Reason: "no benchmark of the rule is in its folder"})
+			s.found.Left = append(s.found.Left, Left{File: path.Join(dir, s.rule.Config), Reason: "its folder has no benchmark of the rule"})
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (s *search) byBaseline() map[owner][]candidate {
 			o.name = o.name[:max(0, strings.LastIndexByte(o.name, '_'))]
 		}
 		if o.name == "" {
-			s.found.miss(c.file, "no "+path.Ext(c.file)+" file of the variant "+s.rule.Baseline+" is called "+c.name+", or a beginning of that before a _")
+			s.found.miss(c.file, "no "+path.Ext(c.file)+" file of the variant "+s.rule.Baseline+" is named "+c.name+", or has the beginning of that name before a _")
 			continue
 		}
 		if technique := strings.TrimPrefix(c.name[len(o.name):], "_"); technique != "" {
@@ -115,10 +115,10 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 		}
 		switch other := taken[v.Name]; {
 		case other != "":
-			s.found.miss(c.file, other+" has the same name: the expressions of the rule have to tell them apart")
+			s.found.miss(c.file, other+" has the same name: the expressions of the rule must distinguish them")
 			continue
 		case s.rule.Baseline != "" && i > 0 && taken[s.rule.Baseline] == "":
-			s.found.miss(c.file, "its baseline was left: "+files[0].file)
+			s.found.miss(c.file, "its baseline was left out: "+files[0].file)
 			continue
 		}
 		what := s.looked[c.file]
@@ -134,7 +134,7 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 		return b, false
 	}
 	if s.rule.Baseline != "" && len(b.Variants) == 1 {
-		s.found.miss(b.Variants[0].File, "no other variant of "+name+" is there to compare it with")
+		s.found.miss(b.Variants[0].File, "there is no other variant of "+name+" to compare it with")
 		return b, false
 	}
 	s.describe(&b)
@@ -184,7 +184,7 @@ func (f *Found) tellApart() {
 			continue
 		}
 		for _, v := range b.Variants {
-			f.miss(v.File, "its results would be called like those of "+other+": "+b.Name)
+			f.miss(v.File, "its results would have the same name as those of "+other+": "+b.Name)
 		}
 	}
 	f.Benchmarks = told

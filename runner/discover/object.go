@@ -69,7 +69,7 @@ func (s *search) look(file string, buffer *bytes.Buffer) looked {
 	}
 	m, err := readModule(source)
 	if err != nil {
-		return looked{err: fmt.Errorf("broken Python: %w", err)}
+		return looked{err: fmt.Errorf("not valid Python: %w", err)}
 	}
 	objects := s.rule.Objects
 	if objects == nil {

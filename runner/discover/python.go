@@ -36,7 +36,7 @@ func readModule(source string) (*module, error) {
 		return nil, err
 	}
 	if r.opens != nil {
-		return nil, fmt.Errorf("line %d: want an indented block after it", r.opened)
+		return nil, fmt.Errorf("line %d: want an indented block after this line", r.opened)
 	}
 	slices.Sort(r.imports)
 	r.imports = slices.Compact(r.imports)
@@ -101,12 +101,12 @@ func (r *reader) indent(l logical) error {
 	now := r.blocks[len(r.blocks)-1].indent
 	switch {
 	case r.opens != nil && l.indent <= now:
-		return fmt.Errorf("line %d: want an indented block after it", r.opened)
+		return fmt.Errorf("line %d: want an indented block after this line", r.opened)
 	case r.opens == nil && l.indent > now:
-		return fmt.Errorf("line %d: the line is indented, and no block begins before it", l.line)
+		return fmt.Errorf("line %d: unexpected indentation", l.line)
 	case r.opens != nil:
 		if len(r.blocks) > maxIndents {
-			return fmt.Errorf("line %d: blocks stand in one another more than %d deep", l.line, maxIndents)
+			return fmt.Errorf("line %d: blocks are nested more than %d deep", l.line, maxIndents)
 		}
 		r.blocks = append(r.blocks, block{l.indent, *r.opens})
 		r.opens = nil
@@ -117,7 +117,7 @@ func (r *reader) indent(l logical) error {
 		now = r.blocks[len(r.blocks)-1].indent
 	}
 	if l.indent != now {
-		return fmt.Errorf("line %d: no block around it is indented as much", l.line)
+		return fmt.Errorf("line %d: the indentation does not match any outer block", l.line)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (r *reader) statement(tokens []token, in scope) error {
 	if head[0].kind == nameToken && slices.Contains(compound, head[0].text) {
 		colon := colonOf(head)
 		if colon < 0 {
-			return fmt.Errorf("%s wants a : behind it", head[0].text)
+			return fmt.Errorf("want a : after %s", head[0].text)
 		}
 		inside, err := r.compound(head[:colon], in)
 		if err != nil {
@@ -149,7 +149,7 @@ func (r *reader) statement(tokens []token, in scope) error {
 		}
 	}
 	if tokens[len(tokens)-1].is(":") {
-		return fmt.Errorf("a : opens a block, and no statement with one begins the line")
+		return fmt.Errorf("unexpected :")
 	}
 	return r.simple(tokens, in)
 }
@@ -209,7 +209,7 @@ func (r *reader) compound(head []token, in scope) (scope, error) {
 // functionOf reads def NAME[...](parameters) -> type.
 func functionOf(head []token) (function, error) {
 	if len(head) < 4 || head[1].kind != nameToken || keywords[head[1].text] || !head[2].is("(") && !head[2].is("[") {
-		return function{}, fmt.Errorf("def wants a name and (")
+		return function{}, fmt.Errorf("want a name and ( after def")
 	}
 	f := function{name: head[1].text}
 	list := head[2:]
@@ -217,7 +217,7 @@ func functionOf(head []token) (function, error) {
 		list = list[closing(list)+1:]
 	}
 	if len(list) == 0 || !list[0].is("(") {
-		return f, fmt.Errorf("def wants parameters in ( and )")
+		return f, fmt.Errorf("want parameters in ( and ) after def")
 	}
 	begins := true // whether a parameter may begin here
 	end := closing(list)
@@ -247,7 +247,7 @@ func closing(tokens []token) int {
 // classOf reads class NAME[...](bases, keyword=value).
 func classOf(head []token) (class, error) {
 	if len(head) < 2 || head[1].kind != nameToken || keywords[head[1].text] {
-		return class{}, fmt.Errorf("class wants a name")
+		return class{}, fmt.Errorf("want a name after class")
 	}
 	c := class{name: head[1].text, members: map[string]bool{}}
 	depth := 0
@@ -282,7 +282,7 @@ func (r *reader) simple(tokens []token, in scope) error {
 			end = len(tokens)
 		}
 		if end == 0 {
-			return fmt.Errorf("a ; ends nothing")
+			return fmt.Errorf("unexpected ;")
 		}
 		if err := r.small(tokens[:end], in); err != nil {
 			return err
@@ -305,7 +305,7 @@ func (r *reader) small(tokens []token, in scope) error {
 		return r.importedFrom(rest[1:], in)
 	}
 	if tokens[0].kind == opToken && !strings.Contains("([{-+~*@.", tokens[0].text) {
-		return fmt.Errorf("%s begins no statement", tokens[0].text)
+		return fmt.Errorf("no statement begins with %s", tokens[0].text)
 	}
 	if tokens[0].is("type") && len(tokens) > 1 && tokens[1].operand() { // of a name of a type
 		return adjacent(tokens[1:])
@@ -372,12 +372,12 @@ func (r *reader) targets(tokens []token, in scope) {
 func (r *reader) imported(tokens []token, in scope) error {
 	parts := split(tokens)
 	if len(parts) == 0 {
-		return fmt.Errorf("import wants names of modules")
+		return fmt.Errorf("want names of modules after import")
 	}
 	for _, part := range parts {
 		name := dotted(part)
 		if name == "" {
-			return fmt.Errorf("import wants names of modules")
+			return fmt.Errorf("want names of modules after import")
 		}
 		top, _, _ := strings.Cut(name, ".")
 		r.imports = append(r.imports, top)
@@ -397,7 +397,7 @@ func (r *reader) imported(tokens []token, in scope) error {
 func (r *reader) importedFrom(tokens []token, in scope) error {
 	at := slices.IndexFunc(tokens, func(t token) bool { return t.is("import") })
 	if at < 1 || at == len(tokens)-1 {
-		return fmt.Errorf("from wants a module, import and names")
+		return fmt.Errorf("want a module, import and names after from")
 	}
 	if top, _, _ := strings.Cut(dotted(tokens), "."); top != "" && top != "__future__" {
 		r.imports = append(r.imports, top)
@@ -434,7 +434,7 @@ func adjacent(tokens []token) error {
 	for i := 1; i < len(tokens); i++ {
 		a, b := tokens[i-1], tokens[i]
 		if a.operand() && b.operand() && (a.kind != stringToken || b.kind != stringToken) {
-			return fmt.Errorf("two values with nothing between them: %s", strings.TrimSpace(a.shown()+" "+b.shown()))
+			return fmt.Errorf("two values without an operator between them: %s", strings.TrimSpace(a.shown()+" "+b.shown()))
 		}
 	}
 	return nil

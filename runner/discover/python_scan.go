@@ -57,7 +57,7 @@ var codingLine = regexp.MustCompile(`^(?:[^\r\n]*\r?\n)?[ \t\f]*#[^\r\n]*coding[
 func scan(source string, do func(logical) error) error {
 	source = strings.TrimPrefix(source, "\ufeff")
 	if at := strings.IndexByte(source, 0); at >= 0 {
-		return fmt.Errorf("line %d: there is a NUL byte: it is no text", 1+strings.Count(source[:at], "\n"))
+		return fmt.Errorf("line %d: a NUL byte: it is not a text file", 1+strings.Count(source[:at], "\n"))
 	}
 	if !utf8.ValidString(source) && !codingLine.MatchString(source) {
 		return errors.New("it is not UTF-8, and declares no other encoding")
@@ -155,7 +155,7 @@ func (s *scanner) token() {
 		s.comment()
 	case c == '\\':
 		if s.at++; !s.newline() {
-			s.fail(s.line, `a \ is not at the end of the line`)
+			s.fail(s.line, `a \ must be at the end of the line`)
 		} else if s.at == len(s.source) {
 			s.fail(s.line, `the file ends after a \`)
 		}
@@ -254,14 +254,14 @@ func (s *scanner) operator() {
 		s.open = append(s.open, bracket{")]}"[strings.IndexByte("([{", c)], s.line})
 	case strings.IndexByte(")]}", c) >= 0:
 		if len(s.open) == 0 || s.open[len(s.open)-1].closes != c {
-			s.fail(s.line, "a %c closes nothing", c)
+			s.fail(s.line, "unmatched %c", c)
 			return
 		}
 		s.open = s.open[:len(s.open)-1]
 	case strings.IndexByte("=!<>:+-*/%&|^@", c) >= 0 && s.peek(1) == '=', c == '-' && s.peek(1) == '>':
 		size = 2
 	case strings.IndexByte("=<>:+-*/%&|^@.,;~", c) < 0:
-		s.fail(s.line, "%q is no Python", c)
+		s.fail(s.line, "%q is not valid Python", c)
 		return
 	}
 	s.tokens = append(s.tokens, token{opToken, s.source[s.at : s.at+size]})

@@ -14,7 +14,7 @@ func (s *scanner) text(prefix string) {
 // quoted goes over a text. depth is how many texts it stands in.
 func (s *scanner) quoted(prefix string, depth int) {
 	if depth > maxNested {
-		s.fail(s.line, "texts stand in one another more than %d deep", maxNested)
+		s.fail(s.line, "strings are nested more than %d deep", maxNested)
 		return
 	}
 	quote := s.source[s.at : s.at+1]
@@ -34,7 +34,7 @@ func (s *scanner) quoted(prefix string, depth int) {
 			s.escape(fields, raw)
 		case c == '\n' || c == '\r':
 			if len(quote) == 1 {
-				s.fail(first, "a text is not closed: want a %s before the end of the line", quote)
+				s.fail(first, "a string is not closed: want a %s before the end of the line", quote)
 				return
 			}
 			s.newline()
@@ -46,7 +46,7 @@ func (s *scanner) quoted(prefix string, depth int) {
 			s.at++
 		}
 	}
-	s.fail(first, "a text is not closed: want a %s", quote)
+	s.fail(first, "a string is not closed: want a %s", quote)
 }
 
 // escape goes over a \ and what it escapes. Also in a raw text it keeps a quote from ending the text.
@@ -86,7 +86,7 @@ func (s *scanner) field(quote string, depth int) {
 			s.at++
 		case strings.IndexByte(")]}", c) >= 0:
 			if len(open) == 0 || open[len(open)-1] != c {
-				s.fail(s.line, "a %c closes nothing", c)
+				s.fail(s.line, "unmatched %c", c)
 				return
 			}
 			open = open[:len(open)-1]
@@ -95,7 +95,7 @@ func (s *scanner) field(quote string, depth int) {
 			s.at++
 		}
 	}
-	s.fail(first, "a field of a text is not closed: want a }")
+	s.fail(first, "a field of a string is not closed: want a }")
 }
 
 // prefixBefore are the letters before a quote in a field that say what kind of text it begins.
@@ -120,7 +120,7 @@ func (s *scanner) format(quote string, depth int) {
 			return
 		case c == '{':
 			if depth++; depth > maxNested {
-				s.fail(s.line, "fields stand in one another more than %d deep", maxNested)
+				s.fail(s.line, "fields are nested more than %d deep", maxNested)
 				return
 			}
 			s.field(quote, depth)
@@ -129,16 +129,16 @@ func (s *scanner) format(quote string, depth int) {
 			s.escape(true, false)
 		case c == '\n' || c == '\r':
 			if len(quote) == 1 {
-				s.fail(first, "a text is not closed: want a %s before the end of the line", quote)
+				s.fail(first, "a string is not closed: want a %s before the end of the line", quote)
 				return
 			}
 			s.newline()
 		case strings.HasPrefix(s.source[s.at:], quote):
-			s.fail(first, "a field of a text is not closed: want a }")
+			s.fail(first, "a field of a string is not closed: want a }")
 			return
 		default:
 			s.at++
 		}
 	}
-	s.fail(first, "a field of a text is not closed: want a }")
+	s.fail(first, "a field of a string is not closed: want a }")
 }

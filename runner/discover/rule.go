@@ -99,7 +99,7 @@ type compiled struct {
 
 // compile refuses a rule that cannot find anything. Its errors name the word in a sweep and the value.
 func (r Rule) compile() (*compiled, error) {
-	c := &compiled{Rule: r, wants: "its path is none of " + strings.Join(r.Files, " ")}
+	c := &compiled{Rule: r, wants: "its path does not match " + strings.Join(r.Files, " ")}
 	if len(r.Files) == 0 {
 		return nil, errors.New("files: want globs such as bench/**/*.py, got none")
 	}
@@ -122,7 +122,7 @@ func (r Rule) compile() (*compiled, error) {
 		}
 	}
 	if r.Baseline != "" && r.Variant == "" {
-		return nil, fmt.Errorf("baseline: %q is a variant, and there is no expression for variants", r.Baseline)
+		return nil, fmt.Errorf("baseline: %q is a variant, but there is no expression for variants", r.Baseline)
 	}
 	return c, nil
 }
@@ -150,7 +150,7 @@ func globsOf(key string, patterns []string) ([]glob, error) {
 		g := glob{text: pattern, parts: strings.Split(pattern, "/")}
 		for _, part := range g.parts {
 			if _, err := path.Match(part, ""); err != nil || part == "" {
-				return nil, fmt.Errorf("%s: %q is no glob of paths below a folder: %w", key, pattern, cmp.Or(err, errors.New("a name is empty")))
+				return nil, fmt.Errorf("%s: %q is not a glob of paths below a folder: %w", key, pattern, cmp.Or(err, errors.New("a name is empty")))
 			}
 		}
 		last := g.parts[len(g.parts)-1]

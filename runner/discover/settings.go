@@ -29,7 +29,7 @@ func Settings(tree fs.FS, b *Benchmark) (map[string]any, error) {
 		return nil, fmt.Errorf("reading %s: want keys with values", b.Config)
 	}
 	if !texts(said) {
-		return nil, fmt.Errorf("reading %s: a key is no text", b.Config)
+		return nil, fmt.Errorf("reading %s: a key is not text", b.Config)
 	}
 	return settings, nil
 }

@@ -168,13 +168,13 @@ func (c *compilation) translate(err error) error {
 func inOurWords(message string) string {
 	switch {
 	case strings.HasPrefix(message, `unexpected token Operator("=")`):
-		return "= compares nothing: write =="
+		return "= does not compare: write =="
 	case strings.HasPrefix(message, "invalid float literal"):
-		return "a number is not that large"
+		return "the number is too large"
 	case strings.HasPrefix(message, "bad number syntax"):
-		return message + ": a number has no unit here (8GiB is 8 * 2 ** 30)"
+		return message + ": write numbers without a unit (8GiB is 8 * 2 ** 30)"
 	case strings.HasPrefix(message, "invalid operation: not (mismatched"):
-		return "not is of true and false, and is applied before == and <: write not (a == b)"
+		return "not needs true or false, and is applied before == and <: write not (a == b)"
 	case strings.Contains(message, "mismatched"):
 		return goKinds.Replace(message)
 	}

@@ -33,7 +33,7 @@ func eachMatch(output io.Reader, expression *regexp.Regexp, found func(text []by
 		line := lines.Bytes()
 		for _, at := range expression.FindAllSubmatchIndex(line, maxMatches+1) {
 			if at[2*group] < 0 {
-				return fmt.Errorf("line %d matches, and its group has no part in that", number)
+				return fmt.Errorf("line %d matches, but the group does not", number)
 			}
 			if more, err := found(line[at[2*group]:at[2*group+1]]); err != nil || !more {
 				return err

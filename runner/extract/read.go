@@ -211,9 +211,9 @@ func (c *chosen) values() ([]float64, error) {
 	case c.rule.Take == TakeAll:
 		return c.all, nil
 	case only && c.matches > manyMatches:
-		return nil, fmt.Errorf("more than %d matches: say take: first, last or all", manyMatches)
+		return nil, fmt.Errorf("more than %d matches: set take to first, last or all", manyMatches)
 	case only && c.matches > 1:
-		return nil, fmt.Errorf("%d matches: say take: first, last or all", c.matches)
+		return nil, fmt.Errorf("%d matches: set take to first, last or all", c.matches)
 	}
 	value, err := c.rule.number(string(c.text))
 	return []float64{value}, err

@@ -49,7 +49,7 @@ var measured = map[string]bool{
 // CheckName tells why a rule cannot make a metric of a name.
 func CheckName(name string) error {
 	if measured[name] {
-		return fmt.Errorf("%s is measured in every run: give what the output says another name", name)
+		return fmt.Errorf("%s is measured in every run: choose another name", name)
 	}
 	m := schema.Metric{Name: name, Reals: []float64{0}}
 	return m.Validate()
@@ -80,7 +80,7 @@ func (r *Rule) CheckUnit() error {
 func (r *Rule) CheckBetter() error {
 	kind, _ := schema.KindOfMetric(r.Name)
 	if r.Better != "" && kind.Better != "" && r.Better != kind.Better {
-		return fmt.Errorf("of %s, %s is better", r.Name, kind.Better)
+		return fmt.Errorf("for %s, %s is better", r.Name, kind.Better)
 	}
 	return nil
 }

@@ -48,9 +48,9 @@ func parse(name, value string) (any, error) {
 	f, is := find(name)
 	if !is {
 		if near := schema.Nearest(name, names()); near != "" {
-			return nil, fmt.Errorf("there is no fact %s: did you mean %s?", name, near)
+			return nil, fmt.Errorf("unknown fact %s: did you mean %s?", name, near)
 		}
-		return nil, fmt.Errorf("there is no fact %s: neurolens env --facts lists them", name)
+		return nil, fmt.Errorf("unknown fact %s: neurolens env --facts lists all", name)
 	}
 	switch {
 	case value == "null":
@@ -79,7 +79,7 @@ func ParseAmount(text, unit string) (float64, error) {
 	case unit == "":
 		return 0, fmt.Errorf("%q: want a number without a unit", text)
 	case !known || stored != unit:
-		return 0, fmt.Errorf("%q: want it in %s, not in %s", text, unit, q.Unit)
+		return 0, fmt.Errorf("%q: want a value in %s, not in %s", text, unit, q.Unit)
 	}
 	return q.Value * factor, nil
 }
@@ -127,14 +127,14 @@ func (m *Machine) Functions(interpreter func() (name string, is bool)) []express
 	word := []expression.Kind{expression.Text}
 	return []expression.Function{
 		{
-			Name: "exists", Takes: word, Gives: expression.Boolean, Meaning: "there is such a file or folder; the path is relative to the working directory",
+			Name: "exists", Takes: word, Gives: expression.Boolean, Meaning: "whether a file or folder exists; the path is relative to the working directory",
 			Call: func(args []any) any {
 				_, err := os.Stat(args[0].(string))
 				return err == nil
 			},
 		},
 		{
-			Name: "version", Takes: word, Gives: expression.Text, Meaning: "version of a module of the point's Python interpreter; NULL where it has none",
+			Name: "version", Takes: word, Gives: expression.Text, Meaning: "version of a Python module, for the interpreter of the point; NULL if it is not installed",
 			Call: func(args []any) any {
 				name, is := interpreter()
 				if !is || m == nil {
@@ -144,7 +144,7 @@ func (m *Machine) Functions(interpreter func() (name string, is bool)) []express
 			},
 		},
 		{
-			Name: "which", Takes: word, Gives: expression.Text, Meaning: "where a program is that a command would start; NULL where there is none",
+			Name: "which", Takes: word, Gives: expression.Text, Meaning: "path of the program that a command would start; NULL if there is none",
 			Call: func(args []any) any {
 				path, err := exec.LookPath(args[0].(string))
 				if err != nil {

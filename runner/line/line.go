@@ -122,9 +122,9 @@ func (l line) refuseAgain(text string, before []string) error {
 	for _, earlier := range before {
 		switch {
 		case text == earlier:
-			return fmt.Errorf("%q is there twice", text)
+			return fmt.Errorf("%q appears twice", text)
 		case l.shell && strings.TrimSpace(text) == strings.TrimSpace(earlier), !l.shell && words.Same(text, earlier):
-			return fmt.Errorf("%q and %q are the same program: their rows would look the same; a comment (# one) tells them apart", earlier, text)
+			return fmt.Errorf("%q and %q are the same program, so their rows would look the same: add a comment (# one) to one of them", earlier, text)
 		}
 	}
 	return nil
@@ -135,11 +135,11 @@ func (l line) refuseAgain(text string, before []string) error {
 func (l line) refuseSet(text string) error {
 	key, values, _ := strings.Cut(text, "=")
 	if slices.Contains([]string{"command", "file", "model", "variants", "benchmarks"}, key) {
-		return fmt.Errorf("--set %s: the line says what is measured: %s", text, strings.Join(l.texts, ", "))
+		return fmt.Errorf("--set %s: the command line already says what is measured: %s", text, strings.Join(l.texts, ", "))
 	}
 	name, isAxis := strings.CutPrefix(key, "grid.")
 	if isAxis && slices.ContainsFunc(l.texts, func(t string) bool { return strings.Contains(t, "{"+name+"}") }) {
-		return fmt.Errorf("--set %s: {%s} in a program stands for the values of -P: want -P %s=%s", text, name, name, strings.Trim(values, "[]"))
+		return fmt.Errorf("--set %s: {%s} in a program takes its values from -P: want -P %s=%s", text, name, name, strings.Trim(values, "[]"))
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (l line) unfilled() string {
 			_, isAxis := l.axes[name]
 			within := m[0] > 0 && strings.ContainsRune("{$", rune(text[m[0]-1])) || strings.HasPrefix(text[m[1]:], "}")
 			if !isAxis && !within {
-				return fmt.Sprintf("{%s} in %q stands for itself; -P %s=1,2 gives it values", name, text, name)
+				return fmt.Sprintf("{%s} in %q is taken literally; -P %s=1,2 would give it values", name, text, name)
 			}
 		}
 	}

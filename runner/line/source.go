@@ -47,7 +47,7 @@ func Open(a Asked, o *sweep.Overrides) ([]*Source, error) {
 	case len(a.Args) == 0:
 		return nil, errors.New("want a sweep file, or a program: neurolens bench -- sleep 1")
 	case a.Dash > 0:
-		return nil, fmt.Errorf("%q stands before --, and a program behind it: want one of them", a.Args[0])
+		return nil, fmt.Errorf("%q is before --, and a program after it: use only one of them", a.Args[0])
 	case a.Dash < 0 && len(a.Args) == 1 && isPlainFile(a.Args[0]):
 		if err := refuseScript(a.Args[0]); err != nil {
 			return nil, err
@@ -73,11 +73,11 @@ func (a *Asked) files() (all []*Source, err error) {
 	for i, name := range a.Args {
 		switch {
 		case len(a.Args) > 1 && !isFile(name):
-			err = fmt.Errorf("%q is a program, and there is a sweep file too: want one of them%s", name, axisMeant(name))
+			err = fmt.Errorf("%q is a program, and there is a sweep file too: use only one of them%s", name, axisMeant(name))
 		case len(a.Args) > 1 && name == "-":
-			err = errors.New("- is standard input: want it alone")
+			err = errors.New("- (standard input) cannot be combined with other sweep files")
 		case slices.Contains(a.Args[:i], name):
-			err = fmt.Errorf("%s is there twice", name)
+			err = fmt.Errorf("%s appears twice", name)
 		case name == "-":
 			return []*Source{{ReadCloser: io.NopCloser(a.Stdin)}}, nil
 		}
@@ -172,13 +172,13 @@ var notKept = []string{"against", "until-settled", "rerun", "max-time", "no-skip
 // option of bench stands there.
 func (s *Source) Keep(o sweep.Overrides, given func(option string) bool) ([]byte, error) {
 	if s.Texts == nil {
-		return nil, fmt.Errorf("--print-sweep: %s is a sweep file already", s.Name())
+		return nil, fmt.Errorf("--print-sweep: %s is already a sweep file", s.Name())
 	}
 	if len(o.Targets) > 0 {
-		return nil, errors.New("--print-sweep: a sweep file has no --targets: leave out what is not to run")
+		return nil, errors.New("--print-sweep: a sweep file cannot contain --targets: leave out what should not run")
 	}
 	if at := slices.IndexFunc(notKept, given); at >= 0 {
-		return nil, fmt.Errorf("--print-sweep: a sweep file has no --%s: give it when the file is run", notKept[at])
+		return nil, fmt.Errorf("--print-sweep: a sweep file cannot contain --%s: use it when you run the file", notKept[at])
 	}
 	src, err := io.ReadAll(s)
 	if err != nil {

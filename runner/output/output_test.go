@@ -57,7 +57,7 @@ func TestCompare(t *testing.T) {
 // same tells that two values are the same, though they may be no number.
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
-// alike tells that all errors agree to 1e-12 of the value; what is no number agrees with what is none.
+// alike tells that all errors agree to 1e-12 of the value; what is not a number agrees with what is none.
 func alike(a, b Errors) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	for i := range x.NumField() {
@@ -177,21 +177,21 @@ func TestRead(t *testing.T) {
 		{"csv", "a,b\n1, 2\n.5,1e-3\n", Array{Shape: []int{2, 2}, Values: []float64{1, 2, .5, 1e-3}}, ""},
 		{"csv", "1\n2\n", Array{Shape: []int{2, 1}, Values: []float64{1, 2}}, ""},
 		{"csv", "1,2\n3\n", Array{}, "reading CSV: record on line 2: wrong number of fields"},
-		{"csv", "1,2\n3,x\n", Array{}, `row 2: "x" is no number`},
-		{"csv", "1,x\n3,4\n", Array{}, `row 1: "x" is no number`},
+		{"csv", "1,2\n3,x\n", Array{}, `row 2: "x" is not a number`},
+		{"csv", "1,x\n3,4\n", Array{}, `row 1: "x" is not a number`},
 		{"text", " 1 2.5\n-3e2 nan inf 1e999", Array{Shape: []int{6}, Values: []float64{1, 2.5, -300, math.NaN(), math.Inf(1), math.Inf(1)}}, ""},
-		{"text", "1 two", Array{}, `"two" is no number`},
+		{"text", "1 two", Array{}, `"two" is not a number`},
 		{"json", "[[1, 2], [3, NaN], [-Infinity, \"Infinity\"]]", Array{Shape: []int{3, 2}, Values: []float64{1, 2, 3, math.NaN(), math.Inf(-1), math.Inf(1)}}, ""},
-		{"json", "[1, null]", Array{}, "reading JSON: null is no number (NaN and Infinity may be written as they are)"},
+		{"json", "[1, null]", Array{}, "reading JSON: null is not a number (NaN and Infinity are allowed)"},
 		{"json", "2.5", Array{Shape: nil, Values: []float64{2.5}}, ""},
-		{"json", "[[1], [2, 3]]", Array{}, "reading JSON: the lists are not equally long"},
-		{"json", "[1, [2]]", Array{}, "reading JSON: the lists are not equally long"},
-		{"json", "[[[1]], [2]]", Array{}, "reading JSON: the lists are not equally long"},
-		{"json", "[[], [2]]", Array{}, "reading JSON: the lists are not equally long"},
+		{"json", "[[1], [2, 3]]", Array{}, "reading JSON: the lists have different lengths"},
+		{"json", "[1, [2]]", Array{}, "reading JSON: the lists have different lengths"},
+		{"json", "[[[1]], [2]]", Array{}, "reading JSON: the lists have different lengths"},
+		{"json", "[[], [2]]", Array{}, "reading JSON: the lists have different lengths"},
 		{"json", "1 2", Array{}, "reading JSON: there is more than one value"},
-		{"json", "{}", Array{}, "reading JSON: an object is no number"},
-		{"json", "[null]", Array{}, "reading JSON: null is no number (NaN and Infinity may be written as they are)"},
-		{"npy", "PK", Array{}, "it is no .npy file"},
+		{"json", "{}", Array{}, "reading JSON: an object is not a number"},
+		{"json", "[null]", Array{}, "reading JSON: null is not a number (NaN and Infinity are allowed)"},
+		{"npy", "PK", Array{}, "it is not a .npy file"},
 		{"xml", "", Array{}, `format "xml": want one of npy csv json text`},
 	} {
 		got, err := Read(strings.NewReader(c.text), c.format, 0)
@@ -210,8 +210,8 @@ func TestRead(t *testing.T) {
 func TestReadNPYRefuses(t *testing.T) {
 	for header, want := range map[string]string{
 		"{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }":                              "values of type <c16",
-		"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }":                                "is not understood",
-		"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }":                      "is not understood",
+		"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }":                                "is not valid",
+		"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }":                      "is not valid",
 		"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999, 99999999), }":               "want at most 134217728 values",
 		"{'descr': '<f8', 'fortran_order': False, 'shape': (9, 9, 9), }":                          "ends after 0 of 729 values",
 		"{'descr': '<f8', 'fortran_order': False, 'shape': (" + strings.Repeat("1,", 40) + "), }": "want at most",
@@ -313,7 +313,7 @@ func TestLargeInBoundedMemory(t *testing.T) {
 	}
 }
 
-// TestOdd: a value that is no number, or infinite, is counted wherever it stands in a large output, in whatever format.
+// TestOdd: a value that is not a number, or infinite, is counted wherever it stands in a large output, in whatever format.
 func TestOdd(t *testing.T) {
 	const size = 3 * mostCompared / 2
 	values := make([]float64, size)

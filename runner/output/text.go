@@ -99,7 +99,7 @@ func readText(r io.Reader, to *sink) ([]int, error) {
 		}
 	}
 	if errors.Is(words.Err(), bufio.ErrTooLong) {
-		return nil, fmt.Errorf("a word of more than %d bytes is no number", bufio.MaxScanTokenSize)
+		return nil, fmt.Errorf("a word of more than %d bytes is not a number", bufio.MaxScanTokenSize)
 	}
 	return []int{to.n}, words.Err()
 }
@@ -108,7 +108,7 @@ func readText(r io.Reader, to *sink) ([]int, error) {
 func (s *sink) addWord(word string) error {
 	v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) { // beyond float64 is an infinity
-		return fmt.Errorf("%.40q is no number", word)
+		return fmt.Errorf("%.40q is not a number", word)
 	}
 	return s.add(v)
 }

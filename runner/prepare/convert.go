@@ -64,7 +64,7 @@ func (h *Targets) choosePrecision(t *Target, at location) {
 		return
 	}
 	unsupported := func(from, why string) {
-		t.refuse(schema.StatusUnsupported, "not_applied", at, fmt.Errorf("precision %s was asked, %s is %s%s", p.Precision, p.ModelPath, from, why))
+		t.refuse(schema.StatusUnsupported, "not_applied", at, fmt.Errorf("precision %s was requested, but %s is %s%s", p.Precision, p.ModelPath, from, why))
 	}
 	if name, from, ok := onnx.Generated(t.ModelSHA256); ok {
 		if from == to {
@@ -84,12 +84,12 @@ func (h *Targets) choosePrecision(t *Target, at location) {
 		return
 	}
 	if d.External {
-		unsupported(d.Precision, ", and its weights are in other files, with which it is not converted: "+ownFile)
+		unsupported(d.Precision, ", and it cannot be converted because its weights are in other files: "+ownFile)
 		return
 	}
 	tool, install, err := t.Python.Converter(d.Precision, to)
 	if install != "" {
-		unsupported(d.Precision, fmt.Sprintf(": `%s` lets it be converted", install))
+		unsupported(d.Precision, fmt.Sprintf(": to convert it, run `%s`", install))
 		return
 	}
 	if err != nil {
@@ -100,7 +100,7 @@ func (h *Targets) choosePrecision(t *Target, at location) {
 }
 
 // ownFile is what to do where nothing converts a model.
-const ownFile = "give each precision a file of its own, as `bench --set 'model=model_{precision}.onnx'` does"
+const ownFile = "use one file for each precision, such as with `bench --set 'model=model_{precision}.onnx'`"
 
 // describe says what a model file says of itself; nothing, where it is no ONNX file.
 func (h *Targets) describe(path, hash string) onnx.Description {
@@ -174,7 +174,7 @@ func (h *Targets) convert(ctx context.Context, b Builder, sub Subject, c convers
 		}
 	}
 	if is := h.describe(done.path, done.hash).Precision; is != c.to {
-		return done.refuse(sub, c, schema.StatusUnsupported, fmt.Errorf("%s left it %s: %s", done.tool, is, ownFile)), nil
+		return done.refuse(sub, c, schema.StatusUnsupported, fmt.Errorf("%s left it in %s: %s", done.tool, is, ownFile)), nil
 	}
 	delete(h.hashes, done.path)
 	_, err = h.sha256(done.path) // from now on a change of it is seen

@@ -124,7 +124,7 @@ func checkOutput(s *task.Spec) error {
 		in := inDir(s.Dir, s.Stdin)
 		read, readErr := os.Stat(in)
 		if filepath.Clean(in) == filepath.Clean(path) || err == nil && readErr == nil && os.SameFile(info, read) {
-			return fmt.Errorf("output %s is the file that stdin reads, and would be emptied: name another", s.Stdout)
+			return fmt.Errorf("output %s is also the file of stdin and would be overwritten: choose another file", s.Stdout)
 		}
 	}
 	switch {
@@ -197,7 +197,7 @@ func (t *Target) programMeant(name string) string {
 	case err == nil && info.Mode().IsRegular():
 		return "; did you mean ./" + name + "?"
 	case words.InShells(name):
-		return "; shells have it in themselves: --shell has sh run it, or shell: true in a sweep file"
+		return "; it is built into shells: use --shell, or shell: true in a sweep file"
 	}
 	return ""
 }

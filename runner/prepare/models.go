@@ -27,11 +27,11 @@ const draftPrefix = ".draft-"
 func openModels() (models, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return models{}, fmt.Errorf("finding a place for it: %w", err)
+		return models{}, fmt.Errorf("finding a folder for it: %w", err)
 	}
 	m := models{filepath.Join(cache, "neurolens", "models")}
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
-		return models{}, fmt.Errorf("making a place for it: %w; XDG_CACHE_HOME names another", err)
+		return models{}, fmt.Errorf("making a folder for it: %w; XDG_CACHE_HOME sets another", err)
 	}
 	drafts, _ := filepath.Glob(filepath.Join(m.dir, draftPrefix+"*"))
 	for _, draft := range drafts {
@@ -71,7 +71,7 @@ func (m models) keep(draft, key string) (path, hash string, err error) {
 		return "", "", fmt.Errorf("keeping what it wrote: %w", err)
 	}
 	if d, described := onnx.Describe(file); described != nil || d.Precision == "" {
-		err = errors.New("it is no model whose precision is known")
+		err = errors.New("its precision is not known")
 	} else {
 		err = file.Sync()
 	}

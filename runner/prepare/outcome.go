@@ -54,7 +54,7 @@ func checkApplied(asked map[string]string, o *task.Outcome) {
 			continue
 		}
 		o.Status, o.Stage, o.ErrorKind = schema.StatusUnsupported, schema.StageSetup, "not_applied"
-		o.Error = key + " " + asked[key] + " was asked, " + applied + " was applied"
+		o.Error = key + " " + asked[key] + " was requested, but " + applied + " was applied"
 		o.Metrics, o.Ops = nil, nil
 		return
 	}

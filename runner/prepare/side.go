@@ -45,7 +45,7 @@ func (t *Targets) absent(p *sweep.Point, on int) error {
 	for _, path := range needed(p) {
 		there := func(i int) bool { return t.Sides[i].Has(p.Dir, path) }
 		if !there(on) && there(1-on) {
-			return fmt.Errorf("%s is not on side %s", cmp.Or(path, p.Dir, "the working directory"), t.Sides[on].Name)
+			return fmt.Errorf("%s does not exist on side %s", cmp.Or(path, p.Dir, "the working directory"), t.Sides[on].Name)
 		}
 	}
 	return nil

@@ -76,7 +76,7 @@ func Advise(env schema.Env) []Advice {
 	}
 	if why := env.Missing["gpu"]; why != "" && why != absent {
 		advice = append(advice, Advice{
-			Check: "gpu", State: StateUnknown, Missing: why, Why: "whether there are GPUs, and who is on them, is not known",
+			Check: "gpu", State: StateUnknown, Missing: why, Why: "the GPUs, and the processes that use them, could not be read",
 		})
 	}
 	for i := range count(env.GPUCount) {

@@ -44,7 +44,7 @@ func Main(argv []string) (code int, handled bool) {
 		err = answer(driverState(library))
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "neurolens: printing what the driver says: %v\n", err)
+		fmt.Fprintf(os.Stderr, "neurolens: printing the answer of the GPU driver: %v\n", err)
 		return 6, true
 	}
 	return 0, true
@@ -83,15 +83,15 @@ func parseDevices(document []byte) (Devices, error) {
 	decoder.DisallowUnknownFields()
 	var devices Devices
 	if err := decoder.Decode(&devices); err != nil {
-		return Devices{}, fmt.Errorf("reading what the GPU driver says: %w", err)
+		return Devices{}, fmt.Errorf("reading the answer of the GPU driver: %w", err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return Devices{}, malformed("what the GPU driver says", string(document))
+		return Devices{}, malformed("the answer of the GPU driver", string(document))
 	}
 	for _, part := range []map[string]string{devices.Facts, devices.Missing} {
 		for name := range part {
 			if name != "gpu" && !strings.HasPrefix(name, "gpu.") {
-				return Devices{}, malformed("what the GPU driver says", name)
+				return Devices{}, malformed("the answer of the GPU driver", name)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ var converters = map[string][]string{
 func (i Interpreter) Converter(from, to string) (tool Converter, install string, err error) {
 	tools := converters[to]
 	if from != "fp32" || len(tools) == 0 {
-		return Converter{}, "", fmt.Errorf("no tool is known that converts %s to %s", from, to)
+		return Converter{}, "", fmt.Errorf("no tool is known to convert %s to %s", from, to)
 	}
 	at := slices.IndexFunc(tools, func(tool string) bool { return i.Packages[tool] != "" })
 	if at < 0 || i.Packages["onnx"] == "" {

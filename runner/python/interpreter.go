@@ -161,14 +161,14 @@ func ask(ctx context.Context, path string, environ []string, modules ...string) 
 	case ctx.Err() != nil:
 		return Interpreter{}, ctx.Err()
 	case asked.Err() != nil:
-		return Interpreter{}, fmt.Errorf("did not say within %v what it is", resolveWait)
+		return Interpreter{}, fmt.Errorf("did not answer within %v", resolveWait)
 	case errors.Is(err, exec.ErrWaitDelay): // it answered, and left a process that holds its output
 		_ = cmd.Cancel()
 	case err != nil:
 		return Interpreter{}, refusal(err, stderr.Bytes())
 	}
 	if echoes(stdout.Bytes()) {
-		return Interpreter{}, errors.New("is not Python: it repeats what it is asked")
+		return Interpreter{}, errors.New("is not Python: it repeats its input")
 	}
 	return understand(stdout.Bytes())
 }

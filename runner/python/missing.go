@@ -40,11 +40,11 @@ func (s Settings) Need() Need {
 func (i Interpreter) Missing(ctx context.Context, dir string, environ []string, needs []Need) ([]string, error) {
 	source, err := sources.ReadFile(checker)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s what it has: %w", i.Path, err)
+		return nil, fmt.Errorf("listing the modules of %s: %w", i.Path, err)
 	}
 	question, err := json.Marshal(needs)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s what it has: %w", i.Path, err)
+		return nil, fmt.Errorf("listing the modules of %s: %w", i.Path, err)
 	}
 	asked, cancel := context.WithTimeout(ctx, resolveWait)
 	defer cancel()
@@ -56,12 +56,12 @@ func (i Interpreter) Missing(ctx context.Context, dir string, environ []string, 
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	output, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("asking %s what it has: %w", i.Path, err)
+		return nil, fmt.Errorf("listing the modules of %s: %w", i.Path, err)
 	}
 	var missing []*string
 	line := output[bytes.LastIndexByte(output, '\n')+1:] // below what a sitecustomize has printed
 	if err := json.Unmarshal(line, &missing); err != nil || len(missing) != len(needs) {
-		return nil, fmt.Errorf("asking %s what it has: it printed %.80q", i.Path, line)
+		return nil, fmt.Errorf("listing the modules of %s: it printed %.80q", i.Path, line)
 	}
 	texts := make([]string, len(missing))
 	for n, text := range missing {

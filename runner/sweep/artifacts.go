@@ -39,14 +39,14 @@ type Artifacts struct {
 
 // artifactKeys are the keys of artifacts where it is a map.
 var artifactKeys = []Key{
-	{Name: "files", Value: oneOrMany(0, textValue), Doc: "Patterns of files, a folder with all that is in it, stdout, stderr; {axis} and {run_dir} are filled in."},
-	{Name: "limit", Value: scalarValue, Default: "16MiB", Doc: "The size up to which a file is kept."},
+	{Name: "files", Value: oneOrMany(0, textValue), Doc: "Patterns of files, folders with everything in them, stdout, stderr. {axis} and {run_dir} are filled in."},
+	{Name: "limit", Value: scalarValue, Default: "16MiB", Doc: "The largest size of a file that is kept."},
 }
 
 // artifactsKey says which files of a run are kept.
 var artifactsKey = Key{
 	Name: "artifacts", Value: eitherOf(textValue, listOf(0, textValue), Value{Kind: Object, Keys: artifactKeys}),
-	Doc: "Files that a run leaves and that are kept with it; without it what a failed run printed, and [] is nothing.",
+	Doc: "Files to keep with each run. Default: what a failed run printed. [] keeps nothing.",
 }
 
 // artifactsSpec is what the key artifacts says.
@@ -96,10 +96,10 @@ func (p *program) readPatterns(f field) (patterns []template, err error) {
 			return nil, err
 		}
 		if _, err := filepath.Match(text, ""); err != nil {
-			return nil, item.errorf("%q is no pattern: a [ is not closed, or a \\ is its end", shorten(text))
+			return nil, item.errorf("%q is not a valid pattern: a [ is not closed, or it ends with a \\", shorten(text))
 		}
 		if strings.Contains(text, "**") {
-			return nil, item.errorf("there is no **: name a folder, which stands for all files in it, however deep")
+			return nil, item.errorf("** is not supported: name a folder, which stands for all files in it, at any depth")
 		}
 		pattern, err := item.parse(text, p.scope)
 		if err != nil {

@@ -112,14 +112,14 @@ func readAxes(d *document, grid []member) ([]axis, error) {
 // newAxis reads an axis whose name people chose.
 func newAxis(name string, f field, others []axis, read func(string, field) (axis, error)) (axis, error) {
 	if !axisName.MatchString(name) {
-		return axis{}, f.errorf("want a name of letters, digits, _ and -")
+		return axis{}, f.errorf("want a name made of letters, digits, _ and -")
 	}
 	column, err := schema.AxisName(name)
 	if err != nil {
 		return axis{}, f.errorf("%v", err)
 	}
 	if other := slices.IndexFunc(others, func(a axis) bool { return a.name == column }); other >= 0 {
-		return axis{}, f.errorf("%s is already on line %d", column, others[other].at.line)
+		return axis{}, f.errorf("%s is already defined on line %d", column, others[other].at.line)
 	}
 	if len(others) == maxAxes {
 		return axis{}, f.errorf("more than %d axes and parameters", maxAxes)
@@ -131,9 +131,9 @@ func newAxis(name string, f field, others []axis, read func(string, field) (axis
 func readConstant(name string, f field) (axis, error) {
 	switch {
 	case f.Kind == yaml.SequenceNode && schema.IsAxisColumn(name):
-		return axis{}, f.errorf("want one value, got a list: an axis belongs under grid")
+		return axis{}, f.errorf("want one value, got a list: put axes under grid")
 	case f.Kind == yaml.MappingNode && name != "model":
-		return axis{}, f.errorf("want one value, got a map: an axis belongs under grid")
+		return axis{}, f.errorf("want one value, got a map: put axes under grid")
 	}
 	v, err := readValue(name, f)
 	return axis{name: name, at: f, values: []value{v}}, err
@@ -142,7 +142,7 @@ func readConstant(name string, f field) (axis, error) {
 // readAxis reads the values of an axis: a list, one value, or a map from values to the arguments that they stand for.
 func readAxis(name string, f field) (axis, error) {
 	if name == runDirName {
-		return axis{}, f.errorf("{run_dir} is the directory of a run: want another name")
+		return axis{}, f.errorf("the name run_dir is reserved for the directory of a run: choose another one")
 	}
 	if f.Kind == yaml.MappingNode && name != "model" {
 		return readMapped(name, f)
@@ -170,7 +170,7 @@ func readAxis(name string, f field) (axis, error) {
 	return a, nil
 }
 
-// checkTwice refuses a value that is there twice.
+// checkTwice refuses a value that appears twice.
 func checkTwice(values []value) error {
 	seen := map[string]int{}
 	for i := range values {
@@ -187,10 +187,10 @@ func checkTwice(values []value) error {
 func (v *value) twice(first *value) error {
 	switch {
 	case v.path != first.path:
-		return v.at.errorf("%s and %s are both called %s: give model.name", shorten(first.filled()),
+		return v.at.errorf("%s and %s are both called %s: set model.name", shorten(first.filled()),
 			shorten(v.filled()), shorten(v.text))
 	case v.at.got() == first.at.got():
-		return v.at.errorf("%s is there twice", v.at.got())
+		return v.at.errorf("%s appears twice", v.at.got())
 	}
 	return v.at.errorf("%s and %s are the same value", first.at.got(), v.at.got())
 }
@@ -270,7 +270,7 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		option := origin{name: "-P " + name}
 		if flag, is := settingFlags[name]; is {
-			return nil, option.errorf(0, "is no axis: use %s", flag)
+			return nil, option.errorf(0, "is not an axis: use %s", flag)
 		}
 		f, err := option.load([]byte("[" + params[name] + "]"))
 		if err != nil {
@@ -278,7 +278,7 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 		}
 		column := schema.CanonicalAlias(name)
 		if other, twice := by[column]; twice {
-			return nil, f.errorf("is -P %s too", other)
+			return nil, f.errorf("is the same axis as -P %s", other)
 		}
 		by[column] = name
 		at := slices.IndexFunc(axes, func(a axis) bool { return a.name == column })

@@ -104,11 +104,11 @@ func (e *expansion) checkRemoved() error {
 	for _, p := range e.sections {
 		for _, x := range p.grid.exclude {
 			if e.removed[x.at.Node] == 0 && !p.grid.namesReplaced(x) {
-				return x.at.errorf("removes no point")
+				return x.at.errorf("no point matches it")
 			}
 		}
 		if len(e.points)+len(e.skipped) == 0 && len(e.targets) == 0 {
-			return p.grid.exclude[0].at.errorf("leaves no point")
+			return p.grid.exclude[0].at.errorf("no point is left")
 		}
 	}
 	return nil
@@ -135,7 +135,7 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 			if from != nil {
 				at = from.at
 			}
-			return at.errorf("the point %s is there already, from line %d", of.grid.describe(row), first)
+			return at.errorf("the point %s already exists, from line %d", of.grid.describe(row), first)
 		}
 		e.lines[p.PointID], p.Line = line, line
 		excluded := false

@@ -186,7 +186,7 @@ func (f field) canonical() (string, error) {
 	}
 	switch v := value.(type) {
 	case nil:
-		return "", f.errorf(`is empty: write "" for a text without characters`)
+		return "", f.errorf(`is empty: write "" for an empty text`)
 	case string:
 		return v, nil
 	}

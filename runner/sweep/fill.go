@@ -23,7 +23,7 @@ func namesIn(text string) (names []string) {
 // checkUnfilled refuses a {name} in a text that is the same for all points.
 func (f field) checkUnfilled(text string) error {
 	if names := namesIn(text); len(names) > 0 {
-		return f.errorf("{%s} is filled in in benchmark, model, backend and variant and in what runs, not here", shorten(names[0]))
+		return f.errorf("{%s} is not filled in here: use it in benchmark, model, backend, variant, command, file, env or cwd", shorten(names[0]))
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (v *value) readFilling(axis string, s *scope, open map[int]bool) error {
 	if !slices.Contains(labels, axis) {
 		for _, name := range namesIn(v.text) {
 			if at, _ := findAxis(s.axes, name); at >= 0 {
-				return v.at.errorf("{%s} in a value is not filled in: it can stand in benchmark, model, backend, variant and in what runs", name)
+				return v.at.errorf("{%s} is not filled in inside a value: use it in benchmark, model, backend, variant, command, file, env or cwd", name)
 			}
 		}
 		return nil
@@ -117,7 +117,7 @@ func (v *value) readFilling(axis string, s *scope, open map[int]bool) error {
 		}
 		for _, p := range t.parts {
 			if p.axis >= 0 && open[p.axis] {
-				return v.at.errorf("{%s} has braces of its own: write here what it says", s.axes[p.axis].name)
+				return v.at.errorf("{%s} contains braces itself: write its text here instead", s.axes[p.axis].name)
 			}
 		}
 	}

@@ -100,9 +100,9 @@ func (g *grid) index(f field, name string) (int, error) {
 	case i >= 0:
 		return i, nil
 	case near != "":
-		return 0, f.errorf("%s is no axis of this sweep: did you mean %s?", shorten(name), near)
+		return 0, f.errorf("%s is not an axis of this sweep: did you mean %s?", shorten(name), near)
 	}
-	return 0, f.errorf("%s is no axis of this sweep", shorten(name))
+	return 0, f.errorf("%s is not an axis of this sweep", shorten(name))
 }
 
 // readZip reads the axes that move together, one list or a list of lists, and arranges the dimensions.
@@ -143,7 +143,7 @@ func (g *grid) readZip(f field) error {
 // zipped reads one list of axes that move together.
 func (g *grid) zipped(f field, taken []int) ([]int, error) {
 	if f.Kind != yaml.SequenceNode || len(f.Content) < 2 {
-		return nil, f.errorf("want a list of two or more axes that move together")
+		return nil, f.errorf("want a list of two or more axes to pair")
 	}
 	var group []int
 	for _, item := range f.items() {
@@ -156,7 +156,7 @@ func (g *grid) zipped(f field, taken []int) ([]int, error) {
 			return nil, err
 		}
 		if slices.Contains(taken, i) || slices.Contains(group, i) {
-			return nil, item.errorf("axis %s is there twice", name)
+			return nil, item.errorf("axis %s appears twice", name)
 		}
 		group = append(group, i)
 	}
@@ -221,7 +221,7 @@ func find(values []value, v value) int {
 	return slices.IndexFunc(values, func(other value) bool { return other.text == v.text && other.path == v.path })
 }
 
-// checkDim refuses what is there twice: a value of an axis that stands alone, or a combination of axes that move together.
+// checkDim refuses what appears twice: a value of an axis that stands alone, or a combination of axes that move together.
 func (g *grid) checkDim(dim []int, values func(axis int) []value) error {
 	if len(dim) == 1 {
 		return checkTwice(values(dim[0]))
@@ -235,7 +235,7 @@ func (g *grid) checkDim(dim []int, values func(axis int) []value) error {
 		}
 		key := strings.Join(texts, "\x00") // no text holds a NUL
 		if seen[key] {
-			return values(dim[0])[at].at.errorf("%s is there twice", strings.Join(words, " "))
+			return values(dim[0])[at].at.errorf("%s appears twice", strings.Join(words, " "))
 		}
 		seen[key] = true
 	}
@@ -247,7 +247,7 @@ func (g *grid) sameLength(f field, group []int, values func(axis int) []value) e
 	first := group[0]
 	for _, i := range group[1:] {
 		if a, b := len(values(first)), len(values(i)); a != b {
-			return f.errorf("axes that move together need equally many values: %s has %d, %s has %d",
+			return f.errorf("zipped axes need the same number of values: %s has %d, %s has %d",
 				g.axes[first].name, a, g.axes[i].name, b)
 		}
 	}
@@ -321,7 +321,7 @@ func (f field) assignment() (name, word string, err error) {
 func (a *axis) read(f field, name, word string) (string, error) {
 	literal, err := f.load([]byte(word))
 	if err != nil {
-		return "", f.errorf("%q is no value of axis %s", word, name)
+		return "", f.errorf("%q is not a value of axis %s", word, name)
 	}
 	literal.line, literal.what = f.line, f.what
 	a.quote([]*yaml.Node{literal.Node})
@@ -360,7 +360,7 @@ func (g *grid) readEntries(d *document, f field) ([]entry, error) {
 				return nil, err
 			}
 			if _, twice := e.values[i]; twice {
-				return nil, item.errorf("axis %s is there twice", g.axes[i].name)
+				return nil, item.errorf("axis %s appears twice", g.axes[i].name)
 			}
 			a, err := readAxis(g.axes[i].name, m.value)
 			if err != nil {
@@ -397,7 +397,7 @@ func (g *grid) checkInclude(e entry) error {
 		}
 		if len(named) < len(dim) {
 			missing := slices.IndexFunc(dim, func(i int) bool { return !slices.Contains(named, i) })
-			return e.at.errorf("%s moves together with %s: name both", g.axes[named[0]].name, g.axes[dim[missing]].name)
+			return e.at.errorf("%s is zipped with %s: name both", g.axes[named[0]].name, g.axes[dim[missing]].name)
 		}
 		values := func(i int) []value { return e.values[i] }
 		if err := g.sameLength(e.at, dim, values); err != nil {

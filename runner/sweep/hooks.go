@@ -164,7 +164,7 @@ func (p *program) fillAround(point *Point, row []*value) error {
 // addParam makes the value of a key a parameter of the point. One that is an axis too is said to be: see Repeat.
 func (p *Point) addParam(name, text string, at field) error {
 	if other, is := p.Params[name]; is && other != text {
-		return at.errorf("%s is an axis too, with the value %s: name that axis otherwise, or write {%s} here", name, shorten(other), name)
+		return at.errorf("there is an axis %s too, with the value %s: rename the axis, or write {%s} here", name, shorten(other), name)
 	}
 	if _, is := p.Params[name]; is && p.Written[name] == "" {
 		note(&p.Written, name, optionValue(text))

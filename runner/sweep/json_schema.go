@@ -18,7 +18,7 @@ func JSONSchema() ([]byte, error) {
 	document := objectSchema(Keys())
 	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	document["title"] = "NeuroLens sweep"
-	document["description"] = "What neurolens bench runs, and the grid of its parameters."
+	document["description"] = "What neurolens bench measures, and the values of its parameters."
 	text, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("writing the JSON Schema of sweep files: %w", err)
@@ -53,12 +53,12 @@ func defaultJSON(text string) any {
 	return text
 }
 
-// about is what the key says, and who takes it where not everything does.
+// about is the description of the key, with the executors that it is limited to.
 func (k Key) about() string {
 	if k.Executors == nil {
 		return k.Doc
 	}
-	return fmt.Sprintf("%s For %s.", k.Doc, names(k.Executors, ", "))
+	return fmt.Sprintf("%s Only with %s.", k.Doc, takers(k.Name))
 }
 
 // schema is what may stand for a key.

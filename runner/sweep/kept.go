@@ -36,7 +36,7 @@ func Kept(src []byte, o Overrides) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Params)) {
 		from := origin{name: "-P " + name}
 		if slices.Contains(labels, name) {
-			return nil, from.errorf(0, "chooses what is measured: leave the others out of the line")
+			return nil, from.errorf(0, "selects what is measured: remove the others from the command line instead")
 		}
 		list, err := from.load([]byte("[" + o.Params[name] + "]"))
 		if err != nil {

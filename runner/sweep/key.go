@@ -47,19 +47,19 @@ func layerKeys() []Key {
 	spreads := []Key{
 		{
 			Name: "benchmarks", Whole: true, Value: mapOf(1, overriding),
-			Doc: "Names of benchmarks, each with the keys in which it differs.",
+			Doc: "Benchmarks by name, each with the keys that it sets differently.",
 		},
 		{
 			Name: "variants", Whole: true, Value: mapOf(1, overriding),
-			Doc: "Names of ways to do the same work, each with the keys in which it differs.",
+			Doc: "Different ways to do the same work, by name, each with the keys that it sets differently.",
 		},
 	}
 	return append(spreads, Key{
 		Name: "discover", Whole: true, Value: discoverValue,
-		Doc: "Rules and folders by which benchmarks and their variants are found.",
+		Doc: "Find benchmarks and their variants in folders, by a rule.",
 	}, Key{
 		Name: "presets", Whole: true, Value: mapOf(0, Value{Kind: Object, Keys: slices.Concat(keys, spreads)}),
-		Doc: "Names of settings that --preset NAME puts over all others in the file; --quick is --preset quick.",
+		Doc: "Named sets of keys. --preset NAME applies one on top of the rest of the file; --quick is --preset quick.",
 	})
 }
 

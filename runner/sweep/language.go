@@ -82,7 +82,7 @@ func newLanguage(g *grid, machine *fact.Machine, seed *int64, elsewhere map[stri
 			if ofFact, both := facts[name]; both {
 				delete(names, name)
 				names[factPrefix+name] = ofFact
-				unclear[name] = fmt.Sprintf("%s is a parameter and a fact: write %s%s or %s%s", name, paramPrefix, name, factPrefix, name)
+				unclear[name] = fmt.Sprintf("%s is the name of a parameter and of a fact: write %s%s or %s%s", name, paramPrefix, name, factPrefix, name)
 				continue
 			}
 			names[name], l.params[name] = kind, name

@@ -84,7 +84,7 @@ func (l *layered) readSpread(keys map[string]field, key, label string, o Overrid
 	f, names := keys[key], l.foundNames(key)
 	if f.given() {
 		if other := keys[label]; other.given() {
-			return other.errorf("there are %s too, on line %d: want one of them", key, f.line)
+			return other.errorf("cannot be combined with %s (line %d): use one of them", key, f.line)
 		}
 		over, err := readOverriding(f, names)
 		if err != nil {
@@ -113,7 +113,7 @@ func (l *layered) readSpread(keys map[string]field, key, label string, o Overrid
 	for _, item := range list.items() {
 		at := slices.IndexFunc(names, func(m member) bool { return m.key == item.Value })
 		if at < 0 {
-			return item.errorf("%s is none of the %s: %s", item.got(), key, remedy(item.Value, memberNames(names)))
+			return item.errorf("%s is not one of the %s: %s", item.got(), key, remedy(item.Value, memberNames(names)))
 		}
 		l.names[key] = append(l.names[key], names[at])
 	}
@@ -128,7 +128,7 @@ func readOverriding(f field, known []member) ([]member, error) {
 	}
 	for i, m := range members {
 		if known != nil && !slices.ContainsFunc(known, func(k member) bool { return k.key == m.key }) {
-			return nil, m.value.errorf("is none of the %s: %s", lastWord(f.what), remedy(m.key, memberNames(known)))
+			return nil, m.value.errorf("is not one of the %s: %s", lastWord(f.what), remedy(m.key, memberNames(known)))
 		}
 		if m.value.ShortTag() == "!!null" {
 			members[i].value.Node = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: m.value.Line}
@@ -156,7 +156,7 @@ func (f field) checkOverriding() error {
 		whole := slices.ContainsFunc(keys, func(k Key) bool { return k.Whole && k.Name == m.key })
 		suite := m.key == "timeouts" && memberOf(m.value.Node, "suite") != nil
 		if whole || suite {
-			return m.value.errorf("holds for the whole sweep: it belongs at the top, or into a preset")
+			return m.value.errorf("applies to the whole sweep: move it to the top of the file or into a preset")
 		}
 	}
 	_, err = f.known(prefix, overridingKeys())
@@ -201,7 +201,7 @@ func (l *layered) readPresets(f field, asked []string) error {
 	for _, name := range asked {
 		at := slices.IndexFunc(presets, func(p member) bool { return p.key == name })
 		if at < 0 {
-			return origin{name: "--preset " + shorten(name)}.errorf(0, "is no preset of %s: %s", l.file.name, remedy(name, memberNames(presets)))
+			return origin{name: "--preset " + shorten(name)}.errorf(0, "there is no such preset in %s: %s", l.file.name, remedy(name, memberNames(presets)))
 		}
 		l.mark(presets[at].value.Node, layerPreset+" "+name)
 		l.over = append(l.over, presets[at].value)

@@ -86,7 +86,7 @@ func (o origin) load(src []byte) (field, error) {
 		}
 		documents = append(documents, &document)
 		if len(documents) > 1 {
-			return field{}, o.errorf(document.Line, "a second document: one sweep a file")
+			return field{}, o.errorf(document.Line, "a second YAML document: a file may hold only one sweep")
 		}
 	}
 	if len(documents) == 0 || documents[0].Content[0].ShortTag() == "!!null" {
@@ -107,7 +107,7 @@ func (o origin) checkText(src []byte) error {
 		control := r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0x7f
 		if control || r == utf8.RuneError && size == 1 {
 			line := 1 + bytes.Count(src[:at], []byte("\n"))
-			return o.errorf(line, "byte 0x%02x is no text: want YAML in UTF-8", src[at])
+			return o.errorf(line, "byte 0x%02x is not text: want YAML in UTF-8", src[at])
 		}
 		at += size
 	}
@@ -135,10 +135,10 @@ type resolver struct {
 
 func (r *resolver) resolve(n *yaml.Node, depth int) (*yaml.Node, error) {
 	if r.left--; r.left < 0 {
-		return nil, r.errorf(n.Line, "more than %d values, aliases expanded", maxNodes)
+		return nil, r.errorf(n.Line, "more than %d values after aliases are expanded", maxNodes)
 	}
 	if depth > maxDepth {
-		return nil, r.errorf(n.Line, "nested deeper than %d, or an alias inside what it stands for", maxDepth)
+		return nil, r.errorf(n.Line, "nested deeper than %d levels, or an alias that contains itself", maxDepth)
 	}
 	if n.Kind == yaml.AliasNode {
 		target, err := r.resolve(n.Alias, depth+1)
@@ -166,10 +166,10 @@ func (r *resolver) resolve(n *yaml.Node, depth int) (*yaml.Node, error) {
 // check refuses what YAML allows and a sweep file does not.
 func (r *resolver) check(n *yaml.Node) error {
 	if n.Style&yaml.TaggedStyle != 0 {
-		return r.errorf(n.Line, "tag %s: write the value without a tag, or quote it", n.Tag)
+		return r.errorf(n.Line, "YAML tag %s is not supported: write the value without a tag, or quote it", n.Tag)
 	}
 	if strings.ContainsRune(n.Value, 0) {
-		return r.errorf(n.Line, "a text cannot hold a NUL byte")
+		return r.errorf(n.Line, "a text cannot contain a NUL byte")
 	}
 	if n.Kind != yaml.MappingNode {
 		return nil
@@ -178,13 +178,13 @@ func (r *resolver) check(n *yaml.Node) error {
 	for key := range slices.Chunk(n.Content, 2) {
 		k := key[0]
 		if k.Kind != yaml.ScalarNode {
-			return r.errorf(k.Line, "a key has to be a word")
+			return r.errorf(k.Line, "a key must be a word")
 		}
 		if k.ShortTag() == "!!merge" {
 			return r.errorf(k.Line, "merge keys (<<) are not supported: write the keys out")
 		}
 		if line, twice := seen[k.Value]; twice {
-			return r.errorf(k.Line, "key %s is already on line %d", k.Value, line)
+			return r.errorf(k.Line, "duplicate key %s: line %d sets it already", k.Value, line)
 		}
 		seen[k.Value] = k.Line
 	}

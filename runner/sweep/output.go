@@ -95,13 +95,13 @@ func (p *program) readOutputTo(f field) error {
 		return err
 	}
 	if text == stdoutWord {
-		return f.errorf("want null, keep or a file, got stdout: where the numbers stand is {from: stdout}")
+		return f.errorf("want null, keep or a file, got stdout: to read numbers from standard output, write {from: stdout}")
 	}
 	if p.around.keep = text == keepWord; p.around.keep {
 		return nil
 	}
 	if near := schema.Nearest(text, []string{keepWord, "null"}); near != "" && !strings.ContainsAny(text, "/.{") {
-		return f.errorf("did you mean %s? a file of that name is ./%s", near, text)
+		return f.errorf("did you mean %s? For a file of that name, write ./%s", near, text)
 	}
 	t, err := f.parse(text, p.scope)
 	p.around.stdout = &t
@@ -128,5 +128,5 @@ func (p *program) checkOutput(point *Point) error {
 	if reads == "" {
 		return nil
 	}
-	return p.around.stdout.at.errorf("standard output goes to %s, and %s reads it: name the file there, or leave this out", shorten(point.Stdout), reads)
+	return p.around.stdout.at.errorf("standard output goes to %s, but %s reads standard output: name the file there, or remove this", shorten(point.Stdout), reads)
 }

@@ -41,7 +41,7 @@ func (p *program) checkPrimary(d *document) error {
 		own = append(own, r.Name)
 	}
 	if near := nearMetric(f.Value, own); near != "" {
-		return f.errorf("no metric %s is read or derived here: did you mean %s? One that the benchmark tells itself is %s%s", shorten(f.Value), near, metricPrefix, shorten(f.Value))
+		return f.errorf("no metric %s is read or derived here: did you mean %s? For a metric that the benchmark reports itself, write %s%s", shorten(f.Value), near, metricPrefix, shorten(f.Value))
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (p *pythonText) read(d *document, f field, s *scope) (*template, error) {
 		return nil, err
 	}
 	if p.axis >= 0 && !t.uses(p.axis) {
-		return nil, f.errorf("is an axis too: write {%s} in it, or remove it", p.Name)
+		return nil, f.errorf("there is an axis %[1]s too: write {%[1]s} here, or remove this key", p.Name)
 	}
 	d.ask(p.Name, f)
 	return &t, nil
@@ -108,7 +108,7 @@ func (d *document) checkSeed(axes []axis) error {
 	case at < 0 || axis < 0:
 		return nil
 	case d.asked[at].at.lines:
-		return d.asked[at].at.errorf("is an axis too: remove one of them")
+		return d.asked[at].at.errorf("there is an axis seed too: remove one of them")
 	}
 	return d.asked[at].at.errorf("seed is an axis of this sweep: use -P seed=VALUE")
 }

@@ -77,7 +77,7 @@ func (s *settings) readTiming(d *document) error {
 	// A benchmark may choose its own timing, and the command line another one than the file was written for.
 	own := s.point.Timing == automatic && d.keys["file"].given()
 	if s.point.Timing != timingTorchTimer && !own && !d.option("timing").given() {
-		return f.errorf("means nothing with timing %s: only torch_timer takes it", s.point.Timing)
+		return f.errorf("not supported with timing %s: only with torch_timer", s.point.Timing)
 	}
 	d.ask("min_run_time", f)
 	return s.read("min_run_time", f)
@@ -129,7 +129,7 @@ func (s *settings) readProfiler(d *document, f field) error {
 		return err
 	}
 	if slices.Contains(s.point.Profile, tool) {
-		return f.errorf("%s is there twice", tool)
+		return f.errorf("%s appears twice", tool)
 	}
 	s.point.Profile = append(s.point.Profile, tool)
 	d.ask("profile "+tool, f)

@@ -29,11 +29,11 @@ var defaultTolerance = output.Tolerance{Relative: 1e-5, Absolute: 1e-8}
 
 // referenceKeys are the keys of reference that are no axes.
 var referenceKeys = []Key{
-	{Name: "function", Value: textValue, Doc: "A function or class in the file of the benchmark that gives what is right; {axis} is filled in."},
-	{Name: "from", Value: textValue, Doc: "A file that holds the output; {axis} is filled in."},
+	{Name: "function", Value: textValue, Doc: "A function or class in the file of the benchmark that computes the correct output. {axis} is filled in."},
+	{Name: "from", Value: textValue, Doc: "A file with the correct output. {axis} is filled in."},
 	{Name: "read", Value: oneOf(output.Formats...), Default: "npy", Doc: "The format of the file."},
-	{Name: "rtol", Value: amountValue, Default: "1e-5", Doc: "The part of the reference by which a value may differ."},
-	{Name: "atol", Value: amountValue, Default: "1e-8", Doc: "The amount by which a value may differ."},
+	{Name: "rtol", Value: amountValue, Default: "1e-5", Doc: "The relative tolerance: how far a value may differ, as a share of the reference."},
+	{Name: "atol", Value: amountValue, Default: "1e-8", Doc: "The absolute tolerance: how far a value may differ in addition."},
 }
 
 // referenceSpec is what the key reference says.
@@ -70,10 +70,10 @@ func (p *program) readReference(d *document) error {
 	}
 	switch said {
 	case 0:
-		return f.errorf("says not what is right: want values of axes, such as {variant: PyTorch}, from: FILE, or function: NAME")
+		return f.errorf("names nothing to compare with: want values of axes, such as {variant: PyTorch}, from: FILE, or function: NAME")
 	case 1:
 	default:
-		return f.errorf("has several of values of axes, a file and a function: want one of them")
+		return f.errorf("values of axes, from and function cannot be combined: use one of them")
 	}
 	d.ask("reference", f)
 	p.reference = &r
@@ -106,9 +106,9 @@ func (r *referenceSpec) readMember(m member, s *scope) error {
 	}
 	switch {
 	case axis < 0 && near != "":
-		return m.value.errorf("is no axis of this sweep: did you mean %s?", near)
+		return m.value.errorf("is not an axis of this sweep: did you mean %s?", near)
 	case axis < 0:
-		return m.value.errorf("is no axis of this sweep, and none of %s", strings.Join(keyNames(referenceKeys), " "))
+		return m.value.errorf("is neither an axis of this sweep nor one of %s", strings.Join(keyNames(referenceKeys), " "))
 	}
 	if m.value.Kind != yaml.ScalarNode {
 		return m.value.want("one value of the axis")
@@ -235,11 +235,11 @@ func (r *referee) of(p *Point) (*Point, string) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, "the point " + p.Describe() + " has none: no point with these values is like it"
+		return nil, "the point " + p.Describe() + " has no reference: no point with these values matches it"
 	case 1:
 		return found[0], ""
 	}
-	return nil, "the point " + p.Describe() + " has several: they differ in axes that it has not"
+	return nil, "the point " + p.Describe() + " has several references: they differ in axes that it does not have"
 }
 
 // find gives the points of the group that have the values of p, in the axes that it has.
@@ -322,9 +322,9 @@ func (p *Point) otherThan(reference *Point) string {
 	switch either := []schema.Executor{p.Executor, reference.Executor}; {
 	case !slices.Contains(withOutput, p.Executor), !slices.Contains(withOutput, reference.Executor):
 		other := either[slices.IndexFunc(either, func(x schema.Executor) bool { return !slices.Contains(withOutput, x) })]
-		return fmt.Sprintf("%s gives no output to compare: only %s do", names([]schema.Executor{other}, ""), names(withOutput, ", "))
+		return fmt.Sprintf("%s has no output to compare: only %s have", listed([]schema.Executor{other}), listed(withOutput))
 	case either[0] != either[1] && slices.ContainsFunc(either, func(x schema.Executor) bool { return slices.Contains(backends, x) }):
-		return fmt.Sprintf("%s and %s have other inputs and other weights: want a reference of the same backend", names(either[:1], ""), names(either[1:], ""))
+		return fmt.Sprintf("%s and %s use different inputs and weights: want a reference with the same backend", listed(either[:1]), listed(either[1:]))
 	}
 	return ""
 }
@@ -362,11 +362,11 @@ func (p *program) fillReference(point *Point, row []*value) error {
 	}
 	point.Compared = r != nil || point.Deterministic
 	if point.Compared && point.Executor == schema.ExecutorCommand && point.Output == nil {
-		return p.document.errorf("reference and deterministic look at the output of a command: say where it is, output: {from: stdout, read: text}")
+		return p.document.errorf("reference and deterministic need the output of the command: say where it is, such as output: {from: stdout, read: text}")
 	}
 	if r != nil && r.function != nil {
 		if point.Executor != schema.ExecutorPython {
-			return r.at.errorf("function means nothing with %s: only file takes it", names([]schema.Executor{point.Executor}, ""))
+			return r.at.errorf("function is not supported with %s: only with file", listed([]schema.Executor{point.Executor}))
 		}
 		point.Reference = &Reference{Function: r.function.fill(row), Line: r.at.fileLine(), Tolerance: r.tolerance}
 	}

@@ -13,9 +13,9 @@ import (
 
 // keysOfScale are the keys of an axis under scale.
 var keysOfScale = []Key{
-	{Name: "base", Value: scaleNumber, Doc: "The value where the factor is 1."},
-	{Name: "by", Value: expressionValue, Doc: "A fact about the machine, or an expression of facts, such as gpu.memory ?? 0."},
-	{Name: "steps", Value: mapOf(1, scaleNumber), Doc: "From amounts of it (16GiB) to factors; the largest amount counts that it reaches."},
+	{Name: "base", Value: scaleNumber, Doc: "The value of the axis if the factor is 1."},
+	{Name: "by", Value: expressionValue, Doc: "A fact about the machine, such as gpu.memory, or an expression of facts, such as gpu.memory ?? 0."},
+	{Name: "steps", Value: mapOf(1, scaleNumber), Doc: "Factors by amount, such as {16GiB: 1, 8GiB: 0.5}. The largest amount that the machine reaches counts."},
 }
 
 // maxScale is the largest number under scale: integers up to it are exact.
@@ -87,14 +87,14 @@ func (d *document) readScale(name string, f field) (axis, error) {
 		}
 		at := slices.IndexFunc(steps, func(s step) bool { return amount.(float64) >= s.least })
 		if at < 0 {
-			return axis{}, keys["steps"].errorf("%s is %s, below every step: add 0, for all that is less", by.text, schema.CanonicalFloat(amount.(float64)))
+			return axis{}, keys["steps"].errorf("%s is %s, which is below every step: add a step 0 for smaller machines", by.text, schema.CanonicalFloat(amount.(float64)))
 		}
 		scaled := new(big.Rat).Mul(base, steps[at].factor)
 		if base.IsInt() {
 			scaled.SetInt(new(big.Int).Quo(scaled.Num(), scaled.Denom()))
 		}
 		if text = schema.CanonicalFloat(toFloat(scaled)); scaled.Sign() == 0 {
-			return axis{}, steps[at].at.errorf("leaves 0 of the base %s", keys["base"].Value)
+			return axis{}, steps[at].at.errorf("the base %s times this factor rounds down to 0", keys["base"].Value)
 		}
 	}
 	if base.IsInt() {
@@ -144,7 +144,7 @@ func (f field) readSteps(unit string) ([]step, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(steps, func(other step) bool { return other.least == s.least }) {
-			return nil, m.value.errorf("is there twice")
+			return nil, m.value.errorf("appears twice")
 		}
 		steps = append(steps, s)
 	}

@@ -35,7 +35,7 @@ func (s *settings) readPrecision(d *document) error {
 	exact := d.keys["iterations"]
 	switch {
 	case option.given() && d.option("iterations").given():
-		return option.errorf("--iterations is exact: want one of them")
+		return option.errorf("cannot be combined with --iterations, which is an exact number: use one of them")
 	case option.given():
 		if _, err := parseShare(option.Value); err != nil {
 			return fmt.Errorf("--rel-error %w", err)
@@ -45,7 +45,7 @@ func (s *settings) readPrecision(d *document) error {
 	case !f.given() || d.option("iterations").given():
 		return nil
 	case exact.given():
-		return f.errorf("iterations, on line %d, is exact: want one of them", exact.line)
+		return f.errorf("cannot be combined with iterations (line %d), which is an exact number: use one of them", exact.line)
 	}
 	err := s.read("rel_error", f)
 	s.sweep.RelError = s.point.RelError
@@ -62,7 +62,7 @@ func (s *settings) readMaxRepeats(d *document) error {
 	if s.point.RelError == 0 {
 		unused := f.given() && !(f.lines && d.keys["rel_error"].given()) // --iterations may have replaced rel_error
 		if unused {
-			return f.errorf("means nothing without rel_error or --until-settled")
+			return f.errorf("has no effect without rel_error or --until-conclusive")
 		}
 		return nil
 	}
@@ -74,7 +74,7 @@ func (s *settings) readMaxRepeats(d *document) error {
 		return err
 	}
 	if s.sweep.MaxRepeats < s.sweep.Repeats {
-		return f.errorf("want at least the repeats, %d, got %d", s.sweep.Repeats, s.sweep.MaxRepeats)
+		return f.errorf("want at least repeats (%d), got %d", s.sweep.Repeats, s.sweep.MaxRepeats)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (s *settings) readLooks(f field) error {
 			return err
 		}
 		if most = s.sweep.MaxRepeats; most < leastLook {
-			return f.errorf("want at least %d with --until-settled, got %d", leastLook, most)
+			return f.errorf("want at least %d with --until-conclusive, got %d", leastLook, most)
 		}
 	}
 	s.sweep.Looks = looks(most)

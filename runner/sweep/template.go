@@ -62,7 +62,7 @@ func (f field) parse(text string, s *scope) (template, error) {
 		}
 		name, rest, closed := strings.Cut(rest, "}")
 		if brace == '}' || !closed {
-			return template{}, f.errorf("a lone %c in %q: write %c%c for a brace", brace, shorten(whole), brace, brace)
+			return template{}, f.errorf("unmatched %c in %q: write %c%c for a literal brace", brace, shorten(whole), brace, brace)
 		}
 		text = rest
 		axis, near := findAxis(s.axes, name)
@@ -87,7 +87,7 @@ func (f field) parse(text string, s *scope) (template, error) {
 func (f field) lasting(s *scope) (template, error) {
 	t, err := f.template(s)
 	if err == nil && t.hasRunDir() {
-		err = f.errorf("%s is a directory of each run alone: it can stand in command, env, artifacts, and from of metrics and output", RunDir)
+		err = f.errorf("%s is the directory of one run: use it only in command, env, artifacts, and in from of metrics and output", RunDir)
 	}
 	return t, err
 }
@@ -112,11 +112,11 @@ func (f field) argument() (string, error) {
 func (f field) noAxis(name, near string) error {
 	switch {
 	case name == "seed":
-		return f.errorf("{seed} is not set: give seed")
+		return f.errorf("{seed} has no value: set seed")
 	case near != "":
-		return f.errorf("{%s} is no axis: did you mean {%s}? (write {{ and }} for braces)", shorten(name), near)
+		return f.errorf("{%s} is not an axis: did you mean {%s}? (write {{ and }} for literal braces)", shorten(name), near)
 	}
-	return f.errorf("{%s} is no axis (write {{ and }} for braces)", shorten(name))
+	return f.errorf("{%s} is not an axis (write {{ and }} for literal braces)", shorten(name))
 }
 
 // uses tells whether an axis stands in the text.
@@ -161,9 +161,9 @@ func (f field) checkWords() error {
 		words[i] = jsonText(word)
 	}
 	if f.what == "command" {
-		return f.errorf("is a text with spaces: write its words as a list, [%s], or, where a shell is needed, add shell: true", strings.Join(words, ", "))
+		return f.errorf("is one text with spaces: write its words as a list, [%s], or add shell: true if it needs a shell", strings.Join(words, ", "))
 	}
-	return f.errorf("want a list, [%s], or, where a shell is needed, [sh, -c, %s]", strings.Join(words, ", "), jsonText(f.Value))
+	return f.errorf("want a list, [%s], or, if it needs a shell, [sh, -c, %s]", strings.Join(words, ", "), jsonText(f.Value))
 }
 
 // read reads a program and its arguments, where they are given.

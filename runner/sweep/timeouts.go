@@ -90,7 +90,7 @@ func givenTimeouts(d *document) (map[string]field, error) {
 	}
 	if f := d.keys["timeout"]; f.given() {
 		if measure := given["measure"]; measure.given() {
-			return nil, f.errorf("is timeouts.measure, which is on line %d", measure.line)
+			return nil, f.errorf("is the same as timeouts.measure (line %d): use one of them", measure.line)
 		}
 		given["measure"] = f
 	}
@@ -118,7 +118,7 @@ func (r room) fit(p *Point) error {
 	if r.multiplier != 1 {
 		limit += fmt.Sprintf(" (multiplied by %v)", r.multiplier)
 	}
-	return r.measure.errorf("%s is not above the budget of %s: raise it, or lower the budget", limit, p.Budget)
+	return r.measure.errorf("%s is not longer than the budget of %s: raise it, or lower the budget", limit, p.Budget)
 }
 
 // multiplied is at least a nanosecond: 0 would be no deadline.

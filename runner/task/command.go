@@ -246,7 +246,7 @@ func (c *command) failure(p process, status syscall.WaitStatus, err error) *even
 		failed.Kind, failed.Message = kindExit, fmt.Sprintf("%s: exit status %d", what, status.ExitStatus())
 	case c.output() > c.job.OutputLimit:
 		failed.Kind = kindOutputLimit
-		failed.Message = fmt.Sprintf("%s: wrote %d B, more than %d B", what, c.output(), c.job.OutputLimit)
+		failed.Message = fmt.Sprintf("%s: wrote %d B, more than the limit of %d B", what, c.output(), c.job.OutputLimit)
 	default:
 		return nil
 	}

@@ -205,7 +205,7 @@ func (r *run) look() {
 	if size := r.output(); size > r.job.OutputLimit {
 		r.stop(cause{
 			status: schema.StatusOutputLimit, kind: kindOutputLimit,
-			text: fmt.Sprintf("wrote %d B, more than %d B", size, r.job.OutputLimit),
+			text: fmt.Sprintf("wrote %d B, more than the limit of %d B", size, r.job.OutputLimit),
 		})
 	}
 }

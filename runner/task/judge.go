@@ -34,7 +34,7 @@ func (r *run) outcome() Outcome {
 	}
 	if r.left > 0 {
 		o.Status, o.ErrorKind = schema.StatusUnkillable, string(schema.StatusUnkillable)
-		o.Error = fmt.Sprintf("%d processes survive SIGKILL", r.left)
+		o.Error = fmt.Sprintf("%d processes survived SIGKILL", r.left)
 	}
 	switch {
 	case o.Status == schema.StatusOK:
@@ -163,7 +163,7 @@ func (r *run) judgeEnd(o *Outcome) {
 		o.Stage = cmp.Or(end.stage, o.Stage)
 	case clean && r.output() > r.job.OutputLimit:
 		o.Status, o.ErrorKind = schema.StatusOutputLimit, kindOutputLimit
-		o.Error = fmt.Sprintf("wrote %d B, more than %d B", r.output(), r.job.OutputLimit)
+		o.Error = fmt.Sprintf("wrote %d B, more than the limit of %d B", r.output(), r.job.OutputLimit)
 	case clean && (r.result != nil || end.state == stateResult):
 		o.Status = schema.StatusOK
 	case clean && r.skipReason() != "":
@@ -172,7 +172,7 @@ func (r *run) judgeEnd(o *Outcome) {
 		o.Status, o.ErrorKind = schema.StatusCrashed, kindExit
 		o.Error = fmt.Sprintf("ended without a result: %s", describe(o.ExitCode, o.Signal))
 		if r.result != nil {
-			o.Error = fmt.Sprintf("ended badly after its result: %s", describe(o.ExitCode, o.Signal))
+			o.Error = fmt.Sprintf("failed after its result: %s", describe(o.ExitCode, o.Signal))
 		}
 	}
 }
@@ -185,7 +185,7 @@ func describe(code *int64, signal string) string {
 	case code != nil:
 		return fmt.Sprintf("exit status %d", *code)
 	}
-	return "not known how"
+	return "for an unknown reason"
 }
 
 // tail is the end of a file, at most limit B; empty where there is no file.

@@ -87,7 +87,7 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 // Close kills and reaps what supervisors that died have left. No Run may be going on.
 func (p *Pool) Close() error {
 	if left := p.sweep(); left > 0 {
-		return fmt.Errorf("sweeping orphans: %d processes survive SIGKILL", left)
+		return fmt.Errorf("sweeping orphans: %d processes survived SIGKILL", left)
 	}
 	return nil
 }

@@ -100,6 +100,6 @@ func (r *run) withoutStart(o *Outcome) {
 	o.Missing[schema.PrimaryMetric] = "within the start of the shell"
 	if o.Status == schema.StatusOK && len(wall.Ticks) > 0 {
 		o.Status, o.Stage, o.ErrorKind = schema.StatusError, schema.StageValidate, kindStartNoise
-		o.Error = fmt.Sprintf("takes no longer than the start of %s varies: measure it without --shell", r.spec.Start[0])
+		o.Error = fmt.Sprintf("takes less time than the start of %s varies: measure it without --shell", r.spec.Start[0])
 	}
 }

@@ -21,22 +21,22 @@ func Split(text string) ([]string, error) {
 		return nil, fmt.Errorf("reading %q: %w", text, err)
 	}
 	if len(file.Stmts) == 0 {
-		return nil, fmt.Errorf("%q: there is no program in it", text)
+		return nil, fmt.Errorf("%q: it contains no program", text)
 	}
 	call, simple := file.Stmts[0].Cmd.(*syntax.CallExpr)
 	if why := needsShell(file.Stmts); why != "" {
-		return nil, fmt.Errorf("%q: %s needs a shell; --shell has sh run it", text, why)
+		return nil, fmt.Errorf("%q: %s needs a shell: use --shell", text, why)
 	}
 	if !simple {
-		return nil, fmt.Errorf("%q: only a shell can run it; --shell has sh run it", text)
+		return nil, fmt.Errorf("%q: only a shell can run it: use --shell", text)
 	}
 	words := make([]string, len(call.Args))
 	for i, word := range call.Args {
 		if !plain(word.Parts) {
-			return nil, fmt.Errorf("%q: only a shell can fill in a variable or a command; --shell has sh run it, single quotes keep the text", text)
+			return nil, fmt.Errorf("%q: only a shell can fill in a variable or a command: use --shell, or single quotes for the literal text", text)
 		}
 		if mark := pattern(word.Parts); mark != "" {
-			return nil, fmt.Errorf("%q: %s needs a shell; --shell has sh run it, single quotes keep the text", text, mark)
+			return nil, fmt.Errorf("%q: %s needs a shell: use --shell, or single quotes for the literal text", text, mark)
 		}
 		words[i] = unquoted(word.Parts, false)
 	}

@@ -40,7 +40,7 @@ func place(root string) (string, error) {
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("finding a place for the two sides: %w", err)
+		return "", fmt.Errorf("finding a folder for the two sides: %w", err)
 	}
 	return filepath.Join(cache, "neurolens", "worktrees"), nil
 }
@@ -243,7 +243,7 @@ func Clean(ctx context.Context, root string) (removed int, err error) {
 			continue
 		}
 		if err := f.remove(); err != nil {
-			problems = append(problems, fmt.Errorf("removing what a dead session left in %q: %w", f.path, err))
+			problems = append(problems, fmt.Errorf("removing files of an ended session in %q: %w", f.path, err))
 			continue
 		}
 		removed++

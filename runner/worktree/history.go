@@ -54,7 +54,7 @@ func between(ctx context.Context, dir, good, bad string, firstParent bool) (h Hi
 	}
 	_, err = r.git(ctx, "merge-base", "--is-ancestor", from, to)
 	if refused, ok := errors.AsType[*refusal](err); ok && refused.code == 1 {
-		return h, fmt.Errorf("%q is not an ancestor of %q: git merge-base %s %s names one", good, bad, good, bad)
+		return h, fmt.Errorf("%q is not an ancestor of %q: git merge-base %s %s finds a common one", good, bad, good, bad)
 	}
 	if err != nil {
 		return h, err

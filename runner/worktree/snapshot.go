@@ -154,7 +154,7 @@ func (s *snapshot) sort(r repo, paths []string) (files, nested []string, err err
 			continue
 		}
 		if size += info.Size(); s.keep && size > most {
-			return nil, nil, fmt.Errorf("new files are more than %d MiB with %q: commit, ignore or remove what is not code", most>>20, path)
+			return nil, nil, fmt.Errorf("with %q, new files take more than %d MiB: commit, ignore or remove files that are not code", path, most>>20)
 		}
 		files = append(files, path)
 	}
@@ -202,7 +202,7 @@ func (s *snapshot) excluded(ctx context.Context, r repo, in call) ([]string, err
 			continue
 		}
 		if rel == "." {
-			return nil, fmt.Errorf("%q is the whole tree and cannot be left out of it", path)
+			return nil, fmt.Errorf("%q is the whole tree and cannot be left out", path)
 		}
 		out = append(out, filepath.ToSlash(rel))
 	}

@@ -87,7 +87,7 @@ func open(ctx context.Context, o Options) (*Pair, error) {
 		return nil, err
 	}
 	if Within(root, r.top) {
-		return nil, fmt.Errorf("the two sides cannot be in %q: that is in the repository %q", root, r.top)
+		return nil, fmt.Errorf("the two sides cannot be in %q, which is inside the repository %q", root, r.top)
 	}
 	if p.folder, err = newFolder(root, o.Session); err != nil {
 		return nil, err
