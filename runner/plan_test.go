@@ -54,7 +54,7 @@ func planned(launches []sweep.Launch, done []schema.Run, r rules) Plan {
 	r.identity, r.points = func(sweep.Launch) map[string]string { return identity }, "these"
 	past := findPast(done, launches, r)
 	plan := past.plan(launches)
-	plan.settle(past, len(launches))
+	plan.resume(past, len(launches))
 	return plan
 }
 

@@ -39,7 +39,7 @@ func (s *Search) compareEnds(ctx context.Context) (End, error) {
 // decideEnds decides whether a point, one of so many, differs between the ends.
 func (s *Search) decideEnds(series *Series, points int) Decision {
 	share := budget{expected: s.budget.expected}.next() / float64(points)
-	return s.Decide(Question{Error: share, Looks: s.Looks, Least: s.Least(series)}, series.seen())
+	return s.Decide(Question{Error: share, Looks: s.Looks, MinChange: s.MinChange(series)}, series.seen())
 }
 
 // undecidedEnds are the points of which it is not known whether they differ: none, once one does.

@@ -11,13 +11,13 @@ import (
 
 // Options of a search.
 type Options struct {
-	History worktree.History
-	Looks   int    // of a step, at most
-	Most    int    // blocks of a step
-	Known   []Step // what was decided before, in order
+	History   worktree.History
+	Looks     int    // of a step, at most
+	MaxBlocks int    // blocks per step
+	Known     []Step // what was decided before, in order
 
-	// Least is the smallest change of a point that is one, in the scale of blocks.
-	Least func(*Series) float64
+	// MinChange is the smallest change of a point that counts, in the scale of blocks.
+	MinChange func(*Series) float64
 	// Decide says what blocks decide. It is asked at looks alone.
 	Decide func(Question, []float64) Decision
 	// Measure measures a commit against the good one. One that cannot be measured is no error: see Session.Excuse.
@@ -35,17 +35,17 @@ type Trial struct {
 
 // Question is what the blocks of a point are asked: on which side of half of a known change theirs lies.
 type Question struct {
-	Known *float64 // in the scale of blocks; nil: it is what is looked for, the change between the ends
-	Error float64  // the chance of a wrong answer, over all looks
-	Looks int      // how often it is asked, at most
-	Least float64  // a change that is smaller is none
+	Known     *float64 // in the scale of blocks; nil: it is what is looked for, the change between the ends
+	Error     float64  // the chance of a wrong answer, over all looks
+	Looks     int      // how often it is asked, at most
+	MinChange float64  // smaller changes do not count
 }
 
 // Decision is the answer of blocks.
 type Decision struct {
 	Change  stat.Estimate // Confidence is 0 where there are too few blocks for one
 	Like    string        // Good or Bad; empty: not decided yet
-	Nothing bool          // the interval of the change lies within Least
+	Nothing bool          // the interval of the change lies within MinChange
 	More    int           // about how many blocks would decide; 0: not known
 }
 
@@ -121,7 +121,7 @@ func (s *Search) recall() {
 		undecided := step.Result == Skip && step.Blocks > 0
 		switch {
 		case step.Commit == s.History.Bad.ID:
-		case undecided && step.Blocks < s.Most:
+		case undecided && step.Blocks < s.MaxBlocks:
 			s.budget.spent++
 		default:
 			s.take(step)

@@ -42,11 +42,11 @@ func (s *Session) Excuse(why string) {
 }
 
 // Blocks is how many blocks the point with the most of them has.
-func (s *Session) Blocks() (most int) {
+func (s *Session) Blocks() (n int) {
 	for _, series := range s.Points {
-		most = max(most, series.Blocks())
+		n = max(n, series.Blocks())
 	}
-	return most
+	return n
 }
 
 // look has what was measured until now decide.

@@ -1,12 +1,12 @@
-// Package builtin is the backend that needs nothing installed: a matrix product and the usual operations of a
-// network, written in Go, over batch, sequence and dimension, in fp32 and fp64; and kernels of fixed work, by which
-// sessions are compared.
+// Package builtin is the backend that needs no installation: a matrix product and the usual operations of a neural network,
+// written in Go, over batch, sequence and dimension, in fp32 and fp64. It also has kernels of fixed work that make sessions
+// comparable.
 //
-// Its numbers say something about one core of a machine and about the harness itself. It is no reference for
-// a real backend: there is no vector code and one goroutine.
+// Its results describe one core of a machine, and the harness itself. It is not a reference for a real backend: it has no vector
+// code and uses one goroutine.
 //
-// A combination that it does not have, and an axis that the operation would not use, is an UnsupportedError.
-// It never measures something else than what was asked.
+// A combination that it does not support, or an axis that the operation would not use, is an UnsupportedError. It never measures
+// something other than what was requested.
 package builtin
 
 import (

@@ -77,15 +77,15 @@ func (o owner) String() string {
 
 // shortened is a command in one short line that cannot steer a terminal.
 func shortened(command string) string {
-	const most = 100
+	const maxLetters = 100
 	letters := []rune(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r
 	}, command))
-	if len(letters) > most {
-		return string(letters[:most-1]) + "…"
+	if len(letters) > maxLetters {
+		return string(letters[:maxLetters-1]) + "…"
 	}
 	return string(letters)
 }

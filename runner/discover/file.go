@@ -41,8 +41,8 @@ func Objects(source, stem string) ([]string, error) {
 	}
 	has := "it has no function either"
 	if len(others) > 0 {
-		const most = 8
-		shown := others[:min(len(others), most)]
+		const maxShown = 8
+		shown := others[:min(len(others), maxShown)]
 		has = fmt.Sprintf("it has %s: choose one with %s.py:%s", strings.Join(shown, ", "), stem, others[0])
 		if more := len(others) - len(shown); more > 0 {
 			has = fmt.Sprintf("it has %s and %d more: choose one with %s.py:%s", strings.Join(shown, ", "), more, stem, others[0])

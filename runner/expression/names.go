@@ -100,9 +100,9 @@ func (c *compilation) noFunction(at ast.Node, name string) error {
 }
 
 func shorten(text string) string {
-	const most = 40
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
+	const maxRunes = 40
+	if runes := []rune(text); len(runes) > maxRunes {
+		return string(runes[:maxRunes]) + "…"
 	}
 	return text
 }

@@ -43,18 +43,18 @@ var facts = []Fact{
 	{Name: "cpu.model", Kind: expression.Text, Meaning: "model of the processor", read: text("cpu.model")},
 	{
 		Name: "gpu.compute_capability", Kind: expression.Number, Meaning: "CUDA compute capability: 8, 9, 12.1",
-		read: leastOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".compute_capability") }),
+		read: minOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".compute_capability") }),
 	},
 	{Name: "gpu.count", Kind: expression.Number, Meaning: "number of GPUs that a benchmark can see", read: gpuCount},
 	{Name: "gpu.gfx", Kind: expression.Text, Meaning: "instruction set of the AMD GPU, such as gfx90a; of several, all with commas", read: textOfGPUs(".gfx")},
 	{
 		Name: "gpu.memory", Kind: expression.Number, Unit: "B", Meaning: "memory of the GPU; of several, the smallest",
-		read: leastOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".memory") }),
+		read: minOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".memory") }),
 	},
 	{Name: "gpu.name", Kind: expression.Text, Meaning: "name of the GPU; of several, all names with commas", read: textOfGPUs(".name")},
 	{
 		Name: "gpu.peak_bandwidth", Kind: expression.Number, Unit: "B/s",
-		Meaning: "highest bandwidth of the GPU's memory", read: leastOfGPUs(peakBandwidth),
+		Meaning: "highest bandwidth of the GPU's memory", read: minOfGPUs(peakBandwidth),
 	},
 	{Name: "hostname", Kind: expression.Text, Meaning: "name of the host", read: text("host.name")},
 	{Name: "memory", Kind: expression.Number, Unit: "B", Meaning: "memory of the system, or the limit of its control group", read: memory},

@@ -131,27 +131,27 @@ func textOfGPUs(fact string) func(*reading) (any, string) {
 	}
 }
 
-// leastOfGPUs is the least of what the GPUs have; NULL where one does not say.
-func leastOfGPUs(of func(r *reading, gpu string) (float64, string)) func(*reading) (any, string) {
+// minOfGPUs is the least of what the GPUs have; NULL where one does not say.
+func minOfGPUs(of func(r *reading, gpu string) (float64, string)) func(*reading) (any, string) {
 	return func(r *reading) (any, string) {
 		gpus, why := r.gpus()
-		least := math.Inf(1)
+		smallest := math.Inf(1)
 		for _, gpu := range gpus {
 			value, why := of(r, gpu)
 			if why != "" {
 				return nil, why
 			}
-			least = min(least, value)
+			smallest = min(smallest, value)
 		}
-		if math.IsInf(least, 1) {
+		if math.IsInf(smallest, 1) {
 			return nil, cmp.Or(why, absent)
 		}
-		return least, ""
+		return smallest, ""
 	}
 }
 
-// leastWidth is the least width, in bits, of the bus of a memory of the kind HBM, and more than others have.
-const leastWidth = 1024
+// minHBMWidth is the least width, in bits, of the bus of a memory of the kind HBM, and more than others have.
+const minHBMWidth = 1024
 
 // peakBandwidth is computed as NVIDIA's deviceQuery does: two transfers a clock, over the whole width of the bus. For AMD that
 // holds of HBM: of GDDR its driver gives a clock that is a fraction of the one that transfers go by, and not which.
@@ -161,7 +161,7 @@ func peakBandwidth(r *reading, gpu string) (float64, string) {
 		return 0, why
 	}
 	width, why := r.number(gpu + ".memory_bus_width") // bits
-	if why == "" && width < leastWidth && r.env.Facts[gpu+".gfx"] != "" {
+	if why == "" && width < minHBMWidth && r.env.Facts[gpu+".gfx"] != "" {
 		return 0, "unsupported"
 	}
 	return 2 * clock * 1e6 * width / 8, why

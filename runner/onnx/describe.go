@@ -64,14 +64,14 @@ type input struct {
 
 // precision is the answer of Describe.
 func (d *describer) precision() string {
-	most := ""
+	commonest := ""
 	for _, p := range d.order {
-		if most == "" || d.weights[p] > d.weights[most] {
-			most = p
+		if commonest == "" || d.weights[p] > d.weights[commonest] {
+			commonest = p
 		}
 	}
-	if most != "" {
-		return most
+	if commonest != "" {
+		return commonest
 	}
 	for _, in := range d.inputs {
 		if in.precision != "" && !d.constants[in.name] {

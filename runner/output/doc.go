@@ -1,7 +1,7 @@
-// Package output reads what benchmarks compute, and says how far it is from what they should compute.
+// Package output reads the outputs of benchmarks and measures how far they are from the correct ones.
 //
-// An output is numbers in a shape, whatever it was written as: .npy, CSV, JSON, or numbers in a text. All are compared as
-// float64. What is compared may be a sample: see positions.
+// An output is an array of numbers with a shape, whatever its format: .npy, CSV, JSON, or numbers in a text. All are compared as
+// float64. A large output is compared by a sample of its values: see positions.
 package output
 
 import "math"
@@ -32,5 +32,5 @@ const (
 	maxSize = 1 << 27 // values, 1 GiB
 )
 
-// mostCompared is how many values of an output are compared; of more it is a sample.
-const mostCompared = 1 << 20
+// maxCompared is how many values of an output are compared; of more it is a sample.
+const maxCompared = 1 << 20

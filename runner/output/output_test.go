@@ -242,7 +242,7 @@ func FuzzRead(f *testing.F) {
 		for _, n := range a.Shape {
 			size *= n
 		}
-		if min(size, mostCompared) != len(a.Values) {
+		if min(size, maxCompared) != len(a.Values) {
 			t.Errorf("shape %v has %d values", a.Shape, len(a.Values))
 		}
 	})
@@ -253,9 +253,9 @@ func TestPositions(t *testing.T) {
 	if !slices.Equal(small, []int{0, 1, 2, 3, 4}) {
 		t.Errorf("got %v", small)
 	}
-	size := 3*mostCompared + 17
+	size := 3*maxCompared + 17
 	a, b := positions(size, 1), positions(size, 2)
-	if len(a) != mostCompared || !slices.IsSorted(a) || a[len(a)-1] >= size || slices.Equal(a, b) {
+	if len(a) != maxCompared || !slices.IsSorted(a) || a[len(a)-1] >= size || slices.Equal(a, b) {
 		t.Errorf("%d positions from %d to %d", len(a), a[0], a[len(a)-1])
 	}
 	if !slices.Equal(a, positions(size, 1)) {
@@ -265,7 +265,7 @@ func TestPositions(t *testing.T) {
 
 // TestSamples: of a large output the same values are kept, in whatever format and order it was written.
 func TestSamples(t *testing.T) {
-	const rows, columns = 1031, 1021 // a little more than mostCompared
+	const rows, columns = 1031, 1021 // a little more than maxCompared
 	const size, seed = rows * columns, 9
 	var want []float64
 	for _, place := range positions(size, seed) {
@@ -308,14 +308,14 @@ func TestLargeInBoundedMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	got, err := Read(endless{bytes.NewReader(npy("{'descr': '<f2', 'fortran_order': False, 'shape': (10000, 10000), }"))}, "npy", 0)
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; err != nil || took > 20<<20 || !slices.Equal(got.Shape, []int{10000, 10000}) || len(got.Values) != mostCompared {
+	if took := after.TotalAlloc - before.TotalAlloc; err != nil || took > 20<<20 || !slices.Equal(got.Shape, []int{10000, 10000}) || len(got.Values) != maxCompared {
 		t.Errorf("%d values of shape %v in %d B, %v", len(got.Values), got.Shape, took, err)
 	}
 }
 
 // TestOdd: a value that is not a number, or infinite, is counted wherever it stands in a large output, in whatever format.
 func TestOdd(t *testing.T) {
-	const size = 3 * mostCompared / 2
+	const size = 3 * maxCompared / 2
 	values := make([]float64, size)
 	kept := map[int]bool{}
 	for _, place := range positions(size, 0) {
@@ -338,7 +338,7 @@ func TestOdd(t *testing.T) {
 	}
 	for format, content := range map[string][]byte{"npy": binaryValues, "text": text.Bytes(), "csv": text.Bytes()} {
 		got, err := Read(bytes.NewReader(content), format, 0)
-		if err != nil || got.Odd != want || len(got.Values) != mostCompared || slices.ContainsFunc(got.Values, func(v float64) bool { return v != 0 }) {
+		if err != nil || got.Odd != want || len(got.Values) != maxCompared || slices.ContainsFunc(got.Values, func(v float64) bool { return v != 0 }) {
 			t.Errorf("%s: %+v of %d values, %v; want %+v", format, got.Odd, len(got.Values), err, want)
 		}
 		if _, err := Read(bytes.NewReader(content[:len(content)-9]), format, 0); format == "npy" && err == nil {

@@ -26,7 +26,7 @@ func Read(r io.ReadSeeker, format string, seed uint64) (Array, error) {
 	}
 	to := &sink{}
 	shape, err := read(r, to)
-	if err == nil && to.n > mostCompared {
+	if err == nil && to.n > maxCompared {
 		to = &sink{places: positions(to.n, seed)}
 		if _, err = r.Seek(0, io.SeekStart); err == nil {
 			shape, err = read(r, to)
@@ -41,7 +41,7 @@ func Read(r io.ReadSeeker, format string, seed uint64) (Array, error) {
 // sink takes the values of an output one after the other.
 type sink struct {
 	n      int   // values
-	places []int // of those that are kept, ascending; nil: the first mostCompared
+	places []int // of those that are kept, ascending; nil: the first maxCompared
 	values []float64
 	odd    Odd
 }
@@ -51,7 +51,7 @@ func (s *sink) add(v float64) error {
 		return fmt.Errorf("more than %d values", maxSize)
 	}
 	kept := len(s.values)
-	if s.places == nil && kept < mostCompared || kept < len(s.places) && s.places[kept] == s.n {
+	if s.places == nil && kept < maxCompared || kept < len(s.places) && s.places[kept] == s.n {
 		s.values = append(s.values, v)
 	}
 	s.n++

@@ -46,10 +46,10 @@ var deviceChecks = []check{
 
 // judgeDeviceClocks has no answer: the driver takes a locked clock and does not tell of it.
 func judgeDeviceClocks(s seen) verdict {
-	now, most := s.fact(s.prefix+"clock_sm"), s.fact(s.prefix+"clock_sm_max")
+	now, highest := s.fact(s.prefix+"clock_sm"), s.fact(s.prefix+"clock_sm_max")
 	v := unclear(now + " MHz")
-	if most != "" {
-		v = unclear(cmp.Or(now, "?") + " of " + most + " MHz")
+	if highest != "" {
+		v = unclear(cmp.Or(now, "?") + " of " + highest + " MHz")
 	}
 	v.command = "sudo nvidia-smi -i {gpu} --lock-gpu-clocks=tdp,tdp"
 	return v

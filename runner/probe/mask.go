@@ -22,11 +22,11 @@ type Mask struct {
 
 // NewMask takes the secrets of an environment over.
 func NewMask(environ []string) Mask {
-	const least = 8 // bytes: what is shorter stands for other things too
+	const minLength = 8 // bytes: what is shorter stands for other things too
 	var pairs []string
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
-		if len(value) >= least && namesSecret(name) && !harmless(value) {
+		if len(value) >= minLength && namesSecret(name) && !harmless(value) {
 			pairs = append(pairs, value, hidden)
 		}
 	}

@@ -78,11 +78,11 @@ class ndarray:
         synchronize = staticmethod(lambda: Array().block_until_ready())
 `
 
-func atLeast(t *testing.T, latency schema.Metric, least time.Duration) {
+func atLeast(t *testing.T, latency schema.Metric, minimum time.Duration) {
 	t.Helper()
 	for _, ns := range latency.Ticks {
-		if ns < int64(least) {
-			t.Fatalf("latency %v: want at least %v, what the device takes", time.Duration(ns), least)
+		if ns < int64(minimum) {
+			t.Fatalf("latency %v: want at least %v, what the device takes", time.Duration(ns), minimum)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/runner/fact"
 )
 
-// RunDir stands, in texts that are filled in, for a directory that each run has for itself. It is empty when the run begins
-// and gone after it; only the runner knows where it is.
+// RunDir is the placeholder for the private directory of each run. The directory is empty when the run begins and is removed after
+// it. Only the runner knows its path.
 const RunDir = "{" + runDirName + "}"
 
 const runDirName = "run_dir"
@@ -29,7 +29,7 @@ const defaultArtifactLimit = 16 << 20
 // maxArtifacts bounds the patterns of a sweep.
 const maxArtifacts = 100
 
-// Artifacts says which files of a run are kept.
+// Artifacts defines which files of a run are kept.
 type Artifacts struct {
 	// Files are patterns for the files, filled in: relative to cwd, absolute, or after RunDir; and the words Stdout and
 	// Stderr. None says that nothing is kept, not even what a failed run printed.

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/runner/discover"
 )
 
-// discovery is an entry of discover: where to look, by which rule, and what is done with files that are not Python.
+// discovery is an entry of discover: where to search, by which rule, and what to do with files that are not Python.
 type discovery struct {
 	at      field
 	rule    discover.Rule
@@ -21,7 +21,7 @@ type discovery struct {
 	command *yaml.Node // likewise
 }
 
-// foundBenchmark is a benchmark that was found: the keys in which it differs, as those under benchmarks, and its variants.
+// foundBenchmark is a benchmark that discover found: its keys, like those under benchmarks, and its variants.
 type foundBenchmark struct {
 	member
 	variants []member
@@ -166,7 +166,7 @@ func (f field) texts() (texts []string, err error) {
 	return texts, nil
 }
 
-// find looks into all folders. Of several it is enough that one is there, and has a benchmark.
+// find searches all folders. It is enough if one of several exists and has a benchmark.
 func (l *layered) find(d *discovery, root fs.FS) ([]discover.Benchmark, error) {
 	var there []string
 	for _, folder := range d.folders {
@@ -235,8 +235,8 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 	return found, nil
 }
 
-// addShortNames has the first word of a name stand for it where no benchmark of the suite is called that: of the chapter
-// ch1, ch1:moe means ch1/moe_dense.
+// addShortNames makes the first word of a name an alias, unless a benchmark of the suite has that name: in the chapter ch1,
+// ch1:moe means ch1/moe_dense.
 func (l *layered) addShortNames() {
 	names := map[string]bool{}
 	for _, b := range l.found {

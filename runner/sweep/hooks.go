@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/runner/words"
 )
 
-// Hooks are programs with their arguments that run around the processes of a command, filled in; nil: none.
+// Hooks are programs with their arguments that run before and after the processes of a command, filled in; nil: none.
 type Hooks struct {
 	Setup, Prepare, Cleanup []string
 }

@@ -13,7 +13,7 @@ var keys = slices.Concat(keysOfWork, keysOfPrograms, keysOfPoints, keysOfChecks,
 // keysOfWork say what runs.
 var keysOfWork = []Key{
 	{
-		Name: "suite", Value: textValue, Option: "store runs under the suite `NAME` instead of the sweep's", Again: true,
+		Name: "suite", Value: textValue, Option: "store runs under the suite `NAME` instead of the sweep's", Reproduce: true,
 		Doc:   "A label that is stored with every run. Default: the name of the sweep file, without its extension.",
 		point: func(p *Point) any { return &p.Suite },
 	},
@@ -66,7 +66,7 @@ var keysOfWork = []Key{
 		Doc:       "Skip a point, instead of reporting an error, if its program, Python file, class, import or build program is missing.", point: func(p *Point) any { return &p.Optional },
 	},
 	{
-		Name: "skip_exit", Value: Value{Kind: Integer, Least: 1, Most: 255}, Executors: []schema.Executor{schema.ExecutorCommand}, Stored: true,
+		Name: "skip_exit", Value: Value{Kind: Integer, Min: 1, Max: 255}, Executors: []schema.Executor{schema.ExecutorCommand}, Stored: true,
 		Doc: "The exit status with which a command says that it cannot run here, usually 77. The point is then skipped.", point: func(p *Point) any { return &p.SkipExit },
 	},
 	{

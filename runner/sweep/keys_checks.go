@@ -16,7 +16,7 @@ var withOutput = []schema.Executor{schema.ExecutorCommand, schema.ExecutorPython
 var keysOfChecks = []Key{
 	{
 		Name: "output", Value: eitherOf(nothingValue, textValue, Value{Kind: Object, Keys: outputKeys}), Stored: true, text: outputText,
-		Executors: []schema.Executor{schema.ExecutorCommand}, Verbatim: true, Again: true,
+		Executors: []schema.Executor{schema.ExecutorCommand}, Verbatim: true, Reproduce: true,
 		Option: "`WHERE` standard output goes: null, keep (stored with the run), or a file",
 		Doc:    "Where a command writes the numbers that it computes: to standard output, or to a file. output: WORD is short for output: {to: WORD}.",
 	},

@@ -31,23 +31,23 @@ var keysOfPython = []Key{
 	},
 	{
 		Name: "provider", Value: scalarValue, Executors: []schema.Executor{schema.ExecutorONNXRT}, Stored: true,
-		Option: "execution `PROVIDER` of ONNX Runtime", Again: true,
+		Option: "execution `PROVIDER` of ONNX Runtime", Reproduce: true,
 		Doc: "The execution provider of ONNX Runtime, such as CUDAExecutionProvider.", point: func(p *Point) any { return &p.Provider },
 	},
 	{
 		Name: "device", Value: scalarValue, Executors: []schema.Executor{schema.ExecutorTorch, schema.ExecutorTensorRT}, Stored: true,
-		Option: "`DEVICE` to run on: cpu, cuda, cuda:1, mps", Again: true,
+		Option: "`DEVICE` to run on: cpu, cuda, cuda:1, mps", Reproduce: true,
 		Doc: "The device to run on: cpu, cuda, cuda:1 or mps.", point: func(p *Point) any { return &p.Device },
 	},
 	{
 		Name:  "threads",
-		Value: eitherOf(Value{Kind: Integer, Least: 1, Most: maxThreads}, Value{Kind: Text, Pattern: `^(\+?[0-9]+|.*\{.*)$`}),
+		Value: eitherOf(Value{Kind: Integer, Min: 1, Max: maxThreads}, Value{Kind: Text, Pattern: `^(\+?[0-9]+|.*\{.*)$`}),
 		Doc:   "The number of threads for one operation.", Executors: []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch},
 		point: func(p *Point) any { return &p.Threads },
 	},
 	{
 		Name: "timing", Value: oneOf(automatic, "perf_counter", "cuda_event", "triton", timingTorchTimer), Default: automatic,
-		Executors: pythonRun, Stored: true, Option: "clock `MODE`: auto, perf_counter, cuda_event, triton, torch_timer", Again: true,
+		Executors: pythonRun, Stored: true, Option: "clock `MODE`: auto, perf_counter, cuda_event, triton, torch_timer", Reproduce: true,
 		Doc: "The clock that times iterations. auto: cuda_event on a CUDA device, else perf_counter.", point: func(p *Point) any { return &p.Timing },
 	},
 	{
@@ -56,22 +56,22 @@ var keysOfPython = []Key{
 	},
 	{
 		Name: "iterations_per_sample", Value: eitherOf(countOf(1), oneOf(automatic)), Default: automatic,
-		Executors: []schema.Executor{schema.ExecutorPython}, Stored: true, Option: "time `N` iterations of a Python benchmark as one sample, or auto", Again: true,
+		Executors: []schema.Executor{schema.ExecutorPython}, Stored: true, Option: "time `N` iterations of a Python benchmark as one sample, or auto", Reproduce: true,
 		Doc:   "How many iterations are timed together. A sample is their mean. auto: enough to take 100us if one takes less than 10us, else 1.",
 		point: func(p *Point) any { return &p.IterationsPerSample },
 	},
 	{
-		Name: "seed", Value: Value{Kind: Integer, Most: maxSeed}, Executors: pythonRun, Stored: true,
-		Option: "seed `N` for all random number generators", Again: true,
+		Name: "seed", Value: Value{Kind: Integer, Max: maxSeed}, Executors: pythonRun, Stored: true,
+		Option: "seed `N` for all random number generators", Reproduce: true,
 		Doc: "The seed for all random number generators. In a command, {seed} stands for it.", point: func(p *Point) any { return &p.Seed },
 	},
 	{
 		Name: "reproducible", Value: switchValue, Default: "false", Executors: pythonRun, Stored: true,
-		Option: "use deterministic algorithms, and the seed 42 unless --seed is given", Again: true,
+		Option: "use deterministic algorithms, and the seed 42 unless --seed is given", Reproduce: true,
 		Doc: "Use deterministic algorithms. The seed is 42 unless seed is set.", point: func(p *Point) any { return &p.Reproducible },
 	},
 	{
-		Name: "cold_start", Value: switchValue, Default: "false", Stored: true, Option: "measure a cold start: no warm-up, empty kernel caches", Again: true,
+		Name: "cold_start", Value: switchValue, Default: "false", Stored: true, Option: "measure a cold start: no warm-up, empty kernel caches", Reproduce: true,
 		Doc: "Measure a cold start: empty kernel caches, and no warm-up unless warmup is set.", point: func(p *Point) any { return &p.ColdStart },
 	},
 	{

@@ -17,18 +17,18 @@ var keysOfRuns = []Key{
 		Doc: "The work of one iteration: items, bytes, operations. Latencies then also give the rates throughput, bandwidth and compute. Amounts that the benchmark reports itself take precedence.",
 	},
 	{
-		Name: "warmup", Value: orExpression(countOf(0)), Option: "`N` warm-up iterations before each run", Again: true, Stored: true,
+		Name: "warmup", Value: orExpression(countOf(0)), Option: "`N` warm-up iterations before each run", Reproduce: true, Stored: true,
 		Doc:   "Unmeasured iterations at the start of each run. Default: 10; with command, one process before the first run of a point.",
 		point: func(p *Point) any { return &p.Warmup }, text: warmupText,
 	},
 	{
-		Name: "iterations", Value: orExpression(countOf(1)), Option: "measure exactly `N` iterations per run", Again: true, Stored: true,
+		Name: "iterations", Value: orExpression(countOf(1)), Option: "measure exactly `N` iterations per run", Reproduce: true, Stored: true,
 		Doc:   "The exact number of measured iterations per run; of samples, if a sample holds several iterations. Default: 100, or as many as the budget allows.",
 		point: func(p *Point) any { return &p.Iterations },
 	},
 	{
 		Name: "budget", Value: orExpression(durationValue), Option: "measure each run for `TIME` if iterations are not set (10s; command: 300ms)",
-		Again: true, Stored: true,
+		Reproduce: true, Stored: true,
 		Doc:   "How long to measure each run if iterations is not set. Default: 10s; with command, 300ms.",
 		point: func(p *Point) any { return &p.Budget }, text: budgetText,
 	},
@@ -48,8 +48,8 @@ var keysOfTime = []Key{
 		Doc: "Deadlines for the stages of a run, and for the whole session (suite). A process that misses its deadline is killed; samples taken so far are kept.",
 	},
 	{
-		Name: "timeout_multiplier", Whole: true, Value: Value{Kind: Number, Most: maxMultiplier}, Default: "1",
-		Option: "multiply all deadlines by `X`", Again: true, Doc: "Multiply all deadlines by this factor.",
+		Name: "timeout_multiplier", Whole: true, Value: Value{Kind: Number, Max: maxMultiplier}, Default: "1",
+		Option: "multiply all deadlines by `X`", Reproduce: true, Doc: "Multiply all deadlines by this factor.",
 	},
 }
 
@@ -62,15 +62,15 @@ var keysOfRepeats = []Key{
 	},
 	{
 		Name: "rel_error", Whole: true, Value: shareValue, Option: "repeat until the 95 % confidence interval is within `X` of the value: 1% (7 runs or more)",
-		Again: true, Stored: true,
+		Reproduce: true, Stored: true,
 		Doc:   "Repeat each point until the 95 % confidence interval of its value is this narrow, such as 1%. Not together with iterations.",
 		point: func(p *Point) any { return &p.RelError },
 	},
 	{
 		Name: "max_repeats", Whole: true, Value: countOf(1), Option: "at most `N` runs per point with --rel-error (20) or --until-conclusive (30)",
-		Again: true,
-		Doc:   "The maximum number of runs per point with rel_error (default 20) or --until-conclusive (default 30).",
-		sweep: func(s *Sweep) any { return &s.MaxRepeats },
+		Reproduce: true,
+		Doc:       "The maximum number of runs per point with rel_error (default 20) or --until-conclusive (default 30).",
+		sweep:     func(s *Sweep) any { return &s.MaxRepeats },
 	},
 	{
 		Name: "order", Whole: true, Value: oneOf(OrderInterleaved, orderRandom, orderSequential), Default: OrderInterleaved,

@@ -13,16 +13,15 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// What a file may hold. A sweep that a person wrote is far below; what is above is a mistake or a bomb.
+// Limits for a file. A sweep that a person wrote is far below them.
 const (
 	maxFile  = 1 << 20 // bytes
 	maxNodes = 200_000 // values, aliases expanded
 	maxDepth = 64
 )
 
-// Read reads a sweep file, expands its points and applies what the command line says. name is the file's name in errors
-// and gives the default suite. An error reads `name:line: what is wrong`, or names the option of the command line that it
-// comes from.
+// Read reads a sweep file, expands its points and applies the settings of the command line. name is the name of the file in errors,
+// and gives the default suite. An error reads `name:line: what is wrong`, or names the option of the command line.
 func Read(name string, file io.Reader, o Overrides) (*Sweep, error) {
 	src, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // readText refuses what is longer
 	if err != nil {
@@ -31,20 +30,20 @@ func Read(name string, file io.Reader, o Overrides) (*Sweep, error) {
 	return readText(name, src, o)
 }
 
-// origin is where a text comes from: a file, whose errors have lines, or an option of the command line.
+// origin is the source of a text: a file, whose errors have lines, or an option of the command line.
 type origin struct {
 	name   string
 	lines  bool
-	others *origins // of values in this one that come from elsewhere
+	others *origins // of values inside this one that come from elsewhere
 	place  func(line int) string
 
-	optional bool // what nothing takes is passed over: it is not said of this sweep
+	optional bool // a key that nothing uses is ignored, because it was not set for this sweep
 }
 
-// origins are where values come from.
+// origins records the sources of values.
 type origins struct{ of map[*yaml.Node]origin }
 
-// errorf makes an error of one line that a terminal can show, whatever the text in it.
+// errorf makes an error of one line that is safe to show on a terminal, whatever its text contains.
 func (o origin) errorf(line int, format string, args ...any) error {
 	where := o.name
 	switch {
@@ -61,7 +60,7 @@ func (o origin) errorf(line int, format string, args ...any) error {
 	}, where+": "+fmt.Sprintf(format, args...)))
 }
 
-// load gives the one value of a YAML text with its aliases expanded.
+// load returns the only value of a YAML text, with aliases expanded.
 func (o origin) load(src []byte) (field, error) {
 	if len(src) > maxFile {
 		return field{}, o.errorf(0, "larger than %d KiB", maxFile>>10)
@@ -100,7 +99,7 @@ func (o origin) load(src []byte) (field, error) {
 	return field{root, o, "", root.Line}, nil
 }
 
-// checkText refuses bytes that no text has, before YAML does so without a position.
+// checkText refuses bytes that are not text. YAML would do so without a position.
 func (o origin) checkText(src []byte) error {
 	for at := 0; at < len(src); {
 		r, size := utf8.DecodeRune(src[at:])
@@ -114,7 +113,7 @@ func (o origin) checkText(src []byte) error {
 	return nil
 }
 
-// syntaxError says what YAML says, on one of the file's lines: what is not closed is missed after the last.
+// syntaxError is the error of YAML, moved to a line of the file: an unclosed value is noticed after the last one.
 func (o origin) syntaxError(err error, lines int) error {
 	var detail *yaml.LoadError
 	if errors.As(err, &detail) {
@@ -127,7 +126,7 @@ func (o origin) syntaxError(err error, lines int) error {
 	return o.errorf(0, "YAML: %v", err)
 }
 
-// resolver copies a tree of nodes, with every alias replaced by what it stands for.
+// resolver copies a tree of nodes and replaces aliases by their targets.
 type resolver struct {
 	origin
 	left int // nodes
@@ -163,7 +162,7 @@ func (r *resolver) resolve(n *yaml.Node, depth int) (*yaml.Node, error) {
 	return &c, nil
 }
 
-// check refuses what YAML allows and a sweep file does not.
+// check refuses YAML features that a sweep file may not use.
 func (r *resolver) check(n *yaml.Node) error {
 	if n.Style&yaml.TaggedStyle != 0 {
 		return r.errorf(n.Line, "YAML tag %s is not supported: write the value without a tag, or quote it", n.Tag)

@@ -17,7 +17,7 @@ const stdoutWord = "stdout"
 // keepWord is what output says of a standard output that is kept with the run.
 const keepWord = "keep"
 
-// Output says where the numbers stand that a command computes. Those of each process of a run count.
+// Output defines where a command writes the numbers that it computes. The numbers of each process of a run count.
 type Output struct {
 	From   string // stdout, or a file
 	Format string // see output.Formats

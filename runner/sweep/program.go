@@ -153,7 +153,7 @@ func (p *program) readDir(d *document) error {
 	return err
 }
 
-// checkUse refuses an axis that a command never sees: its points would all measure the same.
+// checkUse refuses an axis that the command does not use, because its points would all measure the same.
 func (p *program) checkUse() error {
 	if err := p.checkArguments(); err != nil || !p.isCommand() {
 		return err
@@ -174,7 +174,7 @@ func (p *program) checkUse() error {
 
 func (p *program) isCommand() bool { return len(p.command.templates) > 0 }
 
-// usedAxes names the axes that stand in texts.
+// usedAxes lists the axes that texts contain.
 func (p *program) usedAxes() []string {
 	var names []string
 	all := p.templates()
@@ -191,7 +191,7 @@ func (p *program) usedAxes() []string {
 	return names
 }
 
-// templates are all texts but those of a Python worker.
+// templates are all texts except those of a Python worker.
 func (p *program) templates() []template {
 	all := slices.Concat(p.wrapper.templates, p.command.templates)
 	if p.source != nil {
@@ -209,7 +209,7 @@ func (p *program) templates() []template {
 	return append(all, p.around.templates()...)
 }
 
-// launch sets how the point of a row is launched. backend is the row's, or nil.
+// launch sets how the point of a row is launched. backend is that of the row, or nil.
 func (p *program) launch(point *Point, row []*value, backend *value) error {
 	point.Env, point.BuildEnv = p.fillEnv(row), p.buildEnv
 	if p.dir != nil {
@@ -279,7 +279,7 @@ func (p *program) choose(point *Point, row []*value, backend *value) error {
 	return p.chooseBackend(point, backend)
 }
 
-// setCommand sets the command, and makes the program's name the benchmark where the file gives none.
+// setCommand sets the command. The name of the program is the benchmark, unless the file sets one.
 func (p *program) setCommand(point *Point, row []*value) error {
 	point.Executor, point.Command = schema.ExecutorCommand, p.command.fill(row, p.size)
 	if len(point.Command) == 0 || point.Command[0] == "" {
@@ -298,7 +298,7 @@ func (p *program) setCommand(point *Point, row []*value) error {
 	return p.fillAround(point, row)
 }
 
-// chooseBackend goes by the backend where there is neither command nor file.
+// chooseBackend uses the backend if there is neither command nor file.
 func (p *program) chooseBackend(point *Point, backend *value) error {
 	if backend == nil {
 		return p.document.errorf("nothing to run: want command, file, or model and backend")

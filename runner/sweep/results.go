@@ -17,8 +17,8 @@ import (
 // bases are how many of the base unit, in which expressions compute, a stored unit is. Others are 1.
 var bases = map[string]float64{"ns": 1e-9, "mJ": 1e-3, "mW": 1e-3, "MHz": 1e6}
 
-// Result is what a sweep makes of the metrics of a run: a metric that is derived of them, or a condition that they have to
-// meet. Its expression computes in base units: s, B, J, W, Hz, and ratios such as 0.98.
+// Result is computed from the metrics of a run: a derived metric, or a condition. Its expression computes in base units: s, B, J, W,
+// Hz, and ratios such as 0.98.
 type Result struct {
 	Name   string // of the metric; empty of a condition
 	Text   string // the expression
@@ -30,13 +30,13 @@ type Result struct {
 	scale   float64           // stored units in a base unit
 }
 
-// Metrics are the metrics that the expression names.
+// Metrics lists the metrics that the expression names.
 func (r *Result) Metrics() []string {
 	return slices.Compact(slices.Sorted(maps.Values(r.metrics)))
 }
 
-// Eval gives the value at a point with these metrics, in stored units: a float64 in the stored unit, or a bool. What is NULL
-// is an error that names it. One goroutine may evaluate the results of a sweep at a time.
+// Eval returns the value at a point with these metrics, in stored units: a float64 in the stored unit, or a bool. If a needed value is
+// NULL, the error names it. Only one goroutine at a time may evaluate the results of a sweep.
 func (r *Result) Eval(p *Point, metrics map[string]Measured) (any, error) {
 	l := r.formula.language
 	for name, metric := range r.metrics {

@@ -22,13 +22,13 @@ var keysOfScale = []Key{
 const maxScale = 1 << 53
 
 // scaleNumber is a number above 0.
-var scaleNumber = Value{Kind: Number, Most: maxScale}
+var scaleNumber = Value{Kind: Number, Max: maxScale}
 
 // step is a factor for machines that have at least so much of something.
 type step struct {
-	least  float64
-	factor *big.Rat
-	at     field
+	minimum float64
+	factor  *big.Rat
+	at      field
 }
 
 // readScales reads the axes whose value depends on the machine: a base times the factor of a step.
@@ -85,7 +85,7 @@ func (d *document) readScale(name string, f field) (axis, error) {
 		if err != nil {
 			return axis{}, err
 		}
-		at := slices.IndexFunc(steps, func(s step) bool { return amount.(float64) >= s.least })
+		at := slices.IndexFunc(steps, func(s step) bool { return amount.(float64) >= s.minimum })
 		if at < 0 {
 			return axis{}, keys["steps"].errorf("%s is %s, which is below every step: add a step 0 for smaller machines", by.text, schema.CanonicalFloat(amount.(float64)))
 		}
@@ -137,13 +137,13 @@ func (f field) readSteps(unit string) ([]step, error) {
 	var steps []step
 	for _, m := range members {
 		s := step{at: m.value}
-		if s.least, err = fact.ParseAmount(m.key, unit); err != nil {
+		if s.minimum, err = fact.ParseAmount(m.key, unit); err != nil {
 			return nil, m.value.errorf("want an amount such as 16GiB: %v", err)
 		}
 		if s.factor, err = m.value.positive(); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(steps, func(other step) bool { return other.least == s.least }) {
+		if slices.ContainsFunc(steps, func(other step) bool { return other.minimum == s.minimum }) {
 			return nil, m.value.errorf("appears twice")
 		}
 		steps = append(steps, s)
@@ -152,7 +152,7 @@ func (f field) readSteps(unit string) ([]step, error) {
 		return nil, f.errorf("is empty")
 	}
 	slices.SortFunc(steps, func(a, b step) int {
-		if a.least > b.least {
+		if a.minimum > b.minimum {
 			return -1
 		}
 		return 1

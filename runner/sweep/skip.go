@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/runner/expression"
 )
 
-// Skip says why a point is planned and not run.
+// Skip is the reason why a point is planned but not run.
 type Skip struct {
 	When   string // the expression of skip_if that holds at the point
 	Reason string
@@ -91,7 +91,7 @@ func (of *section) skip(p *Point) (*Skip, error) {
 	return nil, nil
 }
 
-// Planned are the points that run, and then those that are skipped.
+// Planned lists the points that run, then the skipped ones.
 func (s *Sweep) Planned() []*Point {
 	all := make([]*Point, 0, len(s.Points)+len(s.Skipped))
 	for i := range s.Points {

@@ -56,7 +56,7 @@ func (s *settings) readPrecision(d *document) error {
 func (s *settings) readMaxRepeats(d *document) error {
 	s.sweep.MaxRepeats = s.sweep.Repeats
 	f := d.choose("max_repeats")
-	if d.over.UntilSettled {
+	if d.over.UntilConclusive {
 		return s.readLooks(f)
 	}
 	if s.point.RelError == 0 {
@@ -79,42 +79,42 @@ func (s *settings) readMaxRepeats(d *document) error {
 	return nil
 }
 
-// leastLook is the fewest repeats after which blocks are compared with one another, and most how many a point has until it
-// is settled, unless told.
+// minLook is the number of repeats before the first look. defaultMaxConclusive is the maximum number of repeats of a point that
+// stays inconclusive, if max_repeats is not set.
 const (
-	leastLook   = defaultRepeatsAgainst
-	mostSettled = 30
+	minLook              = defaultRepeatsAgainst
+	defaultMaxConclusive = 30
 )
 
 // readLooks plans when a comparison of two commits is looked at: f is how many repeats it may take.
 func (s *settings) readLooks(f field) error {
-	most := mostSettled
+	limit := defaultMaxConclusive
 	if f.given() {
 		if err := s.read("max_repeats", f); err != nil {
 			return err
 		}
-		if most = s.sweep.MaxRepeats; most < leastLook {
-			return f.errorf("want at least %d with --until-conclusive, got %d", leastLook, most)
+		if limit = s.sweep.MaxRepeats; limit < minLook {
+			return f.errorf("want at least %d with --until-conclusive, got %d", minLook, limit)
 		}
 	}
-	s.sweep.Looks = looks(most)
-	s.sweep.Repeats, s.sweep.MaxRepeats = s.sweep.Looks[0], most
+	s.sweep.Looks = looks(limit)
+	s.sweep.Repeats, s.sweep.MaxRepeats = s.sweep.Looks[0], limit
 	return nil
 }
 
-// looks are the numbers of repeats after which there is a look, the last of which is most: 6, 9, 14, 20, 30. Each is about
+// looks are the numbers of repeats after which there is a look, the last of which is limit: 6, 9, 14, 20, 30. Each is about
 // half as many again as the one before it. Few looks leave more of the chance of an error to each, and a point that is
 // settled between two of them has a third of its repeats too many at most.
-func looks(most int) []int {
+func looks(limit int) []int {
 	const (
-		growth = 1.5
-		least  = 1.25 // less is no look of its own
+		growth    = 1.5
+		minGrowth = 1.25 // less is no look of its own
 	)
 	var all []int
-	for n := float64(leastLook); least*n <= float64(most); n *= growth {
+	for n := float64(minLook); minGrowth*n <= float64(limit); n *= growth {
 		all = append(all, int(math.Round(n)))
 	}
-	return append(all, most)
+	return append(all, limit)
 }
 
 // share is a part of a whole: 1% or 0.01.

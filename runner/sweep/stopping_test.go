@@ -32,15 +32,15 @@ func TestPrecision(t *testing.T) {
 
 // TestLooks: with --until-settled looks are planned, whatever the file says of repeats.
 func TestLooks(t *testing.T) {
-	for most, want := range map[int][]int{
+	for limit, want := range map[int][]int{
 		6: {6}, 7: {7}, 8: {6, 8}, 13: {6, 9, 13}, 20: {6, 9, 14, 20}, 30: {6, 9, 14, 20, 30}, 60: {6, 9, 14, 20, 30, 46, 60},
 	} {
-		s := parse(t, tiny+"repeats: 2", Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(most)}, Against: true, UntilSettled: true})
-		equal(t, []any{s.Looks, s.Repeats, s.MaxRepeats}, []any{want, want[0], most})
+		s := parse(t, tiny+"repeats: 2", Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(limit)}, Against: true, UntilConclusive: true})
+		equal(t, []any{s.Looks, s.Repeats, s.MaxRepeats}, []any{want, want[0], limit})
 	}
-	s := parse(t, tiny+"rel_error: 1%\nmax_repeats: 20", Overrides{Against: true, UntilSettled: true})
+	s := parse(t, tiny+"rel_error: 1%\nmax_repeats: 20", Overrides{Against: true, UntilConclusive: true})
 	equal(t, []any{s.Looks, s.Points[0].RelError}, []any{[]int{6, 9, 14, 20}, .01})
-	s = parse(t, tiny, Overrides{Against: true, UntilSettled: true})
+	s = parse(t, tiny, Overrides{Against: true, UntilConclusive: true})
 	equal(t, []any{s.Looks, s.MaxRepeats}, []any{[]int{6, 9, 14, 20, 30}, 30})
 	s = parse(t, tiny, Overrides{Against: true})
 	equal(t, []any{len(s.Looks), s.MaxRepeats}, []any{0, 6})
@@ -73,8 +73,8 @@ func TestErrorsOfPrecision(t *testing.T) {
 	}
 	options("", Overrides{Given: map[string]string{"rel_error": "0.01", "iterations": "5"}}, "--rel-error: cannot be combined with --iterations, which is an exact number: use one of them")
 	options("", Overrides{Given: map[string]string{"rel_error": "1.5"}}, "--rel-error: want more than 0 and less than 1 (100%), got 1.5")
-	options("", Overrides{Given: map[string]string{"max_repeats": "5"}, UntilSettled: true}, "--max-repeats: want at least 6 with --until-conclusive, got 5")
-	options("max_repeats: 5", Overrides{UntilSettled: true}, "sweep.yaml:3: max_repeats: want at least 6 with --until-conclusive, got 5")
+	options("", Overrides{Given: map[string]string{"max_repeats": "5"}, UntilConclusive: true}, "--max-repeats: want at least 6 with --until-conclusive, got 5")
+	options("max_repeats: 5", Overrides{UntilConclusive: true}, "sweep.yaml:3: max_repeats: want at least 6 with --until-conclusive, got 5")
 	options("", Overrides{Given: map[string]string{"max_repeats": "5"}}, "--max-repeats: has no effect without rel_error or --until-conclusive")
 	options("rel_error: 1%", Overrides{Given: map[string]string{"iterations": "5", "max_repeats": "5"}},
 		"--max-repeats: has no effect without rel_error or --until-conclusive")

@@ -8,13 +8,13 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// template is a text with {axis} in it.
+// template is a text that may contain {axis}.
 type template struct {
 	parts []part
 	at    field
 }
 
-// part is a text as it is, or the number of the axis whose value stands there.
+// part is a literal text, or the number of the axis whose value is inserted.
 type part struct {
 	text string
 	axis int // -1: text
@@ -83,7 +83,7 @@ func (f field) parse(text string, s *scope) (template, error) {
 	return t, nil
 }
 
-// lasting is a template of what is needed before a run begins.
+// lasting is a template for a value that is needed before a run begins.
 func (f field) lasting(s *scope) (template, error) {
 	t, err := f.template(s)
 	if err == nil && t.hasRunDir() {
@@ -92,12 +92,12 @@ func (f field) lasting(s *scope) (template, error) {
 	return t, err
 }
 
-// hasRunDir tells whether the directory of the run stands in the text.
+// hasRunDir reports whether the text contains {run_dir}.
 func (t template) hasRunDir() bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return strings.Contains(p.text, RunDir) })
 }
 
-// argument is a text that a program is given, as it is written; one without characters is one too.
+// argument is a text for a program, as it is written. It may be empty.
 func (f field) argument() (string, error) {
 	if f.Kind == yaml.MappingNode { // [prog, {dim}] is what people write
 		return "", f.errorf(`want text, got a map: quote it ("{axis}")`)
@@ -108,7 +108,7 @@ func (f field) argument() (string, error) {
 	return f.written(), nil
 }
 
-// noAxis explains a {name} that stands for nothing.
+// noAxis explains that {name} has no meaning.
 func (f field) noAxis(name, near string) error {
 	switch {
 	case name == "seed":
@@ -119,17 +119,17 @@ func (f field) noAxis(name, near string) error {
 	return f.errorf("{%s} is not an axis (write {{ and }} for literal braces)", shorten(name))
 }
 
-// uses tells whether an axis stands in the text.
+// uses reports whether the text contains an axis.
 func (t template) uses(axis int) bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return p.axis == axis })
 }
 
-// fixed tells that the text is the same at every point.
+// fixed reports whether the text is the same at every point.
 func (t template) fixed() bool {
 	return !slices.ContainsFunc(t.parts, func(p part) bool { return p.axis >= 0 })
 }
 
-// fill gives the text at a point.
+// fill returns the text at a point.
 func (t template) fill(row []*value) string {
 	if len(t.parts) == 1 && t.parts[0].axis < 0 {
 		return t.parts[0].text // every point shares it
@@ -151,7 +151,7 @@ type texts struct {
 	shared    []string
 }
 
-// checkWords refuses the line of a shell where a program and its arguments are wanted.
+// checkWords refuses a shell line where a program and its arguments are expected.
 func (f field) checkWords() error {
 	words := strings.Fields(f.Value)
 	if f.Kind != yaml.ScalarNode || len(words) < 2 {
@@ -199,7 +199,7 @@ func (w *texts) fixed() bool {
 	return !slices.ContainsFunc(w.templates, func(t template) bool { return !t.fixed() })
 }
 
-// fill gives the texts at a point and adds the bytes that they take to size.
+// fill returns the texts at a point and adds their bytes to size.
 func (w *texts) fill(row []*value, size *int) []string {
 	if w.shared != nil || len(w.templates) == 0 {
 		return w.shared

@@ -143,9 +143,9 @@ func (c *command) traces() bool { return len(c.job.Hooks.Cleanup) == 0 }
 
 // fitting are the numbers of the processes that a measurement has room for: so many at most or, where there is a budget,
 // until that is spent by the clock, or somebody says to stop. There is at least one.
-func fitting(most int, budget time.Duration, since func() time.Duration, stop func() bool) iter.Seq[int] {
+func fitting(limit int, budget time.Duration, since func() time.Duration, stop func() bool) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for i := range most {
+		for i := range limit {
 			if budget > 0 && i > 0 && (since() >= budget || stop()) || !yield(i) {
 				return
 			}

@@ -59,8 +59,8 @@ func (r *run) outcome() Outcome {
 	return o
 }
 
-// mostLine is the most, in B, of the last line of standard error that stands in an error.
-const mostLine = 200
+// maxErrorLine is the most, in B, of the last line of standard error that stands in an error.
+const maxErrorLine = 200
 
 // withLastLine adds the last line of standard error that is not empty to an error that says but how a process ended: that
 // line mostly says why.
@@ -70,8 +70,8 @@ func withLastLine(text, tail string) string {
 	if line == "" {
 		return text
 	}
-	if len(line) > mostLine {
-		line = strings.ToValidUTF8(line[:mostLine], "") + "…"
+	if len(line) > maxErrorLine {
+		line = strings.ToValidUTF8(line[:maxErrorLine], "") + "…"
 	}
 	return text + ": " + line
 }

@@ -17,7 +17,7 @@ type Spec struct {
 	Env      []string          // KEY=VALUE, added to the runner's own environment; the last one of a key wins
 	Dir      string            // working directory of the benchmark; empty is the runner's
 
-	Warmup int // warm-up iterations; at most 2^26 together with the measured ones
+	Warmup int // warm-up iterations; at maxIterations 2^26 together with the measured ones
 	// TracePeak runs one more process of a quick command without warm-up, after the measurement, where that alone tells
 	// its peak of memory.
 	TracePeak bool
@@ -78,10 +78,10 @@ type Deadlines struct {
 // What applies where a Spec does not say.
 const (
 	defaultOutputLimit = 64 << 20
-	// most bounds the iterations of a run that goes on until it is Enough: 8 MiB of samples; mostProcesses is the
+	// maxIterations bounds the iterations of a run that continues until it is Enough: 8 MiB of samples. maxProcesses is the
 	// same for executor command.
-	most          = 1 << 20
-	mostProcesses = 10_000
+	maxIterations = 1 << 20
+	maxProcesses  = 10_000
 	// quick is the latency up to which TracePeak runs another process.
 	quick = 30 * time.Millisecond
 	// maxRows bounds warm-up and measured iterations of one run together.
@@ -91,7 +91,7 @@ const (
 // defaultIterations is the most iterations that a run takes if their number is not given.
 func defaultIterations(executor schema.Executor) int {
 	if executor == schema.ExecutorCommand {
-		return mostProcesses
+		return maxProcesses
 	}
 	return 100
 }
@@ -167,7 +167,7 @@ type job struct {
 	Env         []string          `json:"env,omitempty"`
 	Dir         string            `json:"dir,omitempty"`
 	Warmup      int               `json:"warmup"`
-	Iterations  int               `json:"iterations"`       // at most
+	Iterations  int               `json:"iterations"`       // at maxIterations
 	Budget      time.Duration     `json:"budget,omitempty"` // 0: iterations are exact
 	TracePeak   bool              `json:"trace_peak,omitempty"`
 	Keep        []string          `json:"keep,omitempty"`
@@ -205,7 +205,7 @@ func (s Spec) atMost() int {
 	case s.Enough == nil:
 		return defaultIterations(s.Executor)
 	case s.perProcess():
-		return mostProcesses
+		return maxProcesses
 	}
-	return most
+	return maxIterations
 }

@@ -1,5 +1,5 @@
-// Package words takes the text of a program apart as a shell would, without being one: quotes and backslashes are taken off, and that
-// is all that is done. What only a shell can do is refused.
+// Package words splits the text of a program into words as a shell would: it removes quotes and backslashes, and does nothing
+// else. A text that needs a real shell is refused.
 package words
 
 import (
