@@ -18,11 +18,11 @@ const (
 	Switch               // true or false
 	Integer              // from Min to Max
 	Number               // above 0, up to Max
-	Amount               // of at minimum 0
+	Amount               // 0 or more
 	Share                // a share between 0 and 1: 1% or 0.01
 	Duration             // a time above 0 with a unit: 500ms
-	List                 // of at minimum Min Items
-	Map                  // of at minimum Min Items under names that people choose, or that Keys know
+	List                 // at least Min of Items
+	Map                  // at least Min of Items, under any name or those of Keys
 	Object               // only the names of Keys
 	Either               // one of Among
 )
