@@ -33,7 +33,7 @@ type Trial struct {
 	Open   func(*Session) []string // at each look, the ids of the points that need more blocks
 }
 
-// Question is what the blocks of a point are asked: on which side of half of a known change theirs lies.
+// Question is the question to the blocks of a point: is their change less or more than half of a known change?
 type Question struct {
 	Known     *float64 // in the scale of blocks; nil: it is what is looked for, the change between the ends
 	Error     float64  // the chance of a wrong answer, over all looks
@@ -41,7 +41,7 @@ type Question struct {
 	MinChange float64  // smaller changes do not count
 }
 
-// Decision is the answer of blocks.
+// Decision is the answer of the blocks.
 type Decision struct {
 	Change  stat.Estimate // Confidence is 0 where there are too few blocks for one
 	Like    string        // Good or Bad; empty: not decided yet
@@ -49,7 +49,7 @@ type Decision struct {
 	More    int           // about how many blocks would decide; 0: not known
 }
 
-// Search is a search for the commit that changed a point. The zero value is of no use: see New.
+// Search finds the commit that changed a point. The zero value is not usable: see New.
 type Search struct {
 	Options
 	Steps []Step // what is known by now, the bad end first
@@ -59,27 +59,27 @@ type Search struct {
 	ends    difference
 }
 
-// difference is that between the ends of a history, in the point by which commits are told apart.
+// difference is the change between the ends of a history, in the point that distinguishes commits.
 type difference struct {
 	point  string  // its id; empty: none is known
 	change float64 // in the scale of blocks
 }
 
-// End is how a search ended.
+// End is the result of a search.
 type End struct {
 	Candidates []worktree.Commit // one: it was found; none: the ends do not differ
 	Unchanged  []Step            // of the ends, where no point differs
 	More       int               // blocks that are likely to tell whether they do; 0: not known, or they do not
 }
 
-// ErrContradiction is a log in which no commit can be the first changed one.
+// ErrContradiction reports a log in which no commit can be the first changed one.
 var ErrContradiction = errors.New("its lines contradict each other: a good commit contains a bad one")
 
-// New is a search at its beginning.
+// New prepares a search.
 func New(o Options) *Search { return &Search{Options: o, commits: newCommits(o.History)} }
 
-// Run searches until nothing is left to test. Known steps that contradict one another are ErrContradiction; all other errors
-// are those of Measure and Decided.
+// Run searches until nothing is left to test. If known steps contradict each other, the error is ErrContradiction. All other errors
+// come from Measure and Decided.
 func (s *Search) Run(ctx context.Context) (End, error) {
 	s.budget.expected = 1 + s.commits.steps()
 	if end, err := s.compareEnds(ctx); err != nil || s.ends.point == "" {
@@ -102,10 +102,10 @@ func (s *Search) Run(ctx context.Context) (End, error) {
 	return end, nil
 }
 
-// Total is about how many steps the search takes, with those that were taken.
+// Total is about how many steps the search takes, including those that are done.
 func (s *Search) Total() int { return max(len(s.Steps), 1) + s.commits.steps() }
 
-// found is what is known of a commit; the zero step where it was not tested.
+// found is the step of a commit; the zero step if it was not tested.
 func (s *Search) found(c worktree.Commit) Step {
 	for _, step := range slices.Backward(s.Steps) {
 		if step.Commit == c.ID {
@@ -115,7 +115,7 @@ func (s *Search) found(c worktree.Commit) Step {
 	return Step{}
 }
 
-// recall takes in what was decided before. A commit that was not decided with fewer blocks than now is tested again.
+// recall applies the steps that are known from before. A commit that was undecided with fewer blocks than now allowed is tested again.
 func (s *Search) recall() {
 	for _, step := range s.Known {
 		undecided := step.Result == Skip && step.Blocks > 0
@@ -129,13 +129,13 @@ func (s *Search) recall() {
 	}
 }
 
-// keep takes in a step that was measured.
+// keep stores a measured step.
 func (s *Search) keep(step Step) error {
 	s.take(step)
 	return s.Decided(&s.Steps[len(s.Steps)-1])
 }
 
-// take takes in what was found of a commit.
+// take applies the result of a commit.
 func (s *Search) take(step Step) {
 	s.Steps = append(s.Steps, step)
 	if step.Blocks > 0 {

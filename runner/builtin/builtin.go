@@ -22,7 +22,7 @@ import (
 // maxBytes bounds the memory that the tensors of one operation may take.
 const maxBytes = 1 << 30
 
-// Operation is one operation ready to be measured.
+// Operation is an operation that is ready to be measured.
 type Operation struct {
 	// Iterate does the work once. It allocates nothing, uses one goroutine and reads the same input each time.
 	Iterate func()
@@ -43,22 +43,21 @@ const (
 	kindNotApplied = "not_applied" // the operation has no such parameter
 )
 
-// UnsupportedError says that the combination does not exist here, which is no failure.
+// UnsupportedError says that a combination does not exist here. It is not a failure.
 type UnsupportedError struct {
 	Kind   string
 	Reason string
 }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *UnsupportedError) Error() string { return e.Reason }
 
 // modelPrefix marks a model that is one of these operations.
 const modelPrefix = "builtin:"
 
-// New prepares the operation that config asks for. The keys are model (builtin:NAME; it decides where both are
-// given), benchmark (NAME), precision (fp32), batch_size (1), seq_len (1), param.dim or param.tensor_dimension
-// (64) and, for Loss, param.loss (mse); or CalibrationKey alone. The error is an *UnsupportedError, or says which value
-// makes no sense.
+// New prepares the operation that config names. The keys are model (builtin:NAME; it takes precedence over benchmark), benchmark
+// (NAME), precision (fp32), batch_size (1), seq_len (1), param.dim or param.tensor_dimension (64) and, for Loss, param.loss (mse); or
+// only CalibrationKey. The error is an *UnsupportedError, or names the invalid value.
 func New(config map[string]string) (*Operation, error) {
 	if _, ok := config[CalibrationKey]; ok {
 		c, err := findCalibration(config)
@@ -105,7 +104,7 @@ func New(config map[string]string) (*Operation, error) {
 	}, nil
 }
 
-// Check says, as an *UnsupportedError, that there is no operation of the name that config has.
+// Check returns an *UnsupportedError if there is no operation with the name in config.
 func Check(config map[string]string) error {
 	if _, ok := config[CalibrationKey]; ok {
 		_, err := findCalibration(config)
@@ -137,7 +136,7 @@ func dimensionKey(config map[string]string) (string, error) {
 	return long, nil
 }
 
-// reader takes values out of a configuration and notes what it took. It keeps the first error.
+// reader reads values from a configuration and records which ones it used. It keeps the first error.
 type reader struct {
 	config, applied map[string]string
 	err             error

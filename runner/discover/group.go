@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// owner is what files of one benchmark have in common.
+// owner identifies the files of one benchmark.
 type owner struct{ name, ext string }
 
 func ownerOf(c candidate) owner { return owner{c.name, path.Ext(c.file)} }
 
-// group makes benchmarks of the files. Each file goes to one of them or is left.
+// group forms benchmarks from the files. Each file belongs to one of them, or is left out.
 func (s *search) group() {
 	slices.SortFunc(s.files, func(a, b candidate) int { return comparePaths(a.file, b.file) })
 	var files map[owner][]candidate
@@ -40,8 +40,8 @@ func (s *search) group() {
 	}
 }
 
-// byName gives each file to the benchmark of its name. Where several files would be the same variant of one, each folder has
-// one of its own.
+// byName assigns each file to the benchmark of its name. If several files would be the same variant, each folder gets its own
+// benchmark.
 func (s *search) byName() map[owner][]candidate {
 	type place struct {
 		owner
@@ -76,7 +76,7 @@ func placed(file, name string) string {
 	return path.Join(dir, name)
 }
 
-// byBaseline gives each file to the baseline with the longest name that begins its own.
+// byBaseline assigns each file to the baseline with the longest name that its own name begins with.
 func (s *search) byBaseline() map[owner][]candidate {
 	files := map[owner][]candidate{}
 	for _, c := range s.files {
@@ -104,7 +104,7 @@ func (s *search) byBaseline() map[owner][]candidate {
 	return files
 }
 
-// benchmark makes a benchmark of its files, where there is one. The baseline, if the rule has one, is the first of them.
+// benchmark forms a benchmark from its files, if possible. The baseline, if the rule has one, is the first of them.
 func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 	b := Benchmark{Rule: s.rule.Name, Name: name}
 	taken := map[string]string{}
@@ -141,7 +141,7 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 	return b, true
 }
 
-// describe fills in what a benchmark is besides its files.
+// describe sets the fields of a benchmark other than its files.
 func (s *search) describe(b *Benchmark) {
 	dir := path.Dir(b.Variants[0].File)
 	if dir != "." {
@@ -162,13 +162,13 @@ func (s *search) describe(b *Benchmark) {
 	}
 }
 
-// miss leaves what somebody may take for a benchmark.
+// miss leaves out a file that might be expected to be a benchmark.
 func (f *Found) miss(file, reason string) {
 	f.Left = append(f.Left, Left{file, reason, true})
 }
 
-// tellApart gives benchmarks whose results nobody could tell from those of another the names of their folders too. Where that
-// is not enough they are left.
+// tellApart adds the names of folders to benchmarks whose results would have the same name as those of another. If that is not
+// enough, they are left out.
 func (f *Found) tellApart() {
 	f.sortBenchmarks()
 	for again := range f.alike() {
@@ -190,7 +190,7 @@ func (f *Found) tellApart() {
 	f.Benchmarks = told
 }
 
-// alike are the benchmarks, by their places, that have a variant which is called as one of another, with a file of that.
+// alike are the benchmarks, by index, with a variant that has the same name as one of another benchmark, and the file of that.
 func (f *Found) alike() map[int]string {
 	type identity struct{ name, variant, backend string }
 	taken, alike := map[identity]int{}, map[int]string{}

@@ -2,16 +2,16 @@ package discover
 
 import "strings"
 
-// maxNested is how deep texts with fields may stand in one another. Python takes fewer.
+// maxNested is the maximum depth of nested strings with fields. Python allows fewer.
 const maxNested = 200
 
-// text goes over a text from its first quote to its last, with all fields in it.
+// text skips a string from its first quote to its last, with all its fields.
 func (s *scanner) text(prefix string) {
 	s.quoted(prefix, 0)
 	s.tokens = append(s.tokens, token{kind: stringToken})
 }
 
-// quoted goes over a text. depth is how many texts it stands in.
+// quoted skips a string. depth is the number of strings around it.
 func (s *scanner) quoted(prefix string, depth int) {
 	if depth > maxNested {
 		s.fail(s.line, "strings are nested more than %d deep", maxNested)
@@ -49,7 +49,7 @@ func (s *scanner) quoted(prefix string, depth int) {
 	s.fail(first, "a string is not closed: want a %s", quote)
 }
 
-// escape goes over a \ and what it escapes. Also in a raw text it keeps a quote from ending the text.
+// escape skips a \ and the escaped characters. Even in a raw string it keeps a quote from ending the string.
 func (s *scanner) escape(fields, raw bool) {
 	if s.at++; s.newline() {
 		return
@@ -63,7 +63,7 @@ func (s *scanner) escape(fields, raw bool) {
 	}
 }
 
-// field goes over {expression!r:format} in a text with that quote. Brackets of the expression do not count for the statement.
+// field skips {expression!r:format} in a string with that quote. Brackets in the expression do not count for the statement.
 func (s *scanner) field(quote string, depth int) {
 	first := s.line
 	var open []byte
@@ -98,7 +98,7 @@ func (s *scanner) field(quote string, depth int) {
 	s.fail(first, "a field of a string is not closed: want a }")
 }
 
-// prefixBefore are the letters before a quote in a field that say what kind of text it begins.
+// prefixBefore are the letters before a quote in a field that define the type of the string.
 func (s *scanner) prefixBefore() string {
 	start := s.at
 	for start > 0 && (isLetter(s.source[start-1]) || isDigit(s.source[start-1])) {
@@ -110,7 +110,7 @@ func (s *scanner) prefixBefore() string {
 	return ""
 }
 
-// format goes over :format} of a field, in which fields may stand.
+// format skips :format} of a field, which may contain fields.
 func (s *scanner) format(quote string, depth int) {
 	first := s.line
 	for s.at++; s.at < len(s.source); {

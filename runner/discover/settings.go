@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Settings is what the file with the settings of a benchmark says. Keys that are no texts are refused: JSON has none.
+// Settings reads the file with the settings of a benchmark. Keys that are not texts are refused, because JSON does not have them.
 func Settings(tree fs.FS, b *Benchmark) (map[string]any, error) {
 	if b.Config == "" {
 		return map[string]any{}, nil

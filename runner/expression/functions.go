@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Function is a function that expressions may call. Call is given as many values as Takes has kinds, of these kinds and
-// none of them nil; where it is Variadic, one or more of the last. It returns a value of the kind Gives, or nil for NULL.
+// Function is a function that expressions may call. Call gets one value for each kind in Takes, none of them nil; if it is Variadic, one
+// or more of the last kind. It returns a value of the kind Gives, or nil for NULL.
 type Function struct {
 	Name     string
 	Takes    []Kind
@@ -17,7 +17,7 @@ type Function struct {
 	Call     func(args []any) any
 }
 
-// Functions are the functions that every expression has, in alphabetical order.
+// Functions lists the functions that every expression may call, in alphabetical order.
 func Functions() []Function { return slices.Clone(functions) }
 
 // functions are those of numbers and texts.

@@ -46,7 +46,7 @@ func (c *compilation) words(n ast.Node) (first ast.Node, words []string) {
 	return n, nil
 }
 
-// noName says what may have been meant by a name that there is not.
+// noName is the error for an unknown name, with a suggestion.
 func (c *compilation) noName(at ast.Node, name string) error {
 	if instead, unclear := c.scope.Unclear[name]; unclear {
 		return c.errorf(at, "%s", instead)

@@ -13,7 +13,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// eachValue hands every number that a jq program makes of an output to found, as text, until that says that it has enough.
+// eachValue passes each number that a jq program finds in an output to found, as text, until found wants no more.
 func eachValue(ctx context.Context, output io.Reader, program *gojq.Code, found func(text []byte) (more bool, err error)) error {
 	values := json.NewDecoder(bufio.NewReader(output))
 	values.UseNumber()

@@ -23,7 +23,7 @@ func anyLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	return 0, nil, nil
 }
 
-// eachMatch hands the text of every match in an output to found, until that says that it has enough.
+// eachMatch passes the text of each match in an output to found, until found wants no more.
 func eachMatch(output io.Reader, expression *regexp.Regexp, found func(text []byte) (more bool, err error)) error {
 	lines := bufio.NewScanner(output)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)

@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/runner/expression"
 )
 
-// Fact is what is known of a fact on every machine.
+// Fact describes a fact that every machine may have.
 type Fact struct {
 	Name    string
 	Kind    expression.Kind // Number or Text
@@ -16,7 +16,7 @@ type Fact struct {
 	read func(*reading) (value any, why string)
 }
 
-// All are the facts, in alphabetical order.
+// All lists the facts in alphabetical order.
 func All() []Fact { return slices.Clone(facts) }
 
 // find gives the fact of a name.

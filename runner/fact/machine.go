@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Sources are what a machine is asked by. None is called before a fact needs it.
+// Sources provide the facts of a machine. None is called before a fact needs it.
 type Sources struct {
 	Env     func() schema.Env // the manifest of the environment; called once at most
 	Environ []string          // key=value: which GPUs can be seen
@@ -21,7 +21,7 @@ type Sources struct {
 	Version func(interpreter, module string) string
 }
 
-// Machine answers what expressions ask about a machine. One goroutine may use it at a time. A nil *Machine knows nothing.
+// Machine provides facts for expressions. Only one goroutine at a time may use it. A nil *Machine knows no fact.
 type Machine struct {
 	sources  Sources
 	reading  func() *reading
@@ -29,7 +29,7 @@ type Machine struct {
 	versions map[[2]string]string
 }
 
-// New makes a machine of which given says some facts, as a user writes them: 16GiB, or null for NULL.
+// New makes a machine. given sets some facts, as a user writes them: 16GiB, or null for NULL.
 func New(given map[string]string, s Sources) (*Machine, error) {
 	m := &Machine{sources: s, given: map[string]any{}, versions: map[[2]string]string{}}
 	m.reading = sync.OnceValue(func() *reading { return &reading{env: s.Env(), environ: s.Environ} })
@@ -65,7 +65,7 @@ func parse(name, value string) (any, error) {
 	return number, nil
 }
 
-// ParseAmount reads a number, with a unit where the fact has one: 16GiB is 17179869184 of B.
+// ParseAmount reads a number, with a unit if the fact has one: for B, 16GiB is 17179869184.
 func ParseAmount(text, unit string) (float64, error) {
 	q, err := schema.ParseQuantity(text)
 	if err != nil {
@@ -84,7 +84,7 @@ func ParseAmount(text, unit string) (float64, error) {
 	return q.Value * factor, nil
 }
 
-// Value is a fact, which is one of All; nil where it is not known, and why.
+// Value returns a fact, which must be one of All; nil, with the reason, if it is not known.
 func (m *Machine) Value(name string) (value any, why string) {
 	if m == nil {
 		return nil, "unsupported"
@@ -102,7 +102,7 @@ func (m *Machine) Value(name string) (value any, why string) {
 	return f.read(m.reading())
 }
 
-// Given are the facts that a user has given other values, as they are stored; nil where there are none.
+// Given returns the facts that a user has set, as they are stored; nil: none.
 func (m *Machine) Given() map[string]string {
 	if m == nil || len(m.given) == 0 {
 		return nil
@@ -121,8 +121,8 @@ func (m *Machine) Given() map[string]string {
 	return texts
 }
 
-// Functions are those that ask this machine. interpreter gives the Python interpreter of the point that is evaluated; false:
-// it has none.
+// Functions returns the functions that depend on this machine. interpreter returns the Python interpreter of the point that is
+// evaluated; false: it has none.
 func (m *Machine) Functions(interpreter func() (name string, is bool)) []expression.Function {
 	word := []expression.Kind{expression.Text}
 	return []expression.Function{

@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/runner/words"
 )
 
-// line is what is measured, in place of a sweep file.
+// line is what to measure, given on the command line instead of a sweep file.
 type line struct {
 	// texts are what is measured: programs with their arguments, Python files (bench.py, bench.py:softmax) or models.
 	texts []string
@@ -130,8 +130,8 @@ func (l line) refuseAgain(text string, before []string) error {
 	return nil
 }
 
-// refuseSet refuses a KEY=VALUE of --set that says once more what the line says: a sweep file has both, and one of them would do
-// nothing.
+// refuseSet refuses a KEY=VALUE of --set that repeats what the command line says. A sweep file would have both, and one of them would
+// have no effect.
 func (l line) refuseSet(text string) error {
 	key, values, _ := strings.Cut(text, "=")
 	if slices.Contains([]string{"command", "file", "model", "variants", "benchmarks"}, key) {
@@ -172,8 +172,8 @@ func named(texts []string, all []what) (yaml.Node, error) {
 	return names, nil
 }
 
-// placeAxes gives each program those axes alone that stand in it, where several programs have not the same ones: one without {n} is
-// measured once, whatever the values of n. An axis that stands in none is left to whoever reads the sweep.
+// placeAxes gives each program only the axes that it contains, if several programs differ in that: one without {n} is measured once,
+// whatever the values of n. An axis that no program contains is left to the reader of the sweep.
 func (l line) placeAxes(all []what) error {
 	for _, name := range slices.Sorted(maps.Keys(l.axes)) {
 		uses := func(w what) bool { return slices.Contains(w.used, name) || slices.Contains(l.shared, name) }
@@ -263,7 +263,7 @@ func (l line) template(text string, used *[]string) string {
 // bracing are programs whose own language has names in braces.
 var bracing = []string{"awk", "gawk", "mawk", "nawk", "busybox", "jq", "perl", "docker", "podman"}
 
-// unfilled says of a {name} that no axis gives values, and that looks as if one should; empty: there is none.
+// unfilled is a note about a {name} that no axis gives values but that looks like an axis; empty: there is none.
 func (l line) unfilled() string {
 	for _, text := range l.texts {
 		if program, _, _ := strings.Cut(text, " "); slices.Contains(bracing, path.Base(program)) {

@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/runner/words"
 )
 
-// Asked is what bench was asked to measure.
+// Asked is the command line of bench.
 type Asked struct {
 	Args  []string
 	Words []string  // of the whole command line
@@ -23,7 +23,7 @@ type Asked struct {
 	Stdin io.Reader // what - stands for
 }
 
-// Source is the text of a sweep: of a file, of standard input, or made of a line.
+// Source is the text of a sweep: of a file, of standard input, or generated from a command line.
 type Source struct {
 	io.ReadCloser
 	Path  string   // of the file; empty: there is none
@@ -33,8 +33,8 @@ type Source struct {
 	place func(line int) string
 }
 
-// Open opens what was asked for: several sweep files, or one sweep. What the command line says of programs is written for the
-// sweep of a line, in which a brace that names no axis stands for itself.
+// Open opens the requested sweeps: several sweep files, or one sweep. Options of the command line about programs are escaped for the
+// sweep of a command line, in which a brace that names no axis is literal.
 func Open(a Asked, o *sweep.Overrides) ([]*Source, error) {
 	if err := a.refuseValueApart(); err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func places(src []byte, texts []string) func(int) string {
 	}
 }
 
-// Name is what errors about the sweep begin with.
+// Name is the beginning of errors about the sweep.
 func (s *Source) Name() string {
 	switch {
 	case s.Path != "":
@@ -168,8 +168,7 @@ func (s *Source) Name() string {
 // notKept are options of bench that change what is run, and that a sweep file has no key for.
 var notKept = []string{"against", "until-settled", "rerun", "max-time", "no-skip-after-oom", "out-dir", "layout"}
 
-// Keep is the sweep file of a line, with what the command line says besides written into it. given tells whether an
-// option of bench stands there.
+// Keep is the sweep file of a command line, with the other options written into it. given reports whether an option of bench is set.
 func (s *Source) Keep(o sweep.Overrides, given func(option string) bool) ([]byte, error) {
 	if s.Texts == nil {
 		return nil, fmt.Errorf("--print-sweep: %s is already a sweep file", s.Name())

@@ -6,14 +6,14 @@ package output
 
 import "math"
 
-// Array is an output: numbers, the last dimension moving fastest.
+// Array is an output: numbers, with the last dimension changing fastest.
 type Array struct {
 	Shape  []int     // of all, though Values may be some of them; nil: one number
 	Values []float64 // those that are compared
 	Odd    Odd
 }
 
-// Odd counts the values of an output, all of them, that are no numbers to compare: a sample may miss them.
+// Odd counts all values of an output that are not finite numbers. A sample might miss them.
 type Odd struct{ NaN, Infinite int }
 
 // add takes in a value.

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// Formats are the ways in which a program may write its output.
+// Formats are the formats in which a program may write its output.
 var Formats = []string{"npy", "csv", "json", "text"}
 
-// Read reads an output in one of Formats: its shape, and those of its values that are compared, which the seed chooses where there
-// are very many. Then a text is read twice, for how many there are is known at its end.
+// Read reads an output in one of Formats: its shape, and the values that are compared, which the seed selects if there are very many. A
+// text with that many is read twice, because its size is known only at the end.
 func Read(r io.ReadSeeker, format string, seed uint64) (Array, error) {
 	read, known := map[string]func(io.Reader, *sink) ([]int, error){"csv": readCSV, "json": readJSON, "text": readText}[format]
 	switch {

@@ -19,9 +19,9 @@ import (
 // maxMissing is how many things that are missing an error names.
 const maxMissing = 5
 
-// CheckThere looks, before the first launch, whether all is there that points run: interpreters, modules, files, classes
-// and functions, models, programs. What is missing would fail at every launch, and is the error. With notBuilt, points with a
-// build are left out: it may make what is missing.
+// CheckThere checks, before the first launch, whether everything exists that points run: interpreters, modules, files, classes and
+// functions, models, programs. The error names what is missing, because every launch would fail. With notBuilt, points with a build are
+// left out, because the build may create what is missing.
 func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
 	missing := missing{sides: make([]map[string]bool, len(t.Sides)), asked: map[interpreterNeed][]asker{}}
 	for _, p := range t.run() {
@@ -40,7 +40,7 @@ func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
 	return missing.err()
 }
 
-// missing collects what is missing. What one of two sides has is none of it: the other one's runs say so.
+// missing collects what is missing. Something that one of two sides has is not missing: the runs of the other side report it.
 type missing struct {
 	texts []string
 	sides []map[string]bool
@@ -48,7 +48,7 @@ type missing struct {
 	order []interpreterNeed
 }
 
-// interpreterNeed is an interpreter as points start it.
+// interpreterNeed is an interpreter with the environment in which points start it.
 type interpreterNeed struct{ path, dir, pythonPath string }
 
 // asker is what a point needs of an interpreter, and where the sweep says so.
@@ -75,7 +75,7 @@ func (m *missing) add(side int, at location, text string) {
 	}
 }
 
-// look notes what is missing of a target, or has to be asked of its interpreter.
+// look records what a target lacks, and what its interpreter must be asked about.
 func (m *missing) look(t *Target, side int) {
 	switch {
 	case t.Refused != nil && t.Refused.Status == schema.StatusError:
@@ -112,8 +112,8 @@ func (m *missing) lookCommand(t *Target, side int) {
 	}
 }
 
-// checkOutput looks at the file that takes the standard output of a command: each launch empties it, so it is not what the command
-// reads. Its folder is there, unless a hook may make it.
+// checkOutput checks the file for the standard output of a command. Each launch empties it, so it must not be the input of the command.
+// Its folder must exist, unless a hook may create it.
 func checkOutput(s *task.Spec) error {
 	if s.Stdout == "" {
 		return nil
@@ -177,7 +177,7 @@ func (m *missing) ask(ctx context.Context) {
 	}
 }
 
-// err names what is missing; nil where nothing is.
+// err names what is missing; nil: nothing.
 func (m *missing) err() error {
 	if len(m.texts) == 0 {
 		return nil
@@ -190,7 +190,7 @@ func (m *missing) err() error {
 	return errors.New(text + "; nothing was started")
 }
 
-// programMeant is the hint at what was meant by a program that is not on PATH: a file that is here, or a command of shells.
+// programMeant suggests what was meant by a program that is not on PATH: a file in this folder, or a shell built-in.
 func (t *Target) programMeant(name string) string {
 	info, err := os.Stat(inDir(t.Spec.Dir, name))
 	switch {
@@ -202,7 +202,7 @@ func (t *Target) programMeant(name string) string {
 	return ""
 }
 
-// checkProgram tells why a program cannot be started.
+// checkProgram returns the reason why a program cannot be started.
 func (t *Target) checkProgram(name string) error {
 	path, err := task.LookPath(name, slices.Concat(os.Environ(), t.Spec.Env))
 	switch {

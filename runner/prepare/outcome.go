@@ -12,7 +12,7 @@ import (
 // FactTraceback is the fact with the traceback of an exception.
 const FactTraceback = "runner.traceback"
 
-// Check makes a run unsupported where what ran is not what was asked, and has what is wrong name its line of the sweep.
+// Check makes a run unsupported if the requested settings were not applied, and adds the line of the sweep to errors.
 func (t *Target) Check(o *task.Outcome) {
 	checkApplied(t.Spec.Config, o)
 	t.noteConverted(o)
@@ -42,8 +42,8 @@ func (t *Target) place(o *task.Outcome) {
 	o.Error = fmt.Sprintf("%s:%d: %s", t.file, line, o.Error)
 }
 
-// checkApplied makes a run unsupported where what ran is not what was asked: a benchmark cannot silently change an
-// axis. What it measured is not what the point says, so samples and operators go.
+// checkApplied makes a run unsupported if the requested settings were not applied, so that a benchmark cannot silently change an axis.
+// Its samples and operators are dropped, because they do not belong to the point.
 func checkApplied(asked map[string]string, o *task.Outcome) {
 	if o.Status != schema.StatusOK || o.Applied == nil {
 		return

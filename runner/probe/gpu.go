@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Devices are the facts about a machine's GPUs. Their names begin with gpu.
+// Devices are the facts about the GPUs of a machine. Their names begin with gpu.
 type Devices struct {
 	Facts   map[string]string `json:"facts"`
 	Missing map[string]string `json:"missing"`
@@ -25,10 +25,9 @@ const (
 	watchRole = "__gpu-watch"
 )
 
-// Main is the part of the program that asks the driver and prints what it says as JSON. It is a process of its own,
-// because a function that an older driver lacks ends the process that calls it, and because a driver may hang. argv
-// are the arguments without the program's name: the role, then optionally the path of another library. handled is
-// false where argv asks for something else.
+// Main is the part of the program that queries the driver and prints the answer as JSON. It runs as a separate process, because a
+// function that an older driver lacks ends the calling process, and because a driver may hang. argv are the arguments without the name
+// of the program: the role, then optionally the path of another library. handled is false if argv requests something else.
 func Main(argv []string) (code int, handled bool) {
 	if len(argv) == 0 || argv[0] != role && argv[0] != watchRole {
 		return 0, false
@@ -50,8 +49,7 @@ func Main(argv []string) (code int, handled bool) {
 	return 0, true
 }
 
-// GPU asks the driver, through another process of this program: its main has to call Main. It gives up after
-// some seconds.
+// GPU queries the driver through another process of this program, whose main must call Main. It gives up after a few seconds.
 func GPU(ctx context.Context) Devices { return askChild(ctx, role) }
 
 // askChild runs this program with args and reads the document that it prints.

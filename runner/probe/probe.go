@@ -21,7 +21,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Options say what Read reads.
+// Options of Read.
 type Options struct {
 	Root    fs.FS                             // holds proc, sys, etc; nil is this system's
 	Machine string                            // the name that the user gave this machine; empty: a fingerprint
@@ -31,8 +31,8 @@ type Options struct {
 	GPU     func(ctx context.Context) Devices // normally GPU; nil: GPUs are not looked for
 }
 
-// Read describes this machine and the code in opts.Dir. It takes some milliseconds plus a git status, and never
-// longer than a few seconds. It starts processes: not to be called while somebody reaps all children.
+// Read describes this machine and the code in opts.Dir. It takes some milliseconds plus a git status, and at most a few seconds. It starts
+// processes, so it must not be called while another goroutine reaps all children.
 func Read(ctx context.Context, opts Options) schema.Env {
 	if opts.Root == nil {
 		opts.Root = systemRoot()

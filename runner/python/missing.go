@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Need is something that a point needs of an interpreter: a module, or what runs of a file.
+// Need is something that a point needs from an interpreter: a module, or an object in a file.
 type Need struct {
 	Module  string `json:"module,omitempty"`
 	Package string `json:"package,omitempty"` // that brings Module
@@ -35,8 +35,8 @@ func (s Settings) Need() Need {
 	return frameworks[s.Backend]
 }
 
-// Missing says of each need what is missing, in one line; it is empty where nothing is, as far as can be seen without
-// running any code of a user. dir and environ are those of the runs; dir may be empty.
+// Missing returns for each need what is missing, in one line; empty: nothing, as far as can be seen without running code of the user. dir
+// and environ are those of the runs; dir may be empty.
 func (i Interpreter) Missing(ctx context.Context, dir string, environ []string, needs []Need) ([]string, error) {
 	source, err := sources.ReadFile(checker)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Spec says what to run. Executor, Deadlines, and Config, Command or Program are required.
+// Spec defines what to run. Executor, Deadlines, and one of Config, Command and Program are required.
 type Spec struct {
 	Executor schema.Executor
 	Config   map[string]string // of a worker: handed to it as it is
@@ -61,7 +61,7 @@ type Spec struct {
 	OutputLimit int64     // B of standard output, or error, of one process; 0 is 64 MiB
 }
 
-// Program is a worker in another language. It is started with Args and the run directory after them.
+// Program is a worker in another language. It is started with Args, followed by the run directory.
 type Program struct {
 	Path     string            // of the executable, absolute
 	Args     []string          // its arguments
@@ -69,8 +69,8 @@ type Program struct {
 	Settings json.RawMessage   // in job.json as it is
 }
 
-// Deadlines are how long a stage may take before the run is killed. For executor command, Warmup and Measure are
-// those of one process. Profile is needed with Spec.Profile only.
+// Deadlines are how long a stage may take before the run is killed. For the executor command, Warmup and Measure apply to each process.
+// Profile is needed only with Spec.Profile.
 type Deadlines struct {
 	Setup, Warmup, Measure, Validate, Teardown, Profile time.Duration
 }

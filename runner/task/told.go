@@ -10,7 +10,7 @@ import (
 // maxOps bounds the operators of one run.
 const maxOps = 1 << 20
 
-// told is what a worker tells of a run besides the file of samples.
+// told is what a worker reports about a run, apart from the file of samples.
 type told struct {
 	latency  schema.Metric   // attributes alone: clock, level, tick, iterations per sample
 	metrics  []schema.Metric // in the order of their first event
@@ -22,8 +22,7 @@ type told struct {
 	version  string
 }
 
-// hear takes in an event of the worker. What it says after the runner ended the run does not count. The error is
-// an event that breaks the protocol.
+// hear handles an event of the worker. Events after the runner ended the run do not count. The error is an event that breaks the protocol.
 func (r *run) hear(e event) error {
 	if r.cause != nil {
 		return nil
@@ -47,7 +46,7 @@ func (r *run) hear(e event) error {
 	return nil
 }
 
-// reshape takes over the benchmark's own counts; the worker has made the file of samples fit.
+// reshape takes over the benchmark's own counts. The worker has already resized the file of samples.
 func (r *run) reshape(e event) error {
 	switch {
 	case r.told.shaped || r.stage != schema.StageSetup:
@@ -61,7 +60,7 @@ func (r *run) reshape(e event) error {
 	return nil
 }
 
-// addMetric begins a metric, or adds samples to it.
+// addMetric starts a metric, or adds samples to it.
 func (t *told) addMetric(e event) error {
 	if e.Metric == nil || e.Metric.Name == "" {
 		return fmt.Errorf("event metric without a name")

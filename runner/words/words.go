@@ -11,7 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Split gives the words of a program as a shell would, quotes and backslashes taken off. It refuses what only a shell can do.
+// Split returns the words of a program as a shell would, without quotes and backslashes. It refuses what only a shell can do.
 func Split(text string) ([]string, error) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -43,7 +43,7 @@ func Split(text string) ([]string, error) {
 	return words, nil
 }
 
-// needsShell names what of statements only a shell can do; empty: nothing that has a name.
+// needsShell names the part of statements that only a shell can run; empty: there is none with a name.
 func needsShell(all []*syntax.Stmt) string {
 	first := all[0]
 	binary, _ := first.Cmd.(*syntax.BinaryCmd)
@@ -93,8 +93,8 @@ func pattern(parts []syntax.WordPart) string {
 	return ""
 }
 
-// Same tells whether two texts are one program with one list of arguments, however they are quoted. A comment behind a program
-// tells it from another.
+// Same reports whether two texts are the same program with the same arguments, however they are quoted. A comment after a program makes it
+// different.
 func Same(a, b string) bool {
 	first, errFirst := Split(a)
 	second, errSecond := Split(b)
@@ -166,7 +166,7 @@ func plain(parts []syntax.WordPart) bool {
 	return true
 }
 
-// Join writes words as a text that Split takes apart again.
+// Join writes words as a text that Split splits into the same words.
 func Join(words []string) (string, error) {
 	quoted := make([]string, len(words))
 	for i, word := range words {

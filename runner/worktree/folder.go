@@ -221,9 +221,8 @@ func removeAll(path string) error {
 	return os.RemoveAll(path)
 }
 
-// Clean removes the sides that sessions left in root (see Options) whose process is dead, and says how many. What
-// belongs to a living process, and what no session made, stays. The error names what could not be removed, which is
-// tried again the next time; the rest is removed.
+// Clean removes the sides in root (see Options) whose process is dead, and returns how many. It leaves what belongs to a living process, or
+// was not created by a session. The error names what could not be removed; the next call tries again.
 func Clean(ctx context.Context, root string) (removed int, err error) {
 	root, err = place(root)
 	if err != nil {

@@ -106,8 +106,8 @@ func (r repo) absent(ctx context.Context, name string) error {
 	return fmt.Errorf("no such commit")
 }
 
-// Within reports whether path lies in dir or is dir, by its name or behind symbolic links. What does not exist lies
-// where its nearest existing folder does.
+// Within reports whether path is dir or inside it, by its name or through symbolic links. A path that does not exist counts as inside its
+// nearest existing folder.
 func Within(path, dir string) bool {
 	want, err := os.Stat(dir)
 	if err != nil {
