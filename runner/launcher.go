@@ -45,7 +45,7 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 		}
 	}
 	spec := t.SpecOf(l, r.levels.of(l.Point))
-	var came found
+	var came leftovers
 	spec.Read = r.reader(ctx, t, want, &came)
 	leaving := r.newLeaving(t)
 	spec.RunDir, spec.Leave = sweep.RunDir, leaving.take

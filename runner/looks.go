@@ -104,7 +104,7 @@ func (s *session) look(i int) (open map[string]string) {
 		}
 	}
 	s.result.Look = &l
-	s.progress.tell(Event{Look: &l})
+	s.progress.report(Event{Look: &l})
 	return open
 }
 

@@ -23,15 +23,15 @@ func extractHere(ctx context.Context, job extract.Job, kept *os.File) (found []e
 	return found, began, ctx.Err()
 }
 
-// found is what a run has left, apart from its metrics.
-type found struct {
+// leftovers are what a run has left, apart from its metrics.
+type leftovers struct {
 	outputs []checked    // what it computed, held against what it has to compute
 	results []schema.Run // of the tool that it ran
 }
 
-// reader returns a function that reads the outputs of a run: its metrics, and the fields of found; nil if nothing is to be read.
+// reader returns a function that reads the outputs of a run: its metrics, and the fields of to; nil if nothing is to be read.
 // want is the correct output, if there is one.
-func (r *launcher) reader(ctx context.Context, t *prepare.Target, want *computed, to *found) func(task.Kept) task.Reading {
+func (r *launcher) reader(ctx context.Context, t *prepare.Target, want *computed, to *leftovers) func(task.Kept) task.Reading {
 	rules := slices.DeleteFunc(slices.Clone(t.Point.Metrics), func(r extract.Rule) bool { return r.Read != "" })
 	if len(t.Point.Metrics) == 0 && !t.Point.Compared {
 		return nil

@@ -47,12 +47,12 @@ type Planned struct {
 
 // Why a launch is run, unless something changed.
 const (
-	reasonNone    = "not measured yet" // or not to its end
-	reasonFailed  = "failed before"
-	reasonAgain   = "complete: measured again"
-	reasonAll     = "--rerun all"
-	reasonAgainst = "--against starts from the beginning"
-	reasonLine    = "programs on the command line are always measured again"
+	reasonNone     = "not measured yet" // or not to its end
+	reasonFailed   = "failed before"
+	reasonComplete = "complete: measured again"
+	reasonAll      = "--rerun all"
+	reasonAgainst  = "--against starts from the beginning"
+	reasonLine     = "programs on the command line are always measured again"
 )
 
 // Change is a difference because of which earlier runs do not count.
@@ -146,7 +146,7 @@ func (p *Plan) resume(from *past, certain int) (resumes bool) {
 func (p *Plan) startAnew(certain int) {
 	p.Done, p.Launches = 0, p.Launches[:certain]
 	for i := range p.Launches {
-		p.Launches[i].Done, p.Launches[i].Reason = nil, reasonAgain
+		p.Launches[i].Done, p.Launches[i].Reason = nil, reasonComplete
 	}
 }
 

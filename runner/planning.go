@@ -54,7 +54,7 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 			s.limits.oom.note(subjectOf(p.Launch), p.Done.Status)
 		}
 	}
-	s.progress.tell(Event{Plan: plan})
+	s.progress.report(Event{Plan: plan})
 	if s.options.Planned != nil && !s.options.DryRun && ctx.Err() == nil {
 		return s.options.Planned(plan)
 	}

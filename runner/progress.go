@@ -43,8 +43,8 @@ func (p *progress) ran(l sweep.Launch, run *schema.Run, took time.Duration) {
 	p.observe(e)
 }
 
-// tell reports an event.
-func (p *progress) tell(e Event) { p.observe(p.filled(e)) }
+// report reports an event.
+func (p *progress) report(e Event) { p.observe(p.filled(e)) }
 
 // filled sets the fields that every event has.
 func (p *progress) filled(e Event) Event {

@@ -236,7 +236,7 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 	session.progress = progress{
 		observe: o.Observe, session: id.String(), env: &session.assembler.env, total: len(s.Launches(sweep.LaunchOptions{Sides: sides})), estimate: &estimate{},
 	}
-	session.launcher.tell = func(e Event) { session.progress.tell(e) }
+	session.launcher.tell = func(e Event) { session.progress.report(e) }
 	return session
 }
 
@@ -251,7 +251,7 @@ func (s *session) lock(ctx context.Context) (*device.Held, error) {
 	var wait func(device, owner string)
 	if s.options.Wait {
 		wait = func(device, owner string) {
-			s.progress.tell(Event{Waiting: device + " is being measured by " + owner})
+			s.progress.report(Event{Waiting: device + " is being measured by " + owner})
 		}
 	}
 	return device.Lock(ctx, s.options.Locks, s.assembler.devices, wait)

@@ -35,7 +35,7 @@ func subjectOf(l sweep.Launch) subject { return subject{Point: l.Point, Side: l.
 // run plans, builds and launches.
 func (s *session) run(ctx context.Context) error {
 	s.launcher.targets = prepare.New(prepare.Options{
-		Sweep: s.sweep, Sides: s.places(), Version: s.options.Version, Exclude: s.options.Exclude,
+		Sweep: s.sweep, Sides: s.sideFolders(), Version: s.options.Version, Exclude: s.options.Exclude,
 	})
 	if !s.options.DryRun {
 		if err := s.build(ctx); err != nil || ctx.Err() != nil {
@@ -70,7 +70,7 @@ func (s *session) run(ctx context.Context) error {
 // build runs the build commands and reports each of them.
 func (s *session) build(ctx context.Context) error {
 	return s.launcher.build(ctx, func(of subject, command []string) {
-		s.progress.tell(Event{Launch: sweep.Launch{Point: of.Point, Side: of.Side}, Build: command})
+		s.progress.report(Event{Launch: sweep.Launch{Point: of.Point, Side: of.Side}, Build: command})
 	})
 }
 
@@ -144,7 +144,7 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, r
 		refused.StartedAt = s.limits.now().UTC()
 		return s.assembler.run(l, t, *refused, nil), nil, nil
 	}
-	came, err := s.launcher.launch(ctx, l, t, func(p task.Progress) { s.progress.tell(Event{Launch: l, Progress: &p}) })
+	came, err := s.launcher.launch(ctx, l, t, func(p task.Progress) { s.progress.report(Event{Launch: l, Progress: &p}) })
 	if err != nil {
 		return schema.Run{}, nil, err
 	}

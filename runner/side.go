@@ -64,13 +64,13 @@ func sideOf(pair *worktree.Pair, t worktree.Tree) side {
 	return side{prepare.Side{Name: t.Side, Dir: t.Dir, Others: others, Exempt: exempt}, t.Code, true}
 }
 
-// places lists the folders with the code of each side.
-func (s *session) places() []prepare.Side {
-	var places []prepare.Side
+// sideFolders lists the folders with the code of each side.
+func (s *session) sideFolders() []prepare.Side {
+	var folders []prepare.Side
 	for _, side := range s.assembler.sides {
-		places = append(places, side.Side)
+		folders = append(folders, side.Side)
 	}
-	return places
+	return folders
 }
 
 // checkSides refuses a sweep that would measure the same code on both sides.

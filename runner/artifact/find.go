@@ -119,8 +119,8 @@ func (f *Finder) isOfRun(pattern string) bool {
 	return f.rules.RunDir != "" && strings.HasPrefix(pattern, f.rules.RunDir)
 }
 
-// place is a pattern with the directory that it begins in.
-func (f *Finder) place(pattern, runDir string) string {
+// resolved is a pattern with the directory that it is relative to.
+func (f *Finder) resolved(pattern, runDir string) string {
 	switch rest, ofRun := strings.CutPrefix(pattern, f.rules.RunDir); {
 	case ofRun && f.rules.RunDir != "":
 		return literal(runDir) + rest
@@ -163,7 +163,7 @@ func literal(path string) string {
 // are ignored.
 func (f *Finder) look(pattern, runDir string) map[string]fs.FileInfo {
 	files := map[string]fs.FileInfo{}
-	names, err := filepath.Glob(f.place(pattern, runDir))
+	names, err := filepath.Glob(f.resolved(pattern, runDir))
 	if err != nil {
 		return files // the sweep was checked
 	}

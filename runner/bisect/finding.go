@@ -33,7 +33,7 @@ func (s *Search) Findings(end End) []Finding {
 		if len(end.Candidates) == 1 {
 			result = First
 		}
-		all = append(all, Finding{result, c, s.found(c)})
+		all = append(all, Finding{result, c, s.stepOf(c)})
 	}
 	for _, step := range end.Unchanged {
 		all = append(all, Finding{step.ofEnds(), s.History.Bad, step})

@@ -105,8 +105,8 @@ func (s *Search) Run(ctx context.Context) (End, error) {
 // Total is about how many steps the search takes, including those that are done.
 func (s *Search) Total() int { return max(len(s.Steps), 1) + s.commits.steps() }
 
-// found is the step of a commit; the zero step if it was not tested.
-func (s *Search) found(c worktree.Commit) Step {
+// stepOf is the step of a commit; the zero step if it was not tested.
+func (s *Search) stepOf(c worktree.Commit) Step {
 	for _, step := range slices.Backward(s.Steps) {
 		if step.Commit == c.ID {
 			return step

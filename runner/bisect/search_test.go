@@ -110,7 +110,7 @@ func TestSteps(t *testing.T) {
 	half := func(commit int) float64 { return []float64{0, 0, 0, 0, .1, .2, .2, .2, .2}[commit] }
 	m = &machine{noise: .02, points: []string{"p"}, changes: map[string]func(int) float64{"p": half}}
 	s, end := searched(t, m, 8, nil)
-	if step := s.found(worktree.Commit{ID: "c4"}); candidatesOf(end) != "c5 c4" || step.Result != Skip || step.Reason != "" || step.Blocks != 30 {
+	if step := s.stepOf(worktree.Commit{ID: "c4"}); candidatesOf(end) != "c5 c4" || step.Result != Skip || step.Reason != "" || step.Blocks != 30 {
 		t.Errorf("candidates %s, c4 %+v", candidatesOf(end), step)
 	}
 }

@@ -120,7 +120,7 @@ func joined(a, b []Left) []Left {
 func (m *merging) done() *Found {
 	left := slices.DeleteFunc(m.Left, func(l Left) bool { return m.owned[l.File] })
 	m.Left = nil
-	m.tellApart()
+	m.addFolders()
 	m.sort()
 	m.Left = joined(left, m.Left)
 	return &m.Found

@@ -32,7 +32,7 @@ func (s *search) group() {
 			s.found.Benchmarks = append(s.found.Benchmarks, b)
 		}
 	}
-	s.found.tellApart()
+	s.found.addFolders()
 	for dir, used := range s.configs {
 		if !used {
 			s.found.Left = append(s.found.Left, Left{File: path.Join(dir, s.rule.Config), Reason: "its folder has no benchmark of the rule"})
@@ -60,15 +60,15 @@ func (s *search) byName() map[owner][]candidate {
 		list := files[o]
 		delete(files, o)
 		for _, c := range list {
-			c.name = placed(c.file, c.name)
+			c.name = withFolder(c.file, c.name)
 			files[ownerOf(c)] = append(files[ownerOf(c)], c)
 		}
 	}
 	return files
 }
 
-// placed is a name with the folder of a file before it.
-func placed(file, name string) string {
+// withFolder is a name with the folder of a file before it.
+func withFolder(file, name string) string {
 	dir := path.Dir(file)
 	if above := path.Dir(name); dir == above || strings.HasSuffix(dir, "/"+above) {
 		name = path.Base(name)
@@ -167,13 +167,13 @@ func (f *Found) miss(file, reason string) {
 	f.Left = append(f.Left, Left{file, reason, true})
 }
 
-// tellApart adds the names of folders to benchmarks whose results would have the same name as those of another. If that is not
+// addFolders adds the names of folders to benchmarks whose results would have the same name as those of another. If that is not
 // enough, they are left out.
-func (f *Found) tellApart() {
+func (f *Found) addFolders() {
 	f.sortBenchmarks()
 	for again := range f.alike() {
 		b := &f.Benchmarks[again]
-		b.Name = placed(b.Variants[0].File, b.Name)
+		b.Name = withFolder(b.Variants[0].File, b.Name)
 	}
 	alike := f.alike()
 	var told []Benchmark

@@ -91,7 +91,7 @@ func (l line) sweep() ([]byte, error) {
 		if all[i], err = l.read(text); err != nil {
 			return nil, err
 		}
-		if err := l.refuseAgain(text, texts[:i]); err != nil {
+		if err := l.refuseDuplicate(text, texts[:i]); err != nil {
 			return nil, err
 		}
 	}
@@ -117,8 +117,8 @@ func (l line) sweep() ([]byte, error) {
 	return yaml.Marshal(&s)
 }
 
-// refuseAgain refuses a text that is the same program as one before it: their rows would look the same.
-func (l line) refuseAgain(text string, before []string) error {
+// refuseDuplicate refuses a text that is the same program as one before it: their rows would look the same.
+func (l line) refuseDuplicate(text string, before []string) error {
 	for _, earlier := range before {
 		switch {
 		case text == earlier:

@@ -30,7 +30,7 @@ type Source struct {
 	Texts []string // of the line; nil: there is none
 	Note  string   // what is worth a word before it runs; empty: nothing
 
-	place func(line int) string
+	describeLine func(line int) string
 }
 
 // Open opens the requested sweeps: several sweep files, or one sweep. Options of the command line about programs are escaped for the
@@ -128,13 +128,13 @@ func (a *Asked) line(o *sweep.Overrides) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{ReadCloser: io.NopCloser(bytes.NewReader(src)), Texts: l.texts, Note: l.unfilled(), place: places(src, l.texts)}
-	o.Place = s.place
+	s := &Source{ReadCloser: io.NopCloser(bytes.NewReader(src)), Texts: l.texts, Note: l.unfilled(), describeLine: lineDescriptions(src, l.texts)}
+	o.DescribeLine = s.describeLine
 	return s, nil
 }
 
-// places says which program a line of a sweep is about.
-func places(src []byte, texts []string) func(int) string {
+// lineDescriptions returns a function that names the program of a line of a sweep.
+func lineDescriptions(src []byte, texts []string) func(int) string {
 	var document struct{ Variants yaml.Node }
 	_ = yaml.Unmarshal(src, &document) // it was written by us
 	return func(line int) string {

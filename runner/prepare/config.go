@@ -38,8 +38,8 @@ func configOf(p *sweep.Point) map[string]string {
 	return config
 }
 
-// asked are the settings of a launch that do not identify what is measured.
-func asked(p *sweep.Point) map[string]string {
+// requested are the settings of a launch that do not identify what is measured.
+func requested(p *sweep.Point) map[string]string {
 	facts := map[string]string{}
 	for key, text := range p.Settings() {
 		facts[factSetting+key] = text
@@ -80,7 +80,7 @@ func jsonMap(texts map[string]string) string {
 // by name; their hashes are separate facts.
 func configHash(p *sweep.Point) string {
 	lines := []string{string(p.Executor), p.Python, strconv.Itoa(p.Threads), time.Duration(p.MinRunTime).String()}
-	for key, value := range asked(p) {
+	for key, value := range requested(p) {
 		lines = append(lines, key+"="+value)
 	}
 	for key, value := range p.Env {

@@ -23,7 +23,7 @@ const maxMissing = 5
 // functions, models, programs. The error names what is missing, because every launch would fail. With notBuilt, points with a build are
 // left out, because the build may create what is missing.
 func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
-	missing := missing{sides: make([]map[string]bool, len(t.Sides)), asked: map[interpreterNeed][]asker{}}
+	missing := missing{sides: make([]map[string]bool, len(t.Sides)), needs: map[interpreterNeed][]need{}}
 	for _, p := range t.run() {
 		for on := range t.Sides {
 			sub := Subject{p, on}
@@ -36,7 +36,7 @@ func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
 	if err := ctx.Err(); err != nil {
 		return nil // which ends the session by itself
 	}
-	missing.ask(ctx)
+	missing.query(ctx)
 	return missing.err()
 }
 
@@ -44,15 +44,15 @@ func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
 type missing struct {
 	texts []string
 	sides []map[string]bool
-	asked map[interpreterNeed][]asker
+	needs map[interpreterNeed][]need
 	order []interpreterNeed
 }
 
 // interpreterNeed is an interpreter with the environment in which points start it.
 type interpreterNeed struct{ path, dir, pythonPath string }
 
-// asker is what a point needs of an interpreter, and where the sweep says so.
-type asker struct {
+// need is what a point needs from an interpreter, and where the sweep says so.
+type need struct {
 	side        int
 	at          location
 	need        python.Need
@@ -84,7 +84,7 @@ func (m *missing) look(t *Target, side int) {
 	case t.Spec.Command != nil:
 		m.lookCommand(t, side)
 	case t.Python.Path != "" && !t.Point.Optional: // what an optional one lacks its runs say
-		m.want(t, side)
+		m.need(t, side)
 	}
 }
 
@@ -139,39 +139,39 @@ func checkOutput(s *task.Spec) error {
 	return nil
 }
 
-// want notes what a target needs of its interpreter.
-func (m *missing) want(t *Target, side int) {
+// need notes what a target needs from its interpreter.
+func (m *missing) need(t *Target, side int) {
 	environ := slices.Concat(os.Environ(), t.Spec.Env)
 	key := interpreterNeed{t.Python.Path, t.Spec.Dir, t.Point.Env["PYTHONPATH"]}
 	line := t.Point.FileLine
 	if line == 0 {
 		line = t.Point.ModelLine
 	}
-	a := asker{side, t.at(line), t.settings.Need(), t.Python, environ}
-	same := func(b asker) bool { return a.need == b.need }
-	if m.asked[key] == nil {
+	a := need{side, t.at(line), t.settings.Need(), t.Python, environ}
+	same := func(b need) bool { return a.need == b.need }
+	if m.needs[key] == nil {
 		m.order = append(m.order, key)
 	}
-	if !slices.ContainsFunc(m.asked[key], same) {
-		m.asked[key] = append(m.asked[key], a)
+	if !slices.ContainsFunc(m.needs[key], same) {
+		m.needs[key] = append(m.needs[key], a)
 	}
 }
 
-// ask asks each interpreter once. One that cannot say is left to the runs.
-func (m *missing) ask(ctx context.Context) {
+// query queries each interpreter once. If it does not answer, the runs report what is missing.
+func (m *missing) query(ctx context.Context) {
 	for _, key := range m.order {
-		askers := m.asked[key]
+		all := m.needs[key]
 		var needs []python.Need
-		for _, a := range askers {
-			needs = append(needs, a.need)
+		for _, n := range all {
+			needs = append(needs, n.need)
 		}
-		texts, err := askers[0].interpreter.Missing(ctx, key.dir, askers[0].environ, needs)
+		texts, err := all[0].interpreter.Missing(ctx, key.dir, all[0].environ, needs)
 		if err != nil {
 			continue
 		}
 		for i, text := range texts {
 			if text != "" {
-				m.add(askers[i].side, askers[i].at, text)
+				m.add(all[i].side, all[i].at, text)
 			}
 		}
 	}

@@ -16,12 +16,12 @@ const FactTraceback = "runner.traceback"
 func (t *Target) Check(o *task.Outcome) {
 	checkApplied(t.Spec.Config, o)
 	t.noteConverted(o)
-	t.place(o)
+	t.annotateSweepLine(o)
 }
 
-// place names the line of the sweep file in what a Python worker said while it set up that is wrong with the model, the
+// annotateSweepLine names the line of the sweep file in what a Python worker said while it set up that is wrong with the model, the
 // file, or what was asked of them. What a benchmark raises names its own line.
-func (t *Target) place(o *task.Outcome) {
+func (t *Target) annotateSweepLine(o *task.Outcome) {
 	p := t.Point
 	line := p.ModelLine
 	if p.File != "" {
@@ -44,17 +44,17 @@ func (t *Target) place(o *task.Outcome) {
 
 // checkApplied makes a run unsupported if the requested settings were not applied, so that a benchmark cannot silently change an axis.
 // Its samples and operators are dropped, because they do not belong to the point.
-func checkApplied(asked map[string]string, o *task.Outcome) {
+func checkApplied(requested map[string]string, o *task.Outcome) {
 	if o.Status != schema.StatusOK || o.Applied == nil {
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(asked)) {
+	for _, key := range slices.Sorted(maps.Keys(requested)) {
 		applied, known := o.Applied[key]
-		if !known || applied == asked[key] {
+		if !known || applied == requested[key] {
 			continue
 		}
 		o.Status, o.Stage, o.ErrorKind = schema.StatusUnsupported, schema.StageSetup, "not_applied"
-		o.Error = key + " " + asked[key] + " was requested, but " + applied + " was applied"
+		o.Error = key + " " + requested[key] + " was requested, but " + applied + " was applied"
 		o.Metrics, o.Ops = nil, nil
 		return
 	}

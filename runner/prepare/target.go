@@ -97,7 +97,7 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 // newTarget is what a sweep says of a point.
 func newTarget(file string, p *sweep.Point, side Side) *Target {
 	t := &Target{
-		Point: p, Facts: asked(p), file: file,
+		Point: p, Facts: requested(p), file: file,
 		Spec: task.Spec{
 			Executor: p.Executor, Command: p.Command, Dir: side.resolve(p.Dir), Config: configOf(p),
 			SkipExit: p.SkipExit, AnyExit: p.AnyExit, Exits: p.Exits, Hooks: task.Hooks(p.Hooks), Stdin: p.Stdin, Stdout: p.Stdout, Start: p.Start, Env: environOf(p.Env), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),

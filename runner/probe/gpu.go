@@ -38,7 +38,7 @@ func Main(argv []string) (code int, handled bool) {
 	}
 	var err error
 	if argv[0] == role {
-		err = json.NewEncoder(os.Stdout).Encode(askDriver(library))
+		err = json.NewEncoder(os.Stdout).Encode(queryDriver(library))
 	} else {
 		err = answer(driverState(library))
 	}
@@ -50,10 +50,10 @@ func Main(argv []string) (code int, handled bool) {
 }
 
 // GPU queries the driver through another process of this program, whose main must call Main. It gives up after a few seconds.
-func GPU(ctx context.Context) Devices { return askChild(ctx, role) }
+func GPU(ctx context.Context) Devices { return queryChild(ctx, role) }
 
-// askChild runs this program with args and reads the document that it prints.
-func askChild(ctx context.Context, args ...string) Devices {
+// queryChild runs this program with args and reads the document that it prints.
+func queryChild(ctx context.Context, args ...string) Devices {
 	devices, err := childDocument(ctx, args)
 	if err != nil {
 		return Devices{Missing: map[string]string{"gpu": reason(err)}}

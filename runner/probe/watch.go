@@ -41,7 +41,7 @@ func Watch(env schema.Env) *Watcher {
 func (w *Watcher) Read() map[string]string {
 	facts := volatile(w.root)
 	if w.child != nil {
-		devices, err := w.child.ask()
+		devices, err := w.child.query()
 		if err != nil {
 			w.lost = reason(err)
 			w.Close()
@@ -111,7 +111,7 @@ func startChild(args []string) (*child, error) {
 	}, nil
 }
 
-func (c *child) ask() (Devices, error) {
+func (c *child) query() (Devices, error) {
 	deadline := time.Now().Add(c.patience)
 	if err := c.from.SetReadDeadline(deadline); err != nil {
 		return Devices{}, fmt.Errorf("setting a deadline: %w", err)

@@ -55,7 +55,7 @@ def run_benchmark(): pass
 `, schema.StatusUnsupported, "not_applied", "it takes none"},
 		"parameter that is needed": {`
 def run_benchmark(size, **rest): pass
-`, schema.StatusError, "setup", "run_benchmark needs size, which the point does not have; as an axis it has values: -P size=..."},
+`, schema.StatusError, "setup", "run_benchmark needs size, which the point does not have; to set it, add an axis: -P size=..."},
 		"parameter that no axis can be": {`
 def run_benchmark(size, /, **rest): pass
 `, schema.StatusError, "setup", "run_benchmark needs size, which the point does not have"},
@@ -317,7 +317,7 @@ func TestReturnedMetrics(t *testing.T) {
 		`{"ttft_times_ms": ["fast"]}`:     "benchmark_fn returned ttft_times_ms ['fast']",
 		`{"metrics": [1, 2]}`:             "benchmark_fn returned metrics [1, 2]: want a dict",
 		`{"metrics": {"loss": "low"}}`:    "benchmark_fn returned the metric loss 'low': want a number",
-		`{"metrics": {"latency": 1}}`:     "the metric latency, which is what is measured here",
+		`{"metrics": {"latency": 1}}`:     "the metric latency, which NeuroLens measures itself",
 		`{"ttft_times_ms": float("nan")}`: "benchmark_fn returned ttft_times_ms nan",
 	} {
 		check(t, runSpec(t, bench(returned)), schema.StatusError, schema.StageWarmup, "raise", want)
@@ -338,7 +338,7 @@ class Config:
 		"{'measurement_timeout_seconds': 9}": "get_config: measurement_timeout_seconds: set deadlines in the sweep: timeouts: {measure: 9s}",
 		"{'nsys_timeout_seconds': 120}":      "get_config: nsys_timeout_seconds: set deadlines in the sweep: timeouts: {profile: 120s}",
 		"{'timeout_multiplier': 2}":          "get_config: timeout_multiplier: set deadlines in the sweep: timeout_multiplier",
-		"{'percentiles': [50, 99.9]}":        "get_config: percentiles: 99.9: stored are 25 50 75 90 95 99",
+		"{'percentiles': [50, 99.9]}":        "get_config: percentiles: 99.9: only 25 50 75 90 95 99 are stored",
 		"{'enable_profiling': True}":         "get_config: enable_profiling: a profiler has a pass of its own: profile: [torch]",
 		"{'use_subprocess': False}":          "get_config: use_subprocess: False: every run is a separate process",
 		"{'iteration': 5}":                   "get_config: iteration: not a setting of a benchmark: want ",

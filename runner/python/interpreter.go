@@ -41,7 +41,7 @@ func Resolve(ctx context.Context, name string, environ []string) (Interpreter, e
 	if err != nil {
 		return Interpreter{}, err
 	}
-	i, err := ask(ctx, path, environ)
+	i, err := query(ctx, path, environ)
 	if err != nil {
 		return Interpreter{}, fmt.Errorf("python %s: %w", path, err)
 	}
@@ -55,7 +55,7 @@ func ModuleVersion(ctx context.Context, name, module string, environ []string) s
 	if err != nil {
 		return ""
 	}
-	i, err := ask(ctx, path, environ, module)
+	i, err := query(ctx, path, environ, module)
 	if err != nil {
 		return ""
 	}
@@ -142,8 +142,8 @@ const question = "import sys;sys.path[:1]=[p for p in sys.path[:1]if p]"
 // echoes reports that a program printed the query, or took it for the name of a file.
 func echoes(output []byte) bool { return bytes.Contains(output, []byte(question)) }
 
-// ask runs the program and reads what it says of itself, and of modules beside the frameworks.
-func ask(ctx context.Context, path string, environ []string, modules ...string) (Interpreter, error) {
+// query runs the program and reads its description of itself, and of modules in addition to the frameworks.
+func query(ctx context.Context, path string, environ []string, modules ...string) (Interpreter, error) {
 	source, err := sources.ReadFile("packages.py")
 	if err != nil {
 		return Interpreter{}, err

@@ -85,7 +85,7 @@ func (f field) boolean() (bool, error) {
 
 // fileLine is the line in the sweep file; 0 for values of the command line.
 func (f field) fileLine() int {
-	if !f.lines || f.place != nil {
+	if !f.lines || f.describeLine != nil {
 		return 0
 	}
 	return f.line

@@ -33,7 +33,7 @@ func (p *program) readShell(d *document) error {
 	if !f.given() {
 		return nil
 	}
-	d.ask("shell", f)
+	d.request("shell", f)
 	name := standardShell
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
 		if on, err := f.boolean(); err != nil || !on {
@@ -65,7 +65,7 @@ func (p *program) readAround(d *document) error {
 		if !f.given() {
 			continue
 		}
-		d.ask(hook.key, f)
+		d.request(hook.key, f)
 		var err error
 		if *hook.to, err = p.readHook(f); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (p *program) readAround(d *document) error {
 	if !f.given() {
 		return nil
 	}
-	d.ask("stdin", f)
+	d.request("stdin", f)
 	if f.ShortTag() == "!!null" {
 		return nil
 	}

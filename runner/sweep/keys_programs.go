@@ -108,7 +108,7 @@ func (s *settings) readIgnoredExits(d *document) error {
 	if !f.given() {
 		return nil
 	}
-	d.ask("ignore_exit", f)
+	d.request("ignore_exit", f)
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
 		var err error
 		s.point.AnyExit, err = f.boolean()

@@ -35,7 +35,7 @@ type language struct {
 	facts  *fact.Machine
 	seed   *int64
 	params map[string]string // the parameter of a name
-	values map[string]any    // of facts that were asked for, and of the point
+	values map[string]any    // of facts that were read, and of the point
 	data   map[[2]string]any // what datum gave: a text is that of many points
 	// results are values of metrics by the names that they have in an expression; nil where none may be named.
 	results map[string]any
@@ -240,7 +240,7 @@ func (l *language) value(name string) any {
 		}
 		return nil
 	}
-	if value, asked := l.values[name]; asked {
+	if value, known := l.values[name]; known {
 		return value
 	}
 	value, _ := l.facts.Value(strings.TrimPrefix(name, factPrefix))

@@ -98,13 +98,13 @@ func (l *layered) readSpread(keys map[string]field, key, label string, o Overrid
 		}
 	}
 	l.all[key], l.names[key] = names, names
-	asked, given := o.Params[label]
+	selected, given := o.Params[label]
 	if !given || names == nil {
 		return nil
 	}
 	l.chosen[key], l.names[key] = true, nil
 	option := origin{name: "-P " + label}
-	list, err := option.load([]byte("[" + asked + "]"))
+	list, err := option.load([]byte("[" + selected + "]"))
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func memberNames(members []member) (names []string) {
 func lastWord(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
 // readPresets checks all presets and keeps the requested ones, in the order of the request.
-func (l *layered) readPresets(f field, asked []string) error {
+func (l *layered) readPresets(f field, names []string) error {
 	var presets []member
 	if f.given() {
 		var err error
@@ -196,7 +196,7 @@ func (l *layered) readPresets(f field, asked []string) error {
 			return err
 		}
 	}
-	for _, name := range asked {
+	for _, name := range names {
 		at := slices.IndexFunc(presets, func(p member) bool { return p.key == name })
 		if at < 0 {
 			return origin{name: "--preset " + shorten(name)}.errorf(0, "there is no such preset in %s: %s", l.file.name, remedy(name, memberNames(presets)))

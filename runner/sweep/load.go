@@ -32,10 +32,10 @@ func Read(name string, file io.Reader, o Overrides) (*Sweep, error) {
 
 // origin is the source of a text: a file, whose errors have lines, or an option of the command line.
 type origin struct {
-	name   string
-	lines  bool
-	others *origins // of values inside this one that come from elsewhere
-	place  func(line int) string
+	name         string
+	lines        bool
+	others       *origins // of values inside this one that come from elsewhere
+	describeLine func(line int) string
 
 	optional bool // a key that nothing uses is ignored, because it was not set for this sweep
 }
@@ -47,8 +47,8 @@ type origins struct{ of map[*yaml.Node]origin }
 func (o origin) errorf(line int, format string, args ...any) error {
 	where := o.name
 	switch {
-	case o.lines && line > 0 && o.place != nil:
-		where = o.place(line)
+	case o.lines && line > 0 && o.describeLine != nil:
+		where = o.describeLine(line)
 	case o.lines && line > 0:
 		where = fmt.Sprintf("%s:%d", o.name, line)
 	}

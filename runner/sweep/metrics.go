@@ -55,7 +55,7 @@ func (p *program) readMetrics(d *document) error {
 		}
 		p.metrics = append(p.metrics, metric)
 	}
-	d.ask("metrics", f)
+	d.request("metrics", f)
 	return nil
 }
 

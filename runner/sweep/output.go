@@ -45,10 +45,10 @@ func (p *program) readOutput(d *document) error {
 		}
 	}
 	if f.given() {
-		d.ask("output", f)
+		d.request("output", f)
 	}
 	if option := d.option("output"); option.given() {
-		d.ask("output", option)
+		d.request("output", option)
 		said, err := option.known("", keyNames(outputKeys))
 		if err != nil {
 			return err

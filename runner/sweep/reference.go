@@ -75,7 +75,7 @@ func (p *program) readReference(d *document) error {
 	default:
 		return f.errorf("values of axes, from and function cannot be combined: use one of them")
 	}
-	d.ask("reference", f)
+	d.request("reference", f)
 	p.reference = &r
 	return nil
 }

@@ -52,7 +52,7 @@ func (p *program) readBuild(d *document) error {
 	if !f.given() {
 		return nil
 	}
-	d.ask("build", f)
+	d.request("build", f)
 	if err := f.checkWords(); err != nil {
 		return err
 	}

@@ -160,8 +160,8 @@ type Overrides struct {
 	Presets []string // names in the file; a later one overrides an earlier one
 	Set     []string // KEY=VALUE: any key, with dots for nested keys, and its value as YAML
 
-	// Place describes a line of a generated file in errors; nil: the file has real lines.
-	Place func(line int) string
+	// DescribeLine describes a line of a generated file in errors; nil: the file has real lines.
+	DescribeLine func(line int) string
 
 	Against bool // two commits are compared: 6 repeats by default
 	// UntilConclusive adds repeats until a comparison of two commits is conclusive, up to max_repeats, or 30. Looks after 6, 9, 14,
@@ -194,7 +194,7 @@ func (p *Point) Fill(run *schema.Run) {
 
 // readText is Read for a text.
 func readText(name string, src []byte, o Overrides) (*Sweep, error) {
-	file, err := origin{name: name, lines: true, place: o.Place}.load(src)
+	file, err := origin{name: name, lines: true, describeLine: o.DescribeLine}.load(src)
 	if err != nil {
 		return nil, err
 	}
@@ -242,10 +242,10 @@ func readAll(file field, o Overrides) ([]*document, []*section, error) {
 
 // document is a plain sweep file: all its keys are known, and its layers are merged.
 type document struct {
-	file  field
-	keys  map[string]field
-	over  Overrides
-	asked []request
+	file     field
+	keys     map[string]field
+	over     Overrides
+	requests []request
 
 	of        []string              // the benchmark and the variant that it is of, as "variant CUDA"; nil: the whole file
 	alone     bool                  // there is no other document of the file
@@ -261,7 +261,7 @@ type document struct {
 // line is the line of a key in the file; 0 if the key is not in it, or the file was generated.
 func (d *document) line(key string) int {
 	f := d.keys[key]
-	if d.file.place != nil || f.given() && f.name != d.file.name {
+	if d.file.describeLine != nil || f.given() && f.name != d.file.name {
 		return 0
 	}
 	return f.line

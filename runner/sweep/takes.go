@@ -29,21 +29,21 @@ type requestID struct {
 
 func (r request) id() requestID { return requestID{r.key, r.at.name, r.at.line} }
 
-// ask notes a key, to be checked once it is known what runs.
-func (d *document) ask(key string, at field) {
-	d.asked = append(d.asked, request{key, at})
+// request notes a key, to be checked once it is known what runs.
+func (d *document) request(key string, at field) {
+	d.requests = append(d.requests, request{key, at})
 }
 
 // checkTaken refuses a key that means nothing to any of the executors that points have.
 func (e *expansion) checkTaken() error {
 	taken := map[requestID]bool{}
 	for _, p := range e.sections {
-		for _, r := range p.asked {
+		for _, r := range p.requests {
 			taken[r.id()] = taken[r.id()] || p.takes(r)
 		}
 	}
 	for _, p := range e.sections {
-		for _, r := range p.asked {
+		for _, r := range p.requests {
 			if !taken[r.id()] {
 				return r.at.errorf("%snot supported with %s: only with %s", r.tool(), listed(p.executors), takers(r.key))
 			}

@@ -59,11 +59,11 @@ func (s *settings) readTimeouts(d *document) error {
 	}
 	s.room = room{measure: given["measure"], multiplier: multiplier}
 	budget := d.keys["budget"]
-	s.room.asked = budget.given() && !keyOf("budget").isExpression(budget) || d.option("budget").given()
+	s.room.budgetSet = budget.given() && !keyOf("budget").isExpression(budget) || d.option("budget").given()
 	if err := s.room.fit(&s.point); err != nil {
 		return err
 	}
-	s.room.asked = s.room.asked || budget.given() // an expression says what it is at each point
+	s.room.budgetSet = s.room.budgetSet || budget.given() // an expression says what it is at each point
 	return nil
 }
 
@@ -100,7 +100,7 @@ func givenTimeouts(d *document) (map[string]field, error) {
 // room is what the deadline of measure leaves a budget.
 type room struct {
 	measure    field // the deadline; not given: it makes room
-	asked      bool  // the budget is given
+	budgetSet  bool  // the budget is set
 	multiplier float64
 }
 
@@ -111,7 +111,7 @@ func (r room) fit(p *Point) error {
 		p.Timeouts.Measure = max(p.Timeouts.Measure, p.Budget+multiplied(measureRoom, r.multiplier))
 		return nil
 	}
-	if !r.asked || p.Timeouts.Measure > p.Budget {
+	if !r.budgetSet || p.Timeouts.Measure > p.Budget {
 		return nil
 	}
 	limit := p.Timeouts.Measure.String()

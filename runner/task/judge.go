@@ -23,7 +23,7 @@ const (
 func (r *run) outcome() Outcome {
 	o := Outcome{
 		StartedAt: stamp(r.launched), Stages: r.stages, Facts: r.facts, Missing: r.missing, StderrTail: tail(r.stderr, tailSize),
-		BackendVersion: r.told.version, Warnings: r.told.warnings,
+		BackendVersion: r.reports.version, Warnings: r.reports.warnings,
 	}
 	if stack := tail(r.stack, stackTailSize); stack != "" {
 		o.Facts[FactStack] = stack
@@ -53,7 +53,7 @@ func (r *run) outcome() Outcome {
 		o.Warnings = append(o.Warnings, WarnAppliedUnknown)
 	}
 	if o.Status != schema.StatusUnsupported && o.Status != schema.StatusSkipped { // what ran until that was known is not what the point says
-		o.Ops = r.told.ops
+		o.Ops = r.reports.ops
 		r.metrics(&o)
 	}
 	return o

@@ -114,26 +114,26 @@ func (r *run) readOutputs(o *Outcome, kept Kept) {
 	}
 }
 
-// maxTold bounds the values that the processes of a run report.
-const maxTold = 1 << 20
+// maxReported bounds the values that the processes of a run report.
+const maxReported = 1 << 20
 
-// hearEvents takes in what the processes of a command told on their descriptor for events.
-func (r *run) hearEvents(o *Outcome, events []KeptOutput, processes int) {
+// receiveEvents takes in what the processes of a command told on their descriptor for events.
+func (r *run) receiveEvents(o *Outcome, events []KeptOutput, processes int) {
 	for _, output := range events {
-		if err := r.hearProcess(output); err != nil && o.Status == schema.StatusOK {
+		if err := r.receiveProcess(output); err != nil && o.Status == schema.StatusOK {
 			o.Status, o.Stage, o.ErrorKind = schema.StatusError, schema.StageValidate, kindProtocol
 			o.Error = fmt.Sprintf("events of process %d: %v", output.Process+1, err)
 		}
 	}
-	for i := range r.told.metrics {
-		if m := &r.told.metrics[i]; m.Level == "" && max(len(m.Ticks), len(m.Reals)) == processes {
+	for i := range r.reports.metrics {
+		if m := &r.reports.metrics[i]; m.Level == "" && max(len(m.Ticks), len(m.Reals)) == processes {
 			m.Level = schema.LevelProcess
 		}
 	}
 }
 
-// hearProcess takes in the metrics that one process told; all else that a worker may tell is not for a command to say.
-func (r *run) hearProcess(output KeptOutput) (failed error) {
+// receiveProcess takes in the metrics that one process told; all else that a worker may tell is not for a command to say.
+func (r *run) receiveProcess(output KeptOutput) (failed error) {
 	if output.Missing != "" {
 		return errors.New(output.Missing)
 	}
@@ -142,10 +142,10 @@ func (r *run) hearProcess(output KeptOutput) (failed error) {
 			return
 		}
 		if failed = e.toStoredUnit(); failed == nil {
-			failed = r.told.addMetric(e)
+			failed = r.reports.addMetric(e)
 		}
-		if failed == nil && r.told.values > maxTold {
-			failed = fmt.Errorf("more than %d values of a run", maxTold)
+		if failed == nil && r.reports.values > maxReported {
+			failed = fmt.Errorf("more than %d values of a run", maxReported)
 		}
 	})
 	return cmp.Or(failed, err)

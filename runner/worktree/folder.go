@@ -33,8 +33,8 @@ type folder struct {
 	owner *os.File
 }
 
-// place is the folder of all sessions: root, else one in the user's cache. It need not exist.
-func place(root string) (string, error) {
+// sidesFolder is the folder with the sides of all sessions: root, else one in the user's cache. It need not exist.
+func sidesFolder(root string) (string, error) {
 	if root != "" {
 		return filepath.Abs(root)
 	}
@@ -224,7 +224,7 @@ func removeAll(path string) error {
 // Clean removes the sides in root (see Options) whose process is dead, and returns how many. It leaves what belongs to a living process, or
 // was not created by a session. The error names what could not be removed; the next call tries again.
 func Clean(ctx context.Context, root string) (removed int, err error) {
-	root, err = place(root)
+	root, err = sidesFolder(root)
 	if err != nil {
 		return 0, nil // then there was no place for them
 	}

@@ -81,7 +81,7 @@ func open(ctx context.Context, o Options) (*Pair, error) {
 	if p.shared, err = shares(ctx, r, prefix, o.Share); err != nil {
 		return nil, err
 	}
-	root, err := place(o.Root)
+	root, err := sidesFolder(o.Root)
 	if err != nil {
 		return nil, err
 	}
