@@ -173,8 +173,8 @@ func TestNotOnSide(t *testing.T) {
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
 		bench.run(t)
 		got := rows(t, dir, "SELECT benchmark, side, status, error_kind, error FROM runs WHERE suite = '"+suite+"' ORDER BY 1 DESC, 2")
-		want := "[old base ok <nil> <nil>] [old head skipped not_on_side " + name + "old is not on side head] " +
-			"[new base skipped not_on_side " + name + "new is not on side base] [new head ok <nil> <nil>]"
+		want := "[old base ok <nil> <nil>] [old head skipped not_on_side " + name + "old does not exist on side head] " +
+			"[new base skipped not_on_side " + name + "new does not exist on side base] [new head ok <nil> <nil>]"
 		if got != want {
 			t.Errorf("%s: %s, want %s", suite, got, want)
 		}
@@ -219,7 +219,7 @@ func TestLeftSaysHowItGoesOn(t *testing.T) {
 		"":               "5 runs are left; the same command goes on\n",
 		"--rerun failed": "5 runs are left; the same command goes on\n",
 		"--rerun all":    "5 runs are left; the same command without --rerun all goes on\n",
-		"--against HEAD": "10 runs are left; two sides are measured in one session, another --against begins anew\n",
+		"--against HEAD": "10 runs are left; two sides are measured in one session, another --against starts from the beginning\n",
 	} {
 		bench := program(t, dir, append([]string{"bench", "spin.yaml", "--repeats", "5", "--max-time", "1ns"}, strings.Fields(args)...)...)
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
@@ -242,8 +242,8 @@ func TestAgainstNothingOfTheTree(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"sweep.yaml --against main", "it uses nothing from the repository"},
 		{"sweep.yaml --against nowhere", "nowhere"},
-		{"absolute.yaml --against main", script + " is in the repository, and the same on both sides: make it relative"},
-		{"sweep.yaml --against main --rerun failed", "--rerun failed: a session with --against begins anew"},
+		{"absolute.yaml --against main", script + " is an absolute path in the repository, so it is the same on both sides: make it relative"},
+		{"sweep.yaml --against main --rerun failed", "--rerun failed: a session with --against starts from the beginning"},
 	} {
 		bench := program(t, dir, append([]string{"bench"}, strings.Fields(c.args)...)...)
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())

@@ -131,7 +131,7 @@ func TestBisectInput(t *testing.T) {
 		{dir, "c0 c2", "bisect: want GOOD, BAD and a sweep file, got 2 arguments"},
 		{dir, "c2 c0 sweep.yaml", `"c2" is not an ancestor of "c0"`},
 		{dir, "c0 other sweep.yaml", "they are the same commit"},
-		{dir, "c0 nowhere sweep.yaml", `"nowhere": there is no such commit here`},
+		{dir, "c0 nowhere sweep.yaml", `"nowhere": no such commit`},
 		{dir, "c0 c2 nothing.yaml", "nothing.yaml"},
 		{outside, "c0 c2 sweep.yaml", "not in a git repository"},
 		{dir, "c0 c2 sweep.yaml --max-blocks 5", "--max-blocks: want at least 6, got 5"},

@@ -199,7 +199,7 @@ func TestReadErrors(t *testing.T) {
 		"pager: less":                                        `neurolens.yaml:1: there is no key "pager"; it has`,
 		"store: [a]":                                         `neurolens.yaml:1: store: want a text, got a list`,
 		"# x\nstore:":                                        `neurolens.yaml:2: store: want a text, got nothing`,
-		"store: a\nstore: b":                                 `neurolens.yaml:2: key store is already on line 1`,
+		"store: a\nstore: b":                                 `neurolens.yaml:2: duplicate key store: line 1 sets it already`,
 		"format: xml":                                        `neurolens.yaml:1: format: want one of table csv, got "xml"`,
 		"python: {a: b}":                                     `neurolens.yaml:1: python: want a text, got a map`,
 		"thresholds:\n  latency: 5ms":                        `neurolens.yaml:2: thresholds.latency: want a share`,

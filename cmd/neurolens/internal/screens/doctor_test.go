@@ -16,7 +16,7 @@ import (
 var doctored = []probe.Advice{
 	{Check: "governor", State: probe.StateAdvice, Value: "powersave", Why: "the clock follows the load", Command: "sudo cpupower frequency-set -g performance"},
 	{Check: "swap", State: probe.StateOK, Value: "0 B"},
-	{Check: "battery", State: probe.StateAdvice, Value: "discharging", Why: "a battery saves power", Remedy: "no command can: plug it in"},
+	{Check: "battery", State: probe.StateAdvice, Value: "discharging", Why: "a battery saves power", Remedy: "no command helps: plug it in"},
 	{Check: "boost", State: probe.StateUnknown, Missing: "absent", Why: "the clock depends on heat"},
 	{Check: "smt", State: probe.StateUnknown, Missing: "absent", Why: "two threads share a core"},
 	{Check: "gpu.0.clocks", State: probe.StateUnknown, Value: "345 of 1980 MHz", Missing: "unsupported", Why: "a free clock follows heat", Command: "sudo nvidia-smi -i 0 --lock-gpu-clocks=tdp,tdp"},
@@ -37,7 +37,7 @@ governor  powersave
 
 battery  discharging
     a battery saves power
-    no command can: plug it in
+    no command helps: plug it in
 
 gpu.0.clocks  345 of 1980 MHz
     a free clock follows heat

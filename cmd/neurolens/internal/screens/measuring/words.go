@@ -47,7 +47,7 @@ func planLines(p *runner.Plan) []string {
 
 // lookText says what a look has found: look 2 of 5 after 9 blocks: 9 of 12 points are settled.
 func lookText(l *runner.Look) string {
-	return fmt.Sprintf("look %d of %d after %s: %s of %s settled", l.Number, l.Planned, term.Count(l.Blocks, "block"), term.Thousands(l.Settled()), term.Count(l.Points, "point"))
+	return fmt.Sprintf("look %d of %d after %s: %s of %s settled", l.Number, l.Planned, term.Count(l.Blocks, "block"), term.Thousands(l.Conclusive()), term.Count(l.Points, "point"))
 }
 
 // preparation says what is being done before something can be measured.
