@@ -10,14 +10,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// outOfMemory remembers what ran out of memory, for what is larger to be skipped: it would, and the second or third
-// out-of-memory can take the driver down.
+// outOfMemory remembers which points ran out of memory, so that larger ones are skipped. They would run out of memory too, and
+// repeated out-of-memory errors can crash the driver.
 type outOfMemory struct {
 	failed []subject
 	ran    map[subject]bool
 }
 
-// note remembers how a run ended.
+// note records how a run ended.
 func (o *outOfMemory) note(sub subject, status schema.Status) {
 	switch {
 	case status == schema.StatusOOM && !slices.Contains(o.failed, sub):
@@ -30,7 +30,7 @@ func (o *outOfMemory) note(sub subject, status schema.Status) {
 	}
 }
 
-// smaller is a point that ran out of memory, on the same side, and that sub is larger than; or nil.
+// smaller returns a point on the same side that ran out of memory and is smaller than sub, or nil.
 func (o *outOfMemory) smaller(sub subject) *sweep.Point {
 	for _, q := range o.failed {
 		if q.Side == sub.Side && o.larger(sub, q) {
@@ -40,14 +40,14 @@ func (o *outOfMemory) smaller(sub subject) *sweep.Point {
 	return nil
 }
 
-// larger tells that p differs from q, which ran out of memory, in sizes alone, each of which is larger or the same.
+// larger reports whether p differs from q, which ran out of memory, only in sizes, and all differing sizes are larger.
 func (o *outOfMemory) larger(p, q subject) bool {
 	grown, ok := increased(q.Point, p.Point)
 	return ok && len(grown) > 0 && !slices.ContainsFunc(grown, func(axis string) bool { return !o.isSize(axis, q) })
 }
 
-// isSize tells that more of an axis takes more memory. Of a parameter that is known where less of it, and all else
-// the same, was not too much: more shards or more ranks may take less.
+// isSize reports whether a larger value of an axis takes more memory. For a parameter this is known if a smaller value, with all
+// else equal, did not run out of memory: more shards or more ranks may take less memory.
 func (o *outOfMemory) isSize(axis string, q subject) bool {
 	if axis == "batch_size" || axis == "seq_len" {
 		return true
@@ -60,7 +60,7 @@ func (o *outOfMemory) isSize(axis string, q subject) bool {
 	return false
 }
 
-// increased names the axes of which to has more than from; ok is false where they differ in anything else.
+// increased lists the axes that are larger in to than in from; ok is false if they differ in anything else.
 func increased(from, to *sweep.Point) (axes []string, ok bool) {
 	if from.Benchmark != to.Benchmark || from.Variant != to.Variant || from.Backend != to.Backend || from.Model != to.Model || from.Precision != to.Precision {
 		return nil, false
@@ -87,7 +87,7 @@ func increased(from, to *sweep.Point) (axes []string, ok bool) {
 	return axes, true
 }
 
-// numbered are the axes of a point that may be numbers, by name.
+// numbered lists the axes of a point that may be numbers, by name.
 func numbered(p *sweep.Point) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, p.Params)

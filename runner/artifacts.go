@@ -16,24 +16,24 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// KeepFile stores the content of a file that a run left, and gives the SHA-256 under which it is stored, in hex, and the
-// bytes of the content. A run that names it is handed over after that.
+// KeepFile stores the content of a file that a run left. It returns the SHA-256 under which the content is stored, in hex, and
+// its size in bytes. A run that refers to the content is passed on after that.
 type KeepFile func(content io.Reader) (sha256 string, size int64, err error)
 
-// profileLimit is the size, in B, up to which what a profiler recorded is kept: it is text that becomes much shorter.
+// profileLimit is the maximum size, in B, of a profiler's recording that is kept. It is text that compresses well.
 const profileLimit = 256 << 20
 
-// printedLimit is the size, in B, up to which what a failed run printed is kept without being asked for.
+// printedLimit is the maximum size, in B, of a failed run's output that is kept by default.
 const printedLimit = 16 << 20
 
-// Files counts the files that the runs of a session have left and that were to be kept.
+// Files counts the files of the runs of a session that were to be kept.
 type Files struct {
 	Kept, NotKept int
 	Why           string   // the first reason why one was not kept
 	Unmatched     []string // patterns of files of which no run has left any, though one ended well
 }
 
-// count takes in the files of a run.
+// count adds the files of a run.
 func (f *Files) count(v *leaving, run *schema.Run) {
 	if v == nil {
 		return
@@ -50,13 +50,13 @@ func (f *Files) count(v *leaving, run *schema.Run) {
 	}
 }
 
-// patterns are those of all points of a session, and whether a run has left a file of each.
+// patterns are those of all points of a session, and whether a run has left a matching file.
 type patterns struct {
 	order   []string
 	matched map[string]bool
 }
 
-// note takes in the patterns of a run that ended well.
+// note adds the patterns of a run that ended well.
 func (p *patterns) note(v *leaving, run *schema.Run) {
 	if v == nil || v.wanted == nil || run.Status != schema.StatusOK {
 		return
@@ -73,12 +73,12 @@ func (p *patterns) note(v *leaving, run *schema.Run) {
 	}
 }
 
-// unmatched are the patterns of which there is no file.
+// unmatched lists the patterns without a matching file.
 func (p *patterns) unmatched() []string {
 	return slices.DeleteFunc(slices.Clone(p.order), func(file string) bool { return p.matched[file] })
 }
 
-// leaving is what becomes of the files of one run; nil where nobody keeps any.
+// leaving collects the files of one run; nil if none are kept.
 type leaving struct {
 	keep   KeepFile
 	wanted *sweep.Artifacts // nil: nothing is said
@@ -92,7 +92,7 @@ type leaving struct {
 	longer    map[string]int64  // its size then
 }
 
-// newLeaving looks at what is there before a launch.
+// newLeaving records which files exist before a launch.
 func (r *launcher) newLeaving(t *prepare.Target) *leaving {
 	if r.keep == nil {
 		return nil
@@ -114,7 +114,7 @@ func (r *launcher) newLeaving(t *prepare.Target) *leaving {
 	return v
 }
 
-// take keeps the files that a run has left, and holds what it printed until it is known whether it failed.
+// take keeps the files that a run has left, and holds its printed output until it is known whether the run failed.
 func (v *leaving) take(left task.Left) {
 	if v == nil || v.wanted != nil && len(v.wanted.Files) == 0 {
 		return
@@ -128,7 +128,7 @@ func (v *leaving) take(left task.Left) {
 	v.hold(sweep.Stderr, left.Stderr)
 }
 
-// limit is the size, in B, up to which a file is kept.
+// limit is the maximum size, in B, of a file that is kept.
 func (v *leaving) limit() int64 {
 	if v.wanted != nil {
 		return v.wanted.Limit
@@ -136,7 +136,7 @@ func (v *leaving) limit() int64 {
 	return printedLimit
 }
 
-// hold reads what was printed, without its secrets.
+// hold reads printed output and masks its secrets.
 func (v *leaving) hold(word string, file *os.File) {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {
@@ -152,7 +152,7 @@ func (v *leaving) hold(word string, file *os.File) {
 	}
 }
 
-// keepProfile keeps what a profiler recorded, where there was one.
+// keepProfile keeps the recording of a profiler, if there is one.
 func (v *leaving) keepProfile(path string) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -165,7 +165,7 @@ func (v *leaving) keepProfile(path string) {
 	v.keepFile(schema.ArtifactProfile, found)
 }
 
-// keepFile keeps a file, or says why it is not.
+// keepFile keeps a file, or records why it is not kept.
 func (v *leaving) keepFile(kind string, found artifact.Found) {
 	a := schema.Artifact{Kind: kind, Path: found.Path, Bytes: &found.Size}
 	if found.Why != "" {
@@ -181,7 +181,7 @@ func (v *leaving) keepFile(kind string, found artifact.Found) {
 	v.store(a, file)
 }
 
-// store has the content of an artifact stored. Where that fails the run is kept all the same.
+// store stores the content of an artifact. If that fails, the run is stored all the same.
 func (v *leaving) store(a schema.Artifact, content io.Reader) {
 	hash, size, err := v.keep(content)
 	if err != nil {
@@ -192,7 +192,7 @@ func (v *leaving) store(a schema.Artifact, content io.Reader) {
 	v.add(a, "")
 }
 
-// add notes an artifact, and why it is not kept.
+// add records an artifact, and why it is not kept.
 func (v *leaving) add(a schema.Artifact, why string) {
 	v.artifacts = append(v.artifacts, a)
 	if why != "" {
@@ -200,7 +200,7 @@ func (v *leaving) add(a schema.Artifact, why string) {
 	}
 }
 
-// finish gives a run its artifacts: also what it printed, where that is wanted or the run has failed.
+// finish gives a run its artifacts, including its printed output if that is requested or the run failed.
 func (v *leaving) finish(run *schema.Run) {
 	if v == nil {
 		return
@@ -214,7 +214,7 @@ func (v *leaving) finish(run *schema.Run) {
 		a := schema.Artifact{Kind: word, Path: word}
 		if size, long := v.longer[word]; long {
 			a.Bytes = &size
-			v.add(a, "larger than "+schema.ForPeople(float64(v.limit()), "B")+": artifacts.limit sets another limit")
+			v.add(a, "larger than "+schema.ForPeople(float64(v.limit()), "B")+": raise artifacts.limit")
 		} else if text := v.printed[word]; text != "" {
 			a.Bytes = new(int64(len(text)))
 			v.store(a, strings.NewReader(text))
@@ -223,7 +223,7 @@ func (v *leaving) finish(run *schema.Run) {
 	v.giveTo(run)
 }
 
-// giveTo gives a run what is known of the files.
+// giveTo adds the artifacts to a run.
 func (v *leaving) giveTo(run *schema.Run) {
 	if v == nil {
 		return

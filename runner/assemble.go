@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// assembler makes runs of what came out of launches, and of what all runs of a session have in common.
+// assembler makes runs from the outcomes of launches and from the common data of a session.
 type assembler struct {
 	session schema.ULID
 	resumes string // the session that this one goes on from; empty: it begins anew
@@ -30,7 +30,7 @@ type assembler struct {
 	processStart string // see factProcessStart; empty: it is not known
 }
 
-// run makes a run of a launch, what it is of, its outcome, and what the machine was like meanwhile.
+// run makes a run from a launch, its target, its outcome, and the state of the machine during the run.
 func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volatile map[string]string) schema.Run {
 	hideSecrets(&o, t.Mask())
 	run := schema.Run{
@@ -70,7 +70,7 @@ func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volat
 	return run
 }
 
-// hideSecrets masks what a benchmark said: its error often is the last line of it.
+// hideSecrets masks the messages of a benchmark: an error often quotes its last line.
 func hideSecrets(o *task.Outcome, m probe.Mask) {
 	o.Error, o.StderrTail = m.Text(o.Error), m.Text(o.StderrTail)
 	for _, fact := range []string{task.FactStack, task.FactCleanup, prepare.FactTraceback} {
@@ -83,10 +83,10 @@ func hideSecrets(o *task.Outcome, m probe.Mask) {
 	}
 }
 
-// factThreshold begins the facts of thresholds; the metric follows.
+// factThreshold is the prefix of facts with thresholds. The name of the metric follows.
 const factThreshold = "runner.threshold."
 
-// rulesOf are the facts that say how a comparison of a point's runs is judged.
+// rulesOf lists the facts that define how a comparison of a point's runs is decided.
 func (a *assembler) rulesOf(p *sweep.Point) map[string]string {
 	rules := maps.Clone(a.rules)
 	for metric, text := range p.Thresholds {
@@ -95,7 +95,7 @@ func (a *assembler) rulesOf(p *sweep.Point) map[string]string {
 	return rules
 }
 
-// runEnv is the session's manifest with what is of this run alone.
+// runEnv is the environment of the session, with the facts of this run added.
 func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, volatile map[string]string) schema.Env {
 	env := a.env
 	env.Facts, env.Missing = maps.Clone(env.Facts), maps.Clone(env.Missing)

@@ -28,7 +28,7 @@ const (
 	factInfinite = "output.infinite"
 )
 
-// oddOf is what a worker has said of all values of its output, or what is known of the sample.
+// oddOf returns the counts that a worker reported for its whole output, or those of the sample.
 func oddOf(facts map[string]string, known output.Odd) output.Odd {
 	for fact, to := range map[string]*int{factNaN: &known.NaN, factInfinite: &known.Infinite} {
 		if n, err := strconv.Atoi(facts[fact]); err == nil {
@@ -40,13 +40,13 @@ func oddOf(facts map[string]string, known output.Odd) output.Odd {
 
 const noOutput = "there is no output"
 
-// processOutput is the output of a process of a run; of a worker that is the only one.
+// processOutput is the output of one process of a run. A worker has only one.
 type processOutput struct {
 	part    *io.SectionReader
 	missing string // why there is none
 }
 
-// outputsIn finds what the processes of a run computed in what was kept of them.
+// outputsIn finds the outputs of all processes of a run among the kept ones.
 func outputsIn(kept task.Kept, p *sweep.Point) []processOutput {
 	found := make([]processOutput, kept.Processes)
 	for i := range found {
@@ -68,7 +68,7 @@ func outputsIn(kept task.Kept, p *sweep.Point) []processOutput {
 	return found
 }
 
-// formatOf is how the output of a point is written.
+// formatOf is the format of the output of a point.
 func formatOf(p *sweep.Point) string {
 	if p.Output == nil {
 		return "npy"
@@ -76,7 +76,7 @@ func formatOf(p *sweep.Point) string {
 	return p.Output.Format
 }
 
-// checked is the output of a process, held against what it has to be.
+// checked is the output of a process, compared with the correct one.
 type checked struct {
 	hash, shape string
 	errors      output.Errors
@@ -86,8 +86,8 @@ type checked struct {
 	odd         output.Odd
 }
 
-// checkOutputs holds the output of each process against what it has to be; want is nil where nothing says that. Of equal outputs one
-// is read, and of different ones one after the other: there may be many, and they may be large.
+// checkOutputs compares the output of each process with the correct one; want is nil if there is none. Equal outputs are read
+// once, and different ones one after the other, because there may be many large ones.
 func checkOutputs(ctx context.Context, kept task.Kept, p *sweep.Point, want *computed) []checked {
 	var all []checked
 	known := map[string]checked{}
@@ -129,8 +129,8 @@ func checkOutput(got computed, p *sweep.Point, want *computed) checked {
 	return c
 }
 
-// noteFacts takes over what a worker says of its output, of which its file may be a sample, and gives what is known as
-// facts of the run.
+// noteFacts takes over what a worker reported about its output, of which its file may be a sample, and adds the result as facts
+// of the run.
 func noteFacts(o *task.Outcome, all []checked, seed uint64) {
 	if len(all) == 0 || all[len(all)-1].problem != "" {
 		return
@@ -145,7 +145,7 @@ func noteFacts(o *task.Outcome, all []checked, seed uint64) {
 	}
 }
 
-// inProcess says which process of several is meant.
+// inProcess names the process in a message, if there are several.
 func inProcess(i, of int) string {
 	if of == 1 {
 		return ""
@@ -153,7 +153,7 @@ func inProcess(i, of int) string {
 	return fmt.Sprintf(" in process %d of %d", i+1, of)
 }
 
-// fail makes a run that went well an error of the stage that looks at results.
+// fail turns a run that was ok into an error of the stage validate.
 func fail(o *task.Outcome, kind, text string) {
 	if o.Status == schema.StatusOK {
 		o.Status, o.Stage, o.ErrorKind, o.Error = schema.StatusError, schema.StageValidate, kind, text

@@ -43,7 +43,7 @@ func TestNotFinite(t *testing.T) {
 		{[]float64{1, inf}, []float64{1, inf}, ""},
 		{[]float64{1, nan}, []float64{1, 2}, "1 of 2 values of the output are not finite"},
 		{[]float64{-inf, nan}, []float64{1, 2}, "2 of 2 values of the output are not finite"},
-		{[]float64{1, nan}, []float64{1, nan}, "of 2 values 1 of the output and 1 of the reference are not finite, and NaN is equal to nothing"},
+		{[]float64{1, nan}, []float64{1, nan}, "of 2 values, 1 of the output and 1 of the reference are not finite, and NaN equals nothing"},
 		{[]float64{1, 2}, []float64{1, nan}, "1 of 2 values of the reference are not finite"},
 	} {
 		for _, format := range output.Formats {

@@ -1,9 +1,9 @@
-// Package runner runs a sweep: every launch of every point in a process tree of its own, one after the other, and
-// hands each finished run to a function that keeps it. A run that failed is handed over like any other.
+// Package runner runs a sweep: each launch of each point in its own process tree, one after the other. It passes each finished
+// run to a function that stores it, also if the run failed.
 //
-// The parts are packages of their own: sweep reads the file and orders the launches, prepare finds out what a launch needs
-// and what it is of, task runs one launch under supervision (PROTOCOL.md), builtin is the backend that needs nothing
-// installed, probe reads the environment. What is here joins them. Nothing here knows where runs are stored.
+// The parts are separate packages: sweep reads the file and orders the launches, prepare finds out what a launch needs, task
+// runs one launch under supervision (PROTOCOL.md), builtin is the backend that needs no installation, and probe reads the
+// environment. This package joins them. It does not know where runs are stored.
 package runner
 
 import (
@@ -14,8 +14,9 @@ import (
 	"github.com/neurolens/neurolens/runner/task"
 )
 
-// Main plays one of the hidden roles of the program (supervisor, worker, the process that asks the GPU driver) if argv,
-// the program's name first, asks for one. A program calls it before anything else.
+// Main performs one of the internal roles of the program (supervisor, worker, the process that queries the GPU driver) if argv,
+// with the program's name first, requests one. A program must call it before anything else. handled reports that it did, and
+// code is then the exit status.
 func Main(argv []string) (code int, handled bool) {
 	if code, handled := task.Main(argv, builtinWorker); handled {
 		return code, true
@@ -23,7 +24,7 @@ func Main(argv []string) (code int, handled bool) {
 	return probe.Main(argv[1:])
 }
 
-// builtinWorker prepares a point of the backend builtin, in the worker process.
+// builtinWorker prepares a point for the backend builtin, in the worker process.
 func builtinWorker(config map[string]string) (*task.Work, error) {
 	op, err := builtin.New(config)
 	if refusal, ok := errors.AsType[*builtin.UnsupportedError](err); ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// estimate says how long the launches that are left will take, from how long those of the same point took. A point that
-// was not yet launched is taken for an average one.
+// estimate predicts how long the remaining launches will take, from the earlier launches of the same points. A point without
+// launches is assumed to be average.
 type estimate struct {
 	points map[subject]*pace
 	known  time.Duration // of the launches left whose point was launched
@@ -32,7 +32,7 @@ func (p *pace) mean() time.Duration {
 	return p.total / time.Duration(p.count)
 }
 
-// newEstimate knows what is left and, from earlier sessions, how long some of it took.
+// newEstimate knows which launches remain and, from earlier sessions, how long some took.
 func newEstimate(plan Plan) *estimate {
 	e := &estimate{points: map[subject]*pace{}}
 	for _, p := range plan.Launches {
@@ -61,13 +61,13 @@ func (e *estimate) at(s subject) *pace {
 // add adds a launch to those left.
 func (e *estimate) add(s subject) { e.change(e.at(s), func(p *pace) { p.left++ }) }
 
-// measure takes in how long a launch took.
+// measure adds the time that a launch took.
 func (e *estimate) measure(s subject, took time.Duration) {
 	e.total, e.count = e.total+took, e.count+1
 	e.change(e.at(s), func(p *pace) { p.total, p.count = p.total+took, p.count+1 })
 }
 
-// done takes a launch from those left.
+// done removes a launch from the remaining ones.
 func (e *estimate) done(s subject) { e.change(e.at(s), func(p *pace) { p.left-- }) }
 
 // change keeps the sums right while a pace changes.
@@ -84,7 +84,7 @@ func (e *estimate) change(p *pace, edit func(*pace)) {
 	account(+1)
 }
 
-// learn takes in how long the newest run of each point took that ended well and was told the same.
+// learn adds how long the newest successful run of each point took, if it had the same settings.
 func (e *estimate) learn(plan Plan, earlier []schema.Run, target func(subject) *prepare.Target) {
 	newest := map[string]*schema.Run{}
 	for i := range earlier {
@@ -105,7 +105,7 @@ func (e *estimate) learn(plan Plan, earlier []schema.Run, target func(subject) *
 	}
 }
 
-// remaining is 0 where nothing was measured.
+// remaining is 0 if nothing was measured.
 func (e *estimate) remaining() time.Duration {
 	if e.count == 0 {
 		return 0

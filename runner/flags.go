@@ -7,9 +7,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// hideFlags masks what a command line says of its runs, which is JSON: a map of texts, of which some are JSON lists of texts. Each text
-// is masked by itself, so that no quote is taken for a part of a secret. The programs of the line stay, for these are the names of what
-// was measured.
+// hideFlags masks the options of the command line: a JSON map of texts, some of which are JSON lists of texts. Each text is
+// masked separately, so that quotes are not mistaken for parts of a secret. The programs of the command line stay, because they
+// are the names of the benchmarks.
 func hideFlags(flags string, m probe.Mask) string {
 	var given map[string]any
 	if err := json.Unmarshal([]byte(flags), &given); err != nil {

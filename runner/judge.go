@@ -11,11 +11,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// missingCheck is what says in env_missing why a condition could not be checked.
+// missingCheck is the key in env_missing with the reason why a condition could not be checked.
 const missingCheck = "runner.check"
 
-// judge adds the metrics that the sweep derives to a run, and makes one that does not meet its conditions an error. A run that
-// ended otherwise than well has what could be derived, and is not checked.
+// judge adds derived metrics to a run, and makes it an error if it does not meet its conditions. A run that failed gets the
+// metrics that can be derived, and its conditions are not checked.
 func judge(p *sweep.Point, run *schema.Run) {
 	checkAccuracy(run)
 	for _, d := range p.Derived {
@@ -38,7 +38,7 @@ func judge(p *sweep.Point, run *schema.Run) {
 	}
 }
 
-// derive computes a metric, sample by sample, or says why it cannot.
+// derive computes a metric, sample by sample, or returns the reason why it cannot.
 func derive(p *sweep.Point, d *sweep.Result, run *schema.Run) (schema.Metric, string) {
 	in, why := inputsOf(d, run)
 	if why != "" {
@@ -52,39 +52,39 @@ func derive(p *sweep.Point, d *sweep.Result, run *schema.Run) (schema.Metric, st
 		}
 		number, ok := value.(float64)
 		if !ok {
-			return schema.Metric{}, fmt.Sprintf("%s is no number", d.Text)
+			return schema.Metric{}, fmt.Sprintf("%s is not a number", d.Text)
 		}
 		m.Reals = append(m.Reals, number)
 	}
 	return m, ""
 }
 
-// startsTool tells whether a point is a benchmark tool whose results become runs.
+// startsTool reports whether a point is a benchmark tool whose results become runs.
 func startsTool(p *sweep.Point) bool {
 	return slices.ContainsFunc(p.Metrics, func(r extract.Rule) bool { return r.Read != "" })
 }
 
-// accuracy is a metric that is a share of a whole, and that people write as a percentage.
+// accuracy is a metric that is a share of a whole. People often write it as a percentage.
 const accuracy = "accuracy"
 
-// checkAccuracy makes a run an error whose accuracy is more than the whole: 17.88 without a unit is 1788 %, and better than all that
-// is right.
+// checkAccuracy makes a run an error if its accuracy is above 1. 17.88 without a unit would be 1788 %, better than every correct
+// result.
 func checkAccuracy(run *schema.Run) {
 	m := run.Metric(accuracy)
 	if m == nil || m.Unit != "ratio" || run.Status != schema.StatusOK {
 		return
 	}
-	if most := slices.Max(append(m.Values(), 0)); most > 1 {
+	if worst := slices.Max(append(m.Values(), 0)); worst > 1 {
 		run.Status, run.Stage, run.ErrorKind = schema.StatusError, schema.StageValidate, schema.KindCheck
-		run.Error = fmt.Sprintf("accuracy is %v, which is %s: give its unit, \"%%\", if it is a percentage", most, schema.ForPeople(most, "ratio"))
+		run.Error = fmt.Sprintf("accuracy is %v, which is %s: if it is a percentage, set its unit to \"%%\"", worst, schema.ForPeople(worst, "ratio"))
 	}
 }
 
-// factNotFinite begins the facts that say how many values of a metric were infinite or no number, and left out; the metric
-// follows.
+// factNotFinite is the prefix of facts that count the values of a metric that were infinite or not a number, and left out. The
+// name of the metric follows.
 const factNotFinite = "runner.not_finite."
 
-// check looks at a condition, which has to hold of every sample. Of one that is no number it does not.
+// check evaluates a condition, which must hold for every sample. It does not hold for a sample that is not a number.
 func check(p *sweep.Point, c *sweep.Result, run *schema.Run) {
 	fail := func(why string) {
 		run.Status, run.Stage, run.ErrorKind = schema.StatusError, schema.StageValidate, schema.KindCheck
@@ -123,8 +123,8 @@ type inputs struct {
 	values  [][]float64 // of each metric, one, or as many as there are samples
 }
 
-// inputsOf finds the metrics of an expression. Those with several samples have to have equally many; one that has a single
-// sample stands beside each.
+// inputsOf finds the metrics of an expression. Those with several samples must have the same number of samples. A metric with a
+// single sample is used with each of them.
 func inputsOf(r *sweep.Result, run *schema.Run) (inputs, string) {
 	in := inputs{samples: 1, level: schema.LevelProcess}
 	of := ""
@@ -138,7 +138,7 @@ func inputsOf(r *sweep.Result, run *schema.Run) (inputs, string) {
 		}
 		values := m.Values()
 		if iterations := iterationsOf(run); m.Level == schema.LevelIteration && len(values) < iterations {
-			return in, fmt.Sprintf("%s has %d values, of %d iterations", name, len(values), iterations)
+			return in, fmt.Sprintf("%s has %d values for %d iterations", name, len(values), iterations)
 		}
 		switch n := len(values); {
 		case n == 0:
@@ -154,10 +154,10 @@ func inputsOf(r *sweep.Result, run *schema.Run) (inputs, string) {
 	return in, ""
 }
 
-// leftOut says that values of a metric were left out, because they were infinite or no number; empty: none was.
+// leftOut says that values of a metric were left out because they were infinite or not a number; empty: none was.
 func leftOut(run *schema.Run, metric string) string {
 	if n := run.Env.Facts[factNotFinite+metric]; n != "" {
-		return metric + " is infinite or no number, times: " + n
+		return metric + " is infinite or not a number, times: " + n
 	}
 	return ""
 }
@@ -171,7 +171,7 @@ func iterationsOf(run *schema.Run) int {
 	return max(len(m.Ticks), len(m.Reals))
 }
 
-// at are the values of a sample.
+// at returns the values of one sample.
 func (in *inputs) at(i int) map[string]sweep.Measured {
 	values := make(map[string]sweep.Measured, len(in.metrics))
 	for k, m := range in.metrics {
@@ -180,7 +180,7 @@ func (in *inputs) at(i int) map[string]sweep.Measured {
 	return values
 }
 
-// describe names the values of a sample for people.
+// describe lists the values of a sample for a message.
 func (in *inputs) describe(i int) string {
 	var words []string
 	for name, m := range in.at(i) {

@@ -23,9 +23,9 @@ func TestCheckOfSomeValues(t *testing.T) {
 	}{
 		{[]float64{.5, .25}, nil, schema.StatusOK, true, "", 2},
 		{[]float64{.5, 2}, nil, schema.StatusError, true, "metric.loss < 1 does not hold: loss is 2", 2},
-		{[]float64{.5}, map[string]string{"runner.not_finite.loss": "1"}, schema.StatusError, true, "metric.loss < 1 does not hold: loss is infinite or no number, times: 1", 0},
-		{nil, map[string]string{"runner.not_finite.loss": "2"}, schema.StatusError, true, "loss is infinite or no number, times: 2", 0},
-		{[]float64{.5}, nil, schema.StatusOK, false, "loss has 1 values, of 2 iterations", 0},
+		{[]float64{.5}, map[string]string{"runner.not_finite.loss": "1"}, schema.StatusError, true, "metric.loss < 1 does not hold: loss is infinite or not a number, times: 1", 0},
+		{nil, map[string]string{"runner.not_finite.loss": "2"}, schema.StatusError, true, "loss is infinite or not a number, times: 2", 0},
+		{[]float64{.5}, nil, schema.StatusOK, false, "loss has 1 values for 2 iterations", 0},
 		{nil, nil, schema.StatusOK, false, "metric.loss < 1: the run has no metric.loss", 0},
 	} {
 		o := task.Outcome{Status: schema.StatusOK, Facts: c.facts, Missing: map[string]string{}}
@@ -58,7 +58,7 @@ func TestAccuracy(t *testing.T) {
 		if run.Status != want {
 			t.Errorf("%v is %s: %s", value, run.Status, run.Error)
 		}
-		if value > 1 && run.Error != `accuracy is 17.88, which is 1788 %: give its unit, "%", if it is a percentage` {
+		if value > 1 && run.Error != `accuracy is 17.88, which is 1788 %: if it is a percentage, set its unit to "%"` {
 			t.Errorf("%s", run.Error)
 		}
 	}

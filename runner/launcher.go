@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// launcher runs process trees: of what launches are of, and of the builds before them.
+// launcher runs process trees: for launches, and for the builds before them.
 type launcher struct {
 	targets *prepare.Targets
 	pool    *task.Pool
@@ -25,7 +25,7 @@ type launcher struct {
 	levels   levels
 }
 
-// launched is what came out of a launch.
+// launched is the result of a launch.
 type launched struct {
 	outcome  task.Outcome
 	volatile map[string]string // facts of the machine while it ran
@@ -34,7 +34,7 @@ type launched struct {
 	leaving  *leaving          // what becomes of its files
 }
 
-// launch runs the process tree of a launch of a target.
+// launch runs the process tree for a launch of a target.
 func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target, observe func(task.Progress)) (launched, error) {
 	looked := l.Point.Compared && l.Profile == ""
 	var want *computed
@@ -45,7 +45,7 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 		}
 	}
 	spec := t.SpecOf(l, r.levels.of(l.Point))
-	var came found
+	var came leftovers
 	spec.Read = r.reader(ctx, t, want, &came)
 	leaving := r.newLeaving(t)
 	spec.RunDir, spec.Leave = sweep.RunDir, leaving.take
@@ -62,7 +62,7 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 	return launched{outcome, volatile, r.targets.Fresh(ctx, subjectOf(l)).Changed, came.results, leaving}, nil
 }
 
-// target is what is known of a subject now, with the file that stands in for its model, where it needs one.
+// target returns the current target of a subject, with a converted model if it needs one.
 func (r *launcher) target(ctx context.Context, sub subject) (*prepare.Target, error) {
 	t := r.targets.Fresh(ctx, sub)
 	err := r.targets.Convert(ctx, r.builder(func(of subject, words []string) {
@@ -71,12 +71,12 @@ func (r *launcher) target(ctx context.Context, sub subject) (*prepare.Target, er
 	return t, err
 }
 
-// build runs the commands of builds as launches are run. observe is told each of them.
+// build runs the build commands in the same way as launches. observe is called for each of them.
 func (r *launcher) build(ctx context.Context, observe func(of subject, command []string)) error {
 	return r.targets.Build(ctx, r.builder(observe))
 }
 
-// builder runs what has to be made before launches as launches are run.
+// builder runs preparations in the same way as launches.
 func (r *launcher) builder(observe func(of subject, command []string)) prepare.Builder {
 	return prepare.Builder{
 		Run:     func(ctx context.Context, spec task.Spec) (task.Outcome, error) { return r.pool.Run(ctx, spec, nil) },

@@ -8,12 +8,12 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// levels are what samples of points measure for which their worker decides it, by point id: single iterations, or means of
-// several. Samples of two levels are not compared, so a function that takes about as long as the limit keeps the level of
-// its first run, on both sides and in later sessions.
+// levels records, by point id, what a sample measures if the worker decides it: a single iteration, or the mean of several.
+// Samples of different levels cannot be compared. So a function whose time is close to the limit keeps the level of its first
+// run, on both sides and in later sessions.
 type levels map[string]schema.Level
 
-// learn takes in the runs of earlier sessions, newest first. Single iterations that are too short for the clock are no example.
+// learn adds the runs of earlier sessions, newest first. Runs whose iterations are too short for the clock are ignored.
 func (l levels) learn(runs []schema.Run) {
 	for i := range runs {
 		if !slices.Contains(runs[i].Warnings, stat.WarnShort) {
@@ -22,7 +22,7 @@ func (l levels) learn(runs []schema.Run) {
 	}
 }
 
-// note takes in a run, unless the point has a level already.
+// note adds a run, unless the point has a level already.
 func (l levels) note(point string, run *schema.Run) {
 	if l[point] != "" || run.Executor != schema.ExecutorPython || run.Status != schema.StatusOK ||
 		run.Purpose != schema.PurposeMeasure || run.Env.Facts[factIterationsPerSample] != "" {
@@ -33,7 +33,7 @@ func (l levels) note(point string, run *schema.Run) {
 	}
 }
 
-// of is the level that a launch of a point is to have; empty: its worker decides.
+// of is the level for a launch of a point; empty: its worker decides.
 func (l levels) of(p *sweep.Point) schema.Level {
 	if p.IterationsPerSample > 0 {
 		return ""
@@ -41,5 +41,5 @@ func (l levels) of(p *sweep.Point) schema.Level {
 	return l[p.PointID]
 }
 
-// factIterationsPerSample is the setting of that name, where one was given.
+// factIterationsPerSample is the fact with the setting of that name, if it was set.
 const factIterationsPerSample = "runner.iterations_per_sample"

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// limits keep a session from launching what is left: its time is over, or something smaller ran out of memory.
+// limits prevent further launches: the time of the session is over, or a smaller point ran out of memory.
 type limits struct {
 	now   func() time.Time
 	began time.Time // maxTime counts from here
@@ -21,7 +21,7 @@ type limits struct {
 	skipped map[subject]task.Outcome // of points that said that they cannot run here: they are not asked again
 }
 
-// noteSkipped remembers a point that said that it cannot run here.
+// noteSkipped remembers a point that cannot run here, by its own statement.
 func (l *limits) noteSkipped(sub subject, o task.Outcome) {
 	if o.Status != schema.StatusSkipped {
 		return
@@ -32,7 +32,7 @@ func (l *limits) noteSkipped(sub subject, o task.Outcome) {
 	l.skipped[sub] = task.Outcome{Status: o.Status, Stage: o.Stage, ErrorKind: o.ErrorKind, Error: o.Error}
 }
 
-// before is the outcome of a launch that an earlier one has said cannot happen; nil: none has.
+// before is the outcome of a launch that an earlier one ruled out; nil: none did.
 func (l *limits) before(sub subject) *task.Outcome {
 	if o, known := l.skipped[sub]; known {
 		return &o
@@ -40,13 +40,13 @@ func (l *limits) before(sub subject) *task.Outcome {
 	return nil
 }
 
-// over tells that nothing more is to be begun.
+// over reports that nothing more is to be started.
 func (l *limits) over() bool { return l.maxTime > 0 && l.now().Sub(l.began) > l.maxTime }
 
-// late tells that the suite has taken too long.
+// late reports that the suite has taken too long.
 func (l *limits) late() bool { return l.now().Sub(l.first) > l.timeout }
 
-// whileLate is the outcome of a launch for which the suite has no time left; nil: it has.
+// whileLate is the outcome of a launch after the suite's time is over; nil: there is time left.
 func (l *limits) whileLate() *task.Outcome {
 	if !l.late() {
 		return nil
@@ -57,7 +57,7 @@ func (l *limits) whileLate() *task.Outcome {
 	}
 }
 
-// afterOOM is the outcome of a launch that would run out of memory; nil: nothing says that it would.
+// afterOOM is the outcome of a launch that would run out of memory; nil: that is not expected.
 func (l *limits) afterOOM(sub subject) *task.Outcome {
 	smaller := l.oom.smaller(sub)
 	if smaller == nil || l.larger {
@@ -65,6 +65,6 @@ func (l *limits) afterOOM(sub subject) *task.Outcome {
 	}
 	return &task.Outcome{
 		Status: schema.StatusSkipped, ErrorKind: kindAfterOOM,
-		Error: fmt.Sprintf("%s ran out of memory, and this is larger (--no-skip-after-oom runs it)", describeSizes(smaller)),
+		Error: fmt.Sprintf("%s ran out of memory, and this point is larger (use --no-skip-after-oom to run it)", describeSizes(smaller)),
 	}
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Look is a look at a session that goes on until the comparison of its sides is settled.
+// Look is an interim look at a session that continues until its comparison is conclusive.
 type Look struct {
-	Number, Planned int               // from 1; how many looks there are at most
-	Blocks          int               // runs that each side of a point has at most
+	Number, Planned int               // from 1; the maximum number of looks
+	Blocks          int               // maximum number of runs of a point per side so far
 	Points          int               // of the session, without controls
-	Open            map[string]string // those that are not settled, by their ids, and why
+	Open            map[string]string // points whose comparison is inconclusive, by id, with the reason
 }
 
-// Settled is how many points are.
-func (l *Look) Settled() int { return l.Points - len(l.Open) }
+// Conclusive is the number of points with a conclusive comparison.
+func (l *Look) Conclusive() int { return l.Points - len(l.Open) }
 
-// notRun is why a point is not settled that was not run on each side: the session has ended before.
+// notRun is the reason why a point is open that was not run on each side, because the session ended before.
 const notRun = "not run"
 
-// ruleFacts are the facts that say how a comparison of the sweep's runs is judged, and what a user has said of the machine.
+// ruleFacts lists the facts that define how the runs of the sweep are compared, and the facts that a user has set.
 func ruleFacts(s *sweep.Sweep) map[string]string {
 	facts := map[string]string{}
 	for name, text := range s.Facts {
@@ -39,9 +39,9 @@ func ruleFacts(s *sweep.Sweep) map[string]string {
 	return facts
 }
 
-// launchUntilSettled looks at the session as often as its sweep has planned, and runs what is not settled up to the next
-// look. Once the suite has taken too long, one more round says so of every point that is not there yet.
-func (s *session) launchUntilSettled(ctx context.Context) error {
+// launchUntilConclusive looks at the results as often as the sweep has planned, and runs points that are still open up to the
+// next look. Once the time of the suite is over, one more round records that for every open point.
+func (s *session) launchUntilConclusive(ctx context.Context) error {
 	looks := s.sweep.Looks
 	for i := range looks {
 		if ctx.Err() != nil {
@@ -66,7 +66,7 @@ func (s *session) launchUntilSettled(ctx context.Context) error {
 	return nil
 }
 
-// openRound is the next round of the points that are not settled: others of their blocks have no more runs.
+// openRound is the next round for the open points. Other points of their blocks do not run again.
 func (s *session) openRound(open map[string]string) []sweep.Launch {
 	isOpen := func(p *sweep.Point) bool { _, ok := open[p.PointID]; return ok }
 	var round []sweep.Launch
@@ -78,8 +78,8 @@ func (s *session) openRound(open map[string]string) []sweep.Launch {
 	return round
 }
 
-// look finds which points are not settled. Controls are compared as all others are, but nobody waits for them: they have more
-// runs as long as others do.
+// look finds the open points. Controls are compared as well, but the session does not wait for them: they run again as long as
+// other points do.
 func (s *session) look(i int) (open map[string]string) {
 	open = s.options.Open(s.agenda.compared)
 	blocks, ran := 0, map[string]map[string]bool{} // the sides of points
@@ -104,11 +104,11 @@ func (s *session) look(i int) (open map[string]string) {
 		}
 	}
 	s.result.Look = &l
-	s.progress.tell(Event{Look: &l})
+	s.progress.report(Event{Look: &l})
 	return open
 }
 
-// awaited are the ids of the points that have to be settled: all but controls, unless there are no others.
+// awaited lists the ids of the points that must become conclusive: all but controls, unless there are only controls.
 func awaited(s *sweep.Sweep) []string {
 	var all, own []string
 	for i := range s.Points {
@@ -123,7 +123,7 @@ func awaited(s *sweep.Sweep) []string {
 	return own
 }
 
-// keepCompared keeps what a comparison reads of a run, which is not its samples.
+// keepCompared keeps the part of a run that a comparison reads, without its samples.
 func (s *session) keepCompared(l sweep.Launch, r *schema.Run) {
 	if s.sweep.Looks == nil || l.Profile != "" {
 		return

@@ -16,12 +16,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// settledAt runs a sweep of the points a, b and c, which are one block, until they are settled: after so many repeats.
-func settledAt(t *testing.T, most int, blocks map[string]int) (Result, []schema.Run, []Event) {
+// conclusiveAt runs a sweep of the points a, b and c, which are one block, until they are settled: after so many repeats.
+func conclusiveAt(t *testing.T, limit int, blocks map[string]int) (Result, []schema.Run, []Event) {
 	t.Helper()
 	repository(t)
 	src := "variant: [a, b, c]\ncommand: [sh, run.sh, '{variant}']\nwarmup: 0\niterations: 1\nthresholds: {latency: 3%}\nrepeats: 2\n"
-	s, err := sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(most)}, Against: true, UntilSettled: true})
+	s, err := sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(limit)}, Against: true, UntilConclusive: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +77,10 @@ func repository(t *testing.T) {
 	}
 }
 
-// TestUntilSettled: points that are settled at a look have no more runs, also where others of their block have; nothing has
+// TestUntilConclusive: points that are settled at a look have no more runs, also where others of their block have; nothing has
 // more than it may; and how often there was to be a look is known of every run.
-func TestUntilSettled(t *testing.T) {
-	result, runs, events := settledAt(t, 14, map[string]int{"a": 6, "b": 7, "c": 99})
+func TestUntilConclusive(t *testing.T) {
+	result, runs, events := conclusiveAt(t, 14, map[string]int{"a": 6, "b": 7, "c": 99})
 	got := map[string]int{}
 	repeats := map[string]bool{}
 	for _, r := range runs {
@@ -97,7 +97,7 @@ func TestUntilSettled(t *testing.T) {
 	if want := map[string]int{"a": 12, "b": 18, "c": 28}; !maps.Equal(got, want) {
 		t.Errorf("runs %v, want %v", got, want)
 	}
-	if l := result.Look; l == nil || l.Number != 3 || l.Planned != 3 || l.Blocks != 14 || l.Points != 3 || l.Settled() != 2 || len(l.Open) != 1 {
+	if l := result.Look; l == nil || l.Number != 3 || l.Planned != 3 || l.Blocks != 14 || l.Points != 3 || l.Conclusive() != 2 || len(l.Open) != 1 {
 		t.Errorf("%+v", l)
 	}
 	var looks []string
@@ -105,7 +105,7 @@ func TestUntilSettled(t *testing.T) {
 	for _, e := range events {
 		switch {
 		case e.Look != nil:
-			looks = append(looks, fmt.Sprintf("%d after %d: %d of %d", e.Look.Number, e.Look.Blocks, e.Look.Settled(), e.Look.Points))
+			looks = append(looks, fmt.Sprintf("%d after %d: %d of %d", e.Look.Number, e.Look.Blocks, e.Look.Conclusive(), e.Look.Points))
 			launches = e.Index
 		case e.Run != nil:
 			last = e
@@ -122,15 +122,15 @@ func TestUntilSettled(t *testing.T) {
 	}
 }
 
-// TestSettledAtOnce: nothing runs after the first look where all is settled.
-func TestSettledAtOnce(t *testing.T) {
-	if result, runs, _ := settledAt(t, 30, map[string]int{"a": 6, "b": 6, "c": 6}); len(runs) != 36 || len(result.Look.Open) != 0 || result.Look.Number != 1 || result.Look.Planned != 5 {
+// TestConclusiveAtOnce: nothing runs after the first look where all is settled.
+func TestConclusiveAtOnce(t *testing.T) {
+	if result, runs, _ := conclusiveAt(t, 30, map[string]int{"a": 6, "b": 6, "c": 6}); len(runs) != 36 || len(result.Look.Open) != 0 || result.Look.Number != 1 || result.Look.Planned != 5 {
 		t.Errorf("%d runs, %+v", len(runs), result.Look)
 	}
 }
 
-// TestSettledIncomplete: a session that ends before its first look says of nothing that it is settled which was not run.
-func TestSettledIncomplete(t *testing.T) {
+// TestConclusiveIncomplete: a session that ends before its first look says of nothing that it is settled which was not run.
+func TestConclusiveIncomplete(t *testing.T) {
 	s := parse(t, "benchmark: [a, b]\ncommand: ['true', '{benchmark}']\n")
 	s.Looks = []int{6, 9}
 	x := &session{sweep: s, progress: progress{observe: func(Event) {}, estimate: &estimate{}}}
@@ -140,7 +140,7 @@ func TestSettledIncomplete(t *testing.T) {
 		x.agenda.compared = append(x.agenda.compared, schema.Run{PointID: s.Points[0].PointID, Side: side, RepeatIndex: new(int64(0))})
 	}
 	x.agenda.compared = append(x.agenda.compared, schema.Run{PointID: s.Points[1].PointID, Side: "base", RepeatIndex: new(int64(0))})
-	if open := x.look(0); len(open) != 1 || open[s.Points[1].PointID] != "not run" || x.result.Look.Settled() != 1 {
+	if open := x.look(0); len(open) != 1 || open[s.Points[1].PointID] != "not run" || x.result.Look.Conclusive() != 1 {
 		t.Errorf("open %v", open)
 	}
 	// Nobody waits for a control, which has more runs while others are waited for.
@@ -154,12 +154,12 @@ func TestSettledIncomplete(t *testing.T) {
 	}
 }
 
-// TestSettledWantsSides: what cannot be settled is refused.
-func TestSettledWantsSides(t *testing.T) {
+// TestConclusiveNeedsSides: what cannot be settled is refused.
+func TestConclusiveNeedsSides(t *testing.T) {
 	s := parse(t, "command: ['true']\n")
 	s.Looks = []int{6}
 	_, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(schema.Run) error { t.Error("it ran"); return nil })
-	if want := "repeats until the sides are settled: want a commit to measure against, and what tells whether they are"; fmt.Sprint(err) != want {
+	if want := "repeats until the comparison is conclusive: want a commit to compare with, and a function that finds open points"; fmt.Sprint(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -14,25 +14,24 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Extract applies the rules of a job to the outputs in a file. Where it fails, began is the number of the rule at which it
-// did.
+// Extract applies the rules of a job to the outputs in a file. If it fails, began is the number of the rule that failed.
 type Extract func(ctx context.Context, job extract.Job, kept *os.File) (found []extract.Found, began int, err error)
 
-// extractHere applies rules in this process, without limits but that of time.
+// extractHere applies rules in this process, limited only in time.
 func extractHere(ctx context.Context, job extract.Job, kept *os.File) (found []extract.Found, began int, err error) {
 	found = extract.Read(ctx, job, kept, func(rule int) { began = rule })
 	return found, began, ctx.Err()
 }
 
-// found is what was found in what a run has left, beside its metrics.
-type found struct {
+// leftovers are what a run has left, apart from its metrics.
+type leftovers struct {
 	outputs []checked    // what it computed, held against what it has to compute
 	results []schema.Run // of the tool that it ran
 }
 
-// reader reads what a run of a target has left: its metrics, and what goes to found; nil where nobody looks at that. want is what it
-// has to compute, where something says so.
-func (r *launcher) reader(ctx context.Context, t *prepare.Target, want *computed, to *found) func(task.Kept) task.Reading {
+// reader returns a function that reads the outputs of a run: its metrics, and the fields of to; nil if nothing is to be read.
+// want is the correct output, if there is one.
+func (r *launcher) reader(ctx context.Context, t *prepare.Target, want *computed, to *leftovers) func(task.Kept) task.Reading {
 	rules := slices.DeleteFunc(slices.Clone(t.Point.Metrics), func(r extract.Rule) bool { return r.Read != "" })
 	if len(t.Point.Metrics) == 0 && !t.Point.Compared {
 		return nil
@@ -63,8 +62,8 @@ func (r *launcher) reader(ctx context.Context, t *prepare.Target, want *computed
 	}
 }
 
-// extractAll applies rules, each optional one that takes too long, or too much memory, within a limit of its own: it is left
-// out, with the reason, and the others are applied again. Of a rule that is not optional, wrong says what is.
+// extractAll applies rules. An optional rule that takes too long, or too much memory, is left out with the reason, and the others
+// are applied again. If a required rule fails, wrong is the reason.
 func (r *launcher) extractAll(ctx context.Context, rules []extract.Rule, kept task.Kept, limit time.Duration) (all []extract.Found, wrong string) {
 	all = make([]extract.Found, len(rules))
 	left := make([]int, len(rules)) // rules that are still to be applied
@@ -93,7 +92,7 @@ func (r *launcher) extractAll(ctx context.Context, rules []extract.Rule, kept ta
 	return all, ""
 }
 
-// extractSome applies rules once. Where it fails, began is the number of the rule at which it did.
+// extractSome applies rules once. If it fails, began is the number of the rule that failed.
 func (r *launcher) extractSome(ctx context.Context, rules []extract.Rule, kept task.Kept, limit time.Duration) (found []extract.Found, began int, err error) {
 	limited, stop := context.WithTimeout(ctx, limit)
 	defer stop()
@@ -104,7 +103,7 @@ func (r *launcher) extractSome(ctx context.Context, rules []extract.Rule, kept t
 	return found, began, err
 }
 
-// jobOf is what has to be done to read the metrics of a run.
+// jobOf is the job that reads the metrics of a run.
 func jobOf(rules []extract.Rule, kept task.Kept) extract.Job {
 	job := extract.Job{Rules: rules, Processes: kept.Processes}
 	for _, o := range kept.Outputs {
@@ -115,8 +114,7 @@ func jobOf(rules []extract.Rule, kept task.Kept) extract.Job {
 	return job
 }
 
-// readingOf is what was found, as a run has it. The first metric that cannot be read, and has to be there, makes the run
-// an error.
+// readingOf converts the results into those of a run. The first required metric that cannot be read makes the run an error.
 func readingOf(rules []extract.Rule, found []extract.Found) task.Reading {
 	reading := task.Reading{Missing: map[string]string{}}
 	for i := range rules {

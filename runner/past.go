@@ -10,27 +10,27 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// rules say when a run of an earlier session counts as a launch.
+// rules decide when a run of an earlier session counts for a launch.
 type rules struct {
-	identity func(sweep.Launch) map[string]string // what has to agree
+	identity func(sweep.Launch) map[string]string // the values that must agree
 	points   string                               // see prepare.Targets
 	rerun    Rerun
-	anew     string // why no earlier run counts; empty: some may
-	larger   bool   // points skipped after an out-of-memory are to be launched after all
+	anew     string // why no earlier run counts; empty: some may count
+	larger   bool   // launch points that were skipped because a smaller one ran out of memory
 }
 
-// past is what a session can go on from: an earlier one, with those that it went on from itself.
+// past is what a session can continue: an earlier session, and the sessions that it continued itself.
 type past struct {
 	rules
 	session string // the newest of them; empty: there is none
 	index   map[slot]*schema.Run
 }
 
-// findPast chooses what to go on from among the runs of earlier sessions, newest first: the newest session that has a
-// run of one of the launches. One of the same points comes before a newer one of others, which was a variation for
-// once, and one whose runs count before one whose runs do not and only say what changed.
+// findPast selects the session to continue from the runs of earlier sessions, newest first: the newest session with a run of one
+// of the launches. A session with the same points is preferred to a newer one with other points, which was probably a variation.
+// A session whose runs count is preferred to one whose runs only show what changed.
 func findPast(done []schema.Run, launches []sweep.Launch, r rules) *past {
-	best, most := &past{rules: r}, useNone
+	best, highest := &past{rules: r}, useNone
 	sessions, order := bySession(done)
 	for _, id := range order {
 		p := &past{rules: r, session: id, index: r.indexDone(chain(sessions, id))}
@@ -38,25 +38,25 @@ func findPast(done []schema.Run, launches []sweep.Launch, r rules) *past {
 		if use != useNone && sessions[id][0].Env.Facts[prepare.FactPoints] == r.points {
 			use++
 		}
-		if use > most {
-			best, most = p, use
+		if use > highest {
+			best, highest = p, use
 		}
-		if most == useMost {
+		if highest == useMax {
 			break
 		}
 	}
 	return best
 }
 
-// Of what use a session is, in steps of two: one more where its points are the same.
+// How useful a session is, in steps of two: one more if its points are the same.
 const (
 	useNone    = 0
 	useDiffers = 2 * iota
 	useCounts
-	useMost = useCounts + 1
+	useMax = useCounts + 1
 )
 
-// use tells of what use a session is.
+// use rates how useful a session is.
 func (p *past) use(launches []sweep.Launch) int {
 	use := useNone
 	for _, l := range launches {
@@ -71,7 +71,7 @@ func (p *past) use(launches []sweep.Launch) int {
 	return use
 }
 
-// bySession groups runs. order is that in which the sessions come.
+// bySession groups runs by session. order lists the sessions in order of appearance.
 func bySession(done []schema.Run) (sessions map[string][]*schema.Run, order []string) {
 	sessions = map[string][]*schema.Run{}
 	for i := range done {
@@ -84,7 +84,7 @@ func bySession(done []schema.Run) (sessions map[string][]*schema.Run, order []st
 	return sessions, order
 }
 
-// chain gives the runs of a session and of those that it went on from, newest first.
+// chain lists the runs of a session and of the sessions that it continued, newest first.
 func chain(sessions map[string][]*schema.Run, id string) []*schema.Run {
 	var runs []*schema.Run
 	for seen := map[string]bool{}; sessions[id] != nil && !seen[id]; id = sessions[id][0].Resumes {
@@ -94,8 +94,8 @@ func chain(sessions map[string][]*schema.Run, id string) []*schema.Run {
 	return runs
 }
 
-// indexDone finds runs by slot: the newest of each that came to an end by itself, or is skipped for a reason that holds
-// again. runs are newest first.
+// indexDone indexes runs by slot: the newest run of each that ended by itself, or was skipped for a reason that still holds. runs
+// are newest first.
 func (r rules) indexDone(runs []*schema.Run) map[slot]*schema.Run {
 	index := map[slot]*schema.Run{}
 	for _, run := range runs {
@@ -112,7 +112,7 @@ func (r rules) indexDone(runs []*schema.Run) map[slot]*schema.Run {
 	return index
 }
 
-// find gives the run that an earlier session has of a launch, or nil, and what keeps it from counting.
+// find returns the run of an earlier session for a launch, or nil, and the changes because of which it does not count.
 func (p *past) find(l sweep.Launch) (*schema.Run, []Change) {
 	run := p.index[slotOfLaunch(l)]
 	if run == nil {
@@ -121,7 +121,7 @@ func (p *past) find(l sweep.Launch) (*schema.Run, []Change) {
 	return run, differences(identityOf(run), p.identity(l))
 }
 
-// identityOf is what two runs of one launch have to agree in, by the name that a difference is reported under:
+// identityOf lists the values in which two runs of one launch must agree, by the name under which a difference is reported:
 // machine, driver, versions, code and configuration.
 func identityOf(r *schema.Run) map[string]string {
 	identity := map[string]string{
@@ -142,9 +142,9 @@ func identityOf(r *schema.Run) map[string]string {
 	return identity
 }
 
-// differences are the entries in which two identities do not agree; a missing entry is an empty one. A file of a command
-// that only one of them has is an output: it was not there yet, or is known for what it is. Where settings differ, the
-// hash of all of them says nothing more.
+// differences lists the entries in which two identities differ. A missing entry equals an empty one. A file of a command that
+// only one of them has is an output: it did not exist yet, or is now recognised. If single settings differ, the hash of all
+// settings is left out, because it adds no information.
 func differences(from, to map[string]string) []Change {
 	if maps.Equal(from, to) {
 		return nil

@@ -10,60 +10,59 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Rerun says which launches run although an earlier session has a run of them.
+// Rerun says which launches run again although an earlier session has a run of them.
 type Rerun string
 
-// What is run again.
+// Which launches run again.
 const (
-	RerunNothing Rerun = ""       // what is missing runs; all of it, where nothing is
-	RerunFailed  Rerun = "failed" // and what a user has to look at
+	RerunNothing Rerun = ""       // only missing launches; all of them if nothing is missing
+	RerunFailed  Rerun = "failed" // missing launches, and those that failed
 	RerunAll     Rerun = "all"
 )
 
-// Plan is what a session does: every launch of its sweep that is known before the first one, and which of them earlier
+// Plan is what a session will do: all launches of its sweep that are known before the first one, and which of them earlier
 // sessions have done.
 type Plan struct {
 	Launches []Planned
-	Resumes  string        // the session that this one goes on from; empty: it begins anew
+	Resumes  string        // the session that this one continues; empty: none
 	Done     int           // launches that are not run again
-	Expected time.Duration // how long the others will take, by earlier runs that were told the same; 0: not known
+	Expected time.Duration // how long the others will take, estimated from earlier runs with the same settings; 0: not known
 	Changes  []Change      // why runs of an unfinished session do not count
-	Sides    []Side        // that are compared, base and head; none where nothing is
+	Sides    []Side        // base and head; empty if nothing is compared
 }
 
-// Side is code that a session compares.
+// Side is one of the two states of the code that a session compares.
 type Side struct {
 	Name   string // base or head
 	Commit string
-	Dirty  bool // it has changes that no commit has
+	Dirty  bool // it has uncommitted changes
 }
 
-// Planned is a launch and, where it is not run again, the run that an earlier session has of it.
+// Planned is a launch and, if it is not run again, its run of an earlier session.
 type Planned struct {
 	Launch sweep.Launch
 	Done   *schema.Run
-	Reason string // why it is run, in words for people
+	Reason string // why it is run, as text
 }
 
-// Why a launch is run, beside what changed.
+// Why a launch is run, unless something changed.
 const (
-	reasonNone    = "not measured yet" // or not to its end
-	reasonFailed  = "failed before"
-	reasonAgain   = "complete: measured again"
-	reasonAll     = "--rerun all"
-	reasonAgainst = "--against begins anew"
-	reasonLine    = "a line is measured anew"
+	reasonNone     = "not measured yet" // or not to its end
+	reasonFailed   = "failed before"
+	reasonComplete = "complete: measured again"
+	reasonAll      = "--rerun all"
+	reasonAgainst  = "--against starts from the beginning"
+	reasonLine     = "programs on the command line are always measured again"
 )
 
-// Change is a difference that keeps runs from counting.
+// Change is a difference because of which earlier runs do not count.
 type Change struct {
 	What     string // column or fact
 	From, To string
 	Runs     int
 }
 
-// slot is what one launch of a sweep is known by in another session. A point that is skipped is another launch than the
-// same point where it runs.
+// slot identifies a launch of a sweep across sessions. A skipped point and the same point when it runs have different slots.
 type slot struct {
 	point   string
 	repeat  int64
@@ -85,7 +84,7 @@ const (
 	kindAfterOOM     = "after_oom"
 )
 
-// plan looks launches up in what earlier sessions have done.
+// plan looks up launches in earlier sessions.
 func (p *past) plan(launches []sweep.Launch) Plan {
 	plan := Plan{Launches: make([]Planned, len(launches))}
 	changes := map[Change]int{}
@@ -112,24 +111,23 @@ func (p *past) plan(launches []sweep.Launch) Plan {
 	return plan
 }
 
-// unsatisfactory tells that a run is one of those that --rerun failed runs again: what a user has to look at, and what
-// was skipped on its account.
+// unsatisfactory reports whether --rerun failed runs a launch again: it failed, or was skipped because another one failed.
 func unsatisfactory(r *schema.Run) bool { return r.Status.Failed() || r.ErrorKind == kindAfterOOM }
 
-// add puts a round of launches at the end of a plan.
+// add appends a round of launches to a plan.
 func (p *Plan) add(round Plan) {
 	p.Launches, p.Done = append(p.Launches, round.Launches...), p.Done+round.Done
 }
 
-// measured tells that earlier sessions have done every measurement of a plan, passes of profilers apart.
+// measured reports whether earlier sessions have done all measurements of a plan, apart from profiler passes.
 func (p *Plan) measured() bool {
 	return !slices.ContainsFunc(p.Launches, func(l Planned) bool { return l.Done == nil && l.Launch.Profile == "" })
 }
 
-// settle decides whether the session goes on from an earlier one, and tells if it does. A sweep that has been run to its
-// end is run again, as a session of its own, unless its failures alone are wanted; then the first launches are those
-// that the sweep has for certain.
-func (p *Plan) settle(from *past, certain int) (resumes bool) {
+// resume decides whether the session continues an earlier one, and returns the answer. A sweep that was run to its end starts
+// again as a new session, unless only its failures are requested. Then the plan keeps the first launches, certain of them, which
+// do not depend on results.
+func (p *Plan) resume(from *past, certain int) (resumes bool) {
 	switch {
 	case p.Done == 0:
 	case p.Done == len(p.Launches) && from.rerun == RerunNothing:
@@ -144,11 +142,11 @@ func (p *Plan) settle(from *past, certain int) (resumes bool) {
 	return p.Resumes != ""
 }
 
-// startAnew makes the plan one of a session that goes on from none.
+// startAnew turns the plan into that of a session that continues no other.
 func (p *Plan) startAnew(certain int) {
 	p.Done, p.Launches = 0, p.Launches[:certain]
 	for i := range p.Launches {
-		p.Launches[i].Done, p.Launches[i].Reason = nil, reasonAgain
+		p.Launches[i].Done, p.Launches[i].Reason = nil, reasonComplete
 	}
 }
 
@@ -160,7 +158,7 @@ func describeChanges(changes []Change) string {
 	return "changed: " + strings.Join(names, ", ")
 }
 
-// sortedChanges are the changes with their counts, the most frequent first.
+// sortedChanges lists changes with their counts, the most frequent first.
 func sortedChanges(counts map[Change]int) []Change {
 	var all []Change
 	for c, n := range counts {
@@ -176,7 +174,7 @@ func sortedChanges(counts map[Change]int) []Change {
 	return all
 }
 
-// left are the launches that no earlier session has done, in order: those that measure, and the passes of profilers.
+// left lists the launches that no earlier session has done, in order: measurements, and profiler passes.
 func (p *Plan) left() (measured, passes []sweep.Launch) {
 	for _, l := range p.Launches {
 		switch {

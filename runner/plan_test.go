@@ -54,7 +54,7 @@ func planned(launches []sweep.Launch, done []schema.Run, r rules) Plan {
 	r.identity, r.points = func(sweep.Launch) map[string]string { return identity }, "these"
 	past := findPast(done, launches, r)
 	plan := past.plan(launches)
-	plan.settle(past, len(launches))
+	plan.resume(past, len(launches))
 	return plan
 }
 
@@ -215,8 +215,8 @@ func TestWhyAnew(t *testing.T) {
 	k, s := &shelf{}, parse(t, "command: [sh, run.sh]\nrepeats: 1\nwarmup: 0\niterations: 1\n")
 	k.bench(t, s, 0, nil)
 	for want, ask := range map[string]func(*Options){
-		"--rerun all":           func(o *Options) { o.Rerun = RerunAll },
-		"--against begins anew": func(o *Options) { o.Against = "HEAD" },
+		"--rerun all":                         func(o *Options) { o.Rerun = RerunAll },
+		"--against starts from the beginning": func(o *Options) { o.Against = "HEAD" },
 	} {
 		plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true; ask(o) }).Plan
 		if got := plan.Launches[0].Reason; got != want {

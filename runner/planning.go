@@ -14,7 +14,7 @@ func (s *session) order() sweep.LaunchOptions {
 	return sweep.LaunchOptions{Sides: len(s.assembler.sides), Seed: seedOf(s.assembler.session)}
 }
 
-// plan decides what is launched, and says so.
+// plan decides what is launched, and reports it.
 func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 	var earlier, done []schema.Run
 	if s.options.Done != nil {
@@ -54,15 +54,15 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 			s.limits.oom.note(subjectOf(p.Launch), p.Done.Status)
 		}
 	}
-	s.progress.tell(Event{Plan: plan})
+	s.progress.report(Event{Plan: plan})
 	if s.options.Planned != nil && !s.options.DryRun && ctx.Err() == nil {
 		return s.options.Planned(plan)
 	}
 	return ctx.Err()
 }
 
-// choose settles the plan. Where earlier sessions have done the repeats, it goes through the rounds that followed as
-// they did, up to the first one that is not complete.
+// choose completes the plan. If earlier sessions have done the repeats, it repeats the rounds that followed in the same way, up
+// to the first incomplete one.
 func (s *session) choose(launches []sweep.Launch) {
 	plan := s.agenda.past.plan(launches)
 	s.noteDone(plan)
@@ -75,7 +75,7 @@ func (s *session) choose(launches []sweep.Launch) {
 		plan.add(round)
 		s.agenda.repeat++
 	}
-	if !plan.settle(s.agenda.past, len(launches)) {
+	if !plan.resume(s.agenda.past, len(launches)) {
 		s.agenda = newAgenda(s.sweep)
 	}
 	s.result.Plan, s.assembler.resumes = plan, plan.Resumes

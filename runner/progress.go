@@ -7,7 +7,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// progress tells what happens in a session, and how far it is.
+// progress reports the events of a session and how far it is.
 type progress struct {
 	observe  func(Event)
 	session  string
@@ -17,7 +17,7 @@ type progress struct {
 	estimate *estimate
 }
 
-// begin knows how much there is to do.
+// begin sets how much there is to do.
 func (p *progress) begin(plan Plan) {
 	p.total, p.finished, p.estimate = len(plan.Launches), plan.Done, newEstimate(plan)
 }
@@ -32,7 +32,7 @@ func (p *progress) more(round Plan) {
 	}
 }
 
-// ran tells that a launch has a run, which is kept, and how long that took.
+// ran reports a finished run that is stored, and how long it took.
 func (p *progress) ran(l sweep.Launch, run *schema.Run, took time.Duration) {
 	if l.Point.Skip == nil { // which takes no time
 		p.estimate.measure(subjectOf(l), took)
@@ -43,10 +43,10 @@ func (p *progress) ran(l sweep.Launch, run *schema.Run, took time.Duration) {
 	p.observe(e)
 }
 
-// tell tells an event.
-func (p *progress) tell(e Event) { p.observe(p.filled(e)) }
+// report reports an event.
+func (p *progress) report(e Event) { p.observe(p.filled(e)) }
 
-// filled fills in what every event has.
+// filled sets the fields that every event has.
 func (p *progress) filled(e Event) Event {
 	e.Session, e.Env, e.Index, e.Launches = p.session, p.env, p.finished, p.total
 	e.Remaining = p.estimate.remaining()

@@ -7,11 +7,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// nsPerSecond makes rates of latencies, which are in nanoseconds.
+// nsPerSecond converts latencies, which are in nanoseconds, for rates.
 const nsPerSecond = 1e9
 
-// addWork fills in the work of a run that the benchmark itself did not state, and adds the rates at which it was done: work
-// by latency, sample by sample. Only a sweep that has the key work has its runs rated.
+// addWork sets amounts of work that the benchmark did not report, and adds rates: work divided by latency, sample by sample.
+// Rates exist only if the sweep has the key work.
 func addWork(run *schema.Run, p *sweep.Point) {
 	if p.Work == nil || run.Purpose != schema.PurposeMeasure {
 		return
@@ -39,7 +39,7 @@ func addWork(run *schema.Run, p *sweep.Point) {
 	}
 }
 
-// addRate adds the metric of a rate. An iteration that took no measurable time has none, and then neither has the run.
+// addRate adds the metric of a rate. If an iteration took no measurable time, the run has no rate.
 func addRate(run *schema.Run, name string, amount float64) {
 	latency := run.Metric(schema.PrimaryMetric)
 	if latency == nil {

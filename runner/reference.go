@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// computed is what has to be computed, as far as it is known.
+// computed is a correct output, as far as it is known.
 type computed struct {
 	values  []float64 // a sample of them, where there are many
 	shape   string    // of all of it, as JSON
@@ -23,15 +23,15 @@ type computed struct {
 	odd     output.Odd
 }
 
-// Reference is what is known of a reference: a point or a file that outputs are compared with.
+// Reference describes a reference: a point or a file with which outputs are compared.
 type Reference struct {
-	// File and Function of the benchmark's file; where both are empty it is the point of the event's launch. What is no file is run
-	// for its output.
+	// File is set for a file, Function for a function in the file of the benchmark. If both are empty, the reference is the point
+	// of the event's launch. A point or a function runs for its output.
 	File, Function string
-	Problem        string // why there is nothing to compare with, once that is known: the runs that need it are unchecked
+	Problem        string // why there is nothing to compare with; the runs that need it are then unchecked
 }
 
-// comparer holds what runs compute against what they have to compute.
+// comparer compares the outputs of runs with the correct ones.
 type comparer struct {
 	points map[subject]computed // of references that are points
 	files  map[string]computed  // of references that are files, by path and format
@@ -42,7 +42,7 @@ func newComparer() comparer {
 	return comparer{points: map[subject]computed{}, files: map[string]computed{}, first: map[subject]string{}}
 }
 
-// expected is what a launch has to compute; nil: nothing says so. What is found out is told once a session.
+// expected returns the output that a launch must have; nil: none is defined. It is determined once per session.
 func (r *launcher) expected(ctx context.Context, l sweep.Launch) (*computed, error) {
 	switch reference := l.Point.Reference; {
 	case reference == nil:
@@ -56,7 +56,7 @@ func (r *launcher) expected(ctx context.Context, l sweep.Launch) (*computed, err
 	}
 }
 
-// expectedPoint is what a point computes. It is run once a session, for its output alone: it is no measurement.
+// expectedPoint returns the output of a point. The point runs once per session, only for its output, and is not measured.
 func (r *launcher) expectedPoint(ctx context.Context, sub subject, function string) (computed, error) {
 	known, ok := r.comparer.points[sub]
 	if ok {
@@ -135,7 +135,7 @@ func readComputed(from io.ReadSeeker, format string, seed uint64) computed {
 	return computed{values: array.Values, shape: shapeText(array.Shape), odd: array.Odd}
 }
 
-// expectedFile is what a file says that has to be computed.
+// expectedFile returns the output that a file contains.
 func (r *launcher) expectedFile(l sweep.Launch) computed {
 	reference, seed := l.Point.Reference, seedOfOutput(l.Point)
 	path := r.targets.Path(subjectOf(l), reference.File)
@@ -162,7 +162,7 @@ func (r *launcher) expectedFile(l sweep.Launch) computed {
 	return known
 }
 
-// seedOfOutput chooses the values of a large output that are compared.
+// seedOfOutput is the seed that selects the compared values of a large output.
 func seedOfOutput(p *sweep.Point) uint64 {
 	if p.Seed == nil {
 		return 0

@@ -15,14 +15,14 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// ReadResults gives the runs that the output of a benchmark tool has, which is in a format that is known by a name. file
-// is the name of the output.
+// ReadResults reads the runs from the output of a benchmark tool, in a format that is known by name. file is the name of the
+// output.
 type ReadResults func(ctx context.Context, format, file string, output io.Reader) ([]schema.Run, error)
 
 // factRead is the fact with the format of the output that a run was read from.
 const factRead = "runner.read"
 
-// resultsOf reads the outputs of a run that are results of a benchmark tool. They count only if the run is ok in the end.
+// resultsOf reads outputs of a run that are results of a benchmark tool. They count only if the run is ok in the end.
 func (r *launcher) resultsOf(ctx context.Context, p *sweep.Point, kept task.Kept, reading *task.Reading) (all []schema.Run) {
 	for i := range p.Metrics {
 		rule := &p.Metrics[i]
@@ -44,8 +44,8 @@ func (r *launcher) resultsOf(ctx context.Context, p *sweep.Point, kept task.Kept
 	return all
 }
 
-// resultsIn reads one output, that of the only process, and puts what the point says into its runs. missing is that there
-// is no such output.
+// resultsIn reads one output of the only process, and adds the fields of the point to its runs. missing reports that there is no
+// such output.
 func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.Point, kept task.Kept) (runs []schema.Run, missing bool, err error) {
 	i := slices.IndexFunc(kept.Outputs, func(o task.KeptOutput) bool { return o.Name == rule.From })
 	switch {
@@ -54,7 +54,7 @@ func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.P
 	case kept.Outputs[i].Missing != "":
 		return nil, false, fmt.Errorf("%s", kept.Outputs[i].Missing)
 	case r.read == nil:
-		return nil, false, fmt.Errorf("nobody here reads %s", rule.Read)
+		return nil, false, fmt.Errorf("no reader for %s is available", rule.Read)
 	}
 	o := kept.Outputs[i]
 	runs, err = r.read(ctx, rule.Read, rule.From, io.NewSectionReader(kept.File, o.Offset, o.Size))
@@ -91,8 +91,8 @@ func checkTimes(run *schema.Run) error {
 	return nil
 }
 
-// addPoint gives a run of a tool what its point says. Labels of the point are what its sweep calls things; a size or a
-// parameter that the tool says otherwise is not what was asked.
+// addPoint adds the fields of the point to a run of a tool. Labels of the point replace those of the tool. If a size or parameter
+// of the tool differs from that of the point, the tool did not measure what was requested.
 func addPoint(run *schema.Run, p *sweep.Point) error {
 	for _, label := range []struct{ to, from *string }{
 		{&run.Variant, &p.Variant}, {&run.Backend, &p.Backend}, {&run.Model, &p.Model},
@@ -114,14 +114,14 @@ func addPoint(run *schema.Run, p *sweep.Point) error {
 			continue
 		}
 		if applied := setAxis(run, name, asked[name], p); applied != asked[name] {
-			return fmt.Errorf("%s %s was asked, it has %s (an axis that is something else needs another name)", name, asked[name], applied)
+			return fmt.Errorf("%s %s was requested, but the result has %s (rename the axis if it means something else)", name, asked[name], applied)
 		}
 	}
 	run.PointID = schema.PointID(run)
 	return nil
 }
 
-// setAxis gives a run the value of an axis that it does not say itself, and gives the one that it has then.
+// setAxis sets the value of an axis, unless the run has one itself, and returns the value that the run has then.
 func setAxis(run *schema.Run, name, value string, p *sweep.Point) string {
 	number := func(column **int64, asked *int64) string {
 		if *column == nil {

@@ -38,8 +38,8 @@ func TestAddPoint(t *testing.T) {
 		t.Errorf("%+v", run)
 	}
 	for want, p := range map[string]sweep.Point{
-		"batch_size 4 was asked, it has 8": {BatchSize: new(int64(4))},
-		"threads 1 was asked, it has 2":    {Params: map[string]string{"threads": "1"}},
+		"batch_size 4 was requested, but the result has 8": {BatchSize: new(int64(4))},
+		"threads 1 was requested, but the result has 2":    {Params: map[string]string{"threads": "1"}},
 	} {
 		run := aTool()
 		if err := addPoint(&run, &p); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -104,7 +104,7 @@ func TestResults(t *testing.T) {
 		t.Errorf("a launch has %d processes", n)
 	}
 	for read, want := range map[*ReadResults]string{
-		new(ReadResults(nil)): "metric results: stdout: nobody here reads some-tool",
+		new(ReadResults(nil)): "metric results: stdout: no reader for some-tool is available",
 		new(ReadResults(func(context.Context, string, string, io.Reader) ([]schema.Run, error) {
 			return nil, errors.New("no such thing")
 		})): "metric results: stdout: no such thing",
@@ -112,7 +112,7 @@ func TestResults(t *testing.T) {
 			run := aTool()
 			run.Params = map[string]string{"size": "9"}
 			return []schema.Run{aTool(), run}, nil
-		})): "metric results: stdout: size 3 was asked, it has 9",
+		})): "metric results: stdout: size 3 was requested, but the result has 9",
 	} {
 		runs, _ := measure(text, *read)
 		if len(runs) != 4 || runs[0].Status != schema.StatusError || runs[0].ErrorKind != "metric" || runs[0].Stage != "validate" || !strings.HasPrefix(runs[0].Error, want) {

@@ -93,7 +93,7 @@ func TestResumePrecision(t *testing.T) {
 			t.Errorf("after %d runs: the last is %d of %d, %d were done", after, last.Index+1, last.Launches, result.Plan.Done)
 		}
 		again := k.bench(t, s, 0, func(o *Options) { o.DryRun = true }).Plan
-		if again.Resumes != "" || again.Done != 0 || len(again.Launches) != 6 || again.Launches[0].Reason != reasonAgain {
+		if again.Resumes != "" || again.Done != 0 || len(again.Launches) != 6 || again.Launches[0].Reason != reasonComplete {
 			t.Errorf("after the end: resumes %q, %d of %d done", again.Resumes, again.Done, len(again.Launches))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// agenda is on what it depends which repeats are run.
+// agenda decides which repeats run.
 type agenda struct {
 	past      *past                 // what earlier sessions have done
 	repeat    int                   // the first one that is not planned: it depends on the runs until then
@@ -16,13 +16,13 @@ type agenda struct {
 	compared  []schema.Run          // what a comparison reads of the runs so far, where their number depends on it
 }
 
-// newAgenda is that of a session that goes on from none.
+// newAgenda is the agenda of a session that continues no other.
 func newAgenda(s *sweep.Sweep) agenda {
 	return agenda{past: &past{}, repeat: s.Repeats, locations: map[subject][]float64{}}
 }
 
-// launchRounds runs repeats that the sweep does not have for certain, until its precision is reached. Once the suite
-// has taken too long, one more round says so of every point that is not there yet.
+// launchRounds runs more repeats than the sweep has planned, until its precision is reached. Once the time of the suite is over,
+// one more round records that for every point that is still too imprecise.
 func (s *session) launchRounds(ctx context.Context) error {
 	for late := false; s.agenda.repeat < s.sweep.MaxRepeats && !late && ctx.Err() == nil && s.result.Left == 0; s.agenda.repeat++ {
 		round := s.sweep.Round(s.agenda.repeat, s.order(), s.imprecise)
@@ -37,7 +37,7 @@ func (s *session) launchRounds(ctx context.Context) error {
 	return nil
 }
 
-// noteDone notes the runs that earlier sessions have of a plan.
+// noteDone notes the runs of earlier sessions in a plan.
 func (s *session) noteDone(p Plan) {
 	for _, planned := range p.Launches {
 		if planned.Done != nil {
@@ -46,7 +46,7 @@ func (s *session) noteDone(p Plan) {
 	}
 }
 
-// more adds a round to the plan, and gives the launches of it that no earlier session has done.
+// more adds a round to the plan, and returns its launches that no earlier session has done.
 func (s *session) more(round []sweep.Launch) []sweep.Launch {
 	planned := s.agenda.past.plan(round)
 	s.noteDone(planned)
@@ -61,7 +61,7 @@ func (s *session) more(round []sweep.Launch) []sweep.Launch {
 	return missing
 }
 
-// note keeps the location of a run, where the number of runs depends on it.
+// note keeps the location of a run, if the number of runs depends on it.
 func (s *session) note(l sweep.Launch, r *schema.Run) {
 	if s.sweep.RelError == 0 || l.Profile != "" || r.Status != schema.StatusOK {
 		return
@@ -71,8 +71,8 @@ func (s *session) note(l sweep.Launch, r *schema.Run) {
 	}
 }
 
-// imprecise tells that a point needs more runs on some side: those it has do not give its location to the relative
-// error asked for. A point that never ran well needs none.
+// imprecise reports whether a point needs more runs on any side to determine its location with the requested relative error. A
+// point that never succeeded needs none.
 func (s *session) imprecise(p *sweep.Point) bool {
 	for i := range s.assembler.sides {
 		locations := s.agenda.locations[subject{Point: p, Side: i}]

@@ -16,31 +16,32 @@ import (
 
 // Options of Run.
 type Options struct {
-	Version string      // of NeuroLens; stored with every run
+	Version string      // version of NeuroLens; stored with every run
 	Machine string      // the name that the user gave this machine; empty: a fingerprint
 	Sweep   string      // path of the sweep file, as the user gave it; stored with every run
-	Flags   string      // of the user's command line, in whatever form; stored with every run
-	Observe func(Event) // told what happens, from the goroutine that called Run; may be nil
+	Flags   string      // options of the user's command line, in any form; stored with every run
+	Observe func(Event) // is called for each event, from the goroutine that called Run; may be nil
 
-	// Done gives the runs that earlier sessions of its suites have on a machine, the newest session and in each the
-	// newest run first; nil: there are none.
+	// Done returns the runs of earlier sessions of the same suites on a machine: the newest session first, and in each session
+	// the newest run first; nil: there are none.
 	Done    func(machine string) ([]schema.Run, error)
 	Rerun   Rerun
-	DryRun  bool          // plan, and launch nothing
-	MaxTime time.Duration // nothing more is launched after it; 0: no such limit
-	// LargerAfterOOM launches points although a smaller one ran out of memory.
+	DryRun  bool          // plan, but launch nothing
+	MaxTime time.Duration // after this time, nothing more is launched; 0: no limit
+	// LargerAfterOOM launches points even if a smaller one ran out of memory.
 	LargerAfterOOM bool
 
-	Against string   // a commit to measure the working tree against, side by side; empty: one side
-	Head    string   // with Against, a commit to measure in place of the working tree
-	Exclude []string // paths that are no code, though they may lie in the working tree: the store, a folder of results
+	Against string   // a commit to compare the working tree with, side by side; empty: only one side
+	Head    string   // with Against, a commit to measure instead of the working tree
+	Exclude []string // paths that are not code, even if they are in the working tree: the store, a folder of results
 
-	// Open tells which points of a session with two sides are not settled, by their ids, and why, from its runs so far, which
-	// have the summaries of their primary metrics and no samples. The map is the session's to keep. It has to be there where the sweep has Looks.
+	// Open returns the points of a session with two sides whose comparison is inconclusive, by id, with the reason. It gets the
+	// runs so far, with the summaries of their primary metrics and without samples. The session keeps the map. Open is required
+	// if the sweep has Looks.
 	Open func(runs []schema.Run) map[string]string
 
-	// Extract reads the metrics that stand in outputs. What a sweep asks for need not end, nor fit into memory, so it is to
-	// do that apart from this process, which does it where there is none.
+	// Extract reads the metrics in outputs. The rules of a sweep may never end, or may use too much memory, so it should work in
+	// a separate process. Without it, metrics are read in this process.
 	Extract Extract
 
 	// Results reads the outputs of benchmark tools; nil: none is read.
@@ -49,56 +50,55 @@ type Options struct {
 	// Keep stores files that runs have left; nil: none is kept.
 	Keep KeepFile
 
-	// Planned is told the plan before the first launch; an error ends the session. It may be nil.
+	// Planned is called with the plan before the first launch. If it returns an error, the session ends. It may be nil.
 	Planned func(*Plan) error
 
 	Locks string // directory of the device locks
-	Wait  bool   // for a device that another session measures
+	Wait  bool   // wait for a device that another session is measuring
 }
 
-// Event is something that happens while a sweep runs. Of Plan, Waiting, Build, Reference, Progress, Run and Look one is set.
+// Event is something that happens while a sweep runs. Exactly one of Plan, Waiting, Build, Reference, Progress, Run and Look is set.
 type Event struct {
 	Session   string
-	Env       *schema.Env // of the session
+	Env       *schema.Env // environment of the session
 	Index     int         // of the launch in the session, from 0
-	Launches  int         // of the session, those that an earlier session has done included
+	Launches  int         // number of launches of the session, including those done by an earlier session
 	Launch    sweep.Launch
 	Remaining time.Duration // estimate; 0: not known
 
 	Plan    *Plan  // once, before the first launch
-	Waiting string // for whom a device has to be waited for
-	// Build is the command that is being run, or says which model is being converted, before the first launch that needs it.
+	Waiting string // why the session waits for a device, with the owner
+	// Build is the command that runs now, or says which model is being converted, before the first launch that needs it.
 	Build []string
-	// Reference says that what outputs are compared with is being computed, before the first launch that needs it, or that there
-	// is none.
+	// Reference says that the correct output is being computed, before the first launch that needs it, or that there is none.
 	Reference *Reference
 	Progress  *task.Progress
-	Run       *schema.Run // finished and kept
+	Run       *schema.Run // finished and stored
 	Look      *Look
 }
 
-// Result counts what a session did.
+// Result counts what happened in a session.
 type Result struct {
 	Session  string
 	Plan     Plan
-	Statuses map[schema.Status]int
-	Left     int // launches that were not begun, because of MaxTime
+	Statuses map[schema.Status]int // number of runs
+	Left     int                   // launches that were not started, because of MaxTime
 
 	Look *Look // the last one; nil: there was none
 
 	Files Files
 
-	ProcessStart time.Duration // what a process that does nothing takes here; 0: no command was launched, or it is not known
+	ProcessStart time.Duration // time to start a process that does nothing; 0: no command was launched, or it is not known
 
-	// Failure is the id of the first run kept that a user has to look at; empty: there is none.
+	// Failure is the id of the first stored run that a user has to look at; empty: there is none.
 	Failure string
 
-	measured int    // runs kept that have measured something
-	Why      string // the first reason why a run has measured nothing, of one that failed if any did; empty: there is none
-	skip     bool   // it is that of one that was skipped or is not supported
+	measured int    // stored runs that have measured something
+	Why      string // the first reason why a run measured nothing, preferably of one that failed; empty: there is none
+	skip     bool   // Why is from a run that was skipped or is unsupported
 }
 
-// count takes in a run that was kept.
+// count adds a run that was kept.
 func (r *Result) count(run *schema.Run) {
 	r.Statuses[run.Status]++
 	if r.Failure == "" && run.Status.Failed() && run.Status != schema.StatusCancelled {
@@ -116,7 +116,7 @@ func skipped(status schema.Status) bool {
 	return status == schema.StatusSkipped || status == schema.StatusUnsupported
 }
 
-// Measured is how many runs have measured something: those kept, and those of earlier sessions that this one goes on from.
+// Measured is the number of runs that measured something, including those of earlier sessions that this one continues.
 func (r Result) Measured() int {
 	n := r.measured
 	for _, p := range r.Plan.Launches {
@@ -127,7 +127,7 @@ func (r Result) Measured() int {
 	return n
 }
 
-// Runs is how many runs were kept.
+// Runs is the number of runs that were kept.
 func (r Result) Runs() int {
 	n := 0
 	for _, count := range r.Statuses {
@@ -136,7 +136,7 @@ func (r Result) Runs() int {
 	return n
 }
 
-// Failed is how many of them a user has to look at.
+// Failed is the number of kept runs that a user has to look at.
 func (r Result) Failed() int {
 	n := 0
 	for status, count := range r.Statuses {
@@ -147,7 +147,7 @@ func (r Result) Failed() int {
 	return n
 }
 
-// FailedBefore is how many runs of earlier sessions a user has to look at, of those that this one goes on from.
+// FailedBefore is the number of runs that a user has to look at, among those of earlier sessions that this one continues.
 func (r Result) FailedBefore() int {
 	n := 0
 	for _, p := range r.Plan.Launches {
@@ -158,13 +158,12 @@ func (r Result) FailedBefore() int {
 	return n
 }
 
-// Run runs every launch of a sweep in order that no earlier session has done, and hands each finished run to emit,
-// which has kept it when it returns nil. Once the sweep's Timeout has passed, the launches that are left are handed
-// over as skipped.
+// Run runs all launches of a sweep, in order, that no earlier session has done. It passes each finished run to emit; if emit
+// returns nil, the run is stored. After the sweep's Timeout, the remaining launches are passed on as skipped.
 //
-// It ends early, with the runs so far kept, if ctx ends (the run that was going on is kept as cancelled), if emit
-// cannot keep a run, or if it cannot start processes; only the first of these is no error. A device that another
-// session measures is a *device.BusyError, and what makes no sense in the options or against a commit an *InputError.
+// It ends early, with the runs stored so far, in three cases: ctx ends (the current run is stored as cancelled), emit cannot
+// store a run, or processes cannot be started. Only the first one is not an error. If another session is measuring a device, the
+// error is a *device.BusyError. Invalid options, or a commit that cannot be compared with, are an *InputError.
 func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) error) (result Result, failed error) {
 	if o.Observe == nil {
 		o.Observe = func(Event) {}
@@ -173,7 +172,7 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 		o.Extract = extractHere
 	}
 	if s.Looks != nil && (o.Against == "" || o.Open == nil) {
-		return result, &InputError{errors.New("repeats until the sides are settled: want a commit to measure against, and what tells whether they are")}
+		return result, &InputError{errors.New("repeats until the comparison is conclusive: want a commit to compare with, and a function that finds open points")}
 	}
 	session := newSession(ctx, s, o, emit)
 	defer func() {
@@ -215,7 +214,7 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 	return result, err
 }
 
-// newSession reads the environment.
+// newSession reads the environment and prepares a session.
 func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) error) *session {
 	env := probe.Read(ctx, probe.Options{
 		Machine: o.Machine, Environ: os.Environ(), Version: o.Version, GPU: probe.GPU,
@@ -237,7 +236,7 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 	session.progress = progress{
 		observe: o.Observe, session: id.String(), env: &session.assembler.env, total: len(s.Launches(sweep.LaunchOptions{Sides: sides})), estimate: &estimate{},
 	}
-	session.launcher.tell = func(e Event) { session.progress.tell(e) }
+	session.launcher.tell = func(e Event) { session.progress.report(e) }
 	return session
 }
 
@@ -252,7 +251,7 @@ func (s *session) lock(ctx context.Context) (*device.Held, error) {
 	var wait func(device, owner string)
 	if s.options.Wait {
 		wait = func(device, owner string) {
-			s.progress.tell(Event{Waiting: device + " is being measured by " + owner})
+			s.progress.report(Event{Waiting: device + " is being measured by " + owner})
 		}
 	}
 	return device.Lock(ctx, s.options.Locks, s.assembler.devices, wait)

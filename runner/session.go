@@ -10,9 +10,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// session is one invocation of a sweep. It plans, builds, and takes one launch after another: the limits say whether it
-// happens, the launcher runs it, the assembler makes a run of what came out, emit keeps that, and the agenda takes from it
-// whether there are to be more.
+// session is one execution of a sweep. It plans, builds, and works through the launches: limits decide whether a launch happens,
+// the launcher runs it, the assembler makes a run of the outcome, emit stores the run, and the agenda decides whether more
+// repeats are needed.
 type session struct {
 	sweep   *sweep.Sweep
 	options Options
@@ -27,7 +27,7 @@ type session struct {
 	patterns  patterns
 }
 
-// subject is a point on a side: what is launched again and again.
+// subject is a point on one side: the thing that is launched repeatedly.
 type subject = prepare.Subject
 
 func subjectOf(l sweep.Launch) subject { return subject{Point: l.Point, Side: l.Side} }
@@ -35,7 +35,7 @@ func subjectOf(l sweep.Launch) subject { return subject{Point: l.Point, Side: l.
 // run plans, builds and launches.
 func (s *session) run(ctx context.Context) error {
 	s.launcher.targets = prepare.New(prepare.Options{
-		Sweep: s.sweep, Sides: s.places(), Version: s.options.Version, Exclude: s.options.Exclude,
+		Sweep: s.sweep, Sides: s.sideFolders(), Version: s.options.Version, Exclude: s.options.Exclude,
 	})
 	if !s.options.DryRun {
 		if err := s.build(ctx); err != nil || ctx.Err() != nil {
@@ -59,7 +59,7 @@ func (s *session) run(ctx context.Context) error {
 	}
 	further := s.launchRounds
 	if s.sweep.Looks != nil {
-		further = s.launchUntilSettled
+		further = s.launchUntilConclusive
 	}
 	if err := further(ctx); err != nil {
 		return err
@@ -67,15 +67,15 @@ func (s *session) run(ctx context.Context) error {
 	return s.launchAll(ctx, passes)
 }
 
-// build runs the builds, and tells each of their commands.
+// build runs the build commands and reports each of them.
 func (s *session) build(ctx context.Context) error {
 	return s.launcher.build(ctx, func(of subject, command []string) {
-		s.progress.tell(Event{Launch: sweep.Launch{Point: of.Point, Side: of.Side}, Build: command})
+		s.progress.report(Event{Launch: sweep.Launch{Point: of.Point, Side: of.Side}, Build: command})
 	})
 }
 
-// convert has models converted before anything is measured. What changes later, and what is skipped after all, is left to
-// the launch.
+// convert converts models before anything is measured. Models that change later, or whose points are skipped, are left to the
+// launch.
 func (s *session) convert(ctx context.Context, launches []sweep.Launch) error {
 	seen := map[subject]bool{}
 	for _, l := range launches {
@@ -106,7 +106,7 @@ func (s *session) launchAll(ctx context.Context, launches []sweep.Launch) error 
 	return nil
 }
 
-// launchOne runs one launch and has it kept.
+// launchOne runs one launch and stores its run.
 func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 	began := time.Now()
 	run, results, err := s.launch(ctx, l)
@@ -129,12 +129,12 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 	return nil
 }
 
-// WarnFileChanged is the word of warning of a run whose file, model or program changed in its session: before it,
-// so that runs of the same point measured something else, or while it ran. The run has the hash of what it began with.
+// WarnFileChanged is the warning for a run whose file, model or program changed during its session: before the run, so that
+// earlier runs of the point measured something else, or during it. The run has the hash from its beginning.
 const WarnFileChanged = "file_changed"
 
-// launch gives the run of a launch: of a process tree, or of the reason why there was none. results are those of the tool
-// that it ran.
+// launch returns the run of a launch: of a process tree, or of the reason why there was none. results are the runs that the
+// launched tool reported.
 func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, results []schema.Run, err error) {
 	t, err := s.launcher.target(ctx, subjectOf(l))
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, r
 		refused.StartedAt = s.limits.now().UTC()
 		return s.assembler.run(l, t, *refused, nil), nil, nil
 	}
-	came, err := s.launcher.launch(ctx, l, t, func(p task.Progress) { s.progress.tell(Event{Launch: l, Progress: &p}) })
+	came, err := s.launcher.launch(ctx, l, t, func(p task.Progress) { s.progress.report(Event{Launch: l, Progress: &p}) })
 	if err != nil {
 		return schema.Run{}, nil, err
 	}
@@ -168,7 +168,7 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, r
 	return run, results, nil
 }
 
-// refusal is the outcome of a launch that does not happen, or nil.
+// refusal is the outcome of a launch that does not happen; nil: it happens.
 func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
 	if skip := l.Point.Skip; skip != nil {
 		return &task.Outcome{Status: schema.StatusSkipped, ErrorKind: kindSkipIf, Error: skip.Reason}

@@ -14,38 +14,37 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// side is the code that is measured: what the working directory holds, or one of the two that a session compares.
+// side is the code that is measured: the working directory, or one of the two sides that a session compares.
 type side struct {
 	prepare.Side
 	code  worktree.Code
 	known bool // the code is in a repository
 }
 
-// workingTree is the only side of a session.
+// workingTree describes the only side of a session without a comparison.
 func workingTree(ctx context.Context, exclude []string) side {
 	code, ok, err := worktree.State(ctx, ".", exclude)
 	return side{code: code, known: ok && err == nil} // without it a later session finds that the code changed
 }
 
-// InputError is something that makes no sense in what was asked; nothing was launched.
+// InputError is an error in the request of the user. Nothing was launched.
 type InputError struct{ Err error }
 
-// Error says what makes no sense.
+// Error returns the text of the cause.
 func (e *InputError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }
 
-// cleanSides removes the sides that sessions left which were killed. What cannot be removed keeps only a session from
-// measuring that is to make such itself.
+// cleanSides removes the sides of killed sessions. If that fails, only a session that needs new sides ends with an error.
 func (s *session) cleanSides(ctx context.Context) error {
 	if _, err := worktree.Clean(ctx, ""); err != nil && s.options.Against != "" {
-		return fmt.Errorf("removing what earlier sessions left: %w", err)
+		return fmt.Errorf("removing files of earlier sessions: %w", err)
 	}
 	return nil
 }
 
-// openSides makes the two sides of a session that measures the working tree, or a commit, against a commit.
+// openSides creates the two sides of a session that compares the working tree, or a commit, with a commit.
 func (s *session) openSides(ctx context.Context) (*worktree.Pair, error) {
 	pair, err := worktree.Open(ctx, worktree.Options{
 		Dir: ".", Against: s.options.Against, Head: s.options.Head, Session: s.result.Session, Share: s.sweep.Share, Exclude: s.options.Exclude,
@@ -65,16 +64,16 @@ func sideOf(pair *worktree.Pair, t worktree.Tree) side {
 	return side{prepare.Side{Name: t.Side, Dir: t.Dir, Others: others, Exempt: exempt}, t.Code, true}
 }
 
-// places are where the code of each side lies.
-func (s *session) places() []prepare.Side {
-	var places []prepare.Side
+// sideFolders lists the folders with the code of each side.
+func (s *session) sideFolders() []prepare.Side {
+	var folders []prepare.Side
 	for _, side := range s.assembler.sides {
-		places = append(places, side.Side)
+		folders = append(folders, side.Side)
 	}
-	return places
+	return folders
 }
 
-// checkSides refuses a sweep that would measure the same on both sides.
+// checkSides refuses a sweep that would measure the same code on both sides.
 func (s *session) checkSides(pair *worktree.Pair) error {
 	uses := false
 	for i := range s.sweep.Points {
@@ -82,7 +81,7 @@ func (s *session) checkSides(pair *worktree.Pair) error {
 		for _, path := range pathsOf(p) {
 			if filepath.IsAbs(path) {
 				if pair.Inside(path) {
-					return fmt.Errorf("%s: %s is in the repository, and the same on both sides: make it relative", s.sweep.Name, path)
+					return fmt.Errorf("%s: %s is an absolute path in the repository, so it is the same on both sides: make it relative", s.sweep.Name, path)
 				}
 				continue
 			}
@@ -93,12 +92,12 @@ func (s *session) checkSides(pair *worktree.Pair) error {
 		uses = uses || len(p.Build) > 0
 	}
 	if !uses && len(s.sweep.Points) > 0 {
-		return fmt.Errorf("%s: it uses nothing from the repository: both sides would be the same", s.sweep.Name)
+		return fmt.Errorf("%s: it uses nothing from the repository, so both sides would be the same", s.sweep.Name)
 	}
 	return nil
 }
 
-// pathsOf are the texts of a point that may be paths.
+// pathsOf lists the texts of a point that may be paths.
 func pathsOf(p *sweep.Point) []string {
 	paths := slices.Clone(p.Command)
 	for _, path := range []string{p.File, p.ModelPath, p.Dir} {
@@ -109,7 +108,7 @@ func pathsOf(p *sweep.Point) []string {
 	return paths
 }
 
-// describe puts the code into the manifest of a run.
+// describe adds the state of the code to the environment of a run.
 func (s side) describe(env *schema.Env) {
 	if !s.known {
 		return
@@ -126,7 +125,7 @@ func (s side) describe(env *schema.Env) {
 	}
 }
 
-// compared are the sides for a plan.
+// compared lists the sides for a plan.
 func compared(sides []side) []Side {
 	if len(sides) < 2 {
 		return nil
@@ -138,5 +137,5 @@ func compared(sides []side) []Side {
 	return all
 }
 
-// seedOf makes the seed of an order from the identifier of a session.
+// seedOf derives the seed of an order from the identifier of a session.
 func seedOf(id schema.ULID) uint64 { return binary.BigEndian.Uint64(id[8:]) }

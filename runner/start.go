@@ -12,7 +12,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// factProcessStart is the fact with what it takes to start a process that does nothing, and to wait for it, in ns: the median of starts.
+// factProcessStart is the fact with the time to start a process that does nothing and to wait for its end, in ns: the median of
+// several starts.
 const factProcessStart = "timer.process_start_ns"
 
 // How often an empty program is started to find out what a start takes, and how long one may take.
@@ -25,8 +26,8 @@ const (
 // emptyProgram does nothing.
 const emptyProgram = "true"
 
-// measureStart finds out what starting a process takes here, if a command is among the launches, as its processes are measured. Where
-// it cannot, nothing is known.
+// measureStart measures how long it takes to start a process, in the same way as commands, if there are commands among the
+// launches. If that fails, the time stays unknown.
 func (s *session) measureStart(ctx context.Context, launches []sweep.Launch) {
 	command := func(l sweep.Launch) bool { return l.Point.Executor == schema.ExecutorCommand && l.Point.Skip == nil }
 	if !slices.ContainsFunc(launches, command) {

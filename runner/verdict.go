@@ -12,8 +12,8 @@ import (
 
 const metricMismatched = "mismatched"
 
-// judgeOutputs makes a run whose output is wrong in one of its processes an error, and adds how far they are from what they have
-// to be.
+// judgeOutputs makes a run an error if the output of one of its processes is wrong, and adds metrics for the distance from the
+// correct output.
 func (c *comparer) judgeOutputs(l sweep.Launch, o *task.Outcome, got []checked, want *computed) {
 	noteFacts(o, got, seedOfOutput(l.Point))
 	if o.Status != schema.StatusOK {
@@ -40,7 +40,7 @@ func (c *comparer) judgeOutputs(l sweep.Launch, o *task.Outcome, got []checked, 
 	}
 }
 
-// checkSame fails a run whose output is another one than that of the first run of its point.
+// checkSame fails a run whose output differs from that of the first run of its point.
 func (c *comparer) checkSame(l sweep.Launch, o *task.Outcome, got []checked) {
 	sub := subjectOf(l)
 	if c.first[sub] == "" {
@@ -49,14 +49,14 @@ func (c *comparer) checkSame(l sweep.Launch, o *task.Outcome, got []checked) {
 	for i := range got {
 		if got[i].hash != c.first[sub] {
 			const digits = 12 // tell hashes apart
-			fail(o, schema.KindNotDeterministic, fmt.Sprintf("the output is another one than that of the first run: sha256 %.*s, not %.*s%s",
+			fail(o, schema.KindNotDeterministic, fmt.Sprintf("the output differs from that of the first run: sha256 %.*s, not %.*s%s",
 				digits, got[i].hash, digits, c.first[sub], inProcess(i, len(got))))
 		}
 	}
 }
 
-// judgeErrors adds the errors of outputs as metrics, a value for each process. Where the sweep has conditions, these say which errors
-// are too large.
+// judgeErrors adds the errors of outputs as metrics, with a value for each process. If the sweep has conditions, these decide
+// which errors are too large.
 func judgeErrors(o *task.Outcome, p *sweep.Point, got []checked, want *computed) {
 	for i := range got {
 		switch {
@@ -87,23 +87,23 @@ func judgeErrors(o *task.Outcome, p *sweep.Point, got []checked, want *computed)
 	}
 }
 
-// tooFar says what is wrong with an output; empty: nothing.
+// tooFar describes what is wrong with an output; empty: nothing.
 func tooFar(got *checked, want *computed, p *sweep.Point) string {
 	switch e, t := got.errors, p.Reference.Tolerance; {
 	case e.NotFinite+e.Reference > 0:
 		return notFinite(e, got.values)
 	case got.odd.NaN+want.odd.NaN > 0:
-		return fmt.Sprintf("of %d values %d of the output and %d of the reference are no number, and NaN is equal to nothing", sizeOf(got.shape), got.odd.NaN, want.odd.NaN)
+		return fmt.Sprintf("of %d values, %d of the output and %d of the reference are not a number, and NaN equals nothing", sizeOf(got.shape), got.odd.NaN, want.odd.NaN)
 	case got.odd.Infinite != want.odd.Infinite:
-		return fmt.Sprintf("of %d values %d of the output are infinite, and %d of the reference", sizeOf(got.shape), got.odd.Infinite, want.odd.Infinite)
+		return fmt.Sprintf("of %d values, %d of the output and %d of the reference are infinite", sizeOf(got.shape), got.odd.Infinite, want.odd.Infinite)
 	case e.Mismatched > 0 && len(p.Checks) == 0:
-		return fmt.Sprintf("%d of %d values differ from the reference by too much, by up to %.3g (rtol %v, atol %v)",
+		return fmt.Sprintf("%d of %d values differ too much from the reference, by up to %.3g (rtol %v, atol %v)",
 			e.Mismatched, got.values, e.MaxError, t.Relative, t.Absolute)
 	}
 	return ""
 }
 
-// notFinite says where values are infinite or no number.
+// notFinite says how many values are infinite or not a number.
 func notFinite(e output.Errors, of int) string {
 	switch {
 	case e.Reference == 0:
@@ -111,10 +111,10 @@ func notFinite(e output.Errors, of int) string {
 	case e.NotFinite == 0:
 		return fmt.Sprintf("%d of %d values of the reference are not finite", e.Reference, of)
 	}
-	return fmt.Sprintf("of %d values %d of the output and %d of the reference are not finite, and NaN is equal to nothing", of, e.NotFinite, e.Reference)
+	return fmt.Sprintf("of %d values, %d of the output and %d of the reference are not finite, and NaN equals nothing", of, e.NotFinite, e.Reference)
 }
 
-// addErrors adds a metric with a number for each process. Where one of them is none the metric is missing.
+// addErrors adds a metric with a number for each process. If one of them is not a number, the metric is missing.
 func addErrors(o *task.Outcome, name string, got []checked, of func(*output.Errors) float64) {
 	kind, _ := schema.KindOfMetric(name)
 	m := schema.Metric{Name: name, Unit: kind.Unit, Better: kind.Better, Level: schema.LevelProcess}
@@ -130,7 +130,7 @@ func addErrors(o *task.Outcome, name string, got []checked, of func(*output.Erro
 	o.Metrics = append(o.Metrics, m)
 }
 
-// sizeOf is how many values an output of a shape has.
+// sizeOf is the number of values in an output of a shape.
 func sizeOf(shape string) int {
 	var dimensions []int
 	if json.Unmarshal([]byte(shape), &dimensions) != nil {

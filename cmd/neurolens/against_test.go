@@ -44,10 +44,10 @@ iterations: 5
 
 const spinScript = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done\n"
 
-// TestReproducestItself: a clean tree against its own commit, side by side in one session. What is measured is the same,
+// TestAgainstItself: a clean tree against its own commit, side by side in one session. What is measured is the same,
 // so each of 20 pairs is as likely to have a ratio above 1 as below: that all or none of them has would be chance twice
 // in a million times.
-func TestReproducestItself(t *testing.T) {
+func TestAgainstItself(t *testing.T) {
 	t.Parallel()
 	needsLong(t)
 	dir, cache := t.TempDir(), t.TempDir()
@@ -84,9 +84,9 @@ func checkNoSides(t *testing.T, dir, cache string) {
 	}
 }
 
-// TestReproducestDirtyTree: what is not committed is the head, is measured, and is said to be dirty. A build runs on each
+// TestAgainstDirtyTree: what is not committed is the head, is measured, and is said to be dirty. A build runs on each
 // side; what fails there is an error of that side alone.
-func TestReproducestDirtyTree(t *testing.T) {
+func TestAgainstDirtyTree(t *testing.T) {
 	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
 	write(t, dir, "sweep.yaml", "suite: ab\nbenchmark: b\nbuild: [[sh, build.sh]]\ncommand: [./made]\nwarmup: 0\niterations: 2\nrepeats: 2\n")
@@ -173,8 +173,8 @@ func TestNotOnSide(t *testing.T) {
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
 		bench.run(t)
 		got := rows(t, dir, "SELECT benchmark, side, status, error_kind, error FROM runs WHERE suite = '"+suite+"' ORDER BY 1 DESC, 2")
-		want := "[old base ok <nil> <nil>] [old head skipped not_on_side " + name + "old is not on side head] " +
-			"[new base skipped not_on_side " + name + "new is not on side base] [new head ok <nil> <nil>]"
+		want := "[old base ok <nil> <nil>] [old head skipped not_on_side " + name + "old does not exist on side head] " +
+			"[new base skipped not_on_side " + name + "new does not exist on side base] [new head ok <nil> <nil>]"
 		if got != want {
 			t.Errorf("%s: %s, want %s", suite, got, want)
 		}
@@ -230,8 +230,8 @@ func TestLeftSaysHowItGoesOn(t *testing.T) {
 	}
 }
 
-// TestReproducestNothingOfTheTree: two sides that would measure the same are refused before anything is launched.
-func TestReproducestNothingOfTheTree(t *testing.T) {
+// TestAgainstNothingOfTheTree: two sides that would measure the same are refused before anything is launched.
+func TestAgainstNothingOfTheTree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "sweep.yaml", "command: ['true']\n")
@@ -242,8 +242,8 @@ func TestReproducestNothingOfTheTree(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"sweep.yaml --against main", "it uses nothing from the repository"},
 		{"sweep.yaml --against nowhere", "nowhere"},
-		{"absolute.yaml --against main", script + " is in the repository, and the same on both sides: make it relative"},
-		{"sweep.yaml --against main --rerun failed", "--rerun failed: a session with --against begins anew"},
+		{"absolute.yaml --against main", script + " is an absolute path in the repository, so it is the same on both sides: make it relative"},
+		{"sweep.yaml --against main --rerun failed", "--rerun failed: a session with --against starts from the beginning"},
 	} {
 		bench := program(t, dir, append([]string{"bench"}, strings.Fields(c.args)...)...)
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
@@ -254,8 +254,8 @@ func TestReproducestNothingOfTheTree(t *testing.T) {
 	}
 }
 
-// TestReproducestForesees: after a session of two sides the next one says before its first run which change it is likely to see.
-func TestReproducestForesees(t *testing.T) {
+// TestAgainstForesees: after a session of two sides the next one says before its first run which change it is likely to see.
+func TestAgainstForesees(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
 	dir := t.TempDir()

@@ -138,7 +138,7 @@ func (b *bench) read() (err error) {
 		return err
 	}
 	if b.rerun != runner.RerunNothing && b.flags.against != "" {
-		return usageErrorf("--rerun %s: a session with --against begins anew, it has nothing to run again", b.rerun)
+		return usageErrorf("--rerun %s: a session with --against starts from the beginning, so there are no runs to measure again", b.rerun)
 	}
 	if b.dir, err = b.writeStore(); err != nil {
 		return err

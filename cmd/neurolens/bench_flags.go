@@ -122,7 +122,7 @@ func givenKeys(cmd *cobra.Command) map[string]string {
 
 // overrides are the settings of the command line that were given.
 func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
-	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Against: f.against != "", UntilSettled: f.conclusive, Defaults: a.project.Sweep(cmd.Name())}
+	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Against: f.against != "", UntilConclusive: f.conclusive, Defaults: a.project.Sweep(cmd.Name())}
 	if o.Presets, o.Set = f.presets, f.set; f.quick {
 		o.Presets = append([]string{"quick"}, o.Presets...)
 	}

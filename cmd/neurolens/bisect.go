@@ -128,7 +128,7 @@ func (b *bisector) read(args []string) (err error) {
 	if b.overrides, err = b.bench.flags.overrides(b.app, b.cmd); err != nil {
 		return err
 	}
-	b.overrides.Against, b.overrides.UntilSettled = true, true
+	b.overrides.Against, b.overrides.UntilConclusive = true, true
 	b.overrides.Given["order"], b.overrides.Given["profile"] = sweep.OrderInterleaved, ""
 	b.overrides.Given["max_repeats"] = strconv.Itoa(b.flags.maxBlocks)
 	if b.dir, err = b.writeStore(); err != nil {
@@ -228,8 +228,8 @@ func (b *bisector) report(search *bisect.Search, end bisect.End) error {
 // newSearch is the search, from its beginning.
 func (b *bisector) newSearch() *bisect.Search {
 	return bisect.New(bisect.Options{
-		History: b.history, Looks: len(b.sweep.Looks), Most: b.flags.maxBlocks, Known: b.log.Steps,
-		Least: b.least, Decide: decideHalfway, Measure: b.measure,
+		History: b.history, Looks: len(b.sweep.Looks), MaxBlocks: b.flags.maxBlocks, Known: b.log.Steps,
+		MinChange: b.least, Decide: decideHalfway, Measure: b.measure,
 		Decided: func(step *bisect.Step) error {
 			if step.Result == bisect.Skip && step.Reason == "" {
 				step.Reason = "not decided: " + term.Count(step.Blocks, "block")
@@ -242,7 +242,7 @@ func (b *bisector) newSearch() *bisect.Search {
 
 // decideHalfway has judge answer what a search asks.
 func decideHalfway(q bisect.Question, blocks []float64) bisect.Decision {
-	h := judge.Halfway{Known: math.NaN(), Error: q.Error, Looks: q.Looks, Least: q.Least}
+	h := judge.Halfway{Known: math.NaN(), Error: q.Error, Looks: q.Looks, Min: q.MinChange}
 	if q.Known != nil {
 		h.Known = *q.Known
 	}

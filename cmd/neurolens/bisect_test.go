@@ -131,13 +131,13 @@ func TestBisectInput(t *testing.T) {
 		{dir, "c0 c2", "bisect: want GOOD, BAD and a sweep file, got 2 arguments"},
 		{dir, "c2 c0 sweep.yaml", `"c2" is not an ancestor of "c0"`},
 		{dir, "c0 other sweep.yaml", "they are the same commit"},
-		{dir, "c0 nowhere sweep.yaml", `"nowhere": there is no such commit here`},
+		{dir, "c0 nowhere sweep.yaml", `"nowhere": no such commit`},
 		{dir, "c0 c2 nothing.yaml", "nothing.yaml"},
 		{outside, "c0 c2 sweep.yaml", "not in a git repository"},
 		{dir, "c0 c2 sweep.yaml --max-blocks 5", "--max-blocks: want at least 6, got 5"},
 		{dir, "c0 c2 sweep.yaml --threshold 0.05", `--threshold "0.05": want a share (5%), or an amount with its unit`},
 		{dir, "c0 c2 sweep.yaml --threshold many", `--threshold "many": want a share (5%) or an amount`},
-		{dir, "c0 c2 sweep.yaml --log " + other, "it is not the log of this search"},
+		{dir, "c0 c2 sweep.yaml --log " + other, "the log belongs to another search"},
 		{dir, "c0 c2 sweep.yaml --log /nowhere/x", "--log: "},
 	} {
 		p := program(t, c.dir, append([]string{"bisect"}, strings.Fields(c.args)...)...)

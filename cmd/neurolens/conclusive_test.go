@@ -28,7 +28,7 @@ func TestConclusiveSession(t *testing.T) {
 	t.Chdir(dir)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	src := "benchmark: [slower, same, noisy]\ncommand: [sh, run.sh, '{benchmark}']\nwarmup: 0\niterations: 1\n"
-	s, err := sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": "9"}, Against: true, UntilSettled: true})
+	s, err := sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": "9"}, Against: true, UntilConclusive: true})
 	if err != nil {
 		t.Fatal(err)
 	}

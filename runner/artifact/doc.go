@@ -1,8 +1,7 @@
-// Package artifact finds the files that a run leaves and that are to be kept with it: results, logs, traces.
+// Package artifact finds the files to keep with a run: results, logs, traces.
 //
-// A file counts if the run has written it: if it was not there before, or if its identity, size or times have changed. So a
-// file of an earlier run that still lies there is none of this one. What is only there for the run, in a directory of its own,
-// counts always.
+// A file counts if the run wrote it: it did not exist before, or its identity, size or times changed. So a file that an earlier
+// run left behind does not count. Files in the private directory of the run always count.
 //
-// Nothing here knows where artifacts are stored.
+// The package does not know where artifacts are stored.
 package artifact

@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Rules say which files of a run are kept.
+// Rules define which files of a run are kept.
 type Rules struct {
 	Patterns []string // as filepath.Match has them; a folder stands for all files in it
 	Dir      string   // where relative patterns begin; empty: the working directory
@@ -30,10 +30,10 @@ const (
 	limitOfAll = 16      // times the limit of one file
 )
 
-// tick is more than the clock of any common file system takes from one reading to the next.
+// tick is longer than the resolution of the clock of any common file system.
 const tick = 20 * time.Millisecond
 
-// runDirName is what the directory of the run is called in the paths of artifacts.
+// runDirName is the name of the directory of the run in the paths of artifacts.
 const runDirName = "run_dir"
 
 // Found is a file that a run has left.
@@ -52,8 +52,8 @@ type Finder struct {
 	full   map[string]bool // patterns of which not all files were looked at
 }
 
-// Before looks at the files that are there before a run begins. Where one of them was written a moment ago it waits until the
-// clock of the file system has gone on: else two writes could not be told apart.
+// Before records which files exist before a run begins. If one of them was written a moment ago, it waits until the clock of the file
+// system has advanced, because two writes could not be distinguished otherwise.
 func Before(rules Rules) *Finder {
 	f := &Finder{rules: rules, before: map[string]fs.FileInfo{}, full: map[string]bool{}}
 	for _, pattern := range rules.Patterns {
@@ -73,15 +73,15 @@ func Before(rules Rules) *Finder {
 	return f
 }
 
-// After gives the files that the run has left, in the order of the patterns and then of their paths. runDir is the directory of
-// the run.
+// After returns the files that the run has left, in the order of the patterns and then of their paths. runDir is the directory of the
+// run.
 func (f *Finder) After(runDir string) (found []Found) {
 	known, named := map[string]bool{}, map[string]bool{}
 	room := f.rules.Limit * limitOfAll
 	for _, pattern := range f.rules.Patterns {
 		files := f.look(pattern, runDir)
 		if f.full[pattern] {
-			found = append(found, Found{Path: pattern, Pattern: pattern, Why: fmt.Sprintf("there are more than %d files: which of them the run has written cannot be told", maxLooked)})
+			found = append(found, Found{Path: pattern, Pattern: pattern, Why: fmt.Sprintf("there are more than %d files, so it is not known which of them the run wrote", maxLooked)})
 			continue
 		}
 		for _, file := range slices.Sorted(maps.Keys(files)) {
@@ -100,27 +100,27 @@ func (f *Finder) After(runDir string) (found []Found) {
 	return found
 }
 
-// refusal is why a file is not kept beside so many others, which have left so much room; empty: it is.
+// refusal is the reason why a file is not kept, given the number of other files and the room left; empty: it is kept.
 func (f *Finder) refusal(size int64, others int, room int64) string {
 	limit := schema.ForPeople(float64(f.rules.Limit), "B")
 	switch {
 	case others >= maxKept:
 		return fmt.Sprintf("more than %d files", maxKept)
 	case size > f.rules.Limit:
-		return "larger than " + limit + ": artifacts.limit sets another limit"
+		return "larger than " + limit + ": raise artifacts.limit"
 	case size > room:
-		return fmt.Sprintf("all files of the run are larger than %d times %s: artifacts.limit sets another limit", limitOfAll, limit)
+		return fmt.Sprintf("the files of the run are together larger than %d times %s: raise artifacts.limit", limitOfAll, limit)
 	}
 	return ""
 }
 
-// isOfRun tells whether a pattern is of the directory of the run.
+// isOfRun reports whether a pattern refers to the directory of the run.
 func (f *Finder) isOfRun(pattern string) bool {
 	return f.rules.RunDir != "" && strings.HasPrefix(pattern, f.rules.RunDir)
 }
 
-// place is a pattern with the directory that it begins in.
-func (f *Finder) place(pattern, runDir string) string {
+// resolved is a pattern with the directory that it is relative to.
+func (f *Finder) resolved(pattern, runDir string) string {
 	switch rest, ofRun := strings.CutPrefix(pattern, f.rules.RunDir); {
 	case ofRun && f.rules.RunDir != "":
 		return literal(runDir) + rest
@@ -130,7 +130,7 @@ func (f *Finder) place(pattern, runDir string) string {
 	return filepath.Join(literal(f.rules.Dir), pattern)
 }
 
-// name is what an artifact is called, which no other one of the run is.
+// name is the unique name of an artifact within the run.
 func (f *Finder) name(file, runDir string, taken map[string]bool) string {
 	name := filepath.ToSlash(f.relative(file, runDir))
 	for n := 2; taken[name]; n++ {
@@ -140,7 +140,7 @@ func (f *Finder) name(file, runDir string, taken map[string]bool) string {
 	return name
 }
 
-// relative is the path of a file in the directory of the run or in that of the benchmark, and else the whole one.
+// relative is the path of a file in the directory of the run or of the benchmark; for other files the whole path.
 func (f *Finder) relative(file, runDir string) string {
 	if in, err := filepath.Rel(runDir, file); err == nil && filepath.IsLocal(in) {
 		return filepath.Join(runDirName, in)
@@ -154,16 +154,16 @@ func (f *Finder) relative(file, runDir string) string {
 	return file
 }
 
-// literal is a path as a pattern that matches it alone.
+// literal is a path as a pattern that matches only this path.
 func literal(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// look finds the files that a pattern matches, and those in folders that it matches. Links lead nowhere, and what cannot be looked
-// at is not there.
+// look finds the files that match a pattern, and those in folders that match it. Links are not followed, and files that cannot be read
+// are ignored.
 func (f *Finder) look(pattern, runDir string) map[string]fs.FileInfo {
 	files := map[string]fs.FileInfo{}
-	names, err := filepath.Glob(f.place(pattern, runDir))
+	names, err := filepath.Glob(f.resolved(pattern, runDir))
 	if err != nil {
 		return files // the sweep was checked
 	}
@@ -180,7 +180,7 @@ func (f *Finder) look(pattern, runDir string) map[string]fs.FileInfo {
 	return files
 }
 
-// lookIn finds the files in a folder, and tells whether it has looked at all.
+// lookIn finds the files in a folder, and reports whether it has seen all of them.
 func lookIn(folder string, files map[string]fs.FileInfo) (all bool) {
 	err := filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -203,20 +203,20 @@ func lookIn(folder string, files map[string]fs.FileInfo) (all bool) {
 // errFull ends a walk.
 var errFull = errors.New("more files than are looked at")
 
-// written tells whether a file is another one than before.
+// written reports whether a file has changed.
 func written(before, after fs.FileInfo) bool {
 	return before == nil || !os.SameFile(before, after) || before.Size() != after.Size() ||
 		!before.ModTime().Equal(after.ModTime()) || !changed(before).Equal(changed(after))
 }
 
-// Open opens the file, without waiting for anybody.
+// Open opens the file without blocking.
 func (f *Found) Open() (*os.File, error) {
 	file, err := os.OpenFile(f.File, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, file.Close(), errors.New("it is no file any more"))
+		return nil, errors.Join(err, file.Close(), errors.New("it is no longer a file"))
 	}
 	return file, nil
 }

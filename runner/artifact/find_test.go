@@ -130,7 +130,7 @@ func TestLimits(t *testing.T) {
 			write(t, "cd", dir, fmt.Sprintf("c%02d", i))
 		}
 	})
-	if got[0] != "a 3larger than 2 B: artifacts.limit sets another limit" || got[1] != "b 2" || got[len(got)-1] != "c15 2all files of the run are larger than 16 times 2 B: artifacts.limit sets another limit" {
+	if got[0] != "a 3larger than 2 B: raise artifacts.limit" || got[1] != "b 2" || got[len(got)-1] != "c15 2the files of the run are together larger than 16 times 2 B: raise artifacts.limit" {
 		t.Errorf("%q", got)
 	}
 }

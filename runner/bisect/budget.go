@@ -2,11 +2,11 @@ package bisect
 
 import "math"
 
-// wrongCommit is how often a search names a wrong commit, at most.
+// wrongCommit is the maximum probability that a search names a wrong commit.
 const wrongCommit = .05
 
-// budget is the chance of a wrong commit, as it is shared out over the steps of a search. So many steps are expected, and
-// share four fifths of it; each further one, which a search takes that had to skip, gets half of what is left.
+// budget divides the probability of a wrong commit among the steps of a search. The expected steps share four fifths of it. Each
+// further step, needed when commits were skipped, gets half of the rest.
 type budget struct {
 	expected int // how many steps are measured
 	spent    int // how many have been, and had their share

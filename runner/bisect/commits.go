@@ -7,8 +7,8 @@ import (
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
-// commits are those of a history, and what is known of each: which of them may be the first changed one, and which to test
-// next. The zero value is of no use: see newCommits.
+// commits are the commits of a history with what is known about each: which may be the first changed one, and which to test next. The
+// zero value is not usable: see newCommits.
 type commits struct {
 	history worktree.History
 	parents [][]int        // of each commit of the history, by index: those that are in it
@@ -18,7 +18,7 @@ type commits struct {
 	skipped []bool
 }
 
-// newCommits are those between the two ends of a history. Nothing is known of any other commit.
+// newCommits are the commits between the two ends of a history.
 func newCommits(h worktree.History) *commits {
 	n := len(h.Commits)
 	s := &commits{history: h, parents: make([][]int, n), index: make(map[string]int, n), good: make([]bool, n), skipped: make([]bool, n)}
@@ -36,31 +36,29 @@ func newCommits(h worktree.History) *commits {
 	return s
 }
 
-// markGood tells that a commit is as the good end is, and so are all that it contains. A commit that is not between the ends
-// is nothing new.
+// markGood records that a commit, and all its ancestors, are like the good end. Commits outside of the history are ignored.
 func (s *commits) markGood(id string) {
 	if i, ok := s.index[id]; ok {
 		s.below(i, func(i int) { s.good[i] = true })
 	}
 }
 
-// markBad tells that a commit is changed, so that the first changed one is it or one that it contains.
+// markBad records that a commit is changed: the first changed commit is this one or one of its ancestors.
 func (s *commits) markBad(id string) {
 	if i, ok := s.index[id]; ok {
 		s.bad = i
 	}
 }
 
-// markSkipped tells that a commit could not be tested.
+// markSkipped records that a commit could not be tested.
 func (s *commits) markSkipped(id string) {
 	if i, ok := s.index[id]; ok {
 		s.skipped[i] = true
 	}
 }
 
-// next is the commit to test: of those that can be told apart by a test the one that halves them best; after skipped
-// ones another, the further away the more of them there are: neighbours often cannot be tested either. ok is false where
-// the search is over.
+// next is the commit to test: the one that halves the candidates best. After skipped commits it is another one, further away the more
+// were skipped, because neighbours often cannot be tested either. ok is false when the search is over.
 func (s *commits) next() (c worktree.Commit, ok bool) {
 	left := s.left()
 	weights := s.weigh(left)
@@ -84,8 +82,8 @@ func (s *commits) next() (c worktree.Commit, ok bool) {
 	return s.history.Commits[testable[min(away, len(testable)/2)]], true
 }
 
-// candidates are the commits of which one is the first that is changed, children first: one, where it was found. There
-// is none where a commit was called good and one that it contains bad.
+// candidates are the commits one of which is the first changed one, children first. A single one was found. There is none if a commit
+// was marked good and one of its ancestors bad.
 func (s *commits) candidates() []worktree.Commit {
 	var all []worktree.Commit
 	for _, i := range s.left() {
@@ -94,10 +92,10 @@ func (s *commits) candidates() []worktree.Commit {
 	return all
 }
 
-// steps is about how many more tests the search takes: none where there are no two commits left.
+// steps is about how many more tests are needed.
 func (s *commits) steps() int { return halvings(len(s.left())) }
 
-// halvings is how often so many commits are halved until there is one.
+// halvings is how often so many commits must be halved until one is left.
 func halvings(commits int) int {
 	if commits < 2 {
 		return 0
@@ -105,8 +103,7 @@ func halvings(commits int) int {
 	return bits.Len(uint(commits - 1))
 }
 
-// left are the commits that may be the first changed one, children first: what the bad one contains, itself among them,
-// less what is good.
+// left are the commits that may be the first changed one, children first: the bad one and its ancestors, without the good ones.
 func (s *commits) left() []int {
 	if s.good[s.bad] {
 		return nil
@@ -121,7 +118,7 @@ func (s *commits) left() []int {
 	return left
 }
 
-// below visits a commit and all that it contains, each once.
+// below visits a commit and all its ancestors, each once.
 func (s *commits) below(i int, visit func(i int)) {
 	seen := make([]bool, len(s.parents))
 	seen[i] = true
@@ -137,7 +134,7 @@ func (s *commits) below(i int, visit func(i int)) {
 	}
 }
 
-// weigh counts, for each of the commits that are left, how many of them it contains, itself among them.
+// weigh counts, for each remaining commit, how many of the remaining ones it contains, including itself.
 func (s *commits) weigh(left []int) map[int]int {
 	weights := make(map[int]int, len(left))
 	for _, i := range slices.Backward(left) { // parents first

@@ -1,11 +1,11 @@
-// Package bisect searches the first commit of a history from which on a point is changed, as git bisect does, but by
-// measurements that differ from run to run. Each commit that is tested halves those that are left; one that cannot be tested
-// is skipped, and another one near it taken.
+// Package bisect finds the first commit of a history that changed a point. It works as git bisect does, but with measurements
+// that differ from run to run. Each tested commit halves the remaining ones. If a commit cannot be tested, it is skipped and a
+// nearby one is tested instead.
 //
-// A Search first has the two ends measured against each other, and takes the point that differs most surely. Then it has one
-// commit after another measured against the good end, until its change is known to be less or more than half of that of the
-// bad end. The chance of a wrong commit is shared out over all these steps: see budget.
+// A Search first measures the two ends against each other and selects the point that changed most clearly. Then it measures one
+// commit after another against the good end, until it is known whether the change is less or more than half of the change at the
+// bad end. The probability of naming a wrong commit is divided among all these steps: see budget.
 //
-// The package neither launches anything nor asks git, and knows no statistics: it is given functions that measure and that
-// decide. What it is told of runs it gathers as differences of blocks: see Series.
+// The package starts no process, does not call git and contains no statistics: its caller provides functions that measure and
+// decide. It collects runs as differences between blocks: see Series.
 package bisect

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// compareEnds measures the good commit against the bad one: it finds the point that differs, and by how much. The end that
-// it gives counts where there is none.
+// compareEnds measures the good commit against the bad one to find the point that differs, and by how much. If none does, the
+// returned end is the result of the search.
 func (s *Search) compareEnds(ctx context.Context) (End, error) {
 	bad := s.History.Bad
 	if at := slices.IndexFunc(s.Known, func(k Step) bool { return k.Commit == bad.ID && k.Blocks > 0 }); at >= 0 {
@@ -36,13 +36,13 @@ func (s *Search) compareEnds(ctx context.Context) (End, error) {
 	return End{}, s.keep(series.step(bad.ID, Bad, session.ID, change))
 }
 
-// decideEnds decides whether a point, one of so many, differs between the ends.
+// decideEnds decides whether a point, one of several, differs between the ends.
 func (s *Search) decideEnds(series *Series, points int) Decision {
 	share := budget{expected: s.budget.expected}.next() / float64(points)
-	return s.Decide(Question{Error: share, Looks: s.Looks, Least: s.Least(series)}, series.seen())
+	return s.Decide(Question{Error: share, Looks: s.Looks, MinChange: s.MinChange(series)}, series.seen())
 }
 
-// undecidedEnds are the points of which it is not known whether they differ: none, once one does.
+// undecidedEnds are the points for which it is not known whether they differ; none, once one does.
 func (s *Search) undecidedEnds(session *Session) (open []string) {
 	session.look()
 	for _, series := range session.Points {
@@ -57,7 +57,7 @@ func (s *Search) undecidedEnds(session *Session) (open []string) {
 	return open
 }
 
-// alike is the end where no point differs.
+// alike is the result if no point differs.
 func (s *Search) alike(session *Session) End {
 	var end End
 	for _, series := range session.Points {

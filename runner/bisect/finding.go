@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
-// Finding is what a search says of a commit, or of a point in which the ends are not known to differ.
+// Finding is the result for a commit, or for a point in which no difference between the ends was found.
 type Finding struct {
 	Result Result
 	Commit worktree.Commit
@@ -25,7 +25,7 @@ const (
 	Failed    Result = "failed"       // one of them cannot be measured
 )
 
-// Findings are those of an end: one of each candidate; where there is none, one of each point.
+// Findings are the findings for an end of the search: one for each candidate or, if there is none, one for each point.
 func (s *Search) Findings(end End) []Finding {
 	var all []Finding
 	for _, c := range end.Candidates {
@@ -33,7 +33,7 @@ func (s *Search) Findings(end End) []Finding {
 		if len(end.Candidates) == 1 {
 			result = First
 		}
-		all = append(all, Finding{result, c, s.found(c)})
+		all = append(all, Finding{result, c, s.stepOf(c)})
 	}
 	for _, step := range end.Unchanged {
 		all = append(all, Finding{step.ofEnds(), s.History.Bad, step})
@@ -41,7 +41,7 @@ func (s *Search) Findings(end End) []Finding {
 	return all
 }
 
-// ofEnds is what a step says of a point in which the ends were not found to differ.
+// ofEnds is the result for a point in which no difference between the ends was found.
 func (s *Step) ofEnds() Result {
 	switch {
 	case s.Reason != "":
@@ -52,14 +52,14 @@ func (s *Step) ofEnds() Result {
 	return Open
 }
 
-// Unmeasured tells that one of the ends could not be measured, in any point.
+// Unmeasured reports that one of the ends could not be measured in any point.
 func (e End) Unmeasured() bool {
 	works := func(s Step) bool { return s.ofEnds() != Failed }
 	return len(e.Unchanged) > 0 && !slices.ContainsFunc(e.Unchanged, works)
 }
 
-// Measured is how many blocks were measured in all: of the points by which commits were told apart, or of those in which
-// the ends do not differ.
+// Measured is the total number of measured blocks: of the points that distinguish commits, or of those in which the ends do not
+// differ.
 func (s *Search) Measured(end End) (blocks int) {
 	for _, step := range slices.Concat(s.Steps, end.Unchanged) {
 		blocks += step.Blocks

@@ -15,8 +15,8 @@ import (
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
-// Log is what a search has decided, in a file that git bisect replay takes too: a line of git bisect a commit, and
-// before it, in a comment, what was measured. Lines may be taken out, and those of git bisect added, by hand.
+// Log is the record of a search, in a file that git bisect replay accepts too: one line of git bisect per commit and, in a comment
+// before it, the measurement. Lines may be deleted, and lines of git bisect added, by hand.
 type Log struct {
 	Path    string
 	Steps   []Step            // that were there when it was opened
@@ -24,23 +24,23 @@ type Log struct {
 	subject map[string]string // by commit
 }
 
-// logHeading begins the file. What follows is that by which a search is known again.
+// logHeading is the beginning of the file. The key of the search follows.
 const logHeading = "# neurolens bisect 1 "
 
-// DefaultLog is the log of the search with that key in the cache of the user. Its folder is made.
+// DefaultLog is the path of the log for the search with that key, in the user's cache. It creates the folder.
 func DefaultLog(key string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("finding a place for the log (--log names one): %w", err)
+		return "", fmt.Errorf("finding a folder for the log (--log FILE sets one): %w", err)
 	}
 	path := filepath.Join(cache, "neurolens", "bisect", key+".log")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("making a place for the log (--log names one): %w", err)
+		return "", fmt.Errorf("making a folder for the log (--log FILE sets one): %w", err)
 	}
 	return path, nil
 }
 
-// OpenLog reads the log of the search with that key, or begins one.
+// OpenLog reads the log of the search with that key, or creates it.
 func OpenLog(path, key string, h worktree.History) (*Log, error) {
 	l := &Log{Path: path, good: h.Good.ID, subject: map[string]string{h.Good.ID: h.Good.Subject}}
 	for _, c := range h.Commits {
@@ -53,7 +53,7 @@ func OpenLog(path, key string, h worktree.History) (*Log, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--log: %w", err)
 	case !bytes.HasPrefix(text, []byte(logHeading+key+"\n")):
-		return nil, fmt.Errorf("--log %s: it is not the log of this search: other commits, sweep or flags; --log names another file", path)
+		return nil, fmt.Errorf("--log %s: the log belongs to another search, with other commits, sweep or flags; use --log with another file", path)
 	}
 	return l, l.read(string(text))
 }
@@ -61,7 +61,7 @@ func OpenLog(path, key string, h worktree.History) (*Log, error) {
 // begin writes the head of the file.
 func (l *Log) begin(key string, h worktree.History) error {
 	head := logHeading + key + "\n" +
-		"# The same command goes on from here. A commit whose lines are taken out is measured again.\n" +
+		"# The same command continues from here. Delete the lines of a commit to measure it again.\n" +
 		"git bisect start\n" + l.line(Good, h.Good.ID)
 	file, err := os.OpenFile(l.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -71,12 +71,12 @@ func (l *Log) begin(key string, h worktree.History) error {
 	return errors.Join(err, file.Close())
 }
 
-// line is the result of a commit, as git bisect log has it.
+// line is the result of a commit, in the format of git bisect log.
 func (l *Log) line(result, commit string) string {
 	return fmt.Sprintf("# %s: [%s] %s\ngit bisect %s %s\n", result, commit, oneLine(l.subject[commit]), result, commit)
 }
 
-// read takes in the steps of the file. What a line of git bisect says counts, also where it was changed by hand.
+// read reads the steps of the file. The line of git bisect counts, even if it was changed by hand.
 func (l *Log) read(text string) error {
 	var measured Step
 	number := 0
@@ -99,12 +99,12 @@ func (l *Log) read(text string) error {
 			return fmt.Errorf("%s:%d: want git bisect good, bad or skip with one commit, got %q", l.Path, number, line)
 		}
 		if _, there := l.subject[words[3]]; !there {
-			return fmt.Errorf("%s:%d: commit %q is not between the two, or not written in full", l.Path, number, words[3])
+			return fmt.Errorf("%s:%d: commit %q is not between the two commits, or is abbreviated", l.Path, number, words[3])
 		}
 		if words[3] == l.good {
 			continue
 		}
-		step := Step{Commit: words[3], Reason: "by the log"}
+		step := Step{Commit: words[3], Reason: "from the log"}
 		if measured.Commit == step.Commit {
 			step = measured
 		}
@@ -114,7 +114,7 @@ func (l *Log) read(text string) error {
 	return nil
 }
 
-// Add writes a step. The file is whole after each: a search that is killed loses the step that it measures.
+// Add writes a step. The file is complete after each step, so a killed search loses only the step that it was measuring.
 func (l *Log) Add(step Step) error {
 	text, err := json.Marshal(step)
 	if err != nil {
@@ -128,7 +128,7 @@ func (l *Log) Add(step Step) error {
 	return errors.Join(err, file.Close())
 }
 
-// oneLine is a subject without anything that would end its line or move a cursor.
+// oneLine is a subject without characters that would end its line or move a cursor.
 func oneLine(subject string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

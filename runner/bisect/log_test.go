@@ -50,7 +50,7 @@ func TestLog(t *testing.T) {
 		}
 	}
 	edit("git bisect skip c2\n", "git bisect good c1\n")
-	check(steps[0], Step{Commit: "c1", Result: Good, Reason: "by the log"})
+	check(steps[0], Step{Commit: "c1", Result: Good, Reason: "from the log"})
 	edit("git bisect bad c4\n", "")
 	check(steps[1])
 	for from, want := range map[string]string{
@@ -66,7 +66,7 @@ func TestLog(t *testing.T) {
 	if _, err := OpenLog(path, "key", h); err == nil || !strings.Contains(err.Error(), `commit "c9" is not between the two`) {
 		t.Error(err)
 	}
-	if _, err := OpenLog(path, "another", h); err == nil || !strings.Contains(err.Error(), "not the log of this search") {
+	if _, err := OpenLog(path, "another", h); err == nil || !strings.Contains(err.Error(), "the log belongs to another search") {
 		t.Error(err)
 	}
 }

@@ -11,13 +11,13 @@ import (
 
 // Options of a search.
 type Options struct {
-	History worktree.History
-	Looks   int    // of a step, at most
-	Most    int    // blocks of a step
-	Known   []Step // what was decided before, in order
+	History   worktree.History
+	Looks     int    // of a step, at most
+	MaxBlocks int    // blocks per step
+	Known     []Step // what was decided before, in order
 
-	// Least is the smallest change of a point that is one, in the scale of blocks.
-	Least func(*Series) float64
+	// MinChange is the smallest change of a point that counts, in the scale of blocks.
+	MinChange func(*Series) float64
 	// Decide says what blocks decide. It is asked at looks alone.
 	Decide func(Question, []float64) Decision
 	// Measure measures a commit against the good one. One that cannot be measured is no error: see Session.Excuse.
@@ -33,23 +33,23 @@ type Trial struct {
 	Open   func(*Session) []string // at each look, the ids of the points that need more blocks
 }
 
-// Question is what the blocks of a point are asked: on which side of half of a known change theirs lies.
+// Question is the question to the blocks of a point: is their change less or more than half of a known change?
 type Question struct {
-	Known *float64 // in the scale of blocks; nil: it is what is looked for, the change between the ends
-	Error float64  // the chance of a wrong answer, over all looks
-	Looks int      // how often it is asked, at most
-	Least float64  // a change that is smaller is none
+	Known     *float64 // in the scale of blocks; nil: it is what is looked for, the change between the ends
+	Error     float64  // the chance of a wrong answer, over all looks
+	Looks     int      // how often it is asked, at most
+	MinChange float64  // smaller changes do not count
 }
 
-// Decision is the answer of blocks.
+// Decision is the answer of the blocks.
 type Decision struct {
 	Change  stat.Estimate // Confidence is 0 where there are too few blocks for one
 	Like    string        // Good or Bad; empty: not decided yet
-	Nothing bool          // the interval of the change lies within Least
+	Nothing bool          // the interval of the change lies within MinChange
 	More    int           // about how many blocks would decide; 0: not known
 }
 
-// Search is a search for the commit that changed a point. The zero value is of no use: see New.
+// Search finds the commit that changed a point. The zero value is not usable: see New.
 type Search struct {
 	Options
 	Steps []Step // what is known by now, the bad end first
@@ -59,27 +59,27 @@ type Search struct {
 	ends    difference
 }
 
-// difference is that between the ends of a history, in the point by which commits are told apart.
+// difference is the change between the ends of a history, in the point that distinguishes commits.
 type difference struct {
 	point  string  // its id; empty: none is known
 	change float64 // in the scale of blocks
 }
 
-// End is how a search ended.
+// End is the result of a search.
 type End struct {
 	Candidates []worktree.Commit // one: it was found; none: the ends do not differ
 	Unchanged  []Step            // of the ends, where no point differs
 	More       int               // blocks that are likely to tell whether they do; 0: not known, or they do not
 }
 
-// ErrContradiction is a log in which no commit can be the first changed one.
-var ErrContradiction = errors.New("its lines contradict one another: a commit is good that contains a bad one")
+// ErrContradiction reports a log in which no commit can be the first changed one.
+var ErrContradiction = errors.New("its lines contradict each other: a good commit contains a bad one")
 
-// New is a search at its beginning.
+// New prepares a search.
 func New(o Options) *Search { return &Search{Options: o, commits: newCommits(o.History)} }
 
-// Run searches until nothing is left to test. Known steps that contradict one another are ErrContradiction; all other errors
-// are those of Measure and Decided.
+// Run searches until nothing is left to test. If known steps contradict each other, the error is ErrContradiction. All other errors
+// come from Measure and Decided.
 func (s *Search) Run(ctx context.Context) (End, error) {
 	s.budget.expected = 1 + s.commits.steps()
 	if end, err := s.compareEnds(ctx); err != nil || s.ends.point == "" {
@@ -102,11 +102,11 @@ func (s *Search) Run(ctx context.Context) (End, error) {
 	return end, nil
 }
 
-// Total is about how many steps the search takes, with those that were taken.
+// Total is about how many steps the search takes, including those that are done.
 func (s *Search) Total() int { return max(len(s.Steps), 1) + s.commits.steps() }
 
-// found is what is known of a commit; the zero step where it was not tested.
-func (s *Search) found(c worktree.Commit) Step {
+// stepOf is the step of a commit; the zero step if it was not tested.
+func (s *Search) stepOf(c worktree.Commit) Step {
 	for _, step := range slices.Backward(s.Steps) {
 		if step.Commit == c.ID {
 			return step
@@ -115,13 +115,13 @@ func (s *Search) found(c worktree.Commit) Step {
 	return Step{}
 }
 
-// recall takes in what was decided before. A commit that was not decided with fewer blocks than now is tested again.
+// recall applies the steps that are known from before. A commit that was undecided with fewer blocks than now allowed is tested again.
 func (s *Search) recall() {
 	for _, step := range s.Known {
 		undecided := step.Result == Skip && step.Blocks > 0
 		switch {
 		case step.Commit == s.History.Bad.ID:
-		case undecided && step.Blocks < s.Most:
+		case undecided && step.Blocks < s.MaxBlocks:
 			s.budget.spent++
 		default:
 			s.take(step)
@@ -129,13 +129,13 @@ func (s *Search) recall() {
 	}
 }
 
-// keep takes in a step that was measured.
+// keep stores a measured step.
 func (s *Search) keep(step Step) error {
 	s.take(step)
 	return s.Decided(&s.Steps[len(s.Steps)-1])
 }
 
-// take takes in what was found of a commit.
+// take applies the result of a commit.
 func (s *Search) take(step Step) {
 	s.Steps = append(s.Steps, step)
 	if step.Blocks > 0 {
@@ -167,7 +167,7 @@ func (s *Search) test(ctx context.Context, c worktree.Commit) (Step, error) {
 		return Step{}, err
 	}
 	if len(session.Points) == 0 {
-		return Step{Commit: c.ID, Result: Skip, Session: session.ID, Reason: "the point is not there"}, nil
+		return Step{Commit: c.ID, Result: Skip, Session: session.ID, Reason: "the point does not exist"}, nil
 	}
 	series := session.Points[0]
 	d := s.Decide(q, series.seen())

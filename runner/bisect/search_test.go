@@ -54,8 +54,8 @@ func searched(t *testing.T, m *machine, commits int, known []Step) (*Search, End
 	m.random = rand.New(rand.NewPCG(7, 7))
 	h := straight(commits)
 	s := New(Options{
-		History: h, Looks: len(m.looks), Most: m.looks[len(m.looks)-1], Known: known,
-		Least: func(*Series) float64 { return math.Log1p(.02) }, Decide: halfway, Measure: m.measure, Decided: func(*Step) error { return nil },
+		History: h, Looks: len(m.looks), MaxBlocks: m.looks[len(m.looks)-1], Known: known,
+		MinChange: func(*Series) float64 { return math.Log1p(.02) }, Decide: halfway, Measure: m.measure, Decided: func(*Step) error { return nil },
 	})
 	end, err := s.Run(t.Context())
 	if err != nil {
@@ -110,7 +110,7 @@ func TestSteps(t *testing.T) {
 	half := func(commit int) float64 { return []float64{0, 0, 0, 0, .1, .2, .2, .2, .2}[commit] }
 	m = &machine{noise: .02, points: []string{"p"}, changes: map[string]func(int) float64{"p": half}}
 	s, end := searched(t, m, 8, nil)
-	if step := s.found(worktree.Commit{ID: "c4"}); candidatesOf(end) != "c5 c4" || step.Result != Skip || step.Reason != "" || step.Blocks != 30 {
+	if step := s.stepOf(worktree.Commit{ID: "c4"}); candidatesOf(end) != "c5 c4" || step.Result != Skip || step.Reason != "" || step.Blocks != 30 {
 		t.Errorf("candidates %s, c4 %+v", candidatesOf(end), step)
 	}
 }
@@ -188,7 +188,7 @@ func TestKnownContradicts(t *testing.T) {
 	m.random = rand.New(rand.NewPCG(1, 1))
 	h := straight(8)
 	s := New(Options{
-		History: h, Looks: 1, Most: 6, Least: func(*Series) float64 { return 0 }, Decide: halfway,
+		History: h, Looks: 1, MaxBlocks: 6, MinChange: func(*Series) float64 { return 0 }, Decide: halfway,
 		Measure: m.measure, Decided: func(*Step) error { return nil },
 		Known: []Step{{Commit: "c3", Result: Bad}, {Commit: "c6", Result: Good}},
 	})

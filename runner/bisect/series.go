@@ -10,9 +10,9 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Series is what a session has of a point: the differences of its blocks, in the order in which they ran. A block is a run
-// of each side. Of a metric that is compared as a ratio it is the difference of the logarithms of their medians, else that of
-// the medians.
+// Series is what a session has measured for a point: the differences of its blocks, in the order of the runs. A block is one run of
+// each side. For a metric that is compared as a ratio, the difference is that of the logarithms of the medians, else that of the
+// medians.
 type Series struct {
 	Point  Point
 	Metric string // empty: the primary one, until a run has it
@@ -27,22 +27,22 @@ type Series struct {
 	useless bool      // on a side it is not built, or not there: no run of it will have a value
 }
 
-// Point is a point of a session: its id, and its name for people.
+// Point is a point of a session: its id, and its name for messages.
 type Point struct{ ID, Name string }
 
-// pairs puts the runs of blocks together.
+// pairs combines runs into blocks.
 type pairs struct {
 	halves map[int64]half // by repeat: the side that ran first, until the other one did
 	ran    int            // blocks that have both runs, with or without a value
 }
 
-// half is a run of a block; value is not a number where it has none.
+// half is one run of a block; value is NaN if it has none.
 type half struct {
 	side  string
 	value float64
 }
 
-// add takes in the run of a repeat, and gives both values of its block once it has them.
+// add adds the run of a repeat, and returns both values of its block once it has them.
 func (p *pairs) add(repeat int64, run half) (base, head float64, both bool) {
 	other, both := p.halves[repeat]
 	if !both {
@@ -66,7 +66,7 @@ const (
 	sideHead = "head"
 )
 
-// add takes in a run.
+// add adds a run.
 func (s *Series) add(r *schema.Run) {
 	if r.PointID != s.Point.ID || r.Purpose != schema.PurposeMeasure || r.RepeatIndex == nil {
 		return
@@ -77,7 +77,7 @@ func (s *Series) add(r *schema.Run) {
 	}
 }
 
-// value is the location of a run in the scale in which it is compared. What has none says why.
+// value is the location of a run, in the scale of the comparison. If there is none, the reason is kept.
 func (s *Series) value(r *schema.Run) float64 {
 	s.Metric = cmp.Or(s.Metric, r.Primary)
 	m := r.Metric(s.Metric)
@@ -99,7 +99,7 @@ func (s *Series) value(r *schema.Run) float64 {
 		if location != nil {
 			return *location
 		}
-		why = s.Metric + " has no value that can be compared"
+		why = s.Metric + " has no value to compare"
 	}
 	side := 0
 	if r.Side == sideHead {
@@ -110,10 +110,10 @@ func (s *Series) value(r *schema.Run) float64 {
 	return math.NaN()
 }
 
-// Blocks is how many blocks have a value on both sides.
+// Blocks is the number of blocks with values on both sides.
 func (s *Series) Blocks() int { return len(s.blocks) }
 
-// Level is the median location of the good commit's runs, in the scale of blocks; not a number where there is none.
+// Level is the median location of the good commit's runs, in the scale of blocks; NaN if there is none.
 func (s *Series) Level() float64 {
 	return stat.Quantile(slices.Sorted(slices.Values(s.base)), .5)
 }
@@ -121,10 +121,10 @@ func (s *Series) Level() float64 {
 // seen are the blocks of the last look.
 func (s *Series) seen() []float64 { return s.blocks[:s.looked] }
 
-// failing tells that a point is no use here: fewer than half of its blocks have values.
+// failing reports that fewer than half of the blocks of a point have values, so that it is not useful.
 func (s *Series) failing() bool { return 2*len(s.blocks) < s.pairs.ran }
 
-// why is why a point has too few blocks.
+// why is the reason why a point has too few blocks.
 func (s *Series) why() string {
 	if s.failure[1] == "" && s.failure[0] != "" {
 		return "the good commit failed: " + s.failure[0]
@@ -132,7 +132,7 @@ func (s *Series) why() string {
 	return cmp.Or(s.failure[1], "nothing was measured")
 }
 
-// step is what is found of a commit by its series.
+// step is the result of a commit by its series.
 func (s *Series) step(commit, result, session string, change stat.Estimate) Step {
 	step := Step{
 		Commit: commit, Result: result, Session: session, PointID: s.Point.ID, Point: s.Point.Name, Metric: s.Metric, Unit: s.unit, Scale: string(s.Scale),
@@ -145,7 +145,7 @@ func (s *Series) step(commit, result, session string, change stat.Estimate) Step
 	return step
 }
 
-// forPeople is a change as it is printed: of a ratio less 1.
+// forPeople is a change as it is printed: for a ratio, the ratio minus 1.
 func (s *Series) forPeople(change float64) float64 {
 	if s.Scale == schema.ScaleDifference {
 		return change

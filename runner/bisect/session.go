@@ -2,13 +2,13 @@ package bisect
 
 import "github.com/neurolens/neurolens/schema"
 
-// Session is what one session has measured of the good commit and another one.
+// Session holds the measurements of one session, of the good commit and another one.
 type Session struct {
 	ID     string
 	Points []*Series
 }
 
-// NewSession is a session of these points, before its first run. An empty metric is the primary one of each.
+// NewSession prepares a session with these points. An empty metric means the primary one of each point.
 func NewSession(points []Point, metric string) *Session {
 	s := &Session{Points: make([]*Series, len(points))}
 	for i, p := range points {
@@ -17,14 +17,14 @@ func NewSession(points []Point, metric string) *Session {
 	return s
 }
 
-// Add takes in a run.
+// Add adds a run.
 func (s *Session) Add(run *schema.Run) {
 	for _, series := range s.Points {
 		series.add(run)
 	}
 }
 
-// Useless tells that no point can be measured: on one side none is built, or there.
+// Useless reports that no point can be measured, because on one side none was built or exists.
 func (s *Session) Useless() bool {
 	for _, series := range s.Points {
 		if !series.useless {
@@ -34,22 +34,22 @@ func (s *Session) Useless() bool {
 	return true
 }
 
-// Excuse says why the other commit cannot be measured at all, which has it skipped.
+// Excuse records why the other commit cannot be measured at all. The commit is then skipped.
 func (s *Session) Excuse(why string) {
 	for _, series := range s.Points {
 		series.failure[1] = why
 	}
 }
 
-// Blocks is how many blocks the point with the most of them has.
-func (s *Session) Blocks() (most int) {
+// Blocks is the number of blocks of the point with the largest number.
+func (s *Session) Blocks() (n int) {
 	for _, series := range s.Points {
-		most = max(most, series.Blocks())
+		n = max(n, series.Blocks())
 	}
-	return most
+	return n
 }
 
-// look has what was measured until now decide.
+// look makes the measurements so far available for decisions.
 func (s *Session) look() {
 	for _, series := range s.Points {
 		series.looked = len(series.blocks)

@@ -95,7 +95,7 @@ func (s *simulated) measure(_ context.Context, t Trial) (*Session, error) {
 
 // halfway decides as the command does.
 func halfway(q Question, blocks []float64) Decision {
-	h := judge.Halfway{Known: math.NaN(), Error: q.Error, Looks: q.Looks, Least: q.Least}
+	h := judge.Halfway{Known: math.NaN(), Error: q.Error, Looks: q.Looks, Min: q.MinChange}
 	if q.Known != nil {
 		h.Known = *q.Known
 	}
@@ -107,8 +107,8 @@ func halfway(q Question, blocks []float64) Decision {
 func (s *simulated) search(t *testing.T) (*Search, End) {
 	t.Helper()
 	b := New(Options{
-		History: s.history, Looks: len(s.looks), Most: slices.Max(s.looks),
-		Least: func(*Series) float64 { return math.Log1p(.02) }, Decide: halfway, Measure: s.measure,
+		History: s.history, Looks: len(s.looks), MaxBlocks: slices.Max(s.looks),
+		MinChange: func(*Series) float64 { return math.Log1p(.02) }, Decide: halfway, Measure: s.measure,
 		Decided: func(*Step) error { return nil },
 	})
 	end, err := b.Run(t.Context())

@@ -13,8 +13,8 @@ const (
 	Skip = "skip" // neither is known
 )
 
-// Step is what was found of a commit, against the good one. Changes are those of people: of a ratio less 1, else the
-// difference in the stored unit. As JSON it is a line of the log of a search.
+// Step is the result for a commit, compared with the good one. Changes are as they are printed: a ratio minus 1, or a difference in
+// the stored unit. As JSON it is a line of the log of a search.
 type Step struct {
 	Commit string `json:"commit"`
 	Result string `json:"result"`

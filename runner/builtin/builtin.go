@@ -1,12 +1,12 @@
-// Package builtin is the backend that needs nothing installed: a matrix product and the usual operations of a
-// network, written in Go, over batch, sequence and dimension, in fp32 and fp64; and kernels of fixed work, by which
-// sessions are compared.
+// Package builtin is the backend that needs no installation: a matrix product and the usual operations of a neural network,
+// written in Go, over batch, sequence and dimension, in fp32 and fp64. It also has kernels of fixed work that make sessions
+// comparable.
 //
-// Its numbers say something about one core of a machine and about the harness itself. It is no reference for
-// a real backend: there is no vector code and one goroutine.
+// Its results describe one core of a machine, and the harness itself. It is not a reference for a real backend: it has no vector
+// code and uses one goroutine.
 //
-// A combination that it does not have, and an axis that the operation would not use, is an UnsupportedError.
-// It never measures something else than what was asked.
+// A combination that it does not support, or an axis that the operation would not use, is an UnsupportedError. It never measures
+// something other than what was requested.
 package builtin
 
 import (
@@ -22,7 +22,7 @@ import (
 // maxBytes bounds the memory that the tensors of one operation may take.
 const maxBytes = 1 << 30
 
-// Operation is one operation ready to be measured.
+// Operation is an operation that is ready to be measured.
 type Operation struct {
 	// Iterate does the work once. It allocates nothing, uses one goroutine and reads the same input each time.
 	Iterate func()
@@ -43,22 +43,21 @@ const (
 	kindNotApplied = "not_applied" // the operation has no such parameter
 )
 
-// UnsupportedError says that the combination does not exist here, which is no failure.
+// UnsupportedError says that a combination does not exist here. It is not a failure.
 type UnsupportedError struct {
 	Kind   string
 	Reason string
 }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *UnsupportedError) Error() string { return e.Reason }
 
 // modelPrefix marks a model that is one of these operations.
 const modelPrefix = "builtin:"
 
-// New prepares the operation that config asks for. The keys are model (builtin:NAME; it decides where both are
-// given), benchmark (NAME), precision (fp32), batch_size (1), seq_len (1), param.dim or param.tensor_dimension
-// (64) and, for Loss, param.loss (mse); or CalibrationKey alone. The error is an *UnsupportedError, or says which value
-// makes no sense.
+// New prepares the operation that config names. The keys are model (builtin:NAME; it takes precedence over benchmark), benchmark
+// (NAME), precision (fp32), batch_size (1), seq_len (1), param.dim or param.tensor_dimension (64) and, for Loss, param.loss (mse); or
+// only CalibrationKey. The error is an *UnsupportedError, or names the invalid value.
 func New(config map[string]string) (*Operation, error) {
 	if _, ok := config[CalibrationKey]; ok {
 		c, err := findCalibration(config)
@@ -105,7 +104,7 @@ func New(config map[string]string) (*Operation, error) {
 	}, nil
 }
 
-// Check says, as an *UnsupportedError, that there is no operation of the name that config has.
+// Check returns an *UnsupportedError if there is no operation with the name in config.
 func Check(config map[string]string) error {
 	if _, ok := config[CalibrationKey]; ok {
 		_, err := findCalibration(config)
@@ -132,12 +131,12 @@ func dimensionKey(config map[string]string) (string, error) {
 		return short, nil
 	}
 	if _, ok := config[short]; ok {
-		return "", fmt.Errorf("reading the configuration: dim and tensor_dimension are one parameter, both are given")
+		return "", fmt.Errorf("reading the configuration: dim and tensor_dimension are the same parameter: set only one")
 	}
 	return long, nil
 }
 
-// reader takes values out of a configuration and notes what it took. It keeps the first error.
+// reader reads values from a configuration and records which ones it used. It keeps the first error.
 type reader struct {
 	config, applied map[string]string
 	err             error
@@ -191,7 +190,7 @@ func (r *reader) size(key string, missing int64) int64 {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if r.err == nil && (err != nil || n < 1 || strconv.FormatInt(n, 10) != text) {
-		r.err = fmt.Errorf("reading %s: %q is no positive integer", strings.TrimPrefix(key, "param."), text)
+		r.err = fmt.Errorf("reading %s: %q is not a positive integer", strings.TrimPrefix(key, "param."), text)
 	}
 	r.applied[key] = text
 	return n

@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// CalibrationKey is the key of a configuration that asks for one of Calibrations, and for nothing else.
+// CalibrationKey is the key of a configuration for one of Calibrations. No other key is allowed with it.
 const CalibrationKey = "calibration"
 
 // How a calibration kernel is launched, whatever the sweep around it says: 100 samples of 0.1 to 0.3 ms each, so that
@@ -36,8 +36,8 @@ const (
 	branchDecide = 1 << 40 // the bit of the generator that decides
 )
 
-// calibration is a kernel of fixed work, by which sessions and machines are compared. An iteration does part 0, 1, ...
-// in turns; every part is as much work as any other.
+// calibration is a kernel of fixed work, with which sessions and machines are compared. Iterations run its parts in turn; all parts are
+// equal work.
 type calibration struct {
 	name    string // ends in its version
 	prepare func() func(part int) uint64
@@ -74,8 +74,7 @@ var calibrations = []calibration{
 	},
 }
 
-// Calibrations are the names of the kernels of fixed work. Each ends in its version: the work that a name stands for
-// never changes.
+// Calibrations lists the names of the kernels of fixed work. Each name ends in a version: the work of a name never changes.
 func Calibrations() []string {
 	var all []string
 	for _, c := range calibrations {

@@ -63,7 +63,7 @@ func (o operation) fits(s shape, size int64) error {
 		return nil
 	}
 	return &UnsupportedError{kindMemory, fmt.Sprintf(
-		"%s of batch_size %d, seq_len %d, dim %d takes more than %d MiB", o.name, s.batch, s.seq, s.dim, maxBytes>>20)}
+		"%s with batch_size %d, seq_len %d, dim %d needs more than %d MiB", o.name, s.batch, s.seq, s.dim, maxBytes>>20)}
 }
 
 // precision is a number format that the kernels exist in.

@@ -22,24 +22,23 @@ func DefaultDir(getenv func(string) string) string {
 	return "/tmp/neurolens-locks"
 }
 
-// BusyError is a device that another process measures.
+// BusyError says that another process is measuring a device.
 type BusyError struct {
 	Device string
 	Owner  string // for people: pid 123 (neurolens bench x.yaml) since 11:02
 }
 
-// Error says who measures the device, and what lets both have it.
+// Error names the owner of the device, and the option to wait for it.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s is being measured by %s; --wait waits", e.Device, e.Owner)
+	return fmt.Sprintf("%s is being measured by %s; use --wait to wait for it", e.Device, e.Owner)
 }
 
 // Held are the devices that this process has locked.
 type Held struct{ files []*os.File }
 
-// Lock locks devices for this process, in an order of its own, so that two processes never wait for each other. dir is
-// made if it is not there, for all users. A device that another process holds is a *BusyError, unless onWait is given:
-// then it is told the device and its owner, once a device, and Lock waits until ctx ends, whose error it returns. On
-// any error nothing is held.
+// Lock locks devices for this process, in a fixed order, so that two processes never wait for each other. It creates dir for all users
+// if necessary. If another process holds a device, the error is a *BusyError. With onWait, Lock calls it once with the device and its
+// owner instead, and waits until ctx ends, whose error it then returns. After an error nothing is locked.
 func Lock(ctx context.Context, dir string, devices []string, onWait func(device, owner string)) (*Held, error) {
 	held := &Held{}
 	for _, device := range slices.Compact(slices.Sorted(slices.Values(devices))) {
@@ -53,7 +52,7 @@ func Lock(ctx context.Context, dir string, devices []string, onWait func(device,
 	return held, nil
 }
 
-// Release lets others measure. The files stay, without a word about their last owner.
+// Release unlocks the devices. The files remain, without their last owner.
 func (h *Held) Release() {
 	for _, file := range h.files {
 		_ = file.Truncate(0) // what is left there names a process that is gone, and no lock
@@ -96,7 +95,7 @@ func lockOne(ctx context.Context, dir, device string, onWait func(device, owner 
 
 // lockError is why a directory cannot hold the lock of a device: it may not be writable, or its file system has no locks.
 func lockError(device, dir string, err error) error {
-	return fmt.Errorf("locking %s in %s: %w; NEUROLENS_LOCKS names another directory", device, dir, err)
+	return fmt.Errorf("locking %s in %s: %w; NEUROLENS_LOCKS sets another directory", device, dir, err)
 }
 
 // flock locks a file unless another process, or another part of this one, has.

@@ -79,7 +79,7 @@ func TestTwoProcesses(t *testing.T) {
 		busy, ok := errors.AsType[*BusyError](err)
 		want := fmt.Sprintf("%s is being measured by pid %d (%s hold %s", device, cmd.Process.Pid, filepath.Base(cmd.Path), dir)
 		if !ok || busy.Device != device || !strings.HasPrefix(err.Error(), want[:min(len(want), 80)]) ||
-			!strings.Contains(err.Error(), " since ") || !strings.HasSuffix(err.Error(), "; --wait waits") {
+			!strings.Contains(err.Error(), " since ") || !strings.HasSuffix(err.Error(), "; use --wait to wait for it") {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -183,10 +183,10 @@ func TestWhatIsNoLockFile(t *testing.T) {
 	victim := filepath.Join(t.TempDir(), "victim")
 	path := filepath.Join(dir, "cpu.lock")
 	for what, plant := range map[string]func() error{
-		"too many levels of symbolic links":  func() error { return os.Symlink(victim, path) },
-		"is not a plain file with one name":  func() error { return os.Link(victim, path) },
-		"is not a plain file with one name;": func() error { return unix.Mkfifo(path, 0o666) },
-		"is a directory":                     func() error { return os.Mkdir(path, 0o777) },
+		"too many levels of symbolic links":         func() error { return os.Symlink(victim, path) },
+		"is not a regular file with a single link":  func() error { return os.Link(victim, path) },
+		"is not a regular file with a single link;": func() error { return unix.Mkfifo(path, 0o666) },
+		"is a directory":                            func() error { return os.Mkdir(path, 0o777) },
 	} {
 		if err := os.WriteFile(victim, []byte("precious"), 0o666); err != nil {
 			t.Fatal(err)
@@ -220,7 +220,7 @@ func TestNoDirectory(t *testing.T) {
 	for _, dir := range []string{file, filepath.Join(file, "locks"), filepath.Join(t.TempDir(), "a", "b")} {
 		_, err := Lock(t.Context(), dir, []string{"cpu"}, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), "locking cpu in "+dir+": ") ||
-			!strings.HasSuffix(err.Error(), "; NEUROLENS_LOCKS names another directory") || strings.Contains(err.Error(), "\n") {
+			!strings.HasSuffix(err.Error(), "; NEUROLENS_LOCKS sets another directory") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v", dir, err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // cpu is the device of a sweep that measures no GPU.
 const cpu = "cpu"
 
-// GPU names the device with a UUID as the driver gives it: GPU-8932f937-... is gpu-8932f937-..., and an instance of
-// a shared one, MIG-41d3..., is mig-41d3...
+// GPU is the name of the device with a UUID as reported by the driver: GPU-8932f937-... is gpu-8932f937-..., and an instance of a shared
+// GPU, MIG-41d3..., is mig-41d3...
 func GPU(uuid string) string {
 	kind, rest, ok := strings.Cut(uuid, "-")
 	if !ok || kind != "MIG" {
@@ -32,8 +32,8 @@ func word(text string) string {
 	}, text)
 }
 
-// Of gives the devices that a sweep measures on a machine: cpu if it is cpuOnly or sees no GPU, else the GPUs that
-// CUDA_VISIBLE_DEVICES of environ (key=value), or ROCm's variables, leave visible, else all.
+// Of lists the devices that a sweep measures on a machine: cpu if it is cpuOnly or no GPU is visible, else the GPUs that
+// CUDA_VISIBLE_DEVICES in environ (key=value), or the variables of ROCm, make visible, else all.
 func Of(env schema.Env, environ []string, cpuOnly bool) []string {
 	all := gpus(env)
 	if cpuOnly || len(all) == 0 {

@@ -46,7 +46,7 @@ func TestNoLocks(t *testing.T) {
 	refused := func(t *testing.T, dir string, cause error) {
 		t.Helper()
 		held, err := Lock(context.Background(), dir, []string{"cpu"}, nil)
-		if held != nil || !errors.Is(err, cause) || !strings.HasSuffix(err.Error(), "; NEUROLENS_LOCKS names another directory") {
+		if held != nil || !errors.Is(err, cause) || !strings.HasSuffix(err.Error(), "; NEUROLENS_LOCKS sets another directory") {
 			t.Errorf("%v: got %v", cause, err)
 		}
 	}

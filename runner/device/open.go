@@ -35,7 +35,7 @@ func openLock(dir, name string) (*os.File, error) {
 	}
 	if stat.Mode&unix.S_IFMT != unix.S_IFREG || stat.Nlink > 1 {
 		file.Close()
-		return nil, fmt.Errorf("%s is not a plain file with one name", name)
+		return nil, fmt.Errorf("%s is not a regular file with a single link", name)
 	}
 	return file, nil
 }

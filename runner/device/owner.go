@@ -14,8 +14,7 @@ import (
 // longestOwner is the most bytes of a lock file that are read or written.
 const longestOwner = 4096
 
-// owner is what a lock file says about the process that has locked it. Anybody can write there: it is shown and never
-// acted on.
+// owner is the content of a lock file: the process that locked it. Anybody can write there, so it is only shown.
 type owner struct {
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
@@ -38,7 +37,7 @@ func writeOwner(file *os.File) error {
 	return err
 }
 
-// readOwner reads who has locked file. What cannot be read, as while the owner writes it, is nobody known.
+// readOwner reads who locked a file. An unreadable owner file yields an unknown owner.
 func readOwner(file *os.File) owner {
 	text, err := io.ReadAll(io.NewSectionReader(file, 0, longestOwner))
 	if err != nil {
@@ -77,15 +76,15 @@ func (o owner) String() string {
 
 // shortened is a command in one short line that cannot steer a terminal.
 func shortened(command string) string {
-	const most = 100
+	const maxLetters = 100
 	letters := []rune(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r
 	}, command))
-	if len(letters) > most {
-		return string(letters[:most-1]) + "…"
+	if len(letters) > maxLetters {
+		return string(letters[:maxLetters-1]) + "…"
 	}
 	return string(letters)
 }

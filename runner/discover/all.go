@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Tree is a folder as All takes it. Links of it that lead to files are followed wherever they lead.
+// Tree opens a folder as All needs it. Links to files are followed wherever they lead.
 func Tree(dir string) (fs.FS, error) {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
-		err = errors.New("it is no folder")
+		err = errors.New("it is not a folder")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking into %s: %w", dir, withoutPath(err))
+		return nil, fmt.Errorf("searching %s: %w", dir, withoutPath(err))
 	}
 	return os.DirFS(dir), nil
 }
 
-// All finds by several rules in several folders: without any, in those of each rule, as far as they are there. A file that
-// several rules take is of the first. A file is Left where every rule that saw it left it.
+// All searches several folders by several rules; without folders, in the folders of each rule, if they exist. A file that several
+// rules take belongs to the first of them. A file is Left if every rule that saw it left it out.
 func All(tree fs.FS, rules []Rule, folders []string) (*Found, error) {
 	m := merging{owned: map[string]bool{}}
 	for _, rule := range rules {
@@ -51,7 +51,7 @@ func All(tree fs.FS, rules []Rule, folders []string) (*Found, error) {
 	return m.done(), nil
 }
 
-// nameRule has each reason say whose it is.
+// nameRule adds the name of the rule to each reason.
 func (f *Found) nameRule(rule string) {
 	var last, named string // most files are left for the same reason
 	for i, l := range f.Left {
@@ -62,13 +62,13 @@ func (f *Found) nameRule(rule string) {
 	}
 }
 
-// merging is what was found so far, of several searches.
+// merging joins the results of several searches.
 type merging struct {
 	Found
 	owned map[string]bool // files that are of a benchmark
 }
 
-// add takes in what one search has found.
+// add adds the result of one search.
 func (m *merging) add(f *Found) {
 	for _, b := range f.Benchmarks {
 		if slices.ContainsFunc(b.Variants, func(v Variant) bool { return m.owned[v.File] }) {
@@ -120,7 +120,7 @@ func joined(a, b []Left) []Left {
 func (m *merging) done() *Found {
 	left := slices.DeleteFunc(m.Left, func(l Left) bool { return m.owned[l.File] })
 	m.Left = nil
-	m.tellApart()
+	m.addFolders()
 	m.sort()
 	m.Left = joined(left, m.Left)
 	return &m.Found

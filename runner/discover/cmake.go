@@ -25,7 +25,7 @@ func gbench(dir, program string, build ...[]string) Tool {
 	return t
 }
 
-// googleBenchmark finds programs that CMake links with the library, and sources that no CMake builds.
+// googleBenchmark finds programs that CMake links with the library, and sources that are not built by CMake.
 func (s *search) googleBenchmark() {
 	built := map[string]bool{} // folders with a CMakeLists.txt
 	for _, file := range s.tools.cmake {
@@ -67,7 +67,7 @@ func (s *search) googleBenchmark() {
 	}
 }
 
-// topOf is the uppermost folder of a project: each folder between it and dir has a CMakeLists.txt, or one above has.
+// topOf is the topmost folder of a project: each folder between it and dir has a CMakeLists.txt, or a parent with one.
 func topOf(dir string, built map[string]bool) string {
 	top := dir
 	for at := dir; ; at = path.Dir(at) {
@@ -80,7 +80,7 @@ func topOf(dir string, built map[string]bool) string {
 	}
 }
 
-// cmakePrograms are the targets that a CMakeLists.txt links with Google Benchmark, by their names if it says them.
+// cmakePrograms lists the targets that a CMakeLists.txt links with Google Benchmark, if it names them.
 func cmakePrograms(text string) []string {
 	var programs []string
 	for _, m := range cmakeLinks.FindAllStringSubmatch(cmakeComment.ReplaceAllString(text, ""), -1) {

@@ -1,10 +1,10 @@
-// Package discover finds the benchmarks of a tree of files. It executes nothing: names of files decide what belongs together,
-// and Python files are read as text for the function or class that is the benchmark, and for what they import.
+// Package discover finds the benchmarks in a tree of files. It executes nothing. File names decide which files belong together.
+// Python files are read as text, to find the function or class that is the benchmark, and the modules that it imports.
 //
 // All walks a folder once. A Rule, which is data, says which files are taken, what their benchmark is called and which variant
-// of it they are. What was not taken is in Found.Left with the reason, so that nothing goes missing silently. Trees of
+// they are. Files that are not taken are listed in Found.Left with the reason, so that nothing is lost silently. Trees of
 // pytest-benchmark, asv and Google Benchmark are recognised as a command to run.
 //
-// Symbolic links to folders are not followed, so that a loop of them ends. Only files that a rule takes, and those that can tell
-// what tool a tree is of, are opened.
+// Symbolic links to folders are not followed, so loops of links do no harm. The package opens only files that a rule takes, and
+// files that can identify the tool of a tree.
 package discover

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// prefix begins the names of functions that are benchmarks by their names.
+// prefix marks functions that are benchmarks by their names.
 const prefix = "bench_"
 
-// Objects are the benchmarks of a Python file whose name is all that is known, by its text: functions named bench_*, and classes
-// with benchmark_fn. It gives none where bench has one object to take, as always, and where only Python can say what the
-// file has. stem is the file's name without its ending.
+// Objects lists the benchmarks in a Python file, by its text: functions named bench_*, and classes with benchmark_fn. It returns none
+// if there is a single object that bench takes anyway, and if only Python can find out what the file contains. stem is the name of
+// the file without its extension.
 func Objects(source, stem string) ([]string, error) {
 	m, err := readModule(source)
 	if err != nil { // Python says it better
@@ -41,17 +41,17 @@ func Objects(source, stem string) ([]string, error) {
 	}
 	has := "it has no function either"
 	if len(others) > 0 {
-		const most = 8
-		shown := others[:min(len(others), most)]
-		has = fmt.Sprintf("it has %s: name one, %s.py:%s", strings.Join(shown, ", "), stem, others[0])
+		const maxShown = 8
+		shown := others[:min(len(others), maxShown)]
+		has = fmt.Sprintf("it has %s: choose one with %s.py:%s", strings.Join(shown, ", "), stem, others[0])
 		if more := len(others) - len(shown); more > 0 {
-			has = fmt.Sprintf("it has %s and %d more: name one, %s.py:%s", strings.Join(shown, ", "), more, stem, others[0])
+			has = fmt.Sprintf("it has %s and %d more: choose one with %s.py:%s", strings.Join(shown, ", "), more, stem, others[0])
 		}
 	}
 	return nil, fmt.Errorf("%s.py has no %s* function and no class with %s; %s", stem, prefix, method, has)
 }
 
-// appendNew adds a name that is not there yet: of two functions of one name the later one stands in the place of the first.
+// appendNew adds a name unless it is there. A later function of the same name replaces the first one, in its position.
 func appendNew(names []string, name string) []string {
 	if slices.Contains(names, name) {
 		return names

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Found is what is in a folder. The order is always the same: benchmarks by their names, with numbers by their value (ch2 before
-// ch10), files as the folder is walked.
+// Found is the result of a search. The order is always the same: benchmarks by name, with numbers by their value (ch2 before ch10),
+// and files in the order in which the folder is walked.
 type Found struct {
 	Benchmarks []Benchmark
 	Left       []Left // every other file
 	Tools      []Tool
 }
 
-// Benchmark is what is measured in one way or in several. Name and Backend of a variant are what results of it are known by.
+// Benchmark is measured in one or several variants. Results are stored under the Name and Backend of a variant.
 type Benchmark struct {
 	Rule, Suite, Name string // the suite is the folder with its files, without the folders above
 	Config            string // path of its settings; empty: there are none
@@ -34,14 +34,14 @@ type Variant struct {
 	Imports []string
 }
 
-// Left is a file that was not taken, or a folder, with a / at its end, that was not looked into.
+// Left is a file that was not taken or, with a / at the end, a folder that was not searched.
 type Left struct {
 	File, Reason string
 	Near         bool // a glob of the rule takes it, or it cannot be read: somebody may miss it
 }
 
-// find finds the benchmarks in a folder of a tree. An error is that of a rule or of the folder; fs.ErrNotExist where there is
-// none of that name. Whatever else cannot be read is Left.
+// find finds the benchmarks in a folder of a tree. An error concerns the rule or the folder; it is fs.ErrNotExist if there is no such
+// folder. Anything else that cannot be read is Left.
 func find(tree fs.FS, rule Rule, in string) (*Found, error) {
 	r, err := rule.compile()
 	if err != nil {
@@ -49,12 +49,12 @@ func find(tree fs.FS, rule Rule, in string) (*Found, error) {
 	}
 	in = path.Clean(in)
 	if !fs.ValidPath(in) {
-		return nil, fmt.Errorf("looking into %s: want a folder of the tree", in)
+		return nil, fmt.Errorf("searching %s: want a folder inside the tree", in)
 	}
 	if info, err := fs.Stat(tree, in); err != nil {
-		return nil, fmt.Errorf("looking into %s: %w", in, withoutPath(err))
+		return nil, fmt.Errorf("searching %s: %w", in, withoutPath(err))
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("looking into %s: it is no folder", in)
+		return nil, fmt.Errorf("searching %s: it is not a folder", in)
 	}
 	s := &search{tree: tree, rule: r, in: in, configs: map[string]bool{}, found: &Found{}}
 	if err := s.walk(in); err != nil {
@@ -81,33 +81,33 @@ type search struct {
 	found   *Found
 }
 
-// candidate is a file that the rule takes by its name.
+// candidate is a file whose name the rule takes.
 type candidate struct {
 	file, name, variant string
 	technique           bool // the variant is what comes after the name of a baseline
 }
 
-// leave leaves, while walking, what nobody expects to be a benchmark.
+// leave leaves out a file, during the walk, that nobody expects to be a benchmark.
 func (s *search) leave(file, reason string) {
 	s.left = append(s.left, Left{File: file, Reason: reason})
 }
 
-// miss leaves, while walking, what somebody may take for one.
+// miss leaves out a file, during the walk, that might be expected to be a benchmark.
 func (s *search) miss(file, reason string) {
 	s.left = append(s.left, Left{file, reason, true})
 }
 
-// walk looks at a folder and all below it. It fails where the folder itself, the first one, cannot be read.
+// walk searches a folder and its subfolders. It fails only if the first folder cannot be read.
 func (s *search) walk(dir string) error {
 	entries, err := fs.ReadDir(s.tree, dir)
 	if err != nil && dir == s.in {
-		return fmt.Errorf("looking into %s: %w", dir, withoutPath(err))
+		return fmt.Errorf("searching %s: %w", dir, withoutPath(err))
 	}
 	if err != nil { // entries are what was read before
 		s.miss(dir+"/", unreadable(err))
 	}
 	if dir != s.in && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "pyvenv.cfg" }) {
-		s.leave(dir+"/", "a virtual environment of Python")
+		s.leave(dir+"/", "a virtual environment for Python")
 		return nil
 	}
 	s.left = slices.Grow(s.left, len(entries))
@@ -121,9 +121,9 @@ func (s *search) walk(dir string) error {
 		case err != nil:
 			s.miss(name, unreadable(err))
 		case kind.IsDir() && entry.Type()&fs.ModeSymlink != 0:
-			s.leave(name+"/", "a symbolic link to a folder: these are not followed")
+			s.leave(name+"/", "a symbolic link to a folder, which is not followed")
 		case kind.IsDir() && skipped(entry.Name()):
-			s.leave(name+"/", "folders of this name are not looked into")
+			s.leave(name+"/", "folders with this name are not searched")
 		case kind.IsDir():
 			_ = s.walk(name) // it is not the first one
 		case kind.IsRegular():
@@ -135,7 +135,7 @@ func (s *search) walk(dir string) error {
 	return nil
 }
 
-// kind is what an entry is, or what a link leads to.
+// kind is the type of an entry, or of the target of a link.
 func (s *search) kind(name string, entry fs.DirEntry) (fs.FileMode, error) {
 	if entry.Type()&fs.ModeSymlink == 0 {
 		return entry.Type(), nil
@@ -147,15 +147,15 @@ func (s *search) kind(name string, entry fs.DirEntry) (fs.FileMode, error) {
 	return info.Mode().Type(), nil
 }
 
-// skipped tells whether a folder is one that nobody keeps benchmarks in: hidden, or of copies that tools make.
+// skipped reports whether a folder never contains benchmarks: it is hidden, or contains copies made by tools.
 func skipped(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "__pycache__" || name == "node_modules"
 }
 
-// unreadable is the reason for leaving what gave an error.
+// unreadable is the reason for leaving out something that cannot be read.
 func unreadable(err error) string { return "cannot be read: " + withoutPath(err).Error() }
 
-// withoutPath is an error of a file system without the path, which is said beside it.
+// withoutPath is an error of a file system without the path, which the message contains already.
 func withoutPath(err error) error {
 	for {
 		inner, is := err.(*fs.PathError)
@@ -182,18 +182,18 @@ func (s *search) file(file, name string) {
 		return
 	}
 	if glob := met(s.rule.except, below, name); glob != "" {
-		s.leave(file, "the rule leaves "+glob+" out")
+		s.leave(file, "the rule leaves out "+glob)
 		return
 	}
 	c := candidate{file: file}
 	var matches bool
 	if c.name, matches = nameOf(s.rule.benchmark, below); !matches || c.name == "" {
-		s.miss(file, "the expression for names finds none in it: "+s.rule.Benchmark)
+		s.miss(file, "the expression for names does not match it: "+s.rule.Benchmark)
 		return
 	}
 	if s.rule.variant != nil {
 		if c.variant, matches = nameOf(s.rule.variant, below); !matches {
-			s.miss(file, "the expression for variants finds none in it: "+s.rule.Variant)
+			s.miss(file, "the expression for variants does not match it: "+s.rule.Variant)
 			return
 		}
 	}

@@ -77,13 +77,13 @@ ch2 "ch2/moe_dense" "optimized" "cuda" ch2/optimized_moe_dense.cu
 ch2 "ch2/moe_dense" "fast" "cuda" ch2/optimized_moe_dense_fast.cu
 ch10 "ch10/add" "baseline" "cuda" ch10/baseline_add.cu
 ch10 "ch10/add" "optimized" "cuda" ch10/optimized_add.cu
-left .git/: folders of this name are not looked into
-left README.md: its path is none of ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu
-near ch2/baseline_alone.cu: no other variant of ch2/alone is there to compare it with
-left ch2/deep/baseline_x.cu: its path is none of ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu
-near ch2/optimized_alone.py: no .py file of the variant baseline is called ch2/alone, or a beginning of that before a _
-near ch2/optimized_moes.cu: no .cu file of the variant baseline is called ch2/moes, or a beginning of that before a _
-near chapter/baseline_x.cu: the expression for names finds none in it: ^(ch[0-9]+)/(?:baseline|optimized)_(.+)\.(?:py|cu)$
+left .git/: folders with this name are not searched
+left README.md: its path does not match ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu
+near ch2/baseline_alone.cu: there is no other variant of ch2/alone to compare it with
+left ch2/deep/baseline_x.cu: its path does not match ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu
+near ch2/optimized_alone.py: no .py file of the variant baseline is named ch2/alone, or has the beginning of that name before a _
+near ch2/optimized_moes.cu: no .cu file of the variant baseline is named ch2/moes, or has the beginning of that name before a _
+near chapter/baseline_x.cu: the expression for names does not match it: ^(ch[0-9]+)/(?:baseline|optimized)_(.+)\.(?:py|cu)$
 `)
 }
 

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// owner is what files of one benchmark have in common.
+// owner identifies the files of one benchmark.
 type owner struct{ name, ext string }
 
 func ownerOf(c candidate) owner { return owner{c.name, path.Ext(c.file)} }
 
-// group makes benchmarks of the files. Each file goes to one of them or is left.
+// group forms benchmarks from the files. Each file belongs to one of them, or is left out.
 func (s *search) group() {
 	slices.SortFunc(s.files, func(a, b candidate) int { return comparePaths(a.file, b.file) })
 	var files map[owner][]candidate
@@ -32,16 +32,16 @@ func (s *search) group() {
 			s.found.Benchmarks = append(s.found.Benchmarks, b)
 		}
 	}
-	s.found.tellApart()
+	s.found.addFolders()
 	for dir, used := range s.configs {
 		if !used {
-			s.found.Left = append(s.found.Left, Left{File: path.Join(dir, s.rule.Config), Reason: "no benchmark of the rule is in its folder"})
+			s.found.Left = append(s.found.Left, Left{File: path.Join(dir, s.rule.Config), Reason: "its folder has no benchmark of the rule"})
 		}
 	}
 }
 
-// byName gives each file to the benchmark of its name. Where several files would be the same variant of one, each folder has
-// one of its own.
+// byName assigns each file to the benchmark of its name. If several files would be the same variant, each folder gets its own
+// benchmark.
 func (s *search) byName() map[owner][]candidate {
 	type place struct {
 		owner
@@ -60,15 +60,15 @@ func (s *search) byName() map[owner][]candidate {
 		list := files[o]
 		delete(files, o)
 		for _, c := range list {
-			c.name = placed(c.file, c.name)
+			c.name = withFolder(c.file, c.name)
 			files[ownerOf(c)] = append(files[ownerOf(c)], c)
 		}
 	}
 	return files
 }
 
-// placed is a name with the folder of a file before it.
-func placed(file, name string) string {
+// withFolder is a name with the folder of a file before it.
+func withFolder(file, name string) string {
 	dir := path.Dir(file)
 	if above := path.Dir(name); dir == above || strings.HasSuffix(dir, "/"+above) {
 		name = path.Base(name)
@@ -76,7 +76,7 @@ func placed(file, name string) string {
 	return path.Join(dir, name)
 }
 
-// byBaseline gives each file to the baseline with the longest name that begins its own.
+// byBaseline assigns each file to the baseline with the longest name that its own name begins with.
 func (s *search) byBaseline() map[owner][]candidate {
 	files := map[owner][]candidate{}
 	for _, c := range s.files {
@@ -93,7 +93,7 @@ func (s *search) byBaseline() map[owner][]candidate {
 			o.name = o.name[:max(0, strings.LastIndexByte(o.name, '_'))]
 		}
 		if o.name == "" {
-			s.found.miss(c.file, "no "+path.Ext(c.file)+" file of the variant "+s.rule.Baseline+" is called "+c.name+", or a beginning of that before a _")
+			s.found.miss(c.file, "no "+path.Ext(c.file)+" file of the variant "+s.rule.Baseline+" is named "+c.name+", or has the beginning of that name before a _")
 			continue
 		}
 		if technique := strings.TrimPrefix(c.name[len(o.name):], "_"); technique != "" {
@@ -104,7 +104,7 @@ func (s *search) byBaseline() map[owner][]candidate {
 	return files
 }
 
-// benchmark makes a benchmark of its files, where there is one. The baseline, if the rule has one, is the first of them.
+// benchmark forms a benchmark from its files, if possible. The baseline, if the rule has one, is the first of them.
 func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 	b := Benchmark{Rule: s.rule.Name, Name: name}
 	taken := map[string]string{}
@@ -115,10 +115,10 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 		}
 		switch other := taken[v.Name]; {
 		case other != "":
-			s.found.miss(c.file, other+" has the same name: the expressions of the rule have to tell them apart")
+			s.found.miss(c.file, other+" has the same name: the expressions of the rule must distinguish them")
 			continue
 		case s.rule.Baseline != "" && i > 0 && taken[s.rule.Baseline] == "":
-			s.found.miss(c.file, "its baseline was left: "+files[0].file)
+			s.found.miss(c.file, "its baseline was left out: "+files[0].file)
 			continue
 		}
 		what := s.looked[c.file]
@@ -134,14 +134,14 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 		return b, false
 	}
 	if s.rule.Baseline != "" && len(b.Variants) == 1 {
-		s.found.miss(b.Variants[0].File, "no other variant of "+name+" is there to compare it with")
+		s.found.miss(b.Variants[0].File, "there is no other variant of "+name+" to compare it with")
 		return b, false
 	}
 	s.describe(&b)
 	return b, true
 }
 
-// describe fills in what a benchmark is besides its files.
+// describe sets the fields of a benchmark other than its files.
 func (s *search) describe(b *Benchmark) {
 	dir := path.Dir(b.Variants[0].File)
 	if dir != "." {
@@ -162,18 +162,18 @@ func (s *search) describe(b *Benchmark) {
 	}
 }
 
-// miss leaves what somebody may take for a benchmark.
+// miss leaves out a file that might be expected to be a benchmark.
 func (f *Found) miss(file, reason string) {
 	f.Left = append(f.Left, Left{file, reason, true})
 }
 
-// tellApart gives benchmarks whose results nobody could tell from those of another the names of their folders too. Where that
-// is not enough they are left.
-func (f *Found) tellApart() {
+// addFolders adds the names of folders to benchmarks whose results would have the same name as those of another. If that is not
+// enough, they are left out.
+func (f *Found) addFolders() {
 	f.sortBenchmarks()
 	for again := range f.alike() {
 		b := &f.Benchmarks[again]
-		b.Name = placed(b.Variants[0].File, b.Name)
+		b.Name = withFolder(b.Variants[0].File, b.Name)
 	}
 	alike := f.alike()
 	var told []Benchmark
@@ -184,13 +184,13 @@ func (f *Found) tellApart() {
 			continue
 		}
 		for _, v := range b.Variants {
-			f.miss(v.File, "its results would be called like those of "+other+": "+b.Name)
+			f.miss(v.File, "its results would have the same name as those of "+other+": "+b.Name)
 		}
 	}
 	f.Benchmarks = told
 }
 
-// alike are the benchmarks, by their places, that have a variant which is called as one of another, with a file of that.
+// alike are the benchmarks, by index, with a variant that has the same name as one of another benchmark, and the file of that.
 func (f *Found) alike() map[int]string {
 	type identity struct{ name, variant, backend string }
 	taken, alike := map[identity]int{}, map[int]string{}

@@ -43,18 +43,18 @@ deep "scan" "" "cpu" src/kernels/cfd/deep/scan.py:scan_kernel
 other "src/kernels/other/softmax" "" "cpu" src/kernels/other/softmax.py:run_benchmark
 kernels "src/kernels/softmax" "" "cpu" src/kernels/softmax.py:run_benchmark numpy
 other "sum" "" "cpu" src/kernels/other/sum.py:solve
-left src/kernels/__init__.py: the rule leaves **/__* out
-left src/kernels/__pycache__/: folders of this name are not looked into
-left src/kernels/__x.py: the rule leaves **/__* out
-left src/kernels/add.cu: its path is none of **/*.py
-near src/kernels/broken.py: broken Python: line 2: a bracket is not closed: want a )
-near src/kernels/broken_text.py: broken Python: line 1: a text is not closed: want a ' before the end of the line
-left src/kernels/env/: a virtual environment of Python
+left src/kernels/__init__.py: the rule leaves out **/__*
+left src/kernels/__pycache__/: folders with this name are not searched
+left src/kernels/__x.py: the rule leaves out **/__*
+left src/kernels/add.cu: its path does not match **/*.py
+near src/kernels/broken.py: not valid Python: line 2: a bracket is not closed: want a )
+near src/kernels/broken_text.py: not valid Python: line 1: a string is not closed: want a ' before the end of the line
+left src/kernels/env/: a virtual environment for Python
 near src/kernels/helpers.py: it has no helpers_kernel, no run_benchmark, no benchmark, no solve, and no class with benchmark_fn
-left src/kernels/node_modules/: folders of this name are not looked into
-left src/kernels/none/bench.yaml: no benchmark of the rule is in its folder
-near src/kernels/old.py: broken Python: line 2: two values with nothing between them: print a text
-left src/kernels/test_x.py: the rule leaves **/test_* out
+left src/kernels/node_modules/: folders with this name are not searched
+left src/kernels/none/bench.yaml: its folder has no benchmark of the rule
+near src/kernels/old.py: not valid Python: line 2: two values without an operator between them: print a text
+left src/kernels/test_x.py: the rule leaves out **/test_*
 `)
 }
 
@@ -86,11 +86,11 @@ func TestBrokenPairs(t *testing.T) {
 	), `
 ch1 "ch1/c" "baseline" "" ch1/baseline_c.py:get_benchmark
 ch1 "ch1/c" "y" "" ch1/optimized_c_y.py:get_benchmark
-near ch1/baseline_a.py: broken Python: line 1: a bracket is not closed: want a )
-near ch1/baseline_b.py: no other variant of ch1/b is there to compare it with
-near ch1/optimized_a.py: its baseline was left: ch1/baseline_a.py
-near ch1/optimized_b.py: broken Python: line 1: a bracket is not closed: want a )
-near ch1/optimized_c_x.py: broken Python: line 1: a bracket is not closed: want a )
+near ch1/baseline_a.py: not valid Python: line 1: a bracket is not closed: want a )
+near ch1/baseline_b.py: there is no other variant of ch1/b to compare it with
+near ch1/optimized_a.py: its baseline was left out: ch1/baseline_a.py
+near ch1/optimized_b.py: not valid Python: line 1: a bracket is not closed: want a )
+near ch1/optimized_c_x.py: not valid Python: line 1: a bracket is not closed: want a )
 `)
 }
 
@@ -127,7 +127,7 @@ func TestLinks(t *testing.T) {
 kernels "add" "" "cpu" kernels/add.py:solve
 kernels "sum" "" "cpu" kernels/sum.py:solve
 near kernels/itself.py: cannot be read: too many levels of symbolic links
-left kernels/loop/: a symbolic link to a folder: these are not followed
+left kernels/loop/: a symbolic link to a folder, which is not followed
 near kernels/nothing.py: cannot be read: no such file or directory
 `)
 }

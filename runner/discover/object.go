@@ -14,19 +14,19 @@ import (
 	"sync/atomic"
 )
 
-// maxSource bounds a Python file, which is read as a whole.
+// maxSource limits the size of a Python file, which is read as a whole.
 const maxSource = 8 << 20
 
-// harmless are classes that have no benchmark_fn, whoever is derived of them.
+// harmless are base classes that do not define benchmark_fn.
 var harmless = []string{"object", "Exception", "ABC", "abc.ABC", "Enum", "enum.Enum", "NamedTuple", "typing.NamedTuple", "dict", "list", "tuple"}
 
-// method is what makes a class a benchmark.
+// method makes a class a benchmark.
 const method = "benchmark_fn"
 
-// usualObjects are what bench looks for in a file that names none.
+// usualObjects are the names that bench looks for in a file without a name.
 var usualObjects = []string{"run_benchmark", "get_benchmark", "{stem}_kernel", "benchmark", "solve"}
 
-// looked is what the content of a file says: what is to run, and what it imports; or why it is left.
+// looked is the content of a file: what to run, and its imports; or why it is left out.
 type looked struct {
 	object  string
 	imports []string
@@ -69,7 +69,7 @@ func (s *search) look(file string, buffer *bytes.Buffer) looked {
 	}
 	m, err := readModule(source)
 	if err != nil {
-		return looked{err: fmt.Errorf("broken Python: %w", err)}
+		return looked{err: fmt.Errorf("not valid Python: %w", err)}
 	}
 	objects := s.rule.Objects
 	if objects == nil {
@@ -97,8 +97,8 @@ func readText(tree fs.FS, name string, buffer *bytes.Buffer) (string, error) {
 	return buffer.String(), nil
 }
 
-// object is what is to run in a file: the first of the names that it has, else the only class with benchmark_fn. It is empty
-// where that shows when the file is loaded: what is imported with *, and classes that are several or derived of others'.
+// object is the function or class to run in a file: the first of the names that it has, else the only class with benchmark_fn. It is
+// empty if that is known only when the file is loaded: with imports by *, or several or derived classes.
 func (m *module) object(names []string, stem string) (string, error) {
 	var looked []string
 	for _, name := range names {
@@ -127,7 +127,7 @@ func (m *module) object(names []string, stem string) (string, error) {
 	return "", nil
 }
 
-// measures tells whether a class has benchmark_fn, also from a class of the same file, and whether all its classes are known.
+// measures reports whether a class has benchmark_fn, also by inheritance within the file, and whether all its base classes are known.
 func (m *module) measures(name string) (has, known bool) {
 	known = true
 	line := []string{name}
@@ -149,7 +149,7 @@ func (m *module) measures(name string) (has, known bool) {
 	return has, known
 }
 
-// backendOf is what computes in a benchmark, by what its Python files import.
+// backendOf is the backend of a benchmark, by the imports of its Python files.
 func (r *compiled) backendOf(variants []Variant) string {
 	words := r.Backends
 	if words == nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// comparePaths orders names and paths as people do: numbers in them by their value.
+// comparePaths orders names and paths as people do, with numbers by their value.
 func comparePaths(a, b string) int {
 	whole := strings.Compare(a, b)
 	for {
@@ -28,7 +28,7 @@ func comparePaths(a, b string) int {
 	}
 }
 
-// compareWalked orders paths as a tree is walked: what is in a folder comes before what stands beside it.
+// compareWalked orders paths as a tree is walked: the content of a folder comes before its neighbours.
 func compareWalked(a, b string) int {
 	same := commonLength(a, b)
 	switch {

@@ -6,10 +6,7 @@ import (
 	"strings"
 )
 
-// everything is what from x import * has for a name.
-const everything = "*"
-
-// module is what a Python file says at its top level, by its text.
+// module is the content of a Python file at its top level, found by reading its text.
 type module struct {
 	names     map[string]bool // that it has once it is loaded: defined, assigned, imported; also in branches
 	functions []function      // and methods of its classes
@@ -29,14 +26,14 @@ type class struct {
 	members map[string]bool
 }
 
-// readModule reads the source of a Python file. An error is what Python, too, would refuse it for, with the line.
+// readModule reads the source of a Python file. An error is one that Python would report too, with the line.
 func readModule(source string) (*module, error) {
 	r := &reader{module: &module{names: map[string]bool{}}, blocks: []block{{scope: ofModule}}}
 	if err := scan(source, r.line); err != nil {
 		return nil, err
 	}
 	if r.opens != nil {
-		return nil, fmt.Errorf("line %d: want an indented block after it", r.opened)
+		return nil, fmt.Errorf("line %d: want an indented block after this line", r.opened)
 	}
 	slices.Sort(r.imports)
 	r.imports = slices.Compact(r.imports)
@@ -52,7 +49,7 @@ const (
 	ofNobody              // of a function, or of a class in a class
 )
 
-// maxIndents is how deep blocks may stand in one another. Python takes a hundred.
+// maxIndents is the maximum depth of nested blocks. Python allows a hundred.
 const maxIndents = 1000
 
 type block struct {
@@ -60,7 +57,7 @@ type block struct {
 	scope  scope
 }
 
-// reader makes a module of logical lines.
+// reader builds a module from logical lines.
 type reader struct {
 	*module
 	blocks []block
@@ -68,7 +65,7 @@ type reader struct {
 	opened int    // its number
 }
 
-// keywords are the words that no operand is called.
+// keywords are words that cannot be operands.
 var keywords = map[string]bool{}
 
 func init() {
@@ -96,17 +93,17 @@ func (r *reader) line(l logical) error {
 	return nil
 }
 
-// indent opens and ends blocks by where a line begins.
+// indent opens and ends blocks by the indentation of a line.
 func (r *reader) indent(l logical) error {
 	now := r.blocks[len(r.blocks)-1].indent
 	switch {
 	case r.opens != nil && l.indent <= now:
-		return fmt.Errorf("line %d: want an indented block after it", r.opened)
+		return fmt.Errorf("line %d: want an indented block after this line", r.opened)
 	case r.opens == nil && l.indent > now:
-		return fmt.Errorf("line %d: the line is indented, and no block begins before it", l.line)
+		return fmt.Errorf("line %d: unexpected indentation", l.line)
 	case r.opens != nil:
 		if len(r.blocks) > maxIndents {
-			return fmt.Errorf("line %d: blocks stand in one another more than %d deep", l.line, maxIndents)
+			return fmt.Errorf("line %d: blocks are nested more than %d deep", l.line, maxIndents)
 		}
 		r.blocks = append(r.blocks, block{l.indent, *r.opens})
 		r.opens = nil
@@ -117,12 +114,12 @@ func (r *reader) indent(l logical) error {
 		now = r.blocks[len(r.blocks)-1].indent
 	}
 	if l.indent != now {
-		return fmt.Errorf("line %d: no block around it is indented as much", l.line)
+		return fmt.Errorf("line %d: the indentation does not match any outer block", l.line)
 	}
 	return nil
 }
 
-// statement reads statements in a scope: a compound one with what stands behind its colon, or simple ones with ; between them.
+// statement reads statements in a scope: a compound one with the text after its colon, or simple ones separated by ;.
 func (r *reader) statement(tokens []token, in scope) error {
 	head := tokens
 	if head[0].is("async") && len(head) > 1 {
@@ -131,7 +128,7 @@ func (r *reader) statement(tokens []token, in scope) error {
 	if head[0].kind == nameToken && slices.Contains(compound, head[0].text) {
 		colon := colonOf(head)
 		if colon < 0 {
-			return fmt.Errorf("%s wants a : behind it", head[0].text)
+			return fmt.Errorf("want a : after %s", head[0].text)
 		}
 		inside, err := r.compound(head[:colon], in)
 		if err != nil {
@@ -149,12 +146,12 @@ func (r *reader) statement(tokens []token, in scope) error {
 		}
 	}
 	if tokens[len(tokens)-1].is(":") {
-		return fmt.Errorf("a : opens a block, and no statement with one begins the line")
+		return fmt.Errorf("unexpected :")
 	}
 	return r.simple(tokens, in)
 }
 
-// cases reads match VALUE: and case PATTERN:, with what stands behind the colon.
+// cases reads match VALUE: and case PATTERN:, with the text after the colon.
 func (r *reader) cases(tokens []token, colon int, in scope) error {
 	if err := adjacent(tokens[1:colon]); err != nil {
 		return err
@@ -168,7 +165,7 @@ func (r *reader) cases(tokens []token, colon int, in scope) error {
 
 func (t token) is(text string) bool { return t.kind != stringToken && t.text == text }
 
-// colonOf is where the head of a compound statement ends: the first colon in no bracket, and of no lambda.
+// colonOf is the end of the head of a compound statement: the first colon outside of brackets and lambdas.
 func colonOf(tokens []token) int {
 	depth, lambdas := 0, 0
 	for i, t := range tokens {
@@ -185,7 +182,7 @@ func colonOf(tokens []token) int {
 	return -1
 }
 
-// compound reads the head of a compound statement, and says what scope its block has.
+// compound reads the head of a compound statement and returns the scope of its block.
 func (r *reader) compound(head []token, in scope) (scope, error) {
 	switch head[0].text {
 	case "def":
@@ -209,7 +206,7 @@ func (r *reader) compound(head []token, in scope) (scope, error) {
 // functionOf reads def NAME[...](parameters) -> type.
 func functionOf(head []token) (function, error) {
 	if len(head) < 4 || head[1].kind != nameToken || keywords[head[1].text] || !head[2].is("(") && !head[2].is("[") {
-		return function{}, fmt.Errorf("def wants a name and (")
+		return function{}, fmt.Errorf("want a name and ( after def")
 	}
 	f := function{name: head[1].text}
 	list := head[2:]
@@ -217,7 +214,7 @@ func functionOf(head []token) (function, error) {
 		list = list[closing(list)+1:]
 	}
 	if len(list) == 0 || !list[0].is("(") {
-		return f, fmt.Errorf("def wants parameters in ( and )")
+		return f, fmt.Errorf("want parameters in ( and ) after def")
 	}
 	begins := true // whether a parameter may begin here
 	end := closing(list)
@@ -235,7 +232,7 @@ func functionOf(head []token) (function, error) {
 	return f, adjacent(head[2:])
 }
 
-// closing is where the bracket is closed that tokens begin with.
+// closing is the position at which the bracket closes that tokens begin with.
 func closing(tokens []token) int {
 	depth := 0
 	return slices.IndexFunc(tokens, func(t token) bool {
@@ -247,7 +244,7 @@ func closing(tokens []token) int {
 // classOf reads class NAME[...](bases, keyword=value).
 func classOf(head []token) (class, error) {
 	if len(head) < 2 || head[1].kind != nameToken || keywords[head[1].text] {
-		return class{}, fmt.Errorf("class wants a name")
+		return class{}, fmt.Errorf("want a name after class")
 	}
 	c := class{name: head[1].text, members: map[string]bool{}}
 	depth := 0
@@ -262,19 +259,7 @@ func classOf(head []token) (class, error) {
 	return c, adjacent(head[2:])
 }
 
-// dotted is the name with dots that tokens begin with.
-func dotted(tokens []token) string {
-	var name strings.Builder
-	for i, t := range tokens {
-		if t.kind == nameToken && keywords[t.text] || (t.kind == nameToken) != (i%2 == 0) || t.kind != nameToken && !t.is(".") {
-			break
-		}
-		name.WriteString(t.text)
-	}
-	return strings.TrimSuffix(name.String(), ".")
-}
-
-// simple reads simple statements with ; between them.
+// simple reads simple statements, separated by ;.
 func (r *reader) simple(tokens []token, in scope) error {
 	for len(tokens) > 0 {
 		end := slices.IndexFunc(tokens, func(t token) bool { return t.is(";") })
@@ -282,7 +267,7 @@ func (r *reader) simple(tokens []token, in scope) error {
 			end = len(tokens)
 		}
 		if end == 0 {
-			return fmt.Errorf("a ; ends nothing")
+			return fmt.Errorf("unexpected ;")
 		}
 		if err := r.small(tokens[:end], in); err != nil {
 			return err
@@ -292,7 +277,7 @@ func (r *reader) simple(tokens []token, in scope) error {
 	return nil
 }
 
-// small reads one simple statement: an import, an assignment, or what defines no name.
+// small reads one simple statement: an import, an assignment, or one that defines no name.
 func (r *reader) small(tokens []token, in scope) error {
 	rest := tokens
 	if tokens[0].is("lazy") && len(tokens) > 1 && (tokens[1].is("import") || tokens[1].is("from")) {
@@ -305,7 +290,7 @@ func (r *reader) small(tokens []token, in scope) error {
 		return r.importedFrom(rest[1:], in)
 	}
 	if tokens[0].kind == opToken && !strings.Contains("([{-+~*@.", tokens[0].text) {
-		return fmt.Errorf("%s begins no statement", tokens[0].text)
+		return fmt.Errorf("no statement begins with %s", tokens[0].text)
 	}
 	if tokens[0].is("type") && len(tokens) > 1 && tokens[1].operand() { // of a name of a type
 		return adjacent(tokens[1:])
@@ -314,35 +299,7 @@ func (r *reader) small(tokens []token, in scope) error {
 	return adjacent(tokens)
 }
 
-// bind notes a name that a statement gives a value.
-func (r *reader) bind(name string, in scope) {
-	switch in {
-	case ofModule:
-		r.names[name] = true
-	case ofClass:
-		r.classes[len(r.classes)-1].members[name] = true
-	}
-}
-
-// assigned notes the names in a = b = value, (a, b) = value and a: type = value.
-func (r *reader) assigned(tokens []token, in scope) {
-	if colon := colonOf(tokens); colon >= 0 {
-		valued := slices.ContainsFunc(tokens[colon:], func(t token) bool { return t.is("=") })
-		if colon == 1 && tokens[0].kind == nameToken && valued {
-			r.bind(tokens[0].text, in)
-		}
-		return
-	}
-	start := 0
-	for i, depth := 0, 0; i < len(tokens); i++ {
-		if depth += depthOf(tokens[i]); depth == 0 && tokens[i].is("=") {
-			r.targets(tokens[start:i], in)
-			start = i + 1
-		}
-	}
-}
-
-// depthOf is how many brackets a token opens, less those that it closes.
+// depthOf is the number of brackets that a token opens, minus those that it closes.
 func depthOf(t token) int {
 	switch {
 	case t.is("(") || t.is("[") || t.is("{"):
@@ -353,88 +310,12 @@ func depthOf(t token) int {
 	return 0
 }
 
-// targets notes the names among what is assigned to: not attributes, and nothing within x[...] and x(...).
-func (r *reader) targets(tokens []token, in scope) {
-	inside := 0 // brackets after an operand
-	for i, t := range tokens {
-		after := i > 0 && (tokens[i-1].operand() || tokens[i-1].is(")") || tokens[i-1].is("]"))
-		attribute := i > 0 && tokens[i-1].is(".") || i+1 < len(tokens) && (tokens[i+1].is(".") || tokens[i+1].is("[") || tokens[i+1].is("("))
-		switch change := depthOf(t); {
-		case inside > 0, change > 0 && after:
-			inside += change
-		case t.kind == nameToken && !attribute:
-			r.bind(t.text, in)
-		}
-	}
-}
-
-// imported reads what follows import: a.b as c, d.
-func (r *reader) imported(tokens []token, in scope) error {
-	parts := split(tokens)
-	if len(parts) == 0 {
-		return fmt.Errorf("import wants names of modules")
-	}
-	for _, part := range parts {
-		name := dotted(part)
-		if name == "" {
-			return fmt.Errorf("import wants names of modules")
-		}
-		top, _, _ := strings.Cut(name, ".")
-		r.imports = append(r.imports, top)
-		if last := part[len(part)-1]; len(part) > 2 && part[len(part)-2].is("as") {
-			r.bind(last.text, in)
-		} else {
-			r.bind(top, in)
-		}
-		if err := adjacent(part); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// importedFrom reads what follows from: a.b import c as d, e.
-func (r *reader) importedFrom(tokens []token, in scope) error {
-	at := slices.IndexFunc(tokens, func(t token) bool { return t.is("import") })
-	if at < 1 || at == len(tokens)-1 {
-		return fmt.Errorf("from wants a module, import and names")
-	}
-	if top, _, _ := strings.Cut(dotted(tokens), "."); top != "" && top != "__future__" {
-		r.imports = append(r.imports, top)
-	}
-	for _, part := range split(tokens[at+1:]) {
-		if err := adjacent(part); err != nil {
-			return err
-		}
-		if last := part[len(part)-1]; last.kind == nameToken || last.is(everything) {
-			r.bind(last.text, in)
-		}
-	}
-	return nil
-}
-
-// split cuts tokens at commas, without brackets around them.
-func split(tokens []token) [][]token {
-	var parts [][]token
-	start := 0
-	for i, t := range append(slices.Clone(tokens), token{opToken, ","}) {
-		if !t.is(",") && !t.is("(") && !t.is(")") {
-			continue
-		}
-		if i > start {
-			parts = append(parts, tokens[start:i])
-		}
-		start = i + 1
-	}
-	return parts
-}
-
-// adjacent refuses two operands with nothing between them, as print "text" has, but for texts, which Python joins.
+// adjacent refuses two operands without an operator between them, as in print "text". Two texts are allowed: Python joins them.
 func adjacent(tokens []token) error {
 	for i := 1; i < len(tokens); i++ {
 		a, b := tokens[i-1], tokens[i]
 		if a.operand() && b.operand() && (a.kind != stringToken || b.kind != stringToken) {
-			return fmt.Errorf("two values with nothing between them: %s", strings.TrimSpace(a.shown()+" "+b.shown()))
+			return fmt.Errorf("two values without an operator between them: %s", strings.TrimSpace(a.shown()+" "+b.shown()))
 		}
 	}
 	return nil
@@ -444,7 +325,7 @@ func (t token) operand() bool {
 	return t.kind == numberToken || t.kind == stringToken || t.kind == nameToken && !keywords[t.text]
 }
 
-// shown is a token for people.
+// shown is a token in a message.
 func (t token) shown() string {
 	switch t.kind {
 	case numberToken:

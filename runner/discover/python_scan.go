@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// There is no kept parser of today's Python in Go that needs neither cgo nor the grammars of a hundred languages, and little is
-// asked of one here: names at the top of a file, and imports. So this scanner knows the lexical structure of Python (strings
-// with fields, comments, brackets, lines that go on, indentation), and python.go the statements that matter. Both are
-// tolerant: what they do not know passes, and the interpreter has the last word when the file is run.
+// No maintained Go parser of current Python works without cgo or the grammars of a hundred languages, and little is
+// needed here: names at the top level of a file, and imports. So this scanner knows the lexical structure of Python (strings
+// with fields, comments, brackets, continued lines, indentation), and python.go and python_names.go the statements that matter. They are
+// tolerant: unknown syntax passes, and the interpreter decides when the file is run.
 
 // kind is what a token is.
 type kind byte
@@ -29,7 +29,7 @@ type token struct {
 	text string // of a name or an operator
 }
 
-// logical is a line as Python counts lines: with all that brackets and \ join to it, without comments.
+// logical is a logical line in the sense of Python: with the lines that brackets and \ join to it, without comments.
 type logical struct {
 	line, indent int
 	tokens       []token
@@ -53,11 +53,11 @@ type bracket struct {
 // codingLine declares another encoding than UTF-8 in one of the first two lines.
 var codingLine = regexp.MustCompile(`^(?:[^\r\n]*\r?\n)?[ \t\f]*#[^\r\n]*coding[:=][ \t]*[-\w.]+`)
 
-// scan gives the logical lines of a source to do, until one of both finds an error, which has the number of its line.
+// scan passes the logical lines of a source to do until either finds an error, which contains the line number.
 func scan(source string, do func(logical) error) error {
 	source = strings.TrimPrefix(source, "\ufeff")
 	if at := strings.IndexByte(source, 0); at >= 0 {
-		return fmt.Errorf("line %d: there is a NUL byte: it is no text", 1+strings.Count(source[:at], "\n"))
+		return fmt.Errorf("line %d: a NUL byte: it is not a text file", 1+strings.Count(source[:at], "\n"))
 	}
 	if !utf8.ValidString(source) && !codingLine.MatchString(source) {
 		return errors.New("it is not UTF-8, and declares no other encoding")
@@ -78,7 +78,7 @@ func scan(source string, do func(logical) error) error {
 	return nil
 }
 
-// fail keeps the first error, and ends the scan.
+// fail keeps the first error and ends the scan.
 func (s *scanner) fail(line int, format string, args ...any) {
 	if s.err == nil {
 		s.err = fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...))
@@ -94,7 +94,7 @@ func (s *scanner) peek(ahead int) byte {
 	return s.source[s.at+ahead]
 }
 
-// newline goes over the end of a line, if it stands there.
+// newline skips the end of a line, if it is here.
 func (s *scanner) newline() bool {
 	switch {
 	case s.peek(0) == '\r' && s.peek(1) == '\n':
@@ -108,7 +108,7 @@ func (s *scanner) newline() bool {
 	return true
 }
 
-// indentation goes over the blanks at the beginning of a line, and counts them.
+// indentation skips and counts the blanks at the beginning of a line.
 func (s *scanner) indentation() int {
 	const tab = 8
 	for columns := 0; ; s.at++ {
@@ -125,7 +125,7 @@ func (s *scanner) indentation() int {
 	}
 }
 
-// logical reads up to the end of a logical line. A line with nothing on it has no tokens.
+// logical reads to the end of a logical line. An empty line has no tokens.
 func (s *scanner) logical() logical {
 	l := logical{indent: s.indentation(), line: s.line}
 	s.tokens = s.tokens[:0]
@@ -155,7 +155,7 @@ func (s *scanner) token() {
 		s.comment()
 	case c == '\\':
 		if s.at++; !s.newline() {
-			s.fail(s.line, `a \ is not at the end of the line`)
+			s.fail(s.line, `a \ must be at the end of the line`)
 		} else if s.at == len(s.source) {
 			s.fail(s.line, `the file ends after a \`)
 		}
@@ -178,8 +178,7 @@ func (s *scanner) comment() {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isLetter tells whether a name may begin with a byte. Those beyond ASCII are parts of letters, or of what is none: which does
-// not matter here.
+// isLetter reports whether a name may begin with a byte. Bytes beyond ASCII count as letters, which makes no difference here.
 func isLetter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= utf8.RuneSelf
 }
@@ -197,7 +196,7 @@ func (s *scanner) name() {
 	s.tokens = append(s.tokens, token{nameToken, name})
 }
 
-// isPrefix tells whether letters before a quote say what kind of text follows.
+// isPrefix reports whether letters before a quote define the type of the string.
 func isPrefix(name string) bool {
 	switch strings.ToLower(name) {
 	case "r", "u", "b", "f", "t", "br", "rb", "fr", "rf", "tr", "rt":
@@ -254,14 +253,14 @@ func (s *scanner) operator() {
 		s.open = append(s.open, bracket{")]}"[strings.IndexByte("([{", c)], s.line})
 	case strings.IndexByte(")]}", c) >= 0:
 		if len(s.open) == 0 || s.open[len(s.open)-1].closes != c {
-			s.fail(s.line, "a %c closes nothing", c)
+			s.fail(s.line, "unmatched %c", c)
 			return
 		}
 		s.open = s.open[:len(s.open)-1]
 	case strings.IndexByte("=!<>:+-*/%&|^@", c) >= 0 && s.peek(1) == '=', c == '-' && s.peek(1) == '>':
 		size = 2
 	case strings.IndexByte("=<>:+-*/%&|^@.,;~", c) < 0:
-		s.fail(s.line, "%q is no Python", c)
+		s.fail(s.line, "%q is not valid Python", c)
 		return
 	}
 	s.tokens = append(s.tokens, token{opToken, s.source[s.at : s.at+size]})

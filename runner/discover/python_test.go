@@ -61,38 +61,38 @@ func TestReadModule(t *testing.T) {
 func TestBrokenPython(t *testing.T) {
 	for source, want := range map[string]string{
 		"x = (1\ndef f(): pass\n": "line 1: a bracket is not closed: want a )",
-		"x = 1)\n":                "line 1: a ) closes nothing",
-		"x = (1]\n":               "line 1: a ] closes nothing",
-		"\nx = 'a\n'":             "line 2: a text is not closed: want a ' before the end of the line",
-		"'''a\n\n":                "line 1: a text is not closed: want a '''",
-		"f'{x'\n":                 "line 1: a text is not closed: want a ' before the end of the line",
-		"f'{x)}'\n":               "line 1: a ) closes nothing",
-		"f'{x:y'\n":               "line 1: a field of a text is not closed: want a }",
-		"f'''{x":                  "line 1: a field of a text is not closed: want a }",
-		"f'{x:\n}'":               "line 1: a text is not closed: want a ' before the end of the line",
-		"x = 1 \\ \ny = 2\n":      `line 1: a \ is not at the end of the line`,
+		"x = 1)\n":                "line 1: unmatched )",
+		"x = (1]\n":               "line 1: unmatched ]",
+		"\nx = 'a\n'":             "line 2: a string is not closed: want a ' before the end of the line",
+		"'''a\n\n":                "line 1: a string is not closed: want a '''",
+		"f'{x'\n":                 "line 1: a string is not closed: want a ' before the end of the line",
+		"f'{x)}'\n":               "line 1: unmatched )",
+		"f'{x:y'\n":               "line 1: a field of a string is not closed: want a }",
+		"f'''{x":                  "line 1: a field of a string is not closed: want a }",
+		"f'{x:\n}'":               "line 1: a string is not closed: want a ' before the end of the line",
+		"x = 1 \\ \ny = 2\n":      `line 1: a \ must be at the end of the line`,
 		"x = 1 \\\n":              `line 2: the file ends after a \`,
-		"x = a ? b\n":             "line 1: '?' is no Python",
-		"x\x00\n":                 "line 1: there is a NUL byte: it is no text",
+		"x = a ? b\n":             "line 1: '?' is not valid Python",
+		"x\x00\n":                 "line 1: a NUL byte: it is not a text file",
 		"x = '\xff'\n":            "it is not UTF-8, and declares no other encoding",
-		"  x = 1\n":               "line 1: the line is indented, and no block begins before it",
-		"if x:\ny = 1\n":          "line 1: want an indented block after it",
-		"def f():\n":              "line 1: want an indented block after it",
-		"if x:\n    y\n  z\n":     "line 3: no block around it is indented as much",
-		"def f()\n    pass\n":     "line 1: def wants a : behind it",
-		"def f:\n    pass\n":      "line 1: def wants a name and (",
-		"def f[T]:\n    pass\n":   "line 1: def wants parameters in ( and )",
-		"class 1:\n    pass\n":    "line 1: class wants a name",
-		"else\n":                  "line 1: else wants a : behind it",
-		"x:\n    y\n":             "line 1: a : opens a block, and no statement with one begins the line",
-		"import\n":                "line 1: import wants names of modules",
-		"from a\n":                "line 1: from wants a module, import and names",
-		"from a import\n":         "line 1: from wants a module, import and names",
-		"print 'x'\n":             "line 1: two values with nothing between them: print a text",
-		"x = 1 2\n":               "line 1: two values with nothing between them: a number a number",
-		"import a b\n":            "line 1: two values with nothing between them: a b",
-		";\n":                     "line 1: a ; ends nothing",
-		"<<<<<<< HEAD\nx = 1\n":   "line 1: < begins no statement",
+		"  x = 1\n":               "line 1: unexpected indentation",
+		"if x:\ny = 1\n":          "line 1: want an indented block after this line",
+		"def f():\n":              "line 1: want an indented block after this line",
+		"if x:\n    y\n  z\n":     "line 3: the indentation does not match any outer block",
+		"def f()\n    pass\n":     "line 1: want a : after def",
+		"def f:\n    pass\n":      "line 1: want a name and ( after def",
+		"def f[T]:\n    pass\n":   "line 1: want parameters in ( and ) after def",
+		"class 1:\n    pass\n":    "line 1: want a name after class",
+		"else\n":                  "line 1: want a : after else",
+		"x:\n    y\n":             "line 1: unexpected :",
+		"import\n":                "line 1: want names of modules after import",
+		"from a\n":                "line 1: want a module, import and names after from",
+		"from a import\n":         "line 1: want a module, import and names after from",
+		"print 'x'\n":             "line 1: two values without an operator between them: print a text",
+		"x = 1 2\n":               "line 1: two values without an operator between them: a number a number",
+		"import a b\n":            "line 1: two values without an operator between them: a b",
+		";\n":                     "line 1: unexpected ;",
+		"<<<<<<< HEAD\nx = 1\n":   "line 1: no statement begins with <",
 	} {
 		_, err := readModule(source)
 		if err == nil || err.Error() != want {
@@ -100,7 +100,7 @@ func TestBrokenPython(t *testing.T) {
 		}
 	}
 	deep := strings.Repeat(`f"{`, 300)
-	if _, err := readModule(deep); err == nil || !strings.Contains(err.Error(), "texts stand in one another more than 200 deep") {
+	if _, err := readModule(deep); err == nil || !strings.Contains(err.Error(), "strings are nested more than 200 deep") {
 		t.Errorf("texts in texts: %v", err)
 	}
 	if _, err := readModule("f'" + strings.Repeat("{x:", 300)); err == nil || !strings.Contains(err.Error(), "more than 200 deep") {

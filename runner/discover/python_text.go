@@ -2,19 +2,19 @@ package discover
 
 import "strings"
 
-// maxNested is how deep texts with fields may stand in one another. Python takes fewer.
+// maxNested is the maximum depth of nested strings with fields. Python allows fewer.
 const maxNested = 200
 
-// text goes over a text from its first quote to its last, with all fields in it.
+// text skips a string from its first quote to its last, with all its fields.
 func (s *scanner) text(prefix string) {
 	s.quoted(prefix, 0)
 	s.tokens = append(s.tokens, token{kind: stringToken})
 }
 
-// quoted goes over a text. depth is how many texts it stands in.
+// quoted skips a string. depth is the number of strings around it.
 func (s *scanner) quoted(prefix string, depth int) {
 	if depth > maxNested {
-		s.fail(s.line, "texts stand in one another more than %d deep", maxNested)
+		s.fail(s.line, "strings are nested more than %d deep", maxNested)
 		return
 	}
 	quote := s.source[s.at : s.at+1]
@@ -34,7 +34,7 @@ func (s *scanner) quoted(prefix string, depth int) {
 			s.escape(fields, raw)
 		case c == '\n' || c == '\r':
 			if len(quote) == 1 {
-				s.fail(first, "a text is not closed: want a %s before the end of the line", quote)
+				s.fail(first, "a string is not closed: want a %s before the end of the line", quote)
 				return
 			}
 			s.newline()
@@ -46,10 +46,10 @@ func (s *scanner) quoted(prefix string, depth int) {
 			s.at++
 		}
 	}
-	s.fail(first, "a text is not closed: want a %s", quote)
+	s.fail(first, "a string is not closed: want a %s", quote)
 }
 
-// escape goes over a \ and what it escapes. Also in a raw text it keeps a quote from ending the text.
+// escape skips a \ and the escaped characters. Even in a raw string it keeps a quote from ending the string.
 func (s *scanner) escape(fields, raw bool) {
 	if s.at++; s.newline() {
 		return
@@ -63,7 +63,7 @@ func (s *scanner) escape(fields, raw bool) {
 	}
 }
 
-// field goes over {expression!r:format} in a text with that quote. Brackets of the expression do not count for the statement.
+// field skips {expression!r:format} in a string with that quote. Brackets in the expression do not count for the statement.
 func (s *scanner) field(quote string, depth int) {
 	first := s.line
 	var open []byte
@@ -86,7 +86,7 @@ func (s *scanner) field(quote string, depth int) {
 			s.at++
 		case strings.IndexByte(")]}", c) >= 0:
 			if len(open) == 0 || open[len(open)-1] != c {
-				s.fail(s.line, "a %c closes nothing", c)
+				s.fail(s.line, "unmatched %c", c)
 				return
 			}
 			open = open[:len(open)-1]
@@ -95,10 +95,10 @@ func (s *scanner) field(quote string, depth int) {
 			s.at++
 		}
 	}
-	s.fail(first, "a field of a text is not closed: want a }")
+	s.fail(first, "a field of a string is not closed: want a }")
 }
 
-// prefixBefore are the letters before a quote in a field that say what kind of text it begins.
+// prefixBefore are the letters before a quote in a field that define the type of the string.
 func (s *scanner) prefixBefore() string {
 	start := s.at
 	for start > 0 && (isLetter(s.source[start-1]) || isDigit(s.source[start-1])) {
@@ -110,7 +110,7 @@ func (s *scanner) prefixBefore() string {
 	return ""
 }
 
-// format goes over :format} of a field, in which fields may stand.
+// format skips :format} of a field, which may contain fields.
 func (s *scanner) format(quote string, depth int) {
 	first := s.line
 	for s.at++; s.at < len(s.source); {
@@ -120,7 +120,7 @@ func (s *scanner) format(quote string, depth int) {
 			return
 		case c == '{':
 			if depth++; depth > maxNested {
-				s.fail(s.line, "fields stand in one another more than %d deep", maxNested)
+				s.fail(s.line, "fields are nested more than %d deep", maxNested)
 				return
 			}
 			s.field(quote, depth)
@@ -129,16 +129,16 @@ func (s *scanner) format(quote string, depth int) {
 			s.escape(true, false)
 		case c == '\n' || c == '\r':
 			if len(quote) == 1 {
-				s.fail(first, "a text is not closed: want a %s before the end of the line", quote)
+				s.fail(first, "a string is not closed: want a %s before the end of the line", quote)
 				return
 			}
 			s.newline()
 		case strings.HasPrefix(s.source[s.at:], quote):
-			s.fail(first, "a field of a text is not closed: want a }")
+			s.fail(first, "a field of a string is not closed: want a }")
 			return
 		default:
 			s.at++
 		}
 	}
-	s.fail(first, "a field of a text is not closed: want a }")
+	s.fail(first, "a field of a string is not closed: want a }")
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Rule says which files are benchmarks and how these are called. All paths are slash paths below the folder that is looked
-// into: for the folder src the file src/ch1/baseline_moe.py is ch1/baseline_moe.py. Files and Benchmark are needed; a rule of
-// {Files: ["**/bench_*.py"], Benchmark: "bench_(.+)\\.py$"} finds perf/bench_sort.py as the benchmark sort.
+// Rule defines which files are benchmarks and how these are called. All paths are slash paths relative to the searched folder: for
+// the folder src, the file src/ch1/baseline_moe.py is ch1/baseline_moe.py. Files and Benchmark are required. The rule {Files:
+// ["**/bench_*.py"], Benchmark: "bench_(.+)\\.py$"} finds perf/bench_sort.py as the benchmark sort.
 type Rule struct {
 	// Name is what the rule is called: pairs, kernels. A user's own needs none.
 	Name string
@@ -46,12 +46,12 @@ type Rule struct {
 	Backends []Backend
 }
 
-// Backend is the word for what computes in files that import a module. Without a module, in all files.
+// Backend is the backend of files that import a module; without a module, of all files.
 type Backend struct{ Module, Word string }
 
 const baseline = "baseline"
 
-// Rules are the rules that need no writing: pairs of a baseline and its optimizations, and kernels in their usual folders.
+// Rules returns the predefined rules: pairs of a baseline and its optimizations, and kernels in their usual folders.
 func Rules() []Rule {
 	return []Rule{
 		{
@@ -79,7 +79,7 @@ func Rules() []Rule {
 	}
 }
 
-// RuleNamed is the rule of that name among Rules.
+// RuleNamed returns the rule of that name among Rules.
 func RuleNamed(name string) (Rule, bool) {
 	rules := Rules()
 	at := slices.IndexFunc(rules, func(r Rule) bool { return r.Name == name })
@@ -97,9 +97,9 @@ type compiled struct {
 	wants              string // why a file is left that meets no glob
 }
 
-// compile refuses a rule that cannot find anything. Its errors name the word in a sweep and the value.
+// compile refuses a rule that cannot find anything. Its errors name the key in a sweep and the value.
 func (r Rule) compile() (*compiled, error) {
-	c := &compiled{Rule: r, wants: "its path is none of " + strings.Join(r.Files, " ")}
+	c := &compiled{Rule: r, wants: "its path does not match " + strings.Join(r.Files, " ")}
 	if len(r.Files) == 0 {
 		return nil, errors.New("files: want globs such as bench/**/*.py, got none")
 	}
@@ -122,12 +122,12 @@ func (r Rule) compile() (*compiled, error) {
 		}
 	}
 	if r.Baseline != "" && r.Variant == "" {
-		return nil, fmt.Errorf("baseline: %q is a variant, and there is no expression for variants", r.Baseline)
+		return nil, fmt.Errorf("baseline: %q is a variant, but there is no expression for variants", r.Baseline)
 	}
 	return c, nil
 }
 
-// nameOf is what an expression finds in a path.
+// nameOf is the name that an expression finds in a path.
 func nameOf(expression *regexp.Regexp, below string) (string, bool) {
 	groups := expression.FindStringSubmatch(below)
 	if len(groups) < 2 {
@@ -150,7 +150,7 @@ func globsOf(key string, patterns []string) ([]glob, error) {
 		g := glob{text: pattern, parts: strings.Split(pattern, "/")}
 		for _, part := range g.parts {
 			if _, err := path.Match(part, ""); err != nil || part == "" {
-				return nil, fmt.Errorf("%s: %q is no glob of paths below a folder: %w", key, pattern, cmp.Or(err, errors.New("a name is empty")))
+				return nil, fmt.Errorf("%s: %q is not a glob of paths below a folder: %w", key, pattern, cmp.Or(err, errors.New("a name is empty")))
 			}
 		}
 		last := g.parts[len(g.parts)-1]
@@ -165,7 +165,7 @@ func globsOf(key string, patterns []string) ([]glob, error) {
 // globMarks are the characters of a glob that stand for others.
 const globMarks = `*?[]\\`
 
-// matches tells whether patterns of folders and a name are met by a path.
+// matches reports whether a path matches patterns of folders and a name.
 func matches(patterns []string, below string) bool {
 	for i, pattern := range patterns {
 		if pattern == "**" {
@@ -182,7 +182,7 @@ func matches(patterns []string, below string) bool {
 	return below == ""
 }
 
-// anywhere tells whether patterns are met by the end of a path, in some folder of it.
+// anywhere reports whether the end of a path matches patterns.
 func anywhere(patterns []string, below string) bool {
 	if len(patterns) == 0 {
 		return true
@@ -199,7 +199,7 @@ func anywhere(patterns []string, below string) bool {
 	}
 }
 
-// met is the first of the globs that a path meets; empty where it meets none. Most paths meet none, which their names show.
+// met is the first glob that a path matches; empty: none. Most paths match none, as their names show.
 func met(globs []glob, below, name string) string {
 	for i := range globs {
 		g := &globs[i]

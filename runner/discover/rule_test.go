@@ -32,11 +32,11 @@ perf "sort" "slow" "" perf/bench_sort_slow.py:run_benchmark
 two "two/twice" "fast" "" two/bench_twice_fast.py:run_benchmark
 shell "x" "a" "" shell/a_x.sh
 shell "x" "b" "" shell/b_x.sh
-near bench_9_fast.py: the expression for names finds none in it: bench_([a-z]+)|shell/._(.)\.sh$
-near bench_a.py: the expression for variants finds none in it: _(fast|slow)?\.py$|shell/(.)_
-left old/2019/bench_sort_fast.py: the rule leaves old/** out
-left shell/a_xy.sh: its path is none of **/bench_*.py shell/[ab]_?.sh
-left shell/c_x.sh: its path is none of **/bench_*.py shell/[ab]_?.sh
+near bench_9_fast.py: the expression for names does not match it: bench_([a-z]+)|shell/._(.)\.sh$
+near bench_a.py: the expression for variants does not match it: _(fast|slow)?\.py$|shell/(.)_
+left old/2019/bench_sort_fast.py: the rule leaves out old/**
+left shell/a_xy.sh: its path does not match **/bench_*.py shell/[ab]_?.sh
+left shell/c_x.sh: its path does not match **/bench_*.py shell/[ab]_?.sh
 `)
 }
 
@@ -52,8 +52,8 @@ a "a/x" "" "" a/x.sh
 b "b/x" "" "" b/x.sh
 d "z" "" "cuda" d/z.cu
 d "z" "" "" d/z.sh
-near c/y.pl: its results would be called like those of c/y.sh: c/y
-near c/y.sh: its results would be called like those of c/y.pl: c/y
+near c/y.pl: its results would have the same name as those of c/y.sh: c/y
+near c/y.sh: its results would have the same name as those of c/y.pl: c/y
 `)
 }
 
@@ -61,13 +61,13 @@ near c/y.sh: its results would be called like those of c/y.pl: c/y
 func TestRefusedRules(t *testing.T) {
 	good := Rule{Files: []string{"*.py"}, Benchmark: `(.+)\.py`}
 	for want, change := range map[string]func(*Rule){
-		"files: want globs such as bench/**/*.py, got none":                       func(r *Rule) { r.Files = nil },
-		`files: "[a" is no glob of paths below a folder: syntax error in pattern`: func(r *Rule) { r.Files = []string{"[a"} },
-		`except: "a//b" is no glob of paths below a folder: a name is empty`:      func(r *Rule) { r.Except = []string{"a//b"} },
-		"name: want a regular expression for the benchmark's name, got none":      func(r *Rule) { r.Benchmark = "" },
-		"name: error parsing regexp: missing closing ): `(`":                      func(r *Rule) { r.Benchmark = "(" },
-		"variant: error parsing regexp: missing closing ]: `[`":                   func(r *Rule) { r.Variant = "[" },
-		`baseline: "base" is a variant, and there is no expression for variants`:  func(r *Rule) { r.Baseline = "base" },
+		"files: want globs such as bench/**/*.py, got none":                          func(r *Rule) { r.Files = nil },
+		`files: "[a" is not a glob of paths below a folder: syntax error in pattern`: func(r *Rule) { r.Files = []string{"[a"} },
+		`except: "a//b" is not a glob of paths below a folder: a name is empty`:      func(r *Rule) { r.Except = []string{"a//b"} },
+		"name: want a regular expression for the benchmark's name, got none":         func(r *Rule) { r.Benchmark = "" },
+		"name: error parsing regexp: missing closing ): `(`":                         func(r *Rule) { r.Benchmark = "(" },
+		"variant: error parsing regexp: missing closing ]: `[`":                      func(r *Rule) { r.Variant = "[" },
+		`baseline: "base" is a variant, but there is no expression for variants`:     func(r *Rule) { r.Baseline = "base" },
 	} {
 		rule := good
 		change(&rule)
@@ -79,7 +79,7 @@ func TestRefusedRules(t *testing.T) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	for _, in := range []string{"../x", "/x", "a.py"} {
-		if _, err := find(tree("a.py"), good, in); err == nil || !strings.HasPrefix(err.Error(), "looking into "+in+": ") {
+		if _, err := find(tree("a.py"), good, in); err == nil || !strings.HasPrefix(err.Error(), "searching "+in+": ") {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
@@ -104,8 +104,8 @@ ch1 "ch1/x" "baseline" "" ch1/baseline_x.py:run_benchmark
 ch1 "ch1/x" "optimized" "" ch1/optimized_x.py:run_benchmark
 kernels "kernels/softmax" "" "cpu" kernels/softmax.py:run_benchmark
 kernels "src/kernels/softmax" "" "cpu" src/kernels/softmax.py:run_benchmark src/kernels/bench.yaml
-left conftest.py: pairs: its path is none of ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu
-left kernels/readme.txt: pairs: its path is none of ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu; kernels: its path is none of **/*.py
+left conftest.py: pairs: its path does not match ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu
+left kernels/readme.txt: pairs: its path does not match ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu; kernels: its path does not match **/*.py
 `)
 	if _, err := All(files, Rules(), []string{"kernels", "gone"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that was named and is not there: %v", err)

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Settings is what the file with the settings of a benchmark says. Keys that are no texts are refused: JSON has none.
+// Settings reads the file with the settings of a benchmark. Keys that are not texts are refused, because JSON does not have them.
 func Settings(tree fs.FS, b *Benchmark) (map[string]any, error) {
 	if b.Config == "" {
 		return map[string]any{}, nil
@@ -29,7 +29,7 @@ func Settings(tree fs.FS, b *Benchmark) (map[string]any, error) {
 		return nil, fmt.Errorf("reading %s: want keys with values", b.Config)
 	}
 	if !texts(said) {
-		return nil, fmt.Errorf("reading %s: a key is no text", b.Config)
+		return nil, fmt.Errorf("reading %s: a key is not text", b.Config)
 	}
 	return settings, nil
 }

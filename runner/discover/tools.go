@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Tool is a tree of a benchmark tool. It measures by itself: one command is run, and its results are read.
+// Tool is a tree of a benchmark tool, which measures by itself: one command runs, and its results are read.
 type Tool struct {
 	Name    string
 	Dir     string     // folder to run in, from the root of the tree
@@ -17,7 +17,7 @@ type Tool struct {
 	Read    string     // the format that reads them
 }
 
-// toolFiles are the files that tell of tools, by their names.
+// toolFiles are files that identify tools by their names.
 type toolFiles struct {
 	asv, cmake, tests, sources []string
 	projects                   map[string]bool // folders that pytest takes for the root of its tests
@@ -28,7 +28,7 @@ const (
 	maxTests = 1000 // tests of one project that are read to see whether they measure
 )
 
-// note keeps a file whose name may tell of a tool.
+// note records a file whose name may identify a tool.
 func (f *toolFiles) note(file, name string) {
 	switch path.Ext(name) {
 	case ".json":
@@ -63,7 +63,7 @@ func (f *toolFiles) project(file string) {
 	f.projects[path.Dir(file)] = true
 }
 
-// findTools looks into the files that tell of tools. One that cannot be read tells nothing: whether it was taken is said elsewhere.
+// findTools reads the files that may identify tools. A file that cannot be read is ignored here.
 func (s *search) findTools() {
 	for _, file := range s.tools.asv {
 		s.asv(file)

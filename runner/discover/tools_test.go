@@ -94,7 +94,7 @@ func TestSettings(t *testing.T) {
 		"good":  "map[problem_size:map[grid:[64 64] tol:0.001]]",
 		"empty": "map[]",
 		"list":  "reading list/bench.yaml: want keys with values",
-		"keys":  "reading keys/bench.yaml: a key is no text",
+		"keys":  "reading keys/bench.yaml: a key is not text",
 		"none":  "reading none/bench.yaml: cannot be read: file does not exist",
 	} {
 		got, err := Settings(files, &Benchmark{Config: dir + "/bench.yaml"})

@@ -7,7 +7,7 @@ import (
 	"github.com/expr-lang/expr/builtin"
 )
 
-// compiled is the function as the library takes it. What it makes NULL of its arguments is a NullError.
+// compiled is the function in the form that the library needs. A NULL result becomes a NullError.
 func (f Function) compiled() *builtin.Function {
 	return &builtin.Function{
 		Name: called(f.Name),
@@ -41,7 +41,7 @@ func (f Function) compiled() *builtin.Function {
 // kindAt is the kind of an argument.
 func (f Function) kindAt(i int) Kind { return f.Takes[min(i, len(f.Takes)-1)] }
 
-// wants says how the function is called.
+// wants describes the arguments of the function.
 func (f Function) wants() string {
 	text := f.Name + " wants "
 	for i, kind := range f.Takes {

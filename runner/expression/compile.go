@@ -26,14 +26,14 @@ const (
 	maxMemory = 1000 // elements of lists
 )
 
-// Scope says what an expression may name: values by name with their kinds, and functions beside those of Functions.
+// Scope defines what an expression may name: values by name with their kinds, and functions in addition to Functions.
 type Scope struct {
 	Names     map[string]Kind
 	Unclear   map[string]string // names that could be two things, and what to write instead
 	Functions []Function
 }
 
-// Expression is a compiled expression. Any number of goroutines may make evaluators of it.
+// Expression is a compiled expression. Several goroutines may make evaluators of it.
 type Expression struct {
 	text    string
 	program *vm.Program
@@ -41,7 +41,7 @@ type Expression struct {
 	gives   Kind
 }
 
-// positionError is what is wrong with an expression, and where.
+// positionError is an error in an expression, with its position.
 type positionError struct {
 	Line, Column int // from 1, the column in characters; 0: nowhere in particular
 	Message      string
@@ -55,7 +55,7 @@ func (e *positionError) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message)
 }
 
-// Compile reads an expression whose value is to be of a kind, which may be Any. An error says where in the text it is.
+// Compile reads an expression that must give a value of a kind, which may be Any. Errors contain the position in the text.
 func Compile(text string, scope Scope, gives Kind) (*Expression, error) {
 	if err := checkText(text); err != nil {
 		return nil, err
@@ -85,10 +85,10 @@ func Compile(text string, scope Scope, gives Kind) (*Expression, error) {
 	return &Expression{text: text, program: program, names: c.names, gives: gives}, nil
 }
 
-// String is the expression as it was written.
+// String returns the expression as it was written.
 func (e *Expression) String() string { return e.text }
 
-// Names are the names that the expression uses, each once, in the order in which they stand there.
+// Names lists the names in the expression, each once, in order of appearance.
 func (e *Expression) Names() []string { return slices.Clone(e.names) }
 
 // compilation is what becomes of one text.
@@ -168,13 +168,13 @@ func (c *compilation) translate(err error) error {
 func inOurWords(message string) string {
 	switch {
 	case strings.HasPrefix(message, `unexpected token Operator("=")`):
-		return "= compares nothing: write =="
+		return "= does not compare: write =="
 	case strings.HasPrefix(message, "invalid float literal"):
-		return "a number is not that large"
+		return "the number is too large"
 	case strings.HasPrefix(message, "bad number syntax"):
-		return message + ": a number has no unit here (8GiB is 8 * 2 ** 30)"
+		return message + ": write numbers without a unit (8GiB is 8 * 2 ** 30)"
 	case strings.HasPrefix(message, "invalid operation: not (mismatched"):
-		return "not is of true and false, and is applied before == and <: write not (a == b)"
+		return "not needs true or false, and is applied before == and <: write not (a == b)"
 	case strings.Contains(message, "mismatched"):
 		return goKinds.Replace(message)
 	}

@@ -8,20 +8,20 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// Evaluator evaluates an expression again and again. One goroutine may use it at a time.
+// Evaluator evaluates an expression repeatedly. Only one goroutine at a time may use it.
 type Evaluator struct {
 	of *Expression
 	vm vm.VM
 }
 
-// Evaluator makes an evaluator.
+// Evaluator returns a new evaluator.
 func (e *Expression) Evaluator() *Evaluator {
 	return &Evaluator{of: e, vm: vm.VM{MemoryBudget: maxMemory}}
 }
 
-// Eval gives the value of the expression: a float64, a string or a bool. values are those of its names, float64, string or
-// bool as their kinds say; one that is not there is NULL. The map is not kept, and may be changed and given again. The error
-// is a *NullError where the value is NULL.
+// Eval returns the value of the expression: a float64, a string or a bool. values are the values of its names, float64, string or bool
+// according to their kinds; a missing one is NULL. The map is not kept and may be reused. If the value is NULL, the error is a
+// *NullError.
 func (v *Evaluator) Eval(values map[string]any) (any, error) {
 	value, err := v.vm.Run(v.of.program, values)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Function is a function that expressions may call. Call is given as many values as Takes has kinds, of these kinds and
-// none of them nil; where it is Variadic, one or more of the last. It returns a value of the kind Gives, or nil for NULL.
+// Function is a function that expressions may call. Call gets one value for each kind in Takes, none of them nil; if it is Variadic, one
+// or more of the last kind. It returns a value of the kind Gives, or nil for NULL.
 type Function struct {
 	Name     string
 	Takes    []Kind
@@ -17,31 +17,31 @@ type Function struct {
 	Call     func(args []any) any
 }
 
-// Functions are the functions that every expression has, in alphabetical order.
+// Functions lists the functions that every expression may call, in alphabetical order.
 func Functions() []Function { return slices.Clone(functions) }
 
 // functions are those of numbers and texts.
 var functions = []Function{
-	ofNumber("abs", "the amount of x", math.Abs),
-	ofNumber("ceil", "the least integer that is not below x", math.Ceil),
+	ofNumber("abs", "the absolute value of x", math.Abs),
+	ofNumber("ceil", "x rounded up to an integer", math.Ceil),
 	ofNumber("exp", "e to the power x", math.Exp),
-	ofNumber("floor", "the largest integer that is not above x", math.Floor),
-	{Name: "len", Takes: []Kind{Text}, Gives: Number, Meaning: "how many characters a text has", Call: func(args []any) any {
+	ofNumber("floor", "x rounded down to an integer", math.Floor),
+	{Name: "len", Takes: []Kind{Text}, Gives: Number, Meaning: "the number of characters in a text", Call: func(args []any) any {
 		return float64(len([]rune(args[0].(string))))
 	}},
 	ofNumber("log", "the natural logarithm of x", math.Log),
 	ofNumber("log10", "the logarithm of x to the base 10", math.Log10),
 	ofNumber("log2", "the logarithm of x to the base 2", math.Log2),
-	ofText("lower", "the text in small letters", strings.ToLower),
+	ofText("lower", "the text in lower case", strings.ToLower),
 	ofNumbers("max", "the largest of its arguments", math.Max),
 	ofNumbers("min", "the smallest of its arguments", math.Min),
-	{Name: "mod", Takes: []Kind{Number, Number}, Gives: Number, Meaning: "what is left of x divided by y, with the sign of x", Call: func(args []any) any {
+	{Name: "mod", Takes: []Kind{Number, Number}, Gives: Number, Meaning: "the remainder of x / y, with the sign of x", Call: func(args []any) any {
 		return finite(math.Mod(args[0].(float64), args[1].(float64)))
 	}},
-	ofNumber("round", "x rounded to an integer, halves away from 0", math.Round),
+	ofNumber("round", "x rounded to the nearest integer, halves away from 0", math.Round),
 	ofNumber("sqrt", "the square root of x", math.Sqrt),
-	ofText("trim", "the text without white space around it", strings.TrimSpace),
-	ofText("upper", "the text in capital letters", strings.ToUpper),
+	ofText("trim", "the text without white space at its ends", strings.TrimSpace),
+	ofText("upper", "the text in upper case", strings.ToUpper),
 }
 
 func ofNumber(name, meaning string, f func(float64) float64) Function {

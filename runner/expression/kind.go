@@ -7,7 +7,7 @@ import (
 	"github.com/expr-lang/expr/types"
 )
 
-// Kind is the kind of a value. Every value may be NULL too.
+// Kind is the kind of a value. Every value may also be NULL.
 type Kind int
 
 // The kinds.
@@ -18,7 +18,7 @@ const (
 	Boolean             // bool
 )
 
-// String is the kind as an error names it.
+// String returns the kind as it appears in errors.
 func (k Kind) String() string {
 	switch k {
 	case Number:
@@ -31,7 +31,7 @@ func (k Kind) String() string {
 	return "a value"
 }
 
-// KindOf is the kind of a value, Any of nil and of what is no value of an expression.
+// KindOf is the kind of a value; Any for nil and for types that expressions do not have.
 func KindOf(value any) Kind {
 	switch value.(type) {
 	case float64:

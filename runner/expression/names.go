@@ -46,7 +46,7 @@ func (c *compilation) words(n ast.Node) (first ast.Node, words []string) {
 	return n, nil
 }
 
-// noName says what may have been meant by a name that there is not.
+// noName is the error for an unknown name, with a suggestion.
 func (c *compilation) noName(at ast.Node, name string) error {
 	if instead, unclear := c.scope.Unclear[name]; unclear {
 		return c.errorf(at, "%s", instead)
@@ -62,7 +62,7 @@ func (c *compilation) noName(at ast.Node, name string) error {
 		}
 	}
 	if len(below) > 0 {
-		return c.errorf(at, "%s is no value: want one of %s", shorten(name), strings.Join(below, " "))
+		return c.errorf(at, "%s is not a value: want one of %s", shorten(name), strings.Join(below, " "))
 	}
 	if _, is := c.functions[name]; is {
 		return c.errorf(at, "%s is a function: want %s(...)", name, name)
@@ -94,15 +94,15 @@ func (c *compilation) noFunction(at ast.Node, name string) error {
 	}
 	slices.Sort(names)
 	if near := schema.Nearest(name, names); near != "" {
-		return c.errorf(at, "there is no function %s: did you mean %s?", shorten(name), near)
+		return c.errorf(at, "unknown function %s: did you mean %s?", shorten(name), near)
 	}
-	return c.errorf(at, "there is no function %s: want one of %s", shorten(name), strings.Join(names, " "))
+	return c.errorf(at, "unknown function %s: want one of %s", shorten(name), strings.Join(names, " "))
 }
 
 func shorten(text string) string {
-	const most = 40
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
+	const maxRunes = 40
+	if runes := []rune(text); len(runes) > maxRunes {
+		return string(runes[:maxRunes]) + "…"
 	}
 	return text
 }

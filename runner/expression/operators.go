@@ -37,7 +37,7 @@ func operator(word string, numbers func(x, y float64) any, texts func(a, b strin
 			case isText && areTexts && texts != nil:
 				value = texts(a, b)
 			default:
-				return nil, fmt.Errorf("%s is of %s and %s", word, KindOf(args[0]), KindOf(args[1]))
+				return nil, fmt.Errorf("%s is not supported between %s and %s", word, KindOf(args[0]), KindOf(args[1]))
 			}
 			if value == nil {
 				return nil, &NullError{What: fmt.Sprint(args[0], " ", word, " ", args[1])}

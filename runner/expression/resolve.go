@@ -15,7 +15,7 @@ func checkText(text string) error {
 	case len(text) > maxText:
 		return &positionError{Message: "is longer than 4096 bytes"}
 	case !utf8.ValidString(text):
-		return &positionError{Message: "is no UTF-8"}
+		return &positionError{Message: "is not UTF-8"}
 	}
 	line, column := 1, 1
 	var quote rune // that of the text that the place is in
@@ -30,9 +30,9 @@ func checkText(text string) error {
 		case strings.ContainsRune("\"'`", r):
 			quote, escaped = r, false
 		case strings.HasPrefix(rest, "//"):
-			return &positionError{line, column, "// begins a comment, there is no such division: floor(a / b) is the integer"}
+			return &positionError{line, column, "// begins a comment: for integer division, write floor(a / b)"}
 		case strings.HasPrefix(rest, "/*"):
-			return &positionError{line, column, "/* begins a comment, and an expression has none"}
+			return &positionError{line, column, "/* begins a comment: comments are not supported"}
 		}
 		if column++; r == '\n' {
 			line, column = line+1, 1
@@ -68,13 +68,13 @@ func (c *compilation) resolve(n ast.Node) (ast.Node, error) {
 		}
 	case *ast.UnaryNode, *ast.ConditionalNode:
 	case *ast.ArrayNode:
-		return nil, c.errorf(n, "a list stands on the right of in alone")
+		return nil, c.errorf(n, "a list is supported only on the right of in")
 	case *ast.BuiltinNode:
 		return nil, c.noFunction(n, n.Name)
 	case *ast.SliceNode:
-		return nil, c.errorf(n, "a text or list has no parts here")
+		return nil, c.errorf(n, "slices are not supported")
 	default:
-		return nil, c.errorf(n, "is no part of the language of expressions")
+		return nil, c.errorf(n, "is not supported in expressions")
 	}
 	return n, c.resolveParts(n)
 }
@@ -121,16 +121,16 @@ func children(n ast.Node) (all []*ast.Node) {
 func (c *compilation) checkOperator(n *ast.BinaryNode) error {
 	switch n.Operator {
 	case "%":
-		return c.errorf(n, "there is no %%: write mod(a, b)")
+		return c.errorf(n, "%% is not supported: write mod(a, b)")
 	case "..":
-		return c.errorf(n, "there is no a..b: write a <= x and x <= b")
+		return c.errorf(n, "a..b is not supported: write a <= x and x <= b")
 	case "matches":
 		if _, fixed := n.Right.(*ast.StringNode); !fixed {
-			return c.errorf(n, "matches wants a regular expression in quotes on its right")
+			return c.errorf(n, "matches needs a regular expression in quotes on its right")
 		}
 	case "in":
 		if _, list := n.Right.(*ast.ArrayNode); !list {
-			return c.errorf(n, "in wants a list on its right: x in [4, 8]; of a text, t contains \"s\"")
+			return c.errorf(n, "in needs a list on its right: x in [4, 8]; for a text, write t contains \"s\"")
 		}
 	}
 	return nil

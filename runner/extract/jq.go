@@ -13,7 +13,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// eachValue hands every number that a jq program makes of an output to found, as text, until that says that it has enough.
+// eachValue passes each number that a jq program finds in an output to found, as text, until found wants no more.
 func eachValue(ctx context.Context, output io.Reader, program *gojq.Code, found func(text []byte) (more bool, err error)) error {
 	values := json.NewDecoder(bufio.NewReader(output))
 	values.UseNumber()
@@ -23,7 +23,7 @@ func eachValue(ctx context.Context, output io.Reader, program *gojq.Code, found 
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("no JSON at byte %d: %w", values.InputOffset(), err)
+			return fmt.Errorf("invalid JSON at byte %d: %w", values.InputOffset(), err)
 		}
 		results := program.RunWithContext(ctx, value)
 		for {
@@ -69,7 +69,7 @@ func textOf(result any) (string, error) {
 		}
 		return v, nil
 	case []any:
-		return "", fmt.Errorf("jq gives an array: want numbers, which [] at its end gives one by one")
+		return "", fmt.Errorf("jq gives an array: want numbers; add [] at the end to get them one by one")
 	}
 	return "", fmt.Errorf("jq gives %s: want a number", gojq.Preview(result))
 }

@@ -23,7 +23,7 @@ func anyLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	return 0, nil, nil
 }
 
-// eachMatch hands the text of every match in an output to found, until that says that it has enough.
+// eachMatch passes the text of each match in an output to found, until found wants no more.
 func eachMatch(output io.Reader, expression *regexp.Regexp, found func(text []byte) (more bool, err error)) error {
 	lines := bufio.NewScanner(output)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -33,7 +33,7 @@ func eachMatch(output io.Reader, expression *regexp.Regexp, found func(text []by
 		line := lines.Bytes()
 		for _, at := range expression.FindAllSubmatchIndex(line, maxMatches+1) {
 			if at[2*group] < 0 {
-				return fmt.Errorf("line %d matches, and its group has no part in that", number)
+				return fmt.Errorf("line %d matches, but the group does not", number)
 			}
 			if more, err := found(line[at[2*group]:at[2*group+1]]); err != nil || !more {
 				return err

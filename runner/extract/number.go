@@ -33,7 +33,7 @@ func (r *Rule) number(text string) (float64, error) {
 	switch {
 	case m != nil:
 	case strings.ContainsRune(text, ','):
-		return 0, fmt.Errorf("%s: a comma may stand for a decimal point or between thousands: match digits alone", shown(text))
+		return 0, fmt.Errorf("%s: a comma may be a decimal point or separate thousands: match digits only", shown(text))
 	default:
 		return 0, fmt.Errorf("%s: want a number", shown(text))
 	}
@@ -65,11 +65,11 @@ func (r *Rule) factor(given string) (float64, error) {
 	own, factor, known := schema.StoredUnit(strings.TrimSpace(given))
 	switch {
 	case unit == "":
-		return 0, fmt.Errorf("want a number, or the unit of the metric: unit: %q", given)
+		return 0, fmt.Errorf("want a number without a unit, or set the unit of the metric: unit: %q", given)
 	case !known && given != unit:
 		return 0, fmt.Errorf("unit %q is not known", given)
 	case own != stored:
-		return 0, fmt.Errorf("%s is no unit for a metric in %s", given, unit)
+		return 0, fmt.Errorf("%s is not a unit for a metric in %s", given, unit)
 	}
 	return factor, nil
 }
@@ -85,9 +85,9 @@ func product(digits string, exponent int, factor float64) (float64, error) {
 	value, _ := x.Mul(x, y).Float64()
 	switch {
 	case math.IsInf(value, 0):
-		return 0, fmt.Errorf("more than a float64 holds")
+		return 0, fmt.Errorf("too large for a float64")
 	case value == 0 && x.Sign() != 0:
-		return 0, fmt.Errorf("less than a float64 holds")
+		return 0, fmt.Errorf("too small for a float64")
 	}
 	return value, nil
 }

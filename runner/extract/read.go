@@ -15,14 +15,14 @@ import (
 // maxMatches bounds the samples that an output makes.
 const maxMatches = 1 << 18
 
-// Job is what Read does. It can be written as JSON, for another process.
+// Job is the input of Read. It can be written as JSON for another process.
 type Job struct {
 	Rules     []Rule    `json:"rules"`
 	Processes int       `json:"processes"` // that were measured; a worker is one
 	Sections  []Section `json:"sections"`
 }
 
-// Section is an output of a process in the file that Read is given, or why it is not there.
+// Section is an output of a process within the file that Read gets, or the reason why there is none.
 type Section struct {
 	Process int    `json:"process"` // from 0
 	From    string `json:"from"`
@@ -31,17 +31,17 @@ type Section struct {
 	Missing string `json:"missing,omitempty"` // why there is none; Absent: the process did not write it
 }
 
-// Absent is that there is nothing: no output, or no match in it.
+// Absent says that there is nothing: no output, or no match in it.
 const Absent = "absent"
 
-// Found is what a rule found: a value for each process or, with TakeAll, each match; or else why there is none.
+// Found is the result of a rule: a value for each process or, with TakeAll, each match; or the reason why there is none.
 type Found struct {
 	Values []float64 `json:"values,omitempty"` // in the stored unit
 	Absent bool      `json:"absent,omitempty"` // there is nothing, in contrast to what cannot be read
 	Error  string    `json:"error,omitempty"`  // why there are no values, in one line
 }
 
-// Metric is what was found as a metric of a run. Integers are ticks, as those of imported files are.
+// Metric returns the result as a metric of a run. Integers are ticks, as in imported files.
 func (f *Found) Metric(r *Rule) schema.Metric {
 	m := schema.Metric{Name: r.Name, Unit: r.storedUnit(), Better: r.direction()}
 	if r.Take != TakeAll {
@@ -61,8 +61,8 @@ func (f *Found) Metric(r *Rule) schema.Metric {
 	return m
 }
 
-// Read applies rules to the outputs of a run, which stand in kept. It tells began of each rule before it is applied. What a
-// rule finds, or why it finds nothing, is in its place in the answer.
+// Read applies rules to the outputs of a run, which are in kept. It calls began with the number of each rule before it applies the rule.
+// The results are in the order of the rules.
 func Read(ctx context.Context, job Job, kept io.ReaderAt, began func(rule int)) []Found {
 	outputs := map[string][]Section{}
 	for _, s := range job.Sections {
@@ -80,7 +80,7 @@ func Read(ctx context.Context, job Job, kept io.ReaderAt, began func(rule int)) 
 	return all
 }
 
-// maxError is the most bytes of what is wrong: a jq program may say anything.
+// maxError is the maximum size of an error in bytes, because a jq program may produce any text.
 const maxError = 400
 
 // oneLine is a text that stands in a line.
@@ -211,9 +211,9 @@ func (c *chosen) values() ([]float64, error) {
 	case c.rule.Take == TakeAll:
 		return c.all, nil
 	case only && c.matches > manyMatches:
-		return nil, fmt.Errorf("more than %d matches: say take: first, last or all", manyMatches)
+		return nil, fmt.Errorf("more than %d matches: set take to first, last or all", manyMatches)
 	case only && c.matches > 1:
-		return nil, fmt.Errorf("%d matches: say take: first, last or all", c.matches)
+		return nil, fmt.Errorf("%d matches: set take to first, last or all", c.matches)
 	}
 	value, err := c.rule.number(string(c.text))
 	return []float64{value}, err

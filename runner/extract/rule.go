@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Rule says where a metric stands in an output. Regex or JQ is required; or Read, which names the format of an output that
-// has results of a benchmark tool: runs, which are not for this package to make.
+// Rule says where in an output a metric is. Regex or JQ is required; or Read, the format of the results of a benchmark tool, which this
+// package does not read.
 type Rule struct {
 	Name     string        `json:"name"`
 	From     string        `json:"from"` // Stdout, Stderr, or the path of a file, relative to the working directory
@@ -38,36 +38,36 @@ const (
 	TakeAll   = "all"
 )
 
-// Takes are the words of Rule.Take.
+// Takes are the values of Rule.Take.
 var Takes = []string{TakeOnly, TakeFirst, TakeLast, TakeAll}
 
-// measured are the metrics that every run has, which no output replaces.
+// measured are the metrics that every run has. They cannot be read from outputs.
 var measured = map[string]bool{
 	schema.PrimaryMetric: true, "cpu_user": true, "cpu_system": true, "peak_memory": true,
 }
 
-// CheckName tells why a rule cannot make a metric of a name.
+// CheckName returns an error if a rule cannot define a metric of that name.
 func CheckName(name string) error {
 	if measured[name] {
-		return fmt.Errorf("%s is measured in every run: give what the output says another name", name)
+		return fmt.Errorf("%s is measured in every run: choose another name", name)
 	}
 	m := schema.Metric{Name: name, Reals: []float64{0}}
 	return m.Validate()
 }
 
-// CheckRegex tells what is wrong with a regular expression.
+// CheckRegex returns an error if a regular expression is invalid.
 func CheckRegex(text string) error {
 	_, err := regexp.Compile(text)
 	return err
 }
 
-// CheckJQ tells what is wrong with a jq program.
+// CheckJQ returns an error if a jq program is invalid.
 func CheckJQ(text string) error {
 	_, err := compileJQ(text)
 	return err
 }
 
-// CheckUnit tells why a metric cannot have a unit: one that is known by name is stored in another.
+// CheckUnit returns an error if the metric cannot have its unit: a known metric is stored in another one.
 func (r *Rule) CheckUnit() error {
 	kind, _ := schema.KindOfMetric(r.Name)
 	if stored, _, _ := schema.StoredUnit(r.Unit); r.Unit != "" && kind.Unit != "" && stored != kind.Unit {
@@ -76,11 +76,11 @@ func (r *Rule) CheckUnit() error {
 	return nil
 }
 
-// CheckBetter tells why a metric cannot improve in a direction: one that is known by name improves in the other.
+// CheckBetter returns an error if the metric cannot improve in that direction: a known metric improves in the other one.
 func (r *Rule) CheckBetter() error {
 	kind, _ := schema.KindOfMetric(r.Name)
 	if r.Better != "" && kind.Better != "" && r.Better != kind.Better {
-		return fmt.Errorf("of %s, %s is better", r.Name, kind.Better)
+		return fmt.Errorf("for %s, %s is better", r.Name, kind.Better)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/runner/expression"
 )
 
-// Fact is what is known of a fact on every machine.
+// Fact describes a fact that every machine may have.
 type Fact struct {
 	Name    string
 	Kind    expression.Kind // Number or Text
@@ -16,7 +16,7 @@ type Fact struct {
 	read func(*reading) (value any, why string)
 }
 
-// All are the facts, in alphabetical order.
+// All lists the facts in alphabetical order.
 func All() []Fact { return slices.Clone(facts) }
 
 // find gives the fact of a name.
@@ -39,24 +39,24 @@ func names() []string {
 
 var facts = []Fact{
 	{Name: "arch", Kind: expression.Text, Meaning: "instruction set: amd64, arm64", read: system},
-	{Name: "cpu.count", Kind: expression.Number, Meaning: "hardware threads of the system", read: number("cpu.threads")},
+	{Name: "cpu.count", Kind: expression.Number, Meaning: "number of hardware threads of the system", read: number("cpu.threads")},
 	{Name: "cpu.model", Kind: expression.Text, Meaning: "model of the processor", read: text("cpu.model")},
 	{
 		Name: "gpu.compute_capability", Kind: expression.Number, Meaning: "CUDA compute capability: 8, 9, 12.1",
-		read: leastOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".compute_capability") }),
+		read: minOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".compute_capability") }),
 	},
-	{Name: "gpu.count", Kind: expression.Number, Meaning: "GPUs that a benchmark can see", read: gpuCount},
-	{Name: "gpu.gfx", Kind: expression.Text, Meaning: "instruction set of an AMD GPU, or of all with commas: gfx90a", read: textOfGPUs(".gfx")},
+	{Name: "gpu.count", Kind: expression.Number, Meaning: "number of GPUs that a benchmark can see", read: gpuCount},
+	{Name: "gpu.gfx", Kind: expression.Text, Meaning: "instruction set of the AMD GPU, such as gfx90a; of several, all with commas", read: textOfGPUs(".gfx")},
 	{
-		Name: "gpu.memory", Kind: expression.Number, Unit: "B", Meaning: "memory of a GPU, the smallest",
-		read: leastOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".memory") }),
+		Name: "gpu.memory", Kind: expression.Number, Unit: "B", Meaning: "memory of the GPU; of several, the smallest",
+		read: minOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".memory") }),
 	},
-	{Name: "gpu.name", Kind: expression.Text, Meaning: "name of the GPU, or of all with commas", read: textOfGPUs(".name")},
+	{Name: "gpu.name", Kind: expression.Text, Meaning: "name of the GPU; of several, all names with commas", read: textOfGPUs(".name")},
 	{
 		Name: "gpu.peak_bandwidth", Kind: expression.Number, Unit: "B/s",
-		Meaning: "highest bandwidth of its memory", read: leastOfGPUs(peakBandwidth),
+		Meaning: "highest bandwidth of the GPU's memory", read: minOfGPUs(peakBandwidth),
 	},
 	{Name: "hostname", Kind: expression.Text, Meaning: "name of the host", read: text("host.name")},
-	{Name: "memory", Kind: expression.Number, Unit: "B", Meaning: "of the system, or its control group", read: memory},
+	{Name: "memory", Kind: expression.Number, Unit: "B", Meaning: "memory of the system, or the limit of its control group", read: memory},
 	{Name: "os", Kind: expression.Text, Meaning: "system: linux, darwin", read: system},
 }

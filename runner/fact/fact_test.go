@@ -141,11 +141,11 @@ func TestGiven(t *testing.T) {
 		t.Errorf("given: %v, want %v", got, want)
 	}
 	for _, test := range [][3]string{
-		{"gpu.memroy", "1", "there is no fact gpu.memroy: did you mean gpu.memory?"},
-		{"weather", "1", "there is no fact weather: neurolens env --facts lists them"},
+		{"gpu.memroy", "1", "unknown fact gpu.memroy: did you mean gpu.memory?"},
+		{"weather", "1", "unknown fact weather: neurolens env --facts lists all"},
 		{"gpu.memory", "much", `gpu.memory: "much" is not a number`},
-		{"gpu.memory", "16 ms", `gpu.memory: "16 ms": want it in B, not in ms`},
-		{"gpu.memory", "16 GiX", `gpu.memory: "16 GiX": want it in B, not in GiX`},
+		{"gpu.memory", "16 ms", `gpu.memory: "16 ms": want a value in B, not in ms`},
+		{"gpu.memory", "16 GiX", `gpu.memory: "16 GiX": want a value in B, not in GiX`},
 		{"cpu.count", "8 B", `cpu.count: "8 B": want a number without a unit`},
 	} {
 		if _, err := New(map[string]string{test[0]: test[1]}, Sources{}); err == nil || err.Error() != test[2] {

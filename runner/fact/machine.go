@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Sources are what a machine is asked by. None is called before a fact needs it.
+// Sources provide the facts of a machine. None is called before a fact needs it.
 type Sources struct {
 	Env     func() schema.Env // the manifest of the environment; called once at most
 	Environ []string          // key=value: which GPUs can be seen
@@ -21,7 +21,7 @@ type Sources struct {
 	Version func(interpreter, module string) string
 }
 
-// Machine answers what expressions ask about a machine. One goroutine may use it at a time. A nil *Machine knows nothing.
+// Machine provides facts for expressions. Only one goroutine at a time may use it. A nil *Machine knows no fact.
 type Machine struct {
 	sources  Sources
 	reading  func() *reading
@@ -29,7 +29,7 @@ type Machine struct {
 	versions map[[2]string]string
 }
 
-// New makes a machine of which given says some facts, as a user writes them: 16GiB, or null for NULL.
+// New makes a machine. given sets some facts, as a user writes them: 16GiB, or null for NULL.
 func New(given map[string]string, s Sources) (*Machine, error) {
 	m := &Machine{sources: s, given: map[string]any{}, versions: map[[2]string]string{}}
 	m.reading = sync.OnceValue(func() *reading { return &reading{env: s.Env(), environ: s.Environ} })
@@ -48,9 +48,9 @@ func parse(name, value string) (any, error) {
 	f, is := find(name)
 	if !is {
 		if near := schema.Nearest(name, names()); near != "" {
-			return nil, fmt.Errorf("there is no fact %s: did you mean %s?", name, near)
+			return nil, fmt.Errorf("unknown fact %s: did you mean %s?", name, near)
 		}
-		return nil, fmt.Errorf("there is no fact %s: neurolens env --facts lists them", name)
+		return nil, fmt.Errorf("unknown fact %s: neurolens env --facts lists all", name)
 	}
 	switch {
 	case value == "null":
@@ -65,7 +65,7 @@ func parse(name, value string) (any, error) {
 	return number, nil
 }
 
-// ParseAmount reads a number, with a unit where the fact has one: 16GiB is 17179869184 of B.
+// ParseAmount reads a number, with a unit if the fact has one: for B, 16GiB is 17179869184.
 func ParseAmount(text, unit string) (float64, error) {
 	q, err := schema.ParseQuantity(text)
 	if err != nil {
@@ -79,12 +79,12 @@ func ParseAmount(text, unit string) (float64, error) {
 	case unit == "":
 		return 0, fmt.Errorf("%q: want a number without a unit", text)
 	case !known || stored != unit:
-		return 0, fmt.Errorf("%q: want it in %s, not in %s", text, unit, q.Unit)
+		return 0, fmt.Errorf("%q: want a value in %s, not in %s", text, unit, q.Unit)
 	}
 	return q.Value * factor, nil
 }
 
-// Value is a fact, which is one of All; nil where it is not known, and why.
+// Value returns a fact, which must be one of All; nil, with the reason, if it is not known.
 func (m *Machine) Value(name string) (value any, why string) {
 	if m == nil {
 		return nil, "unsupported"
@@ -102,7 +102,7 @@ func (m *Machine) Value(name string) (value any, why string) {
 	return f.read(m.reading())
 }
 
-// Given are the facts that a user has given other values, as they are stored; nil where there are none.
+// Given returns the facts that a user has set, as they are stored; nil: none.
 func (m *Machine) Given() map[string]string {
 	if m == nil || len(m.given) == 0 {
 		return nil
@@ -121,20 +121,20 @@ func (m *Machine) Given() map[string]string {
 	return texts
 }
 
-// Functions are those that ask this machine. interpreter gives the Python interpreter of the point that is evaluated; false:
-// it has none.
+// Functions returns the functions that depend on this machine. interpreter returns the Python interpreter of the point that is
+// evaluated; false: it has none.
 func (m *Machine) Functions(interpreter func() (name string, is bool)) []expression.Function {
 	word := []expression.Kind{expression.Text}
 	return []expression.Function{
 		{
-			Name: "exists", Takes: word, Gives: expression.Boolean, Meaning: "there is such a file or folder; the path is relative to the working directory",
+			Name: "exists", Takes: word, Gives: expression.Boolean, Meaning: "whether a file or folder exists; the path is relative to the working directory",
 			Call: func(args []any) any {
 				_, err := os.Stat(args[0].(string))
 				return err == nil
 			},
 		},
 		{
-			Name: "version", Takes: word, Gives: expression.Text, Meaning: "version of a module of the point's Python interpreter; NULL where it has none",
+			Name: "version", Takes: word, Gives: expression.Text, Meaning: "version of a Python module, for the interpreter of the point; NULL if it is not installed",
 			Call: func(args []any) any {
 				name, is := interpreter()
 				if !is || m == nil {
@@ -144,7 +144,7 @@ func (m *Machine) Functions(interpreter func() (name string, is bool)) []express
 			},
 		},
 		{
-			Name: "which", Takes: word, Gives: expression.Text, Meaning: "where a program is that a command would start; NULL where there is none",
+			Name: "which", Takes: word, Gives: expression.Text, Meaning: "path of the program that a command would start; NULL if there is none",
 			Call: func(args []any) any {
 				path, err := exec.LookPath(args[0].(string))
 				if err != nil {

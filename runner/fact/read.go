@@ -13,16 +13,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// absent is the reason of what this machine does not have; see package probe.
+// absent is the reason for a fact that this machine does not have; see package probe.
 const absent = "absent"
 
-// reading is a manifest that facts are taken from.
+// reading takes facts from the description of an environment.
 type reading struct {
 	env     schema.Env
 	environ []string // key=value
 }
 
-// why is the reason for which a fact of the manifest is not known.
+// why is the reason why a fact of the environment is not known.
 func (r *reading) why(names ...string) string {
 	for _, name := range names {
 		if why := r.env.Missing[name]; why != "" {
@@ -32,7 +32,7 @@ func (r *reading) why(names ...string) string {
 	return absent
 }
 
-// number is a fact of the manifest, NaN and the reason where it is not known.
+// number is a fact of the environment; NaN and the reason if it is not known.
 func (r *reading) number(name string) (float64, string) {
 	value, err := strconv.ParseFloat(r.env.Facts[name], 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
@@ -45,7 +45,7 @@ func number(name string) func(*reading) (any, string) {
 	return func(r *reading) (any, string) { return known(r.number(name)) }
 }
 
-// known is a number or, where there is a reason, NULL.
+// known is a number, or NULL if there is a reason.
 func known(value float64, why string) (any, string) {
 	if why != "" {
 		return nil, why
@@ -67,7 +67,7 @@ func system(*reading) (any, string) { return nil, absent }
 
 var systems = map[string]string{"arch": runtime.GOARCH, "os": runtime.GOOS}
 
-// memory is what the system has, or less where the control group limits it.
+// memory is the memory of the system, or the limit of the control group if that is less.
 func memory(r *reading) (any, string) {
 	total, why := r.number("memory.total")
 	limit, unlimited := r.number("cgroup.memory_max")
@@ -77,8 +77,8 @@ func memory(r *reading) (any, string) {
 	return known(total, why)
 }
 
-// gpus are the prefixes of the facts of the GPUs that can be seen: gpu.0, gpu.1. why is the reason for which that is not
-// known. An instance of a shared GPU counts, and has no facts.
+// gpus are the prefixes of the facts of the visible GPUs: gpu.0, gpu.1. why is the reason if that is not known. An instance of a
+// shared GPU counts, and has no facts.
 func (r *reading) gpus() (prefixes []string, why string) {
 	if r.env.GPUCount == nil {
 		if why := r.env.Missing["gpu"]; why != absent && !(why == "unsupported" && r.env.OS != "linux") {
@@ -111,7 +111,7 @@ func gpuCount(r *reading) (any, string) {
 	return known(float64(len(gpus)), why)
 }
 
-// textOfGPUs is a fact of the GPUs, each value once; NULL where one does not say.
+// textOfGPUs is a fact of the GPUs, each value once; NULL if it is unknown for one of them.
 func textOfGPUs(fact string) func(*reading) (any, string) {
 	return func(r *reading) (any, string) {
 		gpus, why := r.gpus()
@@ -131,37 +131,37 @@ func textOfGPUs(fact string) func(*reading) (any, string) {
 	}
 }
 
-// leastOfGPUs is the least of what the GPUs have; NULL where one does not say.
-func leastOfGPUs(of func(r *reading, gpu string) (float64, string)) func(*reading) (any, string) {
+// minOfGPUs is the smallest value of the GPUs; NULL if it is unknown for one of them.
+func minOfGPUs(of func(r *reading, gpu string) (float64, string)) func(*reading) (any, string) {
 	return func(r *reading) (any, string) {
 		gpus, why := r.gpus()
-		least := math.Inf(1)
+		smallest := math.Inf(1)
 		for _, gpu := range gpus {
 			value, why := of(r, gpu)
 			if why != "" {
 				return nil, why
 			}
-			least = min(least, value)
+			smallest = min(smallest, value)
 		}
-		if math.IsInf(least, 1) {
+		if math.IsInf(smallest, 1) {
 			return nil, cmp.Or(why, absent)
 		}
-		return least, ""
+		return smallest, ""
 	}
 }
 
-// leastWidth is the least width, in bits, of the bus of a memory of the kind HBM, and more than others have.
-const leastWidth = 1024
+// minHBMWidth is the smallest width, in bits, of the bus of HBM. Other kinds of memory have a narrower bus.
+const minHBMWidth = 1024
 
-// peakBandwidth is computed as NVIDIA's deviceQuery does: two transfers a clock, over the whole width of the bus. For AMD that
-// holds of HBM: of GDDR its driver gives a clock that is a fraction of the one that transfers go by, and not which.
+// peakBandwidth is computed as in NVIDIA's deviceQuery: two transfers per clock, over the whole width of the bus. For AMD this is
+// right for HBM only: for GDDR, the driver reports a clock that is an unknown fraction of that of transfers.
 func peakBandwidth(r *reading, gpu string) (float64, string) {
 	clock, why := r.number(gpu + ".clock_memory_max") // MHz
 	if why != "" {
 		return 0, why
 	}
 	width, why := r.number(gpu + ".memory_bus_width") // bits
-	if why == "" && width < leastWidth && r.env.Facts[gpu+".gfx"] != "" {
+	if why == "" && width < minHBMWidth && r.env.Facts[gpu+".gfx"] != "" {
 		return 0, "unsupported"
 	}
 	return 2 * clock * 1e6 * width / 8, why

@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/runner/words"
 )
 
-// line is what is measured, in place of a sweep file.
+// line is what to measure, given on the command line instead of a sweep file.
 type line struct {
 	// texts are what is measured: programs with their arguments, Python files (bench.py, bench.py:softmax) or models.
 	texts []string
@@ -91,7 +91,7 @@ func (l line) sweep() ([]byte, error) {
 		if all[i], err = l.read(text); err != nil {
 			return nil, err
 		}
-		if err := l.refuseAgain(text, texts[:i]); err != nil {
+		if err := l.refuseDuplicate(text, texts[:i]); err != nil {
 			return nil, err
 		}
 	}
@@ -117,29 +117,29 @@ func (l line) sweep() ([]byte, error) {
 	return yaml.Marshal(&s)
 }
 
-// refuseAgain refuses a text that is the same program as one before it: their rows would look the same.
-func (l line) refuseAgain(text string, before []string) error {
+// refuseDuplicate refuses a text that is the same program as one before it: their rows would look the same.
+func (l line) refuseDuplicate(text string, before []string) error {
 	for _, earlier := range before {
 		switch {
 		case text == earlier:
-			return fmt.Errorf("%q is there twice", text)
+			return fmt.Errorf("%q appears twice", text)
 		case l.shell && strings.TrimSpace(text) == strings.TrimSpace(earlier), !l.shell && words.Same(text, earlier):
-			return fmt.Errorf("%q and %q are the same program: their rows would look the same; a comment (# one) tells them apart", earlier, text)
+			return fmt.Errorf("%q and %q are the same program, so their rows would look the same: add a comment (# one) to one of them", earlier, text)
 		}
 	}
 	return nil
 }
 
-// refuseSet refuses a KEY=VALUE of --set that says once more what the line says: a sweep file has both, and one of them would do
-// nothing.
+// refuseSet refuses a KEY=VALUE of --set that repeats what the command line says. A sweep file would have both, and one of them would
+// have no effect.
 func (l line) refuseSet(text string) error {
 	key, values, _ := strings.Cut(text, "=")
 	if slices.Contains([]string{"command", "file", "model", "variants", "benchmarks"}, key) {
-		return fmt.Errorf("--set %s: the line says what is measured: %s", text, strings.Join(l.texts, ", "))
+		return fmt.Errorf("--set %s: the command line already says what is measured: %s", text, strings.Join(l.texts, ", "))
 	}
 	name, isAxis := strings.CutPrefix(key, "grid.")
 	if isAxis && slices.ContainsFunc(l.texts, func(t string) bool { return strings.Contains(t, "{"+name+"}") }) {
-		return fmt.Errorf("--set %s: {%s} in a program stands for the values of -P: want -P %s=%s", text, name, name, strings.Trim(values, "[]"))
+		return fmt.Errorf("--set %s: {%s} in a program takes its values from -P: want -P %s=%s", text, name, name, strings.Trim(values, "[]"))
 	}
 	return nil
 }
@@ -172,8 +172,8 @@ func named(texts []string, all []what) (yaml.Node, error) {
 	return names, nil
 }
 
-// placeAxes gives each program those axes alone that stand in it, where several programs have not the same ones: one without {n} is
-// measured once, whatever the values of n. An axis that stands in none is left to whoever reads the sweep.
+// placeAxes gives each program only the axes that it contains, if several programs differ in that: one without {n} is measured once,
+// whatever the values of n. An axis that no program contains is left to the reader of the sweep.
 func (l line) placeAxes(all []what) error {
 	for _, name := range slices.Sorted(maps.Keys(l.axes)) {
 		uses := func(w what) bool { return slices.Contains(w.used, name) || slices.Contains(l.shared, name) }
@@ -263,7 +263,7 @@ func (l line) template(text string, used *[]string) string {
 // bracing are programs whose own language has names in braces.
 var bracing = []string{"awk", "gawk", "mawk", "nawk", "busybox", "jq", "perl", "docker", "podman"}
 
-// unfilled says of a {name} that no axis gives values, and that looks as if one should; empty: there is none.
+// unfilled is a note about a {name} that no axis gives values but that looks like an axis; empty: there is none.
 func (l line) unfilled() string {
 	for _, text := range l.texts {
 		if program, _, _ := strings.Cut(text, " "); slices.Contains(bracing, path.Base(program)) {
@@ -274,7 +274,7 @@ func (l line) unfilled() string {
 			_, isAxis := l.axes[name]
 			within := m[0] > 0 && strings.ContainsRune("{$", rune(text[m[0]-1])) || strings.HasPrefix(text[m[1]:], "}")
 			if !isAxis && !within {
-				return fmt.Sprintf("{%s} in %q stands for itself; -P %s=1,2 gives it values", name, text, name)
+				return fmt.Sprintf("{%s} in %q is taken literally; -P %s=1,2 would give it values", name, text, name)
 			}
 		}
 	}

@@ -104,7 +104,7 @@ func TestSpelled(t *testing.T) {
 	check("[two.py:bench_a two.py:bench_b true] false <nil>", "two.py", "true")
 	check("[two.py:{fn}] false <nil>", "two.py:{fn}")
 	check("[python3 two.py] false <nil>", "python3 two.py")
-	check("[] false bad1.py has no bench_* function and no class with benchmark_fn; it has softmax, relu: name one, bad1.py:softmax", "bad1.py")
+	check("[] false bad1.py has no bench_* function and no class with benchmark_fn; it has softmax, relu: choose one with bad1.py:softmax", "bad1.py")
 }
 
 // FuzzFirst: a text that is measured as the second of two programs is measured as the first, which the other is compared with.
@@ -195,7 +195,7 @@ func TestValueApart(t *testing.T) {
 	for _, c := range []struct{ words, args, want string }{
 		{"bench --shell bash a b", "bash a b", "write --shell=bash"},
 		{"bench a --shell /bin/zsh b", "a /bin/zsh b", "write --shell=/bin/zsh"},
-		{"bench --shell none a", "none a", "leave it out"},
+		{"bench --shell none a", "none a", "remove this option"},
 		{"bench --ignore-exit 3 false", "3 false", "write --ignore-exit=3"},
 		{"bench -i 1,2 false", "1,2 false", "write --ignore-exit=1,2"},
 		{"bench --ignore-exit true false", "true false", "write --ignore-exit=true"},
@@ -232,10 +232,10 @@ func TestRefusedPrograms(t *testing.T) {
 	}{
 		{[]string{"./a.sh"}, -1, false, "chmod +x ./a.sh, or neurolens bench -- sh ./a.sh"},
 		{[]string{"b"}, -1, false, "chmod +x b, or neurolens bench -- sh b"},
-		{[]string{"./c.sh", "./a.sh"}, -1, false, "./a.sh is a script that cannot be executed: chmod +x ./a.sh; if it is an argument of ./c.sh: neurolens bench -- ./c.sh ./a.sh"},
-		{[]string{"sh", "./a.sh"}, -1, false, "for one with its arguments write neurolens bench -- sh ./a.sh"},
-		{[]string{"./c.sh", "./plain"}, -1, false, "for one with its arguments write neurolens bench -- ./c.sh ./plain"},
-		{[]string{"./c.sh", "hello world"}, -1, false, `"hello world" is no program with its arguments: hello is not on PATH: each text is a program of its own; for one with its arguments write neurolens bench -- ./c.sh 'hello world'`},
+		{[]string{"./c.sh", "./a.sh"}, -1, false, "./a.sh is a script without permission to execute: use chmod +x ./a.sh; if it is an argument of ./c.sh, use neurolens bench -- ./c.sh ./a.sh"},
+		{[]string{"sh", "./a.sh"}, -1, false, "for one program with arguments, write neurolens bench -- sh ./a.sh"},
+		{[]string{"./c.sh", "./plain"}, -1, false, "for one program with arguments, write neurolens bench -- ./c.sh ./plain"},
+		{[]string{"./c.sh", "hello world"}, -1, false, `"hello world" is not a program with arguments: hello is not on PATH: each argument is a program of its own; for one program with arguments, write neurolens bench -- ./c.sh 'hello world'`},
 		{[]string{"./c.sh", "hello world"}, -1, true, ""},
 		{[]string{"./c.sh", "sh -c x"}, -1, false, ""},
 		{[]string{"./c.sh", "./a.sh x"}, -1, false, ""},
@@ -243,9 +243,9 @@ func TestRefusedPrograms(t *testing.T) {
 		{[]string{"./c.sh", "A=1 x"}, -1, false, "an assignment"},
 		{[]string{"plain"}, -1, false, ""},
 		{[]string{"empty"}, -1, false, ""},
-		{[]string{"sleep 0.1 | cat"}, 0, false, "leave -- out: neurolens bench --shell 'sleep 0.1 | cat'"},
-		{[]string{"sleep 1", "sleep 2"}, 0, false, "leave -- out: neurolens bench 'sleep 1' 'sleep 2'"},
-		{[]string{"sleep 1"}, 0, true, "leave -- out: neurolens bench --shell 'sleep 1'"},
+		{[]string{"sleep 0.1 | cat"}, 0, false, "leave out --: neurolens bench --shell 'sleep 0.1 | cat'"},
+		{[]string{"sleep 1", "sleep 2"}, 0, false, "leave out --: neurolens bench 'sleep 1' 'sleep 2'"},
+		{[]string{"sleep 1"}, 0, true, "leave out --: neurolens bench --shell 'sleep 1'"},
 		{[]string{"grep", "a b", "c"}, 0, false, ""},
 	} {
 		o := sweep.Overrides{Given: map[string]string{}}
@@ -267,7 +267,7 @@ func TestRefusedPrograms(t *testing.T) {
 // TestUnfilled: a name in braces that has no values is worth a word, but where the language of the program has braces.
 func TestUnfilled(t *testing.T) {
 	for text, want := range map[string]string{
-		"sleep {n}": `{n} in "sleep {n}" stands for itself; -P n=1,2 gives it values`, "sleep 0.{n}{k}": `{n} in "sleep 0.{n}{k}" stands for itself; -P n=1,2 gives it values`,
+		"sleep {n}": `{n} in "sleep {n}" is taken literally; -P n=1,2 would give it values`, "sleep 0.{n}{k}": `{n} in "sleep 0.{n}{k}" is taken literally; -P n=1,2 would give it values`,
 		"sleep {k}": "", "awk '{print}'": "", "sh -c 'echo ${n}'": "", "echo {{n}}": "", "find . -exec rm {} +": "", "echo {a,b}": "",
 	} {
 		if got := (line{texts: []string{"true", text}, axes: map[string]string{"k": "1"}}).unfilled(); got != want {

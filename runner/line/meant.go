@@ -70,9 +70,9 @@ func (a *Asked) refuseValueApart() error {
 			switch _, err := exec.LookPath(text); {
 			case !option.means(text, alone) || !slices.Contains(a.Args, text):
 			case text == noShell && err != nil:
-				return fmt.Errorf("%s %s: programs run without a shell unless --shell is given: leave it out", option.names[0], text)
+				return fmt.Errorf("%s %s: programs run without a shell unless --shell is given: remove this option", option.names[0], text)
 			case text != noShell:
-				return fmt.Errorf("%s %s: a text apart from the option is a program to measure: write %s=%s", option.names[0], text, option.names[0], text)
+				return fmt.Errorf("%s %s: a separate word after this option is a program to measure: write %s=%s", option.names[0], text, option.names[0], text)
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func (a *Asked) refuseUnquotedArguments(o *sweep.Overrides) error {
 		if err := scriptBeside(a.Args[0], word, together); err != nil {
 			return err
 		}
-		return fmt.Errorf("%q is %s: each text is a program of its own; for one with its arguments write neurolens bench -- %s, or quotes around it", word, why, together)
+		return fmt.Errorf("%q is %s: each argument is a program of its own; for one program with arguments, write neurolens bench -- %s, or quotes around it", word, why, together)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func notProgram(program, word string) string {
 	if _, err := exec.LookPath(word); err == nil || isModel {
 		return ""
 	}
-	return "no program on PATH"
+	return "not a program on PATH"
 }
 
 // notCommand says what makes a text of several words an argument of the program before it: its first word is neither a program nor
@@ -135,7 +135,7 @@ func notCommand(text string) string {
 	if _, missing := os.Stat(all[0]); err == nil || missing == nil {
 		return ""
 	}
-	return "no program with its arguments: " + all[0] + " is not on PATH"
+	return "not a program with arguments: " + all[0] + " is not on PATH"
 }
 
 // scriptBeside says of a script that cannot be executed, and that stands beside a program, how it is, and how it is an argument of
@@ -145,7 +145,7 @@ func scriptBeside(program, word, together string) error {
 		return nil
 	}
 	if err := refuseScript(word); err != nil && isPlainFile(word) {
-		return fmt.Errorf("%s is a script that cannot be executed: chmod +x %s; if it is an argument of %s: neurolens bench -- %s", word, word, program, together)
+		return fmt.Errorf("%s is a script without permission to execute: use chmod +x %s; if it is an argument of %s, use neurolens bench -- %s", word, word, program, together)
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func refuseScript(name string) error {
 	} else if first, err := firstBytes(name, len(hashBang)); err != nil || first != hashBang {
 		return nil
 	}
-	return fmt.Errorf("%s is a script that cannot be executed: chmod +x %s, or neurolens bench -- %s %s", name, name, shell, name)
+	return fmt.Errorf("%s is a script without permission to execute: use chmod +x %s, or neurolens bench -- %s %s", name, name, shell, name)
 }
 
 // hashBang begins a script.
@@ -200,7 +200,7 @@ func (a *Asked) refuseQuotedProgram(shell bool) error {
 	if _, err := words.Split(a.Args[0]); err != nil || shell {
 		quoted = "--shell " + quoted
 	}
-	return fmt.Errorf("%q is no program: behind -- each word of one stands by itself; leave -- out: neurolens bench %s", a.Args[0], quoted)
+	return fmt.Errorf("%q is not a program: after --, each word of a program is an argument of its own; leave out --: neurolens bench %s", a.Args[0], quoted)
 }
 
 // isNumber tells a word that is an argument and no name.

@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/runner/words"
 )
 
-// Asked is what bench was asked to measure.
+// Asked is the command line of bench.
 type Asked struct {
 	Args  []string
 	Words []string  // of the whole command line
@@ -23,18 +23,18 @@ type Asked struct {
 	Stdin io.Reader // what - stands for
 }
 
-// Source is the text of a sweep: of a file, of standard input, or made of a line.
+// Source is the text of a sweep: of a file, of standard input, or generated from a command line.
 type Source struct {
 	io.ReadCloser
 	Path  string   // of the file; empty: there is none
 	Texts []string // of the line; nil: there is none
 	Note  string   // what is worth a word before it runs; empty: nothing
 
-	place func(line int) string
+	describeLine func(line int) string
 }
 
-// Open opens what was asked for: several sweep files, or one sweep. What the command line says of programs is written for the
-// sweep of a line, in which a brace that names no axis stands for itself.
+// Open opens the requested sweeps: several sweep files, or one sweep. Options of the command line about programs are escaped for the
+// sweep of a command line, in which a brace that names no axis is literal.
 func Open(a Asked, o *sweep.Overrides) ([]*Source, error) {
 	if err := a.refuseValueApart(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func Open(a Asked, o *sweep.Overrides) ([]*Source, error) {
 	case len(a.Args) == 0:
 		return nil, errors.New("want a sweep file, or a program: neurolens bench -- sleep 1")
 	case a.Dash > 0:
-		return nil, fmt.Errorf("%q stands before --, and a program behind it: want one of them", a.Args[0])
+		return nil, fmt.Errorf("%q is before --, and a program after it: use only one of them", a.Args[0])
 	case a.Dash < 0 && len(a.Args) == 1 && isPlainFile(a.Args[0]):
 		if err := refuseScript(a.Args[0]); err != nil {
 			return nil, err
@@ -73,11 +73,11 @@ func (a *Asked) files() (all []*Source, err error) {
 	for i, name := range a.Args {
 		switch {
 		case len(a.Args) > 1 && !isFile(name):
-			err = fmt.Errorf("%q is a program, and there is a sweep file too: want one of them%s", name, axisMeant(name))
+			err = fmt.Errorf("%q is a program, and there is a sweep file too: use only one of them%s", name, axisMeant(name))
 		case len(a.Args) > 1 && name == "-":
-			err = errors.New("- is standard input: want it alone")
+			err = errors.New("- (standard input) cannot be combined with other sweep files")
 		case slices.Contains(a.Args[:i], name):
-			err = fmt.Errorf("%s is there twice", name)
+			err = fmt.Errorf("%s appears twice", name)
 		case name == "-":
 			return []*Source{{ReadCloser: io.NopCloser(a.Stdin)}}, nil
 		}
@@ -128,13 +128,13 @@ func (a *Asked) line(o *sweep.Overrides) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{ReadCloser: io.NopCloser(bytes.NewReader(src)), Texts: l.texts, Note: l.unfilled(), place: places(src, l.texts)}
-	o.Place = s.place
+	s := &Source{ReadCloser: io.NopCloser(bytes.NewReader(src)), Texts: l.texts, Note: l.unfilled(), describeLine: lineDescriptions(src, l.texts)}
+	o.DescribeLine = s.describeLine
 	return s, nil
 }
 
-// places says which program a line of a sweep is about.
-func places(src []byte, texts []string) func(int) string {
+// lineDescriptions returns a function that names the program of a line of a sweep.
+func lineDescriptions(src []byte, texts []string) func(int) string {
 	var document struct{ Variants yaml.Node }
 	_ = yaml.Unmarshal(src, &document) // it was written by us
 	return func(line int) string {
@@ -154,7 +154,7 @@ func places(src []byte, texts []string) func(int) string {
 	}
 }
 
-// Name is what errors about the sweep begin with.
+// Name is the beginning of errors about the sweep.
 func (s *Source) Name() string {
 	switch {
 	case s.Path != "":
@@ -168,17 +168,16 @@ func (s *Source) Name() string {
 // notKept are options of bench that change what is run, and that a sweep file has no key for.
 var notKept = []string{"against", "until-settled", "rerun", "max-time", "no-skip-after-oom", "out-dir", "layout"}
 
-// Keep is the sweep file of a line, with what the command line says besides written into it. given tells whether an
-// option of bench stands there.
+// Keep is the sweep file of a command line, with the other options written into it. given reports whether an option of bench is set.
 func (s *Source) Keep(o sweep.Overrides, given func(option string) bool) ([]byte, error) {
 	if s.Texts == nil {
-		return nil, fmt.Errorf("--print-sweep: %s is a sweep file already", s.Name())
+		return nil, fmt.Errorf("--print-sweep: %s is already a sweep file", s.Name())
 	}
 	if len(o.Targets) > 0 {
-		return nil, errors.New("--print-sweep: a sweep file has no --targets: leave out what is not to run")
+		return nil, errors.New("--print-sweep: a sweep file cannot contain --targets: leave out what should not run")
 	}
 	if at := slices.IndexFunc(notKept, given); at >= 0 {
-		return nil, fmt.Errorf("--print-sweep: a sweep file has no --%s: give it when the file is run", notKept[at])
+		return nil, fmt.Errorf("--print-sweep: a sweep file cannot contain --%s: use it when you run the file", notKept[at])
 	}
 	src, err := io.ReadAll(s)
 	if err != nil {

@@ -23,8 +23,8 @@ var precisions = map[uint64]string{
 	17: "fp8", 18: "fp8", 19: "fp8", 20: "fp8", 21: "int4", 22: "int4",
 }
 
-// Describe reads an ONNX file, weights by their headers alone. The rule of the precision is that of model_facts in package
-// python, which reads it again from the file that a session was made of. What is no ONNX file is an error.
+// Describe finds out the precision of an ONNX file. Of the weights it reads only the headers. The rule for the precision is the same as
+// in model_facts of package python, which reads the file again in the worker. Other files are an error.
 func Describe(r io.Reader) (Description, error) {
 	d := describer{from: bufio.NewReaderSize(r, 64<<10), weights: map[string]uint64{}, constants: map[string]bool{}}
 	err := d.message(math.MaxInt64, func(number, _ uint64, size int64) error {
@@ -64,14 +64,14 @@ type input struct {
 
 // precision is the answer of Describe.
 func (d *describer) precision() string {
-	most := ""
+	commonest := ""
 	for _, p := range d.order {
-		if most == "" || d.weights[p] > d.weights[most] {
-			most = p
+		if commonest == "" || d.weights[p] > d.weights[commonest] {
+			commonest = p
 		}
 	}
-	if most != "" {
-		return most
+	if commonest != "" {
+		return commonest
 	}
 	for _, in := range d.inputs {
 		if in.precision != "" && !d.constants[in.name] {

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Generated is what Generate was asked for where a file has the content that it makes, known by its SHA-256 in hex.
+// Generated returns the arguments of Generate that produce a file, which is known by its SHA-256 in hex.
 func Generated(hash string) (name, precision string, ok bool) {
 	made, ok := generated()[hash]
 	return made.name, made.precision, ok

@@ -32,7 +32,7 @@ var models = []struct {
 	{"tiny_linear", tinyLinear, tinyLinearInt8},
 }
 
-// Names are the models that there are.
+// Names lists the models that can be generated.
 func Names() []string {
 	names := make([]string, len(models))
 	for i, m := range models {
@@ -41,11 +41,11 @@ func Names() []string {
 	return names
 }
 
-// Precisions are the precisions that every model has, in the canonical words of schema.
+// Precisions lists the precisions of every model, in the canonical words of schema.
 func Precisions() []string { return []string{"fp64", "fp32", "tf32", "fp16", "bf16", "int8"} }
 
-// Generate gives the content of the ONNX file of a model in a precision, or in one of its aliases (half, float32). An
-// error says which of the two there is not, and what there is.
+// Generate returns the content of the ONNX file for a model in a precision, or in one of its aliases (half, float32). An error lists the
+// available names or precisions.
 func Generate(name, precision string) ([]byte, error) {
 	canonical, err := schema.CanonicalPrecision(precision)
 	if err != nil {

@@ -1,19 +1,19 @@
-// Package output reads what benchmarks compute, and says how far it is from what they should compute.
+// Package output reads the outputs of benchmarks and measures how far they are from the correct ones.
 //
-// An output is numbers in a shape, whatever it was written as: .npy, CSV, JSON, or numbers in a text. All are compared as
-// float64. What is compared may be a sample: see positions.
+// An output is an array of numbers with a shape, whatever its format: .npy, CSV, JSON, or numbers in a text. All are compared as
+// float64. A large output is compared by a sample of its values: see positions.
 package output
 
 import "math"
 
-// Array is an output: numbers, the last dimension moving fastest.
+// Array is an output: numbers, with the last dimension changing fastest.
 type Array struct {
 	Shape  []int     // of all, though Values may be some of them; nil: one number
 	Values []float64 // those that are compared
 	Odd    Odd
 }
 
-// Odd counts the values of an output, all of them, that are no numbers to compare: a sample may miss them.
+// Odd counts all values of an output that are not finite numbers. A sample might miss them.
 type Odd struct{ NaN, Infinite int }
 
 // add takes in a value.
@@ -32,5 +32,5 @@ const (
 	maxSize = 1 << 27 // values, 1 GiB
 )
 
-// mostCompared is how many values of an output are compared; of more it is a sample.
-const mostCompared = 1 << 20
+// maxCompared is how many values of an output are compared; of more it is a sample.
+const maxCompared = 1 << 20

@@ -6,13 +6,12 @@ import (
 	"slices"
 )
 
-// Tolerance says which differences from a reference are none: |got - want| <= Absolute + Relative * |want|, as
-// numpy.isclose has it.
+// Tolerance defines which differences from a reference are accepted: |got - want| <= Absolute + Relative * |want|, as in numpy.isclose.
 type Tolerance struct {
 	Relative, Absolute float64
 }
 
-// Errors is how far an output is from its reference.
+// Errors is the distance of an output from its reference.
 type Errors struct {
 	RMSE       float64 // the root of the mean of the squared differences
 	MaxError   float64 // the largest difference
@@ -23,8 +22,8 @@ type Errors struct {
 	Reference  int     // the same of the reference
 }
 
-// Compare gives the errors of an output. Where both have the same infinity they agree; no number agrees with nothing, as in
-// numpy.allclose. An error says that the two cannot be compared.
+// Compare computes the errors of an output. Equal infinities agree. NaN agrees with nothing, as in numpy.allclose. An error says that
+// the two cannot be compared.
 func Compare(got, want Array, t Tolerance) (Errors, error) {
 	if !slices.Equal(got.Shape, want.Shape) {
 		return Errors{}, fmt.Errorf("the output has shape %v, the reference %v", got.Shape, want.Shape)

@@ -45,7 +45,7 @@ type jsonReader struct {
 	to     *sink
 }
 
-var errUneven = errors.New("the lists are not equally long")
+var errUneven = errors.New("the lists have different lengths")
 
 // value reads a number or a list at a depth.
 func (r *jsonReader) value(depth int) error {
@@ -56,7 +56,7 @@ func (r *jsonReader) value(depth int) error {
 	switch v := token.(type) {
 	case json.Delim:
 		if v != '[' {
-			return errors.New("an object is no number")
+			return errors.New("an object is not a number")
 		}
 		return r.list(depth)
 	case float64:
@@ -64,9 +64,9 @@ func (r *jsonReader) value(depth int) error {
 	case string:
 		err = r.to.addWord(v)
 	case nil:
-		return errors.New("null is no number (NaN and Infinity may be written as they are)")
+		return errors.New("null is not a number (NaN and Infinity are allowed)")
 	default:
-		return fmt.Errorf("%v is no number", token)
+		return fmt.Errorf("%v is not a number", token)
 	}
 	if err == nil && depth != len(r.shape) {
 		return errUneven

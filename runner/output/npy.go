@@ -30,7 +30,7 @@ func readNPY(r io.Reader, seed uint64) (Array, error) {
 	}
 	descr, order, shape := npyDescr.FindStringSubmatch(header), npyOrder.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
 	if descr == nil || order == nil || shape == nil {
-		return Array{}, fmt.Errorf("the header of the .npy file is not understood: %.100q", header)
+		return Array{}, fmt.Errorf("the header of the .npy file is not valid: %.100q", header)
 	}
 	array, size, err := npySize(shape[1])
 	if err != nil {
@@ -57,7 +57,7 @@ func readNPY(r io.Reader, seed uint64) (Array, error) {
 func npyHeader(r io.Reader) (string, error) {
 	start := make([]byte, len(npyMagic)+2)
 	if _, err := io.ReadFull(r, start); err != nil || string(start[:len(npyMagic)]) != string(npyMagic) {
-		return "", errors.New("it is no .npy file")
+		return "", errors.New("it is not a .npy file")
 	}
 	length := make([]byte, 2)
 	if start[len(npyMagic)] > 1 { // versions 2 and 3 have longer headers

@@ -57,7 +57,7 @@ func TestCompare(t *testing.T) {
 // same tells that two values are the same, though they may be no number.
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
-// alike tells that all errors agree to 1e-12 of the value; what is no number agrees with what is none.
+// alike tells that all errors agree to 1e-12 of the value; what is not a number agrees with what is none.
 func alike(a, b Errors) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	for i := range x.NumField() {
@@ -177,21 +177,21 @@ func TestRead(t *testing.T) {
 		{"csv", "a,b\n1, 2\n.5,1e-3\n", Array{Shape: []int{2, 2}, Values: []float64{1, 2, .5, 1e-3}}, ""},
 		{"csv", "1\n2\n", Array{Shape: []int{2, 1}, Values: []float64{1, 2}}, ""},
 		{"csv", "1,2\n3\n", Array{}, "reading CSV: record on line 2: wrong number of fields"},
-		{"csv", "1,2\n3,x\n", Array{}, `row 2: "x" is no number`},
-		{"csv", "1,x\n3,4\n", Array{}, `row 1: "x" is no number`},
+		{"csv", "1,2\n3,x\n", Array{}, `row 2: "x" is not a number`},
+		{"csv", "1,x\n3,4\n", Array{}, `row 1: "x" is not a number`},
 		{"text", " 1 2.5\n-3e2 nan inf 1e999", Array{Shape: []int{6}, Values: []float64{1, 2.5, -300, math.NaN(), math.Inf(1), math.Inf(1)}}, ""},
-		{"text", "1 two", Array{}, `"two" is no number`},
+		{"text", "1 two", Array{}, `"two" is not a number`},
 		{"json", "[[1, 2], [3, NaN], [-Infinity, \"Infinity\"]]", Array{Shape: []int{3, 2}, Values: []float64{1, 2, 3, math.NaN(), math.Inf(-1), math.Inf(1)}}, ""},
-		{"json", "[1, null]", Array{}, "reading JSON: null is no number (NaN and Infinity may be written as they are)"},
+		{"json", "[1, null]", Array{}, "reading JSON: null is not a number (NaN and Infinity are allowed)"},
 		{"json", "2.5", Array{Shape: nil, Values: []float64{2.5}}, ""},
-		{"json", "[[1], [2, 3]]", Array{}, "reading JSON: the lists are not equally long"},
-		{"json", "[1, [2]]", Array{}, "reading JSON: the lists are not equally long"},
-		{"json", "[[[1]], [2]]", Array{}, "reading JSON: the lists are not equally long"},
-		{"json", "[[], [2]]", Array{}, "reading JSON: the lists are not equally long"},
+		{"json", "[[1], [2, 3]]", Array{}, "reading JSON: the lists have different lengths"},
+		{"json", "[1, [2]]", Array{}, "reading JSON: the lists have different lengths"},
+		{"json", "[[[1]], [2]]", Array{}, "reading JSON: the lists have different lengths"},
+		{"json", "[[], [2]]", Array{}, "reading JSON: the lists have different lengths"},
 		{"json", "1 2", Array{}, "reading JSON: there is more than one value"},
-		{"json", "{}", Array{}, "reading JSON: an object is no number"},
-		{"json", "[null]", Array{}, "reading JSON: null is no number (NaN and Infinity may be written as they are)"},
-		{"npy", "PK", Array{}, "it is no .npy file"},
+		{"json", "{}", Array{}, "reading JSON: an object is not a number"},
+		{"json", "[null]", Array{}, "reading JSON: null is not a number (NaN and Infinity are allowed)"},
+		{"npy", "PK", Array{}, "it is not a .npy file"},
 		{"xml", "", Array{}, `format "xml": want one of npy csv json text`},
 	} {
 		got, err := Read(strings.NewReader(c.text), c.format, 0)
@@ -210,8 +210,8 @@ func TestRead(t *testing.T) {
 func TestReadNPYRefuses(t *testing.T) {
 	for header, want := range map[string]string{
 		"{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }":                              "values of type <c16",
-		"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }":                                "is not understood",
-		"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }":                      "is not understood",
+		"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }":                                "is not valid",
+		"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }":                      "is not valid",
 		"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999, 99999999), }":               "want at most 134217728 values",
 		"{'descr': '<f8', 'fortran_order': False, 'shape': (9, 9, 9), }":                          "ends after 0 of 729 values",
 		"{'descr': '<f8', 'fortran_order': False, 'shape': (" + strings.Repeat("1,", 40) + "), }": "want at most",
@@ -242,7 +242,7 @@ func FuzzRead(f *testing.F) {
 		for _, n := range a.Shape {
 			size *= n
 		}
-		if min(size, mostCompared) != len(a.Values) {
+		if min(size, maxCompared) != len(a.Values) {
 			t.Errorf("shape %v has %d values", a.Shape, len(a.Values))
 		}
 	})
@@ -253,9 +253,9 @@ func TestPositions(t *testing.T) {
 	if !slices.Equal(small, []int{0, 1, 2, 3, 4}) {
 		t.Errorf("got %v", small)
 	}
-	size := 3*mostCompared + 17
+	size := 3*maxCompared + 17
 	a, b := positions(size, 1), positions(size, 2)
-	if len(a) != mostCompared || !slices.IsSorted(a) || a[len(a)-1] >= size || slices.Equal(a, b) {
+	if len(a) != maxCompared || !slices.IsSorted(a) || a[len(a)-1] >= size || slices.Equal(a, b) {
 		t.Errorf("%d positions from %d to %d", len(a), a[0], a[len(a)-1])
 	}
 	if !slices.Equal(a, positions(size, 1)) {
@@ -265,7 +265,7 @@ func TestPositions(t *testing.T) {
 
 // TestSamples: of a large output the same values are kept, in whatever format and order it was written.
 func TestSamples(t *testing.T) {
-	const rows, columns = 1031, 1021 // a little more than mostCompared
+	const rows, columns = 1031, 1021 // a little more than maxCompared
 	const size, seed = rows * columns, 9
 	var want []float64
 	for _, place := range positions(size, seed) {
@@ -308,14 +308,14 @@ func TestLargeInBoundedMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	got, err := Read(endless{bytes.NewReader(npy("{'descr': '<f2', 'fortran_order': False, 'shape': (10000, 10000), }"))}, "npy", 0)
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; err != nil || took > 20<<20 || !slices.Equal(got.Shape, []int{10000, 10000}) || len(got.Values) != mostCompared {
+	if took := after.TotalAlloc - before.TotalAlloc; err != nil || took > 20<<20 || !slices.Equal(got.Shape, []int{10000, 10000}) || len(got.Values) != maxCompared {
 		t.Errorf("%d values of shape %v in %d B, %v", len(got.Values), got.Shape, took, err)
 	}
 }
 
-// TestOdd: a value that is no number, or infinite, is counted wherever it stands in a large output, in whatever format.
+// TestOdd: a value that is not a number, or infinite, is counted wherever it stands in a large output, in whatever format.
 func TestOdd(t *testing.T) {
-	const size = 3 * mostCompared / 2
+	const size = 3 * maxCompared / 2
 	values := make([]float64, size)
 	kept := map[int]bool{}
 	for _, place := range positions(size, 0) {
@@ -338,7 +338,7 @@ func TestOdd(t *testing.T) {
 	}
 	for format, content := range map[string][]byte{"npy": binaryValues, "text": text.Bytes(), "csv": text.Bytes()} {
 		got, err := Read(bytes.NewReader(content), format, 0)
-		if err != nil || got.Odd != want || len(got.Values) != mostCompared || slices.ContainsFunc(got.Values, func(v float64) bool { return v != 0 }) {
+		if err != nil || got.Odd != want || len(got.Values) != maxCompared || slices.ContainsFunc(got.Values, func(v float64) bool { return v != 0 }) {
 			t.Errorf("%s: %+v of %d values, %v; want %+v", format, got.Odd, len(got.Values), err, want)
 		}
 		if _, err := Read(bytes.NewReader(content[:len(content)-9]), format, 0); format == "npy" && err == nil {

@@ -1,10 +1,10 @@
 package output
 
-// positions are the places of the values that are compared of so many, in ascending order: all, or of more than mostCompared as
-// many as that, one of each of equally long stretches, so that none is left out whole. A seed chooses them. The Python
-// worker chooses the same (output.py).
+// positions are the positions of the compared values of an output, in ascending order: all or, of more than maxCompared, one in each of
+// maxCompared equal sections, so that none is left out as a whole. The seed selects them. The Python worker selects the same ones
+// (output.py).
 func positions(size int, seed uint64) []int {
-	n := min(size, mostCompared)
+	n := min(size, maxCompared)
 	places := make([]int, n)
 	for i := range places {
 		from, to := i*size/n, (i+1)*size/n

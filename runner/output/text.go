@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// Formats are the ways in which a program may write its output.
+// Formats are the formats in which a program may write its output.
 var Formats = []string{"npy", "csv", "json", "text"}
 
-// Read reads an output in one of Formats: its shape, and those of its values that are compared, which the seed chooses where there
-// are very many. Then a text is read twice, for how many there are is known at its end.
+// Read reads an output in one of Formats: its shape, and the values that are compared, which the seed selects if there are very many. A
+// text with that many is read twice, because its size is known only at the end.
 func Read(r io.ReadSeeker, format string, seed uint64) (Array, error) {
 	read, known := map[string]func(io.Reader, *sink) ([]int, error){"csv": readCSV, "json": readJSON, "text": readText}[format]
 	switch {
@@ -26,7 +26,7 @@ func Read(r io.ReadSeeker, format string, seed uint64) (Array, error) {
 	}
 	to := &sink{}
 	shape, err := read(r, to)
-	if err == nil && to.n > mostCompared {
+	if err == nil && to.n > maxCompared {
 		to = &sink{places: positions(to.n, seed)}
 		if _, err = r.Seek(0, io.SeekStart); err == nil {
 			shape, err = read(r, to)
@@ -41,7 +41,7 @@ func Read(r io.ReadSeeker, format string, seed uint64) (Array, error) {
 // sink takes the values of an output one after the other.
 type sink struct {
 	n      int   // values
-	places []int // of those that are kept, ascending; nil: the first mostCompared
+	places []int // of those that are kept, ascending; nil: the first maxCompared
 	values []float64
 	odd    Odd
 }
@@ -51,7 +51,7 @@ func (s *sink) add(v float64) error {
 		return fmt.Errorf("more than %d values", maxSize)
 	}
 	kept := len(s.values)
-	if s.places == nil && kept < mostCompared || kept < len(s.places) && s.places[kept] == s.n {
+	if s.places == nil && kept < maxCompared || kept < len(s.places) && s.places[kept] == s.n {
 		s.values = append(s.values, v)
 	}
 	s.n++
@@ -99,7 +99,7 @@ func readText(r io.Reader, to *sink) ([]int, error) {
 		}
 	}
 	if errors.Is(words.Err(), bufio.ErrTooLong) {
-		return nil, fmt.Errorf("a word of more than %d bytes is no number", bufio.MaxScanTokenSize)
+		return nil, fmt.Errorf("a word of more than %d bytes is not a number", bufio.MaxScanTokenSize)
 	}
 	return []int{to.n}, words.Err()
 }
@@ -108,7 +108,7 @@ func readText(r io.Reader, to *sink) ([]int, error) {
 func (s *sink) addWord(word string) error {
 	v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) { // beyond float64 is an infinity
-		return fmt.Errorf("%.40q is no number", word)
+		return fmt.Errorf("%.40q is not a number", word)
 	}
 	return s.add(v)
 }

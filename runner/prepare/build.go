@@ -18,7 +18,7 @@ import (
 // kindBuild is the kind of error of a run whose build failed.
 const kindBuild = "build"
 
-// built is how a command of build: ended.
+// built is the result of a build command.
 type built struct {
 	took   int64 // ns
 	status schema.Status
@@ -26,7 +26,7 @@ type built struct {
 	absent bool // there is no such program
 }
 
-// builds are those of a session.
+// builds are the builds of a session.
 type builds struct {
 	points   map[Subject]built // of points with a build
 	commands map[string]built  // by side, folder and words
@@ -37,15 +37,15 @@ func newBuilds(sides int) builds {
 	return builds{points: map[Subject]built{}, commands: map[string]built{}, hashes: make([]string, sides)}
 }
 
-// Builder runs the commands of builds.
+// Builder runs build commands.
 type Builder struct {
 	Run     func(context.Context, task.Spec) (task.Outcome, error)
 	Observe func(of Subject, command []string) // told each before it runs
 }
 
-// Build runs the commands of build: for every point, each distinct one once a side, before anything is planned: what
-// they make is part of what a resumed session compares. A point whose build failed is not launched. The error is of a
-// command that could not be run at all.
+// Build runs the build commands of all points, each distinct one once per side. It runs before anything is planned, because a resumed
+// session compares the files that builds make. A point whose build failed is not launched. The error is of a command that could not be
+// run at all.
 func (t *Targets) Build(ctx context.Context, b Builder) error {
 	before := make([][]tree, len(t.Sides))
 	for i := range t.Sides {
@@ -69,7 +69,7 @@ func (t *Targets) Build(ctx context.Context, b Builder) error {
 	return nil
 }
 
-// InheritBuild takes it that what was built is what an earlier session had, where building changed nothing.
+// InheritBuild assumes that the built files are those of an earlier session, if building changed nothing.
 func (t *Targets) InheritBuild(hash string) {
 	if t.builds.hashes[0] == "" {
 		t.builds.hashes[0] = hash
@@ -92,7 +92,7 @@ func (t *Targets) buildPoint(ctx context.Context, b Builder, sub Subject) (built
 	return all, nil
 }
 
-// buildOne runs a command of build:, unless this session has run it already on that side.
+// buildOne runs a build command, unless this session has already run it on that side.
 func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command []string) (built, error) {
 	p, side := sub.Point, t.Sides[sub.Side]
 	dir := side.resolve(p.Dir)
@@ -120,7 +120,7 @@ func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command 
 	return one, nil
 }
 
-// buildError says which command failed and how, with the last line of what it said.
+// buildError says which command failed and how, with the last line of its output.
 func buildError(command []string, o task.Outcome, limit time.Duration) error {
 	text := o.Error
 	switch {

@@ -45,8 +45,8 @@ func treeBefore(dir string, exclude []string) tree {
 	return t
 }
 
-// changes are a line for each file that a build has made or changed, with the hash of what it holds. A file that was
-// written and holds what it held has not changed.
+// changes lists each file that a build has created or changed, with the hash of its content. A file that was written with the same
+// content has not changed.
 func (t tree) changes(exclude []string) []string {
 	var lines []string
 	t.walk(exclude, func(path string, state fileState) {
@@ -124,7 +124,7 @@ func (t *Targets) treesBefore(on int) []tree {
 	return trees
 }
 
-// builtHash is the hash of what builds have changed in trees; empty where that is nothing.
+// builtHash is the hash of the changes that builds have made in trees; empty: none.
 func builtHash(trees []tree, exclude []string) string {
 	digest, empty := sha256.New(), true
 	for _, t := range trees {

@@ -15,8 +15,8 @@ import (
 // maxCommandFiles bounds the words of a command that are looked at as files.
 const maxCommandFiles = 20
 
-// prepareCommand finds the program, in the PATH of the point, and hashes it and the files that the command names. What
-// cannot be found is left to the launch.
+// prepareCommand finds the program in the PATH of the point, and hashes it and the files that the command names. Files that cannot be
+// found are left to the launch.
 func (h *Targets) prepareCommand(t *Target, side Side) {
 	path, err := task.LookPath(t.Point.Command[0], slices.Concat(os.Environ(), t.Spec.Env))
 	absent := errors.Is(err, exec.ErrNotFound) || err == nil && infoOf(inDir(t.Spec.Dir, path)) == nil
@@ -49,8 +49,8 @@ func (h *Targets) prepareCommand(t *Target, side Side) {
 	}
 }
 
-// NoteOutputs finds the words of a command that name its output: files that its first launch in a session has changed.
-// They are no part of the code.
+// NoteOutputs finds words of a command that name its output: files that its first launch in a session has changed. They are not part of
+// the code.
 func (h *Targets) NoteOutputs(t *Target) {
 	if t.launched {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// configOf is a point as a worker is told of it: the axes with a column under their names, the others prefixed param.
-// What the point does not say is left out, and so are the labels that mean nothing to the builtin worker.
+// configOf is a point in the form that a worker gets: axes with a column under their names, the others with the prefix param. Axes that
+// the point does not have are left out, and so are labels that the builtin worker does not use.
 func configOf(p *sweep.Point) map[string]string {
 	if p.Calibration {
 		return map[string]string{builtin.CalibrationKey: p.Variant}
@@ -38,8 +38,8 @@ func configOf(p *sweep.Point) map[string]string {
 	return config
 }
 
-// asked are the settings of a launch that are not part of what is measured.
-func asked(p *sweep.Point) map[string]string {
+// requested are the settings of a launch that do not identify what is measured.
+func requested(p *sweep.Point) map[string]string {
 	facts := map[string]string{}
 	for key, text := range p.Settings() {
 		facts[factSetting+key] = text
@@ -76,11 +76,11 @@ func jsonMap(texts map[string]string) string {
 	return text
 }
 
-// configHash is the hash of everything that a launch is told, deadlines apart: a run that did not need a longer one
-// counts. Files stand in it by name; their hashes are facts of their own.
+// configHash is the hash of all settings of a launch, except deadlines: a run that did not need a longer one counts. Files are included
+// by name; their hashes are separate facts.
 func configHash(p *sweep.Point) string {
 	lines := []string{string(p.Executor), p.Python, strconv.Itoa(p.Threads), time.Duration(p.MinRunTime).String()}
-	for key, value := range asked(p) {
+	for key, value := range requested(p) {
 		lines = append(lines, key+"="+value)
 	}
 	for key, value := range p.Env {

@@ -24,7 +24,7 @@ const (
 	appliedFrom = "converted.from"   // the precision of the model
 )
 
-// conversion is a model that is to be run in another precision than its file has.
+// conversion is a model that must run in another precision than its file has.
 type conversion struct {
 	source   string // path of the file, as this process sees it
 	hash     string // its SHA-256
@@ -32,17 +32,17 @@ type conversion struct {
 	tool     python.Converter
 }
 
-// key is what two conversions with the same result have in common.
+// key is the same for conversions with the same result.
 func (c conversion) key() string {
 	return hashOf([]byte(jsonList([]string{c.hash, c.tool.String(), c.to})))
 }
 
-// words say what is done, to be shown.
+// words describe the conversion in messages.
 func (c conversion) words(path string) []string {
 	return append([]string{"convert", path, "from", c.from, "to", c.to, "by"}, strings.Fields(c.tool.String())...)
 }
 
-// converted is the file that stands in for a model.
+// converted is the file that runs instead of a model.
 type converted struct {
 	path         string // empty where the runner has made it
 	hash         string
@@ -52,9 +52,9 @@ type converted struct {
 	refusedError error
 }
 
-// choosePrecision decides which file stands in for a model that is of another precision than its point. What is made by
-// Generate is made anew in the other precision: it is the same model on every machine, and needs no tool. Others wait for
-// Convert. Where the precision of a file is not known, the worker says whether it is what was asked.
+// choosePrecision decides which file runs if the model has another precision than the point. A model that Generate can produce is
+// generated in the other precision: it is the same model on every machine, and needs no tool. Other models wait for Convert. If the
+// precision of a file is not known, the worker checks it.
 func (h *Targets) choosePrecision(t *Target, at location) {
 	p, to := t.Point, t.Point.Precision
 	if to == "tf32" { // a way to compute with the numbers of fp32
@@ -64,7 +64,7 @@ func (h *Targets) choosePrecision(t *Target, at location) {
 		return
 	}
 	unsupported := func(from, why string) {
-		t.refuse(schema.StatusUnsupported, "not_applied", at, fmt.Errorf("precision %s was asked, %s is %s%s", p.Precision, p.ModelPath, from, why))
+		t.refuse(schema.StatusUnsupported, "not_applied", at, fmt.Errorf("precision %s was requested, but %s is %s%s", p.Precision, p.ModelPath, from, why))
 	}
 	if name, from, ok := onnx.Generated(t.ModelSHA256); ok {
 		if from == to {
@@ -84,12 +84,12 @@ func (h *Targets) choosePrecision(t *Target, at location) {
 		return
 	}
 	if d.External {
-		unsupported(d.Precision, ", and its weights are in other files, with which it is not converted: "+ownFile)
+		unsupported(d.Precision, ", and it cannot be converted because its weights are in other files: "+ownFile)
 		return
 	}
 	tool, install, err := t.Python.Converter(d.Precision, to)
 	if install != "" {
-		unsupported(d.Precision, fmt.Sprintf(": `%s` lets it be converted", install))
+		unsupported(d.Precision, fmt.Sprintf(": to convert it, run `%s`", install))
 		return
 	}
 	if err != nil {
@@ -99,10 +99,10 @@ func (h *Targets) choosePrecision(t *Target, at location) {
 	t.pending = &conversion{source: path, hash: t.ModelSHA256, from: d.Precision, to: to, tool: tool}
 }
 
-// ownFile is what to do where nothing converts a model.
-const ownFile = "give each precision a file of its own, as `bench --set 'model=model_{precision}.onnx'` does"
+// ownFile is the advice if a model cannot be converted.
+const ownFile = "use one file for each precision, such as with `bench --set 'model=model_{precision}.onnx'`"
 
-// describe says what a model file says of itself; nothing, where it is no ONNX file.
+// describe describes a model file; the zero value if it is not an ONNX file.
 func (h *Targets) describe(path, hash string) onnx.Description {
 	if d, known := h.described[hash]; known {
 		return d
@@ -116,8 +116,8 @@ func (h *Targets) describe(path, hash string) onnx.Description {
 	return d
 }
 
-// Convert makes the file that stands in for the model of a subject, where one is needed and not there: once, however many
-// points it is for. A subject whose converter fails is refused. The error is of a converter that could not be run at all.
+// Convert creates the converted file for the model of a subject, if it is needed and does not exist, once for all points that use it. A
+// subject whose converter fails is refused. The error is of a converter that could not be run at all.
 func (h *Targets) Convert(ctx context.Context, b Builder, sub Subject, t *Target) error {
 	c := t.pending
 	if c == nil || t.Refused != nil {
@@ -146,7 +146,7 @@ func (h *Targets) Convert(ctx context.Context, b Builder, sub Subject, t *Target
 	return nil
 }
 
-// runs has the worker load a converted file.
+// runs makes the worker load a converted file.
 func (t *Target) runs(done converted) {
 	t.converted, t.settings.ModelFile = &done, done.path
 	if made, err := t.program(t.settings); err == nil { // it was made once already
@@ -174,14 +174,14 @@ func (h *Targets) convert(ctx context.Context, b Builder, sub Subject, c convers
 		}
 	}
 	if is := h.describe(done.path, done.hash).Precision; is != c.to {
-		return done.refuse(sub, c, schema.StatusUnsupported, fmt.Errorf("%s left it %s: %s", done.tool, is, ownFile)), nil
+		return done.refuse(sub, c, schema.StatusUnsupported, fmt.Errorf("%s left it in %s: %s", done.tool, is, ownFile)), nil
 	}
 	delete(h.hashes, done.path)
 	_, err = h.sha256(done.path) // from now on a change of it is seen
 	return done, err
 }
 
-// make has a tool write a file, and puts it into the cache. What is no model is not kept.
+// make lets a tool write a file, and puts it into the cache. A file that is not a model is not kept.
 func (h *Targets) make(ctx context.Context, b Builder, sub Subject, c conversion, cache models) (converted, error) {
 	done := converted{from: c.from, tool: c.tool.String()}
 	draft, err := cache.draft()
@@ -203,7 +203,7 @@ func (h *Targets) make(ctx context.Context, b Builder, sub Subject, c conversion
 	return done, nil
 }
 
-// refuse says why there is no file.
+// refuse records why there is no file.
 func (c converted) refuse(sub Subject, of conversion, status schema.Status, why error) converted {
 	kind := kindConvert
 	if status == schema.StatusUnsupported {
@@ -236,7 +236,7 @@ func (h *Targets) runConverter(ctx context.Context, b Builder, sub Subject, c co
 	return outcome, nil
 }
 
-// noteConverted puts into what was applied which file was run.
+// noteConverted adds the file that ran to the applied settings.
 func (t *Target) noteConverted(o *task.Outcome) {
 	if t.converted == nil || o.Applied == nil {
 		return

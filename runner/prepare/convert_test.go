@@ -149,7 +149,7 @@ func TestGeneratedModelInEveryPrecision(t *testing.T) {
 		}
 	}
 	_, targets = b.session("fp8")
-	if got, want := refused(targets[0]), "unsupported in setup, not_applied: s.yaml:2: precision fp8 was asked, model.onnx is fp32; `neurolens model gen tiny_linear --precision` makes fp64 fp32 tf32 fp16 bf16 int8 alone"; got != want {
+	if got, want := refused(targets[0]), "unsupported in setup, not_applied: s.yaml:2: precision fp8 was requested, but model.onnx is fp32; `neurolens model gen tiny_linear --precision` makes fp64 fp32 tf32 fp16 bf16 int8 alone"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -251,8 +251,8 @@ func TestBrokenConverter(t *testing.T) {
 		"unchanged": {func(b *bench, to string) task.Outcome {
 			b.write(to, foreign(b.T, "tiny_linear", "fp32"), 0o600)
 			return ok()
-		}, "unsupported in setup, not_applied: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2 left it fp32: give each precision a file of its own, as `bench --set 'model=model_{precision}.onnx'` does"},
-		"nothing": {func(*bench, string) task.Outcome { return ok() }, "error in build, convert: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2: keeping what it wrote: it is no model whose precision is known"},
+		}, "unsupported in setup, not_applied: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2 left it in fp32: use one file for each precision, such as with `bench --set 'model=model_{precision}.onnx'`"},
+		"nothing": {func(*bench, string) task.Outcome { return ok() }, "error in build, convert: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2: keeping what it wrote: its precision is not known"},
 		"gone": {func(b *bench, to string) task.Outcome {
 			if err := os.Remove(to); err != nil {
 				b.Fatal(err)
@@ -283,16 +283,16 @@ func TestBrokenConverter(t *testing.T) {
 
 // TestNothingConverts: where no tool is there, the reason has a command in it. Nothing is run.
 func TestNothingConverts(t *testing.T) {
-	own := ": give each precision a file of its own, as `bench --set 'model=model_{precision}.onnx'` does"
+	own := ": use one file for each precision, such as with `bench --set 'model=model_{precision}.onnx'`"
 	for _, c := range []struct{ packages, to, want string }{
-		{`{"onnxruntime": "3.4"}`, "fp16", ": `/opt/python -m pip install onnx` lets it be converted"},
-		{`{}`, "int8", ": `/opt/python -m pip install onnx onnxruntime` lets it be converted"},
-		{`{"onnx": "1.2", "onnxconverter_common": "1"}`, "int8", ": `/opt/python -m pip install onnx onnxruntime` lets it be converted"},
-		{everyTool, "bf16", ", and no tool is known that converts fp32 to bf16" + own},
+		{`{"onnxruntime": "3.4"}`, "fp16", ": to convert it, run `/opt/python -m pip install onnx`"},
+		{`{}`, "int8", ": to convert it, run `/opt/python -m pip install onnx onnxruntime`"},
+		{`{"onnx": "1.2", "onnxconverter_common": "1"}`, "int8", ": to convert it, run `/opt/python -m pip install onnx onnxruntime`"},
+		{everyTool, "bf16", ", and no tool is known to convert fp32 to bf16" + own},
 	} {
 		b := newBench(t, foreign(t, "tiny_linear", "fp32"), c.packages)
 		_, targets := b.session(c.to)
-		if got, want := refused(targets[1]), "unsupported in setup, not_applied: s.yaml:2: precision "+c.to+" was asked, model.onnx is fp32"+c.want; got != want {
+		if got, want := refused(targets[1]), "unsupported in setup, not_applied: s.yaml:2: precision "+c.to+" was requested, but model.onnx is fp32"+c.want; got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 		if len(b.calls) > 0 {
@@ -304,7 +304,7 @@ func TestNothingConverts(t *testing.T) {
 		t.Errorf("%s, applied %v", refused(targets[0]), applied(targets[0]))
 	}
 	b = newBench(t, []byte("\x3a\x08\x2a\x06\x08\x04\x10\x01\x70\x01"), everyTool) // four weights that are elsewhere
-	if _, targets := b.session("fp16"); !strings.HasSuffix(refused(targets[0]), "model.onnx is fp32, and its weights are in other files, with which it is not converted"+own) || len(b.calls) > 0 {
+	if _, targets := b.session("fp16"); !strings.HasSuffix(refused(targets[0]), "model.onnx is fp32, and it cannot be converted because its weights are in other files"+own) || len(b.calls) > 0 {
 		t.Errorf("%s, %q", refused(targets[0]), b.calls)
 	}
 	b = newBench(t, []byte("no model"), everyTool) // which the worker says
@@ -322,7 +322,7 @@ func TestNoCache(t *testing.T) {
 	b := newBench(t, foreign(t, "tiny_linear", "fp32"), everyTool)
 	b.write(filepath.Join(b.cache, "neurolens"), nil, 0o600)
 	_, targets := b.session("fp16")
-	if got := refused(targets[0]); !strings.HasPrefix(got, "error in build, convert: s.yaml:2: converting model.onnx to fp16: making a place for it: ") || !strings.HasSuffix(got, "; XDG_CACHE_HOME names another") {
+	if got := refused(targets[0]); !strings.HasPrefix(got, "error in build, convert: s.yaml:2: converting model.onnx to fp16: making a folder for it: ") || !strings.HasSuffix(got, "; XDG_CACHE_HOME sets another") {
 		t.Error(got)
 	}
 	if err := os.Remove(filepath.Join(b.cache, "neurolens")); err != nil {

@@ -1,4 +1,4 @@
-// Package prepare finds out, before a point is launched, what its launch needs and what it is of: the program, the
-// interpreter or the model and their hashes, what builds have made, the settings. What is missing, or cannot be, is a
-// reason not to launch it. A session asks it for targets, and for what a run was of: see Targets.
+// Package prepare finds out what a launch needs before it starts: the program, interpreter or model and their hashes, the results
+// of builds, the settings. If something is missing or impossible, the launch does not happen, with that reason. A session asks
+// for targets, and for what identifies its runs: see Targets.
 package prepare

@@ -29,12 +29,12 @@ const (
 	factScale = "runner.scale."
 )
 
-// CodeFacts are the facts that two runs of the same code and configuration agree in.
+// CodeFacts are the facts that are equal in two runs of the same code and configuration.
 func CodeFacts() []string {
 	return []string{"git.tree", factBenchmark, factCommand, factReference, FactBuild, FactConfig}
 }
 
-// IsSetting tells whether a fact is one of the settings of a launch.
+// IsSetting reports whether a fact is a setting of a launch.
 func IsSetting(fact string) bool {
 	key, is := strings.CutPrefix(fact, factSetting)
 	return fact == factObject || is && sweep.IsStored(key)

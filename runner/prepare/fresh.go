@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Fresh is the target of a subject as it is now. It is prepared anew if a file that was hashed has changed since.
+// Fresh is the current target of a subject. It is prepared again if a hashed file has changed.
 func (t *Targets) Fresh(ctx context.Context, sub Subject) *Target {
 	if t.forgetChanged() {
 		maps.Copy(t.stale, t.known)
@@ -21,7 +21,7 @@ func (t *Targets) Fresh(ctx context.Context, sub Subject) *Target {
 	return target
 }
 
-// sameCode tells that two targets of a subject run the same files.
+// sameCode reports whether two targets of a subject run the same files.
 func sameCode(a, b *Target) bool {
 	for _, fact := range CodeFacts() {
 		if a.Facts[fact] != b.Facts[fact] {
@@ -31,7 +31,7 @@ func sameCode(a, b *Target) bool {
 	return a.ModelSHA256 == b.ModelSHA256
 }
 
-// forgetChanged forgets the hashes of files that are no longer what was hashed, and tells if there were any.
+// forgetChanged forgets the hashes of files that have changed, and reports whether there were any.
 func (t *Targets) forgetChanged() bool {
 	changed := false
 	for path, known := range t.hashes {
@@ -52,7 +52,7 @@ func infoOf(path string) fs.FileInfo {
 	return info
 }
 
-// sameFile tells that a file was not replaced and, by its size and time, not written.
+// sameFile reports whether a file was neither replaced nor, by its size and time, written.
 func sameFile(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == b

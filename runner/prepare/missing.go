@@ -19,11 +19,11 @@ import (
 // maxMissing is how many things that are missing an error names.
 const maxMissing = 5
 
-// CheckThere looks, before the first launch, whether all is there that points run: interpreters, modules, files, classes
-// and functions, models, programs. What is missing would fail at every launch, and is the error. With notBuilt, points with a
-// build are left out: it may make what is missing.
+// CheckThere checks, before the first launch, whether everything exists that points run: interpreters, modules, files, classes and
+// functions, models, programs. The error names what is missing, because every launch would fail. With notBuilt, points with a build are
+// left out, because the build may create what is missing.
 func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
-	missing := missing{sides: make([]map[string]bool, len(t.Sides)), asked: map[interpreterNeed][]asker{}}
+	missing := missing{sides: make([]map[string]bool, len(t.Sides)), needs: map[interpreterNeed][]need{}}
 	for _, p := range t.run() {
 		for on := range t.Sides {
 			sub := Subject{p, on}
@@ -36,23 +36,23 @@ func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
 	if err := ctx.Err(); err != nil {
 		return nil // which ends the session by itself
 	}
-	missing.ask(ctx)
+	missing.query(ctx)
 	return missing.err()
 }
 
-// missing collects what is missing. What one of two sides has is none of it: the other one's runs say so.
+// missing collects what is missing. Something that one of two sides has is not missing: the runs of the other side report it.
 type missing struct {
 	texts []string
 	sides []map[string]bool
-	asked map[interpreterNeed][]asker
+	needs map[interpreterNeed][]need
 	order []interpreterNeed
 }
 
-// interpreterNeed is an interpreter as points start it.
+// interpreterNeed is an interpreter with the environment in which points start it.
 type interpreterNeed struct{ path, dir, pythonPath string }
 
-// asker is what a point needs of an interpreter, and where the sweep says so.
-type asker struct {
+// need is what a point needs from an interpreter, and where the sweep says so.
+type need struct {
 	side        int
 	at          location
 	need        python.Need
@@ -75,7 +75,7 @@ func (m *missing) add(side int, at location, text string) {
 	}
 }
 
-// look notes what is missing of a target, or has to be asked of its interpreter.
+// look records what a target lacks, and what its interpreter must be asked about.
 func (m *missing) look(t *Target, side int) {
 	switch {
 	case t.Refused != nil && t.Refused.Status == schema.StatusError:
@@ -84,7 +84,7 @@ func (m *missing) look(t *Target, side int) {
 	case t.Spec.Command != nil:
 		m.lookCommand(t, side)
 	case t.Python.Path != "" && !t.Point.Optional: // what an optional one lacks its runs say
-		m.want(t, side)
+		m.need(t, side)
 	}
 }
 
@@ -112,8 +112,8 @@ func (m *missing) lookCommand(t *Target, side int) {
 	}
 }
 
-// checkOutput looks at the file that takes the standard output of a command: each launch empties it, so it is not what the command
-// reads. Its folder is there, unless a hook may make it.
+// checkOutput checks the file for the standard output of a command. Each launch empties it, so it must not be the input of the command.
+// Its folder must exist, unless a hook may create it.
 func checkOutput(s *task.Spec) error {
 	if s.Stdout == "" {
 		return nil
@@ -124,7 +124,7 @@ func checkOutput(s *task.Spec) error {
 		in := inDir(s.Dir, s.Stdin)
 		read, readErr := os.Stat(in)
 		if filepath.Clean(in) == filepath.Clean(path) || err == nil && readErr == nil && os.SameFile(info, read) {
-			return fmt.Errorf("output %s is the file that stdin reads, and would be emptied: name another", s.Stdout)
+			return fmt.Errorf("output %s is also the file of stdin and would be overwritten: choose another file", s.Stdout)
 		}
 	}
 	switch {
@@ -139,45 +139,45 @@ func checkOutput(s *task.Spec) error {
 	return nil
 }
 
-// want notes what a target needs of its interpreter.
-func (m *missing) want(t *Target, side int) {
+// need notes what a target needs from its interpreter.
+func (m *missing) need(t *Target, side int) {
 	environ := slices.Concat(os.Environ(), t.Spec.Env)
 	key := interpreterNeed{t.Python.Path, t.Spec.Dir, t.Point.Env["PYTHONPATH"]}
 	line := t.Point.FileLine
 	if line == 0 {
 		line = t.Point.ModelLine
 	}
-	a := asker{side, t.at(line), t.settings.Need(), t.Python, environ}
-	same := func(b asker) bool { return a.need == b.need }
-	if m.asked[key] == nil {
+	a := need{side, t.at(line), t.settings.Need(), t.Python, environ}
+	same := func(b need) bool { return a.need == b.need }
+	if m.needs[key] == nil {
 		m.order = append(m.order, key)
 	}
-	if !slices.ContainsFunc(m.asked[key], same) {
-		m.asked[key] = append(m.asked[key], a)
+	if !slices.ContainsFunc(m.needs[key], same) {
+		m.needs[key] = append(m.needs[key], a)
 	}
 }
 
-// ask asks each interpreter once. One that cannot say is left to the runs.
-func (m *missing) ask(ctx context.Context) {
+// query queries each interpreter once. If it does not answer, the runs report what is missing.
+func (m *missing) query(ctx context.Context) {
 	for _, key := range m.order {
-		askers := m.asked[key]
+		all := m.needs[key]
 		var needs []python.Need
-		for _, a := range askers {
-			needs = append(needs, a.need)
+		for _, n := range all {
+			needs = append(needs, n.need)
 		}
-		texts, err := askers[0].interpreter.Missing(ctx, key.dir, askers[0].environ, needs)
+		texts, err := all[0].interpreter.Missing(ctx, key.dir, all[0].environ, needs)
 		if err != nil {
 			continue
 		}
 		for i, text := range texts {
 			if text != "" {
-				m.add(askers[i].side, askers[i].at, text)
+				m.add(all[i].side, all[i].at, text)
 			}
 		}
 	}
 }
 
-// err names what is missing; nil where nothing is.
+// err names what is missing; nil: nothing.
 func (m *missing) err() error {
 	if len(m.texts) == 0 {
 		return nil
@@ -190,19 +190,19 @@ func (m *missing) err() error {
 	return errors.New(text + "; nothing was started")
 }
 
-// programMeant is the hint at what was meant by a program that is not on PATH: a file that is here, or a command of shells.
+// programMeant suggests what was meant by a program that is not on PATH: a file in this folder, or a shell built-in.
 func (t *Target) programMeant(name string) string {
 	info, err := os.Stat(inDir(t.Spec.Dir, name))
 	switch {
 	case err == nil && info.Mode().IsRegular():
 		return "; did you mean ./" + name + "?"
 	case words.InShells(name):
-		return "; shells have it in themselves: --shell has sh run it, or shell: true in a sweep file"
+		return "; it is built into shells: use --shell, or shell: true in a sweep file"
 	}
 	return ""
 }
 
-// checkProgram tells why a program cannot be started.
+// checkProgram returns the reason why a program cannot be started.
 func (t *Target) checkProgram(name string) error {
 	path, err := task.LookPath(name, slices.Concat(os.Environ(), t.Spec.Env))
 	switch {

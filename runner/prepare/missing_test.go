@@ -26,9 +26,9 @@ func TestCheckOutput(t *testing.T) {
 	}{
 		{"a", "b", nil, ""},
 		{"", "a", nil, ""},
-		{"a", "./a", nil, "is the file that stdin reads"},
-		{"a", "link", nil, "is the file that stdin reads"},
-		{"gone", "gone", []string{"x"}, "is the file that stdin reads"},
+		{"a", "./a", nil, "is also the file of stdin"},
+		{"a", "link", nil, "is also the file of stdin"},
+		{"gone", "gone", []string{"x"}, "is also the file of stdin"},
 		{os.DevNull, os.DevNull, nil, ""},
 		{"", "gone/x", nil, "the folder of output gone/x"},
 		{"", "gone/x", []string{"mkdir", "gone"}, ""},

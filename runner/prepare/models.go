@@ -12,12 +12,12 @@ import (
 	"github.com/neurolens/neurolens/runner/onnx"
 )
 
-// models is the folder of converted models in the user's cache, which sessions share. The name of a file is what it was
-// made of and by (conversion.key) and its own SHA-256, so that what another session, or a crash, has left is known to be
-// whole before it is used. The folder may be removed at any time.
+// models is the folder of converted models in the user's cache, which sessions share. A file name consists of conversion.key and the
+// SHA-256 of the file, so that a file of another session, or after a crash, is known to be complete before it is used. The folder may be
+// removed at any time.
 type models struct{ dir string }
 
-// forgotten is how old a draft is that a session which was killed has left.
+// forgotten is the age from which a draft of a killed session is removed.
 const forgotten = 24 * time.Hour
 
 // draftPrefix begins the names of files that are being written.
@@ -27,11 +27,11 @@ const draftPrefix = ".draft-"
 func openModels() (models, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return models{}, fmt.Errorf("finding a place for it: %w", err)
+		return models{}, fmt.Errorf("finding a folder for it: %w", err)
 	}
 	m := models{filepath.Join(cache, "neurolens", "models")}
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
-		return models{}, fmt.Errorf("making a place for it: %w; XDG_CACHE_HOME names another", err)
+		return models{}, fmt.Errorf("making a folder for it: %w; XDG_CACHE_HOME sets another", err)
 	}
 	drafts, _ := filepath.Glob(filepath.Join(m.dir, draftPrefix+"*"))
 	for _, draft := range drafts {
@@ -42,7 +42,7 @@ func openModels() (models, error) {
 	return m, nil
 }
 
-// find gives a file by its key, and its hash; empty where there is none. A file that is not what its name says is removed.
+// find returns a file by its key, with its hash; empty: there is none. A file whose content does not match its name is removed.
 func (m models) find(key string) (path, hash string) {
 	paths, _ := filepath.Glob(filepath.Join(m.dir, key+".*.onnx"))
 	for _, path := range slices.Sorted(slices.Values(paths)) {
@@ -71,7 +71,7 @@ func (m models) keep(draft, key string) (path, hash string, err error) {
 		return "", "", fmt.Errorf("keeping what it wrote: %w", err)
 	}
 	if d, described := onnx.Describe(file); described != nil || d.Precision == "" {
-		err = errors.New("it is no model whose precision is known")
+		err = errors.New("its precision is not known")
 	} else {
 		err = file.Sync()
 	}

@@ -12,16 +12,16 @@ import (
 // FactTraceback is the fact with the traceback of an exception.
 const FactTraceback = "runner.traceback"
 
-// Check makes a run unsupported where what ran is not what was asked, and has what is wrong name its line of the sweep.
+// Check makes a run unsupported if the requested settings were not applied, and adds the line of the sweep to errors.
 func (t *Target) Check(o *task.Outcome) {
 	checkApplied(t.Spec.Config, o)
 	t.noteConverted(o)
-	t.place(o)
+	t.annotateSweepLine(o)
 }
 
-// place names the line of the sweep file in what a Python worker said while it set up that is wrong with the model, the
+// annotateSweepLine names the line of the sweep file in what a Python worker said while it set up that is wrong with the model, the
 // file, or what was asked of them. What a benchmark raises names its own line.
-func (t *Target) place(o *task.Outcome) {
+func (t *Target) annotateSweepLine(o *task.Outcome) {
 	p := t.Point
 	line := p.ModelLine
 	if p.File != "" {
@@ -42,19 +42,19 @@ func (t *Target) place(o *task.Outcome) {
 	o.Error = fmt.Sprintf("%s:%d: %s", t.file, line, o.Error)
 }
 
-// checkApplied makes a run unsupported where what ran is not what was asked: a benchmark cannot silently change an
-// axis. What it measured is not what the point says, so samples and operators go.
-func checkApplied(asked map[string]string, o *task.Outcome) {
+// checkApplied makes a run unsupported if the requested settings were not applied, so that a benchmark cannot silently change an axis.
+// Its samples and operators are dropped, because they do not belong to the point.
+func checkApplied(requested map[string]string, o *task.Outcome) {
 	if o.Status != schema.StatusOK || o.Applied == nil {
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(asked)) {
+	for _, key := range slices.Sorted(maps.Keys(requested)) {
 		applied, known := o.Applied[key]
-		if !known || applied == asked[key] {
+		if !known || applied == requested[key] {
 			continue
 		}
 		o.Status, o.Stage, o.ErrorKind = schema.StatusUnsupported, schema.StageSetup, "not_applied"
-		o.Error = key + " " + asked[key] + " was asked, " + applied + " was applied"
+		o.Error = key + " " + requested[key] + " was requested, but " + applied + " was applied"
 		o.Metrics, o.Ops = nil, nil
 		return
 	}

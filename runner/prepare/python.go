@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// preparePython finds the interpreter, and the file or model that it is to run.
+// preparePython finds the interpreter, and the file or model to run.
 func (h *Targets) preparePython(ctx context.Context, t *Target, side Side) {
 	p := t.Point
 	var err error
@@ -98,7 +98,7 @@ func (h *Targets) prepareModel(t *Target, at location) {
 	t.model, t.ModelSHA256 = model, hashOf(model)
 }
 
-// settingsOf is what a Python worker is told of a point.
+// settingsOf are the settings of a point for a Python worker.
 func settingsOf(p *sweep.Point) python.Settings {
 	settings := python.Settings{
 		File: p.File, Object: p.Object, Worker: p.Worker, Used: p.Used, Fixed: p.Fixed,

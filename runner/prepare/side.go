@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
-// Side is where the code that is measured lies. The zero value is the working directory.
+// Side is a folder with the code to measure. The zero value is the working directory.
 type Side struct {
 	Name   string   // base or head; empty where there is one side
 	Dir    string   // where relative paths begin; empty is the working directory
@@ -20,7 +20,7 @@ type Side struct {
 	Exempt []string // paths below those that are shared by both sides
 }
 
-// Has tells whether a path is there for a point in a folder.
+// Has reports whether a path exists for a point in a folder.
 func (s Side) Has(dir, path string) bool { return exists(inDir(s.resolve(dir), path)) }
 
 // inDir is a path as a process in dir sees it; dir is empty for the working directory.
@@ -36,8 +36,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// absent is why a point cannot be launched on this side alone: what it runs is not there. It is nil where it is, and
-// where it is on no side.
+// absent is the reason why a point can be launched only on the other side: its files do not exist here. It is nil if they exist, or if
+// they exist on no side.
 func (t *Targets) absent(p *sweep.Point, on int) error {
 	if len(t.Sides) == 1 {
 		return nil
@@ -45,7 +45,7 @@ func (t *Targets) absent(p *sweep.Point, on int) error {
 	for _, path := range needed(p) {
 		there := func(i int) bool { return t.Sides[i].Has(p.Dir, path) }
 		if !there(on) && there(1-on) {
-			return fmt.Errorf("%s is not on side %s", cmp.Or(path, p.Dir, "the working directory"), t.Sides[on].Name)
+			return fmt.Errorf("%s does not exist on side %s", cmp.Or(path, p.Dir, "the working directory"), t.Sides[on].Name)
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func TestAbsent(t *testing.T) {
 		got := fmt.Sprint(s.absent(&c.point, 0))
 		want := "<nil>"
 		if c.want != "" {
-			want = c.want + " is not on side base"
+			want = c.want + " does not exist on side base"
 		}
 		if got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -51,7 +51,7 @@ func TestAbsent(t *testing.T) {
 		}
 	}
 	s.Sides[0].Dir = filepath.Join(base, "gone")
-	if err := s.absent(&sweep.Point{Command: []string{"make"}}, 0); fmt.Sprint(err) != "the working directory is not on side base" {
+	if err := s.absent(&sweep.Point{Command: []string{"make"}}, 0); fmt.Sprint(err) != "the working directory does not exist on side base" {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Target is a point on a side with all that is known of it before it is launched.
+// Target is a point on a side, with everything that is known about it before its launch.
 type Target struct {
 	Point          *sweep.Point
 	Spec           task.Spec
@@ -38,7 +38,7 @@ type Target struct {
 	launched  bool
 }
 
-// kindAbsent is the kind of error of what is not there, and need not be.
+// kindAbsent is the kind of error of something optional that does not exist.
 const kindAbsent = "absent"
 
 // modelFile is the name of a generated model in the run directory.
@@ -97,7 +97,7 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 // newTarget is what a sweep says of a point.
 func newTarget(file string, p *sweep.Point, side Side) *Target {
 	t := &Target{
-		Point: p, Facts: asked(p), file: file,
+		Point: p, Facts: requested(p), file: file,
 		Spec: task.Spec{
 			Executor: p.Executor, Command: p.Command, Dir: side.resolve(p.Dir), Config: configOf(p),
 			SkipExit: p.SkipExit, AnyExit: p.AnyExit, Exits: p.Exits, Hooks: task.Hooks(p.Hooks), Stdin: p.Stdin, Stdout: p.Stdout, Start: p.Start, Env: environOf(p.Env), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
@@ -137,7 +137,7 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 	return t
 }
 
-// outputOf is where what a point computes stands, as task.Spec.Keep has it; empty where nobody looks at it.
+// outputOf is the output of a point, in the form of task.Spec.Keep; empty: it is not checked.
 func outputOf(p *sweep.Point) string {
 	switch {
 	case !p.Compared:
@@ -178,7 +178,7 @@ func deadlinesOf(t sweep.Timeouts) task.Deadlines {
 	}
 }
 
-// SpecOf is the target for one launch. level is what samples of a Python file have to be; empty: its worker decides.
+// SpecOf is the specification of one launch. level is what the samples of a Python file must measure; empty: its worker decides.
 func (t *Target) SpecOf(l sweep.Launch, level schema.Level) task.Spec {
 	spec := t.Spec
 	if t.Point.WarmupOnce && t.launched {
@@ -237,5 +237,5 @@ func fileError(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// Mask hides the secrets of what a launch is told and says.
+// Mask hides the secrets in the settings and output of a launch.
 func (t *Target) Mask() probe.Mask { return probe.NewMask(slices.Concat(os.Environ(), t.Spec.Env)) }

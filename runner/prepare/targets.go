@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/runner/sweep"
 )
 
-// Options say what is prepared.
+// Options of New.
 type Options struct {
 	Sweep   *sweep.Sweep
 	Sides   []Side   // one, or base and head
@@ -23,8 +23,8 @@ type Options struct {
 	Exclude []string // paths that no build makes, though they may lie in the working tree
 }
 
-// Targets are the points of a session on its sides. They remember what was found out about this machine: each file is read
-// once as long as it stays the same, and each interpreter is asked once.
+// Targets are the points of a session on its sides. They cache facts about this machine: each file is read once as long as it does not
+// change, and each interpreter is queried once.
 type Targets struct {
 	Options
 	points       string // see pointsHash
@@ -38,7 +38,7 @@ type Targets struct {
 	builds       builds
 }
 
-// Subject is a point on a side: what is launched again and again.
+// Subject is a point on a side: the thing that is launched repeatedly.
 type Subject struct {
 	Point *sweep.Point
 	Side  int
@@ -56,7 +56,7 @@ type interpreter struct {
 	err error
 }
 
-// New prepares nothing yet.
+// New returns targets without preparing anything yet.
 func New(o Options) *Targets {
 	return &Targets{
 		Options: o, points: pointsHash(o.Sweep), known: map[Subject]*Target{}, stale: map[Subject]*Target{},
@@ -65,7 +65,7 @@ func New(o Options) *Targets {
 	}
 }
 
-// Points is the hash by which sessions of the same points are known.
+// Points is the hash by which sessions with the same points are recognised.
 func (t *Targets) Points() string { return t.points }
 
 // run are all points that are run: those of the sweep, and those whose outputs others are compared with.
@@ -76,7 +76,7 @@ func (t *Targets) run() (all []*sweep.Point) {
 	return append(all, t.Sweep.References()...)
 }
 
-// Path is where a path of the sweep is, as the processes of a point see it.
+// Path is a path of the sweep as the processes of a point see it.
 func (t *Targets) Path(sub Subject, path string) string {
 	return inDir(t.Sides[sub.Side].resolve(sub.Point.Dir), path)
 }

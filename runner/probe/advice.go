@@ -17,7 +17,7 @@ const (
 	StateUnknown = "unknown" // what is not known is not fine
 )
 
-// Advice is what one check says about a machine as a place to measure.
+// Advice is the result of one check of a machine as a place to measure.
 type Advice struct {
 	Check   string
 	State   string
@@ -38,7 +38,7 @@ type check struct {
 	remedy  string // where no command helps: what does, and why none can
 }
 
-// seen are the facts that a check looks at. prefix is gpu.N. for a check of a GPU.
+// seen are the facts that a check uses. The prefix is gpu.N. for a check of a GPU.
 type seen struct {
 	env    schema.Env
 	prefix string
@@ -47,13 +47,13 @@ type seen struct {
 
 func (s seen) fact(name string) string { return s.env.Facts[name] }
 
-// number is a fact as a number; known is false where it is none.
+// number is a fact as a number; known is false if it is not one.
 func (s seen) number(name string) (n float64, known bool) {
 	n, err := strconv.ParseFloat(s.env.Facts[name], 64)
 	return n, err == nil
 }
 
-// verdict is what a check makes of the facts.
+// verdict is the conclusion of a check.
 type verdict struct {
 	state   string
 	value   string
@@ -68,7 +68,7 @@ func fineIf(fine bool, value string) verdict {
 	return verdict{state: StateAdvice, value: value}
 }
 
-// Advise judges a machine, in a fixed order, by what Read says about it. Checks of GPUs are there for each GPU of NVIDIA's.
+// Advise judges a machine by the facts that Read returns, in a fixed order. Checks of GPUs are made for each NVIDIA GPU.
 func Advise(env schema.Env) []Advice {
 	var advice []Advice
 	for _, c := range hostChecks {
@@ -76,7 +76,7 @@ func Advise(env schema.Env) []Advice {
 	}
 	if why := env.Missing["gpu"]; why != "" && why != absent {
 		advice = append(advice, Advice{
-			Check: "gpu", State: StateUnknown, Missing: why, Why: "whether there are GPUs, and who is on them, is not known",
+			Check: "gpu", State: StateUnknown, Missing: why, Why: "the GPUs, and the processes that use them, could not be read",
 		})
 	}
 	for i := range count(env.GPUCount) {
@@ -115,7 +115,7 @@ func (c check) apply(env schema.Env, prefix string) Advice {
 	return a
 }
 
-// unclear is the verdict where the facts do not answer the question.
+// unclear is the verdict if the facts do not answer the question.
 func unclear(value string) verdict { return verdict{state: StateUnknown, value: value} }
 
 // onOff is a flag for people.

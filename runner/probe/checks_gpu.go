@@ -12,44 +12,44 @@ var deviceChecks = []check{
 	{
 		"persistence",
 		[]string{"persistence"},
-		"the driver starts anew for each run, which takes up to seconds",
+		"the driver starts again for each run, which can take seconds",
 		"sudo nvidia-smi -i {gpu} -pm 1",
 		func(s seen) verdict { return fineIf(s.value == "true", onOff(s.value)) }, "",
 	},
 	{
 		"processes",
 		[]string{"foreign"},
-		"another process computes on it",
+		"another process uses this GPU",
 		"nvidia-smi -i {gpu} --query-compute-apps=pid,name,used_memory --format=csv",
 		func(s seen) verdict { return fineIf(s.value == none, s.value) }, "",
 	},
 	{
 		"throttle",
 		[]string{"throttle"},
-		"heat or a power limit holds its clock down",
+		"heat or a power limit lowers its clock",
 		"nvidia-smi -i {gpu} -q -d PERFORMANCE,TEMPERATURE,POWER",
 		func(s seen) verdict { return fineIf(s.value == none, s.value) }, "",
 	},
 	{
 		"clocks",
 		[]string{"clock_sm", "clock_sm_max"},
-		"the driver does not tell whether it is locked; a free clock follows heat",
+		"the driver does not report a lock; an unlocked clock depends on temperature",
 		"", judgeDeviceClocks, "",
 	},
 	{
 		"power_limit",
 		[]string{"power_limit"},
-		"it may use less power than it is made for, and clocks lower",
+		"its power limit is below the default, which lowers its clock",
 		"", judgePowerLimit, "",
 	},
 }
 
 // judgeDeviceClocks has no answer: the driver takes a locked clock and does not tell of it.
 func judgeDeviceClocks(s seen) verdict {
-	now, most := s.fact(s.prefix+"clock_sm"), s.fact(s.prefix+"clock_sm_max")
+	now, highest := s.fact(s.prefix+"clock_sm"), s.fact(s.prefix+"clock_sm_max")
 	v := unclear(now + " MHz")
-	if most != "" {
-		v = unclear(cmp.Or(now, "?") + " of " + most + " MHz")
+	if highest != "" {
+		v = unclear(cmp.Or(now, "?") + " of " + highest + " MHz")
 	}
 	v.command = "sudo nvidia-smi -i {gpu} --lock-gpu-clocks=tdp,tdp"
 	return v

@@ -97,5 +97,5 @@ func malformed(what, text string) error {
 	if len(text) > 40 {
 		text = text[:40]
 	}
-	return fmt.Errorf("reading %s: %q is not what was expected", what, text)
+	return fmt.Errorf("reading %s: unexpected value %q", what, text)
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Devices are the facts about a machine's GPUs. Their names begin with gpu.
+// Devices are the facts about the GPUs of a machine. Their names begin with gpu.
 type Devices struct {
 	Facts   map[string]string `json:"facts"`
 	Missing map[string]string `json:"missing"`
@@ -25,10 +25,9 @@ const (
 	watchRole = "__gpu-watch"
 )
 
-// Main is the part of the program that asks the driver and prints what it says as JSON. It is a process of its own,
-// because a function that an older driver lacks ends the process that calls it, and because a driver may hang. argv
-// are the arguments without the program's name: the role, then optionally the path of another library. handled is
-// false where argv asks for something else.
+// Main is the part of the program that queries the driver and prints the answer as JSON. It runs as a separate process, because a
+// function that an older driver lacks ends the calling process, and because a driver may hang. argv are the arguments without the name
+// of the program: the role, then optionally the path of another library. handled is false if argv requests something else.
 func Main(argv []string) (code int, handled bool) {
 	if len(argv) == 0 || argv[0] != role && argv[0] != watchRole {
 		return 0, false
@@ -39,23 +38,22 @@ func Main(argv []string) (code int, handled bool) {
 	}
 	var err error
 	if argv[0] == role {
-		err = json.NewEncoder(os.Stdout).Encode(askDriver(library))
+		err = json.NewEncoder(os.Stdout).Encode(queryDriver(library))
 	} else {
 		err = answer(driverState(library))
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "neurolens: printing what the driver says: %v\n", err)
+		fmt.Fprintf(os.Stderr, "neurolens: printing the answer of the GPU driver: %v\n", err)
 		return 6, true
 	}
 	return 0, true
 }
 
-// GPU asks the driver, through another process of this program: its main has to call Main. It gives up after
-// some seconds.
-func GPU(ctx context.Context) Devices { return askChild(ctx, role) }
+// GPU queries the driver through another process of this program, whose main must call Main. It gives up after a few seconds.
+func GPU(ctx context.Context) Devices { return queryChild(ctx, role) }
 
-// askChild runs this program with args and reads the document that it prints.
-func askChild(ctx context.Context, args ...string) Devices {
+// queryChild runs this program with args and reads the document that it prints.
+func queryChild(ctx context.Context, args ...string) Devices {
 	devices, err := childDocument(ctx, args)
 	if err != nil {
 		return Devices{Missing: map[string]string{"gpu": reason(err)}}
@@ -83,15 +81,15 @@ func parseDevices(document []byte) (Devices, error) {
 	decoder.DisallowUnknownFields()
 	var devices Devices
 	if err := decoder.Decode(&devices); err != nil {
-		return Devices{}, fmt.Errorf("reading what the GPU driver says: %w", err)
+		return Devices{}, fmt.Errorf("reading the answer of the GPU driver: %w", err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return Devices{}, malformed("what the GPU driver says", string(document))
+		return Devices{}, malformed("the answer of the GPU driver", string(document))
 	}
 	for _, part := range []map[string]string{devices.Facts, devices.Missing} {
 		for name := range part {
 			if name != "gpu" && !strings.HasPrefix(name, "gpu.") {
-				return Devices{}, malformed("what the GPU driver says", name)
+				return Devices{}, malformed("the answer of the GPU driver", name)
 			}
 		}
 	}

@@ -12,13 +12,13 @@ func TestChildThatMisbehaves(t *testing.T) {
 	for how, want := range map[string]string{
 		"nothing": unsupported, "garbage": unsupported, "foreign": unsupported,
 	} {
-		if devices := askChild(t.Context(), "misbehave", how); devices.Missing["gpu"] != want || len(devices.Facts) > 0 {
+		if devices := queryChild(t.Context(), "misbehave", how); devices.Missing["gpu"] != want || len(devices.Facts) > 0 {
 			t.Errorf("%s: %v, want %s", how, devices, want)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if devices := askChild(ctx, "misbehave", "hang"); devices.Missing["gpu"] != timeout {
+	if devices := queryChild(ctx, "misbehave", "hang"); devices.Missing["gpu"] != timeout {
 		t.Errorf("hang: %v, want %s", devices, timeout)
 	}
 }

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Mask hides secrets in what is stored of a command: in its arguments, and in what it said. The rules:
+// Mask hides secrets in the stored arguments and output of a command. The rules:
 //
-//   - the value of an argument whose name ends in a word for a secret (--password, --api-key, --hf-token, secret=...), given
-//     with = or, after a name that begins with -, as the next argument;
-//   - what has the form of a known kind of secret (hf_..., sk-..., ghp_..., AKIA..., a JSON web token), wherever it stands;
-//   - name and password in an address (https://name:password@host), and what stands behind Bearer or Basic;
+//   - the value of an argument whose name ends in a word for a secret (--password, --api-key, --hf-token, secret=...), given with = or,
+//     after a name that begins with -, as the next argument;
+//   - a text in the form of a known kind of secret (hf_..., sk-..., ghp_..., AKIA..., a JSON web token), anywhere;
+//   - user name and password in a URL (https://name:password@host), and the text after Bearer or Basic;
 //   - the value of every environment variable whose name is that of a secret.
 //
-// A token of a language model is none: tokens, max-token, pad_token and the like, and any number. What a sweep calls a
-// parameter is not looked at here: it is what was measured.
+// A token of a language model is not a secret: tokens, max-token, pad_token and the like, and any number. Parameters of a sweep are not
+// checked here, because they identify what was measured.
 type Mask struct {
 	known *strings.Replacer // values of the environment
 }
 
-// NewMask takes the secrets of an environment over.
+// NewMask makes a mask with the secrets of an environment.
 func NewMask(environ []string) Mask {
-	const least = 8 // bytes: what is shorter stands for other things too
+	const minLength = 8 // bytes: what is shorter stands for other things too
 	var pairs []string
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
-		if len(value) >= least && namesSecret(name) && !harmless(value) {
+		if len(value) >= minLength && namesSecret(name) && !harmless(value) {
 			pairs = append(pairs, value, hidden)
 		}
 	}

@@ -71,8 +71,8 @@ func openDriver(library string) (driver, nvml.Return) {
 	return d, d.Init()
 }
 
-// askDriver reads what the driver says about its devices.
-func askDriver(library string) Devices {
+// queryDriver reads what the driver says about its devices.
+func queryDriver(library string) Devices {
 	d, ret := openDriver(library)
 	if ret != nvml.SUCCESS {
 		d.facts.miss("gpu", why(ret))

@@ -21,7 +21,7 @@ func fakeDriver(t *testing.T, flags ...string) string {
 }
 
 func TestDriverSaysWhatThereIs(t *testing.T) {
-	devices := askChild(t.Context(), role, fakeDriver(t))
+	devices := queryChild(t.Context(), role, fakeDriver(t))
 	want := map[string]string{"gpu.driver": "580.65.06", "gpu.cuda": "13.2", "gpu.count": "2"}
 	for _, prefix := range []string{"gpu.0.", "gpu.1."} {
 		maps.Copy(want, map[string]string{
@@ -77,7 +77,7 @@ func TestDriversThatLackSomething(t *testing.T) {
 		{"-DINIT=4", "gpu", permission},
 		{"-DINIT=999", "gpu", unsupported},
 	} {
-		devices := askChild(t.Context(), role, fakeDriver(t, c.flag))
+		devices := queryChild(t.Context(), role, fakeDriver(t, c.flag))
 		if devices.Missing[c.name] != c.why {
 			t.Errorf("%s: %s is missing for %q, want %s; facts %v", c.flag, c.name, devices.Missing[c.name], c.why, devices.Facts)
 		}
@@ -91,7 +91,7 @@ func TestDriverThatHangs(t *testing.T) {
 	library := fakeDriver(t, "-DHANG")
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if devices := askChild(ctx, role, library); devices.Missing["gpu"] != timeout {
+	if devices := queryChild(ctx, role, library); devices.Missing["gpu"] != timeout {
 		t.Errorf("got %v, want %s", devices, timeout)
 	}
 }

@@ -2,10 +2,10 @@
 
 package probe
 
-// askDriver has no driver to ask.
-func askDriver(string) Devices {
+// queryDriver has no driver to ask.
+func queryDriver(string) Devices {
 	return Devices{Missing: map[string]string{"gpu": unsupported}}
 }
 
 // driverState has none either.
-func driverState(string) func() Devices { return func() Devices { return askDriver("") } }
+func driverState(string) func() Devices { return func() Devices { return queryDriver("") } }

@@ -1,14 +1,13 @@
-// Package probe reads the environment that benchmarks run in: the processor and its settings, memory, limits of
-// the container, kernel, GPUs, the state of the code, the variables that libraries listen to.
+// Package probe reads the environment in which benchmarks run: the processor and its settings, memory, container limits, kernel,
+// GPUs, the state of the code, and the variables that libraries react to.
 //
-// Every fact is a text under a dotted name. A fact that is not known is absent and its reason is given: absent
-// (this machine has no such thing), permission, unsupported (this system cannot say, or said something that
-// makes no sense) or timeout. Nothing is guessed. Values have the stored units of the metrics: bytes, mW, MHz,
-// Cel; cgroup.cpu_max counts processors.
+// Every fact is a text with a dotted name. A fact that is not known is missing, with a reason: absent (this machine has no such
+// thing), permission, unsupported (this system cannot report it, or reported something invalid) or timeout. Nothing is guessed.
+// Values have the stored units of the metrics: bytes, mW, MHz, Cel. cgroup.cpu_max is a number of processors.
 //
-// The package changes no setting, starts no process but git and this program itself, writes no file, and reports
-// no variable of the environment that it does not know. Of GPUs it knows NVIDIA's, by their driver, and, on a machine
-// without that driver, AMD's, by the files of Linux: no others, and no state of AMD's that changes while it measures.
+// The package changes no settings and writes no files. It starts no process except git and this program itself, and reports only
+// environment variables from a fixed list. It knows NVIDIA GPUs by their driver. On a machine without that driver it knows AMD
+// GPUs by the files of Linux, without any state that changes during a measurement. It knows no other GPUs.
 package probe
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Options say what Read reads.
+// Options of Read.
 type Options struct {
 	Root    fs.FS                             // holds proc, sys, etc; nil is this system's
 	Machine string                            // the name that the user gave this machine; empty: a fingerprint
@@ -32,8 +31,8 @@ type Options struct {
 	GPU     func(ctx context.Context) Devices // normally GPU; nil: GPUs are not looked for
 }
 
-// Read describes this machine and the code in opts.Dir. It takes some milliseconds plus a git status, and never
-// longer than a few seconds. It starts processes: not to be called while somebody reaps all children.
+// Read describes this machine and the code in opts.Dir. It takes some milliseconds plus a git status, and at most a few seconds. It starts
+// processes, so it must not be called while another goroutine reaps all children.
 func Read(ctx context.Context, opts Options) schema.Env {
 	if opts.Root == nil {
 		opts.Root = systemRoot()

@@ -21,8 +21,8 @@ var (
 	homes     = regexp.MustCompile(`(/home/|/Users/|/var/home/)[^/:;,\s]+`)
 )
 
-// Redact gives facts without what tells whose machine it is: so that they can be shown to anybody. names are names of
-// the machine and its user, which are hidden wherever they stand as a word.
+// Redact returns facts without the values that identify a machine or its owner, so that they can be shown to anybody. names are names of
+// the machine and its user, which are hidden wherever they appear as a word.
 func Redact(facts map[string]string, names ...string) map[string]string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return len(name) < 3 || name == "root" })
 	shown := map[string]string{}

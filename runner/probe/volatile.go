@@ -30,11 +30,10 @@ func volatile(root fs.FS) map[string]string {
 	return f.known
 }
 
-// Between gives the facts of a run from a reading before it and one after it: the state that it began in, and how far
-// the counters went up in the meantime: cpu.throttles (times that a core was slowed down for its heat), cpu.steal (the
-// share of processor time that the host of a virtual machine gave to others, in percent), gpu.N.throttled_power and
-// gpu.N.throttled_thermal (ns that its clock was held down). What slows down or shares a GPU is told of both readings,
-// since the benchmark itself is on it in neither.
+// Between returns the facts of a run from a reading before and one after it: the state at its beginning, and the increase of counters in
+// the meantime. The counters are cpu.throttles (how often a core was slowed down by heat), cpu.steal (the share of processor time that the
+// host of a virtual machine gave to others, in percent), gpu.N.throttled_power and gpu.N.throttled_thermal (ns during which its clock was
+// lowered). Facts about what slows down or shares a GPU are joined from both readings, since the benchmark does not run during either.
 func Between(before, after map[string]string) map[string]string {
 	facts := map[string]string{}
 	for name, value := range before {
@@ -68,8 +67,7 @@ func Between(before, after map[string]string) map[string]string {
 	return facts
 }
 
-// IsVolatile tells whether a fact is one of those that differ from one run to the next, or from one start of the
-// machine to the next, and so says nothing about a change of the machine.
+// IsVolatile reports whether a fact differs from run to run, or from boot to boot, so that it says nothing about a change of the machine.
 func IsVolatile(name string) bool {
 	if name == "cpu.temperature" || name == "gpu.watch" || strings.HasPrefix(name, "cpu.throttles") || strings.HasPrefix(name, "cpu.steal") {
 		return true

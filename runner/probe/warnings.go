@@ -17,8 +17,8 @@ const (
 	WarnForeignGPU = "foreign_gpu" // a process that is not the benchmark's computed on a GPU
 )
 
-// Warnings gives the words of warning for a run, sorted: env describes the session, facts are those of Between, and
-// devices, as device.Of names them, what was measured; what happens on other GPUs is no matter. No devices are all.
+// Warnings returns the warnings for a run, sorted. env describes the session, facts are those of Between, and devices, as named by
+// device.Of, are those that were measured; other GPUs are ignored. No devices means all.
 func Warnings(env schema.Env, facts map[string]string, devices []string) []string {
 	var words []string
 	if load, err := strconv.ParseFloat(facts["load.1m"], 64); err == nil && env.CPUCount != nil && load > float64(*env.CPUCount) {

@@ -15,16 +15,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Watcher reads what changes from one run to the next. GPUs are asked through a process that stays, since opening the
-// driver may take longer than a run. It sleeps unless it is asked.
+// Watcher reads the facts that change from run to run. GPUs are queried through a permanent process, because opening the driver may take
+// longer than a run. The process sleeps between queries.
 type Watcher struct {
 	root  fs.FS
 	child *child // nil: no GPU, or no more
 	lost  string // why the GPUs cannot be asked any more
 }
 
-// Watch starts watching a machine that env describes. Where it has GPUs of NVIDIA's, that starts another process of this program:
-// its main has to call Main.
+// Watch starts watching a machine that env describes. If it has NVIDIA GPUs, another process of this program is started, whose main must
+// call Main.
 func Watch(env schema.Env) *Watcher {
 	w := &Watcher{root: systemRoot()}
 	if env.GPUCount != nil && *env.GPUCount > 0 && env.Facts["gpu.0.gfx"] == "" { // it asks NVIDIA's driver
@@ -33,15 +33,15 @@ func Watch(env schema.Env) *Watcher {
 	return w
 }
 
-// Read gives what changes from one run to the next, which takes some tenths of a millisecond: of the host load,
-// pressure, swap, frequency, temperature and counters, whose names end in .total (see Between); of the GPUs clock_sm,
-// temperature, throttle (words for what holds the clock down, or none), processes, foreign (the ids of those that this
-// process did not start, or none) and counters. What is not known is left out. Once the driver does not answer within
-// some seconds it is not asked again, and the fact gpu.watch says why.
+// Read returns the facts that change from run to run, which takes some tenths of a millisecond. For the host these are load, pressure,
+// swap, frequency, temperature, and counters whose names end in .total (see Between). For GPUs they are clock_sm, temperature, throttle
+// (words for what lowers the clock, or none), processes, foreign (the ids of processes that this one did not start, or none) and counters.
+// Unknown facts are left out. If the driver does not answer within a few seconds, it is not queried again, and the fact gpu.watch has the
+// reason.
 func (w *Watcher) Read() map[string]string {
 	facts := volatile(w.root)
 	if w.child != nil {
-		devices, err := w.child.ask()
+		devices, err := w.child.query()
 		if err != nil {
 			w.lost = reason(err)
 			w.Close()
@@ -55,7 +55,7 @@ func (w *Watcher) Read() map[string]string {
 	return facts
 }
 
-// Close ends the process that asks the driver. One that hangs there is left behind, killed.
+// Close ends the process that queries the driver. If it hangs there, it is killed and left behind.
 func (w *Watcher) Close() {
 	if w.child != nil {
 		w.child.end()
@@ -111,7 +111,7 @@ func startChild(args []string) (*child, error) {
 	}, nil
 }
 
-func (c *child) ask() (Devices, error) {
+func (c *child) query() (Devices, error) {
 	deadline := time.Now().Add(c.patience)
 	if err := c.from.SetReadDeadline(deadline); err != nil {
 		return Devices{}, fmt.Errorf("setting a deadline: %w", err)

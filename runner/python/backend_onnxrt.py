@@ -69,9 +69,9 @@ class Backend:
         if not asked:
             asked = {"": CUDA if CUDA in there else CPU, "cuda": CUDA, "cpu": CPU}.get(kind, kind)
         elif kind and (kind == "cuda") != (asked in ON_CUDA):
-            raise self.request.not_applied("device %s was asked, and provider %s" % (device, asked))
+            raise self.request.not_applied("device %s and provider %s were requested" % (device, asked))
         if asked not in there:
-            raise self.request.not_applied("%s was asked, onnxruntime %s of %s has %s" % (
+            raise self.request.not_applied("%s was requested, but onnxruntime %s in %s has %s" % (
                 asked, self.ort.__version__, os.path.dirname(self.ort.__file__), " ".join(there)))
         if number and not number.isdigit():
             raise self.request.failure("device %s: want cpu, cuda or cuda:N" % device)
@@ -94,7 +94,7 @@ class Backend:
         except Exception as error:
             raise self.translated(error, "setup")
         if session.get_providers()[:1] != [self.provider]:
-            raise self.request.not_applied("%s was asked, the session has %s" % (
+            raise self.request.not_applied("%s was requested, but the session has %s" % (
                 self.provider, " ".join(session.get_providers())))
         self.session = session
 
@@ -190,8 +190,8 @@ class Backend:
             self.worker.fact("model." + key, value)
         asked = self.asked_precision
         if asked and asked != self.precision:
-            raise self.request.not_applied("precision %s was asked, %s is %s" % (
-                asked, self.request.model, self.precision or "of no precision known"))
+            raise self.request.not_applied("precision %s was requested, but %s is %s" % (
+                asked, self.request.model, self.precision or "of unknown precision"))
 
     def read_run(self):
         """The nodes of one run with their providers and types, by the profile of the session, which ends."""
@@ -199,7 +199,7 @@ class Backend:
         nodes = [event["args"] for event in self.end_profile() if event.get("cat") == "Node"]
         providers = {node["provider"] for node in nodes}
         if nodes and self.provider not in providers:
-            raise self.request.not_applied("%s was asked, every node ran on %s" % (
+            raise self.request.not_applied("%s was requested, but every node ran on %s" % (
                 self.provider, " ".join(sorted(providers))))
         return nodes
 

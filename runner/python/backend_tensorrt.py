@@ -33,7 +33,7 @@ class Backend:
         self.asked_precision = request.axis("precision")
         self.tf32 = self.asked_precision == "tf32"
         if self.tf32 and torch.cuda.get_device_capability()[0] < AMPERE:
-            raise request.not_applied("precision tf32 was asked, %s has none" % torch.cuda.get_device_name())
+            raise request.not_applied("precision tf32 was requested, but %s does not support it" % torch.cuda.get_device_name())
         torch.manual_seed(request.seed)
         self.build(path)
         self.check_precision(path)
@@ -45,11 +45,11 @@ class Backend:
     def choose_device(self):
         request, torch = self.request, self.torch
         if request.option("provider"):
-            raise request.not_applied("provider %s was asked, tensorrt has devices" % request.option("provider"))
+            raise request.not_applied("provider %s was requested, but tensorrt has no providers: use device" % request.option("provider"))
         there = ["cuda:%d" % index for index in range(torch.cuda.device_count())]
         asked = request.option("device") or "cuda"
         if asked not in there and asked + ":0" not in there:
-            raise request.not_applied("device %s was asked, torch %s has %s" % (
+            raise request.not_applied("device %s was requested, but torch %s has %s" % (
                 asked, torch.__version__, " ".join(there) or "no CUDA device"))
         torch.cuda.set_device(torch.device(asked).index or 0)
 
@@ -62,7 +62,7 @@ class Backend:
         builder = trt.Builder(logger)
         flag = getattr(trt.NetworkDefinitionCreationFlag, "STRONGLY_TYPED", None)
         if flag is None:
-            raise request.not_implemented("tensorrt %s has no strongly typed networks; 10 has" % trt.__version__)
+            raise request.not_implemented("tensorrt %s does not support strongly typed networks: version 10 does" % trt.__version__)
         network = builder.create_network(1 << int(flag))
         parser = trt.OnnxParser(network, logger)
         if not parser.parse_from_file(path):
@@ -85,7 +85,7 @@ class Backend:
         config.add_optimization_profile(profile)
         plan = builder.build_serialized_network(network, config)
         if plan is None:
-            raise request.not_implemented("tensorrt %s builds no engine of %s; its log is on standard error" % (
+            raise request.not_implemented("tensorrt %s cannot build an engine from %s: its log is on standard error" % (
                 trt.__version__, request.model))
         self.engine = trt.Runtime(logger).deserialize_cuda_engine(plan)
 
@@ -100,8 +100,8 @@ class Backend:
         for key, value in facts.items():
             self.worker.fact("model." + key, value)
         if self.asked_precision and self.asked_precision != self.precision:
-            raise self.request.not_applied("precision %s was asked, %s is %s" % (
-                self.asked_precision, self.request.model, self.precision or "of no precision known"))
+            raise self.request.not_applied("precision %s was requested, but %s is %s" % (
+                self.asked_precision, self.request.model, self.precision or "of unknown precision"))
 
     def make_buffers(self):
         """Inputs and outputs on the device, at the addresses that the context is told."""

@@ -54,13 +54,13 @@ class Backend:
         """The device asked for, else CUDA where there is one, else the CPU."""
         torch, request = self.torch, self.request
         if request.option("provider"):
-            raise request.not_applied("provider %s was asked, torch has devices" % request.option("provider"))
+            raise request.not_applied("provider %s was requested, but torch has no providers: use device" % request.option("provider"))
         there = ["cpu"] + ["cuda:%d" % index for index in range(torch.cuda.device_count())]
         if hasattr(torch.backends, "mps") and torch.backends.mps.is_available():
             there.append("mps:0")
         asked = request.option("device") or ("cuda" if len(there) > 1 and there[1] == "cuda:0" else "cpu")
         if asked not in there and asked + ":0" not in there:
-            raise request.not_applied("device %s was asked, torch %s has %s" % (
+            raise request.not_applied("device %s was requested, but torch %s has %s" % (
                 asked, torch.__version__, " ".join(there)))
         device = torch.device(asked)
         if device.type == "cuda":
@@ -71,7 +71,7 @@ class Backend:
         """Allows tf32 exactly where it is asked for: fp32 is fp32."""
         asked = self.asked_precision == "tf32"
         if asked and not self.has_tf32():
-            raise self.request.not_applied("precision tf32 was asked, %s has none" % self.device)
+            raise self.request.not_applied("precision tf32 was requested, but %s does not support it" % self.device)
         if self.on_cuda:
             self.torch.backends.cuda.matmul.allow_tf32 = self.torch.backends.cudnn.allow_tf32 = asked
 
@@ -102,18 +102,18 @@ class Backend:
     def loaded(self):
         path = self.request.find_file()
         if path.lower().endswith(".onnx"):
-            raise self.request.model_failure("torch reads TorchScript; an ONNX file needs backend: onnxrt")
+            raise self.request.model_failure("torch reads TorchScript only: for an ONNX file, use backend: onnxrt")
         try:
             return self.torch.jit.load(path, map_location=self.device)
         except (RuntimeError, ValueError, EOFError) as error:
-            raise self.request.model_failure("no TorchScript: " + first_line(error).partition(". ")[0])
+            raise self.request.model_failure("not TorchScript: " + first_line(error).partition(". ")[0])
 
     def last_dimension(self, model):
         asked = self.request.size("param.dim")
         if asked is None:
             asked = next((p.shape[1] for p in model.parameters() if p.dim() == 2), None)
         if asked is None:
-            raise self.request.model_failure("the last dimension of its input needs a number, as an axis dim")
+            raise self.request.model_failure("set the last dimension of its input with an axis dim")
         return asked
 
     def converted(self, model):

@@ -37,7 +37,7 @@ func TestTorchPrecisions(t *testing.T) {
 	ran := runModel(t, t.TempDir(), Settings{Backend: "torch", Model: "builtin:tiny_linear"}, nil)
 	for _, c := range []struct{ model, precision, kind, text string }{
 		{"tiny_linear", "fp8", "not_implemented", "precision fp8: torch runs builtin:tiny_linear on cpu in fp64 fp32 fp16 bf16 int8"},
-		{"tiny_linear", "tf32", "not_applied", "precision tf32 was asked, cpu has none"},
+		{"tiny_linear", "tf32", "not_applied", "precision tf32 was requested, but cpu does not support it"},
 		{"add", "int8", "not_implemented", "precision int8: torch runs builtin:add on cpu in fp64 fp32 fp16 bf16"},
 	} {
 		settings := Settings{Backend: "torch", Model: "builtin:" + c.model, Worker: sweep.Worker{Device: "cpu"}}
@@ -83,11 +83,11 @@ func TestTorchRefusals(t *testing.T) {
 		config   map[string]string
 		text     string
 	}{
-		"absent device":     {Settings{Worker: sweep.Worker{Device: "cuda:99"}}, nil, "device cuda:99 was asked, torch "},
-		"provider":          {Settings{Worker: sweep.Worker{Provider: "CPUExecutionProvider"}}, nil, "provider CPUExecutionProvider was asked, torch has devices"},
+		"absent device":     {Settings{Worker: sweep.Worker{Device: "cuda:99"}}, nil, "device cuda:99 was requested, but torch "},
+		"provider":          {Settings{Worker: sweep.Worker{Provider: "CPUExecutionProvider"}}, nil, "provider CPUExecutionProvider was requested, but torch has no providers: use device"},
 		"unknown parameter": {Settings{}, map[string]string{"param.heads": "8"}, "torch has no parameter heads"},
 		"used, and taken":   {Settings{Used: []string{"heads"}}, map[string]string{"param.heads": "8", "param.x": "1"}, "torch has no parameter x"},
-		"wrong profiler":    {Settings{Profile: "ort"}, nil, "profiler ort was asked, torch has torch"},
+		"wrong profiler":    {Settings{Profile: "ort"}, nil, "profiler ort was requested, but torch has torch"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			settings := c.settings
@@ -131,7 +131,7 @@ func TestProfileOfFile(t *testing.T) {
 	}
 	checkTrace(t, trace, "aten::mm")
 	o = profile("def run_benchmark(): pass\n")
-	check(t, o, schema.StatusUnsupported, schema.StageProfile, "not_applied", "profiler torch was asked, and nothing has imported torch")
+	check(t, o, schema.StatusUnsupported, schema.StageProfile, "not_applied", "profiler torch was requested, but and nothing has imported torch")
 }
 
 // TestProfileTorch: operators by name with the time in themselves, so that nested ones are not counted twice.

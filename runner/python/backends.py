@@ -30,7 +30,7 @@ def load(settings, config, worker):
         raise worker.Failure("setup", "backend %s: want one of %s" % (name, " ".join(NAMES)))
     profiler = settings.get("profile")
     if profiler and profiler != PROFILERS.get(name):
-        raise worker.Unsupported("not_applied", "profiler %s was asked, %s has %s" % (
+        raise worker.Unsupported("not_applied", "profiler %s was requested, but %s has %s" % (
             profiler, name, PROFILERS.get(name, "none")))
     return worker.part("backend_" + name).Backend(Request(name, settings, config, worker))
 
@@ -59,7 +59,7 @@ class Request:
         if text is None:
             return None
         if not re.match("[1-9][0-9]*$", text):
-            raise self.failure("%s: %s is no positive integer" % (key.replace("param.", ""), text))
+            raise self.failure("%s: %s is not a positive integer" % (key.replace("param.", ""), text))
         return int(text)
 
     def option(self, name):
@@ -82,9 +82,9 @@ class Request:
         CUDA events can, and the one of Triton always does. auto: the worker will choose CUDA events by itself."""
         asked, timing = self.settings.get("flush_l2"), self.settings.get("timing") or "auto"
         if asked and not on_cuda:
-            raise self.not_applied("flush_l2 was asked, and there is none but on a CUDA device")
+            raise self.not_applied("flush_l2 was requested, but works only on a CUDA device")
         if asked and timing not in ("cuda_event", "triton") and not (auto and timing == "auto"):
-            raise self.not_applied("flush_l2 was asked, which needs timing cuda_event")
+            raise self.not_applied("flush_l2 was requested, but needs timing cuda_event")
         return "on" if asked or timing == "triton" else "off"
 
     def refuse_unused(self):
@@ -120,7 +120,7 @@ class Request:
     def find_file(self):
         """The path of the model. Says in a line of its own what the frameworks say in many words."""
         if self.builtin and not self.settings.get("model_file"):
-            raise self.model_failure("there is no such model")
+            raise self.model_failure("no such model")
         if not os.path.exists(self.file):
             raise self.model_failure("no such file")
         if os.path.isdir(self.file):
@@ -185,7 +185,7 @@ class Dimensions:
             role = "batch_size"
         else:
             raise self.request.model_failure(
-                "input %s: dimension %s needs a number, as an axis of that name" % (name, title or axis))
+                "input %s: set dimension %s with an axis of that name" % (name, title or axis))
         size = self.asked[role] or 1
         self.applied[role] = str(size)
         return size
@@ -195,17 +195,17 @@ class Dimensions:
         if self.request.builtin == "tiny_linear":
             for key in ("param.dim", "param.tensor_dimension"):
                 if self.request.size(key) not in (None, DIM):
-                    raise self.request.not_applied("%s %s was asked, %s has %d" % (
+                    raise self.request.not_applied("%s %s was requested, but %s has %d" % (
                         key.replace("param.", ""), self.request.config[key], self.request.model, DIM))
         for role, asked in self.asked.items():
             if asked is None or role in self.applied:
                 continue
             if role not in self.fixed:
-                raise self.request.not_applied("%s %d was asked, no input of %s has that dimension" % (
+                raise self.request.not_applied("%s %d was requested, but no input of %s has that dimension" % (
                     role, asked, self.request.model))
             name, size = self.fixed[role]
             if size != asked:
-                raise self.request.not_applied("%s %d was asked, input %s of %s has %d" % (
+                raise self.request.not_applied("%s %d was requested, but input %s of %s has %d" % (
                     role, asked, name, self.request.model, size))
             self.applied[role] = str(size)
 

@@ -101,7 +101,7 @@ func TestGuideGrid(t *testing.T) {
 			for _, precision := range []string{"fp32", "fp16"} {
 				o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "./add.onnx"}, sized(batch, seq, precision))
 				if precision == "fp16" {
-					check(t, o, schema.StatusUnsupported, "setup", "not_applied", "precision fp16 was asked, ./add.onnx is fp32")
+					check(t, o, schema.StatusUnsupported, "setup", "not_applied", "precision fp16 was requested, but ./add.onnx is fp32")
 					continue
 				}
 				check(t, o, schema.StatusOK, "", "", "")
@@ -146,7 +146,7 @@ func TestONNXRuntimePrecisions(t *testing.T) {
 	o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "builtin:add", ModelFile: "add.bf16.onnx"}, sized("2", "3", "bf16"))
 	check(t, o, schema.StatusUnsupported, "setup", "not_implemented", "builtin:add on CPUExecutionProvider: Could not find an implementation for Add")
 	o = runModel(t, dir, Settings{Backend: "onnxrt", Model: "builtin:add", ModelFile: "add.tf32.onnx"}, sized("2", "3", "tf32"))
-	check(t, o, schema.StatusUnsupported, "setup", "not_applied", "precision tf32 was asked, builtin:add is fp32")
+	check(t, o, schema.StatusUnsupported, "setup", "not_applied", "precision tf32 was requested, but builtin:add is fp32")
 }
 
 // TestONNXRuntimeWork: the runner's own models say what an iteration processes, as package builtin does.
@@ -184,23 +184,23 @@ func TestONNXRuntimeRefusals(t *testing.T) {
 		text     string
 	}{
 		"absent provider": {
-			Settings{Worker: sweep.Worker{Provider: "CUDAExecutionProvider"}}, nil, "CUDAExecutionProvider was asked, onnxruntime ",
+			Settings{Worker: sweep.Worker{Provider: "CUDAExecutionProvider"}}, nil, "CUDAExecutionProvider was requested, but onnxruntime ",
 		},
-		"unknown provider":  {Settings{Worker: sweep.Worker{Provider: "NopeExecutionProvider"}}, nil, "NopeExecutionProvider was asked"},
-		"hidden provider":   {Settings{Worker: sweep.Worker{Provider: "AzureExecutionProvider"}}, nil, "AzureExecutionProvider was asked"},
-		"device":            {Settings{Worker: sweep.Worker{Device: "cuda:1"}}, nil, "CUDAExecutionProvider was asked"},
-		"odd device":        {Settings{Worker: sweep.Worker{Device: "abacus"}}, nil, "abacus was asked"},
-		"contradiction":     {Settings{Worker: sweep.Worker{Device: "cuda", Provider: "CPUExecutionProvider"}}, nil, "device cuda was asked, and provider CPUExecutionProvider"},
-		"flush":             {Settings{Worker: sweep.Worker{FlushL2: true}}, nil, "flush_l2 was asked"},
+		"unknown provider":  {Settings{Worker: sweep.Worker{Provider: "NopeExecutionProvider"}}, nil, "NopeExecutionProvider was requested"},
+		"hidden provider":   {Settings{Worker: sweep.Worker{Provider: "AzureExecutionProvider"}}, nil, "AzureExecutionProvider was requested"},
+		"device":            {Settings{Worker: sweep.Worker{Device: "cuda:1"}}, nil, "CUDAExecutionProvider was requested"},
+		"odd device":        {Settings{Worker: sweep.Worker{Device: "abacus"}}, nil, "abacus was requested"},
+		"contradiction":     {Settings{Worker: sweep.Worker{Device: "cuda", Provider: "CPUExecutionProvider"}}, nil, "device cuda and provider CPUExecutionProvider were requested"},
+		"flush":             {Settings{Worker: sweep.Worker{FlushL2: true}}, nil, "flush_l2 was requested"},
 		"unknown parameter": {Settings{}, map[string]string{"param.heads": "8", "param.layers": "2"}, "onnxrt has no parameter heads, layers"},
 		"dimension": {
 			Settings{Model: "builtin:tiny_linear", ModelFile: "tiny_linear.onnx"},
 			map[string]string{"param.dim": "32"},
-			"dim 32 was asked, builtin:tiny_linear has 64",
+			"dim 32 was requested, but builtin:tiny_linear has 64",
 		},
-		"fixed batch":    {Settings{Model: "two.onnx"}, sized("4", "", ""), "batch_size 4 was asked, input a of two.onnx has 2"},
-		"fixed sequence": {Settings{Model: "wide.onnx"}, sized("", "64", ""), "seq_len 64 was asked, no input of wide.onnx has that dimension"},
-		"wrong profiler": {Settings{Profile: "torch"}, nil, "profiler torch was asked, onnxrt has ort"},
+		"fixed batch":    {Settings{Model: "two.onnx"}, sized("4", "", ""), "batch_size 4 was requested, but input a of two.onnx has 2"},
+		"fixed sequence": {Settings{Model: "wide.onnx"}, sized("", "64", ""), "seq_len 64 was requested, but no input of wide.onnx has that dimension"},
+		"wrong profiler": {Settings{Profile: "torch"}, nil, "profiler torch was requested, but onnxrt has ort"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			settings := c.settings
@@ -230,7 +230,7 @@ onnxruntime.get_available_providers = lambda: ["CUDAExecutionProvider", "CPUExec
 		spec.Dir, spec.Env = models(t), append(spec.Env, "PYTHONPATH="+dir)
 		o := runSpec(t, spec)
 		check(t, o, schema.StatusUnsupported, "setup", "not_applied",
-			"CUDAExecutionProvider was asked, the session has CPUExecutionProvider")
+			"CUDAExecutionProvider was requested, but the session has CPUExecutionProvider")
 	}
 }
 
@@ -260,7 +260,7 @@ func TestDimensions(t *testing.T) {
 		}
 	}
 	o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "add.onnx"}, map[string]string{"batch_size": "many"})
-	check(t, o, schema.StatusError, "setup", "setup", "batch_size: many is no positive integer")
+	check(t, o, schema.StatusError, "setup", "setup", "batch_size: many is not a positive integer")
 }
 
 // TestThreads: they are always set, so that what is read back is a number; an axis of that name is one.
@@ -404,5 +404,5 @@ func TestSilence(t *testing.T) {
 	spec.Program.Args = append([]string{"-c", `exec "$0" "$@" 2>/dev/null`, spec.Program.Path}, spec.Program.Args...)
 	spec.Program.Path = program(t, "sh")
 	o := runSpec(t, spec)
-	check(t, o, schema.StatusUnsupported, "setup", "not_applied", "NopeExecutionProvider was asked")
+	check(t, o, schema.StatusUnsupported, "setup", "not_applied", "NopeExecutionProvider was requested")
 }

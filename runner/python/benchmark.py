@@ -23,14 +23,14 @@ OWN_TIMINGS = ("auto", "perf_counter", "cuda_event", "triton", "torch_timer")
 OWN_KEYS = frozenset("iterations iterations_per_sample warmup seed deterministic reproducible timing mode min_run_time_ms".split())
 ALWAYS = frozenset(("enable_memory_tracking", "enable_cleanup"))
 NEVER = {
-    "enable_profiling": "a profiler has a pass of its own: profile: [torch] in the sweep",
-    "enable_nsys": "there is no pass of nsys: give it as a wrapper of a command",
-    "enable_ncu": "there is no pass of ncu: give it as a wrapper of a command",
-    "enable_nvtx": "there are no ranges of NVTX",
-    "regression_threshold_pct": "thresholds stand in the sweep: thresholds: {latency: 5%}",
-    "timeout_multiplier": "deadlines stand in the sweep: timeout_multiplier",
-    "suite_timeout_seconds": "deadlines stand in the sweep: timeouts: {suite: 4h}",
-    "device": "a benchmark chooses its device itself; to choose it in the sweep, make it an axis",
+    "enable_profiling": "profilers run in an extra pass: set profile: [torch] in the sweep",
+    "enable_nsys": "nsys is not supported here: use it as the wrapper of a command",
+    "enable_ncu": "ncu is not supported here: use it as the wrapper of a command",
+    "enable_nvtx": "NVTX ranges are not supported",
+    "regression_threshold_pct": "set thresholds in the sweep: thresholds: {latency: 5%}",
+    "timeout_multiplier": "set deadlines in the sweep: timeout_multiplier",
+    "suite_timeout_seconds": "set deadlines in the sweep: timeouts: {suite: 4h}",
+    "device": "a benchmark chooses its device itself: to set it in the sweep, make it an axis",
 }
 STAGES = {"setup": "setup", "warmup": "warmup", "measure": "measure", "profil": "profile", "nsys": "profile",
           "ncu": "profile", "timeout_s": "measure"}  # of a key with a deadline, the sweep's word by how it begins
@@ -78,11 +78,11 @@ def find(module, stem):
     if len(several) == 1:
         return several[0]
     if several:
-        raise Failure("setup", "%s.py has the benchmarks %s: name one of them, file: %s.py:%s" % (
+        raise Failure("setup", "%s.py has the benchmarks %s: choose one with file: %s.py:%s" % (
             stem, ", ".join(several), stem, several[0]))
     others = [name for name in functions if name[:1] != "_"]
     raise Failure("setup", "%s.py has no bench_* function and no class with benchmark_fn; %s" % (
-        stem, "it has %s: name one, file: %s.py:%s" % (", ".join(others), stem, others[0]) if others else "it has no function either"))
+        stem, "it has %s: choose one with file: %s.py:%s" % (", ".join(others), stem, others[0]) if others else "it has no function either"))
 
 
 def value_of(text):
@@ -179,7 +179,7 @@ def arguments(target, title, config, used=(), values=None):
     ]
     if lacking:
         given = " ".join("-P %s=..." % name for name in lacking if name in names)
-        hint = "; as an axis it has values: %s" % given if given else ""
+        hint = "; to set it, add an axis: %s" % given if given else ""
         raise Failure("setup", "%s needs %s, which the point does not have%s" % (title, ", ".join(lacking), hint))
     return passed
 
@@ -205,7 +205,7 @@ class Benchmark:
             raise Failure("setup", "%s has no benchmark_fn" % title)
         work = target if self.object is None else self.object.benchmark_fn
         if getattr(getattr(work, "__code__", None), "co_flags", 0) & LAZY:
-            raise Failure("setup", "%s is asynchronous or a generator: calling it would do nothing" % title)
+            raise Failure("setup", "%s is asynchronous or a generator, so calling it would not run it" % title)
 
     @property
     def benchmark_fn(self):
@@ -253,7 +253,7 @@ class Benchmark:
         """The operators of PyTorch in so many iterations."""
         torch = sys.modules.get("torch")
         if torch is None:
-            raise Unsupported("not_applied", "profiler torch was asked, and nothing has imported torch")
+            raise Unsupported("not_applied", "profiler torch was requested, but nothing imported torch")
         device = "cuda:%d" % torch.cuda.current_device() if torch.cuda.is_initialized() else "cpu"
         return self.worker.part("torch_profile").operators(
             torch, self.benchmark_fn, iterations, device, self.worker.profile_path)
@@ -303,17 +303,17 @@ def refuse_keys(config):
             beyond = [p for p in value if p not in PERCENTILES]
             if not beyond:
                 continue
-            why = "%s: stored are %s; any other can be had of the samples with neurolens query" % (
+            why = "%s: only %s are stored; compute others from the samples with neurolens query" % (
                 beyond[0], " ".join(map(str, PERCENTILES)))
         elif key in ("use_subprocess", "execution_mode"):
             if value is True or str(getattr(value, "value", value)).lower() == "subprocess":
                 continue
-            why = "%s: every run is a process of its own" % value
+            why = "%s: every run is a separate process" % value
         else:
-            why = NEVER.get(key) or "it is no setting of a benchmark: want %s" % ", ".join(sorted(OWN_KEYS))
+            why = NEVER.get(key) or "not a setting of a benchmark: want %s" % ", ".join(sorted(OWN_KEYS))
             for word, stage in STAGES.items():
                 if key.startswith(word) and "timeout" in key:
-                    why = "deadlines stand in the sweep: timeouts: {%s: %s}" % (stage, "%ss" % value)
+                    why = "set deadlines in the sweep: timeouts: {%s: %s}" % (stage, "%ss" % value)
         raise Failure("setup", "get_config: %s: %s" % (key, why))
 
 
@@ -367,7 +367,7 @@ def load(worker):
         raise (Skipped("absent", "%s has no %s" % (named, name)) if optional else Failure("setup", "%s has no %s" % (named, name)))
     target = getattr(module, name)
     if not callable(target) and not hasattr(target, "benchmark_fn"):
-        raise Failure("setup", "%s in %s is no class and no function" % (name, named))
+        raise Failure("setup", "%s in %s is neither a class nor a function" % (name, named))
     benchmark = Benchmark(target, name, worker)
     benchmark.module = module
     return benchmark

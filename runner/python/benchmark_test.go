@@ -55,7 +55,7 @@ def run_benchmark(): pass
 `, schema.StatusUnsupported, "not_applied", "it takes none"},
 		"parameter that is needed": {`
 def run_benchmark(size, **rest): pass
-`, schema.StatusError, "setup", "run_benchmark needs size, which the point does not have; as an axis it has values: -P size=..."},
+`, schema.StatusError, "setup", "run_benchmark needs size, which the point does not have; to set it, add an axis: -P size=..."},
 		"parameter that no axis can be": {`
 def run_benchmark(size, /, **rest): pass
 `, schema.StatusError, "setup", "run_benchmark needs size, which the point does not have"},
@@ -89,7 +89,7 @@ number = 3
 	}{
 		"get_benchmark": {schema.StatusOK, ""},
 		"bench":         {schema.StatusUnsupported, "bench takes no parameter batch_size: it takes none"},
-		"number":        {schema.StatusError, "number in bench.py is no class and no function"},
+		"number":        {schema.StatusError, "number in bench.py is neither a class nor a function"},
 	} {
 		spec := specOf(t, Settings{File: "bench.py", Object: object}, axes)
 		spec.Dir = folder(t, map[string]string{"bench.py": text})
@@ -135,7 +135,7 @@ func TestFindsTheBenchmark(t *testing.T) {
 		"named class":       {class("A") + class("B"), "B", "this is B"},
 		"named function":    {class("A") + function("f"), "f", "this is f"},
 		"run_benchmark":     {class("A") + function("run_benchmark"), "", "this is run_benchmark"},
-		"several classes":   {class("A") + class("B"), "", "bench.py has the benchmarks A, B: name one of them, file: bench.py:A"},
+		"several classes":   {class("A") + class("B"), "", "bench.py has the benchmarks A, B: choose one with file: bench.py:A"},
 		"abstract base":     {abstract + class("A"), "", "this is A"},
 		"imported class":    {"from other import Other\n" + class("A"), "", "this is A"},
 		"factory":           {class("A") + class("B") + "def get_benchmark(): return B()\n", "", "this is B"},
@@ -143,9 +143,9 @@ func TestFindsTheBenchmark(t *testing.T) {
 		"instance":          {class("A") + "bench = A()\n", "bench", "this is A"},
 		"kernel":            {function("bench_kernel"), "", "this is bench_kernel"},
 		"solve":             {function("solve"), "", "this is solve"},
-		"nothing":           {function("f"), "", "bench.py has no bench_* function and no class with benchmark_fn; it has f: name one, file: bench.py:f"},
+		"nothing":           {function("f"), "", "bench.py has no bench_* function and no class with benchmark_fn; it has f: choose one with file: bench.py:f"},
 		"by its name":       {function("bench_it") + function("f"), "", "this is bench_it"},
-		"several by name":   {function("bench_it") + function("bench_b"), "", "bench.py has the benchmarks bench_it, bench_b: name one of them, file: bench.py:bench_it"},
+		"several by name":   {function("bench_it") + function("bench_b"), "", "bench.py has the benchmarks bench_it, bench_b: choose one with file: bench.py:bench_it"},
 		"name of nothing":   {class("A"), "C", "bench.py has no C"},
 		"no benchmark_fn":   {"class A: pass\n", "A", "A has no benchmark_fn"},
 		"empty":             {"", "", "bench.py has no bench_* function and no class with benchmark_fn; it has no function either"},
@@ -317,7 +317,7 @@ func TestReturnedMetrics(t *testing.T) {
 		`{"ttft_times_ms": ["fast"]}`:     "benchmark_fn returned ttft_times_ms ['fast']",
 		`{"metrics": [1, 2]}`:             "benchmark_fn returned metrics [1, 2]: want a dict",
 		`{"metrics": {"loss": "low"}}`:    "benchmark_fn returned the metric loss 'low': want a number",
-		`{"metrics": {"latency": 1}}`:     "the metric latency, which is what is measured here",
+		`{"metrics": {"latency": 1}}`:     "the metric latency, which NeuroLens measures itself",
 		`{"ttft_times_ms": float("nan")}`: "benchmark_fn returned ttft_times_ms nan",
 	} {
 		check(t, runSpec(t, bench(returned)), schema.StatusError, schema.StageWarmup, "raise", want)
@@ -334,17 +334,17 @@ class Config:
 `
 	for config, want := range map[string]string{
 		"{'enable_memory_tracking': True, 'enable_nsys': False, 'percentiles': [50, 99.0], 'execution_mode': 'subprocess', 'device': None}": "",
-		"{'setup_timeout_seconds': 1}":       "get_config: setup_timeout_seconds: deadlines stand in the sweep: timeouts: {setup: 1s}",
-		"{'measurement_timeout_seconds': 9}": "get_config: measurement_timeout_seconds: deadlines stand in the sweep: timeouts: {measure: 9s}",
-		"{'nsys_timeout_seconds': 120}":      "get_config: nsys_timeout_seconds: deadlines stand in the sweep: timeouts: {profile: 120s}",
-		"{'timeout_multiplier': 2}":          "get_config: timeout_multiplier: deadlines stand in the sweep: timeout_multiplier",
-		"{'percentiles': [50, 99.9]}":        "get_config: percentiles: 99.9: stored are 25 50 75 90 95 99",
+		"{'setup_timeout_seconds': 1}":       "get_config: setup_timeout_seconds: set deadlines in the sweep: timeouts: {setup: 1s}",
+		"{'measurement_timeout_seconds': 9}": "get_config: measurement_timeout_seconds: set deadlines in the sweep: timeouts: {measure: 9s}",
+		"{'nsys_timeout_seconds': 120}":      "get_config: nsys_timeout_seconds: set deadlines in the sweep: timeouts: {profile: 120s}",
+		"{'timeout_multiplier': 2}":          "get_config: timeout_multiplier: set deadlines in the sweep: timeout_multiplier",
+		"{'percentiles': [50, 99.9]}":        "get_config: percentiles: 99.9: only 25 50 75 90 95 99 are stored",
 		"{'enable_profiling': True}":         "get_config: enable_profiling: a profiler has a pass of its own: profile: [torch]",
-		"{'use_subprocess': False}":          "get_config: use_subprocess: False: every run is a process of its own",
-		"{'iteration': 5}":                   "get_config: iteration: it is no setting of a benchmark: want ",
+		"{'use_subprocess': False}":          "get_config: use_subprocess: False: every run is a separate process",
+		"{'iteration': 5}":                   "get_config: iteration: not a setting of a benchmark: want ",
 		"Config()":                           "",
 		"Config(warmup=0)":                   "",
-		"Config(setup_timeout_seconds=5)":    "get_config: setup_timeout_seconds: deadlines stand in the sweep: timeouts: {setup: 5s}",
+		"Config(setup_timeout_seconds=5)":    "get_config: setup_timeout_seconds: set deadlines in the sweep: timeouts: {setup: 5s}",
 	} {
 		text := object + "class B:\n    def benchmark_fn(self): pass\n    def get_config(self): return " + config + "\n"
 		o := runSpec(t, benchmark(t, text, nil))

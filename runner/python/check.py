@@ -113,9 +113,9 @@ def unclear_object(path, tree, names):
     if len(several) == 1:
         return None
     if several:
-        return "%s has the benchmarks %s: name one of them, file: %s:%s" % (path, ", ".join(several), path, several[0])
+        return "%s has the benchmarks %s: choose one with file: %s:%s" % (path, ", ".join(several), path, several[0])
     others = [name for name in functions if name[:1] != "_"]
-    has = "it has %s: name one, file: %s:%s" % (", ".join(others), path, others[0]) if others else "it has no function either"
+    has = "it has %s: choose one with file: %s:%s" % (", ".join(others), path, others[0]) if others else "it has no function either"
     return "%s has no bench_* function and no class with benchmark_fn; %s" % (path, has)
 
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Converter is a tool of an interpreter that makes an ONNX file of one precision one of another.
+// Converter is a tool in an interpreter that converts ONNX files to another precision.
 type Converter struct {
 	python  string
 	tool    string // its module, which packages.py knows
@@ -24,12 +24,12 @@ var converters = map[string][]string{
 	"int8": {"onnxruntime"},
 }
 
-// Converter finds the tool that this interpreter has for a conversion. Where it has none, install is the command that gives
-// it one. The error is of a conversion that no tool is known for.
+// Converter finds the tool for a conversion in this interpreter. If it has none, install is the command that installs one. The error is of
+// a conversion for which no tool is known.
 func (i Interpreter) Converter(from, to string) (tool Converter, install string, err error) {
 	tools := converters[to]
 	if from != "fp32" || len(tools) == 0 {
-		return Converter{}, "", fmt.Errorf("no tool is known that converts %s to %s", from, to)
+		return Converter{}, "", fmt.Errorf("no tool is known to convert %s to %s", from, to)
 	}
 	at := slices.IndexFunc(tools, func(tool string) bool { return i.Packages[tool] != "" })
 	if at < 0 || i.Packages["onnx"] == "" {
@@ -44,10 +44,10 @@ func (i Interpreter) Converter(from, to string) (tool Converter, install string,
 	return Converter{python: i.Path, tool: module, version: version, to: to}, "", nil
 }
 
-// String names the tool with all versions that decide what it writes.
+// String names the tool with all versions that affect its output.
 func (c Converter) String() string { return c.version }
 
-// Command converts the file from and writes the file to.
+// Command is the command that converts the file from and writes the file to.
 func (c Converter) Command(from, to string) ([]string, error) {
 	source, err := sources.ReadFile(converterFile)
 	if err != nil {

@@ -22,8 +22,8 @@ func TestConverter(t *testing.T) {
 		{"onnx onnxconverter_common", "fp32", "int8", "", "/p -m pip install onnx onnxruntime", ""},
 		{"onnxruntime", "fp32", "fp16", "", "/p -m pip install onnx", ""},
 		{"", "fp32", "fp16", "", "/p -m pip install onnx onnxruntime", ""},
-		{"onnx onnxruntime", "fp16", "fp32", "", "", "no tool is known that converts fp16 to fp32"},
-		{"onnx onnxruntime", "fp32", "bf16", "", "", "no tool is known that converts fp32 to bf16"},
+		{"onnx onnxruntime", "fp16", "fp32", "", "", "no tool is known to convert fp16 to fp32"},
+		{"onnx onnxruntime", "fp32", "bf16", "", "", "no tool is known to convert fp32 to bf16"},
 	} {
 		i := Interpreter{Path: "/p", Packages: map[string]string{}}
 		for _, name := range strings.Fields(c.packages) {

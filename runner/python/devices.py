@@ -87,7 +87,7 @@ def absent(word):
             if name != "cupy" and name != "jax":
                 return None
         without.append("%s %s" % (name, getattr(module, "__version__", "")))
-    return "%s has no %s device here" % (" and ".join(without).strip(), word) if without else None
+    return "no %s device is available to %s" % (word, " and ".join(without).strip()) if without else None
 
 
 def used():

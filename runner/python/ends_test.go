@@ -86,7 +86,7 @@ func TestEnds(t *testing.T) {
 		"raise in teardown": {misdeed(`pass`) + "    def teardown(self): raise KeyError('k')\n", schema.StatusError, "teardown", "raise", 40, "KeyError: 'k' (bench.py:14"},
 		"invalid":           {misdeed(`pass`) + "    def validate_result(self): return 'off by\\n one'\n", schema.StatusError, "validate", "validate", 40, "off by one"},
 		"invalid, false":    {misdeed(`pass`) + "    def validate_result(self): return False\n", schema.StatusError, "validate", "validate", 40, "validate_result returned False"},
-		"invalid, a pair":   {misdeed(`pass`) + "    def validate_result(self): return (False, 'max err 3')\n", schema.StatusError, "validate", "validate", 40, "validate_result returned (False, 'max err 3'): want True, False, None, or as text what is wrong"},
+		"invalid, a pair":   {misdeed(`pass`) + "    def validate_result(self): return (False, 'max err 3')\n", schema.StatusError, "validate", "validate", 40, "validate_result returned (False, 'max err 3'): want True, False, None, or a text that says what is wrong"},
 		"invalid, a number": {misdeed(`pass`) + "    def validate_result(self): return 1\n", schema.StatusError, "validate", "validate", 40, "validate_result returned 1: want"},
 		"raise a mute one":  {misdeed(mute), schema.StatusError, "measure", "raise", 15, "E (bench.py:16 in act)"},
 		"valid, true":       {misdeed(`pass`) + "    def validate_result(self): return True\n", schema.StatusOK, "", "", 40, ""},

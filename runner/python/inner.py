@@ -62,7 +62,7 @@ def choose(worker, warmup):
         return None
     why = single(worker, worker.subject.benchmark_fn())
     if why and asked:
-        raise Unsupported("not_applied", "iterations_per_sample %d was asked, %s" % (asked, why))
+        raise Unsupported("not_applied", "iterations_per_sample %d was requested, but %s" % (asked, why))
     if why:
         return None
     inner = Inner(*worker.subject.called())
@@ -87,9 +87,9 @@ def single(worker, result):
     """Why each iteration has to be measured by itself; None where nothing is against more of them."""
     settle = worker.part("frameworks").Settle()
     if worker.part("frameworks").synchronizer() is not None:
-        return "a device has to be waited for after each iteration"
+        return "the device must be synchronized after each iteration"
     if isinstance(result, dict) and any(key in result for key in settle.KEYS):
-        return "each iteration returns metrics of its own"
+        return "each iteration returns its own metrics"
     if settle.find(type(result)) is not None and any(name in sys.modules for name in FRAMEWORKS):
-        return "what each iteration returns has to be waited for"
+        return "the return value of each iteration must be awaited"
     return None

@@ -78,9 +78,9 @@ func TestInnerLoop(t *testing.T) {
 		}
 		count := m.IterationsPerSample[0]
 		calls, _ := strconv.ParseInt(o.Applied["calls"], 10, 64)
-		least := int64(spec.Iterations)*count + int64(spec.Warmup) + 1
-		if name == "asked" && (count != 300 || calls != least) || calls < least {
-			t.Errorf("%s: %d iterations in a sample, %d calls, want %d or more", name, count, calls, least)
+		minimum := int64(spec.Iterations)*count + int64(spec.Warmup) + 1
+		if name == "asked" && (count != 300 || calls != minimum) || calls < minimum {
+			t.Errorf("%s: %d iterations in a sample, %d calls, want %d or more", name, count, calls, minimum)
 		}
 		if m.Tick != 1/float64(count) || len(m.WarmupTicks) != spec.Warmup {
 			t.Errorf("%s: tick %v, %d warm-up iterations", name, m.Tick, len(m.WarmupTicks))

@@ -24,7 +24,7 @@ const (
 	oldest = 8
 )
 
-// Interpreter is a Python that answered.
+// Interpreter is a Python interpreter that answered.
 type Interpreter struct {
 	Path           string // its own sys.executable: behind a shim, but that of a virtual environment in one
 	Version        string // 3.11.7
@@ -33,29 +33,29 @@ type Interpreter struct {
 	Packages map[string]string
 }
 
-// Resolve finds the interpreter that name says (a path, or a program on PATH); where name is empty that of the active
-// virtual environment or conda environment, else python3, else python. environ holds the variables (KEY=VALUE) to look
-// in and to run with. The interpreter is run once, without importing any framework.
+// Resolve finds the interpreter with a name (a path, or a program on PATH). If name is empty, it is that of the active virtual environment
+// or conda environment, else python3, else python. environ has the variables (KEY=VALUE) for the search and for running it. The interpreter
+// is run once, without importing any framework.
 func Resolve(ctx context.Context, name string, environ []string) (Interpreter, error) {
 	path, err := find(name, environ)
 	if err != nil {
 		return Interpreter{}, err
 	}
-	i, err := ask(ctx, path, environ)
+	i, err := query(ctx, path, environ)
 	if err != nil {
 		return Interpreter{}, fmt.Errorf("python %s: %w", path, err)
 	}
 	return i, nil
 }
 
-// ModuleVersion gives the version of a module of the interpreter that Resolve finds, as its installer recorded it; empty where
-// there is no such interpreter, or it has no such module. Nothing is imported.
+// ModuleVersion returns the version of a module of the interpreter that Resolve finds, as recorded by its installer; empty if there is no
+// such interpreter or module. Nothing is imported.
 func ModuleVersion(ctx context.Context, name, module string, environ []string) string {
 	path, err := find(name, environ)
 	if err != nil {
 		return ""
 	}
-	i, err := ask(ctx, path, environ, module)
+	i, err := query(ctx, path, environ, module)
 	if err != nil {
 		return ""
 	}
@@ -135,15 +135,15 @@ func variable(environ []string, key string) (value string) {
 	return value
 }
 
-// question is the beginning of what an interpreter is asked. -c puts the current directory first on the path: an enum.py
-// that lies there must not be taken for Python's.
+// question is the beginning of each query to an interpreter. -c puts the current directory first on the module path, and an enum.py there
+// must not replace that of Python.
 const question = "import sys;sys.path[:1]=[p for p in sys.path[:1]if p]"
 
-// echoes tells that a program took the question for something to print, or for the name of a file.
+// echoes reports that a program printed the query, or took it for the name of a file.
 func echoes(output []byte) bool { return bytes.Contains(output, []byte(question)) }
 
-// ask runs the program and reads what it says of itself, and of modules beside the frameworks.
-func ask(ctx context.Context, path string, environ []string, modules ...string) (Interpreter, error) {
+// query runs the program and reads its description of itself, and of modules in addition to the frameworks.
+func query(ctx context.Context, path string, environ []string, modules ...string) (Interpreter, error) {
 	source, err := sources.ReadFile("packages.py")
 	if err != nil {
 		return Interpreter{}, err
@@ -161,19 +161,19 @@ func ask(ctx context.Context, path string, environ []string, modules ...string) 
 	case ctx.Err() != nil:
 		return Interpreter{}, ctx.Err()
 	case asked.Err() != nil:
-		return Interpreter{}, fmt.Errorf("did not say within %v what it is", resolveWait)
+		return Interpreter{}, fmt.Errorf("did not answer within %v", resolveWait)
 	case errors.Is(err, exec.ErrWaitDelay): // it answered, and left a process that holds its output
 		_ = cmd.Cancel()
 	case err != nil:
 		return Interpreter{}, refusal(err, stderr.Bytes())
 	}
 	if echoes(stdout.Bytes()) {
-		return Interpreter{}, errors.New("is not Python: it repeats what it is asked")
+		return Interpreter{}, errors.New("is not Python: it repeats its input")
 	}
 	return understand(stdout.Bytes())
 }
 
-// refusal is why a program did not answer: its last words, where it has some of its own.
+// refusal is the reason why a program did not answer: the end of its output, if there is any.
 func refusal(err error, stderr []byte) error {
 	if _, ok := errors.AsType[*exec.ExitError](err); !ok {
 		return reason(err)
@@ -186,7 +186,7 @@ func refusal(err error, stderr []byte) error {
 	return fmt.Errorf("is it Python? It ended with %w: %.200s", err, words)
 }
 
-// understand reads the line that packages.py prints. It may stand below what a sitecustomize has printed.
+// understand reads the line that packages.py prints. A sitecustomize may have printed other lines before it.
 func understand(output []byte) (Interpreter, error) {
 	text := bytes.TrimSpace(output)
 	line := text[bytes.LastIndexByte(text, '\n')+1:]

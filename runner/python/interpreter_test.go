@@ -120,7 +120,7 @@ func TestResolveRefuses(t *testing.T) {
 		"not executable": {text, "not executable"},
 		"not Python":     {program(t, "true"), "is not Python: asked for its version, it printed"},
 		"fails":          {program(t, "false"), "is it Python? It ended with exit status 1"},
-		"prints it":      {program(t, "echo"), "is not Python: it repeats what it is asked"},
+		"prints it":      {program(t, "echo"), "is not Python: it repeats its input"},
 		"opens it":       {script(t, `echo "$2: no such file" >&2; exit 2`), "is it Python? It ended with exit status 2"},
 		"complains":      {script(t, "echo first >&2; echo cannot >&2; exit 3"), "exit status 3: cannot"},
 		"no format":      {script(t, "") + "/x", "not a directory"},

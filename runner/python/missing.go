@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Need is something that a point needs of an interpreter: a module, or what runs of a file.
+// Need is something that a point needs from an interpreter: a module, or an object in a file.
 type Need struct {
 	Module  string `json:"module,omitempty"`
 	Package string `json:"package,omitempty"` // that brings Module
@@ -35,16 +35,16 @@ func (s Settings) Need() Need {
 	return frameworks[s.Backend]
 }
 
-// Missing says of each need what is missing, in one line; it is empty where nothing is, as far as can be seen without
-// running any code of a user. dir and environ are those of the runs; dir may be empty.
+// Missing returns for each need what is missing, in one line; empty: nothing, as far as can be seen without running code of the user. dir
+// and environ are those of the runs; dir may be empty.
 func (i Interpreter) Missing(ctx context.Context, dir string, environ []string, needs []Need) ([]string, error) {
 	source, err := sources.ReadFile(checker)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s what it has: %w", i.Path, err)
+		return nil, fmt.Errorf("listing the modules of %s: %w", i.Path, err)
 	}
 	question, err := json.Marshal(needs)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s what it has: %w", i.Path, err)
+		return nil, fmt.Errorf("listing the modules of %s: %w", i.Path, err)
 	}
 	asked, cancel := context.WithTimeout(ctx, resolveWait)
 	defer cancel()
@@ -56,12 +56,12 @@ func (i Interpreter) Missing(ctx context.Context, dir string, environ []string, 
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	output, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("asking %s what it has: %w", i.Path, err)
+		return nil, fmt.Errorf("listing the modules of %s: %w", i.Path, err)
 	}
 	var missing []*string
 	line := output[bytes.LastIndexByte(output, '\n')+1:] // below what a sitecustomize has printed
 	if err := json.Unmarshal(line, &missing); err != nil || len(missing) != len(needs) {
-		return nil, fmt.Errorf("asking %s what it has: it printed %.80q", i.Path, line)
+		return nil, fmt.Errorf("listing the modules of %s: it printed %.80q", i.Path, line)
 	}
 	texts := make([]string, len(missing))
 	for n, text := range missing {

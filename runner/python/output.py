@@ -21,7 +21,7 @@ def save(run_dir, value, seed):
     number, and infinite, where what was written is a sample; else None."""
     arrays = list(flat(value))
     if not arrays:
-        raise Failure("validate", "there is no output to compare: %s" % one_line("%.200r" % (value,)))
+        raise Failure("validate", "no output to compare: %s" % one_line("%.200r" % (value,)))
     digest, numbers = hashlib.sha256(), array.array("d")
     size = sum(a.size for a in arrays)
     chosen = positions(size, seed) if size > MOST else None

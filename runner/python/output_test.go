@@ -66,7 +66,7 @@ func TestOutputs(t *testing.T) {
 	_, o := outputOf(t, plain+"'text'", 0)
 	check(t, o, schema.StatusError, schema.StageValidate, "validate", "an output of type str cannot be compared: want an array or numbers")
 	_, o = outputOf(t, plain+"None", 0)
-	check(t, o, schema.StatusError, schema.StageValidate, "validate", "there is no output to compare: None")
+	check(t, o, schema.StatusError, schema.StageValidate, "validate", "no output to compare: None")
 }
 
 // TestOutputsOfOneSeed: what a benchmark draws for its output does not depend on how often it was called before.

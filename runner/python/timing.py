@@ -95,7 +95,7 @@ class Collector:
         except (TypeError, ValueError):
             raise Failure("raise", one_line("benchmark_fn returned the metric %s %.80r: want a number" % (name, value)))
         if name == "latency":
-            raise Failure("raise", "benchmark_fn returned the metric latency, which is what is measured here")
+            raise Failure("raise", "benchmark_fn returned the metric latency, which NeuroLens measures itself")
         if number - number != 0:  # infinite, or none
             self.worker.warning("not_finite")
             self.not_finite[name] = self.not_finite.get(name, 0) + 1
@@ -300,9 +300,9 @@ def choose(worker):
         raise Unsupported("not_applied", "timing %s: torch %s finds no CUDA device" % (
             mode, sys.modules["torch"].__version__))
     if worker.settings.get("flush_l2") and mode not in ("cuda_event", "triton"):
-        raise Unsupported("not_applied", "flush_l2 was asked, timing %s cannot empty a level-2 cache" % mode)
+        raise Unsupported("not_applied", "flush_l2 was requested, but timing %s cannot empty the level-2 cache" % mode)
     if worker.settings.get("iterations_per_sample", 1) > 1 and mode != "perf_counter":
-        raise Unsupported("not_applied", "iterations_per_sample %d was asked, timing %s chooses it itself" % (
+        raise Unsupported("not_applied", "iterations_per_sample %d was requested, but timing %s chooses it itself" % (
             worker.settings["iterations_per_sample"], mode))
     worker.fact("timer.floor_ns", floor_ns())
     return modes[mode](worker)

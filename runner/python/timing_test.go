@@ -78,11 +78,11 @@ class ndarray:
         synchronize = staticmethod(lambda: Array().block_until_ready())
 `
 
-func atLeast(t *testing.T, latency schema.Metric, least time.Duration) {
+func atLeast(t *testing.T, latency schema.Metric, minimum time.Duration) {
 	t.Helper()
 	for _, ns := range latency.Ticks {
-		if ns < int64(least) {
-			t.Fatalf("latency %v: want at least %v, what the device takes", time.Duration(ns), least)
+		if ns < int64(minimum) {
+			t.Fatalf("latency %v: want at least %v, what the device takes", time.Duration(ns), minimum)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestTimingThatCannotBeHad(t *testing.T) {
 		want   string
 	}{
 		{withTorch, "cuda_event", false, "not_applied", "timing cuda_event: torch 9.9 finds no CUDA device"},
-		{withTorch, "auto", true, "not_applied", "flush_l2 was asked, timing perf_counter cannot"},
+		{withTorch, "auto", true, "not_applied", "flush_l2 was requested, but timing perf_counter cannot"},
 		{map[string]string{"bench.py": file["bench.py"], "torch.py": "raise ImportError"}, "cuda_event", false, "not_installed", "timing cuda_event needs torch: "},
 	} {
 		spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: c.timing, FlushL2: c.flush}}, nil)

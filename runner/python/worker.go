@@ -22,7 +22,7 @@ var sources embed.FS
 const bootstrap = "import sys;sys.path[:1]=[p for p in sys.path[:1]if p];" +
 	"exec(compile(open(sys.argv[1]+'/worker.py','rb').read(),'neurolens_worker.py','exec'))"
 
-// Settings say what a worker measures, and how. The zero value of a field is: not asked for.
+// Settings define what a worker measures, and how. The zero value of a field means that it is not set.
 type Settings struct {
 	File      string `json:"file,omitempty"`       // user benchmark, relative to the working directory
 	Object    string `json:"object,omitempty"`     // the class or function in it; empty: the only one that fits
@@ -70,8 +70,8 @@ func (s Settings) executor() (schema.Executor, error) {
 	return executor, nil
 }
 
-// Spec is what package task runs to measure in this interpreter: the program with its files, settings and environment.
-// The caller adds Config, Dir, the numbers of iterations, the deadlines and what else it wants in Env.
+// Spec is the specification for package task to measure in this interpreter: the program with its files, settings and environment. The
+// caller adds Config, Dir, the numbers of iterations, the deadlines and further variables of Env.
 func (i Interpreter) Spec(settings Settings) (task.Spec, error) {
 	executor, err := settings.executor()
 	if err != nil {

@@ -289,7 +289,7 @@ class Worker:
         devices = self.part("devices")
         why = devices.absent(devices.asked(self))
         if why:
-            raise Unsupported("not_applied", "backend %s was asked, %s" % (self.config["backend"], why))
+            raise Unsupported("not_applied", "backend %s was requested, but %s" % (self.config["backend"], why))
 
     def load(self):
         if self.settings.get("backend"):
@@ -379,7 +379,7 @@ class Worker:
                 raise Failure("validate", one_line(verdict))
         elif verdict is not None and not is_bool(verdict):
             raise Failure("validate", one_line(
-                "validate_result returned %.200r: want True, False, None, or as text what is wrong" % (verdict,)))
+                "validate_result returned %.200r: want True, False, None, or a text that says what is wrong" % (verdict,)))
         elif verdict is not None and not verdict:
             raise Failure("validate", one_line("validate_result returned %r" % (verdict,)))
 

@@ -98,7 +98,7 @@ func (p *program) checkArguments() error {
 			return slices.ContainsFunc(l.templates, func(t template) bool { return t.word() == i })
 		}
 		if a.mapped() && !slices.ContainsFunc(lists, stands) {
-			return a.at.errorf("the arguments stand in no command: write {%s} as a word of command, wrapper or build", a.name)
+			return a.at.errorf("its arguments are not used: write {%s} as a word of command, wrapper or build", a.name)
 		}
 	}
 	return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/runner/fact"
 )
 
-// RunDir stands, in texts that are filled in, for a directory that each run has for itself. It is empty when the run begins
-// and gone after it; only the runner knows where it is.
+// RunDir is the placeholder for the private directory of each run. The directory is empty when the run begins and is removed after
+// it. Only the runner knows its path.
 const RunDir = "{" + runDirName + "}"
 
 const runDirName = "run_dir"
@@ -29,7 +29,7 @@ const defaultArtifactLimit = 16 << 20
 // maxArtifacts bounds the patterns of a sweep.
 const maxArtifacts = 100
 
-// Artifacts says which files of a run are kept.
+// Artifacts defines which files of a run are kept.
 type Artifacts struct {
 	// Files are patterns for the files, filled in: relative to cwd, absolute, or after RunDir; and the words Stdout and
 	// Stderr. None says that nothing is kept, not even what a failed run printed.
@@ -39,14 +39,14 @@ type Artifacts struct {
 
 // artifactKeys are the keys of artifacts where it is a map.
 var artifactKeys = []Key{
-	{Name: "files", Value: oneOrMany(0, textValue), Doc: "Patterns of files, a folder with all that is in it, stdout, stderr; {axis} and {run_dir} are filled in."},
-	{Name: "limit", Value: scalarValue, Default: "16MiB", Doc: "The size up to which a file is kept."},
+	{Name: "files", Value: oneOrMany(0, textValue), Doc: "Patterns of files, folders with everything in them, stdout, stderr. {axis} and {run_dir} are filled in."},
+	{Name: "limit", Value: scalarValue, Default: "16MiB", Doc: "The largest size of a file that is kept."},
 }
 
 // artifactsKey says which files of a run are kept.
 var artifactsKey = Key{
 	Name: "artifacts", Value: eitherOf(textValue, listOf(0, textValue), Value{Kind: Object, Keys: artifactKeys}),
-	Doc: "Files that a run leaves and that are kept with it; without it what a failed run printed, and [] is nothing.",
+	Doc: "Files to keep with each run. Default: what a failed run printed. [] keeps nothing.",
 }
 
 // artifactsSpec is what the key artifacts says.
@@ -96,10 +96,10 @@ func (p *program) readPatterns(f field) (patterns []template, err error) {
 			return nil, err
 		}
 		if _, err := filepath.Match(text, ""); err != nil {
-			return nil, item.errorf("%q is no pattern: a [ is not closed, or a \\ is its end", shorten(text))
+			return nil, item.errorf("%q is not a valid pattern: a [ is not closed, or it ends with a \\", shorten(text))
 		}
 		if strings.Contains(text, "**") {
-			return nil, item.errorf("there is no **: name a folder, which stands for all files in it, however deep")
+			return nil, item.errorf("** is not supported: name a folder, which stands for all files in it, at any depth")
 		}
 		pattern, err := item.parse(text, p.scope)
 		if err != nil {

@@ -20,43 +20,43 @@ const maxAxes = 64
 
 var axisName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// builtinPrefix marks a model that is no file.
+// builtinPrefix marks a model that is not a file.
 const builtinPrefix = "builtin:"
 
-// labels are the axes that stand at the top of a file, outermost first.
+// labels are the axes at the top level of a file, outermost first.
 var labels = []string{"benchmark", "model", "backend", "variant"}
 
-// axis is a name and the values that it takes. What is fixed is an axis with one value.
+// axis is a name with its values. A constant is an axis with one value.
 type axis struct {
 	name   string // of a column, or of a parameter
 	at     field
 	values []value
-	// label: a word at the top of the file that says what is measured; a command need not use it.
+	// label: a single value at the top level of the file. A command need not use it.
 	label bool
-	// replaced by the command line, which then has the last word over include, exclude and baseline too.
+	// replaced by the command line, which then also overrides include, exclude and baseline.
 	replaced bool
-	before   []value // its values in the file, if it is replaced
-	base     string  // what scale makes its value of; empty: it is not scaled
+	before   []value // its values in the file, if replaced
+	base     string  // the base of its scaled value; empty: not scaled
 }
 
 // value is one value of an axis.
 type value struct {
 	text string // canonical
-	path string // of a model's file, as written
+	path string // of the model's file, as written
 	at   field
 
-	// What the canonical text does not say; empty where it says all.
+	// What the canonical text does not show; empty: nothing.
 	written string
 	typed   string // JSON
 	option  string // as -P takes it
 
-	filling *filling // of a word of the top with braces in it
+	filling *filling // of a label with braces
 
-	mapped    bool     // it stands for arguments
-	arguments []string // that stand for it where it is a word of a command
+	mapped    bool     // the value stands for arguments
+	arguments []string // that replace it where it is a word of a command
 }
 
-// filled is what stands for {axis}: the value as it is written, and of a model its file, where it has one.
+// filled is the text that replaces {axis}: the value as it is written or, for a model with a file, its file.
 func (v *value) filled() string {
 	switch {
 	case v.path != "":
@@ -67,8 +67,8 @@ func (v *value) filled() string {
 	return v.text
 }
 
-// readAxes reads every axis of the file and of the command line, outermost first: benchmark, model, backend and
-// variant, then params and grid in the order of the file, then what -P adds.
+// readAxes reads all axes of the file and the command line, outermost first: benchmark, model, backend and variant, then params
+// and grid in the order of the file, then those that -P adds.
 func readAxes(d *document, grid []member) ([]axis, error) {
 	var axes []axis
 	for _, name := range labels {
@@ -109,17 +109,17 @@ func readAxes(d *document, grid []member) ([]axis, error) {
 	return overrideAxes(axes, d.params())
 }
 
-// newAxis reads an axis whose name people chose.
+// newAxis reads an axis with a name that the user has chosen.
 func newAxis(name string, f field, others []axis, read func(string, field) (axis, error)) (axis, error) {
 	if !axisName.MatchString(name) {
-		return axis{}, f.errorf("want a name of letters, digits, _ and -")
+		return axis{}, f.errorf("want a name made of letters, digits, _ and -")
 	}
 	column, err := schema.AxisName(name)
 	if err != nil {
 		return axis{}, f.errorf("%v", err)
 	}
 	if other := slices.IndexFunc(others, func(a axis) bool { return a.name == column }); other >= 0 {
-		return axis{}, f.errorf("%s is already on line %d", column, others[other].at.line)
+		return axis{}, f.errorf("%s is already defined on line %d", column, others[other].at.line)
 	}
 	if len(others) == maxAxes {
 		return axis{}, f.errorf("more than %d axes and parameters", maxAxes)
@@ -127,13 +127,13 @@ func newAxis(name string, f field, others []axis, read func(string, field) (axis
 	return read(column, f)
 }
 
-// readConstant reads the one value of a parameter, which may be a list.
+// readConstant reads the value of a parameter, which may be a list.
 func readConstant(name string, f field) (axis, error) {
 	switch {
 	case f.Kind == yaml.SequenceNode && schema.IsAxisColumn(name):
-		return axis{}, f.errorf("want one value, got a list: an axis belongs under grid")
+		return axis{}, f.errorf("want one value, got a list: put axes under grid")
 	case f.Kind == yaml.MappingNode && name != "model":
-		return axis{}, f.errorf("want one value, got a map: an axis belongs under grid")
+		return axis{}, f.errorf("want one value, got a map: put axes under grid")
 	}
 	v, err := readValue(name, f)
 	return axis{name: name, at: f, values: []value{v}}, err
@@ -142,7 +142,7 @@ func readConstant(name string, f field) (axis, error) {
 // readAxis reads the values of an axis: a list, one value, or a map from values to the arguments that they stand for.
 func readAxis(name string, f field) (axis, error) {
 	if name == runDirName {
-		return axis{}, f.errorf("{run_dir} is the directory of a run: want another name")
+		return axis{}, f.errorf("the name run_dir is reserved for the directory of a run: choose another one")
 	}
 	if f.Kind == yaml.MappingNode && name != "model" {
 		return readMapped(name, f)
@@ -170,7 +170,7 @@ func readAxis(name string, f field) (axis, error) {
 	return a, nil
 }
 
-// checkTwice refuses a value that is there twice.
+// checkTwice refuses a value that appears twice.
 func checkTwice(values []value) error {
 	seen := map[string]int{}
 	for i := range values {
@@ -183,19 +183,19 @@ func checkTwice(values []value) error {
 	return nil
 }
 
-// twice explains a value that is equal to an earlier one.
+// twice explains that a value equals an earlier one.
 func (v *value) twice(first *value) error {
 	switch {
 	case v.path != first.path:
-		return v.at.errorf("%s and %s are both called %s: give model.name", shorten(first.filled()),
+		return v.at.errorf("%s and %s are both called %s: set model.name", shorten(first.filled()),
 			shorten(v.filled()), shorten(v.text))
 	case v.at.got() == first.at.got():
-		return v.at.errorf("%s is there twice", v.at.got())
+		return v.at.errorf("%s appears twice", v.at.got())
 	}
 	return v.at.errorf("%s and %s are the same value", first.at.got(), v.at.got())
 }
 
-// readValue reads one value of an axis, as its column asks.
+// readValue reads one value of an axis. The type depends on the column.
 func readValue(name string, f field) (value, error) {
 	var text string
 	var err error
@@ -264,13 +264,13 @@ func readModel(f field) (value, error) {
 	return v, nil
 }
 
-// overrideAxes replaces and adds axes as -P says.
+// overrideAxes replaces and adds axes by -P.
 func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 	by := map[string]string{} // column to the name it was given
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		option := origin{name: "-P " + name}
 		if flag, is := settingFlags[name]; is {
-			return nil, option.errorf(0, "is no axis: use %s", flag)
+			return nil, option.errorf(0, "is not an axis: use %s", flag)
 		}
 		f, err := option.load([]byte("[" + params[name] + "]"))
 		if err != nil {
@@ -278,7 +278,7 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 		}
 		column := schema.CanonicalAlias(name)
 		if other, twice := by[column]; twice {
-			return nil, f.errorf("is -P %s too", other)
+			return nil, f.errorf("is the same axis as -P %s", other)
 		}
 		by[column] = name
 		at := slices.IndexFunc(axes, func(a axis) bool { return a.name == column })
@@ -314,7 +314,7 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 	return axes, nil
 }
 
-// noValue says that a value is missing between the commas of -P, where that is why they could not be read.
+// noValue says that a value is missing between the commas of -P, if that is why the values could not be read.
 func (o origin) noValue(values string, err error) error {
 	if strings.HasPrefix(values, ",") || strings.Contains(values, ",,") {
 		return o.errorf(0, "a value is missing between commas: %s", shorten(values))
@@ -322,7 +322,7 @@ func (o origin) noValue(values string, err error) error {
 	return err
 }
 
-// quotedForShell is an error about values of -P whose advice to quote one can be pasted: a shell takes off one pair of quotes.
+// quotedForShell is an error about values of -P with advice that can be pasted into a shell, which removes one pair of quotes.
 func quotedForShell(name, values string, err error) error {
 	before, after, found := strings.Cut(err.Error(), "quote it to keep it as text")
 	if !found {
@@ -334,8 +334,7 @@ func quotedForShell(name, values string, err error) error {
 	return fmt.Errorf("%s-P '%s=\"%s\"' keeps it as text%s", before, name, values, after)
 }
 
-// findAxis finds an axis by its name or an alias. Where there is none, the number is -1 and near the name that may have
-// been meant.
+// findAxis finds an axis by its name or an alias. If there is none, the number is -1, and near is a similar name.
 func findAxis(axes []axis, name string) (at int, near string) {
 	column := schema.CanonicalAlias(name)
 	names := make([]string, len(axes))

@@ -18,7 +18,7 @@ func checkSweep(t *testing.T, s *Sweep) {
 			t.Errorf("point %d has the id %s, its fields give %s", i, p.PointID, want)
 		}
 		if ids[p.PointID] {
-			t.Errorf("point_id %s is there twice", p.PointID)
+			t.Errorf("point_id %s appears twice", p.PointID)
 		}
 		ids[p.PointID] = true
 		command, file := p.Executor == schema.ExecutorCommand, p.Executor == schema.ExecutorPython

@@ -54,7 +54,7 @@ func readControls(sections []*section, f field) ([]control, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(o control) bool { return o.axis == c.axis && o.text == c.text }) {
-			return nil, item.errorf("%s is there twice", item.got())
+			return nil, item.errorf("%s appears twice", item.got())
 		}
 		all = append(all, c)
 	}
@@ -81,7 +81,7 @@ func readControl(sections []*section, f field) (control, error) {
 	i, _ := findAxis(g.axes, name)
 	if i < 0 && name == "benchmark" {
 		if c.axis, c.text = name, word; word == "" {
-			return control{}, f.errorf("%q is no value of axis %s", word, name)
+			return control{}, f.errorf("%q is not a value of axis %s", word, name)
 		}
 		return c, nil
 	}
@@ -172,7 +172,7 @@ func (e *expansion) addCalibration() ([]int, error) {
 		}
 		p.identify()
 		if first, twice := e.lines[p.PointID]; twice {
-			return nil, e.calibrate.errorf("the point benchmark=%s variant=%s is there already, from line %d",
+			return nil, e.calibrate.errorf("the point benchmark=%s variant=%s already exists, from line %d",
 				p.Benchmark, p.Variant, first)
 		}
 		e.noteCalibration(&p)

@@ -233,29 +233,29 @@ func TestErrorsOfControls(t *testing.T) {
 	check("controls: k=1", "5: unknown key controls: did you mean control?")
 	check("control: variant=basline", "5: control: no point has variant=basline: did you mean baseline?")
 	check("control: benchmark=gelu", "5: control: no point has benchmark=gelu: did you mean GELU?")
-	check("control: varient=fused", "5: control: varient is no axis of this sweep: did you mean variant?")
-	check("control: x=1", "5: control: x is no axis of this sweep")
+	check("control: varient=fused", "5: control: varient is not an axis of this sweep: did you mean variant?")
+	check("control: x=1", "5: control: x is not an axis of this sweep")
 	check("control: variant", `5: control: want axis=value, got "variant"`)
 	check("control: {variant: fused}", "5: control: want text, got a map")
 	check("control: []", "5: control: is empty")
 	check("control:\n  - k=1\n  - k=3", "7: control: no point has k=3: want one of 1 2")
-	check("control:\n  - k=1\n  - k=1.0", `7: control: "k=1.0" is there twice`)
-	check("control: k=", `5: control: "" is no value of axis k`)
+	check("control:\n  - k=1\n  - k=1.0", `7: control: "k=1.0" appears twice`)
+	check("control: k=", `5: control: "" is not a value of axis k`)
 	check("control: k=1_0", "5: control: 1_0 has _ between digits: quote it to keep it as text, or write the number without")
 	check("control: k=2\nexclude: [{k: 2}]", "5: control: no point has k=2: want one of 1")
 	check("control: benchmark=calibration", "5: control: no point has benchmark=calibration: calibrate: true adds such points")
-	check("exclude: [{k: [1, 2]}]\ncalibrate: true", "5: exclude: leaves no point")
+	check("exclude: [{k: [1, 2]}]\ncalibrate: true", "5: exclude: no point is left")
 	check("control: ["+strings.Repeat("k=1, ", 1001)+"]", "5: control: more than 1000 entries")
 
 	check = refuses(t, "command: [dd]\n")
-	check("control: benchmark=", `2: control: "" is no value of axis benchmark`)
+	check("control: benchmark=", `2: control: "" is not a value of axis benchmark`)
 	check("control: benchmark=cp", "2: control: no point has benchmark=cp: want one of dd")
 	check("benchmark: calibration\nvariant: branch-v1\nbackend: builtin\ncalibrate: true",
-		"5: calibrate: the point benchmark=calibration variant=branch-v1 is there already, from line 1")
+		"5: calibrate: the point benchmark=calibration variant=branch-v1 already exists, from line 1")
 
 	// As many launches as are allowed, but for those of calibrate.
 	check = refuses(t, "")
-	check(tiny+"repeats: 33334\ncalibrate: true", "1: 133336 launches (points x repeats): want at most 100000")
+	check(tiny+"repeats: 33334\ncalibrate: true", "1: 133336 runs (points x repeats): want at most 100000")
 }
 
 // TestCalibrationIsNoAxis: names of axes that begin alike are axes.

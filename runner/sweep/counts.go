@@ -76,9 +76,9 @@ func (c counted) set(p *Point) error {
 		return nil
 	}
 	n := math.Floor(number)
-	if n < float64(c.Value.Least) || n > float64(c.Value.Most) {
+	if n < float64(c.Value.Min) || n > float64(c.Value.Max) {
 		return c.formula.at.errorf("%s is %s: want a whole number from %d to %d",
-			c.formula.text, schema.CanonicalFloat(number), c.Value.Least, c.Value.Most)
+			c.formula.text, schema.CanonicalFloat(number), c.Value.Min, c.Value.Max)
 	}
 	*c.point(p).(*int) = int(n)
 	return nil

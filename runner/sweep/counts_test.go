@@ -68,6 +68,6 @@ func TestErrorsOfCounted(t *testing.T) {
 	check("budget: k - 1", "3: budget: k - 1 is 0 s: want more than 0s and at most 1000h0m0s")
 	check("budget: k * 1e9", "3: budget: k * 1e9 is 1000000000 s: want more than 0s and at most 1000h0m0s")
 	check("budget: gpu.memory", "3: budget: gpu.memory is not known here (unsupported): write (gpu.memory ?? VALUE) for a default, or give --fact gpu.memory=VALUE")
-	check("budget: 3 * k\ntimeout: 5s", "4: timeout: 5s is not above the budget of 6s: raise it, or lower the budget")
-	check("rel_error: 1%\niterations: k", "3: rel_error: iterations, on line 4, is exact: want one of them")
+	check("budget: 3 * k\ntimeout: 5s", "4: timeout: 5s is not longer than the budget of 6s: raise it, or lower the budget")
+	check("rel_error: 1%\niterations: k", "3: rel_error: cannot be combined with iterations (line 4), which is an exact number: use one of them")
 }

@@ -2,7 +2,7 @@ package sweep
 
 import "go.yaml.in/yaml/v4"
 
-// Defaults are values of keys of a sweep from outside of it. They hold where the sweep says nothing.
+// Defaults are default values for keys, from outside the sweep.
 type Defaults struct {
 	Layer string     // where a setting comes from: LayerProject, LayerEnvironment
 	Name  string     // of the file or the variable, for errors
@@ -10,14 +10,13 @@ type Defaults struct {
 	Keys  *yaml.Node // a map
 }
 
-// Load reads a YAML text by the rules of sweep files. Errors begin with name and the line.
+// Load reads a YAML text by the rules of sweep files. Errors begin with name and line.
 func Load(name string, text []byte) (*yaml.Node, error) {
 	f, err := origin{name: name, lines: true}.load(text)
 	return f.Node, err
 }
 
-// Thresholds reads what stands under thresholds, in a sweep or in the file of that name: by metric the text that
-// a threshold is stored as.
+// Thresholds reads thresholds in the format of sweep files: by metric, the text under which a threshold is stored.
 func Thresholds(name string, n *yaml.Node) (map[string]string, error) {
 	return field{n, origin{name: name, lines: true}, "thresholds", n.Line}.thresholds()
 }
@@ -45,18 +44,18 @@ func (d *document) startCold() {
 	}
 }
 
-// Verbatim is a text for Defaults in which braces are no axes.
+// Verbatim is a text for Defaults in which braces are literal.
 func Verbatim(text string, line int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: literalBraces.Replace(text), Line: line}
 }
 
-// DefaultKeys are the keys that may have a default outside of a sweep, in alphabetical order, besides thresholds: those that
-// contradict no other key, and say neither what runs nor what that does.
+// DefaultKeys lists the keys that may have a default outside a sweep, in alphabetical order, in addition to thresholds. They do not
+// conflict with other keys, and do not define what runs.
 func DefaultKeys() []string {
 	return []string{"iterations", "order", "python", "repeats", "timeout_multiplier", "timing", "warmup"}
 }
 
-// CheckDefault refuses a value of one of DefaultKeys that no sweep could have. what is how its error names it.
+// CheckDefault refuses an invalid value of one of DefaultKeys. what is the name in its error.
 func CheckDefault(file, what, key string, n *yaml.Node) error {
 	f := field{n, origin{name: file, lines: true}, what, n.Line}
 	for _, k := range keys {
@@ -66,7 +65,7 @@ func CheckDefault(file, what, key string, n *yaml.Node) error {
 		var err error
 		switch v := k.Value; v.Kind {
 		case Integer:
-			_, err = f.integer(v.Least, v.Most, "a number")
+			_, err = f.integer(v.Min, v.Max, "a number")
 		case Word:
 			_, err = f.oneOf(v.Words)
 		case Number:

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/runner/discover"
 )
 
-// discovery is an entry of discover: where to look, by which rule, and what is done with files that are not Python.
+// discovery is an entry of discover: where to search, by which rule, and what to do with files that are not Python.
 type discovery struct {
 	at      field
 	rule    discover.Rule
@@ -21,7 +21,7 @@ type discovery struct {
 	command *yaml.Node // likewise
 }
 
-// foundBenchmark is a benchmark that was found: the keys in which it differs, as those under benchmarks, and its variants.
+// foundBenchmark is a benchmark that discover found: its keys, like those under benchmarks, and its variants.
 type foundBenchmark struct {
 	member
 	variants []member
@@ -31,16 +31,16 @@ type foundBenchmark struct {
 // discoverValue is a place to look into, or several.
 var discoverValue = oneOrMany(1, Value{Kind: Object, Keys: []Key{
 	{Name: "rule", Value: eitherOf(oneOf(ruleNames()...), Value{Kind: Object, Keys: []Key{
-		{Name: "files", Value: oneOrMany(1, textValue), Doc: "Globs of the files that are benchmarks."},
-		{Name: "except", Value: oneOrMany(1, textValue), Doc: "Globs of files that are none."},
-		{Name: "name", Value: textValue, Doc: "A regular expression for the name of the benchmark in a path."},
-		{Name: "variant", Value: textValue, Doc: "A regular expression for the variant in a path."},
-		{Name: "baseline", Value: textValue, Doc: "The variant whose files say what benchmarks there are."},
-		{Name: "objects", Value: oneOrMany(1, textValue), Doc: "Functions and classes, the first of which in a Python file is run."},
-		{Name: "config", Value: textValue, Doc: "The name of files with settings for the benchmarks of their folders."},
+		{Name: "files", Value: oneOrMany(1, textValue), Doc: "Globs of the files that contain benchmarks."},
+		{Name: "except", Value: oneOrMany(1, textValue), Doc: "Globs of files to leave out."},
+		{Name: "name", Value: textValue, Doc: "A regular expression that finds the name of the benchmark in a path."},
+		{Name: "variant", Value: textValue, Doc: "A regular expression that finds the variant in a path."},
+		{Name: "baseline", Value: textValue, Doc: "The variant whose files define which benchmarks exist."},
+		{Name: "objects", Value: oneOrMany(1, textValue), Doc: "Functions and classes to look for in a Python file. The first one that it has is run."},
+		{Name: "config", Value: textValue, Doc: "The name of a file with settings for the benchmarks in its folder."},
 	}}), Doc: "pairs, kernels, or a rule of your own."},
-	{Name: "in", Value: oneOrMany(1, textValue), Doc: "Folders to look into."},
-	{Name: "build", Value: listOf(1, listOf(1, textValue)), Doc: "Commands that build a file that is not Python; {file}, {dir} and {stem} are its own."},
+	{Name: "in", Value: oneOrMany(1, textValue), Doc: "Folders to search."},
+	{Name: "build", Value: listOf(1, listOf(1, textValue)), Doc: "Commands that build a file that is not Python. {file}, {dir} and {stem} stand for its path, its folder and its name without the extension."},
 	{Name: "command", Value: listOf(1, textValue), Doc: "The command that runs such a file."},
 }})
 
@@ -65,7 +65,7 @@ func (l *layered) readDiscover(keys map[string]field, o Overrides) error {
 	}
 	for _, key := range insteadOfDiscover {
 		if other := keys[key]; other.given() {
-			return other.errorf("there is discover too, on line %d: want one of them", f.line)
+			return other.errorf("cannot be combined with discover (line %d): use one of them", f.line)
 		}
 	}
 	if len(f.items()) == 0 {
@@ -94,7 +94,7 @@ func (l *layered) readDiscover(keys map[string]field, o Overrides) error {
 	}
 	l.addShortNames()
 	if other := keys["variants"]; other.given() && len(l.foundVariants()) > 0 {
-		return other.errorf("discover, on line %d, finds variants too: want one of them", f.line)
+		return other.errorf("cannot be combined with discover (line %d), which finds variants itself", f.line)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (f field) texts() (texts []string, err error) {
 	return texts, nil
 }
 
-// find looks into all folders. Of several it is enough that one is there, and has a benchmark.
+// find searches all folders. It is enough if one of several exists and has a benchmark.
 func (l *layered) find(d *discovery, root fs.FS) ([]discover.Benchmark, error) {
 	var there []string
 	for _, folder := range d.folders {
@@ -185,7 +185,7 @@ func (l *layered) find(d *discovery, root fs.FS) ([]discover.Benchmark, error) {
 		}
 	}
 	if len(found.Benchmarks) == 0 {
-		return nil, d.at.errorf("found no benchmark in %s; neurolens discover -v says why", strings.Join(d.folders, ", "))
+		return nil, d.at.errorf("no benchmark found in %s: neurolens discover -v shows why", strings.Join(d.folders, ", "))
 	}
 	l.left = append(l.left, found.Left...)
 	return found.Benchmarks, nil
@@ -235,8 +235,8 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 	return found, nil
 }
 
-// addShortNames has the first word of a name stand for it where no benchmark of the suite is called that: of the chapter
-// ch1, ch1:moe means ch1/moe_dense.
+// addShortNames makes the first word of a name an alias, unless a benchmark of the suite has that name: in the chapter ch1,
+// ch1:moe means ch1/moe_dense.
 func (l *layered) addShortNames() {
 	names := map[string]bool{}
 	for _, b := range l.found {

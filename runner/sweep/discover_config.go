@@ -84,11 +84,11 @@ func tolerances(f field) (string, *yaml.Node, error) {
 	}
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: f.line}
 	for _, m := range members {
-		most, err := m.value.canonical()
+		limit, err := m.value.canonical()
 		if err != nil {
 			return "", nil, err
 		}
-		list.Content = append(list.Content, textNode(m.value.line, m.key+" <= "+most))
+		list.Content = append(list.Content, textNode(m.value.line, m.key+" <= "+limit))
 	}
 	return "check", list, nil
 }

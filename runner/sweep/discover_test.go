@@ -167,19 +167,19 @@ func TestDiscoverErrors(t *testing.T) {
 	check(chapters, "discover: {rule: pears}", `sweep.yaml:1: discover.rule: want one of pairs kernels, got "pears"`)
 	check(chapters, "discover: {rule: pairs, into: x}", "sweep.yaml:1: discover: unknown key into: want one of rule in build command")
 	check(chapters, "discover: {rule: {files: '*.py'}}", "sweep.yaml:1: discover: rule of its own: name: want a regular expression for the benchmark's name, got none")
-	check(chapters, "discover: {rule: pairs, in: nowhere}", "sweep.yaml:1: discover: found no benchmark in nowhere; neurolens discover -v says why")
+	check(chapters, "discover: {rule: pairs, in: nowhere}", "sweep.yaml:1: discover: no benchmark found in nowhere: neurolens discover -v shows why")
 	check(chapters, "discover: {rule: pairs, in: ../x}", `sweep.yaml:1: discover: want folders below the working directory, got "../x"`)
-	check(nil, "discover: {rule: pairs}", "sweep.yaml:1: discover: found no benchmark in .; neurolens discover -v says why")
-	check(chapters, "discover: {rule: pairs}\nfile: x.py", "sweep.yaml:2: file: there is discover too, on line 1: want one of them")
-	check(chapters, "discover: {rule: pairs}\nvariants: {a: }", "sweep.yaml:2: variants: discover, on line 1, finds variants too: want one of them")
-	check(chapters, "discover: {rule: pairs}\nbenchmarks: {ch1/som: }", "sweep.yaml:2: benchmarks.ch1/som: is none of the benchmarks: did you mean ch1/sum?")
+	check(nil, "discover: {rule: pairs}", "sweep.yaml:1: discover: no benchmark found in .: neurolens discover -v shows why")
+	check(chapters, "discover: {rule: pairs}\nfile: x.py", "sweep.yaml:2: file: cannot be combined with discover (line 1): use one of them")
+	check(chapters, "discover: {rule: pairs}\nvariants: {a: }", "sweep.yaml:2: variants: cannot be combined with discover (line 1), which finds variants itself")
+	check(chapters, "discover: {rule: pairs}\nbenchmarks: {ch1/som: }", "sweep.yaml:2: benchmarks.ch1/som: is not one of the benchmarks: did you mean ch1/sum?")
 	check(chapters, "discover: {rule: pairs}\npresets: {quick: {discover: {rule: kernels}}}", "sweep.yaml:2: presets.quick: unknown key discover: want one of")
 	kernel := func(config string) fs.FS {
 		return in("kernels/a.py=def run_benchmark(): pass\n", "kernels/bench.yaml="+config)
 	}
 	const kernels = "discover: {rule: kernels}"
 	check(kernel("precisons: [fp32]"), kernels, "kernels/bench.yaml:1: unknown key precisons: did you mean precisions?")
-	check(kernel("seed: 1\nrepeats: 3"), kernels, "kernels/bench.yaml:2: repeats: holds for the whole sweep: it belongs at the top, or into a preset")
+	check(kernel("seed: 1\nrepeats: 3"), kernels, "kernels/bench.yaml:2: repeats: applies to the whole sweep: move it to the top of the file or into a preset")
 	check(kernel("[a"), kernels, "kernels/bench.yaml:1: YAML: did not find expected ',' or ']'")
 	check(kernel("skip_conditions: [{check: not jax.devices()}]"), kernels,
 		`kernels/bench.yaml:1: skip_conditions.check: "not jax.devices()" is Python, which is not executed here: write it as skip_if with when`)

@@ -1,51 +1,58 @@
-// Package sweep reads a sweep file: YAML to the points that it stands for, and to the order in which they are to be
-// launched. It starts no process and opens no file but the one it is
-// given; what expressions ask about the machine is asked through Overrides.Facts.
+// Package sweep reads a sweep file: a YAML file that says what to measure. It turns the file into points, and puts their
+// launches in order. It starts no process and opens no other file. When expressions ask about the machine, the answers come
+// from Overrides.Facts.
 //
-//	suite: attention                  # default: the file's name without its extension
+//	suite: attention                  # default: the name of the file, without its extension
 //	backend: onnxrt
 //	model: ./models/encoder.onnx
 //	grid:                             # every combination is a point: 3 x 2 x 2
 //	  batch_size: [1, 2, 4]
 //	  seq_len: [64, 128]
 //	  precision: [fp32, fp16]
-//	repeats: 5                        # runs of each point; 1 by default, with command 10
+//	repeats: 5                        # runs per point; default 1, with command 10
 //	tags: {experiment: smoke}
 //
-// Keys lists every key with what it takes and says; `neurolens bench --schema` prints that as a JSON Schema.
+// Keys lists every key with its type and meaning. `neurolens bench --schema` prints that list as a JSON Schema.
 //
 // # What runs
 //
-// The key that is there decides. `command: [prog, --batch, "{batch_size}"]` is any program, started without a shell,
-// one process an iteration; a line for a shell is `command: [sh, -c, "a | b"]`. `file: bench.py:Name` is a Python file and the class or function in it, run by a Python
-// worker; without a name, the only one that fits. Else `backend` says builtin, onnxrt, torch or tensorrt, and `model`
-// is a file, builtin:NAME, or {name: NAME, path: FILE}; the backend builtin needs no model where `benchmark` names one
-// of its operations (LayerNorm GELU Swish MSE CrossEntropy). Paths are relative to the working directory. The model's
-// name is its own, else the file's base name; the benchmark's is `benchmark`, else the program's base name, that of
-// the Python file with its :Name, or the model's. With `command` and `file`, backend is a word to record; with `file`, one
-// that names a device (cpu, cuda, rocm, mps) is read back from what ran, and a point that ran elsewhere is unsupported.
+//	key          what runs                                                           example
+//	command      any program, without a shell; each process is one iteration         command: [prog, --batch, "{batch_size}"]
+//	file         a class or function in a Python file, run by a Python worker        file: bench.py:Name
+//	backend      a model, run by builtin, onnxrt, torch or tensorrt                  backend: onnxrt
 //
-//	build: [[make, -C, "ops/{variant}"]]         # argument lists, or one; run before anything is measured
-//	share: [data]                                # ignored paths that a comparison of two commits needs on both sides
+// A pipe or another feature of a shell needs `command: [sh, -c, "a | b"]` or `shell: true`. If a Python file is given without
+// a name, it must contain exactly one benchmark. A model is a file, builtin:NAME, or {name: NAME, path: FILE}. The backend
+// builtin needs no model if `benchmark` names one of its operations (LayerNorm GELU Swish MSE CrossEntropy). Paths are relative
+// to the working directory.
 //
-// A command of build runs once for all points at which it reads the same, in the same cwd, and once on each side of a
-// comparison. Of env it sees the variables in which no {axis} stands: what differs from point to point belongs into
-// its words.
+// The name of a model is the one that the file gives, else the base name of its file. The name of a benchmark is the key
+// `benchmark`, else the base name of the program, the Python file with its :Name, or the name of the model.
+//
+// With `command`, backend is only a label. With `file` it is a label too, but a label that names a device (cpu, cuda, rocm,
+// mps) is checked: a point that ran on another device is unsupported.
+//
+//	build: [[make, -C, "ops/{variant}"]]         # a list of commands, or one command; runs before anything is measured
+//	share: [data]                                # paths ignored by git that both sides of a comparison of two commits need
+//
+// A build command runs once for all points for which its words and its cwd are the same, and once on each side of a
+// comparison. It gets the variables of env that contain no {axis}. Whatever differs between points must be in its words.
 //
 // # Points
 //
-// `grid` holds the axes; a value stands for a list of one. batch_size (bs, batch), seq_len (seq, sequence_length),
-// precision (prec, dtype), backend and model fill the column of that name; any other axis is a parameter. `params`
-// are parameters with one value, which may be a list. `benchmark`, `model`, `backend` and `variant` may be lists too: outermost axes.
+// `grid` holds the axes. A single value counts as a list of one. The axes batch_size (bs, batch), seq_len (seq,
+// sequence_length), precision (prec, dtype), backend and model are stored in the column of that name. Every other axis is a
+// parameter. `params` holds parameters with one value, which may be a list. `benchmark`, `model`, `backend` and `variant` may
+// be lists as well: these are the outermost axes.
 //
-//	zip: [hidden, heads]              # axes that move together, with equally many values; or a list of such lists.
-//	                                  # A value may be there again, but no combination. -P of some of them chooses
-//	                                  # the combinations that have its values
-//	scale:                            # axes whose one value depends on the machine
+//	zip: [hidden, heads]              # axes that are paired, with the same number of values; or a list of such lists.
+//	                                  # A value may be repeated, a combination may not. With -P for some of the axes,
+//	                                  # the combinations that have the given values remain.
+//	scale:                            # axes with one value that depends on the machine
 //	  size: {base: 4096, by: gpu.memory, steps: {16GiB: 1, 8GiB: 0.5, 4GiB: 0.25, 0: 0.1}}
-//	include:                          # further points; axes that an entry does not name take all their values
+//	include:                          # more points; an axis that an entry does not name takes all its values
 //	  - {batch_size: 64, precision: fp16}
-//	exclude:                          # points that are not to run; it has the last word, over include too
+//	exclude:                          # points to leave out, also from include
 //	  - {seq_len: 128, precision: [fp32, fp64]}
 //
 // An axis may be a map from its values to the arguments that they stand for:
@@ -53,223 +60,231 @@
 //	command: [train, --model, mlp, "{backend}"]
 //	grid: {backend: {cpu: [], mps: [--mps]}}
 //
-// A word of command, wrapper or build that is {backend} and nothing else becomes these arguments, none or several.
-// Elsewhere {backend} is the value (cpu, mps), and so it is stored; -P backend=mps and include name the value.
+// A word of command, wrapper or build that is exactly {backend} is replaced by these arguments: none, one or several.
+// Everywhere else, {backend} is the value (cpu, mps). The value is what is stored, and what -P backend=mps and include name.
 //
-//	skip_if:                          # points that are planned and not run, with the reason
+//	skip_if:                          # points that are planned but not run, with the reason
 //	  - {when: backend == "cuda" and gpu.count == 0, reason: CUDA not available}
 //
-// Of the steps of scale the largest amount counts that the fact reaches. The value is the base times its factor, without a fraction
-// where the base has none, and is the value of the axis in all that follows: what a point is known by, {size}, include.
-// Each run has the base as the fact runner.scale.size. Where no step is reached, and where the fact is NULL, the sweep is refused; -P
-// size=512 replaces the axis, and asks for no fact.
+// For scale, the largest step that the fact reaches applies. The value of the axis is the base times the factor of that step,
+// rounded down if the base is a whole number. This value identifies the point, and is used for {size} and include. Each run
+// stores the base as the fact runner.scale.size. If no step is reached, or the fact is NULL, the sweep is refused.
+// -P size=512 replaces the axis, and then no fact is needed.
 //
 //	work: {items: 1, bytes: 2 * 4 * batch_size * dim, flops: 2 * dim ** 2}
 //
-// work is what one iteration does, by expressions. What the benchmark itself states outranks it. Runs of a sweep with this key have
-// the rates throughput, bandwidth and compute beside their latencies; without it runs stay as they are. An amount that is NULL at a
-// point is left out there. Runs of an earlier session count only if their work was the same.
+// work says how much one iteration does. Amounts that the benchmark reports itself take precedence. With this key, runs have
+// the rates throughput, bandwidth and compute in addition to their latencies. An amount that is NULL at a point is left out
+// there. Runs of an earlier session count only if their work was the same.
 //
-// skip_if is looked at point by point, after exclude; its first entry whose expression is true counts. A point that is
-// skipped is in Sweep.Skipped, is launched once a side before all others, and takes part in no block. What an expression
-// may say is in package expression. Here it names the fields of a point, its parameters, seed, and facts about the machine
-// (package fact), which Overrides.Facts answers: a sweep asks for those alone that stand in an expression. What is
-// NULL at a point, and is needed, is an error. docs/expressions.md explains all that.
+// skip_if is evaluated for each point, after exclude; the first entry that is true applies. A skipped point is in
+// Sweep.Skipped. It is listed once per side, before all other launches, and belongs to no block. Package expression
+// describes the expressions. They may name the fields of a point, its parameters, seed, and facts about the machine (package
+// fact). Only facts that an expression names are read. If a value that an expression needs is NULL, that is an error.
+// See docs/expressions.md.
 //
-// The points of the grid come first, in the order written, the last axis moving fastest, then those of include. Points
-// that are to be compared run next to one another: those which differ only in the axis that `baseline: axis=value`
-// names, else in variant. See Sweep.Launches.
+// The points of the grid come first, in the order of the file, with the last axis changing fastest. The points of include
+// follow. Points that will be compared run next to each other: those that differ only in the axis of `baseline: axis=value`,
+// or in variant if there is no baseline. See Sweep.Launches.
 //
 // # Layers
 //
-//	benchmarks:                       # the sweep once for each name, which is the benchmark
+//	benchmarks:                       # run the sweep once for each name; the name becomes the benchmark
 //	  GELU:
 //	  Loss: {grid: {loss: [mse, cross_entropy]}}
-//	variants:                         # and for each of these, which is the variant
+//	variants:                         # and for each of these; the name becomes the variant
 //	  PyTorch: {backend: torch, file: "ops/pytorch.py:{benchmark}"}
 //	  CUDA: {backend: cuda, file: "ops/cuda.py:{benchmark}", build: [[make, cuda]]}
 //	presets:
 //	  quick: {iterations: 5, grid: {batch_size: 16}, variants: {CUDA: {warmup: 1}}}
 //
-// A benchmark or a variant has keys of its own, each of which takes the place of the sweep's: any but those that hold for
-// the whole sweep (suite, tags, repeats, order, baseline ...). A preset may have every key, also under benchmarks and
-// variants; it counts where --preset names it. --set KEY=VALUE puts a value over all these: --set timeouts.measure=1m.
+// A benchmark or a variant may set keys of its own, which replace those of the sweep. Keys for the whole sweep (suite, tags,
+// repeats, order, baseline ...) are not allowed there. A preset may set every key, also under benchmarks and variants. It
+// applies if --preset names it. --set KEY=VALUE overrides everything: --set timeouts.measure=1m.
 //
-// A later layer wins: the sweep, the benchmark, what get_config of a Python benchmark says, the variant, the preset (a
-// later one over an earlier one), the command line. Maps merge, lists and scalars replace; an axis is replaced whole, and
-// so is what says the same in another way: iterations replaces rel_error, file replaces command. Which layer each setting
-// comes from is stored with the runs.
+// Layers, from the weakest to the strongest: the sweep, the benchmark, get_config of a Python benchmark, the variant, the
+// presets (a later one overrides an earlier one), the command line. Maps are merged. Lists and single values are replaced. An
+// axis is replaced as a whole. So is another way to say the same: iterations replaces rel_error, file replaces command. Each
+// run stores which layer its settings come from.
 //
-// -P variant=CUDA and -P benchmark=GELU choose among the names. An axis that some of them have is replaced in those alone,
-// and an entry of include or exclude that names one is about those alone. The points of a block agree in the axes that all
-// of its variants have: what one variant alone has, as a tile size, tells the members of a block apart.
+// -P variant=CUDA and -P benchmark=GELU choose among the names. If only some variants have an axis, -P replaces it in those
+// alone, and entries of include and exclude that name the axis apply to those alone. The points of a block have equal values
+// in all axes that every variant of the block has. An axis of one variant alone, such as a tile size, may differ within a
+// block.
 //
 // # Launching
 //
-//	warmup: 10                        # iterations before the measurement of each run
-//	iterations: 100                   # exact; not given: 100, or until the budget is spent
-//	budget: 10s                       # ends the measurement well
+//	warmup: 10                        # unmeasured iterations at the start of each run
+//	iterations: 100                   # exact; default: 100, or until the budget is spent
+//	budget: 10s                       # when it is spent, the measurement ends normally
 //	                                  # warmup, iterations and budget (in seconds) may be expressions: max(10, 1e6 / dim)
 //	timeouts: {build: 10m, setup: 30s, warmup: 15s, measure: 15s, validate: 15s, teardown: 10s, profile: 180s, suite: 4h}
-//	timeout: 15s                      # timeouts.measure alone
+//	timeout: 15s                      # the same as timeouts.measure
 //	timeout_multiplier: 1
 //	env: {OMP_NUM_THREADS: "{threads}"}
 //	cwd: build/{variant}
 //	wrapper: [numactl, "--cpunodebind={node}"]   # goes before the command
 //
-// With command, an iteration is a process. There are 10 runs of each point by default, and each has as many processes as
-// fit in a budget of 300ms, at least one: what runs differ by is what a change has to stand out from, and runs are
-// spread over the session. One process warms up before the first run of a point in a session; `warmup` gives each run its
-// own.
+// With command, an iteration is a process. The default is 10 runs per point. Each run has as many processes as fit in a
+// budget of 300ms, at least one. Many short runs are better than one long run, because a change must stand out from the
+// differences between runs, and short runs are spread over the session. One process warms up before the first run of a point
+// in a session. `warmup` sets a warm-up for every run instead.
 //
-// Timeouts kill. A deadline of measure that is not given lies at least 5s above the budget; one that is given and is
-// not above a budget that is given is refused. After timeouts.suite, which counts from the first launch, nothing more
-// is launched; what is running goes on. timeout_multiplier multiplies every deadline. With command, the deadlines of
-// warmup and measure are 10m by default and hold for each process; that of build holds for each of its commands.
+// A timeout kills. If timeouts.measure is not given, it is at least 5s longer than the budget. If both are given, it must be
+// longer than the budget. After timeouts.suite, counted from the first launch, nothing more is launched, but the current run
+// continues. timeout_multiplier multiplies every deadline. With command, the deadlines for warmup and measure are 10m by
+// default and apply to each process; the deadline for build applies to each of its commands.
 //
-// In benchmark, model, backend, variant, command, wrapper, file, build, env, cwd, python, provider, device and threads, {axis} is the value at the point as
-// it is written (1e3, 1.0, float32), of a model its file, and {seed} the seed; {{ and }} are braces. A Python file is
-// given the axes as arguments with the types that they have in YAML (1.0 is a float, "64" is text), so that none need
-// stand in it; a precision is given by its canonical name. The words of the top may name axes that have no braces
-// themselves: `benchmark: "{chapter}/{example}"`. Values of other axes are data: a {name} in them that is an axis of the
-// sweep is refused, all other braces stay. suite, tags and share are the same for all points: {name} is refused there. `repeats` and `tags` may stand in grid as well and win there.
+// {axis} is replaced by the value at the point, as it is written (1e3, 1.0, float32). This works in benchmark, model, backend,
+// variant, command, wrapper, file, build, env, cwd, python, provider, device and threads. For a model, the value is its file.
+// {seed} is the seed. Write {{ and }} for literal braces. The names benchmark, model, backend and variant may contain axes
+// that have no braces themselves: `benchmark: "{chapter}/{example}"`. The values of other axes are data: the name of an axis
+// in braces is refused there, all other braces stay as they are. suite, tags and share are the same for all points, so {name}
+// is refused there.
 //
-//	order: interleaved                # or random (blocks and their members are shuffled), or sequential (point by point)
-//	rel_error: 1%                     # instead of iterations: go on until the result is as precise, or the budget is spent
-//	max_repeats: 20                   # what rel_error may take; 20 by default
+// A Python file gets the axes as arguments, with their YAML types (1.0 is a float, "64" is text), so it needs no {axis}. It
+// gets a precision under its canonical name. `repeats` and `tags` may also be set in grid, where they take precedence.
 //
-// With rel_error a point has more runs until the 95 % interval of its location is as narrow three times in a row, from 5 runs
-// on: 7 at least, unless max_repeats is less. An interval that is looked at after every run and believed at once is too narrow.
+//	order: interleaved                # or random (blocks and their points are shuffled), or sequential (point by point)
+//	rel_error: 1%                     # instead of iterations: repeat until the result is this precise or the budget is spent
+//	max_repeats: 20                   # the limit for rel_error; default 20
 //
-// # Skipping
+// With rel_error, a point is repeated until the 95 % confidence interval of its location is narrow enough three times in a
+// row, counted from 5 runs on. That takes at least 7 runs, unless max_repeats is less. One narrow interval is not enough: an
+// interval that is checked after every run is sometimes too narrow by chance.
 //
-//	setup: make data                  # once before the processes of a run of a command; a text, or a list of words
-//	prepare: rm -rf cache             # before each process
-//	cleanup: rm -rf data              # once after them, however the run ended
-//	stdin: big.txt                    # what each process reads; a parameter of the point
-//	shell: true                       # command is a text, which sh runs, less the time that it takes to start; a parameter too
-//	ignore_exit: [1, 3]               # exit statuses that are no failure; true: all
+// # Programs and skipping
 //
-// docs/programs.md has the rest of these.
+//	setup: make data                  # runs once before the processes of a run; a text, or a list of words
+//	prepare: rm -rf cache             # runs before each process
+//	cleanup: rm -rf data              # runs once after the processes, even if the run failed
+//	stdin: big.txt                    # standard input of each process; becomes a parameter of the point
+//	shell: true                       # command is one text that sh runs; its start time is subtracted; becomes a parameter
+//	ignore_exit: [1, 3]               # exit statuses that do not count as failures; true: all
 //
-//	skip_exit: 77                     # the exit status by which a command says that it cannot run here
-//	optional: true                    # no such file, program or class, an ImportError of the file: no error
+// docs/programs.md explains these keys.
 //
-// Such a run is skipped with the reason, which is no failure. Where standard output, or standard error, ends in a line
-// `SKIPPED: reason`, that is the reason. A Python benchmark skips its point by an exception (unittest.SkipTest, that of
-// pytest.skip, NotImplementedError before an iteration has ended), or by such a line and an exit. Neither needs a key. What was measured until then
-// is dropped, and the point is not launched again in its session.
+//	skip_exit: 77                     # the exit status with which a command says that it cannot run here
+//	optional: true                    # a missing file, program or class, or an ImportError of the file, is not an error
+//
+// Such a run is skipped, with the reason, and does not count as a failure. If standard output or standard error ends with a
+// line `SKIPPED: reason`, that is the reason. A Python benchmark skips its point with an exception (unittest.SkipTest, that of
+// pytest.skip, or NotImplementedError before the first iteration has ended), or with such a line followed by an exit. Neither
+// needs a key. Samples taken before that are dropped, and the point is not launched again in the session.
 //
 // # Metrics
 //
-//	metrics:                          # of what a program writes; by name
+//	metrics:                          # metrics that a program prints, by name
 //	  accuracy: {from: stdout, regex: 'accuracy ([0-9.]+)', unit: "%", better: higher, take: last, optional: true}
 //	  loss: {from: "out-{n}.json", jq: .loss}
 //
 //	  results: {from: stdout, read: go-bench}
 //
-// An entry says where the number stands, and how it is found there: see package extract. It is read once for each process of a
-// command, and once for a run in Python. A command need not use an axis that stands in from: the axis has to change what
-// is run. A metric that cannot be read makes the run an error; an optional one is NULL, with the reason. The metrics of a
-// point are stored with its runs, and runs count as equal where they agree in them.
+// An entry says where to find the number, and how: see package extract. A command is read once per process, a Python
+// benchmark once per run. An axis that appears in from still has to be used by the command, because it must change what runs.
+// A metric that cannot be read makes the run an error; an optional metric is then NULL, with the reason. The metrics of a
+// point are stored with its runs, and earlier runs count only if theirs are equal.
 //
-// read is for a command that is itself a benchmark tool: each result in its output is a run, as ingest makes it of that
-// format, under the environment of the session, with what the point says added to it. A value that both have, and that
-// differs, makes the launch an error. Each run has one process, and no warm-up unless it is given. The name of such an entry is
-// for messages alone.
+// read is for a command that is itself a benchmark tool. Each result in its output becomes a run, in the same way as with
+// ingest, but with the environment of the session and the fields of the point. If a result and the point both have a value
+// and the two differ, the launch is an error. Each run has one process, and no warm-up unless warmup is given. The name of
+// such an entry appears only in messages.
 //
 // # Files
 //
-//	artifacts: [out/*.json, "{run_dir}/trace*", stdout]   # files that a run leaves, and that are kept with it
-//	artifacts: {files: [out], limit: 1GiB}                # a folder; no file above that, in place of 16MiB
+//	artifacts: [out/*.json, "{run_dir}/trace*", stdout]   # files to keep with each run
+//	artifacts: {files: [out], limit: 1GiB}                # a folder; files up to 1GiB instead of 16MiB
 //
-// {run_dir} is a directory that each run has for itself: in command, env, artifacts, and from of metrics and output. Without
-// artifacts what a failed run printed is kept, and with an empty list nothing. docs/artifacts.md has the rest.
+// {run_dir} is a private directory of each run. It works in command, env, artifacts, and in from of metrics and output.
+// Without artifacts, only the output of failed runs is kept; with an empty list, nothing. See docs/artifacts.md.
 //
 // # Comparing
 //
-//	thresholds:                       # differences that are none, by metric
-//	  latency: 5%                     # a share of the base's value
-//	  peak_memory: {abs: 64 MiB}      # an amount; without a unit in the stored one (ns, B ...)
+//	thresholds:                       # the smallest changes that count, by metric
+//	  latency: 5%                     # a share of the baseline's value
+//	  peak_memory: {abs: 64 MiB}      # an amount; without a unit, in the stored unit (ns, B ...)
 //	  rmse: {abs: 1e-3}
 //
-// They are stored with every run and do not change what is measured: a sweep that goes on may have others. A benchmark or a
-// variant may have its own, metric by metric.
+// Thresholds are stored with every run. They do not affect what is measured, so they may change when a sweep is continued.
+// A benchmark or a variant may set its own, metric by metric.
 //
-// # Right results
+// # Correct results
 //
-//	output: {from: stdout, read: text}       # of a command: where the numbers stand that it computes
-//	reference: {variant: plain, rtol: 1e-3}  # the output of a point has to be that of the point with these values
-//	reference: {from: "{n}.npy"}             # or what a file holds
-//	deterministic: true                      # every run of a point has the same output, bit by bit
+//	output: {from: stdout, read: text}       # where a command writes the numbers that it computes
+//	reference: {variant: plain, rtol: 1e-3}  # the output must equal that of the point with these values
+//	reference: {from: "{n}.npy"}             # or the content of a file
+//	deterministic: true                      # all runs of a point must have the same output, bit by bit
 //
-//	check:                                   # conditions that the metrics of a run have to meet
+//	check:                                   # conditions for the metrics of a run
 //	  - accuracy >= 0.80
-//	derived:                                 # metrics that are computed of others, sample by sample
+//	derived:                                 # metrics that are computed from others, sample by sample
 //	  training_time: {expr: cpu_user + cpu_system, unit: s, better: lower}
-//	primary: training_time                   # the metric that tables show and comparisons compare; latency by default
+//	primary: training_time                   # the metric that tables show and comparisons compare; default: latency
 //
-// A run whose output is wrong, or that does not meet a condition, is an error of the stage validate. docs/checks.md says what
+// A run with a wrong output, or that does not meet a condition, is an error in the stage validate. docs/checks.md explains what
 // is compared, and how. Expressions compute in base units: s, B, J, ratio.
 //
 // # Controls
 //
 //	calibrate: true                   # three points of fixed work, in every repeat
-//	control: variant=baseline         # points that the change under test cannot touch; or a list
+//	control: variant=baseline         # points that the change under test cannot affect; or a list
 //
-// A control says how fast the machine was. Where it moves, the machine, the day or the power supply moved, and not the
-// code; so that machines and days can be compared by the ratio of a point to its controls. The runs of controls have
-// the fact runner.control (`true` in env). It is no part of what a point is, and a session goes on from runs without it.
+// A control shows how fast the machine was. If a control changes, the machine, the day or the power supply changed, not the
+// code. So the ratio of a point to its controls can be compared between machines and days. Runs of controls have the fact
+// runner.control (`true` in env). It does not identify the point, and a session continues from runs without it.
 //
-// `calibrate` adds the benchmark calibration, with a variant for each kernel: integer-v1, a chain of multiplications;
-// memory-v1, reads of 128 MiB, which is more than most last-level caches hold; branch-v1, branches that no predictor
-// foresees. They are controls by themselves. They run in this program, 100 iterations of 0.15 to 0.3 ms each, whatever
-// the file and the command line say of launching, and so they are the same points in every sweep. A run of one takes 15
-// to 30 ms of measuring, and that of memory-v1 70 ms more for its buffer. What a name stands for never changes: another
-// kernel will have another version. They lie evenly among the other launches of each repeat, take turns, and run on
-// both sides of a comparison of two commits. --targets leaves them, and `--targets calibration` leaves nothing else.
+// `calibrate` adds the benchmark calibration with a variant for each kernel. integer-v1 is a chain of multiplications.
+// memory-v1 reads 128 MiB, which is more than most last-level caches hold. branch-v1 has branches that no predictor can
+// foresee. These points are always controls. They run in this program, 100 iterations of 0.15 to 0.3 ms each, whatever the
+// file and the command line say, so they are the same points in every sweep. Each run measures for 15 to 30 ms; memory-v1
+// needs 70 ms more for its buffer. A kernel never changes under its name: a new one gets a new version. The runs are spread
+// evenly over each repeat, in changing order, and run on both sides of a comparison of two commits. --targets does not remove
+// them, and `--targets calibration` runs them alone.
 //
-// `control` names points by the value of an axis, as baseline does; benchmark may always be named. Several are joined
-// by or.
+// `control` names points by the value of an axis, as baseline does; benchmark is always allowed. A point is a control if any
+// entry matches.
 //
 // # Python
 //
-// A Python worker runs file, onnxrt, torch and tensorrt. A key that nothing takes of what runs is refused; cold_start
-// is for all, and a command takes the seed where {seed} stands in it.
+// A Python worker runs file, onnxrt, torch and tensorrt. A key that has no effect on anything in the sweep is refused.
+// cold_start works for everything. A command uses the seed if it contains {seed}.
 //
 //	file: bench.py
 //	python: .venv/bin/python
 //	seed: 42
-//	profile: torch                    # a pass of its own; [{tool: torch, timeout: 2m}] has a deadline of its own
+//	profile: torch                    # an extra pass; [{tool: torch, timeout: 2m}] sets its deadline
 //
-// provider, device and threads may be axes too; then they are parameters of the point, and take effect as the keys do.
+// provider, device and threads may be axes too. They are then parameters of the point, with the same effect as the keys.
 //
-// What get_config of a Python benchmark gives (iterations, warmup, timing, min_run_time_ms, seed, reproducible) outranks
-// the sweep and its benchmarks, and not a variant, a preset or the command line; with cold_start its warmup does not count. Its iterations and warmup are then
-// among what was applied. Of mode, timing's other name, custom is auto and pytorch torch_timer; deterministic is
-// reproducible. These are fulfilled in any case: enable_memory_tracking, enable_cleanup, use_subprocess, and percentiles
-// among 25 50 75 90 95 99. Every other key ends the run in setup with its name and, where there is one, the key of this
-// file to use instead: deadlines (setup_timeout_seconds ...), profilers (enable_profiling, enable_nsys ...), thresholds,
-// other percentiles and what nobody knows. Of an object only what differs from a new one of its class counts as given.
+// get_config of a Python benchmark may set iterations, warmup, timing, min_run_time_ms, seed and reproducible. Its values
+// override the sweep and its benchmarks, but not a variant, a preset or the command line; with cold_start its warmup is
+// ignored. Its iterations and warmup are then stored as applied. mode is another name for timing, with custom for auto and
+// pytorch for torch_timer. deterministic means reproducible. These are always fulfilled: enable_memory_tracking,
+// enable_cleanup, use_subprocess, and percentiles among 25 50 75 90 95 99. Any other key ends the run in setup with its name
+// and, if there is one, the key of this file to use instead. Examples are deadlines (setup_timeout_seconds ...), profilers
+// (enable_profiling, enable_nsys ...), thresholds, other percentiles and unknown keys. If get_config returns an object, only
+// attributes that differ from a new object of its class count as set.
 //
 // # Values
 //
-// What a point is known by is canonical text: 1.0 is 1, 1e3 is 1000, float32 is fp32, lists are JSON. What runs is given
-// the value as it is written. Two spellings of one value are one point, and refused in one axis.
+// Points are identified by canonical text: 1.0 is 1, 1e3 is 1000, float32 is fp32, lists are JSON. What runs gets the value as
+// it is written. Two spellings of one value are the same point, and refused within one axis.
 //
-// What YAML would change silently is refused: leading zeros, digits with _, hexadecimal, numbers beyond 64 bits, nan, and
-// a fraction that ends in a zero, such as 3.10, unless it is zeros alone, as in 1.0. In quotes they are text.
+// Values that YAML would change silently are refused: leading zeros, digits with _, hexadecimal numbers, numbers beyond 64
+// bits, nan, and fractions that end in a zero, such as 3.10 (but not 1.0). In quotes they are text.
 //
-// The values of -P are read in the same way, but for quotes that a shell has taken away. A value is text if the file has
-// it as text in the same spelling, or if the file has nothing but text for that axis: with `python: ["3.9", "3.10"]` in
-// the file, -P python=3.10 is the text "3.10". Else write -P 'python="3.10"'.
+// The values of -P are read in the same way, except that the shell has removed the quotes. So a value is text if the file has
+// the same spelling as text, or if all values of that axis in the file are text: with `python: ["3.9", "3.10"]` in the file,
+// -P python=3.10 is the text "3.10". Otherwise write -P 'python="3.10"'.
 //
 // # What is refused
 //
-// The first thing that is wrong ends the reading, with `file:line: what is wrong` and what to do: an unknown or doubled
-// key; a value of the wrong type; an empty list; a value or a point that is there twice; an axis named like a column
-// that no axis fills; an axis that the command would not see; an exclude that removes nothing; two models of one name;
-// a key that means nothing for what runs; a line of words where a list is wanted; rel_error beside iterations; more than 100,000 launches, counted before
-// anything is expanded. So are merge keys, tags, a second document, files beyond 1 MiB and aliases that expand beyond
-// 200,000 values.
+// Reading stops at the first error, with `file:line: what is wrong` and what to do. Errors are:
+//
+//   - an unknown or duplicate key, a value of the wrong type, an empty list, a text where a list of words is needed
+//   - a value or a point that appears twice, two models of one name
+//   - an axis named like a column that is not an axis, an axis that the command does not use
+//   - an exclude that matches no point, a key that has no effect on what runs, rel_error together with iterations
+//   - more than 100,000 launches, which is checked before anything is expanded
+//   - merge keys, tags, a second document, files larger than 1 MiB, aliases that expand to more than 200,000 values
 package sweep

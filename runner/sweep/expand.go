@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// expansion makes the points of a sweep.
+// expansion creates the points of a sweep.
 type expansion struct {
 	origin
 	sections []*section
@@ -31,7 +31,7 @@ type expansion struct {
 	named     []string           // benchmarks of all points, as many as checkTargets names and one more
 }
 
-// expand makes the points.
+// expand creates the points.
 func (e *expansion) expand(o Overrides) (*Sweep, error) {
 	if err := e.addAll(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (e *expansion) expand(o Overrides) (*Sweep, error) {
 	return &s, nil
 }
 
-// addAll makes the points of all sections.
+// addAll creates the points of all sections.
 func (e *expansion) addAll() error {
 	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, map[*yaml.Node]int{}
 	rows := int(min(e.rows(), maxLaunches)) // a point is large: to grow a list of them copies each several times
@@ -79,16 +79,16 @@ func (e *expansion) addAll() error {
 	return nil
 }
 
-// whole are the settings of the whole sweep. Of sections whose runs are told to differ in number, as those of a command and of
-// a file are, the largest number counts.
+// whole returns the settings of the whole sweep. If sections have different default repeats, as a command and a file have, the
+// largest number applies.
 func (e *expansion) whole() Sweep {
-	most := slices.MaxFunc(e.sections, func(a, b *section) int { return a.settings.sweep.Repeats - b.settings.sweep.Repeats })
-	s := most.settings.sweep
+	repeated := slices.MaxFunc(e.sections, func(a, b *section) int { return a.settings.sweep.Repeats - b.settings.sweep.Repeats })
+	s := repeated.settings.sweep
 	s.Suite = e.suite()
 	return s
 }
 
-// suite is the label of all sections, or, where they have several, that of the file.
+// suite is the label of all sections, or that of the file if the sections differ.
 func (e *expansion) suite() string {
 	first := e.sections[0].settings.point.Suite
 	for _, p := range e.sections {
@@ -99,22 +99,22 @@ func (e *expansion) suite() string {
 	return first
 }
 
-// checkRemoved refuses an exclude that removes nothing, or all.
+// checkRemoved refuses an exclude that matches no point, or all of them.
 func (e *expansion) checkRemoved() error {
 	for _, p := range e.sections {
 		for _, x := range p.grid.exclude {
 			if e.removed[x.at.Node] == 0 && !p.grid.namesReplaced(x) {
-				return x.at.errorf("removes no point")
+				return x.at.errorf("no point matches it")
 			}
 		}
 		if len(e.points)+len(e.skipped) == 0 && len(e.targets) == 0 {
-			return p.grid.exclude[0].at.errorf("leaves no point")
+			return p.grid.exclude[0].at.errorf("no point is left")
 		}
 	}
 	return nil
 }
 
-// add makes the points of a section's grid, or of an entry of include. exclude has the last word over both.
+// add creates the points of a section's grid, or of an entry of include. exclude applies to both.
 func (e *expansion) add(of *section, from *entry, line int) error {
 	return of.grid.rows(from, func(written []*value) error {
 		row := of.grid.resolved(written)
@@ -135,7 +135,7 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 			if from != nil {
 				at = from.at
 			}
-			return at.errorf("the point %s is there already, from line %d", of.grid.describe(row), first)
+			return at.errorf("the point %s already exists, from line %d", of.grid.describe(row), first)
 		}
 		e.lines[p.PointID], p.Line = line, line
 		excluded := false
@@ -174,7 +174,7 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 	})
 }
 
-// point makes the point of a row.
+// point creates the point of a row.
 func (of *section) point(row []*value) (Point, error) {
 	p := of.settings.point
 	var backend *value
@@ -217,14 +217,14 @@ func (of *section) point(row []*value) (Point, error) {
 	return p, nil
 }
 
-// identify sets the point_id of a point whose other fields are set.
+// identify sets the point_id, after all other fields are set.
 func (p *Point) identify() {
 	var run schema.Run
 	p.Fill(&run)
 	p.PointID = schema.PointID(&run)
 }
 
-// note adds a text, if there is one, to a map, made where there is none.
+// note sets a text in a map, unless the text is empty. It creates the map if necessary.
 func note(m *map[string]string, key, text string) {
 	if text == "" {
 		return
@@ -235,7 +235,7 @@ func note(m *map[string]string, key, text string) {
 	(*m)[key] = text
 }
 
-// integer is the value of an axis that readValue has found to be one.
+// integer is the value of an axis that readValue has checked.
 func (v *value) integer() *int64 {
 	n, _ := strconv.ParseInt(v.text, 10, 64)
 	return &n

@@ -24,8 +24,7 @@ const (
 // maxDigits bounds the text of a number: no float64 needs more to be told from its neighbours.
 const maxDigits = 800
 
-// field is a value of a sweep file, with the words that an error about it begins with. The zero field stands for a
-// key that is not there.
+// field is a value of a sweep file, with its origin for errors. The zero field stands for a key that is not set.
 type field struct {
 	*yaml.Node
 	origin
@@ -42,10 +41,10 @@ func (f field) errorf(format string, args ...any) error {
 	return f.origin.errorf(f.line, format, args...)
 }
 
-// want says that something else was expected.
+// want is an error that names the expected and the given value.
 func (f field) want(what string) error { return f.errorf("want %s, got %s", what, f.got()) }
 
-// got describes the value as an error shows it.
+// got describes the value in an error.
 func (f field) got() string {
 	switch {
 	case f.Kind == yaml.MappingNode:
@@ -61,14 +60,14 @@ func (f field) got() string {
 }
 
 func shorten(text string) string {
-	const most = 40
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
+	const maxRunes = 40
+	if runes := []rune(text); len(runes) > maxRunes {
+		return string(runes[:maxRunes]) + "…"
 	}
 	return text
 }
 
-// oneOf is a word of a closed list.
+// oneOf reads one of several words.
 func (f field) oneOf(known []string) (string, error) {
 	if f.Kind != yaml.ScalarNode || !slices.Contains(known, f.Value) {
 		return "", f.want("one of " + strings.Join(known, " "))
@@ -76,7 +75,7 @@ func (f field) oneOf(known []string) (string, error) {
 	return f.Value, nil
 }
 
-// boolean is true or false.
+// boolean reads true or false.
 func (f field) boolean() (bool, error) {
 	if f.Kind != yaml.ScalarNode || f.ShortTag() != "!!bool" {
 		return false, f.want("true or false")
@@ -84,15 +83,15 @@ func (f field) boolean() (bool, error) {
 	return strings.EqualFold(f.Value, "true"), nil
 }
 
-// fileLine is the line in the sweep file, 0 for what the command line says.
+// fileLine is the line in the sweep file; 0 for values of the command line.
 func (f field) fileLine() int {
-	if !f.lines || f.place != nil {
+	if !f.lines || f.describeLine != nil {
 		return 0
 	}
 	return f.line
 }
 
-// with gives a value inside f, or f itself, other words for its errors.
+// with is a value inside f, or f itself, under another name for its errors.
 func (f field) with(n *yaml.Node, what string) field {
 	from := f.origin
 	if f.others != nil {
@@ -103,7 +102,7 @@ func (f field) with(n *yaml.Node, what string) field {
 	return field{n, from, what, n.Line}
 }
 
-// items are the values of a list; any other value is a list of itself.
+// items are the values of a list. Any other value counts as a list of one.
 func (f field) items() []field {
 	if f.Kind != yaml.SequenceNode {
 		return []field{f}
@@ -121,7 +120,7 @@ type member struct {
 	value field
 }
 
-// members are the keys and values of a map in the order of the file. prefix goes before the key in errors.
+// members are the keys and values of a map, in the order of the file. Errors put prefix before the key.
 func (f field) members(prefix string) ([]member, error) {
 	if f.Kind != yaml.MappingNode {
 		return nil, f.want("a map")
@@ -138,7 +137,7 @@ func (f field) members(prefix string) ([]member, error) {
 	return members, nil
 }
 
-// known are the values of a map that has a closed list of keys.
+// known are the values of a map that may have only certain keys.
 func (f field) known(prefix string, keys []string) (map[string]field, error) {
 	members, err := f.members(prefix)
 	if err != nil {
@@ -154,7 +153,7 @@ func (f field) known(prefix string, keys []string) (map[string]field, error) {
 	return values, nil
 }
 
-// text is a value that has to be text: a number is most likely a mistake, and which number would it be?
+// text reads a text. A number is refused, because it is probably a mistake.
 func (f field) text() (string, error) {
 	switch {
 	case f.Kind != yaml.ScalarNode, f.ShortTag() == "!!null":
@@ -186,7 +185,7 @@ func (f field) canonical() (string, error) {
 	}
 	switch v := value.(type) {
 	case nil:
-		return "", f.errorf(`is empty: write "" for a text without characters`)
+		return "", f.errorf(`is empty: write "" for an empty text`)
 	case string:
 		return v, nil
 	}
@@ -197,7 +196,7 @@ func (f field) canonical() (string, error) {
 	return text, nil
 }
 
-// decode turns a value into what schema.CanonicalJSON takes.
+// decode converts a value into the types that schema.CanonicalJSON takes.
 func (f field) decode() (any, error) {
 	switch f.Kind {
 	case yaml.SequenceNode:
@@ -232,7 +231,7 @@ func (f field) decode() (any, error) {
 	return f.Value, nil
 }
 
-// looksNumeric finds the plain texts that a person means as a number and YAML does not: nan, inf, 1e400.
+// looksNumeric finds plain texts that a person means as numbers but YAML does not: nan, inf, 1e400.
 func (f field) looksNumeric() bool {
 	if f.Kind != yaml.ScalarNode || f.Style&quotedStyle != 0 {
 		return false
@@ -255,8 +254,8 @@ func (f field) number() (json.Number, error) {
 	return json.Number(text), nil
 }
 
-// integer is a whole number from least to most. expected says in an error what was wanted.
-func (f field) integer(least, most int64, expected string) (int64, error) {
+// integer is a whole number from minimum to maximum. Errors say expected.
+func (f field) integer(minimum, maximum int64, expected string) (int64, error) {
 	if f.Kind != yaml.ScalarNode {
 		return 0, f.want(expected)
 	}
@@ -272,16 +271,16 @@ func (f field) integer(least, most int64, expected string) (int64, error) {
 	if err != nil {
 		return 0, f.errorf("want a whole number, got %s", f.got())
 	}
-	if n < least && most == math.MaxInt64 {
-		return 0, f.errorf("want a whole number of at least %d, got %d", least, n)
+	if n < minimum && maximum == math.MaxInt64 {
+		return 0, f.errorf("want a whole number of at least %d, got %d", minimum, n)
 	}
-	if n < least || n > most {
-		return 0, f.errorf("want a whole number from %d to %d, got %d", least, most, n)
+	if n < minimum || n > maximum {
+		return 0, f.errorf("want a whole number from %d to %d, got %d", minimum, maximum, n)
 	}
 	return n, nil
 }
 
-// duration is a time with its unit, as text.
+// duration reads a time with a unit.
 func (f field) duration() (time.Duration, error) {
 	const expected = "a time with its unit (500ms, 15s, 10m)"
 	if f.Kind != yaml.ScalarNode || f.ShortTag() != "!!str" {

@@ -20,10 +20,10 @@ func namesIn(text string) (names []string) {
 	return names
 }
 
-// checkUnfilled refuses a {name} in a text that is the same for all points.
+// checkUnfilled refuses {name} in a text that is the same for all points.
 func (f field) checkUnfilled(text string) error {
 	if names := namesIn(text); len(names) > 0 {
-		return f.errorf("{%s} is filled in in benchmark, model, backend and variant and in what runs, not here", shorten(names[0]))
+		return f.errorf("{%s} is not filled in here: use it in benchmark, model, backend, variant, command, file, env or cwd", shorten(names[0]))
 	}
 	return nil
 }
@@ -34,8 +34,8 @@ type filling struct {
 	path *template // of a model's file
 }
 
-// readFillings reads the braces of benchmark, model, backend and variant, and refuses those of other axes in values, which
-// are data.
+// readFillings reads the braces in benchmark, model, backend and variant. Names of axes in braces are refused in the values of
+// other axes, because these are data.
 func (g *grid) readFillings(seed *int64) error {
 	s := &scope{axes: g.axes, seed: seed}
 	open := g.openLabels()
@@ -68,7 +68,7 @@ func (g *grid) readFillings(seed *int64) error {
 	return nil
 }
 
-// openLabels are the words of the top that have braces themselves.
+// openLabels are the labels that contain braces themselves.
 func (g *grid) openLabels() map[int]bool {
 	open := map[int]bool{}
 	for i, a := range g.axes {
@@ -88,7 +88,7 @@ func (v *value) readFilling(axis string, s *scope, open map[int]bool) error {
 	if !slices.Contains(labels, axis) {
 		for _, name := range namesIn(v.text) {
 			if at, _ := findAxis(s.axes, name); at >= 0 {
-				return v.at.errorf("{%s} in a value is not filled in: it can stand in benchmark, model, backend, variant and in what runs", name)
+				return v.at.errorf("{%s} is not filled in inside a value: use it in benchmark, model, backend, variant, command, file, env or cwd", name)
 			}
 		}
 		return nil
@@ -117,7 +117,7 @@ func (v *value) readFilling(axis string, s *scope, open map[int]bool) error {
 		}
 		for _, p := range t.parts {
 			if p.axis >= 0 && open[p.axis] {
-				return v.at.errorf("{%s} has braces of its own: write here what it says", s.axes[p.axis].name)
+				return v.at.errorf("{%s} contains braces itself: write its text here instead", s.axes[p.axis].name)
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func (v *value) readFilling(axis string, s *scope, open map[int]bool) error {
 	return nil
 }
 
-// resolved is a row with the words of the top filled in.
+// resolved is a row with the labels filled in.
 func (g *grid) resolved(row []*value) []*value {
 	if !slices.ContainsFunc(row, func(v *value) bool { return v.filling != nil }) {
 		return row
@@ -151,7 +151,7 @@ func (g *grid) resolved(row []*value) []*value {
 	return all
 }
 
-// checkModel refuses a model whose name stands for another file at another point.
+// checkModel refuses a model name that means different files at different points.
 func (of *section) checkModel(row []*value) error {
 	i := slices.IndexFunc(of.grid.axes, func(a axis) bool { return a.name == "model" })
 	if i < 0 {

@@ -30,18 +30,18 @@ baseline: variant=b`, Overrides{})
 func TestBracesAreRefused(t *testing.T) {
 	t.Parallel()
 	check := refuses(t, "command: [a, '{dim}']\ngrid: {dim: [1, 2]}\n")
-	check("benchmark: '{dimm}'", "3: benchmark: {dimm} is no axis: did you mean {dim}? (write {{ and }} for braces)")
-	check("benchmark: 'a{b'", `3: benchmark: a lone { in "a{b": write {{ for a brace`)
-	check("variant: '{seed}'", "3: variant: {seed} is not set: give seed")
-	check("benchmark: '{variant}'\nvariant: '{dim}'", "3: benchmark: {variant} has braces of its own: write here what it says")
-	check("variant: '{variant}'", "3: variant: {variant} has braces of its own: write here what it says")
-	const unfilled = " is filled in in benchmark, model, backend and variant and in what runs, not here"
+	check("benchmark: '{dimm}'", "3: benchmark: {dimm} is not an axis: did you mean {dim}? (write {{ and }} for literal braces)")
+	check("benchmark: 'a{b'", `3: benchmark: unmatched { in "a{b": write {{ for a literal brace`)
+	check("variant: '{seed}'", "3: variant: {seed} has no value: set seed")
+	check("benchmark: '{variant}'\nvariant: '{dim}'", "3: benchmark: {variant} contains braces itself: write its text here instead")
+	check("variant: '{variant}'", "3: variant: {variant} contains braces itself: write its text here instead")
+	const unfilled = " is not filled in here: use it in benchmark, model, backend, variant, command, file, env or cwd"
 	check("suite: 's{dim}'", "3: suite: {dim}"+unfilled)
 	check("tags: {a: '{nope}'}", "3: tags.a: {nope}"+unfilled)
 	check("share: ['data/{dim}']", "3: share: {dim}"+unfilled)
 	check("env: {'{dim}': 1}", "3: env.{dim}: {dim}"+unfilled)
 	check("benchmark: '{dim}'\nexclude: [{benchmark: '{dim}'}]", "4: exclude: axis benchmark: {dim}"+unfilled)
-	check("params: {p: 'x{dim}'}", "3: params.p: {dim} in a value is not filled in: it can stand in benchmark, model, backend, variant and in what runs")
+	check("params: {p: 'x{dim}'}", "3: params.p: {dim} is not filled in inside a value: use it in benchmark, model, backend, variant, command, file, env or cwd")
 	refuses(t, "")("backend: onnxrt\nmodel: '{size}/net.onnx'\ngrid: {size: [s, l]}",
-		"2: model: s/net.onnx and l/net.onnx are both called net.onnx: give model.name")
+		"2: model: s/net.onnx and l/net.onnx are both called net.onnx: set model.name")
 }

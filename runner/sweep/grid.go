@@ -10,11 +10,11 @@ import (
 // maxEntries bounds include and exclude.
 const maxEntries = 1000
 
-// grid is everything that decides which points there are and which are neighbours.
+// grid defines which points there are, and which of them run next to each other.
 type grid struct {
 	axes     []axis
-	dims     [][]int // axes that move together, outermost first; most stand alone
-	compared int     // the dimension whose values make a block; -1: none
+	dims     [][]int // zipped axes, outermost first; most are single
+	compared int     // the dimension whose values form a block; -1: none
 	baseline baseline
 	line     int // where the grid is in the file
 	include  []entry
@@ -22,28 +22,28 @@ type grid struct {
 	dropped  bool // the command line replaces an axis that an entry of include names
 }
 
-// baseline is what the key of that name has found.
+// baseline is the value of the key baseline.
 type baseline struct {
-	given   bool   // and its axis is there
-	missing error  // the axis has not the value
-	text    string // axis=value, in canonical text; empty where it is not known
+	given   bool   // and its axis exists
+	missing error  // set if the axis does not have the value
+	text    string // axis=value, in canonical text; empty: not known
 }
 
 // entry is one entry of include or exclude.
 type entry struct {
 	at      field
-	foreign bool            // it is about points of another benchmark or variant
+	foreign bool            // it applies to another benchmark or variant
 	values  map[int][]value // by axis
 	filters []filter        // the same, to match a point with
 }
 
-// filter holds of a point whose value of an axis is one of some texts.
+// filter matches points whose value of an axis is one of several texts.
 type filter struct {
 	axis  int
 	texts map[string]bool
 }
 
-// readGrid reads the axes and what selects among their combinations.
+// readGrid reads the axes, and the keys that select among their combinations.
 func readGrid(d *document, members []member, seed *int64) (*grid, error) {
 	axes, err := readAxes(d, members)
 	if err != nil {
@@ -77,7 +77,7 @@ func readGrid(d *document, members []member, seed *int64) (*grid, error) {
 			}
 		}
 	}
-	// What the command line says about an axis replaces all that the file says about it.
+	// An axis on the command line replaces everything in the file about it.
 	written := len(g.include)
 	g.include = slices.DeleteFunc(g.include, g.namesReplaced)
 	g.dropped = len(g.include) < written
@@ -93,19 +93,19 @@ func readGrid(d *document, members []member, seed *int64) (*grid, error) {
 	return g, g.checkModels()
 }
 
-// index finds an axis that f names.
+// index finds an axis that is named in f.
 func (g *grid) index(f field, name string) (int, error) {
 	i, near := findAxis(g.axes, name)
 	switch {
 	case i >= 0:
 		return i, nil
 	case near != "":
-		return 0, f.errorf("%s is no axis of this sweep: did you mean %s?", shorten(name), near)
+		return 0, f.errorf("%s is not an axis of this sweep: did you mean %s?", shorten(name), near)
 	}
-	return 0, f.errorf("%s is no axis of this sweep", shorten(name))
+	return 0, f.errorf("%s is not an axis of this sweep", shorten(name))
 }
 
-// readZip reads the axes that move together, one list or a list of lists, and arranges the dimensions.
+// readZip reads the zipped axes, one list or a list of lists, and arranges the dimensions.
 func (g *grid) readZip(f field) error {
 	var groups [][]int
 	if f.given() {
@@ -140,10 +140,10 @@ func (g *grid) readZip(f field) error {
 	return nil
 }
 
-// zipped reads one list of axes that move together.
+// zipped reads one list of zipped axes.
 func (g *grid) zipped(f field, taken []int) ([]int, error) {
 	if f.Kind != yaml.SequenceNode || len(f.Content) < 2 {
-		return nil, f.errorf("want a list of two or more axes that move together")
+		return nil, f.errorf("want a list of two or more axes to pair")
 	}
 	var group []int
 	for _, item := range f.items() {
@@ -156,7 +156,7 @@ func (g *grid) zipped(f field, taken []int) ([]int, error) {
 			return nil, err
 		}
 		if slices.Contains(taken, i) || slices.Contains(group, i) {
-			return nil, item.errorf("axis %s is there twice", name)
+			return nil, item.errorf("axis %s appears twice", name)
 		}
 		group = append(group, i)
 	}
@@ -167,8 +167,8 @@ func (g *grid) zipped(f field, taken []int) ([]int, error) {
 	return group, nil
 }
 
-// choose leaves those combinations of axes that move together which have the values that the command line gives some of
-// them, as it writes them. It leaves all as they are where it gives as many values of each, or what no combination has.
+// choose keeps those combinations of zipped axes that have the values of the command line, and writes the values as it does. It
+// keeps all combinations if the command line gives the same number of values for each axis, or a value that none has.
 func (g *grid) choose(group []int) {
 	if g.sameLength(field{}, group, func(i int) []value { return g.axes[i].values }) == nil ||
 		g.sameLength(field{}, group, g.inFile) != nil {
@@ -192,7 +192,7 @@ func (g *grid) choose(group []int) {
 	}
 }
 
-// combination is one of the file's, nil if it has not the values that the command line gives.
+// combination is one of the file's combinations; nil if it does not have the values of the command line.
 func (g *grid) combination(group []int, at int) (values []value) {
 	for _, i := range group {
 		v := g.inFile(i)[at]
@@ -208,7 +208,7 @@ func (g *grid) combination(group []int, at int) (values []value) {
 	return values
 }
 
-// inFile are the values that an axis has without the command line.
+// inFile are the values of an axis in the file.
 func (g *grid) inFile(axis int) []value {
 	if g.axes[axis].replaced {
 		return g.axes[axis].before
@@ -216,12 +216,12 @@ func (g *grid) inFile(axis int) []value {
 	return g.axes[axis].values
 }
 
-// find gives the number of a value, -1 where it is not there.
+// find returns the position of a value; -1: it is not there.
 func find(values []value, v value) int {
 	return slices.IndexFunc(values, func(other value) bool { return other.text == v.text && other.path == v.path })
 }
 
-// checkDim refuses what is there twice: a value of an axis that stands alone, or a combination of axes that move together.
+// checkDim refuses duplicates: values of a single axis, or combinations of zipped axes.
 func (g *grid) checkDim(dim []int, values func(axis int) []value) error {
 	if len(dim) == 1 {
 		return checkTwice(values(dim[0]))
@@ -235,19 +235,19 @@ func (g *grid) checkDim(dim []int, values func(axis int) []value) error {
 		}
 		key := strings.Join(texts, "\x00") // no text holds a NUL
 		if seen[key] {
-			return values(dim[0])[at].at.errorf("%s is there twice", strings.Join(words, " "))
+			return values(dim[0])[at].at.errorf("%s appears twice", strings.Join(words, " "))
 		}
 		seen[key] = true
 	}
 	return nil
 }
 
-// sameLength checks that axes which move together have equally many values.
+// sameLength checks that zipped axes have the same number of values.
 func (g *grid) sameLength(f field, group []int, values func(axis int) []value) error {
 	first := group[0]
 	for _, i := range group[1:] {
 		if a, b := len(values(first)), len(values(i)); a != b {
-			return f.errorf("axes that move together need equally many values: %s has %d, %s has %d",
+			return f.errorf("zipped axes need the same number of values: %s has %d, %s has %d",
 				g.axes[first].name, a, g.axes[i].name, b)
 		}
 	}
@@ -257,7 +257,7 @@ func (g *grid) sameLength(f field, group []int, values func(axis int) []value) e
 // singleBraces writes a text of a sweep file as it is stored.
 var singleBraces = strings.NewReplacer("{{", "{", "}}", "}")
 
-// readBaseline finds the axis that is compared: the one that baseline names, else variant.
+// readBaseline finds the compared axis: that of baseline, else variant.
 func (g *grid) readBaseline(d *document, f field) error {
 	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool {
 		return slices.ContainsFunc(dim, func(i int) bool { return g.axes[i].name == "variant" })
@@ -299,7 +299,7 @@ func (g *grid) readBaseline(d *document, f field) error {
 	return nil
 }
 
-// compares tells whether an axis is the compared one, or moves together with it.
+// compares reports whether an axis is the compared one, or is zipped with it.
 func (g *grid) compares(name string) bool {
 	return g.compared >= 0 && slices.ContainsFunc(g.dims[g.compared], func(i int) bool { return g.axes[i].name == name })
 }
@@ -317,11 +317,11 @@ func (f field) assignment() (name, word string, err error) {
 	return name, word, nil
 }
 
-// read gives the canonical text of a word that f has for a value of the axis under a name.
+// read is the canonical text of a word in f that names a value of the axis.
 func (a *axis) read(f field, name, word string) (string, error) {
 	literal, err := f.load([]byte(word))
 	if err != nil {
-		return "", f.errorf("%q is no value of axis %s", word, name)
+		return "", f.errorf("%q is not a value of axis %s", word, name)
 	}
 	literal.line, literal.what = f.line, f.what
 	a.quote([]*yaml.Node{literal.Node})
@@ -360,7 +360,7 @@ func (g *grid) readEntries(d *document, f field) ([]entry, error) {
 				return nil, err
 			}
 			if _, twice := e.values[i]; twice {
-				return nil, item.errorf("axis %s is there twice", g.axes[i].name)
+				return nil, item.errorf("axis %s appears twice", g.axes[i].name)
 			}
 			a, err := readAxis(g.axes[i].name, m.value)
 			if err != nil {
@@ -383,7 +383,7 @@ func (g *grid) readEntries(d *document, f field) ([]entry, error) {
 	return entries, nil
 }
 
-// checkInclude checks what an entry of include has to have beyond one of exclude.
+// checkInclude makes checks that apply to include but not to exclude.
 func (g *grid) checkInclude(e entry) error {
 	for _, dim := range g.dims {
 		var named []int
@@ -397,7 +397,7 @@ func (g *grid) checkInclude(e entry) error {
 		}
 		if len(named) < len(dim) {
 			missing := slices.IndexFunc(dim, func(i int) bool { return !slices.Contains(named, i) })
-			return e.at.errorf("%s moves together with %s: name both", g.axes[named[0]].name, g.axes[dim[missing]].name)
+			return e.at.errorf("%s is zipped with %s: name both", g.axes[named[0]].name, g.axes[dim[missing]].name)
 		}
 		values := func(i int) []value { return e.values[i] }
 		if err := g.sameLength(e.at, dim, values); err != nil {
@@ -410,7 +410,7 @@ func (g *grid) checkInclude(e entry) error {
 	return nil
 }
 
-// checkModels refuses two files of one name, which would be one model in the store.
+// checkModels refuses two files with one name, which would be the same model in the store.
 func (g *grid) checkModels() error {
 	i := slices.IndexFunc(g.axes, func(a axis) bool { return a.name == "model" })
 	if i < 0 {
@@ -441,7 +441,7 @@ func (g *grid) namesReplaced(e entry) bool {
 	return false
 }
 
-// backendReplaced tells whether the command line says which backends there are.
+// backendReplaced reports whether the command line sets the backends.
 func (g *grid) backendReplaced() bool {
 	return slices.ContainsFunc(g.axes, func(a axis) bool { return a.name == "backend" && a.replaced })
 }

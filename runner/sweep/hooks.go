@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/runner/words"
 )
 
-// Hooks are programs with their arguments that run around the processes of a command, filled in; nil: none.
+// Hooks are programs with their arguments that run before and after the processes of a command, filled in; nil: none.
 type Hooks struct {
 	Setup, Prepare, Cleanup []string
 }
@@ -33,7 +33,7 @@ func (p *program) readShell(d *document) error {
 	if !f.given() {
 		return nil
 	}
-	d.ask("shell", f)
+	d.request("shell", f)
 	name := standardShell
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
 		if on, err := f.boolean(); err != nil || !on {
@@ -65,7 +65,7 @@ func (p *program) readAround(d *document) error {
 		if !f.given() {
 			continue
 		}
-		d.ask(hook.key, f)
+		d.request(hook.key, f)
 		var err error
 		if *hook.to, err = p.readHook(f); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (p *program) readAround(d *document) error {
 	if !f.given() {
 		return nil
 	}
-	d.ask("stdin", f)
+	d.request("stdin", f)
 	if f.ShortTag() == "!!null" {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (p *program) fillAround(point *Point, row []*value) error {
 // addParam makes the value of a key a parameter of the point. One that is an axis too is said to be: see Repeat.
 func (p *Point) addParam(name, text string, at field) error {
 	if other, is := p.Params[name]; is && other != text {
-		return at.errorf("%s is an axis too, with the value %s: name that axis otherwise, or write {%s} here", name, shorten(other), name)
+		return at.errorf("there is an axis %s too, with the value %s: rename the axis, or write {%s} here", name, shorten(other), name)
 	}
 	if _, is := p.Params[name]; is && p.Written[name] == "" {
 		note(&p.Written, name, optionValue(text))

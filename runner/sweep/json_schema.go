@@ -18,7 +18,7 @@ func JSONSchema() ([]byte, error) {
 	document := objectSchema(Keys())
 	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	document["title"] = "NeuroLens sweep"
-	document["description"] = "What neurolens bench runs, and the grid of its parameters."
+	document["description"] = "What neurolens bench measures, and the values of its parameters."
 	text, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("writing the JSON Schema of sweep files: %w", err)
@@ -53,12 +53,12 @@ func defaultJSON(text string) any {
 	return text
 }
 
-// about is what the key says, and who takes it where not everything does.
+// about is the description of the key, with the executors that it is limited to.
 func (k Key) about() string {
 	if k.Executors == nil {
 		return k.Doc
 	}
-	return fmt.Sprintf("%s For %s.", k.Doc, names(k.Executors, ", "))
+	return fmt.Sprintf("%s Only with %s.", k.Doc, takers(k.Name))
 }
 
 // schema is what may stand for a key.
@@ -84,7 +84,7 @@ func (v Value) schema() map[string]any {
 	case Integer:
 		return v.integerSchema()
 	case Number:
-		return map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": v.Most}
+		return map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": v.Max}
 	case Amount:
 		return map[string]any{"type": "number", "minimum": 0}
 	case Share:
@@ -95,7 +95,7 @@ func (v Value) schema() map[string]any {
 	case Duration:
 		return map[string]any{"type": "string", "pattern": durationPattern}
 	case List:
-		return map[string]any{"type": "array", "items": v.Items.schema(), "minItems": v.Least}
+		return map[string]any{"type": "array", "items": v.Items.schema(), "minItems": v.Min}
 	case Map:
 		return v.mapSchema()
 	case Object:
@@ -112,10 +112,10 @@ func (v Value) schema() map[string]any {
 
 func anyOf(schemas ...map[string]any) map[string]any { return map[string]any{"anyOf": schemas} }
 
-func (v Value) textSchema(least int) map[string]any {
+func (v Value) textSchema(minLength int) map[string]any {
 	s := map[string]any{"type": "string"}
-	if least > 0 {
-		s["minLength"] = least
+	if minLength > 0 {
+		s["minLength"] = minLength
 	}
 	if v.Pattern != "" {
 		s["pattern"] = v.Pattern
@@ -124,9 +124,9 @@ func (v Value) textSchema(least int) map[string]any {
 }
 
 func (v Value) integerSchema() map[string]any {
-	s := map[string]any{"type": "integer", "minimum": v.Least}
-	if v.Most < math.MaxInt64 {
-		s["maximum"] = v.Most
+	s := map[string]any{"type": "integer", "minimum": v.Min}
+	if v.Max < math.MaxInt64 {
+		s["maximum"] = v.Max
 	}
 	return s
 }
@@ -134,8 +134,8 @@ func (v Value) integerSchema() map[string]any {
 // mapSchema is a map under names that people choose; those of Keys have values of their own.
 func (v Value) mapSchema() map[string]any {
 	s := map[string]any{"type": "object", "additionalProperties": v.Items.schema(), "propertyNames": map[string]any{"minLength": 1}}
-	if v.Least > 0 {
-		s["minProperties"] = v.Least
+	if v.Min > 0 {
+		s["minProperties"] = v.Min
 	}
 	if len(v.Keys) > 0 {
 		s["properties"] = properties(v.Keys)

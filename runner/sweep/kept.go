@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Kept is a sweep file with what the command line says written into it: read without any, it has the same points and
-// settings. The file has no presets.
+// Kept is a sweep file with the settings of the command line written into it. Read without a command line, it gives the same points
+// and settings. The result has no presets.
 func Kept(src []byte, o Overrides) ([]byte, error) {
 	file, err := origin{name: "sweep", lines: true}.load(src)
 	if err != nil {
@@ -36,7 +36,7 @@ func Kept(src []byte, o Overrides) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Params)) {
 		from := origin{name: "-P " + name}
 		if slices.Contains(labels, name) {
-			return nil, from.errorf(0, "chooses what is measured: leave the others out of the line")
+			return nil, from.errorf(0, "selects what is measured: remove the others from the command line instead")
 		}
 		list, err := from.load([]byte("[" + o.Params[name] + "]"))
 		if err != nil {

@@ -9,66 +9,65 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Key is a key of a sweep file with all that is known of it: how a value is read and described, who is told of it, what
-// is stored. A new key that a reader of its kind can read is one entry of the table, and a field of Point, Worker or
-// Sweep that the entry names.
+// Key describes a key of a sweep file: how its value is read and described, which executors use it, and what is stored. A key
+// with an ordinary value needs only an entry in the table, and a field of Point, Worker or Sweep that the entry refers to.
 type Key struct {
 	Name    string
-	Doc     string // what it says, in a sentence
+	Doc     string // its meaning, in one or a few sentences
 	Value   Value
-	Default string // as a file has it; empty: there is none, or it depends on other keys, as Doc says
+	Default string // in the syntax of the file; empty: there is none, or it depends on other keys, as Doc says
 
-	// Executors are those to which the key means something; nil: all. With others it is refused, or of no effect.
+	// Executors are those that use the key; nil: all. With other executors it is refused, or has no effect.
 	Executors []schema.Executor
-	// Whole has one value for the whole sweep: it cannot stand under a benchmark or a variant.
+	// Whole keys have one value for the whole sweep, and are not allowed under a benchmark or a variant.
 	Whole bool
-	// Option is the help of the option of bench that goes before the key; empty: there is none.
+	// Option is the help of the option of bench that overrides the key; empty: there is none.
 	Option string
-	// Verbatim has the text of the option be the value, though a file may have a list or a map there. Alone is what the option
-	// says without a text.
+	// Verbatim uses the text of the option as the value, even if a file may have a list or a map there. Alone is the value of the
+	// option without a text.
 	Verbatim bool
 	Alone    string
-	// Again has the option typed again when a run is repeated.
-	Again bool
-	// Stored has the setting kept with every run, as the fact runner.NAME, and runs count as equal where they agree in it.
+	// Reproduce: a command that runs a stored run again has the option.
+	Reproduce bool
+	// Stored: the setting is stored with every run, as the fact runner.NAME. Earlier runs count only if it is equal.
 	Stored bool
 
-	point func(*Point) any // where the value of a point is: a pointer; nil where a reader of its own makes more of it
-	sweep func(*Sweep) any // likewise, of what all points have in common
+	point func(*Point) any // points to the value in a point; nil: another function reads the key
+	sweep func(*Sweep) any // the same, for settings of the whole sweep
 	text  func(*Point) string
 }
 
-// Keys are the keys of a sweep file, in the order in which they are documented.
+// Keys lists the keys of a sweep file, in the order of the documentation.
 func Keys() []Key { return slices.Concat(keys, layerKeys()) }
 
-// layerKeys are the keys under which others stand once more.
+// layerKeys are the keys whose values contain other keys.
 func layerKeys() []Key {
 	overriding := eitherOf(Value{Kind: Object, Keys: slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.Whole })}, nothingValue)
 	spreads := []Key{
 		{
 			Name: "benchmarks", Whole: true, Value: mapOf(1, overriding),
-			Doc: "Names of benchmarks, each with the keys in which it differs.",
+			Doc: "Benchmarks by name, each with the keys that it sets differently.",
 		},
 		{
 			Name: "variants", Whole: true, Value: mapOf(1, overriding),
-			Doc: "Names of ways to do the same work, each with the keys in which it differs.",
+			Doc: "Different ways to do the same work, by name, each with the keys that it sets differently.",
 		},
 	}
 	return append(spreads, Key{
 		Name: "discover", Whole: true, Value: discoverValue,
-		Doc: "Rules and folders by which benchmarks and their variants are found.",
+		Doc: "Find benchmarks and their variants in folders, by a rule.",
 	}, Key{
 		Name: "presets", Whole: true, Value: mapOf(0, Value{Kind: Object, Keys: slices.Concat(keys, spreads)}),
-		Doc: "Names of settings that --preset NAME puts over all others in the file; --quick is --preset quick.",
+		Doc: "Named sets of keys. --preset NAME applies one on top of the rest of the file; --quick is --preset quick.",
 	})
 }
 
-// keyOf is the key of a name that is known to be in the table.
+// keyOf returns a key that must be in the table.
 func keyOf(name string) Key {
 	return keys[slices.IndexFunc(keys, func(k Key) bool { return k.Name == name })]
 }
 
-// keyNames are the names of keys in alphabetical order.
+// keyNames lists the names of keys in alphabetical order.
 func keyNames(keys []Key) []string {
 	names := make([]string, len(keys))
 	for i, k := range keys {
@@ -78,15 +77,15 @@ func keyNames(keys []Key) []string {
 	return names
 }
 
-// OptionName is the option of bench that goes before the key.
+// OptionName is the option of bench that overrides the key.
 func (k Key) OptionName() string { return strings.ReplaceAll(k.Name, "_", "-") }
 
-// takes tells whether the key means something to an executor.
+// takes reports whether an executor uses the key.
 func (k Key) takes(e schema.Executor) bool {
 	return k.Executors == nil || slices.Contains(k.Executors, e)
 }
 
-// Settings are the settings of the point that are stored with its runs, by key. A key that is not there is not given.
+// Settings returns the settings of the point that are stored with its runs, by key. Keys that are not set are missing.
 func (p *Point) Settings() map[string]string {
 	settings := map[string]string{}
 	for _, k := range keys {
@@ -97,7 +96,7 @@ func (p *Point) Settings() map[string]string {
 	return settings
 }
 
-// textAt is the value of the key at a point as text; empty where it is not given.
+// textAt is the value of the key at a point, as text; empty: not set.
 func (k Key) textAt(p *Point) string {
 	if k.text != nil {
 		return k.text(p)
@@ -129,7 +128,7 @@ func (k Key) textAt(p *Point) string {
 	return ""
 }
 
-// clear takes the value of the key from a point.
+// clear removes the value of the key from a point.
 func (k Key) clear(p *Point) {
 	switch v := k.point(p).(type) {
 	case *string:
@@ -147,7 +146,7 @@ func (k Key) clear(p *Point) {
 	}
 }
 
-// IsStored tells whether a key of a sweep file is kept with every run.
+// IsStored reports whether a key of a sweep file is stored with every run.
 func IsStored(name string) bool {
 	return slices.ContainsFunc(keys, func(k Key) bool { return k.Stored && k.Name == name })
 }

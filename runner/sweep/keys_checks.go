@@ -16,18 +16,18 @@ var withOutput = []schema.Executor{schema.ExecutorCommand, schema.ExecutorPython
 var keysOfChecks = []Key{
 	{
 		Name: "output", Value: eitherOf(nothingValue, textValue, Value{Kind: Object, Keys: outputKeys}), Stored: true, text: outputText,
-		Executors: []schema.Executor{schema.ExecutorCommand}, Verbatim: true, Again: true,
-		Option: "`WHERE` standard output goes: null, keep (with the run), or a file",
-		Doc:    "Where the numbers stand that a command computes: on its standard output, or in a file. A word alone is its key to.",
+		Executors: []schema.Executor{schema.ExecutorCommand}, Verbatim: true, Reproduce: true,
+		Option: "`WHERE` standard output goes: null, keep (stored with the run), or a file",
+		Doc:    "Where a command writes the numbers that it computes: to standard output, or to a file. output: WORD is short for output: {to: WORD}.",
 	},
 	{
 		Name: "reference", Value: mapOf(1, scalarValue, referenceKeys...), Stored: true, text: referenceText,
 		Executors: withOutput,
-		Doc:       "What outputs are compared with: those of the point with these values of axes, a file, or what a function gives.",
+		Doc:       "The correct output, with which outputs are compared: from the point with the given values of axes, from a file, or from a function.",
 	},
 	{
 		Name: "deterministic", Value: switchValue, Default: "false", Stored: true, Executors: withOutput,
-		Doc: "Every run of a point has the same output, bit by bit.", point: func(p *Point) any { return &p.Deterministic },
+		Doc: "Require that all runs of a point have the same output, bit by bit.", point: func(p *Point) any { return &p.Deterministic },
 	},
 }
 
@@ -35,24 +35,24 @@ var keysOfChecks = []Key{
 var keysOfResults = []Key{
 	{
 		Name: "derived", Value: mapOf(1, Value{Kind: Object, Keys: derivedKeys}), Stored: true, text: derivedText,
-		Doc: "By name, metrics that are computed of others, of parameters and of facts.",
+		Doc: "Metrics that are computed from other metrics, parameters and facts, by name.",
 	},
 	{
 		Name: "check", Value: oneOrMany(1, expressionValue), Stored: true, text: conditionsText,
-		Doc: "Conditions that the metrics of a run have to meet: a run that does not is an error at validate.",
+		Doc: "Conditions for the metrics of a run, such as accuracy >= 0.8. A run that does not meet them is an error in the stage validate.",
 	},
 	artifactsKey,
 	{
 		Name: "primary", Value: textValue,
-		Doc: "The metric that tables show and comparisons compare. Without it that is latency, or what the results of a tool are about.", point: func(p *Point) any { return &p.Primary },
+		Doc: "The metric that tables show and comparisons compare. Default: latency, or the main metric of a tool's results.", point: func(p *Point) any { return &p.Primary },
 	},
 }
 
 // outputKeys are the keys of output.
 var outputKeys = []Key{
-	{Name: "from", Value: textValue, Default: stdoutWord, Doc: "stdout, or a file that each process writes; {axis} is filled in."},
-	{Name: "read", Value: oneOf(output.Formats...), Default: "text", Doc: "How the numbers are written; text: with spaces or line breaks between them."},
-	{Name: "to", Value: fileOrNull, Doc: "Where standard output goes: null, keep (with the run), or a file; {axis} is filled in. Without it it is read and not kept."},
+	{Name: "from", Value: textValue, Default: stdoutWord, Doc: "stdout, or a file that each process writes. {axis} is filled in."},
+	{Name: "read", Value: oneOf(output.Formats...), Default: "text", Doc: "The format of the numbers. text: numbers separated by spaces or line breaks."},
+	{Name: "to", Value: fileOrNull, Doc: "Where standard output goes: null, keep (stored with the run), or a file. {axis} is filled in. Default: it is read and then dropped."},
 }
 
 // outputText is the key output as text.

@@ -19,44 +19,44 @@ var hookValue = eitherOf(scalarValue, listOf(1, scalarValue))
 var fileOrNull = eitherOf(nothingValue, scalarValue)
 
 // exitValue is an exit status other than 0.
-var exitValue = Value{Kind: Integer, Least: 1, Most: 255}
+var exitValue = Value{Kind: Integer, Min: 1, Max: 255}
 
 // keysOfPrograms say what is around the processes of a command. Nothing of it is timed.
 var keysOfPrograms = []Key{
 	{
-		Name: "shell", Value: eitherOf(switchValue, textValue), Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
-		Option: "sh, or the shell `NAME`, runs each program, less the time that it takes to start", Alone: "true",
-		Doc:   "The shell that runs command, which is a text then: true for sh, or a name. Its start is measured and subtracted. It is the parameter shell of the point.",
+		Name: "shell", Value: eitherOf(switchValue, textValue), Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "run programs with sh, or the shell `NAME`, and subtract its start time", Alone: "true",
+		Doc:   "Run the command, which is then one text, with a shell: true for sh, or a name. The start time of the shell is measured and subtracted. The shell becomes the parameter shell of the point.",
 		point: func(p *Point) any { return &p.Shell },
 	},
 	{
-		Name: "setup", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
-		Option: "run `PROGRAM` once before the processes of each run, untimed",
-		Doc:    "A program to run once before the processes of each run: a list of words, or a text.",
+		Name: "setup", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "run `PROGRAM` once before each run, untimed",
+		Doc:    "A program to run once before each run, untimed: a list of words, or a text.",
 		text:   func(p *Point) string { return wordsText(p.Hooks.Setup) },
 	},
 	{
-		Name: "prepare", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
+		Name: "prepare", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
 		Option: "run `PROGRAM` before each process, untimed",
-		Doc:    "A program to run before each process, those of the warm-up too.",
+		Doc:    "A program to run before each process, also during warm-up, untimed.",
 		text:   func(p *Point) string { return wordsText(p.Hooks.Prepare) },
 	},
 	{
-		Name: "cleanup", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
-		Option: "run `PROGRAM` once after the processes of each run, also of one that failed",
-		Doc:    "A program to run once after the processes of each run, however the run ended.",
+		Name: "cleanup", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "run `PROGRAM` once after each run, even if it failed",
+		Doc:    "A program to run once after each run, even if the run failed.",
 		text:   func(p *Point) string { return wordsText(p.Hooks.Cleanup) },
 	},
 	{
-		Name: "stdin", Value: fileOrNull, Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
-		Option: "the `FILE` that each process reads (default: nothing)",
-		Doc:    "The file that each process reads on its standard input; without it, and with null, there is nothing to read. It is the parameter stdin of the point.",
+		Name: "stdin", Value: fileOrNull, Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "`FILE` as standard input of each process (default: empty)",
+		Doc:    "The file that each process gets as standard input. Default, and with null: an empty input. The file becomes the parameter stdin of the point.",
 		point:  func(p *Point) any { return &p.Stdin },
 	},
 	{
-		Name: "ignore_exit", Value: eitherOf(switchValue, oneOrMany(1, exitValue)), Executors: commandAlone, Stored: true, Verbatim: true, Again: true,
-		Option: "exit statuses other than 0 are no failure: all, or `CODES` (1,3)", Alone: "true",
-		Doc:  "Exit statuses other than 0 that are no failure: true for all, or a list. A process that a signal ends always is one.",
+		Name: "ignore_exit", Value: eitherOf(switchValue, oneOrMany(1, exitValue)), Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "accept exit statuses other than 0: all, or `CODES` (1,3)", Alone: "true",
+		Doc:  "Exit statuses other than 0 that do not count as failures: true for all, or a list. A process that is killed by a signal always fails.",
 		text: ignoredText,
 	},
 }
@@ -108,7 +108,7 @@ func (s *settings) readIgnoredExits(d *document) error {
 	if !f.given() {
 		return nil
 	}
-	d.ask("ignore_exit", f)
+	d.request("ignore_exit", f)
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
 		var err error
 		s.point.AnyExit, err = f.boolean()
@@ -121,7 +121,7 @@ func (s *settings) readIgnoredExits(d *document) error {
 		if _, err := strconv.Atoi(item.Value); err != nil {
 			return item.errorf("want true, or exit statuses such as 1,3, got %s", item.got())
 		}
-		code, err := item.integer(exitValue.Least, exitValue.Most, fmt.Sprintf("an exit status from %d to %d", exitValue.Least, exitValue.Most))
+		code, err := item.integer(exitValue.Min, exitValue.Max, fmt.Sprintf("an exit status from %d to %d", exitValue.Min, exitValue.Max))
 		if err != nil {
 			return err
 		}

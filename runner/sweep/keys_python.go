@@ -26,29 +26,29 @@ const (
 // keysOfPython say how a Python worker runs a point. Those with a field of Worker are told to it under that field's name.
 var keysOfPython = []Key{
 	{
-		Name: "python", Value: scalarValue, Executors: pythonRun, Option: "the `INTERPRETER` of Python benchmarks and backends (or NEUROLENS_PYTHON)",
-		Doc: "The interpreter; without it that of the active virtual environment, else python3.", point: func(p *Point) any { return &p.Python },
+		Name: "python", Value: scalarValue, Executors: pythonRun, Option: "Python `INTERPRETER` for benchmarks and backends (or NEUROLENS_PYTHON)",
+		Doc: "The Python interpreter. Default: that of the active virtual environment, else python3.", point: func(p *Point) any { return &p.Python },
 	},
 	{
 		Name: "provider", Value: scalarValue, Executors: []schema.Executor{schema.ExecutorONNXRT}, Stored: true,
-		Option: "execution `PROVIDER` of ONNX Runtime", Again: true,
-		Doc: "The execution provider of ONNX Runtime.", point: func(p *Point) any { return &p.Provider },
+		Option: "execution `PROVIDER` of ONNX Runtime", Reproduce: true,
+		Doc: "The execution provider of ONNX Runtime, such as CUDAExecutionProvider.", point: func(p *Point) any { return &p.Provider },
 	},
 	{
 		Name: "device", Value: scalarValue, Executors: []schema.Executor{schema.ExecutorTorch, schema.ExecutorTensorRT}, Stored: true,
-		Option: "`DEVICE` of torch: cpu, cuda, cuda:1, mps", Again: true,
-		Doc: "The device: cpu, cuda, cuda:1, mps.", point: func(p *Point) any { return &p.Device },
+		Option: "`DEVICE` to run on: cpu, cuda, cuda:1, mps", Reproduce: true,
+		Doc: "The device to run on: cpu, cuda, cuda:1 or mps.", point: func(p *Point) any { return &p.Device },
 	},
 	{
 		Name:  "threads",
-		Value: eitherOf(Value{Kind: Integer, Least: 1, Most: maxThreads}, Value{Kind: Text, Pattern: `^(\+?[0-9]+|.*\{.*)$`}),
-		Doc:   "Threads of one operation.", Executors: []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch},
+		Value: eitherOf(Value{Kind: Integer, Min: 1, Max: maxThreads}, Value{Kind: Text, Pattern: `^(\+?[0-9]+|.*\{.*)$`}),
+		Doc:   "The number of threads for one operation.", Executors: []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch},
 		point: func(p *Point) any { return &p.Threads },
 	},
 	{
 		Name: "timing", Value: oneOf(automatic, "perf_counter", "cuda_event", "triton", timingTorchTimer), Default: automatic,
-		Executors: pythonRun, Stored: true, Option: "`MODE`: auto, perf_counter, cuda_event, triton, torch_timer", Again: true,
-		Doc: "The clock that times an iteration; auto is cuda_event on a CUDA device, else perf_counter.", point: func(p *Point) any { return &p.Timing },
+		Executors: pythonRun, Stored: true, Option: "clock `MODE`: auto, perf_counter, cuda_event, triton, torch_timer", Reproduce: true,
+		Doc: "The clock that times iterations. auto: cuda_event on a CUDA device, else perf_counter.", point: func(p *Point) any { return &p.Timing },
 	},
 	{
 		Name: "min_run_time", Value: durationValue, Default: "200ms", Executors: pythonRun,
@@ -56,27 +56,27 @@ var keysOfPython = []Key{
 	},
 	{
 		Name: "iterations_per_sample", Value: eitherOf(countOf(1), oneOf(automatic)), Default: automatic,
-		Executors: []schema.Executor{schema.ExecutorPython}, Stored: true, Option: "`N` iterations in each sample of a Python benchmark, or auto", Again: true,
-		Doc:   "How many iterations are timed in one go; a sample is their mean. auto: as many as take 100us where one takes less than 10us.",
+		Executors: []schema.Executor{schema.ExecutorPython}, Stored: true, Option: "time `N` iterations of a Python benchmark as one sample, or auto", Reproduce: true,
+		Doc:   "How many iterations are timed together. A sample is their mean. auto: enough to take 100us if one takes less than 10us, else 1.",
 		point: func(p *Point) any { return &p.IterationsPerSample },
 	},
 	{
-		Name: "seed", Value: Value{Kind: Integer, Most: maxSeed}, Executors: pythonRun, Stored: true,
-		Option: "seed `N` of every generator of random numbers", Again: true,
-		Doc: "The seed of every generator of random numbers; {seed} in a command.", point: func(p *Point) any { return &p.Seed },
+		Name: "seed", Value: Value{Kind: Integer, Max: maxSeed}, Executors: pythonRun, Stored: true,
+		Option: "seed `N` for all random number generators", Reproduce: true,
+		Doc: "The seed for all random number generators. In a command, {seed} stands for it.", point: func(p *Point) any { return &p.Seed },
 	},
 	{
 		Name: "reproducible", Value: switchValue, Default: "false", Executors: pythonRun, Stored: true,
-		Option: "seed 42 unless given, deterministic algorithms", Again: true,
-		Doc: "Deterministic algorithms; the seed is 42 unless given.", point: func(p *Point) any { return &p.Reproducible },
+		Option: "use deterministic algorithms, and the seed 42 unless --seed is given", Reproduce: true,
+		Doc: "Use deterministic algorithms. The seed is 42 unless seed is set.", point: func(p *Point) any { return &p.Reproducible },
 	},
 	{
-		Name: "cold_start", Value: switchValue, Default: "false", Stored: true, Option: "no warm-up, empty kernel caches", Again: true,
-		Doc: "Fresh caches of kernels, and no warm-up unless one is given.", point: func(p *Point) any { return &p.ColdStart },
+		Name: "cold_start", Value: switchValue, Default: "false", Stored: true, Option: "measure a cold start: no warm-up, empty kernel caches", Reproduce: true,
+		Doc: "Measure a cold start: empty kernel caches, and no warm-up unless warmup is set.", point: func(p *Point) any { return &p.ColdStart },
 	},
 	{
 		Name: "flush_l2", Value: switchValue, Default: "false", Stored: true,
 		Executors: []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT},
-		Doc:       "Empty the level-2 cache of a GPU before each iteration.", point: func(p *Point) any { return &p.FlushL2 },
+		Doc:       "Empty the level-2 cache of the GPU before each iteration.", point: func(p *Point) any { return &p.FlushL2 },
 	},
 }

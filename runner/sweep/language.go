@@ -35,7 +35,7 @@ type language struct {
 	facts  *fact.Machine
 	seed   *int64
 	params map[string]string // the parameter of a name
-	values map[string]any    // of facts that were asked for, and of the point
+	values map[string]any    // of facts that were read, and of the point
 	data   map[[2]string]any // what datum gave: a text is that of many points
 	// results are values of metrics by the names that they have in an expression; nil where none may be named.
 	results map[string]any
@@ -82,7 +82,7 @@ func newLanguage(g *grid, machine *fact.Machine, seed *int64, elsewhere map[stri
 			if ofFact, both := facts[name]; both {
 				delete(names, name)
 				names[factPrefix+name] = ofFact
-				unclear[name] = fmt.Sprintf("%s is a parameter and a fact: write %s%s or %s%s", name, paramPrefix, name, factPrefix, name)
+				unclear[name] = fmt.Sprintf("%s is the name of a parameter and of a fact: write %s%s or %s%s", name, paramPrefix, name, factPrefix, name)
 				continue
 			}
 			names[name], l.params[name] = kind, name
@@ -240,7 +240,7 @@ func (l *language) value(name string) any {
 		}
 		return nil
 	}
-	if value, asked := l.values[name]; asked {
+	if value, known := l.values[name]; known {
 		return value
 	}
 	value, _ := l.facts.Value(strings.TrimPrefix(name, factPrefix))

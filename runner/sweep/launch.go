@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// LaunchOptions are what a sweep file does not say of its launches.
+// LaunchOptions define how the launches of a sweep are listed.
 type LaunchOptions struct {
 	Sides int    // 2: every point runs on both sides of a comparison of two commits; 0 and 1: there are no sides
-	Seed  uint64 // of orderRandom; the same seed gives the same order
+	Seed  uint64 // for orderRandom; the same seed gives the same order
 }
 
 // sides is how many launches a point has in a repeat.
@@ -18,9 +18,9 @@ func (o LaunchOptions) sides() int { return max(1, o.Sides) }
 type Launch struct {
 	Point    *Point
 	Side     int    // 0: base, or there are no sides; 1: head
-	Profile  string // the profiler of a pass that is not measured; empty: to measure
-	Repeat   int    // from 0; of a pass of a profiler 0
-	Block    int    // from 0, over the whole session: neighbours to be compared have the same number
+	Profile  string // the profiler of a pass that is not measured; empty: a measurement
+	Repeat   int    // from 0; for profiler passes 0
+	Block    int    // from 0, over the whole session: launches to be compared have the same number
 	Position int    // from 0, within the block
 }
 
@@ -33,13 +33,16 @@ func (l Launch) Timeouts() Timeouts {
 	return t
 }
 
-// Launches lists every launch in the order in which they are to run, after Sweep.Order: repeat by repeat over all
-// blocks, or point by point. The members of a block, points and for each its sides, are neighbours, rotated from repeat
-// to repeat and reversed after a full turn, so that over as many repeats as there are members each has had each
-// position equally often; or they are shuffled. With orderSequential each point is a block. The points of calibrate are
-// blocks that lie evenly among the others, in every order. The passes of profilers come last, and their blocks have
-// numbers that Round gives to none. Points that are skipped come first, once each and in no repeat but the first: nothing of
-// them runs. Their blocks have the numbers above all others.
+// Launches lists all launches in the order in which they run, which depends on Sweep.Order: repeat by repeat over all blocks, or
+// point by point.
+//
+// The members of a block (its points, and for each point its sides) run next to each other. They rotate from repeat to repeat, and
+// the direction is reversed after each full turn, so that over as many repeats as there are members, each member has each position
+// equally often. With orderRandom they are shuffled. With orderSequential each point is a block.
+//
+// The points of calibrate are blocks that are spread evenly among the others, in every order. Profiler passes come last; Round
+// never uses the numbers of their blocks. Skipped points come first, once each, in the first repeat only, because nothing of them
+// runs. Their blocks have the highest numbers.
 func (s *Sweep) Launches(o LaunchOptions) []Launch {
 	launches := make([]Launch, 0, len(s.Skipped)*o.sides()+len(s.Points)*s.Repeats*o.sides())
 	passes := s.profilePasses(o)
@@ -56,7 +59,7 @@ func (s *Sweep) Launches(o LaunchOptions) []Launch {
 	return append(launches, passes...)
 }
 
-// skips lists the launches of points that are skipped, which do not happen.
+// skips lists the launches of skipped points, which do not happen.
 func (s *Sweep) skips(o LaunchOptions, block int) []Launch {
 	var launches []Launch
 	for i := range s.Skipped {
@@ -67,9 +70,8 @@ func (s *Sweep) skips(o LaunchOptions, block int) []Launch {
 	return launches
 }
 
-// Round lists the launches of one repeat: those of the blocks in which wanted holds for some point, each with all its
-// members, and if there are any, those of calibrate; without wanted, of all blocks. With a repeat from Sweep.Repeats on
-// it goes on where Launches ends.
+// Round lists the launches of one repeat: all members of the blocks in which wanted is true for some point and, if there are any,
+// the points of calibrate. If wanted is nil, all blocks are listed. Repeats from Sweep.Repeats on continue after Launches.
 func (s *Sweep) Round(repeat int, o LaunchOptions, wanted func(*Point) bool) []Launch {
 	blocks := spread(s.ordered(repeat, o), s.calibrations(repeat, o))
 	number(blocks, repeat*len(blocks))
@@ -89,7 +91,7 @@ func (s *Sweep) Round(repeat int, o LaunchOptions, wanted func(*Point) bool) []L
 	return launches
 }
 
-// number gives the launches of blocks, in the order in which they are to run, their numbers and positions.
+// number sets the block and position of launches. Blocks are in the order in which they run.
 func number(blocks [][]Launch, first int) {
 	for i, members := range blocks {
 		for position := range members {
@@ -98,8 +100,8 @@ func number(blocks [][]Launch, first int) {
 	}
 }
 
-// spread puts blocks evenly among others. Half as many lie before the first and after the last as between two, so that
-// they are as far apart from one repeat to the next.
+// spread inserts blocks evenly among others. The distance before the first and after the last is half of that between two, so that
+// the distance is the same from one repeat to the next.
 func spread(others, blocks [][]Launch) [][]Launch {
 	var all [][]Launch
 	from := 0
@@ -116,7 +118,7 @@ func (s *Sweep) ordered(repeat int, o LaunchOptions) [][]Launch {
 	return s.arranged(s.grouped(), repeat, o)
 }
 
-// calibrations gives the blocks of the points of calibrate in the order of a repeat: each begins a repeat in turn.
+// calibrations are the blocks of the points of calibrate in a repeat. Each of them comes first in turn.
 func (s *Sweep) calibrations(repeat int, o LaunchOptions) [][]Launch {
 	var alone [][]int
 	for _, p := range s.calibration {
@@ -130,7 +132,7 @@ func (s *Sweep) calibrations(repeat int, o LaunchOptions) [][]Launch {
 	return slices.Concat(blocks[first:], blocks[:first])
 }
 
-// arranged gives the launches of blocks of points in a repeat, in the order of the blocks or shuffled.
+// arranged are the launches of blocks of points in a repeat, in the order of the blocks or shuffled.
 func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch {
 	var blocks [][]Launch
 	for _, points := range groups {
@@ -160,7 +162,7 @@ func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch
 	return blocks
 }
 
-// grouped gives the points of each block, those of calibrate apart.
+// grouped are the points of each block, without those of calibrate.
 func (s *Sweep) grouped() [][]int {
 	if s.Order != orderSequential {
 		return s.blocks
@@ -174,7 +176,7 @@ func (s *Sweep) grouped() [][]int {
 	return alone
 }
 
-// memberAt says which of m members has a position of a block in a repeat.
+// memberAt is the member, of m, at a position of a block in a repeat.
 func memberAt(m, repeat, block, position int) int {
 	if repeat/m%2 == 1 {
 		position = m - 1 - position
@@ -182,8 +184,8 @@ func memberAt(m, repeat, block, position int) int {
 	return (position + repeat + block) % m
 }
 
-// byPoint gives the blocks of all repeats point by point. Those of calibrate come repeat by repeat all the same: they are
-// to see the whole session.
+// byPoint lists the blocks of all repeats point by point. Those of calibrate still come repeat by repeat, so that they cover the
+// whole session.
 func (s *Sweep) byPoint(o LaunchOptions) [][]Launch {
 	var repeats [][][]Launch
 	var calibrations [][]Launch

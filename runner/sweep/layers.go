@@ -10,9 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// The layers of a sweep, each of which wins over those before it; the first two are outside of it, see Defaults. What a
-// benchmark in Python says of itself (get_config) lies between layerBenchmark and layerVariant. Of a preset the name follows:
-// "preset quick".
+// The layers of a sweep. Each overrides those before it. The first two are outside of the sweep: see Defaults. get_config of a
+// Python benchmark is between layerBenchmark and layerVariant. The name of a preset follows its layer: "preset quick".
 const (
 	LayerProject     = "project"
 	LayerEnvironment = "environment"
@@ -24,30 +23,29 @@ const (
 	layerFlag      = "flag"
 )
 
-// maxSections bounds benchmarks times variants: each is read by itself.
+// maxSections bounds benchmarks times variants, because each combination is read separately.
 const maxSections = 10_000
 
-// spreads are the keys that have the whole sweep read once for each of their names, with the label that the name becomes.
+// spreads are the keys for whose names the whole sweep is read once each. The name becomes the label.
 var spreads = []struct{ key, label, layer string }{
 	{"benchmarks", "benchmark", layerBenchmark}, {"variants", "variant", layerVariant},
 }
 
-// layered is a sweep file whose settings stand in layers.
+// layered is a sweep file with its layers.
 type layered struct {
 	file   field
-	top    *yaml.Node            // the file without the layers in it
-	names  map[string][]member   // of each spread, in the order of the file, those that the command line leaves
-	all    map[string][]member   // of each spread, all of them
-	found  []foundBenchmark      // what discover found; nil: there is no discover
-	left   []discover.Left       // what discover did not take
-	chosen map[string]bool       // spreads of which the command line names some
-	over   []field               // the presets that are asked for, and what --set says
-	from   map[*yaml.Node]string // the layer of every node that is not the sweep's own
-	others *origins              // where nodes come from that are not in the file
+	top    *yaml.Node            // the file without its layers
+	names  map[string][]member   // by spread, in the order of the file: the names that the command line selects
+	all    map[string][]member   // by spread, all names
+	found  []foundBenchmark      // the benchmarks that discover found; nil: there is no discover
+	left   []discover.Left       // the files that discover did not take
+	chosen map[string]bool       // spreads from which the command line selects
+	over   []field               // the requested presets, and the values of --set
+	from   map[*yaml.Node]string // the layer of every node that is not of the sweep itself
+	others *origins              // the origins of nodes that are not in the file
 }
 
-// readLayers gives the plain documents of a file: one for each of its benchmarks and variants, with their layers merged,
-// and one where it has neither.
+// readLayers returns the plain documents of a file: one for each benchmark and variant, with merged layers, or a single one.
 func readLayers(file field, o Overrides) ([]*document, error) {
 	l := &layered{
 		file: file, names: map[string][]member{}, all: map[string][]member{}, chosen: map[string]bool{},
@@ -78,13 +76,13 @@ func readLayers(file field, o Overrides) ([]*document, error) {
 	return l.documents(o)
 }
 
-// readSpread reads the names under benchmarks or variants, and keeps those that the command line leaves. Of what discover
-// found the names are known, and the file may say more of some of them.
+// readSpread reads the names under benchmarks or variants, and keeps those that the command line selects. If discover found
+// benchmarks, the names must be among them, and the file may add keys to them.
 func (l *layered) readSpread(keys map[string]field, key, label string, o Overrides) error {
 	f, names := keys[key], l.foundNames(key)
 	if f.given() {
 		if other := keys[label]; other.given() {
-			return other.errorf("there are %s too, on line %d: want one of them", key, f.line)
+			return other.errorf("cannot be combined with %s (line %d): use one of them", key, f.line)
 		}
 		over, err := readOverriding(f, names)
 		if err != nil {
@@ -100,27 +98,27 @@ func (l *layered) readSpread(keys map[string]field, key, label string, o Overrid
 		}
 	}
 	l.all[key], l.names[key] = names, names
-	asked, given := o.Params[label]
+	selected, given := o.Params[label]
 	if !given || names == nil {
 		return nil
 	}
 	l.chosen[key], l.names[key] = true, nil
 	option := origin{name: "-P " + label}
-	list, err := option.load([]byte("[" + asked + "]"))
+	list, err := option.load([]byte("[" + selected + "]"))
 	if err != nil {
 		return err
 	}
 	for _, item := range list.items() {
 		at := slices.IndexFunc(names, func(m member) bool { return m.key == item.Value })
 		if at < 0 {
-			return item.errorf("%s is none of the %s: %s", item.got(), key, remedy(item.Value, memberNames(names)))
+			return item.errorf("%s is not one of the %s: %s", item.got(), key, remedy(item.Value, memberNames(names)))
 		}
 		l.names[key] = append(l.names[key], names[at])
 	}
 	return nil
 }
 
-// readOverriding reads a map from names to the keys that each of them overrides. known are the names there are; nil: any.
+// readOverriding reads a map from names to the keys that each of them overrides. known are the allowed names; nil: any.
 func readOverriding(f field, known []member) ([]member, error) {
 	members, err := f.members(f.what + ".")
 	if err != nil {
@@ -128,7 +126,7 @@ func readOverriding(f field, known []member) ([]member, error) {
 	}
 	for i, m := range members {
 		if known != nil && !slices.ContainsFunc(known, func(k member) bool { return k.key == m.key }) {
-			return nil, m.value.errorf("is none of the %s: %s", lastWord(f.what), remedy(m.key, memberNames(known)))
+			return nil, m.value.errorf("is not one of the %s: %s", lastWord(f.what), remedy(m.key, memberNames(known)))
 		}
 		if m.value.ShortTag() == "!!null" {
 			members[i].value.Node = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: m.value.Line}
@@ -142,7 +140,7 @@ func readOverriding(f field, known []member) ([]member, error) {
 	return members, nil
 }
 
-// checkOverriding refuses keys that cannot differ from point to point.
+// checkOverriding refuses keys that apply to the whole sweep.
 func (f field) checkOverriding() error {
 	prefix := f.what
 	if prefix != "" {
@@ -156,7 +154,7 @@ func (f field) checkOverriding() error {
 		whole := slices.ContainsFunc(keys, func(k Key) bool { return k.Whole && k.Name == m.key })
 		suite := m.key == "timeouts" && memberOf(m.value.Node, "suite") != nil
 		if whole || suite {
-			return m.value.errorf("holds for the whole sweep: it belongs at the top, or into a preset")
+			return m.value.errorf("applies to the whole sweep: move it to the top of the file or into a preset")
 		}
 	}
 	_, err = f.known(prefix, overridingKeys())
@@ -183,8 +181,8 @@ func memberNames(members []member) (names []string) {
 
 func lastWord(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// readPresets checks all presets and keeps those that are asked for, in that order.
-func (l *layered) readPresets(f field, asked []string) error {
+// readPresets checks all presets and keeps the requested ones, in the order of the request.
+func (l *layered) readPresets(f field, names []string) error {
 	var presets []member
 	if f.given() {
 		var err error
@@ -198,10 +196,10 @@ func (l *layered) readPresets(f field, asked []string) error {
 			return err
 		}
 	}
-	for _, name := range asked {
+	for _, name := range names {
 		at := slices.IndexFunc(presets, func(p member) bool { return p.key == name })
 		if at < 0 {
-			return origin{name: "--preset " + shorten(name)}.errorf(0, "is no preset of %s: %s", l.file.name, remedy(name, memberNames(presets)))
+			return origin{name: "--preset " + shorten(name)}.errorf(0, "there is no such preset in %s: %s", l.file.name, remedy(name, memberNames(presets)))
 		}
 		l.mark(presets[at].value.Node, layerPreset+" "+name)
 		l.over = append(l.over, presets[at].value)
@@ -209,7 +207,7 @@ func (l *layered) readPresets(f field, asked []string) error {
 	return nil
 }
 
-// checkOver refuses keys that no preset and no --set may have.
+// checkOver refuses keys that are not allowed in presets and --set.
 func (l *layered) checkOver(f field, prefix string) error {
 	known := slices.DeleteFunc(keyNames(Keys()), func(name string) bool { return name == "presets" || name == "discover" })
 	keys, err := f.known(prefix, known)
@@ -230,7 +228,7 @@ func (l *layered) checkOver(f field, prefix string) error {
 	return nil
 }
 
-// readSet reads what --set says, KEY=VALUE, in order.
+// readSet reads the values of --set, KEY=VALUE, in order.
 func (l *layered) readSet(words []string) error {
 	for _, word := range words {
 		path, text, found := strings.Cut(word, "=")
@@ -258,7 +256,7 @@ func (l *layered) readSet(words []string) error {
 	return nil
 }
 
-// belongs notes that nodes are not in the file.
+// belongs notes the origin of nodes that are not from the file.
 func (l *layered) belongs(n *yaml.Node, to origin) {
 	l.others.of[n] = to
 	for _, child := range n.Content {
@@ -302,7 +300,7 @@ func (l *layered) documents(o Overrides) ([]*document, error) {
 	return documents, nil
 }
 
-// combinations are a benchmark and one of its variants each; either may be missing.
+// combinations are all pairs of a benchmark and one of its variants. Either may be missing.
 func (l *layered) combinations() (all [][]member) {
 	for _, b := range l.benchmarks() {
 		var of []member
@@ -325,7 +323,7 @@ func (l *layered) combinations() (all [][]member) {
 	return all
 }
 
-// benchmarks are those that the command line leaves; one without a name where the sweep has no names of them.
+// benchmarks are those that the command line selects; a single one without a name if the sweep has no names.
 func (l *layered) benchmarks() (all []foundBenchmark) {
 	for _, b := range l.found {
 		if slices.ContainsFunc(l.names["benchmarks"], func(m member) bool { return m.key == b.key }) {
@@ -350,7 +348,7 @@ func (f field) named(name string) field {
 	return f
 }
 
-// document merges the layers of a benchmark and a variant; either may be missing.
+// document merges the layers of a benchmark and a variant. Either may be missing.
 func (l *layered) document(of []member, o Overrides) (*document, error) {
 	node := l.top
 	over := func(f *yaml.Node) {
@@ -401,7 +399,7 @@ func (l *layered) document(of []member, o Overrides) (*document, error) {
 	return d, err
 }
 
-// spreadKey is the key whose names become a label.
+// spreadKey is the key whose names become the label.
 func spreadKey(label string) string {
 	for _, s := range spreads {
 		if s.label == label {
@@ -411,7 +409,7 @@ func spreadKey(label string) string {
 	return ""
 }
 
-// shareAxes tells each document which axes others have and it has not: what names them does not concern it.
+// shareAxes records in each document which axes only other documents have. What names such an axis does not apply to it.
 func shareAxes(documents []*document) {
 	all := map[string]bool{}
 	for _, d := range documents {
@@ -430,5 +428,5 @@ func shareAxes(documents []*document) {
 	}
 }
 
-// concerns tells whether an axis that the command line or an entry names is one of the document, or of none.
+// concerns reports whether an axis that the command line or an entry names belongs to the document, or to no document.
 func (d *document) concerns(name string) bool { return !d.elsewhere[schema.CanonicalAlias(name)] }

@@ -88,7 +88,7 @@ func TestChosenSpreads(t *testing.T) {
 	equal(t, count(Overrides{Params: map[string]string{"loss": "mse"}}), 12)
 	equal(t, count(Overrides{Targets: []string{"ops:GELU"}}), 6)
 	_, err := readText("s.yaml", []byte(operations), Overrides{Params: map[string]string{"variant": "cuda"}})
-	equal(t, fmt.Sprint(err), `-P variant: "cuda" is none of the variants: did you mean CUDA?`)
+	equal(t, fmt.Sprint(err), `-P variant: "cuda" is not one of the variants: did you mean CUDA?`)
 }
 
 func TestPresets(t *testing.T) {
@@ -147,7 +147,7 @@ func TestEntriesOfSome(t *testing.T) {
 	s = parse(t, operations+"include: [{variant: CUDA, batch_size: 64, tile: 16}]\n", Overrides{})
 	equal(t, len(s.Points), 18+1+2)
 	_, err := readText("s.yaml", []byte(operations+"exclude: [{loss: mse, tile: 64}]\n"), Overrides{})
-	equal(t, fmt.Sprint(err), "s.yaml:13: exclude: removes no point")
+	equal(t, fmt.Sprint(err), "s.yaml:13: exclude: no point matches it")
 }
 
 func TestErrorsOfLayers(t *testing.T) {
@@ -156,10 +156,10 @@ func TestErrorsOfLayers(t *testing.T) {
 	check("variants: {}", "3: variants: is empty")
 	check("variants: {a: 1}", "3: variants.a: want a map, got 1")
 	check("variants: {a: {fil: x}}", "3: variants.a: unknown key fil: did you mean file?")
-	check("variants: {a: {repeats: 2}}", "3: variants.a.repeats: holds for the whole sweep: it belongs at the top, or into a preset")
-	check("variants: {a: {timeouts: {suite: 1h}}}", "3: variants.a.timeouts: holds for the whole sweep: it belongs at the top, or into a preset")
-	check("variants: {a: {grid: {repeats: 2}}}", "3: variants.a.repeats: holds for the whole sweep: it belongs at the top, or into a preset")
-	check("variant: b\nvariants: {a: }", "3: variant: there are variants too, on line 4: want one of them")
+	check("variants: {a: {repeats: 2}}", "3: variants.a.repeats: applies to the whole sweep: move it to the top of the file or into a preset")
+	check("variants: {a: {timeouts: {suite: 1h}}}", "3: variants.a.timeouts: applies to the whole sweep: move it to the top of the file or into a preset")
+	check("variants: {a: {grid: {repeats: 2}}}", "3: variants.a.repeats: applies to the whole sweep: move it to the top of the file or into a preset")
+	check("variant: b\nvariants: {a: }", "3: variant: cannot be combined with variants (line 4): use one of them")
 	check("variants: {a: , b: {iterations: x}}", `3: iterations: neither a number nor an expression: 1:1: unknown name x (variant b)`)
 	check("iterations: x\nvariants: {a: , b: }", `3: iterations: neither a number nor an expression: 1:1: unknown name x`)
 	check("variants: {a: , b: }\nbaseline: variant=c", "4: baseline: axis variant has no value c")
@@ -167,17 +167,17 @@ func TestErrorsOfLayers(t *testing.T) {
 	check("presets: {p: {presets: {}}}", "3: presets.p: unknown key presets: "+
 		remedy("presets", slices.DeleteFunc(keyNames(Keys()), func(n string) bool { return n == "presets" || n == "discover" })))
 	check("presets: {p: {variants: {a: }}}", "3: presets.p.variants: the sweep has no variants")
-	check("variants: {a: }\npresets: {p: {variants: {b: }}}", "4: presets.p.variants.b: is none of the variants: want one of a")
+	check("variants: {a: }\npresets: {p: {variants: {b: }}}", "4: presets.p.variants.b: is not one of the variants: want one of a")
 	for option, want := range map[string]string{
 		"iterations":      "--set iterations: want KEY=VALUE",
 		"iterations=x":    `--set iterations: iterations: neither a number nor an expression: 1:1: unknown name x`,
 		"iteration=1":     "--set iteration: unknown key iteration: did you mean iterations?",
 		"timeouts.mes=1s": "--set timeouts.mes: timeouts: unknown key mes: want one of build setup warmup measure validate teardown profile suite",
-		"grid.a=[1, 1]":   "--set grid.a: axis a: 1 is there twice",
+		"grid.a=[1, 1]":   "--set grid.a: axis a: 1 appears twice",
 	} {
 		_, err := readText("s.yaml", []byte(tiny), Overrides{Set: []string{option}})
 		equal(t, fmt.Sprint(err), want)
 	}
 	_, err := readText("s.yaml", []byte(operations), Overrides{Presets: []string{"fast"}})
-	equal(t, fmt.Sprint(err), "--preset fast: is no preset of s.yaml: want one of quick")
+	equal(t, fmt.Sprint(err), "--preset fast: there is no such preset in s.yaml: want one of quick")
 }

@@ -52,16 +52,16 @@ func TestBombs(t *testing.T) {
 	}
 	thousand := numbers(1000)
 	check(tiny+"grid: {a: "+thousand+", b: "+thousand+", c: "+thousand+"}",
-		"sweep.yaml:3: 1000000000 launches (points x repeats): want at most 100000")
+		"sweep.yaml:3: 1000000000 runs (points x repeats): want at most 100000")
 	check(tiny+"grid: {a: "+thousand+"}\nrepeats: 101",
-		"sweep.yaml:3: 101000 launches (points x repeats): want at most 100000")
+		"sweep.yaml:3: 101000 runs (points x repeats): want at most 100000")
 	check(tiny+"grid: {a: "+thousand+", b: "+numbers(60)+"}\ninclude: [{a: 0}, {b: "+numbers(41)+"}]",
-		"sweep.yaml:3: 101060 launches (points x repeats): want at most 100000")
+		"sweep.yaml:3: 101060 runs (points x repeats): want at most 100000")
 	var grid strings.Builder
 	for i := range maxAxes - 2 { // backend and model are two
 		fmt.Fprintf(&grid, "  a%d: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n", i)
 	}
-	check(tiny+"grid:\n"+grid.String(), "sweep.yaml:3: 1e+62 launches (points x repeats): want at most 100000")
+	check(tiny+"grid:\n"+grid.String(), "sweep.yaml:3: 1e+62 runs (points x repeats): want at most 100000")
 	check(tiny+"grid:\n"+grid.String()+"  more: 1",
 		fmt.Sprintf("sweep.yaml:%d: axis more: more than 64 axes and parameters", 2+maxAxes))
 
@@ -70,16 +70,16 @@ func TestBombs(t *testing.T) {
 		refs := strings.Repeat(fmt.Sprintf("*%c, ", c-1), 9)
 		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, refs)
 	}
-	check(bomb, "sweep.yaml:1: more than 200000 values, aliases expanded")
-	check("a: &x [*x]", "sweep.yaml:1: nested deeper than 64, or an alias inside what it stands for")
-	check("a: &x [*x, *x]", "sweep.yaml:1: nested deeper than 64, or an alias inside what it stands for")
+	check(bomb, "sweep.yaml:1: more than 200000 values after aliases are expanded")
+	check("a: &x [*x]", "sweep.yaml:1: nested deeper than 64 levels, or an alias that contains itself")
+	check("a: &x [*x, *x]", "sweep.yaml:1: nested deeper than 64 levels, or an alias that contains itself")
 	check(strings.Repeat("[", 100)+strings.Repeat("]", 100),
-		"sweep.yaml:1: nested deeper than 64, or an alias inside what it stands for")
+		"sweep.yaml:1: nested deeper than 64 levels, or an alias that contains itself")
 	check(strings.Repeat("#", maxFile+1), "sweep.yaml: larger than 1024 KiB")
-	check("a: ["+strings.Repeat("1,", maxNodes)+"]", "sweep.yaml:1: more than 200000 values, aliases expanded")
+	check("a: ["+strings.Repeat("1,", maxNodes)+"]", "sweep.yaml:1: more than 200000 values after aliases are expanded")
 	check(tiny+"exclude: ["+strings.Repeat("{a: 1},", maxEntries+1)+"]", "sweep.yaml:3: exclude: more than 1000 entries")
 	check("command: [a, '{k}', "+strings.Repeat("x,", 50_000)+"]\ngrid: {k: "+thousand+"}",
-		"sweep.yaml:1: the points take more than 128 MiB: fewer points or shorter texts")
+		"sweep.yaml:1: the points take more than 128 MiB of memory: use fewer points or shorter texts")
 }
 
 // The largest sweep that is taken.

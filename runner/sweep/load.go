@@ -13,16 +13,15 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// What a file may hold. A sweep that a person wrote is far below; what is above is a mistake or a bomb.
+// Limits for a file. A sweep that a person wrote is far below them.
 const (
 	maxFile  = 1 << 20 // bytes
 	maxNodes = 200_000 // values, aliases expanded
 	maxDepth = 64
 )
 
-// Read reads a sweep file, expands its points and applies what the command line says. name is the file's name in errors
-// and gives the default suite. An error reads `name:line: what is wrong`, or names the option of the command line that it
-// comes from.
+// Read reads a sweep file, expands its points and applies the settings of the command line. name is the name of the file in errors,
+// and gives the default suite. An error reads `name:line: what is wrong`, or names the option of the command line.
 func Read(name string, file io.Reader, o Overrides) (*Sweep, error) {
 	src, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // readText refuses what is longer
 	if err != nil {
@@ -31,25 +30,25 @@ func Read(name string, file io.Reader, o Overrides) (*Sweep, error) {
 	return readText(name, src, o)
 }
 
-// origin is where a text comes from: a file, whose errors have lines, or an option of the command line.
+// origin is the source of a text: a file, whose errors have lines, or an option of the command line.
 type origin struct {
-	name   string
-	lines  bool
-	others *origins // of values in this one that come from elsewhere
-	place  func(line int) string
+	name         string
+	lines        bool
+	others       *origins // of values inside this one that come from elsewhere
+	describeLine func(line int) string
 
-	optional bool // what nothing takes is passed over: it is not said of this sweep
+	optional bool // a key that nothing uses is ignored, because it was not set for this sweep
 }
 
-// origins are where values come from.
+// origins records the sources of values.
 type origins struct{ of map[*yaml.Node]origin }
 
-// errorf makes an error of one line that a terminal can show, whatever the text in it.
+// errorf makes an error of one line that is safe to show on a terminal, whatever its text contains.
 func (o origin) errorf(line int, format string, args ...any) error {
 	where := o.name
 	switch {
-	case o.lines && line > 0 && o.place != nil:
-		where = o.place(line)
+	case o.lines && line > 0 && o.describeLine != nil:
+		where = o.describeLine(line)
 	case o.lines && line > 0:
 		where = fmt.Sprintf("%s:%d", o.name, line)
 	}
@@ -61,7 +60,7 @@ func (o origin) errorf(line int, format string, args ...any) error {
 	}, where+": "+fmt.Sprintf(format, args...)))
 }
 
-// load gives the one value of a YAML text with its aliases expanded.
+// load returns the only value of a YAML text, with aliases expanded.
 func (o origin) load(src []byte) (field, error) {
 	if len(src) > maxFile {
 		return field{}, o.errorf(0, "larger than %d KiB", maxFile>>10)
@@ -86,7 +85,7 @@ func (o origin) load(src []byte) (field, error) {
 		}
 		documents = append(documents, &document)
 		if len(documents) > 1 {
-			return field{}, o.errorf(document.Line, "a second document: one sweep a file")
+			return field{}, o.errorf(document.Line, "a second YAML document: a file may hold only one sweep")
 		}
 	}
 	if len(documents) == 0 || documents[0].Content[0].ShortTag() == "!!null" {
@@ -100,21 +99,21 @@ func (o origin) load(src []byte) (field, error) {
 	return field{root, o, "", root.Line}, nil
 }
 
-// checkText refuses bytes that no text has, before YAML does so without a position.
+// checkText refuses bytes that are not text. YAML would do so without a position.
 func (o origin) checkText(src []byte) error {
 	for at := 0; at < len(src); {
 		r, size := utf8.DecodeRune(src[at:])
 		control := r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0x7f
 		if control || r == utf8.RuneError && size == 1 {
 			line := 1 + bytes.Count(src[:at], []byte("\n"))
-			return o.errorf(line, "byte 0x%02x is no text: want YAML in UTF-8", src[at])
+			return o.errorf(line, "byte 0x%02x is not text: want YAML in UTF-8", src[at])
 		}
 		at += size
 	}
 	return nil
 }
 
-// syntaxError says what YAML says, on one of the file's lines: what is not closed is missed after the last.
+// syntaxError is the error of YAML, moved to a line of the file: an unclosed value is noticed after the last one.
 func (o origin) syntaxError(err error, lines int) error {
 	var detail *yaml.LoadError
 	if errors.As(err, &detail) {
@@ -127,7 +126,7 @@ func (o origin) syntaxError(err error, lines int) error {
 	return o.errorf(0, "YAML: %v", err)
 }
 
-// resolver copies a tree of nodes, with every alias replaced by what it stands for.
+// resolver copies a tree of nodes and replaces aliases by their targets.
 type resolver struct {
 	origin
 	left int // nodes
@@ -135,10 +134,10 @@ type resolver struct {
 
 func (r *resolver) resolve(n *yaml.Node, depth int) (*yaml.Node, error) {
 	if r.left--; r.left < 0 {
-		return nil, r.errorf(n.Line, "more than %d values, aliases expanded", maxNodes)
+		return nil, r.errorf(n.Line, "more than %d values after aliases are expanded", maxNodes)
 	}
 	if depth > maxDepth {
-		return nil, r.errorf(n.Line, "nested deeper than %d, or an alias inside what it stands for", maxDepth)
+		return nil, r.errorf(n.Line, "nested deeper than %d levels, or an alias that contains itself", maxDepth)
 	}
 	if n.Kind == yaml.AliasNode {
 		target, err := r.resolve(n.Alias, depth+1)
@@ -163,13 +162,13 @@ func (r *resolver) resolve(n *yaml.Node, depth int) (*yaml.Node, error) {
 	return &c, nil
 }
 
-// check refuses what YAML allows and a sweep file does not.
+// check refuses YAML features that a sweep file may not use.
 func (r *resolver) check(n *yaml.Node) error {
 	if n.Style&yaml.TaggedStyle != 0 {
-		return r.errorf(n.Line, "tag %s: write the value without a tag, or quote it", n.Tag)
+		return r.errorf(n.Line, "YAML tag %s is not supported: write the value without a tag, or quote it", n.Tag)
 	}
 	if strings.ContainsRune(n.Value, 0) {
-		return r.errorf(n.Line, "a text cannot hold a NUL byte")
+		return r.errorf(n.Line, "a text cannot contain a NUL byte")
 	}
 	if n.Kind != yaml.MappingNode {
 		return nil
@@ -178,13 +177,13 @@ func (r *resolver) check(n *yaml.Node) error {
 	for key := range slices.Chunk(n.Content, 2) {
 		k := key[0]
 		if k.Kind != yaml.ScalarNode {
-			return r.errorf(k.Line, "a key has to be a word")
+			return r.errorf(k.Line, "a key must be a word")
 		}
 		if k.ShortTag() == "!!merge" {
 			return r.errorf(k.Line, "merge keys (<<) are not supported: write the keys out")
 		}
 		if line, twice := seen[k.Value]; twice {
-			return r.errorf(k.Line, "key %s is already on line %d", k.Value, line)
+			return r.errorf(k.Line, "duplicate key %s: line %d sets it already", k.Value, line)
 		}
 		seen[k.Value] = k.Line
 	}

@@ -43,11 +43,11 @@ func TestReplaced(t *testing.T) {
 // TestNamesOfTwoThings: where a name could be two things, the sweep has to say which.
 func TestNamesOfTwoThings(t *testing.T) {
 	check := refuses(t, "command: [x, '{accuracy}', '{memory}']\ngrid: {accuracy: [0.9], memory: [1]}\n")
-	check("check: accuracy >= 0.8", "3: check: 1:1: accuracy is a metric and something else: write metric.accuracy or param.accuracy")
-	check("check: memory > 1", "3: check: 1:1: memory is a parameter and a fact: write param.memory or fact.memory")
-	check("derived: {loss: {expr: '1', unit: s}}\nmetrics: {loss: {regex: x}}", "3: derived.loss: there is a metric of that name under metrics: want another name")
-	refuses(t, "command: [x, '{run_dir}']\n")("grid: {run_dir: [1]}", "2: axis run_dir: {run_dir} is the directory of a run: want another name")
-	refuses(t, "command: [x]\nmetrics: {memory: {regex: x}}\n")("check: memory > 1", "3: check: 1:1: memory is a metric and something else: write metric.memory or fact.memory")
+	check("check: accuracy >= 0.8", "3: check: 1:1: accuracy is the name of a metric and of something else: write metric.accuracy or param.accuracy")
+	check("check: memory > 1", "3: check: 1:1: memory is the name of a parameter and of a fact: write param.memory or fact.memory")
+	check("derived: {loss: {expr: '1', unit: s}}\nmetrics: {loss: {regex: x}}", "3: derived.loss: metrics defines a metric with this name: choose another name")
+	refuses(t, "command: [x, '{run_dir}']\n")("grid: {run_dir: [1]}", "2: axis run_dir: the name run_dir is reserved for the directory of a run: choose another one")
+	refuses(t, "command: [x]\nmetrics: {memory: {regex: x}}\n")("check: memory > 1", "3: check: 1:1: memory is the name of a metric and of something else: write metric.memory or fact.memory")
 	parse(t, "command: [x]\nmetrics: {memory: {regex: x}}\ncheck: [metric.memory > 1, fact.memory > 1]\n", Overrides{Facts: here(t, nil)})
 	parse(t, "command: [x, '{accuracy}']\ngrid: {accuracy: [0.9]}\ncheck: [metric.accuracy > param.accuracy]\n", Overrides{})
 }

@@ -12,14 +12,14 @@ const maxMetrics = 100
 
 // metricKeys are the keys of an entry of metrics.
 var metricKeys = []Key{
-	{Name: "from", Value: textValue, Default: extract.Stdout, Doc: "Where it stands: stdout, stderr, or a file that each process writes; {axis} is filled in."},
-	{Name: "regex", Value: textValue, Doc: "A regular expression (RE2) for a line; the number is its first group, or the whole match."},
-	{Name: "jq", Value: textValue, Doc: "A jq program for an output that is JSON."},
-	{Name: "read", Value: textValue, Doc: "The format of an output that has the results of a benchmark tool, as ingest --from names it: each becomes a run."},
-	{Name: "unit", Value: textValue, Doc: "The unit of the number; without it the stored one of a metric that is known by name."},
-	{Name: "better", Value: oneOf(string(schema.BetterLower), string(schema.BetterHigher)), Doc: "The direction in which it improves."},
-	{Name: "take", Value: oneOf(extract.Takes...), Default: extract.TakeOnly, Doc: "Which of several matches count; only: more than one is an error."},
-	{Name: "optional", Value: switchValue, Default: "false", Doc: "Where it cannot be read it is NULL, with the reason; without this the run is an error."},
+	{Name: "from", Value: textValue, Default: extract.Stdout, Doc: "Where to find the number: stdout, stderr, or a file that each process writes. {axis} is filled in."},
+	{Name: "regex", Value: textValue, Doc: "A regular expression (RE2) for a line. The number is its first group, or the whole match."},
+	{Name: "jq", Value: textValue, Doc: "A jq program that finds the number in JSON."},
+	{Name: "read", Value: textValue, Doc: "The format of a benchmark tool's results, with a name that ingest --from takes. Each result becomes a run."},
+	{Name: "unit", Value: textValue, Doc: "The unit of the number. Default: the stored unit, for the metrics that NeuroLens knows."},
+	{Name: "better", Value: oneOf(string(schema.BetterLower), string(schema.BetterHigher)), Doc: "Which values are better: lower or higher."},
+	{Name: "take", Value: oneOf(extract.Takes...), Default: extract.TakeOnly, Doc: "Which matches count if there are several. only: more than one is an error."},
+	{Name: "optional", Value: switchValue, Default: "false", Doc: "If the metric cannot be read, store NULL with the reason. Without this, the run is an error."},
 }
 
 // readings are the keys of an entry that say how it is read; there is one of them.
@@ -55,7 +55,7 @@ func (p *program) readMetrics(d *document) error {
 		}
 		p.metrics = append(p.metrics, metric)
 	}
-	d.ask("metrics", f)
+	d.request("metrics", f)
 	return nil
 }
 
@@ -98,9 +98,9 @@ func checkMetric(entry field, values map[string]field, r *extract.Rule) error {
 	regex, jq := values["regex"], values["jq"]
 	switch {
 	case !regex.given() && !jq.given():
-		return entry.errorf("says not how it is read: want regex, jq or read")
+		return entry.errorf("want regex, jq or read")
 	case regex.given() && jq.given():
-		return jq.errorf("there is a regex too, on line %d: want one of them", regex.line)
+		return jq.errorf("cannot be combined with regex (line %d): use one of them", regex.line)
 	}
 	for _, c := range []struct {
 		at  field
@@ -126,25 +126,25 @@ func checkRead(entry field, values map[string]field, formats []string) error {
 	read := values["read"]
 	for _, key := range []string{"regex", "jq", "unit", "better", "take"} {
 		if f := values[key]; f.given() {
-			return f.errorf("means nothing beside read: the results say it themselves")
+			return f.errorf("not supported with read: the results contain it")
 		}
 	}
 	if formats == nil || slices.Contains(formats, read.Value) {
 		return nil
 	}
 	if near := schema.Nearest(read.Value, formats); near != "" {
-		return read.errorf("%s is no format that is read: did you mean %s?", shorten(read.Value), near)
+		return read.errorf("unknown format %s: did you mean %s?", shorten(read.Value), near)
 	}
-	return read.errorf("%s is no format that is read: neurolens ingest --list-formats lists them", shorten(read.Value))
+	return read.errorf("unknown format %s: neurolens ingest --list-formats lists all", shorten(read.Value))
 }
 
 // launchOnce makes the runs of a point whose output has results of one process each.
 func (m *metric) launchOnce(point *Point) error {
 	switch {
 	case point.Executor != schema.ExecutorCommand:
-		return m.at.errorf("means nothing with %s: only a command is a tool with results", names([]schema.Executor{point.Executor}, ""))
+		return m.at.errorf("not supported with %s: only with command", listed([]schema.Executor{point.Executor}))
 	case point.Iterations > 1:
-		return m.at.errorf("a run has the results of one process: want iterations: 1, got %d; repeats gives more runs", point.Iterations)
+		return m.at.errorf("a run reads the results of one process: want iterations: 1, got %d; use repeats for more runs", point.Iterations)
 	}
 	if point.Iterations = 1; point.WarmupOnce {
 		point.Warmup, point.WarmupOnce = 0, false

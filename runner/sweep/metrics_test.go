@@ -47,13 +47,13 @@ func TestErrorsOfMetrics(t *testing.T) {
 	check("metrics: {m: x}", `3: metrics.m: want a map, got "x"`)
 	check("metrics: {m: [x]}", "3: metrics.m: want a map, got a list")
 	check("metrics:\n  m:", "4: metrics.m: want a map, got nothing")
-	check("metrics: {m: {}}", "3: metrics.m: says not how it is read: want regex, jq or read")
+	check("metrics: {m: {}}", "3: metrics.m: want regex, jq or read")
 	check("metrics: {m: {regexp: x}}", "3: metrics.m: unknown key regexp: did you mean regex?")
 	check("metrics: {m: {path: x}}", "3: metrics.m: unknown key path: want one of better from jq optional read regex take unit")
-	check("metrics: {m: {regex: x}, m: {jq: .}}", "3: key m is already on line 3")
-	check("metrics: {'a b': {regex: x}}", "3: metrics.a b: a name begins with a letter and has letters, digits and _ . : / - only")
-	check("metrics: {latency: {regex: x}}", "3: metrics.latency: latency is measured in every run: give what the output says another name")
-	check("metrics: {peak_memory: {regex: x}}", "3: metrics.peak_memory: peak_memory is measured in every run: give what the output says another name")
+	check("metrics: {m: {regex: x}, m: {jq: .}}", "3: duplicate key m: line 3 sets it already")
+	check("metrics: {'a b': {regex: x}}", "3: metrics.a b: a name must begin with a letter and may contain letters, digits and _ . : / -")
+	check("metrics: {latency: {regex: x}}", "3: metrics.latency: latency is measured in every run: choose another name")
+	check("metrics: {peak_memory: {regex: x}}", "3: metrics.peak_memory: peak_memory is measured in every run: choose another name")
 	for _, key := range []string{"from", "regex", "jq", "unit"} {
 		with := func(value string) string {
 			text := "metrics:\n  m:\n    " + key + ": " + value
@@ -70,14 +70,14 @@ func TestErrorsOfMetrics(t *testing.T) {
 		check(with(""), at+"want text, got nothing")
 		check(with(`""`), at+"is empty")
 	}
-	check("metrics: {m: {regex: x, from: 'out-{k}'}}", "3: metrics.m.from: {k} is no axis (write {{ and }} for braces)")
-	check("metrics: {m: {regex: x, from: 'a}'}}", "3: metrics.m.from: a lone } in \"a}\": write }} for a brace")
+	check("metrics: {m: {regex: x, from: 'out-{k}'}}", "3: metrics.m.from: {k} is not an axis (write {{ and }} for literal braces)")
+	check("metrics: {m: {regex: x, from: 'a}'}}", "3: metrics.m.from: unmatched } in \"a}\": write }} for a literal brace")
 	check("metrics: {m: {regex: '(x'}}", "3: metrics.m.regex: error parsing regexp: missing closing ): `(x`")
 	check("metrics: {m: {jq: '.a |'}}", "3: metrics.m.jq: unexpected EOF")
 	check("metrics: {m: {jq: 'nope'}}", "3: metrics.m.jq: function not defined: nope/0")
-	check("metrics:\n  m:\n    regex: x\n    jq: .", "6: metrics.m.jq: there is a regex too, on line 5: want one of them")
+	check("metrics:\n  m:\n    regex: x\n    jq: .", "6: metrics.m.jq: cannot be combined with regex (line 5): use one of them")
 	check("metrics: {accuracy: {regex: x, unit: ms}}", "3: metrics.accuracy.unit: accuracy is in ratio, not in ms")
-	check("metrics: {accuracy: {regex: x, better: lower}}", "3: metrics.accuracy.better: of accuracy, higher is better")
+	check("metrics: {accuracy: {regex: x, better: lower}}", "3: metrics.accuracy.better: for accuracy, higher is better")
 	check("metrics: {m: {regex: x, better: up}}", `3: metrics.m.better: want one of lower higher, got "up"`)
 	check("metrics: {m: {regex: x, better: [lower]}}", "3: metrics.m.better: want one of lower higher, got a list")
 	check("metrics: {m: {regex: x, take: 1}}", "3: metrics.m.take: want one of only first last all, got 1")
@@ -89,9 +89,9 @@ func TestErrorsOfMetrics(t *testing.T) {
 		many += "\n  m" + strings.Repeat("x", i) + ": {regex: x}"
 	}
 	check(many, "3: metrics: more than 100 metrics")
-	refuses(t, tiny)("metrics: {m: {regex: x}}", "3: metrics: means nothing with builtin: only command, file, onnxrt, torch, tensorrt take it")
+	refuses(t, tiny)("metrics: {m: {regex: x}}", "3: metrics: not supported with builtin: only with command, file, onnxrt, torch and tensorrt")
 	refuses(t, "command: [prog]\ngrid: {n: [1]}\n")("metrics: {m: {regex: x, from: 'o-{n}'}}",
-		"2: axis n: {n} is used by no argument of command, nor by env, cwd, wrapper or build")
+		"2: axis n: not used by the command: write {n} in command, wrapper, build, env or cwd")
 }
 
 func TestErrorsOfSkips(t *testing.T) {
@@ -108,8 +108,8 @@ func TestErrorsOfSkips(t *testing.T) {
 	} {
 		check("optional: "+value, "2: optional: want true or false, got "+want)
 	}
-	refuses(t, "file: b.py\n")("skip_exit: 77", "2: skip_exit: means nothing with file: only command takes it")
-	refuses(t, tiny)("optional: true", "3: optional: means nothing with builtin: only command, file, onnxrt, torch, tensorrt take it")
+	refuses(t, "file: b.py\n")("skip_exit: 77", "2: skip_exit: not supported with file: only with command")
+	refuses(t, tiny)("optional: true", "3: optional: not supported with builtin: only with command, file, onnxrt, torch and tensorrt")
 	p := parse(t, "command: [prog]\nskip_exit: 77\noptional: true", Overrides{}).Points[0]
 	if p.SkipExit != 77 || !p.Optional || p.Settings()["skip_exit"] != "77" || p.Settings()["optional"] != "" {
 		t.Errorf("%+v", p)
@@ -132,12 +132,12 @@ func TestRead(t *testing.T) {
 	check("metrics: {r: {read: {}}}", "2: metrics.r.read: want text, got a map")
 	check("metrics: {r: {read: }}", "2: metrics.r.read: want text, got nothing")
 	for key, value := range map[string]string{"regex": "x", "jq": ".", "unit": "ms", "better": "lower", "take": "all"} {
-		check("metrics:\n  r:\n    read: fio\n    "+key+": "+value, "5: metrics.r."+key+": means nothing beside read: the results say it themselves")
+		check("metrics:\n  r:\n    read: fio\n    "+key+": "+value, "5: metrics.r."+key+": not supported with read: the results contain it")
 	}
-	check("metrics: {r: {read: fio}}\niterations: 3", "2: metrics.r.read: a run has the results of one process: want iterations: 1, got 3; repeats gives more runs")
-	refuses(t, "file: b.py\n")("metrics: {r: {read: fio}}", "2: metrics.r.read: means nothing with file: only a command is a tool with results")
+	check("metrics: {r: {read: fio}}\niterations: 3", "2: metrics.r.read: a run reads the results of one process: want iterations: 1, got 3; use repeats for more runs")
+	refuses(t, "file: b.py\n")("metrics: {r: {read: fio}}", "2: metrics.r.read: not supported with file: only with command")
 	for format, want := range map[string]string{
-		"fioo": "fioo is no format that is read: did you mean fio?", "zzz": "zzz is no format that is read: neurolens ingest --list-formats lists them",
+		"fioo": "unknown format fioo: did you mean fio?", "zzz": "unknown format zzz: neurolens ingest --list-formats lists all",
 	} {
 		_, err := Read("sweep.yaml", strings.NewReader("command: [prog]\nmetrics: {r: {read: "+format+"}}"), Overrides{Formats: []string{"fio", "nvbench"}})
 		if want = "sweep.yaml:2: metrics.r.read: " + want; err == nil || err.Error() != want {

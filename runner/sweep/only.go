@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Only is the sweep with the points alone that are wanted, which stay in their order and their blocks.
+// Only is the sweep with only the wanted points, in the same order and blocks.
 func (s *Sweep) Only(wanted func(*Point) bool) *Sweep {
 	only := *s
 	only.Points, only.Skipped = nil, nil
@@ -38,7 +38,7 @@ func (s *Sweep) Only(wanted func(*Point) bool) *Sweep {
 	return &only
 }
 
-// Suites are the labels of all points, each once, in alphabetical order.
+// Suites lists the labels of all points, each once, in alphabetical order.
 func (s *Sweep) Suites() []string {
 	labels := map[string]bool{}
 	for _, points := range [][]Point{s.Points, s.Skipped} {

@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// option is what the command line says in place of a key; the zero field where it says nothing. A text without characters
-// says nothing, and a switch can only be switched on.
+// option is the value of the command line for a key; the zero field if there is none. An empty text counts as not set, and a
+// switch can only be switched on.
 func (d *document) option(key string) field {
 	text, given := d.over.Given[key]
 	k := keyOf(key)
@@ -41,7 +41,7 @@ func (d *document) option(key string) field {
 	return option("--"+k.OptionName(), tag, text)
 }
 
-// choose is what the command line says in place of a key, else the value of the key.
+// choose is the value of the command line for a key, else the value in the file.
 func (d *document) choose(key string) field {
 	if f := d.option(key); f.given() {
 		return f
@@ -49,12 +49,12 @@ func (d *document) choose(key string) field {
 	return d.keys[key]
 }
 
-// option gives a text of the command line the checks of a value in the file.
+// option makes a text of the command line a field, so that it is checked like a value in the file.
 func option(name, tag, text string) field {
 	return field{&yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}, origin{name: name}, "", 0}
 }
 
-// optionItems are the values of an option that takes a list; nil where it is not given.
+// optionItems are the values of an option that takes a list; nil: the option is not set.
 func (d *document) optionItems(key string) []field {
 	text, given := d.over.Given[key]
 	if !given {

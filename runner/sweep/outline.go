@@ -7,20 +7,20 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Outline is what a sweep file names, as far as the file itself says it: nothing is expanded, discovered or checked.
+// Outline lists the names in a sweep file. Nothing is expanded, discovered or checked.
 type Outline struct {
 	Suite   string
 	Axes    []OutlinedAxis // in the order of the file
 	Presets []string
 }
 
-// OutlinedAxis is an axis, with its values as the file has them.
+// OutlinedAxis is an axis with its values as written in the file.
 type OutlinedAxis struct {
 	Name   string
 	Values []string
 }
 
-// OutlineOf reads the outline of a sweep file. Of a file that somebody is still writing it is what can be read.
+// OutlineOf reads the outline of a sweep file. For an incomplete file, it returns what can be read.
 func OutlineOf(name string, src []byte) (Outline, error) {
 	file, err := origin{name: name, lines: true}.load(src)
 	if err != nil {

@@ -17,7 +17,7 @@ const stdoutWord = "stdout"
 // keepWord is what output says of a standard output that is kept with the run.
 const keepWord = "keep"
 
-// Output says where the numbers stand that a command computes. Those of each process of a run count.
+// Output defines where a command writes the numbers that it computes. The numbers of each process of a run count.
 type Output struct {
 	From   string // stdout, or a file
 	Format string // see output.Formats
@@ -45,10 +45,10 @@ func (p *program) readOutput(d *document) error {
 		}
 	}
 	if f.given() {
-		d.ask("output", f)
+		d.request("output", f)
 	}
 	if option := d.option("output"); option.given() {
-		d.ask("output", option)
+		d.request("output", option)
 		said, err := option.known("", keyNames(outputKeys))
 		if err != nil {
 			return err
@@ -95,13 +95,13 @@ func (p *program) readOutputTo(f field) error {
 		return err
 	}
 	if text == stdoutWord {
-		return f.errorf("want null, keep or a file, got stdout: where the numbers stand is {from: stdout}")
+		return f.errorf("want null, keep or a file, got stdout: to read numbers from standard output, write {from: stdout}")
 	}
 	if p.around.keep = text == keepWord; p.around.keep {
 		return nil
 	}
 	if near := schema.Nearest(text, []string{keepWord, "null"}); near != "" && !strings.ContainsAny(text, "/.{") {
-		return f.errorf("did you mean %s? a file of that name is ./%s", near, text)
+		return f.errorf("did you mean %s? For a file of that name, write ./%s", near, text)
 	}
 	t, err := f.parse(text, p.scope)
 	p.around.stdout = &t
@@ -128,5 +128,5 @@ func (p *program) checkOutput(point *Point) error {
 	if reads == "" {
 		return nil
 	}
-	return p.around.stdout.at.errorf("standard output goes to %s, and %s reads it: name the file there, or leave this out", shorten(point.Stdout), reads)
+	return p.around.stdout.at.errorf("standard output goes to %s, but %s reads standard output: name the file there, or remove this", shorten(point.Stdout), reads)
 }

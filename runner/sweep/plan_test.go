@@ -9,8 +9,8 @@ import (
 // grids are sweeps of as many points; %s are the values of their axes. most is how many allocations a point may cost. Without
 // any of the language a grid once took 35: three times as many are all that the whole language may.
 var grids = map[string]struct {
-	most float64
-	text string
+	limit float64
+	text  string
 }{
 	"plain": {15, "file: x.py\ngrid: {bs: [%s], seq_len: [%s], dim: [%s]}\n"},
 	"skip_if": {25, "file: x.py\ngrid: {bs: [%s], seq_len: [%s], dim: [%s]}\n" +
@@ -78,8 +78,8 @@ func TestPlanCost(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if all/points > grid.most {
-			t.Errorf("%s: %.1f allocations a point, want at most %.0f", name, all/points, grid.most)
+		if all/points > grid.limit {
+			t.Errorf("%s: %.1f allocations a point, want at most %.0f", name, all/points, grid.limit)
 		}
 	}
 }

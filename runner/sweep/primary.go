@@ -41,7 +41,7 @@ func (p *program) checkPrimary(d *document) error {
 		own = append(own, r.Name)
 	}
 	if near := nearMetric(f.Value, own); near != "" {
-		return f.errorf("no metric %s is read or derived here: did you mean %s? One that the benchmark tells itself is %s%s", shorten(f.Value), near, metricPrefix, shorten(f.Value))
+		return f.errorf("no metric %s is read or derived here: did you mean %s? For a metric that the benchmark reports itself, write %s%s", shorten(f.Value), near, metricPrefix, shorten(f.Value))
 	}
 	return nil
 }
@@ -55,8 +55,8 @@ func nearMetric(name string, own []string) string {
 	return schema.Nearest(name, own)
 }
 
-// Metric is the metric that a name of the command line means: metric.NAME is any, also one that only a benchmark knows. It is
-// an error if no run of the sweep can have it, or if it probably is a misspelt one of those that the sweep makes.
+// Metric is the metric that a name of the command line means. metric.NAME means any metric, also one that only the benchmark knows.
+// It is an error if no run of the sweep can have the metric, or if the name is probably a misspelt metric of the sweep.
 func (s *Sweep) Metric(name string) (string, error) {
 	own, tells := slices.Clone(measured), false
 	for _, p := range s.Planned() {

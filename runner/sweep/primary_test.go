@@ -10,9 +10,9 @@ func TestPrimary(t *testing.T) {
 	t.Parallel()
 	const head = "command: [x]\nmetrics: {accuracy: {regex: a}, results: {read: fio, from: x}}\nderived: {speed: {expr: latency, unit: s}}\nprimary: "
 	check := refuses(t, head)
-	check("acuracy", "4: primary: no metric acuracy is read or derived here: did you mean accuracy? One that the benchmark tells itself is metric.acuracy")
-	check("sped", "4: primary: no metric sped is read or derived here: did you mean speed? One that the benchmark tells itself is metric.sped")
-	check("latenzy", "4: primary: no metric latenzy is read or derived here: did you mean latency? One that the benchmark tells itself is metric.latenzy")
+	check("acuracy", "4: primary: no metric acuracy is read or derived here: did you mean accuracy? For a metric that the benchmark reports itself, write metric.acuracy")
+	check("sped", "4: primary: no metric sped is read or derived here: did you mean speed? For a metric that the benchmark reports itself, write metric.sped")
+	check("latenzy", "4: primary: no metric latenzy is read or derived here: did you mean latency? For a metric that the benchmark reports itself, write metric.latenzy")
 	for given, want := range map[string]string{
 		"accuracy": "accuracy", "speed": "speed", "energy": "energy", "words": "words", "result": "result", "metric.acuracy": "acuracy", "latency": "latency",
 	} {

@@ -82,7 +82,7 @@ func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, er
 func (p *program) readCommand(d *document) error {
 	wrapper, command := d.keys["wrapper"], d.keys["command"]
 	if wrapper.given() && !command.given() {
-		return wrapper.errorf("goes before a command, and there is none")
+		return wrapper.errorf("goes before a command, but there is no command")
 	}
 	if err := p.wrapper.read(wrapper, p.scope); err != nil {
 		return err
@@ -94,11 +94,11 @@ func (p *program) readCommand(d *document) error {
 		return nil // which what takes the key says
 	}
 	if command.Kind != yaml.ScalarNode {
-		return command.errorf("want a text, which shell runs, got %s", command.got())
+		return command.errorf("want one text, because of shell, got %s", command.got())
 	}
 	t, err := command.template(p.scope)
 	if err == nil && strings.TrimSpace(command.Value) == "" {
-		err = command.errorf("the program has no name")
+		err = command.errorf("the name of the program is empty")
 	}
 	p.command = p.around.shellTexts(t)
 	return err
@@ -111,7 +111,7 @@ func (p *program) readSource(d *document) error {
 		return nil
 	}
 	if command := d.keys["command"]; command.given() {
-		return f.errorf("there is a command too, on line %d: want one of them", command.line)
+		return f.errorf("cannot be combined with command (line %d): use one of them", command.line)
 	}
 	t, err := f.lasting(p.scope)
 	p.source = &t
@@ -129,7 +129,7 @@ func (p *program) readEnv(d *document) error {
 	}
 	for _, m := range members {
 		if strings.ContainsAny(m.key, "=\x00") {
-			return m.value.errorf("a name cannot hold =")
+			return m.value.errorf("a name cannot contain =")
 		}
 		if err := m.value.checkUnfilled(m.key); err != nil {
 			return err
@@ -153,7 +153,7 @@ func (p *program) readDir(d *document) error {
 	return err
 }
 
-// checkUse refuses an axis that a command never sees: its points would all measure the same.
+// checkUse refuses an axis that the command does not use, because its points would all measure the same.
 func (p *program) checkUse() error {
 	if err := p.checkArguments(); err != nil || !p.isCommand() {
 		return err
@@ -166,7 +166,7 @@ func (p *program) checkUse() error {
 	}
 	for i, a := range p.scope.axes {
 		if !a.label && !used[i] {
-			return a.at.errorf("{%s} is used by no argument of command, nor by env, cwd, wrapper or build", a.name)
+			return a.at.errorf("not used by the command: write {%s} in command, wrapper, build, env or cwd", a.name)
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func (p *program) checkUse() error {
 
 func (p *program) isCommand() bool { return len(p.command.templates) > 0 }
 
-// usedAxes names the axes that stand in texts.
+// usedAxes lists the axes that texts contain.
 func (p *program) usedAxes() []string {
 	var names []string
 	all := p.templates()
@@ -191,7 +191,7 @@ func (p *program) usedAxes() []string {
 	return names
 }
 
-// templates are all texts but those of a Python worker.
+// templates are all texts except those of a Python worker.
 func (p *program) templates() []template {
 	all := slices.Concat(p.wrapper.templates, p.command.templates)
 	if p.source != nil {
@@ -209,7 +209,7 @@ func (p *program) templates() []template {
 	return append(all, p.around.templates()...)
 }
 
-// launch sets how the point of a row is launched. backend is the row's, or nil.
+// launch sets how the point of a row is launched. backend is that of the row, or nil.
 func (p *program) launch(point *Point, row []*value, backend *value) error {
 	point.Env, point.BuildEnv = p.fillEnv(row), p.buildEnv
 	if p.dir != nil {
@@ -246,7 +246,7 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	const entry = 32 // bytes that a parameter takes in its map, about
 	*p.size += entry*(len(point.Params)+len(point.Values)+len(point.Written)) + len(point.Dir) + len(point.File)
 	if *p.size += len(point.Python) + len(point.Provider) + len(point.Device); *p.size > maxText {
-		return p.document.errorf("the points take more than %d MiB: fewer points or shorter texts", maxText>>20)
+		return p.document.errorf("the points take more than %d MiB of memory: use fewer points or shorter texts", maxText>>20)
 	}
 	return nil
 }
@@ -279,11 +279,11 @@ func (p *program) choose(point *Point, row []*value, backend *value) error {
 	return p.chooseBackend(point, backend)
 }
 
-// setCommand sets the command, and makes the program's name the benchmark where the file gives none.
+// setCommand sets the command. The name of the program is the benchmark, unless the file sets one.
 func (p *program) setCommand(point *Point, row []*value) error {
 	point.Executor, point.Command = schema.ExecutorCommand, p.command.fill(row, p.size)
 	if len(point.Command) == 0 || point.Command[0] == "" {
-		return p.command.templates[0].at.errorf("the program has no name")
+		return p.command.templates[0].at.errorf("the name of the program is empty")
 	}
 	if point.Benchmark == "" {
 		point.Benchmark = p.nameOfCommand(point.Command)
@@ -298,7 +298,7 @@ func (p *program) setCommand(point *Point, row []*value) error {
 	return p.fillAround(point, row)
 }
 
-// chooseBackend goes by the backend where there is neither command nor file.
+// chooseBackend uses the backend if there is neither command nor file.
 func (p *program) chooseBackend(point *Point, backend *value) error {
 	if backend == nil {
 		return p.document.errorf("nothing to run: want command, file, or model and backend")
@@ -319,7 +319,7 @@ func (p *program) chooseBackend(point *Point, backend *value) error {
 	case point.Executor != schema.ExecutorBuiltin && point.ModelPath == "" && !embedded:
 		return backend.at.errorf("%s needs a model: a file, or builtin:NAME", backend.text)
 	case point.Executor == schema.ExecutorBuiltin && point.Model != "" && !embedded:
-		return backend.at.errorf("builtin runs no model %s: want builtin:NAME", shorten(point.Model))
+		return backend.at.errorf("builtin cannot run the model %s: want builtin:NAME", shorten(point.Model))
 	case point.Model == "" && point.Benchmark == "":
 		return backend.at.errorf("builtin needs a model (builtin:tiny_linear) or a benchmark (LayerNorm)")
 	case point.Benchmark == "":

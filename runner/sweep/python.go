@@ -46,7 +46,7 @@ func (p *pythonText) option(d *document, f field) (*template, error) {
 		return nil, f.errorf("%s is an axis of this sweep: use -P %s=VALUE", p.Name, p.Name)
 	}
 	if p.Name != "python" { // which may come from the environment, for any sweep
-		d.ask(p.Name, f)
+		d.request(p.Name, f)
 	}
 	return &template{parts: []part{{f.Value, -1}}, at: f}, nil
 }
@@ -58,9 +58,9 @@ func (p *pythonText) read(d *document, f field, s *scope) (*template, error) {
 		return nil, err
 	}
 	if p.axis >= 0 && !t.uses(p.axis) {
-		return nil, f.errorf("is an axis too: write {%s} in it, or remove it", p.Name)
+		return nil, f.errorf("there is an axis %[1]s too: write {%[1]s} here, or remove this key", p.Name)
 	}
-	d.ask(p.Name, f)
+	d.request(p.Name, f)
 	return &t, nil
 }
 
@@ -102,13 +102,13 @@ func (p pythonTexts) set(point *Point, row []*value) error {
 
 // checkSeed refuses a seed beside an axis of that name: {seed} would be one of them, and the worker's the other.
 func (d *document) checkSeed(axes []axis) error {
-	at := slices.IndexFunc(d.asked, func(r request) bool { return r.key == "seed" })
+	at := slices.IndexFunc(d.requests, func(r request) bool { return r.key == "seed" })
 	axis, _ := findAxis(axes, "seed")
 	switch {
 	case at < 0 || axis < 0:
 		return nil
-	case d.asked[at].at.lines:
-		return d.asked[at].at.errorf("is an axis too: remove one of them")
+	case d.requests[at].at.lines:
+		return d.requests[at].at.errorf("there is an axis seed too: remove one of them")
 	}
-	return d.asked[at].at.errorf("seed is an axis of this sweep: use -P seed=VALUE")
+	return d.requests[at].at.errorf("seed is an axis of this sweep: use -P seed=VALUE")
 }

@@ -209,23 +209,23 @@ func TestErrorsOfPython(t *testing.T) {
 	}
 	check("file: \"{k}:A\"\ngrid: {k: [a.py, b]}", `1: file: want path.py or path.py:Name, got "b:A"`)
 	check("file: [a.py]", "1: file: want one value, got a list")
-	check("file: a.py\ncommand: [a]", "1: file: there is a command too, on line 2: want one of them")
-	check("file: a.py\nwrapper: [a]", "2: wrapper: goes before a command, and there is none")
-	check("file: a.py\nprovider: x", "2: provider: means nothing with file: only onnxrt takes it")
-	check("file: a.py\nprofile: [torch, ort]", "2: profile: ort means nothing with file: only onnxrt takes it")
+	check("file: a.py\ncommand: [a]", "1: file: cannot be combined with command (line 2): use one of them")
+	check("file: a.py\nwrapper: [a]", "2: wrapper: goes before a command, but there is no command")
+	check("file: a.py\nprovider: x", "2: provider: not supported with file: only with onnxrt")
+	check("file: a.py\nprofile: [torch, ort]", "2: profile: ort not supported with file: only with onnxrt")
 	check("command: [a]\ntiming: auto",
-		"2: timing: means nothing with command: only file, onnxrt, torch, tensorrt take it")
+		"2: timing: not supported with command: only with file, onnxrt, torch and tensorrt")
 	check("command: [a]\nseed: 1",
-		"2: seed: means nothing with command: only file, onnxrt, torch, tensorrt and a command with {seed} take it")
+		"2: seed: not supported with command: only with file, onnxrt, torch, tensorrt and a command with {seed}")
 	check("command: [a]\nreproducible: true",
-		"2: reproducible: means nothing with command: only file, onnxrt, torch, tensorrt and a command with {seed} take it")
-	check(tiny+"python: x", "3: python: means nothing with builtin: only file, onnxrt, torch, tensorrt take it")
+		"2: reproducible: not supported with command: only with file, onnxrt, torch, tensorrt and a command with {seed}")
+	check(tiny+"python: x", "3: python: not supported with builtin: only with file, onnxrt, torch and tensorrt")
 	check(tiny+"build: [x]",
-		"3: build: means nothing with builtin: only command, file, onnxrt, torch, tensorrt take it")
+		"3: build: not supported with builtin: only with command, file, onnxrt, torch and tensorrt")
 	check("backend: [builtin, tensorrt]\nmodel: builtin:x\nthreads: 1",
-		"3: threads: means nothing with builtin and tensorrt: only onnxrt, torch take it")
-	check(tiny+"flush_l2: true", "3: flush_l2: means nothing with builtin: only onnxrt, torch, tensorrt take it")
-	check("command: [a, \"{seed}\"]", "1: command: {seed} is not set: give seed")
+		"3: threads: not supported with builtin and tensorrt: only with onnxrt and torch")
+	check(tiny+"flush_l2: true", "3: flush_l2: not supported with builtin: only with onnxrt, torch and tensorrt")
+	check("command: [a, \"{seed}\"]", "1: command: {seed} has no value: set seed")
 }
 
 func TestErrorsOfPythonValues(t *testing.T) {
@@ -236,18 +236,18 @@ func TestErrorsOfPythonValues(t *testing.T) {
 	check(`provider: ""`, "3: provider: is empty")
 	check(`grid: {provider: ["", A]}`, "3: axis provider: is empty")
 	check("provider: A\ngrid: {provider: [A, B]}",
-		"3: provider: is an axis too: write {provider} in it, or remove it")
-	check("device: \"{dev}\"", "3: device: {dev} is no axis (write {{ and }} for braces)")
+		"3: provider: there is an axis provider too: write {provider} here, or remove this key")
+	check("device: \"{dev}\"", "3: device: {dev} is not an axis (write {{ and }} for literal braces)")
 	check("python: [a]", "3: python: want one value, got a list")
 	check("timing: fast", `3: timing: want one of auto perf_counter cuda_event triton torch_timer, got "fast"`)
 	check("timing: [auto]", "3: timing: want one of auto perf_counter cuda_event triton torch_timer, got a list")
-	check("min_run_time: 1s", "3: min_run_time: means nothing with timing auto: only torch_timer takes it")
-	check("timing: triton\nmin_run_time: 1s", "4: min_run_time: means nothing with timing triton: only torch_timer takes it")
+	check("min_run_time: 1s", "3: min_run_time: not supported with timing auto: only with torch_timer")
+	check("timing: triton\nmin_run_time: 1s", "4: min_run_time: not supported with timing triton: only with torch_timer")
 	check("timing: torch_timer\nmin_run_time: 1", "4: min_run_time: want a time with its unit (500ms, 15s, 10m), got 1")
 	check("seed: -1", "3: seed: want a whole number from 0 to 4294967295, got -1")
 	check("seed: 4294967296", "3: seed: want a whole number from 0 to 4294967295, got 4294967296")
 	check("seed: x", `3: seed: want a number, got "x"`)
-	check("seed: 1\ngrid: {seed: [1, 2]}", "3: seed: is an axis too: remove one of them")
+	check("seed: 1\ngrid: {seed: [1, 2]}", "3: seed: there is an axis seed too: remove one of them")
 	check("reproducible: 1", "3: reproducible: want true or false, got 1")
 	check("cold_start: yes", `3: cold_start: want true or false, got "yes"`)
 	check("flush_l2: [true]", "3: flush_l2: want true or false, got a list")
@@ -256,23 +256,23 @@ func TestErrorsOfPythonValues(t *testing.T) {
 	check("profile: {tool: nsys}", `3: profile.tool: want one of ort torch, got "nsys"`)
 	check("profile: {tool: ort, timeout: 5}", "3: profile.timeout: want a time with its unit (500ms, 15s, 10m), got 5")
 	check("profile: {tool: ort, limit: 5s}", "3: profile: unknown key limit: want one of timeout tool")
-	check("profile: [ort, {tool: ort}]", "3: profile: ort is there twice")
-	check("profile: [ort, ort]", "3: profile: ort is there twice")
+	check("profile: [ort, {tool: ort}]", "3: profile: ort appears twice")
+	check("profile: [ort, ort]", "3: profile: ort appears twice")
 	check("build: []", "3: build: is empty")
 	check("build: [[]]", "3: build: is empty")
-	check("build: [[a], b]", `3: build: want a list of argument lists, or one list, got "b"`)
+	check("build: [[a], b]", `3: build: want a list of words, or a list of such lists, got "b"`)
 	check("build: [a, [b]]", "3: build: want one value, got a list")
-	check(`build: [["", a]]`, "3: build: the program has no name")
+	check(`build: [["", a]]`, "3: build: the name of the program is empty")
 	check("build: {a: b}", `3: build: want text, got a map: quote it ("{axis}")`)
 	check("share: [/data]", `3: share: want a path below the working directory, got "/data"`)
 	check("share: [a/../..]", `3: share: want a path below the working directory, got "a/../.."`)
 	check("share: [../data]", `3: share: want a path below the working directory, got "../data"`)
 	check("share: [.]", `3: share: want a path below the working directory, got "."`)
-	check("share: [data, data/]", `3: share: "data/" is there twice`)
+	check("share: [data, data/]", `3: share: "data/" appears twice`)
 	check("share: [7]", "3: share: want text, got 7: quote it")
 	check("timeouts: {build: 4}", "3: timeouts.build: want a time with its unit (500ms, 15s, 10m), got 4")
 	check("command: [a]\ngrid:\n  kind: [1, 2]\nbuild: [[make, \"{king}\"]]",
-		"6: build: {king} is no axis: did you mean {kind}? (write {{ and }} for braces)")
+		"6: build: {king} is not an axis: did you mean {kind}? (write {{ and }} for literal braces)")
 }
 
 func TestErrorsOfPythonOptions(t *testing.T) {
@@ -283,12 +283,12 @@ func TestErrorsOfPythonOptions(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	check(tiny, Overrides{Given: map[string]string{"provider": "A"}}, "--provider: means nothing with builtin: only onnxrt takes it")
-	check(tiny, Overrides{Given: map[string]string{"device": "cpu"}}, "--device: means nothing with builtin: only torch, tensorrt take it")
-	check(tiny, Overrides{Given: map[string]string{"profile": "torch"}}, "--profile: torch means nothing with builtin: only file, torch take it")
-	check(tiny, Overrides{Given: map[string]string{"timing": "auto"}}, "--timing: means nothing with builtin: only file, onnxrt, torch, tensorrt take it")
+	check(tiny, Overrides{Given: map[string]string{"provider": "A"}}, "--provider: not supported with builtin: only with onnxrt")
+	check(tiny, Overrides{Given: map[string]string{"device": "cpu"}}, "--device: not supported with builtin: only with torch and tensorrt")
+	check(tiny, Overrides{Given: map[string]string{"profile": "torch"}}, "--profile: torch not supported with builtin: only with file and torch")
+	check(tiny, Overrides{Given: map[string]string{"timing": "auto"}}, "--timing: not supported with builtin: only with file, onnxrt, torch and tensorrt")
 	check(tiny, Overrides{Given: map[string]string{"reproducible": "true"}},
-		"--reproducible: means nothing with builtin: only file, onnxrt, torch, tensorrt and a command with {seed} take it")
+		"--reproducible: not supported with builtin: only with file, onnxrt, torch, tensorrt and a command with {seed}")
 	check(net, Overrides{Given: map[string]string{"timing": "fast"}},
 		`--timing: want one of auto perf_counter cuda_event triton torch_timer, got "fast"`)
 	check(net, Overrides{Given: map[string]string{"profile": "ort,ncu"}}, `--profile: want one of ort torch, got "ncu"`)
@@ -300,5 +300,5 @@ func TestErrorsOfPythonOptions(t *testing.T) {
 	check(net, Overrides{Given: map[string]string{"order": "fast"}}, `--order: want one of interleaved random sequential, got "fast"`)
 	// What the file says is left alone where the command line changes the backend; what it says itself is not.
 	check(net, Overrides{Given: map[string]string{"provider": "A"}, Params: map[string]string{"backend": "builtin"}},
-		"--provider: means nothing with builtin: only onnxrt takes it")
+		"--provider: not supported with builtin: only with onnxrt")
 }

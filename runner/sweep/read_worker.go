@@ -44,7 +44,7 @@ func (s *settings) readSwitches(d *document) error {
 			return err
 		}
 		if *k.point(&s.point).(*bool) {
-			d.ask(k.Name, f)
+			d.request(k.Name, f)
 		}
 	}
 	return nil
@@ -58,7 +58,7 @@ func (s *settings) readSeed(d *document) error {
 		}
 		return nil
 	}
-	d.ask("seed", f)
+	d.request("seed", f)
 	return s.read("seed", f)
 }
 
@@ -68,7 +68,7 @@ func (s *settings) readTiming(d *document) error {
 		if err := s.read("timing", f); err != nil {
 			return err
 		}
-		d.ask("timing", f)
+		d.request("timing", f)
 	}
 	f := d.keys["min_run_time"]
 	if !f.given() {
@@ -77,9 +77,9 @@ func (s *settings) readTiming(d *document) error {
 	// A benchmark may choose its own timing, and the command line another one than the file was written for.
 	own := s.point.Timing == automatic && d.keys["file"].given()
 	if s.point.Timing != timingTorchTimer && !own && !d.option("timing").given() {
-		return f.errorf("means nothing with timing %s: only torch_timer takes it", s.point.Timing)
+		return f.errorf("not supported with timing %s: only with torch_timer", s.point.Timing)
 	}
-	d.ask("min_run_time", f)
+	d.request("min_run_time", f)
 	return s.read("min_run_time", f)
 }
 
@@ -89,7 +89,7 @@ func (s *settings) readIterationsPerSample(d *document) error {
 	if !f.given() {
 		return nil
 	}
-	d.ask("iterations_per_sample", f)
+	d.request("iterations_per_sample", f)
 	if f.Kind == yaml.ScalarNode && f.Value == automatic {
 		return nil
 	}
@@ -129,10 +129,10 @@ func (s *settings) readProfiler(d *document, f field) error {
 		return err
 	}
 	if slices.Contains(s.point.Profile, tool) {
-		return f.errorf("%s is there twice", tool)
+		return f.errorf("%s appears twice", tool)
 	}
 	s.point.Profile = append(s.point.Profile, tool)
-	d.ask("profile "+tool, f)
+	d.request("profile "+tool, f)
 	if !limit.given() {
 		return nil
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Reference says what the output of a point is compared with: that of another point, or a file.
+// Reference defines the correct output of a point: the output of another point, of a function, or the content of a file.
 type Reference struct {
-	Point     *Point // not among the points of the sweep, and not to be measured: it is run for its output, unless it is skipped; nil: it is a file
-	File      string // what holds the output
+	Point     *Point // not among the points of the sweep; it runs for its output, unless it is skipped, and is not measured; nil: a file
+	File      string // a file with the output
 	Format    string // of File: see output.Formats
-	Function  string // in the file of the benchmark, which is Point's in place of what is measured; empty: it is none
+	Function  string // in the file of the benchmark; Point then runs it instead of the benchmark; empty: none
 	Line      int    // in the sweep file
 	Tolerance output.Tolerance
 
@@ -27,16 +27,16 @@ type Reference struct {
 // defaultTolerance is that of numpy.allclose.
 var defaultTolerance = output.Tolerance{Relative: 1e-5, Absolute: 1e-8}
 
-// referenceKeys are the keys of reference that are no axes.
+// referenceKeys are the keys of reference that are not axes.
 var referenceKeys = []Key{
-	{Name: "function", Value: textValue, Doc: "A function or class in the file of the benchmark that gives what is right; {axis} is filled in."},
-	{Name: "from", Value: textValue, Doc: "A file that holds the output; {axis} is filled in."},
+	{Name: "function", Value: textValue, Doc: "A function or class in the file of the benchmark that computes the correct output. {axis} is filled in."},
+	{Name: "from", Value: textValue, Doc: "A file with the correct output. {axis} is filled in."},
 	{Name: "read", Value: oneOf(output.Formats...), Default: "npy", Doc: "The format of the file."},
-	{Name: "rtol", Value: amountValue, Default: "1e-5", Doc: "The part of the reference by which a value may differ."},
-	{Name: "atol", Value: amountValue, Default: "1e-8", Doc: "The amount by which a value may differ."},
+	{Name: "rtol", Value: amountValue, Default: "1e-5", Doc: "The relative tolerance: how far a value may differ, as a share of the reference."},
+	{Name: "atol", Value: amountValue, Default: "1e-8", Doc: "The absolute tolerance: how far a value may differ in addition."},
 }
 
-// referenceSpec is what the key reference says.
+// referenceSpec is the value of the key reference.
 type referenceSpec struct {
 	at        field
 	axes      map[string]string // the values of axes at the reference, as -P takes them, by column
@@ -70,12 +70,12 @@ func (p *program) readReference(d *document) error {
 	}
 	switch said {
 	case 0:
-		return f.errorf("says not what is right: want values of axes, such as {variant: PyTorch}, from: FILE, or function: NAME")
+		return f.errorf("names nothing to compare with: want values of axes, such as {variant: PyTorch}, from: FILE, or function: NAME")
 	case 1:
 	default:
-		return f.errorf("has several of values of axes, a file and a function: want one of them")
+		return f.errorf("values of axes, from and function cannot be combined: use one of them")
 	}
-	d.ask("reference", f)
+	d.request("reference", f)
 	p.reference = &r
 	return nil
 }
@@ -106,9 +106,9 @@ func (r *referenceSpec) readMember(m member, s *scope) error {
 	}
 	switch {
 	case axis < 0 && near != "":
-		return m.value.errorf("is no axis of this sweep: did you mean %s?", near)
+		return m.value.errorf("is not an axis of this sweep: did you mean %s?", near)
 	case axis < 0:
-		return m.value.errorf("is no axis of this sweep, and none of %s", strings.Join(keyNames(referenceKeys), " "))
+		return m.value.errorf("is neither an axis of this sweep nor one of %s", strings.Join(keyNames(referenceKeys), " "))
 	}
 	if m.value.Kind != yaml.ScalarNode {
 		return m.value.want("one value of the axis")
@@ -140,8 +140,8 @@ func (f field) readAmount(to *float64) error {
 	return nil
 }
 
-// referee finds the points that outputs are compared with. They are those of the same sweep with the axes of reference set to
-// its values: whatever the command line has chosen, what is right stays the same.
+// referee finds the points with which outputs are compared. They are the points of the same sweep with the axes of reference set to
+// its values. What the command line selects does not change them.
 type referee struct {
 	groups map[string][]*refereeGroup // by benchmark
 	vary   map[string]map[string]bool // by benchmark as documents name it, the axes of which some section has several values
@@ -194,8 +194,8 @@ func (r *referee) add(p *Point, of *section, spec *referenceSpec) {
 	groups[at].points = append(groups[at].points, p)
 }
 
-// varyingAxes are the axes of which a section has several values, by the benchmark of the section. An axis that is constant in
-// each says what its variant is, as its backend does.
+// varyingAxes are the axes that have several values in some section, by the benchmark of the section. An axis that is constant in
+// each section describes the variant, such as its backend.
 func varyingAxes(sections []*section) map[string]map[string]bool {
 	vary := map[string]map[string]bool{}
 	for _, of := range sections {
@@ -213,8 +213,8 @@ func varyingAxes(sections []*section) map[string]map[string]bool {
 	return vary
 }
 
-// coordinatesBut are the axes that tell the points of a section apart, less some and those that move together with these.
-// Of the others those count that vary. What is a word of the top, as the backend of a variant, is none.
+// coordinatesBut are the axes that distinguish the points of a section, without the axes in less and those zipped with them, and
+// without axes that do not vary. A label such as the backend of a variant is not among them.
 func (of *section) coordinatesBut(less map[string]string, vary map[string]bool) (names []string) {
 	for i, a := range of.grid.axes {
 		at := slices.IndexFunc(of.grid.dims, func(dim []int) bool { return slices.Contains(dim, i) })
@@ -227,7 +227,7 @@ func (of *section) coordinatesBut(less map[string]string, vary map[string]bool) 
 	return names
 }
 
-// of gives the point whose output that of p has to be; nil with what is wrong where there is none, or several.
+// of is the point whose output p must have; nil, with the problem, if there is none or more than one.
 func (r *referee) of(p *Point) (*Point, string) {
 	var found []*Point
 	for _, g := range r.groups[p.Benchmark] {
@@ -235,14 +235,14 @@ func (r *referee) of(p *Point) (*Point, string) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, "the point " + p.Describe() + " has none: no point with these values is like it"
+		return nil, "the point " + p.Describe() + " has no reference: no point with these values matches it"
 	case 1:
 		return found[0], ""
 	}
-	return nil, "the point " + p.Describe() + " has several: they differ in axes that it has not"
+	return nil, "the point " + p.Describe() + " has several references: they differ in axes that it does not have"
 }
 
-// find gives the points of the group that have the values of p, in the axes that it has.
+// find returns the points of the group that have the values of p, in the axes that p has.
 func (g *refereeGroup) find(p *Point) []*Point {
 	var looked []string
 	for _, axis := range g.axes {
@@ -271,7 +271,7 @@ func (p *Point) texts(axes []string) string {
 	return all.String()
 }
 
-// Describe names the point for people.
+// Describe names the point in messages.
 func (p *Point) Describe() string {
 	words := []string{"benchmark=" + shorten(p.Benchmark)}
 	for _, axis := range []string{"variant", "precision", "batch_size", "seq_len"} {
@@ -285,7 +285,7 @@ func (p *Point) Describe() string {
 	return strings.Join(words, " ")
 }
 
-// setReferences gives every point what its output is compared with.
+// setReferences sets the reference of every point.
 func (e *expansion) setReferences(o Overrides) error {
 	referees := map[*yaml.Node]*referee{}
 	for i := range e.points {
@@ -316,21 +316,21 @@ func (e *expansion) setReferences(o Overrides) error {
 	return nil
 }
 
-// otherThan says why the output of the point cannot be that of its reference; empty: it can.
+// otherThan explains why the output of the point cannot equal that of its reference; empty: it can.
 func (p *Point) otherThan(reference *Point) string {
 	backends := []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch}
 	switch either := []schema.Executor{p.Executor, reference.Executor}; {
 	case !slices.Contains(withOutput, p.Executor), !slices.Contains(withOutput, reference.Executor):
 		other := either[slices.IndexFunc(either, func(x schema.Executor) bool { return !slices.Contains(withOutput, x) })]
-		return fmt.Sprintf("%s gives no output to compare: only %s do", names([]schema.Executor{other}, ""), names(withOutput, ", "))
+		return fmt.Sprintf("%s has no output to compare: only %s have", listed([]schema.Executor{other}), listed(withOutput))
 	case either[0] != either[1] && slices.ContainsFunc(either, func(x schema.Executor) bool { return slices.Contains(backends, x) }):
-		return fmt.Sprintf("%s and %s have other inputs and other weights: want a reference of the same backend", names(either[:1], ""), names(either[1:], ""))
+		return fmt.Sprintf("%s and %s use different inputs and weights: want a reference with the same backend", listed(either[:1]), listed(either[1:]))
 	}
 	return ""
 }
 
-// computedBy is the point of another function in the file of the benchmark. It has the same parameters, of which it need not take
-// all, and the same seed.
+// computedBy is the point with another function of the benchmark's file. It has the same parameters, which the function need not
+// all take, and the same seed.
 func (p *Point) computedBy(function string) *Point {
 	other := *p
 	other.Object, other.Reference, other.Deterministic = function, nil, false
@@ -339,7 +339,7 @@ func (p *Point) computedBy(function string) *Point {
 	return &other
 }
 
-// References are the points that are run for their outputs, with which others are compared, each once.
+// References lists the points that run only for their outputs, with which others are compared, each once.
 func (s *Sweep) References() (all []*Point) {
 	known := map[*Point]bool{}
 	for i := range s.Points {
@@ -362,11 +362,11 @@ func (p *program) fillReference(point *Point, row []*value) error {
 	}
 	point.Compared = r != nil || point.Deterministic
 	if point.Compared && point.Executor == schema.ExecutorCommand && point.Output == nil {
-		return p.document.errorf("reference and deterministic look at the output of a command: say where it is, output: {from: stdout, read: text}")
+		return p.document.errorf("reference and deterministic need the output of the command: say where it is, such as output: {from: stdout, read: text}")
 	}
 	if r != nil && r.function != nil {
 		if point.Executor != schema.ExecutorPython {
-			return r.at.errorf("function means nothing with %s: only file takes it", names([]schema.Executor{point.Executor}, ""))
+			return r.at.errorf("function is not supported with %s: only with file", listed([]schema.Executor{point.Executor}))
 		}
 		point.Reference = &Reference{Function: r.function.fill(row), Line: r.at.fileLine(), Tolerance: r.tolerance}
 	}

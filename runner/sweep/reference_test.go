@@ -59,7 +59,7 @@ func TestReferenceOfWhatAVariantIs(t *testing.T) {
 	}
 	// An axis that another variant has several values of is one: n=2 has no reference here.
 	check := refuses(t, "command: [a, '{variant}', '{n}']\noutput: {}\ngrid: {n: [1, 2]}\n")
-	check("variants: {slow: {grid: {n: 1}}, fast: }\nreference: {variant: slow}", "5: reference: the point benchmark=a variant=fast n=2 has none: no point with these values is like it")
+	check("variants: {slow: {grid: {n: 1}}, fast: }\nreference: {variant: slow}", "5: reference: the point benchmark=a variant=fast n=2 has no reference: no point with these values matches it")
 }
 
 // TestReferenceFunction: a function of the file is run with what the point has, in place of what is measured.
@@ -110,31 +110,31 @@ func TestSkippedReference(t *testing.T) {
 func TestErrorsOfReference(t *testing.T) {
 	check := refuses(t, "file: k.py\n")
 	check("reference: 1", "2: reference: want a map, got 1")
-	check("reference: {}", "2: reference: says not what is right: want values of axes, such as {variant: PyTorch}, from: FILE, or function: NAME")
-	check("grid: {n: [1, 2]}\nreference: {m: 1}", "3: reference.m: is no axis of this sweep, and none of atol from function read rtol")
+	check("reference: {}", "2: reference: names nothing to compare with: want values of axes, such as {variant: PyTorch}, from: FILE, or function: NAME")
+	check("grid: {n: [1, 2]}\nreference: {m: 1}", "3: reference.m: is neither an axis of this sweep nor one of atol from function read rtol")
 	check("grid: {n: [1, 2]}\nreference: {n: [1]}", "3: reference.n: want one value of the axis, got a list")
 	check("reference: {from: a.npy, read: xml}", `2: reference.read: want one of npy csv json text, got "xml"`)
 	check("reference: {from: a.npy, rtol: -1}", "2: reference.rtol: want a number of at least 0, got -1")
 	check("reference: {from: a.npy, rtol: x}", `2: reference.rtol: want a number of at least 0, got "x"`)
-	check("grid: {n: 1}\nreference: {from: a.npy, n: 1}", "3: reference: has several of values of axes, a file and a function: want one of them")
-	check("reference: {from: a.npy, function: f}", "2: reference: has several of values of axes, a file and a function: want one of them")
+	check("grid: {n: 1}\nreference: {from: a.npy, n: 1}", "3: reference: values of axes, from and function cannot be combined: use one of them")
+	check("reference: {from: a.npy, function: f}", "2: reference: values of axes, from and function cannot be combined: use one of them")
 	check("reference: {function: [f]}", "2: reference.function: want one value, got a list")
-	check("grid: {n: [1, 2]}\nexclude: [{n: 1}]\nreference: {n: 1}", "4: reference: the point benchmark=k.py n=2 has none: no point with these values is like it")
-	check("output: {from: x}", "2: output: means nothing with file: only command takes it")
+	check("grid: {n: [1, 2]}\nexclude: [{n: 1}]\nreference: {n: 1}", "4: reference: the point benchmark=k.py n=2 has no reference: no point with these values matches it")
+	check("output: {from: x}", "2: output: not supported with file: only with command")
 	check("deterministic: 1", "2: deterministic: want true or false, got 1")
 
 	check = refuses(t, "command: [a, '{n}']\ngrid: {n: [1, 2]}\n")
-	check("reference: {n: 1}", "1: reference and deterministic look at the output of a command: say where it is, output: {from: stdout, read: text}")
-	check("output: stdout", `3: output: want null, keep or a file, got stdout: where the numbers stand is {from: stdout}`)
+	check("reference: {n: 1}", "1: reference and deterministic need the output of the command: say where it is, such as output: {from: stdout, read: text}")
+	check("output: stdout", `3: output: want null, keep or a file, got stdout: to read numbers from standard output, write {from: stdout}`)
 	check("output: {read: xml}", `3: output.read: want one of npy csv json text, got "xml"`)
-	check("output: {from: '{m}'}", "3: output.from: {m} is no axis (write {{ and }} for braces)")
+	check("output: {from: '{m}'}", "3: output.from: {m} is not an axis (write {{ and }} for literal braces)")
 
-	check("output: {}\nreference: {function: f}", "4: reference: function means nothing with command: only file takes it")
+	check("output: {}\nreference: {function: f}", "4: reference: function is not supported with command: only with file")
 
 	check = refuses(t, "backend: builtin\nmodel: builtin:x\n")
-	check("reference: {from: x}", "3: reference: means nothing with builtin: only command, file, onnxrt, torch take it")
+	check("reference: {from: x}", "3: reference: not supported with builtin: only with command, file, onnxrt and torch")
 	check = refuses(t, "model: builtin:add\nbackend: [torch, onnxrt]\n")
-	check("reference: {backend: torch}", "3: reference: onnxrt and torch have other inputs and other weights: want a reference of the same backend")
+	check("reference: {backend: torch}", "3: reference: onnxrt and torch use different inputs and weights: want a reference with the same backend")
 	check = refuses(t, "model: builtin:add\nbackend: [torch, builtin]\n")
-	check("reference: {backend: torch}", "3: reference: builtin gives no output to compare: only command, file, onnxrt, torch do")
+	check("reference: {backend: torch}", "3: reference: builtin has no output to compare: only command, file, onnxrt and torch have")
 }

@@ -10,7 +10,7 @@ import (
 // remedy says what may have been meant by a name that is none of known.
 func remedy(name string, known []string) string {
 	if schema.IsAxisColumn(schema.CanonicalAlias(name)) {
-		return "an axis belongs under grid"
+		return "put axes under grid"
 	}
 	if own := elsewhere[name]; own != "" && slices.Contains(known, own) {
 		return "did you mean " + own + "?"
@@ -19,7 +19,7 @@ func remedy(name string, known []string) string {
 		return "did you mean " + near + "?"
 	}
 	if len(known) == 0 {
-		return "there is none here"
+		return "none is defined"
 	}
 	return "want one of " + strings.Join(known, " ")
 }

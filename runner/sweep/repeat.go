@@ -12,9 +12,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Repeat are the words of a command line that runs the point of a stored run again, from bench on: its sweep file, or what
-// stood in its place, the options that choose the point, and those that the run was made with. against is the commit that its
-// session compared with. No words: the run does not say its sweep file. The words are not quoted for a shell.
+// Repeat returns the words of a command line that runs the point of a stored run again, starting with bench: its sweep file or
+// programs, the options that select the point, and the options of the run. against is the commit that its session compared with.
+// It returns nil if the run does not record its sweep file. The words are not quoted for a shell.
 func Repeat(run *schema.Run, against string) []string {
 	facts := run.Env.Facts
 	var what []string
@@ -35,7 +35,7 @@ func Repeat(run *schema.Run, against string) []string {
 	return words
 }
 
-// FactGiven begins the facts of a run that a user has given other values than the machine's; the name follows.
+// FactGiven is the prefix of facts that a user has set to other values than those of the machine. The name follows.
 const FactGiven = "runner.fact."
 
 // givenFacts give them again.
@@ -48,8 +48,7 @@ func givenFacts(run *schema.Run) (words []string) {
 	return words
 }
 
-// Repeated is what the overrides have of the options that are typed again, apart from those of RepeatedOptions, to be stored
-// with them.
+// Repeated returns the options that are needed to repeat a run, besides those in RepeatedOptions, to be stored with the run.
 func (o Overrides) Repeated() map[string]string {
 	given := map[string]string{}
 	note(&given, "python", o.Given["python"])
@@ -76,7 +75,7 @@ func layerWords(given map[string]string) (words []string) {
 	return words
 }
 
-// RepeatedOptions are the options of bench that say how a run is made, in the order in which they are typed again.
+// RepeatedOptions lists the options of bench that define how a run is made, in the order in which a command line repeats them.
 func RepeatedOptions() []string {
 	ofAll, ofSome := repeatedOptions()
 	return slices.Concat(ofAll, ofSome)
@@ -87,7 +86,7 @@ func RepeatedOptions() []string {
 func repeatedOptions() (ofAll, ofSome []string) {
 	for _, k := range keys {
 		switch {
-		case !k.Again:
+		case !k.Reproduce:
 		case k.Executors == nil:
 			ofAll = append(ofAll, k.OptionName())
 		default:
@@ -202,7 +201,7 @@ func isCalibration(run *schema.Run) bool {
 // literalBraces writes a text for a place where {axis} would be filled in.
 var literalBraces = strings.NewReplacer("{", "{{", "}", "}}")
 
-// Literal writes a text for a place of a sweep file where {axis} would be filled in: none of its braces names an axis there.
+// Literal escapes braces, for a text in a sweep file in which {axis} would be filled in.
 func Literal(text string) string { return literalBraces.Replace(text) }
 
 // optionWords are the interpreter, and the options that the run was made with.

@@ -17,8 +17,8 @@ import (
 // bases are how many of the base unit, in which expressions compute, a stored unit is. Others are 1.
 var bases = map[string]float64{"ns": 1e-9, "mJ": 1e-3, "mW": 1e-3, "MHz": 1e6}
 
-// Result is what a sweep makes of the metrics of a run: a metric that is derived of them, or a condition that they have to
-// meet. Its expression computes in base units: s, B, J, W, Hz, and ratios such as 0.98.
+// Result is computed from the metrics of a run: a derived metric, or a condition. Its expression computes in base units: s, B, J, W,
+// Hz, and ratios such as 0.98.
 type Result struct {
 	Name   string // of the metric; empty of a condition
 	Text   string // the expression
@@ -30,13 +30,13 @@ type Result struct {
 	scale   float64           // stored units in a base unit
 }
 
-// Metrics are the metrics that the expression names.
+// Metrics lists the metrics that the expression names.
 func (r *Result) Metrics() []string {
 	return slices.Compact(slices.Sorted(maps.Values(r.metrics)))
 }
 
-// Eval gives the value at a point with these metrics, in stored units: a float64 in the stored unit, or a bool. What is NULL
-// is an error that names it. One goroutine may evaluate the results of a sweep at a time.
+// Eval returns the value at a point with these metrics, in stored units: a float64 in the stored unit, or a bool. If a needed value is
+// NULL, the error names it. Only one goroutine at a time may evaluate the results of a sweep.
 func (r *Result) Eval(p *Point, metrics map[string]Measured) (any, error) {
 	l := r.formula.language
 	for name, metric := range r.metrics {
@@ -88,9 +88,9 @@ func base(stored string) float64 {
 
 // derivedKeys are the keys of an entry of derived.
 var derivedKeys = []Key{
-	{Name: "expr", Value: expressionValue, Doc: "Of metrics, parameters and facts, in base units; sample by sample where its metrics have several."},
-	{Name: "unit", Value: textValue, Doc: "The unit, without a prefix: s, B, J, B/s, ratio, tok/s; of a metric that is known by name it is known."},
-	{Name: "better", Value: oneOf(string(schema.BetterLower), string(schema.BetterHigher)), Doc: "The direction in which it improves."},
+	{Name: "expr", Value: expressionValue, Doc: "An expression of metrics, parameters and facts, in base units such as s, B and J. If its metrics have several samples, it is computed for each sample."},
+	{Name: "unit", Value: textValue, Doc: "The unit, without a prefix: s, B, J, B/s, ratio, tok/s. Not needed for the metrics that NeuroLens knows."},
+	{Name: "better", Value: oneOf(string(schema.BetterLower), string(schema.BetterHigher)), Doc: "Which values are better: lower or higher."},
 }
 
 // readResults reads derived and check.
@@ -112,7 +112,7 @@ func (p *program) readResults(d *document, g *grid) error {
 	s := speaker{newLanguage(g, d.over.Facts, p.seed, d.elsewhere), p.metricNames(members)}
 	for _, m := range members {
 		if slices.ContainsFunc(p.metrics, func(read metric) bool { return read.rule.Name == m.key }) {
-			return m.value.errorf("there is a metric of that name under metrics: want another name")
+			return m.value.errorf("metrics defines a metric with this name: choose another name")
 		}
 		r, err := s.readDerived(m)
 		if err != nil {
@@ -210,7 +210,7 @@ func (s *speaker) refuseName(scope *expression.Scope, name string) {
 		}
 	}
 	delete(scope.Names, name)
-	scope.Unclear[name] = fmt.Sprintf("%s is a metric and something else: write metric.%s or %s", name, name, other)
+	scope.Unclear[name] = fmt.Sprintf("%s is the name of a metric and of something else: write metric.%s or %s", name, name, other)
 }
 
 // readDerived reads an entry of derived.
@@ -235,7 +235,7 @@ func (s *speaker) readDerived(m member) (*Result, error) {
 			return nil, err
 		}
 		if kind, known := schema.KindOfMetric(m.key); known && kind.Better != "" && kind.Better != schema.Better(word) {
-			return nil, better.errorf("of %s %s is better", m.key, kind.Better)
+			return nil, better.errorf("for %s, %s is better", m.key, kind.Better)
 		}
 		r.Better = schema.Better(word)
 	}
@@ -245,10 +245,10 @@ func (s *speaker) readDerived(m member) (*Result, error) {
 // checkDerivedName refuses names that are no metric's, or that are measured.
 func checkDerivedName(m member) error {
 	if !axisName.MatchString(m.key) {
-		return m.value.errorf("want a name of letters, digits, _ and -")
+		return m.value.errorf("want a name made of letters, digits, _ and -")
 	}
 	if slices.Contains(measured, m.key) {
-		return m.value.errorf("is what is measured: want another name")
+		return m.value.errorf("NeuroLens measures a metric with this name: choose another name")
 	}
 	return nil
 }
@@ -262,7 +262,7 @@ func (r *Result) readUnit(entry, f field) error {
 	r.scale = 1 / base(r.Unit)
 	if !f.given() {
 		if !known {
-			return entry.errorf("want a unit: s, B, J, B/s, ratio, or what it counts, such as tok/s")
+			return entry.errorf("want a unit: s, B, J, B/s, ratio, or a count such as tok/s")
 		}
 		return nil
 	}
@@ -275,7 +275,7 @@ func (r *Result) readUnit(entry, f field) error {
 	case known && kind.Unit != "" && stored != kind.Unit:
 		return f.errorf("%s is in %s, not in %s", r.Name, kind.Unit, text)
 	case math.Abs(factor*base(stored)-1) > 1e-9:
-		return f.errorf("want a unit without a prefix, such as s, B, J, ratio, got %s: expressions compute in these, and tables choose the prefix", text)
+		return f.errorf("want a unit without a prefix, such as s, B, J, ratio, got %s: expressions compute in units without a prefix, and tables add one", text)
 	}
 	r.Unit, r.scale = stored, factor
 	return nil
@@ -291,7 +291,7 @@ func (p *program) orderDerived(f field) error {
 		}
 		at := slices.IndexFunc(left, func(r *Result) bool { return !waits(r) })
 		if at < 0 {
-			return f.errorf("%s is derived of itself", left[0].Name)
+			return f.errorf("%s depends on itself", left[0].Name)
 		}
 		ordered = append(ordered, left[at])
 		left = slices.Delete(slices.Clone(left), at, at+1)

@@ -56,7 +56,7 @@ func (e *expansion) checkSize(against bool) error {
 		if launches > 1e15 {
 			amount = fmt.Sprintf("%.1g", launches)
 		}
-		return e.errorf(e.sections[0].grid.line, "%s launches (%s): want at most %d", amount, factors, maxLaunches)
+		return e.errorf(e.sections[0].grid.line, "%s runs (%s): want at most %d", amount, factors, maxLaunches)
 	}
 	return nil
 }

@@ -13,22 +13,22 @@ import (
 
 // keysOfScale are the keys of an axis under scale.
 var keysOfScale = []Key{
-	{Name: "base", Value: scaleNumber, Doc: "The value where the factor is 1."},
-	{Name: "by", Value: expressionValue, Doc: "A fact about the machine, or an expression of facts, such as gpu.memory ?? 0."},
-	{Name: "steps", Value: mapOf(1, scaleNumber), Doc: "From amounts of it (16GiB) to factors; the largest amount counts that it reaches."},
+	{Name: "base", Value: scaleNumber, Doc: "The value of the axis if the factor is 1."},
+	{Name: "by", Value: expressionValue, Doc: "A fact about the machine, such as gpu.memory, or an expression of facts, such as gpu.memory ?? 0."},
+	{Name: "steps", Value: mapOf(1, scaleNumber), Doc: "Factors by amount, such as {16GiB: 1, 8GiB: 0.5}. The largest amount that the machine reaches counts."},
 }
 
 // maxScale is the largest number under scale: integers up to it are exact.
 const maxScale = 1 << 53
 
 // scaleNumber is a number above 0.
-var scaleNumber = Value{Kind: Number, Most: maxScale}
+var scaleNumber = Value{Kind: Number, Max: maxScale}
 
 // step is a factor for machines that have at least so much of something.
 type step struct {
-	least  float64
-	factor *big.Rat
-	at     field
+	minimum float64
+	factor  *big.Rat
+	at      field
 }
 
 // readScales reads the axes whose value depends on the machine: a base times the factor of a step.
@@ -85,16 +85,16 @@ func (d *document) readScale(name string, f field) (axis, error) {
 		if err != nil {
 			return axis{}, err
 		}
-		at := slices.IndexFunc(steps, func(s step) bool { return amount.(float64) >= s.least })
+		at := slices.IndexFunc(steps, func(s step) bool { return amount.(float64) >= s.minimum })
 		if at < 0 {
-			return axis{}, keys["steps"].errorf("%s is %s, below every step: add 0, for all that is less", by.text, schema.CanonicalFloat(amount.(float64)))
+			return axis{}, keys["steps"].errorf("%s is %s, which is below every step: add a step 0 for smaller machines", by.text, schema.CanonicalFloat(amount.(float64)))
 		}
 		scaled := new(big.Rat).Mul(base, steps[at].factor)
 		if base.IsInt() {
 			scaled.SetInt(new(big.Int).Quo(scaled.Num(), scaled.Denom()))
 		}
 		if text = schema.CanonicalFloat(toFloat(scaled)); scaled.Sign() == 0 {
-			return axis{}, steps[at].at.errorf("leaves 0 of the base %s", keys["base"].Value)
+			return axis{}, steps[at].at.errorf("the base %s times this factor rounds down to 0", keys["base"].Value)
 		}
 	}
 	if base.IsInt() {
@@ -137,14 +137,14 @@ func (f field) readSteps(unit string) ([]step, error) {
 	var steps []step
 	for _, m := range members {
 		s := step{at: m.value}
-		if s.least, err = fact.ParseAmount(m.key, unit); err != nil {
+		if s.minimum, err = fact.ParseAmount(m.key, unit); err != nil {
 			return nil, m.value.errorf("want an amount such as 16GiB: %v", err)
 		}
 		if s.factor, err = m.value.positive(); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(steps, func(other step) bool { return other.least == s.least }) {
-			return nil, m.value.errorf("is there twice")
+		if slices.ContainsFunc(steps, func(other step) bool { return other.minimum == s.minimum }) {
+			return nil, m.value.errorf("appears twice")
 		}
 		steps = append(steps, s)
 	}
@@ -152,7 +152,7 @@ func (f field) readSteps(unit string) ([]step, error) {
 		return nil, f.errorf("is empty")
 	}
 	slices.SortFunc(steps, func(a, b step) int {
-		if a.least > b.least {
+		if a.minimum > b.minimum {
 			return -1
 		}
 		return 1

@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// section is what one plain document says: the points of one benchmark and one variant, or of the whole sweep.
+// section is the content of one plain document: the points of one benchmark and one variant, or of the whole sweep.
 type section struct {
 	*document
 	settings settings
@@ -25,7 +25,7 @@ type section struct {
 	executors   []schema.Executor // of all its points, each once, also of those that are left out
 }
 
-// readSections reads every document. An error that not all of them have says whose it is.
+// readSections reads all documents. An error that only some documents have names the benchmark and variant.
 func readSections(documents []*document) ([]*section, error) {
 	sections := make([]*section, len(documents))
 	size := 0
@@ -45,7 +45,7 @@ func readSections(documents []*document) ([]*section, error) {
 	return sections, nil
 }
 
-// readSection reads a document. size is where the bytes that all points take are counted.
+// readSection reads a document. It adds the bytes that its points will take to size.
 func readSection(d *document, size *int) (*section, error) {
 	axes, err := d.readGrid()
 	if err != nil {
@@ -82,13 +82,13 @@ func readSection(d *document, size *int) (*section, error) {
 	return p, nil
 }
 
-// fails tells whether a document has an error too.
+// fails reports whether a document has the same error.
 func (d *document) fails(err error) bool {
 	_, own := readSection(d, new(int))
 	return own != nil && own.Error() == err.Error()
 }
 
-// own says whose error it is.
+// own adds the benchmark and variant to an error.
 func (d *document) own(err error) error {
 	if d.alone {
 		return err
@@ -96,8 +96,8 @@ func (d *document) own(err error) error {
 	return fmt.Errorf("%w (%s)", err, singleBraces.Replace(strings.Join(d.of, ", ")))
 }
 
-// params are the axes of the command line that concern the document: benchmarks and variants are chosen by name, and an
-// axis that others have is none of its own.
+// params are the axes of the command line that apply to the document. Benchmarks and variants are selected by name, and axes of
+// other documents do not apply.
 func (d *document) params() map[string]string {
 	params := maps.Clone(d.over.Params)
 	maps.DeleteFunc(params, func(name, _ string) bool {
@@ -120,7 +120,7 @@ func checkBaseline(sections []*section) error {
 	return missing
 }
 
-// baselineOf is the baseline of the sweep, as axis=value; empty where it names none.
+// baselineOf is the baseline of the sweep, as axis=value; empty: it has none.
 func baselineOf(sections []*section) string {
 	for _, p := range sections {
 		if text := p.grid.baseline.text; text != "" {
@@ -130,9 +130,8 @@ func baselineOf(sections []*section) string {
 	return ""
 }
 
-// shareCoordinates finds the axes in which the points of a block agree where its points come from several sections: those
-// that all of these have, and that are no constants. What a variant alone has (an axis of its own, its backend) tells the
-// members of a block apart.
+// shareCoordinates finds the axes in which the points of a block agree, if they come from several sections: the axes that all of
+// these sections have and that are not constant. Axes of one variant alone, such as its backend, may differ within a block.
 func shareCoordinates(sections []*section) {
 	for label, other := range map[string]string{"variant": "benchmark", "benchmark": "variant"} {
 		together := map[string][]*section{}
@@ -152,7 +151,7 @@ func shareCoordinates(sections []*section) {
 	}
 }
 
-// nameOf is the benchmark or the variant that the document is of; empty: it is of none.
+// nameOf is the benchmark or variant of the document; empty: it has none.
 func (d *document) nameOf(label string) string {
 	for _, of := range d.of {
 		if name, found := strings.CutPrefix(of, label+" "); found {
@@ -162,7 +161,7 @@ func (d *document) nameOf(label string) string {
 	return ""
 }
 
-// commonAxes are the axes that all sections have and at least one has several values of.
+// commonAxes are the axes that all sections have, and that have several values in at least one of them.
 func commonAxes(sections []*section) map[string]bool {
 	have, vary := map[string]int{}, map[string]bool{}
 	for _, p := range sections {

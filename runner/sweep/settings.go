@@ -157,7 +157,7 @@ func (s *settings) readSkipExit(d *document) error {
 	if !f.given() {
 		return nil
 	}
-	d.ask("skip_exit", f)
+	d.request("skip_exit", f)
 	return s.read("skip_exit", f)
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/runner/expression"
 )
 
-// Skip says why a point is planned and not run.
+// Skip is the reason why a point is planned but not run.
 type Skip struct {
 	When   string // the expression of skip_if that holds at the point
 	Reason string
@@ -21,8 +21,8 @@ type skipRule struct {
 
 // keysOfSkip are the keys of an entry of skip_if.
 var keysOfSkip = []Key{
-	{Name: "when", Value: expressionValue, Doc: "An expression that is true at the points that are skipped."},
-	{Name: "reason", Value: textValue, Doc: "Why; without it the expression."},
+	{Name: "when", Value: expressionValue, Doc: "An expression. Points where it is true are skipped."},
+	{Name: "reason", Value: textValue, Doc: "The reason that is stored. Default: the expression."},
 }
 
 // readSkips reads skip_if: an entry, or a list of them.
@@ -71,7 +71,7 @@ func (f field) knownOfExpressions(keys []string) (map[string]field, error) {
 	}
 	for i, m := range members {
 		if !slices.Contains(keys, m.key) && !axisName.MatchString(m.key) {
-			return nil, f.with(f.Content[2*i], f.what).errorf("unknown key %s: quote the expression: in braces, YAML ends it at a comma", shorten(m.key))
+			return nil, f.with(f.Content[2*i], f.what).errorf("unknown key %s: quote the expression, because YAML ends it at the comma", shorten(m.key))
 		}
 	}
 	return f.known(f.what+".", keys)
@@ -91,7 +91,7 @@ func (of *section) skip(p *Point) (*Skip, error) {
 	return nil, nil
 }
 
-// Planned are the points that run, and then those that are skipped.
+// Planned lists the points that run, then the skipped ones.
 func (s *Sweep) Planned() []*Point {
 	all := make([]*Point, 0, len(s.Points)+len(s.Skipped))
 	for i := range s.Points {

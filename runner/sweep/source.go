@@ -52,7 +52,7 @@ func (p *program) readBuild(d *document) error {
 	if !f.given() {
 		return nil
 	}
-	d.ask("build", f)
+	d.request("build", f)
 	if err := f.checkWords(); err != nil {
 		return err
 	}
@@ -65,14 +65,14 @@ func (p *program) readBuild(d *document) error {
 	}
 	for _, command := range commands {
 		if len(commands) > 1 && command.Kind != yaml.SequenceNode {
-			return command.want("a list of argument lists, or one list")
+			return command.want("a list of words, or a list of such lists")
 		}
 		w, err := command.readTexts(p.scope)
 		if err != nil {
 			return err
 		}
 		if slices.ContainsFunc(w.templates, template.hasRunDir) {
-			return command.errorf("a build is before all runs, and %s is a directory of each of them", RunDir)
+			return command.errorf("a build runs before all runs, so it cannot use %s, the directory of one run", RunDir)
 		}
 		p.build = append(p.build, w)
 	}
@@ -92,7 +92,7 @@ func (p *program) fillBuild(point *Point, row []*value) error {
 		b := &p.build[i]
 		words := b.fill(row, p.size)
 		if len(words) == 0 || words[0] == "" {
-			return b.templates[0].at.errorf("the program has no name")
+			return b.templates[0].at.errorf("the name of the program is empty")
 		}
 		point.Build = append(point.Build, words)
 		fixed = fixed && b.fixed()
@@ -142,7 +142,7 @@ func (d *document) readShare() ([]string, error) {
 			return nil, item.errorf("want a path below the working directory, got %q", shorten(text))
 		}
 		if slices.Contains(paths, clean) {
-			return nil, item.errorf("%q is there twice", shorten(text))
+			return nil, item.errorf("%q appears twice", shorten(text))
 		}
 		paths = append(paths, clean)
 	}

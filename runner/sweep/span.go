@@ -41,7 +41,7 @@ func (f field) span() ([]field, error) {
 	case !factor && by.Sign() == 0:
 		return nil, f.errorf("%s: want a step above 0", shorten(f.Value))
 	case factor && (by.Cmp(big.NewRat(1, 1)) <= 0 || at.Sign() <= 0):
-		return nil, f.errorf("%s: want a factor above 1, and an end above 0", shorten(f.Value))
+		return nil, f.errorf("%s: want a factor above 1, and a first number above 0", shorten(f.Value))
 	}
 	var all []field
 	for at.Cmp(last) <= 0 {

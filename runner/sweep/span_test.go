@@ -36,11 +36,11 @@ func TestSpans(t *testing.T) {
 	}
 	refuse("4..1", "4..1: want the lower end first")
 	refuse("1..4..0", "1..4..0: want a step above 0")
-	refuse("1..4*1", "1..4*1: want a factor above 1, and an end above 0")
-	refuse("0..4*2", "0..4*2: want a factor above 1, and an end above 0")
+	refuse("1..4*1", "1..4*1: want a factor above 1, and a first number above 0")
+	refuse("0..4*2", "0..4*2: want a factor above 1, and a first number above 0")
 	refuse("1..20000", "1..20000: more than 10000 values")
 	for _, text := range []string{"1...4", "1..x", "1e0..1e3*10", "1..1k"} {
 		refuse(text, text+": want a span of numbers (1..8, 1..8..2, 1..1024*2), or quotes around a text")
 	}
-	refuse("[1..3, 2]", "2 is there twice")
+	refuse("[1..3, 2]", "2 appears twice")
 }

@@ -35,7 +35,7 @@ func (s *settings) readPrecision(d *document) error {
 	exact := d.keys["iterations"]
 	switch {
 	case option.given() && d.option("iterations").given():
-		return option.errorf("--iterations is exact: want one of them")
+		return option.errorf("cannot be combined with --iterations, which is an exact number: use one of them")
 	case option.given():
 		if _, err := parseShare(option.Value); err != nil {
 			return fmt.Errorf("--rel-error %w", err)
@@ -45,7 +45,7 @@ func (s *settings) readPrecision(d *document) error {
 	case !f.given() || d.option("iterations").given():
 		return nil
 	case exact.given():
-		return f.errorf("iterations, on line %d, is exact: want one of them", exact.line)
+		return f.errorf("cannot be combined with iterations (line %d), which is an exact number: use one of them", exact.line)
 	}
 	err := s.read("rel_error", f)
 	s.sweep.RelError = s.point.RelError
@@ -56,13 +56,13 @@ func (s *settings) readPrecision(d *document) error {
 func (s *settings) readMaxRepeats(d *document) error {
 	s.sweep.MaxRepeats = s.sweep.Repeats
 	f := d.choose("max_repeats")
-	if d.over.UntilSettled {
+	if d.over.UntilConclusive {
 		return s.readLooks(f)
 	}
 	if s.point.RelError == 0 {
 		unused := f.given() && !(f.lines && d.keys["rel_error"].given()) // --iterations may have replaced rel_error
 		if unused {
-			return f.errorf("means nothing without rel_error or --until-settled")
+			return f.errorf("has no effect without rel_error or --until-conclusive")
 		}
 		return nil
 	}
@@ -74,47 +74,47 @@ func (s *settings) readMaxRepeats(d *document) error {
 		return err
 	}
 	if s.sweep.MaxRepeats < s.sweep.Repeats {
-		return f.errorf("want at least the repeats, %d, got %d", s.sweep.Repeats, s.sweep.MaxRepeats)
+		return f.errorf("want at least repeats (%d), got %d", s.sweep.Repeats, s.sweep.MaxRepeats)
 	}
 	return nil
 }
 
-// leastLook is the fewest repeats after which blocks are compared with one another, and most how many a point has until it
-// is settled, unless told.
+// minLook is the number of repeats before the first look. defaultMaxConclusive is the maximum number of repeats of a point that
+// stays inconclusive, if max_repeats is not set.
 const (
-	leastLook   = defaultRepeatsAgainst
-	mostSettled = 30
+	minLook              = defaultRepeatsAgainst
+	defaultMaxConclusive = 30
 )
 
 // readLooks plans when a comparison of two commits is looked at: f is how many repeats it may take.
 func (s *settings) readLooks(f field) error {
-	most := mostSettled
+	limit := defaultMaxConclusive
 	if f.given() {
 		if err := s.read("max_repeats", f); err != nil {
 			return err
 		}
-		if most = s.sweep.MaxRepeats; most < leastLook {
-			return f.errorf("want at least %d with --until-settled, got %d", leastLook, most)
+		if limit = s.sweep.MaxRepeats; limit < minLook {
+			return f.errorf("want at least %d with --until-conclusive, got %d", minLook, limit)
 		}
 	}
-	s.sweep.Looks = looks(most)
-	s.sweep.Repeats, s.sweep.MaxRepeats = s.sweep.Looks[0], most
+	s.sweep.Looks = looks(limit)
+	s.sweep.Repeats, s.sweep.MaxRepeats = s.sweep.Looks[0], limit
 	return nil
 }
 
-// looks are the numbers of repeats after which there is a look, the last of which is most: 6, 9, 14, 20, 30. Each is about
+// looks are the numbers of repeats after which there is a look, the last of which is limit: 6, 9, 14, 20, 30. Each is about
 // half as many again as the one before it. Few looks leave more of the chance of an error to each, and a point that is
 // settled between two of them has a third of its repeats too many at most.
-func looks(most int) []int {
+func looks(limit int) []int {
 	const (
-		growth = 1.5
-		least  = 1.25 // less is no look of its own
+		growth    = 1.5
+		minGrowth = 1.25 // less is no look of its own
 	)
 	var all []int
-	for n := float64(leastLook); least*n <= float64(most); n *= growth {
+	for n := float64(minLook); minGrowth*n <= float64(limit); n *= growth {
 		all = append(all, int(math.Round(n)))
 	}
-	return append(all, most)
+	return append(all, limit)
 }
 
 // share is a part of a whole: 1% or 0.01.

@@ -32,15 +32,15 @@ func TestPrecision(t *testing.T) {
 
 // TestLooks: with --until-settled looks are planned, whatever the file says of repeats.
 func TestLooks(t *testing.T) {
-	for most, want := range map[int][]int{
+	for limit, want := range map[int][]int{
 		6: {6}, 7: {7}, 8: {6, 8}, 13: {6, 9, 13}, 20: {6, 9, 14, 20}, 30: {6, 9, 14, 20, 30}, 60: {6, 9, 14, 20, 30, 46, 60},
 	} {
-		s := parse(t, tiny+"repeats: 2", Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(most)}, Against: true, UntilSettled: true})
-		equal(t, []any{s.Looks, s.Repeats, s.MaxRepeats}, []any{want, want[0], most})
+		s := parse(t, tiny+"repeats: 2", Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(limit)}, Against: true, UntilConclusive: true})
+		equal(t, []any{s.Looks, s.Repeats, s.MaxRepeats}, []any{want, want[0], limit})
 	}
-	s := parse(t, tiny+"rel_error: 1%\nmax_repeats: 20", Overrides{Against: true, UntilSettled: true})
+	s := parse(t, tiny+"rel_error: 1%\nmax_repeats: 20", Overrides{Against: true, UntilConclusive: true})
 	equal(t, []any{s.Looks, s.Points[0].RelError}, []any{[]int{6, 9, 14, 20}, .01})
-	s = parse(t, tiny, Overrides{Against: true, UntilSettled: true})
+	s = parse(t, tiny, Overrides{Against: true, UntilConclusive: true})
 	equal(t, []any{s.Looks, s.MaxRepeats}, []any{[]int{6, 9, 14, 20, 30}, 30})
 	s = parse(t, tiny, Overrides{Against: true})
 	equal(t, []any{len(s.Looks), s.MaxRepeats}, []any{0, 6})
@@ -58,9 +58,9 @@ func TestErrorsOfPrecision(t *testing.T) {
 	check("rel_error: one%", `3: rel_error: want a share (1% or 0.01), got "one%"`)
 	check("rel_error: [1%]", "3: rel_error: want a share (1% or 0.01), got a list")
 	check("rel_error:", "3: rel_error: want a share (1% or 0.01), got nothing")
-	check("rel_error: 1%\niterations: 5", "3: rel_error: iterations, on line 4, is exact: want one of them")
-	check("max_repeats: 5", "3: max_repeats: means nothing without rel_error or --until-settled")
-	check("rel_error: 1%\nmax_repeats: 2\nrepeats: 3", "4: max_repeats: want at least the repeats, 3, got 2")
+	check("rel_error: 1%\niterations: 5", "3: rel_error: cannot be combined with iterations (line 4), which is an exact number: use one of them")
+	check("max_repeats: 5", "3: max_repeats: has no effect without rel_error or --until-conclusive")
+	check("rel_error: 1%\nmax_repeats: 2\nrepeats: 3", "4: max_repeats: want at least repeats (3), got 2")
 	check("rel_error: 1%\nmax_repeats: 0", "4: max_repeats: want a whole number from 1 to 10000000, got 0")
 	check("order: fast", `3: order: want one of interleaved random sequential, got "fast"`)
 
@@ -71,18 +71,18 @@ func TestErrorsOfPrecision(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	options("", Overrides{Given: map[string]string{"rel_error": "0.01", "iterations": "5"}}, "--rel-error: --iterations is exact: want one of them")
+	options("", Overrides{Given: map[string]string{"rel_error": "0.01", "iterations": "5"}}, "--rel-error: cannot be combined with --iterations, which is an exact number: use one of them")
 	options("", Overrides{Given: map[string]string{"rel_error": "1.5"}}, "--rel-error: want more than 0 and less than 1 (100%), got 1.5")
-	options("", Overrides{Given: map[string]string{"max_repeats": "5"}, UntilSettled: true}, "--max-repeats: want at least 6 with --until-settled, got 5")
-	options("max_repeats: 5", Overrides{UntilSettled: true}, "sweep.yaml:3: max_repeats: want at least 6 with --until-settled, got 5")
-	options("", Overrides{Given: map[string]string{"max_repeats": "5"}}, "--max-repeats: means nothing without rel_error or --until-settled")
+	options("", Overrides{Given: map[string]string{"max_repeats": "5"}, UntilConclusive: true}, "--max-repeats: want at least 6 with --until-conclusive, got 5")
+	options("max_repeats: 5", Overrides{UntilConclusive: true}, "sweep.yaml:3: max_repeats: want at least 6 with --until-conclusive, got 5")
+	options("", Overrides{Given: map[string]string{"max_repeats": "5"}}, "--max-repeats: has no effect without rel_error or --until-conclusive")
 	options("rel_error: 1%", Overrides{Given: map[string]string{"iterations": "5", "max_repeats": "5"}},
-		"--max-repeats: means nothing without rel_error or --until-settled")
+		"--max-repeats: has no effect without rel_error or --until-conclusive")
 	options("rel_error: 1%", Overrides{Given: map[string]string{"max_repeats": "0"}}, "--max-repeats: want a whole number from 1 to 10000000, got 0")
 	options("rel_error: 1%\nmax_repeats: 5", Overrides{Against: true},
-		"sweep.yaml:4: max_repeats: want at least the repeats, 6, got 5")
+		"sweep.yaml:4: max_repeats: want at least repeats (6), got 5")
 	options("repeats: 60000", Overrides{Against: true},
-		"sweep.yaml:1: 120000 launches (points x repeats x sides): want at most 100000")
+		"sweep.yaml:1: 120000 runs (points x repeats x sides): want at most 100000")
 }
 
 func TestTargets(t *testing.T) {
@@ -114,7 +114,7 @@ func TestTargets(t *testing.T) {
 	const have = "no point matches (suite ops, benchmarks: GELU, Swish, net/MSE)"
 	refuse(`--targets "gelu": `+have, "gelu")
 	refuse(`--targets "other:GELU": `+have, "GELU", "other:GELU")
-	refuse(`--targets "[": want a pattern of *, ? and [a-z]`, "[")
+	refuse(`--targets "[": want a pattern with *, ? and [a-z]`, "[")
 
 	// What is left out still says what runs, and does not make an exclude useless.
 	parse(t, net+"benchmark: [a, b]\nprovider: A\nexclude: [{backend: onnxrt, benchmark: b}]",

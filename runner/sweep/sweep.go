@@ -14,36 +14,36 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Sweep is a sweep file with every point expanded and every default filled in.
+// Sweep is a sweep file with all points expanded and all defaults filled in.
 type Sweep struct {
 	Name       string            // of the file, for messages
 	SHA256     string            // of the file's bytes, in hex
-	Suite      string            // that of all points; where they have several, the base name of the file without its extension
-	Repeats    int               // launches of each point, at least 1
+	Suite      string            // of all points; if they differ, the base name of the file without its extension
+	Repeats    int               // runs per point, at least 1
 	Order      string            // OrderInterleaved, orderRandom or orderSequential
-	RelError   float64           // the precision asked for, a share; 0: none
-	MaxRepeats int               // what RelError or Looks may take; Repeats where there is neither
-	Looks      []int             // numbers of repeats, from Repeats to MaxRepeats, after which those that are settled have no more; nil: see Overrides.UntilSettled
+	RelError   float64           // the requested precision, as a share; 0: none
+	MaxRepeats int               // the limit for RelError and Looks; equal to Repeats without them
+	Looks      []int             // numbers of repeats, from Repeats to MaxRepeats, after which conclusive points stop; nil: see Overrides.UntilConclusive
 	Timeout    time.Duration     // of the whole session: after it nothing more is launched; with the multiplier applied
-	Tags       map[string]string // stored with every run; nil where there are none
-	Facts      map[string]string // about the machine, that a user has given other values; nil where there are none
-	Baseline   string            // axis=value that others are compared with, in canonical text; empty where the file names none
-	Share      []string          // ignored paths that both sides of a comparison of two commits are to see
-	Points     []Point           // that run, in expansion order, those of calibrate last; each point_id once; not to be moved once there are launches
-	Skipped    []Point           // that skip_if leaves out, in expansion order; likewise
-	Left       []discover.Left   // files that discover looked at and that are no benchmarks, with paths from the working directory
+	Tags       map[string]string // stored with every run; nil: none
+	Facts      map[string]string // facts about the machine that a user has set to other values; nil: none
+	Baseline   string            // axis=value that others are compared with, in canonical text; empty: the file has none
+	Share      []string          // paths ignored by git that both sides of a comparison of two commits need
+	Points     []Point           // points that run, in expansion order, those of calibrate last; each point_id once; must not move once there are launches
+	Skipped    []Point           // points that skip_if skips, in expansion order; must not move either
+	Left       []discover.Left   // files that discover looked at and that are not benchmarks, with paths from the working directory
 
-	blocks      [][]int // indices into Points: the points of one block, in expansion order
-	calibration []int   // indices into Points, which are in no block
+	blocks      [][]int // indices into Points: the points of each block, in expansion order
+	calibration []int   // indices into Points, which belong to no block
 }
 
-// Point is one combination of what is measured and its parameters, and how it is launched. Points of one sweep may
-// share slices and maps: they are not to be changed. Lines are those of the sweep file; 0 where it has none.
+// Point is one combination of all axes, and how it is launched. Points of one sweep may share slices and maps, so these must not
+// be changed. Lines refer to the sweep file; 0: there is none.
 type Point struct {
 	PointID string // see schema.PointID
-	Line    int    // where the point comes from: grid or an entry of include
+	Line    int    // the line of grid or of the entry of include that defines the point
 
-	Suite string // a label of its runs, which is no part of what is measured
+	Suite string // a label of its runs, which does not identify the point
 
 	// What is measured. An empty string and a nil pointer are NULL.
 	Benchmark string
@@ -53,132 +53,131 @@ type Point struct {
 	Precision string // canonical
 	BatchSize *int64
 	SeqLen    *int64
-	Params    map[string]string // the other axes, in canonical text; nil where there are none
+	Params    map[string]string // the other axes, in canonical text; nil: none
 
-	Skip *Skip // why it is not run; nil: it is
+	Skip *Skip // why it does not run; nil: it runs
 
-	// Control: the change under test cannot touch the point. Calibration: it is one that calibrate adds, and a control.
+	// Control: the change under test cannot affect the point. Calibration: calibrate has added it; it is a control too.
 	Control, Calibration bool
 
-	// What the canonical text of an axis does not say; nil where it says all.
+	// What the canonical text of an axis does not show; nil: nothing.
 	Values  map[string]string // by name in Params: the value with its type, as JSON (1.0, "64")
 	Written map[string]string // by axis: the value as Overrides.Params takes it
 
-	Work *schema.Work // of an iteration, where the benchmark itself does not say; nil: work is not given, and no rates are wanted
+	Work *schema.Work // of an iteration, unless the benchmark reports it; nil: work is not set, and no rates are computed
 
-	Scaled map[string]string // by axis: what scale made its value of; nil where nothing is scaled
+	Scaled map[string]string // by axis: the base of a scaled value; nil: nothing is scaled
 
-	// What its output is, and what it has to be; nil: nobody looks at it.
+	// Its output, and the correct output; nil: not checked.
 	Output        *Output    // of a command
-	Reference     *Reference // of what it computes
-	Deterministic bool       // every run of it has the same output, bit by bit
-	Compared      bool       // its output is looked at
+	Reference     *Reference // of the numbers that it computes
+	Deterministic bool       // all its runs must have the same output, bit by bit
+	Compared      bool       // its output is checked
 
-	Artifacts *Artifacts // which files of its runs are kept; nil: nothing is said
+	Artifacts *Artifacts // which files of its runs are kept; nil: not set
 
-	// What is made of its metrics, in the order in which it can be computed, and what they have to meet.
+	// Metrics that are derived, in an order in which they can be computed, and conditions.
 	Derived, Checks []*Result
-	Primary         string // the metric that it is about; empty: not given
+	Primary         string // the metric that tables show; empty: not set
 
-	Thresholds map[string]string // by metric, what nobody wants to hear of: "5%" of its value, or "2000000 ns"; nil where there are none
+	Thresholds map[string]string // by metric, the smallest change that counts: "5%" of its value, or "2000000 ns"; nil: none
 
 	// What runs.
 	Executor    schema.Executor
-	ModelPath   string            // the model's file as written; empty for builtin:NAME and where there is no file
+	ModelPath   string            // the model's file as written; empty for builtin:NAME and without a file
 	ModelLine   int               // of the model
 	Command     []string          // wrapper, program and arguments, filled in; nil unless Executor is command
 	File        string            // the Python file as written, filled in; empty unless Executor is python
 	Object      string            // class or function in File; empty: the only one that fits
 	FileLine    int               // of file
 	CommandLine int               // of command
-	Build       [][]string        // commands to run first, filled in; nil where there are none
+	Build       [][]string        // commands to run first, filled in; nil: none
 	BuildLine   int               // of build
-	Env         map[string]string // what is set on top of the environment, filled in; nil where there is nothing
-	BuildEnv    map[string]string // what of it is set for Build: the variables in which no axis stands
+	Env         map[string]string // environment variables to add, filled in; nil: none
+	BuildEnv    map[string]string // those of Env that Build gets: the variables that contain no axis
 	Dir         string            // cwd, filled in; empty: the working directory
-	SkipExit    int               // exit status by which a process of a command skips the point; 0: none
-	AnyExit     bool              // every exit status of a process is no failure
-	Exits       []int             // exit statuses other than 0 that are no failure; nil where there are none
-	Hooks       Hooks             // what runs around its processes
-	Shell       string            // that runs the text of the command; empty: none
-	Start       []string          // what starts the shell alone, which is no part of the latency; nil: none
-	Stdin       string            // the file that each process reads, filled in; empty: nothing
-	Stdout      string            // the file that takes its standard output, filled in; empty: the run has one, and nobody else
-	KeepOutput  bool              // what it prints is kept with the run
-	Metrics     []extract.Rule    // what is read of outputs, filled in; nil where there is nothing
-	Used        []string          // axes that stand in texts: what runs need not take them too; nil unless it runs in Python
+	SkipExit    int               // exit status with which a process of a command skips the point; 0: none
+	AnyExit     bool              // no exit status of a process is a failure
+	Exits       []int             // exit statuses other than 0 that are not failures; nil: none
+	Hooks       Hooks             // programs around its processes
+	Shell       string            // the shell that runs the text of the command; empty: none
+	Start       []string          // starts only the shell, whose time is not part of the latency; nil: none
+	Stdin       string            // the standard input of each process, filled in; empty: nothing to read
+	Stdout      string            // the file for its standard output, filled in; empty: the run keeps it to itself
+	KeepOutput  bool              // its printed output is kept with the run
+	Metrics     []extract.Rule    // metrics to read from outputs, filled in; nil: none
+	Used        []string          // axes that texts contain, so that the benchmark need not take them; nil unless it runs in Python
 
 	// How a Python worker runs it.
 	Worker
-	Python     string   // the interpreter; empty: not given, or it runs in none
+	Python     string   // the interpreter; empty: not set, or not needed
 	PythonLine int      // of python
-	Profile    []string // tools (ort, torch), each of which makes a pass of its own
-	// ProfileTimeouts are the deadlines of passes that have one of their own, by tool, with the multiplier applied; nil: none has.
+	Profile    []string // profilers (ort, torch), each of which makes an extra pass
+	// ProfileTimeouts are the deadlines for passes that have their own, by profiler, with the multiplier applied; nil: none.
 	ProfileTimeouts map[string]time.Duration
 
 	// How long it runs.
 	Warmup     int           // iterations before the measurement, 0 or more
-	WarmupOnce bool          // the first run of the point in a session has a warm-up, the others have none
-	Iterations int           // exact; 0: not given, then until RelError, the executor's own count, or the Budget
-	Budget     time.Duration // ends the measurement well
+	WarmupOnce bool          // only the first run of the point in a session has a warm-up
+	Iterations int           // exact; 0: not set, then until RelError, the executor's default, or the Budget
+	Budget     time.Duration // ends the measurement normally
 	RelError   float64       // a share; 0: none
-	Fixed      []string      // what the command line, a preset or a variant decides of iterations, warmup, seed and timing
+	Fixed      []string      // those of iterations, warmup, seed and timing that the command line, a preset or a variant sets
 	Timeouts   Timeouts
 
-	// Origins are the layers that stored settings come from, by key: see layerSweep. A key that is not there is not given.
+	// Origins are the layers that stored settings come from, by key: see layerSweep. Keys that are not set are missing.
 	Origins map[string]string
 }
 
-// Timeouts are the deadlines of a run's stages, with the multiplier applied. With executor command, Warmup and
-// Measure are those of each process. Build is that of each command.
+// Timeouts are the deadlines for the stages of a run, with the multiplier applied. For the executor command, Warmup and Measure
+// apply to each process. Build applies to each build command.
 type Timeouts struct {
 	Build, Setup, Warmup, Measure, Validate, Teardown, Profile time.Duration
 }
 
-// String is the deadlines as they are stored with a run: build=10m0s setup=30s ...
+// String returns the deadlines as they are stored with a run: build=10m0s setup=30s ...
 func (t Timeouts) String() string {
 	return fmt.Sprintf("build=%s setup=%s warmup=%s measure=%s validate=%s teardown=%s profile=%s",
 		t.Build, t.Setup, t.Warmup, t.Measure, t.Validate, t.Teardown, t.Profile)
 }
 
-// Overrides are the settings of the command line. They win over the file; the zero value changes nothing.
+// Overrides are the settings of the command line. They take precedence over the file. The zero value changes nothing.
 type Overrides struct {
-	// Given are the values of options that go before a key, by the key, as the file would have them: "10s", "1%", "ort,torch".
-	// A key that means something to some executors alone is refused where no point has one of them; but python, which may come
-	// from the environment.
+	// Given are the values of options that override a key, by key, in the syntax of the file: "10s", "1%", "ort,torch". A key that
+	// only some executors use is refused if no point has one of these. python is not, because it may come from the environment.
 	Given map[string]string
 
-	// Defaults hold where the file says nothing, the later before the earlier.
+	// Defaults apply if the file does not set a key. A later one takes precedence.
 	Defaults []Defaults
 
-	// Params replaces or adds axes: the name and its values, separated by commas and read as YAML scalars
-	// ("64,128"). Entries of include that name such an axis are left out.
+	// Params replaces or adds axes: the name, and its values separated by commas and read as YAML scalars ("64,128"). Entries of
+	// include that name such an axis are dropped.
 	Params map[string]string
 	Tags   map[string]string // added to the file's, key by key
 
-	Formats []string // that the read of metrics may name; nil: any
+	Formats []string // that read of metrics may name; nil: any
 
-	Presets []string // of the file, the later over the earlier
-	Set     []string // KEY=VALUE: any key, with dots where it stands in another one, and its value as YAML
+	Presets []string // names in the file; a later one overrides an earlier one
+	Set     []string // KEY=VALUE: any key, with dots for nested keys, and its value as YAML
 
-	// Place says in errors what a line of the file stands for, where nobody has written that; nil: the file has lines.
-	Place func(line int) string
+	// DescribeLine describes a line of a generated file in errors; nil: the file has real lines.
+	DescribeLine func(line int) string
 
-	Against bool // two commits are to be compared: 6 repeats unless told
-	// UntilSettled adds repeats until two commits are told apart, up to max_repeats, or 30: looks
-	// at 6, 9, 14, 20 ... of them are planned. They win over the file's repeats, and over its rel_error as to repeats.
-	UntilSettled bool
-	// Files is the working directory, in which discover looks; nil: there is nothing in it.
+	Against bool // two commits are compared: 6 repeats by default
+	// UntilConclusive adds repeats until a comparison of two commits is conclusive, up to max_repeats, or 30. Looks after 6, 9, 14,
+	// 20 ... repeats are planned. They override the repeats and rel_error of the file.
+	UntilConclusive bool
+	// Files is the working directory, which discover searches; nil: it is empty.
 	Files fs.FS
-	// Facts answers what expressions ask about the machine. It is asked for the facts alone that the file names. nil: none is known.
+	// Facts provides the facts about the machine that expressions name. Only these are read. nil: none is known.
 	Facts *fact.Machine
-	// Targets are globs (see path.Match) of a suite, a benchmark, suite:benchmark or suite:benchmark:variant: points that none
-	// matches are left out, but for those of calibrate. After the suite, a benchmark whose name begins with suite/ may go
-	// without that.
+	// Targets are globs (see path.Match) for a suite, a benchmark, suite:benchmark or suite:benchmark:variant. Points that no glob
+	// matches are left out, except those of calibrate. A benchmark whose name begins with suite/ may be named without that after
+	// its suite.
 	Targets []string
 }
 
-// Fill sets what the point decides of a run: the suite, the identity fields, PointID and Executor.
+// Fill sets the fields of a run that the point determines: the suite, the identity fields, PointID and Executor.
 func (p *Point) Fill(run *schema.Run) {
 	run.Suite = p.Suite
 	run.PointID = p.PointID
@@ -193,9 +192,9 @@ func (p *Point) Fill(run *schema.Run) {
 	run.Params = p.Params
 }
 
-// readText is Read of a text.
+// readText is Read for a text.
 func readText(name string, src []byte, o Overrides) (*Sweep, error) {
-	file, err := origin{name: name, lines: true, place: o.Place}.load(src)
+	file, err := origin{name: name, lines: true, describeLine: o.DescribeLine}.load(src)
 	if err != nil {
 		return nil, err
 	}
@@ -241,12 +240,12 @@ func readAll(file field, o Overrides) ([]*document, []*section, error) {
 	return documents, sections, err
 }
 
-// document is a plain sweep file: its keys are known ones, and its layers are merged.
+// document is a plain sweep file: all its keys are known, and its layers are merged.
 type document struct {
-	file  field
-	keys  map[string]field
-	over  Overrides
-	asked []request
+	file     field
+	keys     map[string]field
+	over     Overrides
+	requests []request
 
 	of        []string              // the benchmark and the variant that it is of, as "variant CUDA"; nil: the whole file
 	alone     bool                  // there is no other document of the file
@@ -259,16 +258,16 @@ type document struct {
 	language  *language             // of expressions; nil before the first one
 }
 
-// line is that of a key in the file, 0 where it is not there, or nobody has written the file, or it comes from elsewhere.
+// line is the line of a key in the file; 0 if the key is not in it, or the file was generated.
 func (d *document) line(key string) int {
 	f := d.keys[key]
-	if d.file.place != nil || f.given() && f.name != d.file.name {
+	if d.file.describeLine != nil || f.given() && f.name != d.file.name {
 		return 0
 	}
 	return f.line
 }
 
-// readGrid gives the axes under grid.
+// readGrid returns the axes under grid.
 func (d *document) readGrid() ([]member, error) {
 	f := d.keys["grid"]
 	if !f.given() {

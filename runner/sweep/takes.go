@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -30,23 +29,23 @@ type requestID struct {
 
 func (r request) id() requestID { return requestID{r.key, r.at.name, r.at.line} }
 
-// ask notes a key, to be checked once it is known what runs.
-func (d *document) ask(key string, at field) {
-	d.asked = append(d.asked, request{key, at})
+// request notes a key, to be checked once it is known what runs.
+func (d *document) request(key string, at field) {
+	d.requests = append(d.requests, request{key, at})
 }
 
 // checkTaken refuses a key that means nothing to any of the executors that points have.
 func (e *expansion) checkTaken() error {
 	taken := map[requestID]bool{}
 	for _, p := range e.sections {
-		for _, r := range p.asked {
+		for _, r := range p.requests {
 			taken[r.id()] = taken[r.id()] || p.takes(r)
 		}
 	}
 	for _, p := range e.sections {
-		for _, r := range p.asked {
+		for _, r := range p.requests {
 			if !taken[r.id()] {
-				return r.at.errorf("%smeans nothing with %s: only %s", r.tool(), names(p.executors, " and "), r.takers())
+				return r.at.errorf("%snot supported with %s: only with %s", r.tool(), listed(p.executors), takers(r.key))
 			}
 		}
 	}
@@ -69,27 +68,34 @@ func (r request) tool() string {
 	return ""
 }
 
-// takers says who takes a key.
-func (r request) takers() string {
-	verb, executors := "take", executorsOf(r.key)
-	if len(executors) == 1 {
-		verb = "takes"
+// takers lists what a key, or a profiler of the key profile, can be used with.
+func takers(key string) string {
+	words := executorNames(executorsOf(key))
+	if key == "seed" || key == "reproducible" {
+		words = append(words, "a command with {seed}")
 	}
-	text := names(executors, ", ")
-	if r.key == "seed" || r.key == "reproducible" {
-		text += " and a command with {seed}"
-	}
-	return fmt.Sprintf("%s %s it", text, verb)
+	return enumerated(words)
 }
 
-// names lists executors by what stands in the file for them.
-func names(executors []schema.Executor, separator string) string {
-	var words []string
+// listed lists executors: file, onnxrt and torch.
+func listed(executors []schema.Executor) string { return enumerated(executorNames(executors)) }
+
+// executorNames are the words of a sweep file for executors: file is the key for Python.
+func executorNames(executors []schema.Executor) (words []string) {
 	for _, e := range executors {
 		if e == schema.ExecutorPython {
 			e = "file"
 		}
 		words = append(words, string(e))
 	}
-	return strings.Join(words, separator)
+	return words
+}
+
+// enumerated lists words, with an and before the last.
+func enumerated(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

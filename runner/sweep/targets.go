@@ -20,7 +20,7 @@ func readTargets(patterns []string) ([]target, error) {
 	var targets []target
 	for _, pattern := range patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return nil, targetError(pattern, "want a pattern of *, ? and [a-z]")
+			return nil, targetError(pattern, "want a pattern with *, ? and [a-z]")
 		}
 		targets = append(targets, target{pattern: pattern})
 	}

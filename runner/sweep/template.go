@@ -8,13 +8,13 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// template is a text with {axis} in it.
+// template is a text that may contain {axis}.
 type template struct {
 	parts []part
 	at    field
 }
 
-// part is a text as it is, or the number of the axis whose value stands there.
+// part is a literal text, or the number of the axis whose value is inserted.
 type part struct {
 	text string
 	axis int // -1: text
@@ -62,7 +62,7 @@ func (f field) parse(text string, s *scope) (template, error) {
 		}
 		name, rest, closed := strings.Cut(rest, "}")
 		if brace == '}' || !closed {
-			return template{}, f.errorf("a lone %c in %q: write %c%c for a brace", brace, shorten(whole), brace, brace)
+			return template{}, f.errorf("unmatched %c in %q: write %c%c for a literal brace", brace, shorten(whole), brace, brace)
 		}
 		text = rest
 		axis, near := findAxis(s.axes, name)
@@ -83,21 +83,21 @@ func (f field) parse(text string, s *scope) (template, error) {
 	return t, nil
 }
 
-// lasting is a template of what is needed before a run begins.
+// lasting is a template for a value that is needed before a run begins.
 func (f field) lasting(s *scope) (template, error) {
 	t, err := f.template(s)
 	if err == nil && t.hasRunDir() {
-		err = f.errorf("%s is a directory of each run alone: it can stand in command, env, artifacts, and from of metrics and output", RunDir)
+		err = f.errorf("%s is the directory of one run: use it only in command, env, artifacts, and in from of metrics and output", RunDir)
 	}
 	return t, err
 }
 
-// hasRunDir tells whether the directory of the run stands in the text.
+// hasRunDir reports whether the text contains {run_dir}.
 func (t template) hasRunDir() bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return strings.Contains(p.text, RunDir) })
 }
 
-// argument is a text that a program is given, as it is written; one without characters is one too.
+// argument is a text for a program, as it is written. It may be empty.
 func (f field) argument() (string, error) {
 	if f.Kind == yaml.MappingNode { // [prog, {dim}] is what people write
 		return "", f.errorf(`want text, got a map: quote it ("{axis}")`)
@@ -108,28 +108,28 @@ func (f field) argument() (string, error) {
 	return f.written(), nil
 }
 
-// noAxis explains a {name} that stands for nothing.
+// noAxis explains that {name} has no meaning.
 func (f field) noAxis(name, near string) error {
 	switch {
 	case name == "seed":
-		return f.errorf("{seed} is not set: give seed")
+		return f.errorf("{seed} has no value: set seed")
 	case near != "":
-		return f.errorf("{%s} is no axis: did you mean {%s}? (write {{ and }} for braces)", shorten(name), near)
+		return f.errorf("{%s} is not an axis: did you mean {%s}? (write {{ and }} for literal braces)", shorten(name), near)
 	}
-	return f.errorf("{%s} is no axis (write {{ and }} for braces)", shorten(name))
+	return f.errorf("{%s} is not an axis (write {{ and }} for literal braces)", shorten(name))
 }
 
-// uses tells whether an axis stands in the text.
+// uses reports whether the text contains an axis.
 func (t template) uses(axis int) bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return p.axis == axis })
 }
 
-// fixed tells that the text is the same at every point.
+// fixed reports whether the text is the same at every point.
 func (t template) fixed() bool {
 	return !slices.ContainsFunc(t.parts, func(p part) bool { return p.axis >= 0 })
 }
 
-// fill gives the text at a point.
+// fill returns the text at a point.
 func (t template) fill(row []*value) string {
 	if len(t.parts) == 1 && t.parts[0].axis < 0 {
 		return t.parts[0].text // every point shares it
@@ -151,7 +151,7 @@ type texts struct {
 	shared    []string
 }
 
-// checkWords refuses the line of a shell where a program and its arguments are wanted.
+// checkWords refuses a shell line where a program and its arguments are expected.
 func (f field) checkWords() error {
 	words := strings.Fields(f.Value)
 	if f.Kind != yaml.ScalarNode || len(words) < 2 {
@@ -161,9 +161,9 @@ func (f field) checkWords() error {
 		words[i] = jsonText(word)
 	}
 	if f.what == "command" {
-		return f.errorf("is a text with spaces: write its words as a list, [%s], or, where a shell is needed, add shell: true", strings.Join(words, ", "))
+		return f.errorf("is one text with spaces: write its words as a list, [%s], or add shell: true if it needs a shell", strings.Join(words, ", "))
 	}
-	return f.errorf("want a list, [%s], or, where a shell is needed, [sh, -c, %s]", strings.Join(words, ", "), jsonText(f.Value))
+	return f.errorf("want a list, [%s], or, if it needs a shell, [sh, -c, %s]", strings.Join(words, ", "), jsonText(f.Value))
 }
 
 // read reads a program and its arguments, where they are given.
@@ -199,7 +199,7 @@ func (w *texts) fixed() bool {
 	return !slices.ContainsFunc(w.templates, func(t template) bool { return !t.fixed() })
 }
 
-// fill gives the texts at a point and adds the bytes that they take to size.
+// fill returns the texts at a point and adds their bytes to size.
 func (w *texts) fill(row []*value, size *int) []string {
 	if w.shared != nil || len(w.templates) == 0 {
 		return w.shared

@@ -26,7 +26,7 @@ func TestErrorsOfThresholds(t *testing.T) {
 	check := refuses(t, tiny)
 	check("thresholds: 5%", `3: thresholds: want a map, got "5%"`)
 	check("thresholds: {}", "3: thresholds: is empty")
-	check("thresholds:\n  latency: 5%\n  latency: 6%", "5: key latency is already on line 4")
+	check("thresholds:\n  latency: 5%\n  latency: 6%", "5: duplicate key latency: line 4 sets it already")
 	check("thresholds:\n  latency: 5", "4: thresholds.latency: want more than 0 and less than 1 (100%), got 5")
 	check("thresholds:\n  latency: 0%", "4: thresholds.latency: want more than 0 and less than 1 (100%), got 0")
 	check("thresholds:\n  latency: -5%", "4: thresholds.latency: want more than 0 and less than 1 (100%), got -0.05")

@@ -59,11 +59,11 @@ func (s *settings) readTimeouts(d *document) error {
 	}
 	s.room = room{measure: given["measure"], multiplier: multiplier}
 	budget := d.keys["budget"]
-	s.room.asked = budget.given() && !keyOf("budget").isExpression(budget) || d.option("budget").given()
+	s.room.budgetSet = budget.given() && !keyOf("budget").isExpression(budget) || d.option("budget").given()
 	if err := s.room.fit(&s.point); err != nil {
 		return err
 	}
-	s.room.asked = s.room.asked || budget.given() // an expression says what it is at each point
+	s.room.budgetSet = s.room.budgetSet || budget.given() // an expression says what it is at each point
 	return nil
 }
 
@@ -90,7 +90,7 @@ func givenTimeouts(d *document) (map[string]field, error) {
 	}
 	if f := d.keys["timeout"]; f.given() {
 		if measure := given["measure"]; measure.given() {
-			return nil, f.errorf("is timeouts.measure, which is on line %d", measure.line)
+			return nil, f.errorf("is the same as timeouts.measure (line %d): use one of them", measure.line)
 		}
 		given["measure"] = f
 	}
@@ -100,7 +100,7 @@ func givenTimeouts(d *document) (map[string]field, error) {
 // room is what the deadline of measure leaves a budget.
 type room struct {
 	measure    field // the deadline; not given: it makes room
-	asked      bool  // the budget is given
+	budgetSet  bool  // the budget is set
 	multiplier float64
 }
 
@@ -111,14 +111,14 @@ func (r room) fit(p *Point) error {
 		p.Timeouts.Measure = max(p.Timeouts.Measure, p.Budget+multiplied(measureRoom, r.multiplier))
 		return nil
 	}
-	if !r.asked || p.Timeouts.Measure > p.Budget {
+	if !r.budgetSet || p.Timeouts.Measure > p.Budget {
 		return nil
 	}
 	limit := p.Timeouts.Measure.String()
 	if r.multiplier != 1 {
 		limit += fmt.Sprintf(" (multiplied by %v)", r.multiplier)
 	}
-	return r.measure.errorf("%s is not above the budget of %s: raise it, or lower the budget", limit, p.Budget)
+	return r.measure.errorf("%s is not longer than the budget of %s: raise it, or lower the budget", limit, p.Budget)
 }
 
 // multiplied is at least a nanosecond: 0 would be no deadline.

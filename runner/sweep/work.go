@@ -12,9 +12,9 @@ import (
 
 // keysOfAmounts are the keys of work.
 var keysOfAmounts = []Key{
-	{Name: "items", Value: expressionValue, Doc: "Items, as images or tokens: the metric throughput is items per second."},
-	{Name: "bytes", Value: expressionValue, Doc: "Bytes that are moved: the metric bandwidth is bytes per second."},
-	{Name: "flops", Value: expressionValue, Doc: "Floating-point operations: the metric compute is operations per second."},
+	{Name: "items", Value: expressionValue, Doc: "Items, such as images or tokens. The metric throughput is items per second."},
+	{Name: "bytes", Value: expressionValue, Doc: "Bytes that are moved. The metric bandwidth is bytes per second."},
+	{Name: "flops", Value: expressionValue, Doc: "Floating-point operations. The metric compute is operations per second."},
 }
 
 // work says how much work an iteration is.

@@ -36,7 +36,7 @@ func TestErrorsOfWork(t *testing.T) {
 	check := refuses(t, "file: x.py\ngrid: {k: [1, 2], v: [a, b]}\nwork: ")
 	check("3", "3: work: want a map, got 3")
 	check("{item: 3}", "3: work: unknown key item: did you mean items?")
-	check("{items: max(k, 2)}", "3: work: unknown key 2): quote the expression: in braces, YAML ends it at a comma")
+	check("{items: max(k, 2)}", "3: work: unknown key 2): quote the expression, because YAML ends it at the comma")
 	check("{items: }", "3: work.items: want an expression, got nothing")
 	check("{items: [1]}", "3: work.items: want an expression, got a list")
 	check("{items: true}", "3: work.items: 1:1: want a number, got true or false")

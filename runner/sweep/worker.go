@@ -2,9 +2,9 @@ package sweep
 
 import "time"
 
-// Worker is what a Python worker is told of the keys of a sweep, as it reads it from the settings of its job (see
-// PROTOCOL.md of package runner). The zero value of a field is: not given. With other executors all are zero, but Seed
-// where {seed} is used, ColdStart and Optional.
+// Worker holds the keys of a sweep that a Python worker receives in the settings of its job (see PROTOCOL.md of package runner). The
+// zero value of a field means that the key is not set. For other executors all fields are zero, except Seed if {seed} is used,
+// ColdStart and Optional.
 type Worker struct {
 	Provider            string        `json:"provider,omitempty"`              // onnxrt: an execution provider
 	Device              string        `json:"device,omitempty"`                // torch, tensorrt: cpu, cuda, cuda:1, mps

@@ -20,11 +20,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// floorMargin is how far, in B, a peak of wait4 must be above the supervisor's own to be the process's: the
+// floorMargin is how far, in B, a peak reported by wait4 must be above that of the supervisor to belong to the process, because the
 // kernel's counters of resident memory are approximate.
 const floorMargin = 1 << 20
 
-// command is the loop of executor command, in the supervisor: one process an iteration.
+// command is the loop for the executor command, in the supervisor: one process per iteration.
 type command struct {
 	*supervisor
 	path    string
@@ -40,7 +40,7 @@ type command struct {
 	starts  []float64
 }
 
-// process is one that has ended, as a failure names it.
+// process is an ended process, as a failure names it.
 type process struct {
 	what, path string
 	hook       bool // it is none of those that are measured
@@ -52,7 +52,7 @@ type iteration struct {
 	usage   syscall.Rusage
 }
 
-// runCommand measures the command and says how it ended.
+// runCommand measures the command and reports how it ended.
 func (s *supervisor) runCommand() {
 	_ = s.worker.Close()
 	runtime.LockOSThread() // a trace belongs to a thread, and the clock is not read on another one
@@ -97,7 +97,7 @@ func (s *supervisor) runCommand() {
 	s.sender.send(event{Event: eventResult, At: s.sender.now()})
 }
 
-// run does the warm-up and the measurement. The event says what failed.
+// run performs the warm-up and the measurement. The event is a failure.
 func (c *command) run() *event {
 	job := c.job
 	if job.Warmup > 0 {
@@ -141,11 +141,11 @@ func (c *command) run() *event {
 // could clean up after it.
 func (c *command) traces() bool { return len(c.job.Hooks.Cleanup) == 0 }
 
-// fitting are the numbers of the processes that a measurement has room for: so many at most or, where there is a budget,
-// until that is spent by the clock, or somebody says to stop. There is at least one.
-func fitting(most int, budget time.Duration, since func() time.Duration, stop func() bool) iter.Seq[int] {
+// fitting are the numbers of the processes in a measurement: up to limit or, with a budget, until the clock says that it is spent, or stop
+// returns true. There is at least one.
+func fitting(limit int, budget time.Duration, since func() time.Duration, stop func() bool) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for i := range most {
+		for i := range limit {
 			if budget > 0 && i > 0 && (since() >= budget || stop()) || !yield(i) {
 				return
 			}
@@ -196,7 +196,7 @@ func (c *command) iterate(row, index int) *event {
 	return nil
 }
 
-// prepare does what comes before a process: the hook, and room for its output.
+// prepare prepares a process: it runs the hook and empties the output.
 func (c *command) prepare() *event {
 	if len(c.job.Hooks.Prepare) > 0 {
 		c.samples.begin(c.stage, c.sender.now())
@@ -223,7 +223,7 @@ func (c *command) time() (it iteration, status syscall.WaitStatus, err error) {
 	return it, status, nil
 }
 
-// failure is the event of a process that did not end well, or wrote too much.
+// failure is the event of a process that failed or wrote too much.
 func (c *command) failure(p process, status syscall.WaitStatus, err error) *event {
 	failed := event{Event: eventError, Stage: c.stage}
 	failed.ExitCode, failed.Signal = endOf(status)
@@ -246,15 +246,15 @@ func (c *command) failure(p process, status syscall.WaitStatus, err error) *even
 		failed.Kind, failed.Message = kindExit, fmt.Sprintf("%s: exit status %d", what, status.ExitStatus())
 	case c.output() > c.job.OutputLimit:
 		failed.Kind = kindOutputLimit
-		failed.Message = fmt.Sprintf("%s: wrote %d B, more than %d B", what, c.output(), c.job.OutputLimit)
+		failed.Message = fmt.Sprintf("%s: wrote %d B, more than the limit of %d B", what, c.output(), c.job.OutputLimit)
 	default:
 		return nil
 	}
 	return &failed
 }
 
-// trace runs a warm-up iteration under ptrace, for a peak of memory that wait4 cannot tell. It tells whether that
-// worked; if not, the iteration has to be repeated. The event is of what comes before it.
+// trace runs a warm-up iteration under ptrace, for a memory peak that wait4 cannot report. It returns whether that worked; if not, the
+// iteration must be repeated. The event is of a failure before it.
 func (c *command) trace() (bool, *event) {
 	if failed := c.prepare(); failed != nil {
 		return false, failed
@@ -279,10 +279,9 @@ func (c *command) trace() (bool, *event) {
 	return true, nil
 }
 
-// LookPath finds a program as a shell does, in the PATH of an environment in which the last entry of a name counts: that
-// which the program itself will see. A name with a slash is itself: it is relative to the working directory of the
-// program. Folders of PATH that are relative are no place to find a program in; what is there is an error that wraps
-// exec.ErrDot.
+// LookPath finds a program as a shell does, in the PATH of an environment in which the last entry of a name counts, as it does for the
+// program itself. A name with a slash is returned as it is, relative to the working directory of the program. Relative folders in PATH are
+// not used: a program found there is an error that wraps exec.ErrDot.
 func LookPath(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil

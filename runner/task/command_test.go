@@ -70,7 +70,7 @@ func TestCommandEnds(t *testing.T) {
 	}{
 		{"exit", shell(third + "exit 7"), schema.StatusError, schema.StageMeasure, "exit", 2, "process 3 of measure: exit status 7"},
 		{"signal", shell(third + "kill -SEGV $$"), schema.StatusCrashed, schema.StageMeasure, "signal", 2, "SIGSEGV"},
-		{"flood", shell(third + "head -c 9000000 /dev/zero"), schema.StatusOutputLimit, schema.StageMeasure, "output_limit", 2, "more than 8388608 B"},
+		{"flood", shell(third + "head -c 9000000 /dev/zero"), schema.StatusOutputLimit, schema.StageMeasure, "output_limit", 2, "more than the limit of 8388608 B"},
 		{"hang", shell(third + "sleep 600"), schema.StatusTimeout, schema.StageMeasure, "timeout", 2, "one process of measure took more than 1s; raise timeouts.measure"},
 		{"absent", commandSpec("no-such-program"), schema.StatusError, schema.StageSetup, "start", -1, "no-such-program"},
 		{"not executable", commandSpec("/etc/passwd"), schema.StatusError, schema.StageSetup, "start", -1, "permission denied"},

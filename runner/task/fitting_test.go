@@ -12,24 +12,24 @@ func TestFitting(t *testing.T) {
 	const budget = 300 * time.Millisecond
 	never := func(int) bool { return false }
 	for name, c := range map[string]struct {
-		most   int
+		limit  int
 		budget time.Duration
 		takes  time.Duration
 		stop   func(done int) bool
 		want   int
 	}{
-		"quick":        {mostProcesses, budget, time.Millisecond, never, 300},
-		"very quick":   {mostProcesses, budget, 20 * time.Microsecond, never, mostProcesses},
-		"a third":      {mostProcesses, budget, 100 * time.Millisecond, never, 3},
-		"two and more": {mostProcesses, budget, 200 * time.Millisecond, never, 2},
-		"slow":         {mostProcesses, budget, time.Minute, never, 1},
-		"enough":       {mostProcesses, budget, time.Millisecond, func(done int) bool { return done >= 7 }, 7},
+		"quick":        {maxProcesses, budget, time.Millisecond, never, 300},
+		"very quick":   {maxProcesses, budget, 20 * time.Microsecond, never, maxProcesses},
+		"a third":      {maxProcesses, budget, 100 * time.Millisecond, never, 3},
+		"two and more": {maxProcesses, budget, 200 * time.Millisecond, never, 2},
+		"slow":         {maxProcesses, budget, time.Minute, never, 1},
+		"enough":       {maxProcesses, budget, time.Millisecond, func(done int) bool { return done >= 7 }, 7},
 		"exact":        {10, 0, time.Minute, func(int) bool { return true }, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var clock time.Duration
 			done := 0
-			for i := range fitting(c.most, c.budget, func() time.Duration { return clock }, func() bool { return c.stop(done) }) {
+			for i := range fitting(c.limit, c.budget, func() time.Duration { return clock }, func() bool { return c.stop(done) }) {
 				if i != done {
 					t.Fatalf("process %d after %d", i, done)
 				}

@@ -92,7 +92,7 @@ func (r *run) handle(m message) {
 	}
 	e := m.event
 	if m.from == fromWorker {
-		if err := r.hear(e); err != nil {
+		if err := r.receive(e); err != nil {
 			r.breach(err)
 			return
 		}
@@ -201,18 +201,18 @@ func (r *run) look() {
 		r.reported = done
 		r.report(r.progress(done))
 	}
-	r.askEnough(measured)
+	r.checkEnough(measured)
 	if size := r.output(); size > r.job.OutputLimit {
 		r.stop(cause{
 			status: schema.StatusOutputLimit, kind: kindOutputLimit,
-			text: fmt.Sprintf("wrote %d B, more than %d B", size, r.job.OutputLimit),
+			text: fmt.Sprintf("wrote %d B, more than the limit of %d B", size, r.job.OutputLimit),
 		})
 	}
 }
 
-// askEnough asks whether the samples will do, where that is asked, each time there are a quarter more of them: asking
+// checkEnough asks whether the samples will do, where that is asked, each time there are a quarter more of them: asking
 // takes time from the machine that measures, and an answer among many is yes by chance.
-func (r *run) askEnough(measured int) {
+func (r *run) checkEnough(measured int) {
 	if r.spec.Enough == nil || r.stage != schema.StageMeasure || measured < r.enough+r.enough/4+1 {
 		return
 	}
@@ -262,7 +262,7 @@ func (r *run) stop(c cause) {
 	r.cause = &c
 	r.warmup, r.measured = r.samples.counts()
 	r.closeStage(now())
-	if c.status == schema.StatusTimeout && r.told.dumps {
+	if c.status == schema.StatusTimeout && r.reports.dumps {
 		r.phase, r.dumpBy = phaseDumping, time.Now().Add(dumpWait)
 		r.dumped = r.stackSize()
 		r.order(orderDump)

@@ -210,7 +210,7 @@ func TestNoHashBang(t *testing.T) {
 	spec.Command, spec.Iterations = []string{file}, 1
 	o := runSpec(t, t.Context(), spec, nil)
 	check(t, o, schema.StatusError, schema.StageSetup, kindStart)
-	if want := "no script whose first line is #!/bin/sh"; !strings.Contains(o.Error, want) {
+	if want := "nor a script with a first line like #!/bin/sh"; !strings.Contains(o.Error, want) {
 		t.Errorf("%s, want %q in it", o.Error, want)
 	}
 }

@@ -23,7 +23,7 @@ const (
 func (r *run) outcome() Outcome {
 	o := Outcome{
 		StartedAt: stamp(r.launched), Stages: r.stages, Facts: r.facts, Missing: r.missing, StderrTail: tail(r.stderr, tailSize),
-		BackendVersion: r.told.version, Warnings: r.told.warnings,
+		BackendVersion: r.reports.version, Warnings: r.reports.warnings,
 	}
 	if stack := tail(r.stack, stackTailSize); stack != "" {
 		o.Facts[FactStack] = stack
@@ -34,7 +34,7 @@ func (r *run) outcome() Outcome {
 	}
 	if r.left > 0 {
 		o.Status, o.ErrorKind = schema.StatusUnkillable, string(schema.StatusUnkillable)
-		o.Error = fmt.Sprintf("%d processes survive SIGKILL", r.left)
+		o.Error = fmt.Sprintf("%d processes survived SIGKILL", r.left)
 	}
 	switch {
 	case o.Status == schema.StatusOK:
@@ -53,14 +53,14 @@ func (r *run) outcome() Outcome {
 		o.Warnings = append(o.Warnings, WarnAppliedUnknown)
 	}
 	if o.Status != schema.StatusUnsupported && o.Status != schema.StatusSkipped { // what ran until that was known is not what the point says
-		o.Ops = r.told.ops
+		o.Ops = r.reports.ops
 		r.metrics(&o)
 	}
 	return o
 }
 
-// mostLine is the most, in B, of the last line of standard error that stands in an error.
-const mostLine = 200
+// maxErrorLine is the most, in B, of the last line of standard error that stands in an error.
+const maxErrorLine = 200
 
 // withLastLine adds the last line of standard error that is not empty to an error that says but how a process ended: that
 // line mostly says why.
@@ -70,8 +70,8 @@ func withLastLine(text, tail string) string {
 	if line == "" {
 		return text
 	}
-	if len(line) > mostLine {
-		line = strings.ToValidUTF8(line[:mostLine], "") + "…"
+	if len(line) > maxErrorLine {
+		line = strings.ToValidUTF8(line[:maxErrorLine], "") + "…"
 	}
 	return text + ": " + line
 }
@@ -163,7 +163,7 @@ func (r *run) judgeEnd(o *Outcome) {
 		o.Stage = cmp.Or(end.stage, o.Stage)
 	case clean && r.output() > r.job.OutputLimit:
 		o.Status, o.ErrorKind = schema.StatusOutputLimit, kindOutputLimit
-		o.Error = fmt.Sprintf("wrote %d B, more than %d B", r.output(), r.job.OutputLimit)
+		o.Error = fmt.Sprintf("wrote %d B, more than the limit of %d B", r.output(), r.job.OutputLimit)
 	case clean && (r.result != nil || end.state == stateResult):
 		o.Status = schema.StatusOK
 	case clean && r.skipReason() != "":
@@ -172,7 +172,7 @@ func (r *run) judgeEnd(o *Outcome) {
 		o.Status, o.ErrorKind = schema.StatusCrashed, kindExit
 		o.Error = fmt.Sprintf("ended without a result: %s", describe(o.ExitCode, o.Signal))
 		if r.result != nil {
-			o.Error = fmt.Sprintf("ended badly after its result: %s", describe(o.ExitCode, o.Signal))
+			o.Error = fmt.Sprintf("failed after its result: %s", describe(o.ExitCode, o.Signal))
 		}
 	}
 }
@@ -185,7 +185,7 @@ func describe(code *int64, signal string) string {
 	case code != nil:
 		return fmt.Sprintf("exit status %d", *code)
 	}
-	return "not known how"
+	return "for an unknown reason"
 }
 
 // tail is the end of a file, at most limit B; empty where there is no file.

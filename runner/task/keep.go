@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Output is an output that a Spec may keep: the file in which a worker leaves what its benchmark computed, as numpy.save does.
+// Output is an output that a Spec may keep: the file in which a worker writes the output of its benchmark, in the format of numpy.save.
 const Output = "output.npy"
 
 // keptLimit bounds what is kept of all processes of a run, in B.
@@ -32,7 +32,7 @@ const (
 // longAgo is the time that a file is given before a process starts that is to write it: no process writes one then.
 var longAgo = time.Date(1970, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// keeper keeps the outputs of processes. It works between them: what it does takes no time of any.
+// keeper keeps the outputs of processes. It works between processes, so it does not affect their times.
 type keeper struct {
 	to      *os.File
 	outputs []keptOutput

@@ -13,14 +13,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Kept are the outputs of a run that its Spec has asked for.
+// Kept are the outputs of a run that its Spec requested.
 type Kept struct {
 	File      *os.File // holds them
 	Processes int      // that were measured: one sample of latency each; a worker is one
 	Outputs   []KeptOutput
 }
 
-// KeptOutput is an output of a process in the file of a Kept.
+// KeptOutput is an output of one process in the file of a Kept.
 type KeptOutput struct {
 	Process      int    // from 0
 	Name         string // as Spec.Keep has it
@@ -31,7 +31,7 @@ type KeptOutput struct {
 // absentText is that a process did not write a file.
 const absentText = "absent"
 
-// Reading is what Spec.Read found in outputs.
+// Reading is the result of Spec.Read.
 type Reading struct {
 	Metrics []schema.Metric
 	Missing map[string]string // why a metric is not there, by its name
@@ -40,7 +40,7 @@ type Reading struct {
 	Cancelled bool
 }
 
-// keptOutputs finds the outputs that were kept of the processes that count. events are what processes told, in their order.
+// keptOutputs finds the kept outputs of the processes that count. events are the event files of processes, in their order.
 func (r *run) keptOutputs() (kept Kept, events []KeptOutput) {
 	kept = Kept{File: r.kept, Processes: r.measured}
 	first := r.job.Warmup
@@ -71,7 +71,7 @@ func (r *run) keptOutputs() (kept Kept, events []KeptOutput) {
 	}
 }
 
-// whyMissing says in a few words what a state means.
+// whyMissing describes a state in a few words.
 func (r *run) whyMissing(state int64) string {
 	switch state {
 	case keptThere:
@@ -88,7 +88,7 @@ func (r *run) whyMissing(state int64) string {
 	return "it cannot be opened"
 }
 
-// readOutputs has the outputs read, and makes a run whose outputs are not what the sweep says an error.
+// readOutputs has the outputs read, and makes the run an error if they do not match the sweep.
 func (r *run) readOutputs(o *Outcome, kept Kept) {
 	if r.spec.Read == nil || r.measured == 0 || o.Status == schema.StatusCancelled || o.Status == schema.StatusUnkillable {
 		return
@@ -114,26 +114,26 @@ func (r *run) readOutputs(o *Outcome, kept Kept) {
 	}
 }
 
-// maxTold bounds the values that the processes of a run tell.
-const maxTold = 1 << 20
+// maxReported bounds the values that the processes of a run report.
+const maxReported = 1 << 20
 
-// hearEvents takes in what the processes of a command told on their descriptor for events.
-func (r *run) hearEvents(o *Outcome, events []KeptOutput, processes int) {
+// receiveEvents takes in what the processes of a command told on their descriptor for events.
+func (r *run) receiveEvents(o *Outcome, events []KeptOutput, processes int) {
 	for _, output := range events {
-		if err := r.hearProcess(output); err != nil && o.Status == schema.StatusOK {
+		if err := r.receiveProcess(output); err != nil && o.Status == schema.StatusOK {
 			o.Status, o.Stage, o.ErrorKind = schema.StatusError, schema.StageValidate, kindProtocol
 			o.Error = fmt.Sprintf("events of process %d: %v", output.Process+1, err)
 		}
 	}
-	for i := range r.told.metrics {
-		if m := &r.told.metrics[i]; m.Level == "" && max(len(m.Ticks), len(m.Reals)) == processes {
+	for i := range r.reports.metrics {
+		if m := &r.reports.metrics[i]; m.Level == "" && max(len(m.Ticks), len(m.Reals)) == processes {
 			m.Level = schema.LevelProcess
 		}
 	}
 }
 
-// hearProcess takes in the metrics that one process told; all else that a worker may tell is not for a command to say.
-func (r *run) hearProcess(output KeptOutput) (failed error) {
+// receiveProcess takes in the metrics that one process told; all else that a worker may tell is not for a command to say.
+func (r *run) receiveProcess(output KeptOutput) (failed error) {
 	if output.Missing != "" {
 		return errors.New(output.Missing)
 	}
@@ -142,10 +142,10 @@ func (r *run) hearProcess(output KeptOutput) (failed error) {
 			return
 		}
 		if failed = e.toStoredUnit(); failed == nil {
-			failed = r.told.addMetric(e)
+			failed = r.reports.addMetric(e)
 		}
-		if failed == nil && r.told.values > maxTold {
-			failed = fmt.Errorf("more than %d values of a run", maxTold)
+		if failed == nil && r.reports.values > maxReported {
+			failed = fmt.Errorf("more than %d values of a run", maxReported)
 		}
 	})
 	return cmp.Or(failed, err)

@@ -62,7 +62,7 @@ type run struct {
 	ended    [streams]bool
 	facts    map[string]string
 	missing  map[string]string
-	told     told
+	reports  reports
 	enough   int   // samples at which Enough was asked last
 	dumped   int64 // size of the stack when it was looked at last
 	dumpBy   time.Time

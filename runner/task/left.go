@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Left is what a run has left.
+// Left are the files and outputs that a run has left.
 type Left struct {
 	Outcome        *Outcome
 	Dir            string   // that Spec.RunDir stands for
@@ -14,7 +14,7 @@ type Left struct {
 	Stdout, Stderr *os.File // what was printed, from the first byte on; of a command what its last process did
 }
 
-// runDirVariable tells a benchmark where the directory of the run is.
+// runDirVariable is the environment variable with the directory of the run.
 const runDirVariable = "NEUROLENS_RUN_DIR"
 
 // profileFile is where a worker leaves what a profiler recorded, in the directory of the run.
@@ -23,7 +23,7 @@ const profileFile = "profile.json"
 // ownDir is the directory for the benchmark in the directory of the run.
 const ownDir = "own"
 
-// in is the job of a run that has a directory, for which a word stands in texts.
+// in is the job with the private directory of the run inserted for a word in its texts.
 func (j job) in(dir, word string) job {
 	own := filepath.Join(dir, ownDir)
 	if word != "" {

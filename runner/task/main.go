@@ -38,8 +38,8 @@ const (
 // events.
 const eventsVariable = "NEUROLENS_EVENTS"
 
-// Main plays a hidden role if argv (the program first) names one; handled is false if it does not. A program
-// calls it before anything else, because it is started once or twice for each run. code is the exit status.
+// Main performs an internal role if argv (the program first) names one; handled is false if it does not. A program must call it before
+// anything else, because it is started once or twice for each run. code is the exit status.
 func Main(argv []string, registry WorkerFunc) (code int, handled bool) {
 	if len(argv) != 3 {
 		return 0, false

@@ -31,7 +31,7 @@ func (r *run) metrics(o *Outcome) {
 		o.Metrics = append(o.Metrics, m)
 	}
 	add(schema.PrimaryMetric, "monotonic", 1, columnLatency)
-	if latency := r.told.latency; len(o.Metrics) > 0 && latency.Clock != "" {
+	if latency := r.reports.latency; len(o.Metrics) > 0 && latency.Clock != "" {
 		m := &o.Metrics[0]
 		m.Clock, m.IterationsPerSample = latency.Clock, latency.IterationsPerSample
 		if n := len(m.IterationsPerSample); n > 1 && n != r.measured {
@@ -52,14 +52,14 @@ func (r *run) metrics(o *Outcome) {
 	r.peakMemory(o)
 	kept, events := r.keptOutputs()
 	r.readOutputs(o, kept)
-	r.hearEvents(o, events, kept.Processes)
-	r.toldMetrics(o)
+	r.receiveEvents(o, events, kept.Processes)
+	r.reportedMetrics(o)
 }
 
-// toldMetrics adds the metrics that the benchmark gave by events. One that makes no sense is left out and makes the
+// reportedMetrics adds the metrics that the benchmark gave by events. One that makes no sense is left out and makes the
 // run an error.
-func (r *run) toldMetrics(o *Outcome) {
-	for _, m := range r.told.metrics {
+func (r *run) reportedMetrics(o *Outcome) {
+	for _, m := range r.reports.metrics {
 		if slices.ContainsFunc(o.Metrics, func(have schema.Metric) bool { return have.Name == m.Name }) {
 			continue // what the runner measured is not replaced by what a benchmark says
 		}

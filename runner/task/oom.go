@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// oomKills is how many processes of this process's cgroup, or below it, the kernel killed for lack of memory. The
-// host-wide count in /proc/vmstat would blame one container for another.
+// oomKills is the number of processes of this process's cgroup, or below it, that the kernel killed because memory ran out. The host-wide
+// count in /proc/vmstat would include other containers.
 func oomKills(root fs.FS) (int64, bool) {
 	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {

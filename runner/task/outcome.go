@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Outcome is how a run ended and what came out of it. Nil and empty are not known, as in schema.Run.
+// Outcome is the result of a run. Nil and empty mean not known, as in schema.Run.
 type Outcome struct {
 	Status    schema.Status
 	Stage     schema.Stage // where the run ended, unless ok
@@ -40,7 +40,7 @@ const (
 	WarnAppliedUnknown = "applied_unknown"
 )
 
-// FactTimerFloor is the fact with the least interval, in ns, that the clock of the measurement can tell.
+// FactTimerFloor is the fact with the resolution of the measuring clock, in ns.
 const FactTimerFloor = "timer.floor_ns"
 
 // The facts about the start of the shell that runs a command: its median and its robust spread (1.4826 MAD), in ns, and of how many
@@ -54,13 +54,13 @@ const (
 // factExits is the fact with the exit statuses of a command that are not 0 and count as well.
 const factExits = "runner.exits"
 
-// FactCleanup is the fact with why the cleanup of a run failed.
+// FactCleanup is the fact with the reason why the cleanup of a run failed.
 const FactCleanup = "runner.cleanup_error"
 
-// FactStack is the fact with where in its code a benchmark stood as it failed.
+// FactStack is the fact with the stack of a benchmark when it failed.
 const FactStack = "runner.stack"
 
-// Progress is where a run stands. Total is how many iterations the stage takes at most; 0 in a stage without.
+// Progress is the progress of a run. Total is the maximum number of iterations of the stage; 0 for a stage without iterations.
 type Progress struct {
 	Stage       schema.Stage
 	Done, Total int
@@ -78,10 +78,10 @@ type Work struct {
 // any other error makes it an error of kind setup. It runs in the worker process.
 type WorkerFunc func(config map[string]string) (*Work, error)
 
-// Unsupported says that a combination does not exist here, which is no failure.
+// Unsupported says that a combination does not exist here. It is not a failure.
 type Unsupported struct {
 	Kind, Reason string
 }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *Unsupported) Error() string { return e.Reason }

@@ -19,8 +19,8 @@ import (
 // killWait is how long a killed tree may take to be gone.
 const killWait = 10 * time.Second
 
-// Pool runs tasks, several at once if asked to. There is one in a process: it is a subreaper, and takes what comes to
-// it from another session, and is not one of its supervisors, for the orphan of a supervisor that died.
+// Pool runs tasks, also several at once. A process has one Pool. It is a subreaper: a child from another session that is not one of its
+// supervisors is the orphan of a supervisor that died.
 type Pool struct {
 	self     string // this program, to be started again
 	killWait time.Duration
@@ -31,7 +31,7 @@ type Pool struct {
 	known map[int]bool // supervisors that are not reaped
 }
 
-// New makes this process a subreaper and returns its Pool. The program's main must call Main.
+// New makes this process a subreaper and returns its Pool. The main function of the program must call Main.
 func New() (*Pool, error) {
 	self, err := selfPath()
 	if err != nil {
@@ -43,10 +43,10 @@ func New() (*Pool, error) {
 	return &Pool{self: self, killWait: killWait, root: os.DirFS("/"), known: map[int]bool{}}, nil
 }
 
-// Run runs a point once and returns when nothing of it is left. progress, if not nil, is called from this goroutine
-// when a stage begins and a few times a second. If ctx ends, the tree is killed and the Outcome is cancelled, with
-// the samples it has. An error is the runner's own trouble, such as no room for the run directory, or a Spec that
-// makes no sense; whatever happens to the benchmark is an Outcome.
+// Run runs a point once and returns when no process of it is left. progress, if not nil, is called from this goroutine when a stage begins
+// and a few times per second. If ctx ends, the process tree is killed and the Outcome is cancelled, with the samples taken so far. An error
+// is a problem of the runner itself, such as no room for the run directory or an invalid Spec. Whatever happens to the benchmark is an
+// Outcome.
 func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Outcome, error) {
 	spec, err := spec.filled()
 	if err != nil {
@@ -84,10 +84,10 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 	return o, nil
 }
 
-// Close kills and reaps what supervisors that died have left. No Run may be going on.
+// Close kills and reaps the processes of supervisors that died. No Run may be in progress.
 func (p *Pool) Close() error {
 	if left := p.sweep(); left > 0 {
-		return fmt.Errorf("sweeping orphans: %d processes survive SIGKILL", left)
+		return fmt.Errorf("sweeping orphans: %d processes survived SIGKILL", left)
 	}
 	return nil
 }

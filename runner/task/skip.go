@@ -15,7 +15,7 @@ func (r *run) skipReason() string {
 		text := strings.TrimSpace(tail(f, tailSize))
 		line := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 		if reason, is := strings.CutPrefix(line, skipWord); is {
-			return strings.ToValidUTF8(cut(strings.TrimSpace(reason), 2*mostLine), "")
+			return strings.ToValidUTF8(cut(strings.TrimSpace(reason), 2*maxErrorLine), "")
 		}
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Spec says what to run. Executor, Deadlines, and Config, Command or Program are required.
+// Spec defines what to run. Executor, Deadlines, and one of Config, Command and Program are required.
 type Spec struct {
 	Executor schema.Executor
 	Config   map[string]string // of a worker: handed to it as it is
@@ -17,7 +17,7 @@ type Spec struct {
 	Env      []string          // KEY=VALUE, added to the runner's own environment; the last one of a key wins
 	Dir      string            // working directory of the benchmark; empty is the runner's
 
-	Warmup int // warm-up iterations; at most 2^26 together with the measured ones
+	Warmup int // warm-up iterations; at maxIterations 2^26 together with the measured ones
 	// TracePeak runs one more process of a quick command without warm-up, after the measurement, where that alone tells
 	// its peak of memory.
 	TracePeak bool
@@ -61,7 +61,7 @@ type Spec struct {
 	OutputLimit int64     // B of standard output, or error, of one process; 0 is 64 MiB
 }
 
-// Program is a worker in another language. It is started with Args and the run directory after them.
+// Program is a worker in another language. It is started with Args, followed by the run directory.
 type Program struct {
 	Path     string            // of the executable, absolute
 	Args     []string          // its arguments
@@ -69,8 +69,8 @@ type Program struct {
 	Settings json.RawMessage   // in job.json as it is
 }
 
-// Deadlines are how long a stage may take before the run is killed. For executor command, Warmup and Measure are
-// those of one process. Profile is needed with Spec.Profile only.
+// Deadlines are how long a stage may take before the run is killed. For the executor command, Warmup and Measure apply to each process.
+// Profile is needed only with Spec.Profile.
 type Deadlines struct {
 	Setup, Warmup, Measure, Validate, Teardown, Profile time.Duration
 }
@@ -78,10 +78,10 @@ type Deadlines struct {
 // What applies where a Spec does not say.
 const (
 	defaultOutputLimit = 64 << 20
-	// most bounds the iterations of a run that goes on until it is Enough: 8 MiB of samples; mostProcesses is the
+	// maxIterations bounds the iterations of a run that continues until it is Enough: 8 MiB of samples. maxProcesses is the
 	// same for executor command.
-	most          = 1 << 20
-	mostProcesses = 10_000
+	maxIterations = 1 << 20
+	maxProcesses  = 10_000
 	// quick is the latency up to which TracePeak runs another process.
 	quick = 30 * time.Millisecond
 	// maxRows bounds warm-up and measured iterations of one run together.
@@ -91,7 +91,7 @@ const (
 // defaultIterations is the most iterations that a run takes if their number is not given.
 func defaultIterations(executor schema.Executor) int {
 	if executor == schema.ExecutorCommand {
-		return mostProcesses
+		return maxProcesses
 	}
 	return 100
 }
@@ -167,7 +167,7 @@ type job struct {
 	Env         []string          `json:"env,omitempty"`
 	Dir         string            `json:"dir,omitempty"`
 	Warmup      int               `json:"warmup"`
-	Iterations  int               `json:"iterations"`       // at most
+	Iterations  int               `json:"iterations"`       // at maxIterations
 	Budget      time.Duration     `json:"budget,omitempty"` // 0: iterations are exact
 	TracePeak   bool              `json:"trace_peak,omitempty"`
 	Keep        []string          `json:"keep,omitempty"`
@@ -205,7 +205,7 @@ func (s Spec) atMost() int {
 	case s.Enough == nil:
 		return defaultIterations(s.Executor)
 	case s.perProcess():
-		return mostProcesses
+		return maxProcesses
 	}
-	return most
+	return maxIterations
 }

@@ -19,12 +19,12 @@ const (
 // toDeviation makes a robust spread of a median absolute deviation.
 const toDeviation = 1.4826
 
-// start is the time that the shell of a run takes to start, in ns, and how far its starts lie apart.
+// start is the time that the shell of a run takes to start, in ns, and the spread of its starts.
 type start struct {
 	median, spread int64
 }
 
-// measureStart measures the program that the command is started by, with nothing to do.
+// measureStart measures the program that starts the command, with nothing to do.
 func (c *command) measureStart() *event {
 	if len(c.job.Start) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func (c *command) measureStart() *event {
 	return nil
 }
 
-// startOfShell is what was measured of the start; false: nothing is to be subtracted, or it is not known.
+// startOfShell is the measured start; false: nothing is to be subtracted, or the start is not known.
 func (r *run) startOfShell() (s start, known bool) {
 	median, err := strconv.ParseInt(r.facts[factStart], 10, 64)
 	if err != nil || len(r.spec.Start) == 0 {
@@ -61,10 +61,10 @@ func (r *run) startOfShell() (s start, known bool) {
 	return start{median, spread}, err == nil
 }
 
-// noiseOfStart is how many robust spreads of the start a program has to take beyond it to be told from it.
+// noiseOfStart is how many robust spreads of the start a program must take in addition to it, to have a measurable latency.
 const noiseOfStart = 3
 
-// subtract takes the start from wall times. Where they cannot be told from it, there is nothing that could be stored.
+// subtract subtracts the start from wall times. If the difference is within the noise, there is no latency.
 func (s start) subtract(wall []int64) ([]int64, bool) {
 	if len(wall) == 0 {
 		return nil, false
@@ -80,8 +80,8 @@ func (s start) subtract(wall []int64) ([]int64, bool) {
 	return left, true
 }
 
-// withoutStart makes the wall time of each process a metric of its own, and what is left of it without the start of the shell the
-// latency. A run in which nothing is left is an error: a latency would be made up.
+// withoutStart makes the wall time of each process a separate metric, and the wall time minus the start of the shell the latency. If nothing
+// measurable is left, the run is an error, because a latency would be made up.
 func (r *run) withoutStart(o *Outcome) {
 	s, known := r.startOfShell()
 	if len(r.spec.Start) == 0 || len(o.Metrics) == 0 {
@@ -100,6 +100,6 @@ func (r *run) withoutStart(o *Outcome) {
 	o.Missing[schema.PrimaryMetric] = "within the start of the shell"
 	if o.Status == schema.StatusOK && len(wall.Ticks) > 0 {
 		o.Status, o.Stage, o.ErrorKind = schema.StatusError, schema.StageValidate, kindStartNoise
-		o.Error = fmt.Sprintf("takes no longer than the start of %s varies: measure it without --shell", r.spec.Start[0])
+		o.Error = fmt.Sprintf("takes less time than the start of %s varies: measure it without --shell", r.spec.Start[0])
 	}
 }

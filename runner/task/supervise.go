@@ -220,7 +220,7 @@ func startError(what, dir string, err error) error {
 		}
 	}
 	if errors.Is(err, syscall.ENOEXEC) {
-		return fmt.Errorf("starting %s: %w: it is no program of this machine, and no script whose first line is #!/bin/sh or the like", what, err)
+		return fmt.Errorf("starting %s: %w: it is neither a program for this machine nor a script with a first line like #!/bin/sh", what, err)
 	}
 	return fmt.Errorf("starting %s: %w", what, err)
 }

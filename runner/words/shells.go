@@ -8,5 +8,5 @@ import (
 // inShells are commands that shells have in themselves.
 var inShells = strings.Fields("alias cd declare eval exec export local popd pushd read readonly set shopt source trap type ulimit umask unset wait")
 
-// InShells tells whether a command is one that shells have in themselves, and that is no program.
+// InShells reports whether a command is built into shells and is not a program.
 func InShells(name string) bool { return slices.Contains(inShells, name) }

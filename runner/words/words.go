@@ -1,5 +1,5 @@
-// Package words takes the text of a program apart as a shell would, without being one: quotes and backslashes are taken off, and that
-// is all that is done. What only a shell can do is refused.
+// Package words splits the text of a program into words as a shell would: it removes quotes and backslashes, and does nothing
+// else. A text that needs a real shell is refused.
 package words
 
 import (
@@ -11,7 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Split gives the words of a program as a shell would, quotes and backslashes taken off. It refuses what only a shell can do.
+// Split returns the words of a program as a shell would, without quotes and backslashes. It refuses what only a shell can do.
 func Split(text string) ([]string, error) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -21,29 +21,29 @@ func Split(text string) ([]string, error) {
 		return nil, fmt.Errorf("reading %q: %w", text, err)
 	}
 	if len(file.Stmts) == 0 {
-		return nil, fmt.Errorf("%q: there is no program in it", text)
+		return nil, fmt.Errorf("%q: it contains no program", text)
 	}
 	call, simple := file.Stmts[0].Cmd.(*syntax.CallExpr)
 	if why := needsShell(file.Stmts); why != "" {
-		return nil, fmt.Errorf("%q: %s needs a shell; --shell has sh run it", text, why)
+		return nil, fmt.Errorf("%q: %s needs a shell: use --shell", text, why)
 	}
 	if !simple {
-		return nil, fmt.Errorf("%q: only a shell can run it; --shell has sh run it", text)
+		return nil, fmt.Errorf("%q: only a shell can run it: use --shell", text)
 	}
 	words := make([]string, len(call.Args))
 	for i, word := range call.Args {
 		if !plain(word.Parts) {
-			return nil, fmt.Errorf("%q: only a shell can fill in a variable or a command; --shell has sh run it, single quotes keep the text", text)
+			return nil, fmt.Errorf("%q: only a shell can fill in a variable or a command: use --shell, or single quotes for the literal text", text)
 		}
 		if mark := pattern(word.Parts); mark != "" {
-			return nil, fmt.Errorf("%q: %s needs a shell; --shell has sh run it, single quotes keep the text", text, mark)
+			return nil, fmt.Errorf("%q: %s needs a shell: use --shell, or single quotes for the literal text", text, mark)
 		}
 		words[i] = unquoted(word.Parts, false)
 	}
 	return words, nil
 }
 
-// needsShell names what of statements only a shell can do; empty: nothing that has a name.
+// needsShell names the part of statements that only a shell can run; empty: there is none with a name.
 func needsShell(all []*syntax.Stmt) string {
 	first := all[0]
 	binary, _ := first.Cmd.(*syntax.BinaryCmd)
@@ -93,8 +93,8 @@ func pattern(parts []syntax.WordPart) string {
 	return ""
 }
 
-// Same tells whether two texts are one program with one list of arguments, however they are quoted. A comment behind a program
-// tells it from another.
+// Same reports whether two texts are the same program with the same arguments, however they are quoted. A comment after a program makes it
+// different.
 func Same(a, b string) bool {
 	first, errFirst := Split(a)
 	second, errSecond := Split(b)
@@ -166,7 +166,7 @@ func plain(parts []syntax.WordPart) bool {
 	return true
 }
 
-// Join writes words as a text that Split takes apart again.
+// Join writes words as a text that Split splits into the same words.
 func Join(words []string) (string, error) {
 	quoted := make([]string, len(words))
 	for i, word := range words {

@@ -20,7 +20,7 @@ func TestSplit(t *testing.T) {
 	for text, want := range map[string]string{
 		"a | b": "a pipe", "a && b": "&&", "a &": "&", "a; b": "more than one program", "a > b": "a redirection (>)", "! a": "!",
 		"A=1 b": "an assignment (A=)", "echo $A": "fill in a variable", "(a)": "only a shell can run it", "a |": "reading", "": "no program", "'a": "reading",
-		"rm *.gz": `"rm *.gz": * needs a shell; --shell has sh run it, single quotes keep the text`, "a b?": "? needs", "a 'b'[c]": "[ needs", "~/a": "~ needs", "a ~": "~ needs",
+		"rm *.gz": `"rm *.gz": * needs a shell: use --shell, or single quotes for the literal text`, "a b?": "? needs", "a 'b'[c]": "[ needs", "~/a": "~ needs", "a ~": "~ needs",
 	} {
 		if _, err := Split(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q in it", text, err, want)

@@ -33,14 +33,14 @@ type folder struct {
 	owner *os.File
 }
 
-// place is the folder of all sessions: root, else one in the user's cache. It need not exist.
-func place(root string) (string, error) {
+// sidesFolder is the folder with the sides of all sessions: root, else one in the user's cache. It need not exist.
+func sidesFolder(root string) (string, error) {
 	if root != "" {
 		return filepath.Abs(root)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("finding a place for the two sides: %w", err)
+		return "", fmt.Errorf("finding a folder for the two sides: %w", err)
 	}
 	return filepath.Join(cache, "neurolens", "worktrees"), nil
 }
@@ -221,11 +221,10 @@ func removeAll(path string) error {
 	return os.RemoveAll(path)
 }
 
-// Clean removes the sides that sessions left in root (see Options) whose process is dead, and says how many. What
-// belongs to a living process, and what no session made, stays. The error names what could not be removed, which is
-// tried again the next time; the rest is removed.
+// Clean removes the sides in root (see Options) whose process is dead, and returns how many. It leaves what belongs to a living process, or
+// was not created by a session. The error names what could not be removed; the next call tries again.
 func Clean(ctx context.Context, root string) (removed int, err error) {
-	root, err = place(root)
+	root, err = sidesFolder(root)
 	if err != nil {
 		return 0, nil // then there was no place for them
 	}
@@ -243,7 +242,7 @@ func Clean(ctx context.Context, root string) (removed int, err error) {
 			continue
 		}
 		if err := f.remove(); err != nil {
-			problems = append(problems, fmt.Errorf("removing what a dead session left in %q: %w", f.path, err))
+			problems = append(problems, fmt.Errorf("removing files of an ended session in %q: %w", f.path, err))
 			continue
 		}
 		removed++

@@ -17,9 +17,9 @@ var (
 	errNoGit        = errors.New("git is not installed")
 	errNoRepository = errors.New("not in a git repository")
 	errBare         = errors.New("a bare repository has no working tree")
-	errUntrusted    = errors.New("git does not trust this repository, which belongs to another user: see git config safe.directory")
-	errNotStored    = errors.New("files that Git LFS keeps for that commit are not here, and nothing is downloaded: git lfs fetch --all")
-	errNotHere      = errors.New("this partial clone lacks files of that commit, and nothing is downloaded: check it out once")
+	errUntrusted    = errors.New("git does not trust this repository because it belongs to another user: see git config safe.directory")
+	errNotStored    = errors.New("Git LFS files of that commit are missing here, and nothing is downloaded: use git lfs fetch --all")
+	errNotHere      = errors.New("this partial clone lacks files of that commit, and nothing is downloaded: check out the commit once")
 )
 
 // grace is how long an interrupted git may take to remove what it began.

@@ -15,7 +15,7 @@ type Commit struct {
 	Subject string   // the first line of its message
 }
 
-// History is what leads from one commit to a later one.
+// History is the list of commits that lead from one commit to a later one.
 type History struct {
 	Good, Bad Commit
 
@@ -23,9 +23,9 @@ type History struct {
 	Commits []Commit
 }
 
-// Between reads the commits between two, as git calls them, of the repository around dir. With firstParent the commits
-// that merges brought in are left out. Git writes nothing. Errors say in one line what is refused: what is no commit
-// here, two names of one commit, and a good commit that is no ancestor of the bad one.
+// Between reads the commits between two commits of the repository around dir, which are named as in git. With firstParent, commits that merges
+// brought in are left out. Git writes nothing. Errors have one line: a name that is not a commit here, two names of the same commit, or a good
+// commit that is not an ancestor of the bad one.
 func Between(ctx context.Context, dir, good, bad string, firstParent bool) (History, error) {
 	h, err := between(ctx, dir, good, bad, firstParent)
 	if err != nil {
@@ -54,7 +54,7 @@ func between(ctx context.Context, dir, good, bad string, firstParent bool) (h Hi
 	}
 	_, err = r.git(ctx, "merge-base", "--is-ancestor", from, to)
 	if refused, ok := errors.AsType[*refusal](err); ok && refused.code == 1 {
-		return h, fmt.Errorf("%q is not an ancestor of %q: git merge-base %s %s names one", good, bad, good, bad)
+		return h, fmt.Errorf("%q is not an ancestor of %q: git merge-base %s %s finds a common one", good, bad, good, bad)
 	}
 	if err != nil {
 		return h, err

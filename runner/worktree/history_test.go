@@ -25,7 +25,7 @@ func TestHeadCommit(t *testing.T) {
 	empty(t, root)
 
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Head: "nowhere", Root: root, Session: "s"})
-	if err == nil || err.Error() != `comparing with "v1": side head: "nowhere": there is no such commit here` {
+	if err == nil || err.Error() != `comparing with "v1": side head: "nowhere": no such commit` {
 		t.Error(err)
 	}
 	empty(t, root)
@@ -82,9 +82,9 @@ func TestBetween(t *testing.T) {
 		same(t, "good", h.Good.ID, git(t, dir, "rev-parse", c.good))
 	}
 	for _, c := range []struct{ dir, good, bad, want string }{
-		{dir, "trunk", "trunk~1", `commits between "trunk" and "trunk~1": "trunk" is not an ancestor of "trunk~1": git merge-base trunk trunk~1 names one`},
+		{dir, "trunk", "trunk~1", `commits between "trunk" and "trunk~1": "trunk" is not an ancestor of "trunk~1": git merge-base trunk trunk~1 finds a common one`},
 		{dir, "trunk", "HEAD", `commits between "trunk" and "HEAD": they are the same commit`},
-		{dir, "nowhere", "HEAD", `commits between "nowhere" and "HEAD": "nowhere": there is no such commit here`},
+		{dir, "nowhere", "HEAD", `commits between "nowhere" and "HEAD": "nowhere": no such commit`},
 		{dir, "HEAD~1", "--all", `commits between "HEAD~1" and "--all": "--all": want a branch, a tag or a commit`},
 		{"/", "a", "b", `commits between "a" and "b": "/": not in a git repository`},
 	} {

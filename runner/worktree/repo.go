@@ -28,7 +28,7 @@ func find(ctx context.Context, dir string) (repo, string, error) {
 	case inside == "false\ntrue\n":
 		return repo{}, "", fmt.Errorf("%q: %w", dir, errBare)
 	case inside != "true\nfalse\n":
-		return repo{}, "", fmt.Errorf("%q lies in the folder that git keeps to itself", dir)
+		return repo{}, "", fmt.Errorf("%q is inside the .git folder", dir)
 	}
 	says, err := call{dir: dir}.run(ctx, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
 	if err != nil {
@@ -94,20 +94,20 @@ func (r repo) absent(ctx context.Context, name string) error {
 		return err
 	}
 	if strings.TrimSpace(shallow) == "true" {
-		return fmt.Errorf("this clone is shallow and has no such commit: fetch-depth: 0 in actions/checkout, or git fetch --unshallow")
+		return fmt.Errorf("this clone is shallow and does not have the commit: use fetch-depth: 0 in actions/checkout, or git fetch --unshallow")
 	}
 	remote, err := r.git(ctx, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/remotes/*/"+name)
 	if err != nil {
 		return err
 	}
 	if first, _, ok := strings.Cut(remote, "\n"); ok {
-		return fmt.Errorf("there is no such commit here: did you mean %s?", first)
+		return fmt.Errorf("no such commit: did you mean %s?", first)
 	}
-	return fmt.Errorf("there is no such commit here")
+	return fmt.Errorf("no such commit")
 }
 
-// Within reports whether path lies in dir or is dir, by its name or behind symbolic links. What does not exist lies
-// where its nearest existing folder does.
+// Within reports whether path is dir or inside it, by its name or through symbolic links. A path that does not exist counts as inside its
+// nearest existing folder.
 func Within(path, dir string) bool {
 	want, err := os.Stat(dir)
 	if err != nil {

@@ -22,13 +22,13 @@ func shares(ctx context.Context, r repo, prefix string, paths []string) ([]strin
 			return nil, fmt.Errorf("share %q: want a path in %q", path, r.top)
 		}
 		if _, err := os.Lstat(filepath.Join(r.top, rel)); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("share %q: there is no %q", path, filepath.Join(r.top, rel))
+			return nil, fmt.Errorf("share %q: %q does not exist", path, filepath.Join(r.top, rel))
 		} else if err != nil {
 			return nil, fmt.Errorf("share %q: %w", path, err)
 		}
 		_, err := r.git(ctx, "check-ignore", "--quiet", "--", rel)
 		if refused, ok := errors.AsType[*refusal](err); ok && refused.code == 1 {
-			return nil, fmt.Errorf("share %q: git does not ignore it, so that each side has its own", path)
+			return nil, fmt.Errorf("share %q: git does not ignore it, so each side already has its own", path)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("share %q: %w", path, err)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ReadFile is a file of a commit, as a checkout would have it, of the repository around dir. name is its path from the root of
-// the repository; one that begins with ./ or ../ is a path from dir. Nothing is checked out, and git writes nothing.
+// ReadFile returns a file of a commit, as a checkout would have it, from the repository around dir. name is its path from the root of the
+// repository; with ./ or ../ at the beginning it is relative to dir. Nothing is checked out, and git writes nothing.
 func ReadFile(ctx context.Context, dir, ref, name string) ([]byte, error) {
 	content, err := readFile(ctx, dir, ref, name)
 	if err != nil {

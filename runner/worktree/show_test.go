@@ -34,7 +34,7 @@ func TestReadFile(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ ref, name, want string }{
-		{"nowhere", "reports/a b.json", `reading "reports/a b.json" of commit "nowhere": there is no such commit here`},
+		{"nowhere", "reports/a b.json", `reading "reports/a b.json" of commit "nowhere": no such commit`},
 		{"--help", "a", `reading "a" of commit "--help": want a branch, a tag or a commit`},
 		{"", "a", `reading "a" of commit "": want a branch, a tag or a commit`},
 		{"v1", "", `reading "" of commit "v1": want the path of a file`},

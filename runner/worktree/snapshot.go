@@ -17,8 +17,8 @@ const (
 	// bulky is the size from which a new file is not read to tell whether it changed.
 	bulky = 64 << 20
 
-	// most is how many bytes of new files may become part of a commit.
-	most = 1 << 30
+	// maxNewFiles is how many bytes of new files may become part of a commit.
+	maxNewFiles = 1 << 30
 )
 
 // snapshot is how the content of working trees becomes git objects, without the user's index.
@@ -153,8 +153,8 @@ func (s *snapshot) sort(r repo, paths []string) (files, nested []string, err err
 			s.marks = append(s.marks, fmt.Sprintf("%d %q %d %d\n", s.taken, path, info.Size(), info.ModTime().UnixNano()))
 			continue
 		}
-		if size += info.Size(); s.keep && size > most {
-			return nil, nil, fmt.Errorf("new files are more than %d MiB with %q: commit, ignore or remove what is not code", most>>20, path)
+		if size += info.Size(); s.keep && size > maxNewFiles {
+			return nil, nil, fmt.Errorf("with %q, new files take more than %d MiB: commit, ignore or remove files that are not code", path, maxNewFiles>>20)
 		}
 		files = append(files, path)
 	}
@@ -202,7 +202,7 @@ func (s *snapshot) excluded(ctx context.Context, r repo, in call) ([]string, err
 			continue
 		}
 		if rel == "." {
-			return nil, fmt.Errorf("%q is the whole tree and cannot be left out of it", path)
+			return nil, fmt.Errorf("%q is the whole tree and cannot be left out", path)
 		}
 		out = append(out, filepath.ToSlash(rel))
 	}

@@ -111,9 +111,9 @@ func TestStateOfBulkyFiles(t *testing.T) {
 	}
 	same(t, "time of change", mustState(t, dir).Tree == one.Tree, false)
 	same(t, "excluded", mustState(t, dir, "checkpoint"), clean)
-	grow(most + 1)
+	grow(maxNewFiles + 1)
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Session: "s", Root: root})
-	refused(t, err, `new files are more than 1024 MiB with "checkpoint"`)
+	refused(t, err, `with "checkpoint", new files take more than 1024 MiB`)
 	empty(t, root)
 }
 

@@ -80,7 +80,7 @@ func (f *folder) populate(ctx context.Context, r repo, root string) error {
 			if has, err := sub.commit(ctx, commit); err != nil {
 				return err
 			} else if has == "" {
-				return fmt.Errorf("submodule %q: its commit %s is not here: git submodule update there, or git fetch in it", path, commit)
+				return fmt.Errorf("submodule %q: its commit %s is not available here: use git submodule update, or git fetch in the submodule", path, commit)
 			}
 		} else if sub, ok = r.module(ctx, root, path); !ok {
 			continue // the user has not checked it out either

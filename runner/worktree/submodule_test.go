@@ -112,7 +112,7 @@ func TestSubmoduleLacksCommit(t *testing.T) {
 	git(t, dir, "update-index", "--cacheinfo", "160000,1234567890123456789012345678901234567890,lib")
 	git(t, dir, "commit", "-q", "-m", "x")
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "HEAD", Session: "s", Root: root})
-	refused(t, err, `side base: submodule "lib": its commit 1234567890123456789012345678901234567890 is not here`)
+	refused(t, err, `side base: submodule "lib": its commit 1234567890123456789012345678901234567890 is not available here`)
 	empty(t, root)
 }
 

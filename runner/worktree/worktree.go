@@ -16,7 +16,7 @@ const (
 	headSide = "head" // the user's working tree, or another commit
 )
 
-// Options say what is compared, and where.
+// Options define what is compared, and where.
 type Options struct {
 	Dir     string   // where the user works, in a working tree of a git repository
 	Against string   // what git calls the base: a branch, a tag, a commit
@@ -27,7 +27,7 @@ type Options struct {
 	Root    string   // where the folders of all sessions are; empty: neurolens/worktrees in the user's cache
 }
 
-// Tree is one side: a working tree of its own, with the files of one commit or, for a dirty head, the user's.
+// Tree is one side: a separate working tree with the files of one commit or, for a dirty head, the user's files.
 type Tree struct {
 	Side   string // base or head
 	Root   string // absolute, without symbolic links, as long as that of the other side
@@ -47,8 +47,7 @@ type Pair struct {
 	folder  *folder // nil after Close
 }
 
-// Open makes the two sides. Errors say in one line what is refused; whatever was made until then is removed, also
-// after ctx ends. Call Clean before.
+// Open creates the two sides. Errors have one line. After an error, also if ctx ended, everything created so far is removed. Call Clean before.
 func Open(ctx context.Context, o Options) (*Pair, error) {
 	p, err := open(ctx, o)
 	if err == nil {
@@ -82,12 +81,12 @@ func open(ctx context.Context, o Options) (*Pair, error) {
 	if p.shared, err = shares(ctx, r, prefix, o.Share); err != nil {
 		return nil, err
 	}
-	root, err := place(o.Root)
+	root, err := sidesFolder(o.Root)
 	if err != nil {
 		return nil, err
 	}
 	if Within(root, r.top) {
-		return nil, fmt.Errorf("the two sides cannot be in %q: that is in the repository %q", root, r.top)
+		return nil, fmt.Errorf("the two sides cannot be in %q, which is inside the repository %q", root, r.top)
 	}
 	if p.folder, err = newFolder(root, o.Session); err != nil {
 		return nil, err
@@ -154,13 +153,12 @@ func (p *Pair) snapshot(ctx context.Context, exclude []string) (commit string, e
 	return commit, os.RemoveAll(scratch)
 }
 
-// Inside reports whether an absolute path leads into the user's repository, by its name or through symbolic links: on
-// both sides it would be the same file, and of neither.
+// Inside reports whether an absolute path leads into the user's repository, by its name or through symbolic links. It would be the same file
+// for both sides.
 func (p *Pair) Inside(path string) bool { return Within(path, p.user.top) }
 
-// Foreign are the folders from which nothing may be loaded on a side: the user's working tree and the other side.
-// Exempt are paths in them that are of no side: what is shared. An interpreter whose own folder is in the
-// user's tree, as in a virtual environment, is for the caller to exempt.
+// Foreign returns the folders from which a side may load nothing: the user's working tree and the other side. exempt are shared paths in them. If
+// an interpreter is in the user's tree, as in a virtual environment, the caller must exempt its folder.
 func (p *Pair) Foreign(side string) (folders, exempt []string) {
 	other := p.Head.Root
 	if side == headSide {
@@ -172,8 +170,7 @@ func (p *Pair) Foreign(side string) (folders, exempt []string) {
 	return []string{p.user.top, other}, exempt
 }
 
-// Close removes the two sides and what git knows of them. It may be called more than
-// once; what an error leaves is for Clean.
+// Close removes the two sides and git's records of them. It may be called more than once. What an error leaves is removed by Clean.
 func (p *Pair) Close() error {
 	p.closing.Lock()
 	defer p.closing.Unlock()

@@ -172,7 +172,7 @@ func TestShareRefused(t *testing.T) {
 		dir + "/a":   `a": want a relative path`,
 		"../x":       `share "../x": want a path in`,
 		".":          `share ".": want a path in`,
-		"absent":     `share "absent": there is no`,
+		"absent":     `/absent" does not exist`,
 		"code.txt":   `share "code.txt": git does not ignore it`,
 		"data":       `share "data": `, // both sides have some of it
 		"away/x.log": `share "away/x.log": `,
@@ -223,18 +223,18 @@ func TestRefused(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Dir: dir, Against: "v9"}, `comparing with "v9": there is no such commit here`},
-		{Options{Dir: dir, Against: "main"}, `comparing with "main": there is no such commit here: did you mean origin/main?`},
-		{Options{Dir: dir, Against: "HEAD:code.txt"}, `there is no such commit here`},
-		{Options{Dir: dir, Against: "v1..HEAD"}, `there is no such commit here`},
+		{Options{Dir: dir, Against: "v9"}, `comparing with "v9": no such commit`},
+		{Options{Dir: dir, Against: "main"}, `comparing with "main": no such commit: did you mean origin/main?`},
+		{Options{Dir: dir, Against: "HEAD:code.txt"}, `no such commit`},
+		{Options{Dir: dir, Against: "v1..HEAD"}, `no such commit`},
 		{Options{Dir: dir, Against: "--all"}, `comparing with "--all": want a branch, a tag or a commit`},
 		{Options{Dir: dir}, `comparing with "": want a branch, a tag or a commit`},
-		{Options{Dir: shallow, Against: "v1"}, `this clone is shallow and has no such commit: fetch-depth: 0`},
+		{Options{Dir: shallow, Against: "v1"}, `this clone is shallow and does not have the commit: use fetch-depth: 0`},
 		{Options{Dir: nothing, Against: "v1"}, `: not in a git repository`},
 		{Options{Dir: bare, Against: "v1"}, `: a bare repository has no working tree`},
-		{Options{Dir: filepath.Join(dir, ".git"), Against: "v1"}, `lies in the folder that git keeps to itself`},
+		{Options{Dir: filepath.Join(dir, ".git"), Against: "v1"}, `is inside the .git folder`},
 		{Options{Dir: filepath.Join(dir, "gone"), Against: "v1"}, `no such file or directory`},
-		{Options{Dir: dir, Against: "v1", Root: filepath.Join(dir, "data/sides")}, `: that is in the repository`},
+		{Options{Dir: dir, Against: "v1", Root: filepath.Join(dir, "data/sides")}, `, which is inside the repository `},
 		{Options{Dir: dir, Against: "v1", Session: "../x"}, `"../x" is not a file name`},
 		{Options{Dir: dir, Against: "v1", Exclude: []string{"."}}, `is the whole tree`},
 	} {
@@ -267,7 +267,7 @@ func TestUntrusted(t *testing.T) {
 		}
 	}
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Session: "s", Root: root})
-	refused(t, err, `": git does not trust this repository, which belongs to another user: see git config safe.directory`)
+	refused(t, err, `": git does not trust this repository because it belongs to another user: see git config safe.directory`)
 	_, ok, err := State(t.Context(), dir, nil)
 	refused(t, err, `reading the state of the code: "`+dir)
 	same(t, "ok", ok, false)

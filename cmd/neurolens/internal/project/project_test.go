@@ -199,7 +199,7 @@ func TestReadErrors(t *testing.T) {
 		"pager: less":                                        `neurolens.yaml:1: there is no key "pager"; it has`,
 		"store: [a]":                                         `neurolens.yaml:1: store: want a text, got a list`,
 		"# x\nstore:":                                        `neurolens.yaml:2: store: want a text, got nothing`,
-		"store: a\nstore: b":                                 `neurolens.yaml:2: key store is already on line 1`,
+		"store: a\nstore: b":                                 `neurolens.yaml:2: duplicate key store: line 1 sets it already`,
 		"format: xml":                                        `neurolens.yaml:1: format: want one of table csv, got "xml"`,
 		"python: {a: b}":                                     `neurolens.yaml:1: python: want a text, got a map`,
 		"thresholds:\n  latency: 5ms":                        `neurolens.yaml:2: thresholds.latency: want a share`,
@@ -223,7 +223,7 @@ func TestReadErrors(t *testing.T) {
 		"defaults: {compare: {metric: [[a]]}}":               `neurolens.yaml:1: defaults.compare.metric: want a text, got a list`,
 		"defaults:\n  explain:\n    threshold: few":          `neurolens.yaml:3: defaults.explain.threshold: --threshold "few": want a share`,
 		"[a]":              `neurolens.yaml:1: want keys with values, got a list`,
-		"store: a\n---\nb": `neurolens.yaml:2: a second document`,
+		"store: a\n---\nb": `neurolens.yaml:2: a second YAML document`,
 		"a: {":             `neurolens.yaml:1: YAML: `,
 	} {
 		if err := os.WriteFile(projectFile, []byte(text), 0o666); err != nil {

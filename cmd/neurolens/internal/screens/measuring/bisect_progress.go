@@ -89,7 +89,7 @@ func (p *BisectProgress) Looked(blocks, open int) {
 	if open == 0 || p.screen != nil {
 		return
 	}
-	if blocks >= worthSaying && blocks < p.search.Most {
+	if blocks >= worthSaying && blocks < p.search.MaxBlocks {
 		p.say(fmt.Sprintf("%s: %s: not decided after %s, measuring more", p.number(), commitText(p.commit), term.Count(blocks, "block")))
 	}
 }

@@ -119,7 +119,7 @@ func (j *jsonReporter) looked(e runner.Event) {
 		{"looks", int64(e.Look.Planned)},
 		{"blocks", int64(e.Look.Blocks)},
 		{"points", int64(e.Look.Points)},
-		{"decided", int64(e.Look.Settled())},
+		{"decided", int64(e.Look.Conclusive())},
 	})
 }
 

@@ -37,7 +37,7 @@ func (p *plainReporter) stage(runner.Event) {}
 
 func (p *plainReporter) looked(e runner.Event) {
 	fmt.Fprintln(p.w, lookText(e.Look))
-	if l := e.Look; l.Number == l.Planned || l.Settled() == l.Points { // the last one
+	if l := e.Look; l.Number == l.Planned || l.Conclusive() == l.Points { // the last one
 		fmt.Fprintln(p.w, verdictsText(l))
 	}
 }

@@ -48,7 +48,7 @@ func planLines(p *runner.Plan) []string {
 // lookText says what a look found: look 2 of 5 after 9 blocks: 9 of 12 points have a verdict.
 func lookText(l *runner.Look) string {
 	return fmt.Sprintf("look %d of %d after %s: %s of %s %s a verdict", l.Number, l.Planned, term.Count(l.Blocks, "block"),
-		term.Thousands(l.Settled()), term.Count(l.Points, "point"), have(l.Settled()))
+		term.Thousands(l.Conclusive()), term.Count(l.Points, "point"), have(l.Conclusive()))
 }
 
 // have is the verb for so many things.

@@ -69,10 +69,10 @@ func (w Comparison) withoutHistory(what string) []string {
 		far = " at least " + apartText(time.Duration(gap)*time.Microsecond) + " apart"
 	}
 	there := "fewer are"
-	if history >= 0 && history < judge.LeastHistory {
+	if history >= 0 && history < judge.MinHistory {
 		there = fmt.Sprintf("%d are", history)
 	}
-	why := fmt.Sprintf("%s: a verdict needs %d earlier sessions%s, to know how much sessions differ; %s known", what, judge.LeastHistory, far, there)
+	why := fmt.Sprintf("%s: a verdict needs %d earlier sessions%s, to know how much sessions differ; %s known", what, judge.MinHistory, far, there)
 	if w.C.Base.Imported > 0 && w.C.Head.Imported > 0 {
 		return []string{why, "to decide it: ingest results of earlier sessions" + far}
 	}

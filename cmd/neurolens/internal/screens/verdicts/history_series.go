@@ -109,14 +109,14 @@ func (w History) alsoChanged(changes []changedAt) []string {
 func (w History) outcome(changes []changedAt, s history.Series) string {
 	values := term.Count(len(s.Locations), w.noun()) + w.perCommit()
 	found, inconclusive := len(changes), ""
-	if found > 0 && changes[found-1].verdict() == history.Unsettled {
+	if found > 0 && changes[found-1].verdict() == judge.Inconclusive {
 		last := changes[found-1].row
 		found--
 		inconclusive = fmt.Sprintf("; inconclusive %s since %s: visible, but may be chance", shiftText(last, last.Shift), began(last.StartedAt))
 	}
 	switch {
 	case found == 0 && w.tooShort(s):
-		return fmt.Sprintf("%s; history needs at least %d", term.Count(s.Sessions, w.noun())+w.perCommit(), history.Least) + inconclusive
+		return fmt.Sprintf("%s; history needs at least %d", term.Count(s.Sessions, w.noun())+w.perCommit(), history.MinSessions) + inconclusive
 	case found == 0:
 		return "no change found in " + values + inconclusive
 	}
@@ -158,7 +158,7 @@ func (w History) perCommit() string {
 
 // tooShort tells whether a series has too few sessions for any change to be found. Otava's rule has no such bound.
 func (w History) tooShort(s history.Series) bool {
-	return s.Sessions < history.Least && w.Req.Method != history.Otava
+	return s.Sessions < history.MinSessions && w.Req.Method != history.Otava
 }
 
 // seriesName is what the series of a row is of.

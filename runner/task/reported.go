@@ -10,8 +10,8 @@ import (
 // maxOps bounds the operators of one run.
 const maxOps = 1 << 20
 
-// told is what a worker tells of a run besides the file of samples.
-type told struct {
+// reports is what a worker reports about a run, apart from the file of samples.
+type reports struct {
 	latency  schema.Metric   // attributes alone: clock, level, tick, iterations per sample
 	metrics  []schema.Metric // in the order of their first event
 	values   int             // of all metrics together
@@ -22,47 +22,46 @@ type told struct {
 	version  string
 }
 
-// hear takes in an event of the worker. What it says after the runner ended the run does not count. The error is
-// an event that breaks the protocol.
-func (r *run) hear(e event) error {
+// receive handles an event of the worker. Events after the runner ended the run do not count. The error is an event that breaks the protocol.
+func (r *run) receive(e event) error {
 	if r.cause != nil {
 		return nil
 	}
 	switch e.Event {
 	case eventHello:
-		r.told.dumps = e.Dumps
+		r.reports.dumps = e.Dumps
 	case eventShape:
 		return r.reshape(e)
 	case eventMetrics:
-		return r.told.addMetric(e)
+		return r.reports.addMetric(e)
 	case eventOps:
-		return r.told.addOp(e.Op)
+		return r.reports.addOp(e.Op)
 	case eventWarning:
-		if e.Value != "" && !slices.Contains(r.told.warnings, e.Value) {
-			r.told.warnings = append(r.told.warnings, e.Value)
+		if e.Value != "" && !slices.Contains(r.reports.warnings, e.Value) {
+			r.reports.warnings = append(r.reports.warnings, e.Value)
 		}
 	case eventVersion:
-		r.told.version = e.BackendVersion
+		r.reports.version = e.BackendVersion
 	}
 	return nil
 }
 
-// reshape takes over the benchmark's own counts; the worker has made the file of samples fit.
+// reshape takes over the benchmark's own counts. The worker has already resized the file of samples.
 func (r *run) reshape(e event) error {
 	switch {
-	case r.told.shaped || r.stage != schema.StageSetup:
+	case r.reports.shaped || r.stage != schema.StageSetup:
 		return fmt.Errorf("event shape in %s: want it once, in setup", r.stage)
 	case e.Warmup < 0 || e.Iterations < 1 || e.Warmup > maxRows || e.Iterations > maxRows-e.Warmup:
 		return fmt.Errorf("warmup %d and iterations %d: want 0 and 1 to %d together", e.Warmup, e.Iterations, maxRows)
 	}
-	r.told.shaped = true
+	r.reports.shaped = true
 	r.job.Warmup, r.job.Iterations = e.Warmup, e.Iterations
 	r.samples.shape = r.job.shape()
 	return nil
 }
 
-// addMetric begins a metric, or adds samples to it.
-func (t *told) addMetric(e event) error {
+// addMetric starts a metric, or adds samples to it.
+func (t *reports) addMetric(e event) error {
 	if e.Metric == nil || e.Metric.Name == "" {
 		return fmt.Errorf("event metric without a name")
 	}
@@ -97,7 +96,7 @@ func (t *told) addMetric(e event) error {
 	return nil
 }
 
-func (t *told) addOp(op *eventOp) error {
+func (t *reports) addOp(op *eventOp) error {
 	if op == nil || op.Name == "" {
 		return fmt.Errorf("event op without a name")
 	}
