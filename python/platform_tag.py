@@ -17,7 +17,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 PROGRAM = Path("bin", "neurolens")
 
 
-class PlatformTag(BuildHookInterface):
+class PlatformTag(BuildHookInterface[Any]):
     """Gives the wheel the tag of its program. Any Python 3 will do: nothing in it depends on one."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

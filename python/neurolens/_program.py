@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -72,7 +73,8 @@ def answer(arguments: list[str], read: Callable[[IO[bytes]], T], stdin: bytes | 
 
     """
     source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
-    process = subprocess.Popen([program(), *arguments], stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([program(), *arguments], stdin=source, stdout=pipe, stderr=pipe, env=_environment())
     assert process.stdout is not None
     assert process.stderr is not None
     remarks = _Remarks(process.stderr)
@@ -99,6 +101,13 @@ def answer(arguments: list[str], read: Callable[[IO[bytes]], T], stdin: bytes | 
     if cut is not None:
         raise cut
     return table  # type: ignore[return-value]
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of the program: benchmarks in Python find the packages that this process has."""
+    if sys.prefix == sys.base_prefix:
+        return dict(os.environ)
+    return {**os.environ, "VIRTUAL_ENV": sys.prefix}
 
 
 def _ended(command: str, code: int) -> str:

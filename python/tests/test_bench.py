@@ -1,5 +1,6 @@
 """Sweeps that are run from Python."""
 
+import contextlib
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ from conftest import call, rows
 
 import neurolens
 
+README = Path(__file__).parent.parent / "README.md"
 QUICK = {"command": ["true"], "repeats": 1, "iterations": 1, "warmup": 0}
 
 
@@ -42,6 +44,7 @@ def test_values_of_other_kinds(tmp_path):
         "iterations": 2,
     }
     table = neurolens.bench(sweep, store=tmp_path / "s")
+    assert dict(table["env"][0].as_py())["python.executable"].startswith(sys.prefix)
     assert [dict(params) for params in table["params"].to_pylist()] == [{"n": "1", "x": "0.5"}, {"n": "2", "x": "0.5"}]
     for wrong, error in [(float("nan"), ValueError), ({1, 2}, TypeError)]:
         with pytest.raises(error):
@@ -79,12 +82,16 @@ def test_large_sweep_is_not_cut():
     assert dict(table["tags"][0].as_py())["more"] == text
 
 
-# A benchmark whose processes can be found by the number of seconds.
-SLEEPS = """
+def slow(seconds):
+    """Return a sweep of two runs. The second one sleeps, unless a file is there; the seconds identify its process."""
+    wait = f"test {{n}} = 0 || test -e done || exec sleep {seconds}"
+    return {**QUICK, "suite": "slow", "command": ["sh", "-c", wait], "grid": {"n": [0, 1]}}
+
+
+SESSION = """
 import sys, neurolens
 try:
-    sweep = {"command": ["sleep", "{s}"], "grid": {"s": [0.01, SECONDS]}, "repeats": 1, "iterations": 1, "warmup": 0}
-    neurolens.bench(sweep)
+    neurolens.bench(SWEEP)
 except KeyboardInterrupt:
     sys.exit("interrupted")
 """
@@ -93,77 +100,75 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("group", [False, True], ids=["one process", "as a terminal"])
 def test_interrupt(group):
     seconds = f"{600 + int(group)}.{os.getpid()}"
-    process = sleeping(seconds)
-    if group:
-        os.killpg(process.pid, signal.SIGINT)
-    else:
-        os.kill(process.pid, signal.SIGINT)
-    stderr = process.communicate(timeout=60)[1]
+    with sleeping(seconds) as process:
+        if group:
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            os.kill(process.pid, signal.SIGINT)
+        stderr = process.communicate(timeout=60)[1]
     assert stderr.endswith("interrupted\n"), stderr
     assert "what finished is stored" in stderr
-    assert gone(seconds)
+    waited(lambda: not running("sleep", seconds))
     assert sorted(neurolens.read("runs_store")["status"].to_pylist()) == ["cancelled", "ok"]
+
+    Path("done").touch()
+    table = neurolens.bench(slow(seconds))
+    assert table["status"].to_pylist() == ["ok", "ok"]
+    assert len(set(table["session_id"].to_pylist())) == 2
 
 
 def test_killed():
-    seconds = f"602.{os.getpid()}"
-    process = sleeping(seconds)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
-    assert gone(seconds)
-    assert neurolens.read("runs_store", "status=ok").num_rows == 1
+    mark = f"mark={os.getpid()}"
+    sweep = {**QUICK, "command": ["sleep", "0.{n}"], "grid": {"n": range(1, 10)}}
+    code = f"import neurolens; neurolens.bench({sweep!r}, '--tag', {mark!r})"
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as process:
+        process.stderr.readline()
+        process.kill()
+    waited(lambda: not running("--tag", mark))
+    assert neurolens.read("runs_store", "status=ok").num_rows < 9
 
 
+@contextlib.contextmanager
 def sleeping(seconds):
-    """Start a session of two runs in a process group of its own, and return when the second one runs."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLEEPS.replace("SECONDS", seconds)],
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    waited(lambda: running(seconds))
-    return process
-
-
-def gone(seconds):
-    return waited(lambda: not running(seconds))
+    """Start a session of two runs in a process group of its own, and go on when the second one runs."""
+    code = SESSION.replace("SWEEP", repr(slow(seconds)))
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        waited(lambda: running("sleep", seconds))
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def waited(done):
     for _ in range(600):
         if done():
-            return True
+            return
         time.sleep(0.05)
     raise TimeoutError
 
 
-def running(seconds):
-    """Tell whether a process has these words."""
+def running(*words):
+    """Tell whether a process has these words in its command line."""
     for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if file.read_bytes() == b"sleep\0%s\0" % seconds.encode():
+        with contextlib.suppress(OSError):  # it has ended
+            if "\0".join([*words, ""]).encode() in file.read_bytes():
                 return True
-        except OSError:
-            pass  # it has ended
     return False
 
 
-def test_goes_on():
-    sweep = {**QUICK, "suite": "on", "command": ["true", "{n}"], "grid": {"n": range(5)}}
-    began = neurolens.bench(sweep, "--targets=*", "--max-time=1ns")
-    assert began.num_rows == 0
-    neurolens.bench(sweep, "-P", "n=0,1")
-    table = neurolens.bench(sweep)
-    assert sorted(dict(params)["n"] for params in table["params"].to_pylist()) == list("01234")
+def test_no_time():
+    assert neurolens.bench(QUICK, "--max-time=1ns").num_rows == 0
 
 
 def test_example_of_the_page(tmp_path):
     page = Path(os.environ["NEUROLENS_TEST_PAGE"]).read_text()
     blocks = re.findall(r"```python\n(.*?)```", page, re.S)
     assert len(blocks) >= 6
+    blocks += re.findall(r"```python\n(.*?)```", README.read_text(), re.S)
     names = {}
-    for block in blocks:
+    for block in blocks[:-1]:
         exec(compile(block, "page", "exec"), names)
     function = re.search(r"^def run\(.*?(?=^\S|\Z)", blocks[0][blocks[0].index("def run(") :], re.S | re.M)
     assert len(function[0].strip().splitlines()) == 3
@@ -178,3 +183,4 @@ def test_example_of_the_page(tmp_path):
     assert names["runs"].num_rows == names["both"].num_rows / 2 == 2
     assert list(names["again"]["status"]) == ["ok"] * 4
     assert call("query", "--format=csv", "SELECT count(*) FROM runs").stdout.split()[1] == "8"
+    exec(compile(blocks[-1], "README.md", "exec"), {})
