@@ -70,7 +70,8 @@ benchmark knows.
 On a terminal progress is a view that is redrawn, and failures stay; elsewhere
 it is one line a run. With --format jsonl it is one JSON object a line, whose
 "event" is session, plan, waiting, build, reference, run, look or end; what is
-not known is null.`,
+not known is null. With --format arrow the summary is an Arrow stream of the
+runs that it counts, failed ones too, with the columns of the view runs.`,
 		Example: `  neurolens bench 'sort -n big.txt' 'sort big.txt'
   neurolens bench 'sleep 0.{n}' -P n=1..3
   neurolens bench fixtures/sweeps/quickstart.yaml
@@ -123,7 +124,7 @@ type bench struct {
 
 // read reads the sweep, and what the command line says of its session.
 func (b *bench) read() (err error) {
-	if b.format, err = b.outputFormat(); err != nil {
+	if b.format, err = b.answerFormat("bench"); err != nil {
 		return err
 	}
 	if b.rerun, err = b.flags.rerunWord(); err != nil {
