@@ -27,6 +27,7 @@ var all = []topic{
 	{"filter", "filters.md", "filters: which runs a command is about"},
 	{"verdicts", verdictsPage, "verdicts: what decides each, and what to do"},
 	{"sql", "sql.md", "SQL over a store: views, examples, limits"},
+	{"spark", "spark.md", "larger than one machine: Spark, Trino, shared folders"},
 	{"columns", columnsPage, "the columns of each answer"},
 	{"formats", "formats.md", "formats of output"},
 	{"warnings", "warnings.md", "warnings about a measurement, and what to do"},
