@@ -105,36 +105,3 @@ func TestREADMEFigures(t *testing.T) {
 		t.Errorf("%s without quotes", word)
 	}
 }
-
-// TestGettingStarted runs the commands of docs/getting-started.md, block by block, in one directory; each has to succeed. What needs a git repository is left out.
-func TestGettingStarted(t *testing.T) {
-	needsLong(t)
-	_, err := exec.LookPath("python3")
-	needs(t, "python3", err)
-	page := ofRepository(t, "docs/getting-started.md")
-	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(dir, "neurolens")); err != nil {
-		t.Fatal(err)
-	}
-	ran := 0
-	for _, block := range regexp.MustCompile(`(?m)(^    .*\n|^\n)+`).FindAllString(page, -1) {
-		script := regexp.MustCompile(`(?m)^    `).ReplaceAllString(block, "")
-		if strings.TrimSpace(script) == "" || strings.Contains(script, "--against") {
-			continue
-		}
-		cmd := exec.Command("sh", "-e", "-c", script)
-		cmd.Dir = dir
-		cmd.Env = append(programEnviron(t), "PATH="+dir+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s\n%v\n%s", script, err, out)
-		}
-		ran++
-	}
-	if ran < 5 {
-		t.Errorf("%d blocks ran", ran)
-	}
-}
