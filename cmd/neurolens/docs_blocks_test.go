@@ -15,6 +15,7 @@ type pageBlock struct {
 	kind   blockKind
 	name   string // of a file
 	notRun string // why it is not run
+	needs  string // a module of Python, without which it is not run
 	text   string
 }
 
@@ -34,25 +35,26 @@ func (b pageBlock) runs() bool {
 }
 
 var (
-	marked   = regexp.MustCompile(`^<!-- not run: (.+) -->$`)
+	marked   = regexp.MustCompile(`^<!-- (not run|needs): (.+) -->$`)
 	calls    = regexp.MustCompile(`(?m)^neurolens `)
 	fileName = regexp.MustCompile(`^# ([\w./-]+\.(?:yaml|yml|py|json|txt|csv|sh))(?::|$)`)
 )
 
-// blocksOf are the blocks of code of a page. A comment `<!-- not run: REASON -->` stands above a block that is not run.
+// blocksOf are the blocks of code of a page. A comment above a block says why it is not run, `<!-- not run: REASON -->`, or what it
+// needs beside the program, `<!-- needs: MODULE -->` of Python.
 func blocksOf(page string) (blocks []pageBlock, err error) {
 	lines := strings.Split(page, "\n")
-	marker := ""
+	var marker []string
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		var b pageBlock
 		switch {
-		case strings.HasPrefix(line, "<!-- not run"):
+		case strings.HasPrefix(line, "<!-- not run"), strings.HasPrefix(line, "<!-- needs"):
 			found := marked.FindStringSubmatch(line)
-			if found == nil || marker != "" {
-				return nil, fmt.Errorf("line %d: want <!-- not run: REASON --> above a block, got %s", i+1, line)
+			if found == nil || marker != nil {
+				return nil, fmt.Errorf("line %d: want <!-- not run: REASON --> or <!-- needs: MODULE --> above a block, got %s", i+1, line)
 			}
-			marker = found[1]
+			marker = found[1:]
 			continue
 		case strings.HasPrefix(line, "```"):
 			end := i + 1
@@ -73,16 +75,21 @@ func blocksOf(page string) (blocks []pageBlock, err error) {
 			}
 			b = newBlock("", lines[i:end])
 			b.line, i = i+1, end-1
-		case marker != "" && strings.TrimSpace(line) != "":
-			return nil, fmt.Errorf("line %d: the comment above says why a block is not run, and there is no block: %s", i+1, line)
+		case marker != nil && strings.TrimSpace(line) != "":
+			return nil, fmt.Errorf("line %d: the comment above is about a block, and there is none: %s", i+1, line)
 		default:
 			continue
 		}
-		b.notRun, marker = marker, ""
+		if marker != nil && marker[0] == "needs" {
+			b.needs = marker[1]
+		} else if marker != nil {
+			b.notRun = marker[1]
+		}
+		marker = nil
 		blocks = append(blocks, b)
 	}
-	if marker != "" {
-		return nil, fmt.Errorf("the last comment says why a block is not run, and there is no block: %s", marker)
+	if marker != nil {
+		return nil, fmt.Errorf("the last comment is about a block, and there is none: %s", marker[1])
 	}
 	return blocks, nil
 }
@@ -96,7 +103,7 @@ func newBlock(language string, lines []string) pageBlock {
 		b.kind = consoleBlock
 	case file != nil:
 		b.kind, b.name = fileBlock, path.Clean(file[1])
-	case (language == "sh" || language == "") && calls.MatchString(b.text):
+	case (language == "sh" || language == "") && calls.MatchString(b.text) && !strings.Contains(b.text, " [flags]\n"): // which is usage
 		b.kind = shellBlock
 	}
 	return b

@@ -37,7 +37,8 @@ func TestDocsPages(t *testing.T) {
 	needs(t, "python3", err)
 	store := storeOfReader(t)
 	for _, name := range docsPages(t) {
-		blocks, err := blocksOf(ofRepository(t, name))
+		page := ofRepository(t, name)
+		blocks, err := blocksOf(page)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -49,15 +50,19 @@ func TestDocsPages(t *testing.T) {
 		}
 		t.Run(strings.TrimPrefix(name, "docs/"), func(t *testing.T) {
 			t.Parallel()
-			runPage(t, blocks, store)
+			runPage(t, page, blocks, store)
 		})
 	}
 }
 
+// withStore is a line of a page whose folder has a store of two sessions from the beginning.
+const withStore = "<!-- a store with two sessions is there -->"
+
 // runPage runs the blocks of a page in their order. Where the first of them makes no store, the folder has one.
-func runPage(t *testing.T, blocks []pageBlock, store string) {
+func runPage(t *testing.T, page string, blocks []pageBlock, store string) {
 	dir := folderOfReader(t, blocks)
-	if first := slices.IndexFunc(blocks, pageBlock.runs); !makesStore.MatchString(blocks[first].text) {
+	first := slices.IndexFunc(blocks, pageBlock.runs)
+	if !makesStore.MatchString(blocks[first].text) || strings.Contains(page, "\n"+withStore+"\n") {
 		if err := os.CopyFS(filepath.Join(dir, "runs_store"), os.DirFS(store)); err != nil {
 			t.Fatal(err)
 		}
@@ -73,9 +78,14 @@ func runPage(t *testing.T, blocks []pageBlock, store string) {
 				checkShown(t, dir, command, output)
 			}
 		case b.kind == shellBlock:
-			if out, err := shell(t, dir, acceptable+b.text); err != nil {
-				t.Errorf("line %d: %v\n%s\n%s", b.line, err, b.text, out[max(0, len(out)-2000):])
-			}
+			t.Run(fmt.Sprint("line ", b.line), func(t *testing.T) {
+				if b.needs != "" {
+					pythonWith(t, b.needs, b.needs)
+				}
+				if out, err := shell(t, dir, acceptable+b.text); err != nil {
+					t.Errorf("%v\n%s\n%s", err, b.text, out[max(0, len(out)-2000):])
+				}
+			})
 		}
 	}
 }
@@ -94,10 +104,19 @@ func shell(t *testing.T, dir, script string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(programEnviron(t), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(filepath.Dir(dir), "cache"), "PATH="+filepath.Join(dir, ".bin")+":"+os.Getenv("PATH"),
+	cmd.Env = append(programEnviron(t), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(filepath.Dir(dir), "cache"),
+		"PATH="+filepath.Join(dir, ".bin")+":"+pathOfInterpreter(),
 		"NEUROLENS_FORMAT=table", "COLUMNS=80", "NEUROLENS_MACHINE=lab3", "TZ=UTC", "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// pathOfInterpreter is the search path on which python3 is the interpreter of the tests.
+func pathOfInterpreter() string {
+	if python := testInterpreter(); filepath.IsAbs(python) {
+		return filepath.Dir(python) + ":" + os.Getenv("PATH")
+	}
+	return os.Getenv("PATH")
 }
 
 // checkShown runs a command of a console block, which has to print the lines below it: those without a number, and those that are the same
@@ -161,7 +180,8 @@ func folderOfReader(t *testing.T, blocks []pageBlock) string {
 	t.Helper()
 	dir := folderOf(t)
 	files := map[string]string{
-		"sweep.yaml": "suite: quickstart\nbackend: builtin\nmodel: builtin:tiny_linear\ngrid: {batch_size: [1, 2], dim: [64, 128], precision: [fp32, fp64]}\nrepeats: 2\niterations: 3\nbaseline: precision=fp32\n",
+		"sweep.yaml": "suite: quickstart\ncommand: [sh, work.sh, \"{batch_size}\", \"{precision}\"]\ngrid: {batch_size: [1, 2], precision: [fp32, fp64]}\nrepeats: 2\niterations: 3\nbaseline: precision=fp32\n",
+		"work.sh":    "exec sleep 0.00$1\n",
 		"bench.py":   "def bench_list(n=10):\n    return list(range(int(n)))\n\n\ndef softmax(n=10):\n    return sorted(range(int(n)))\n\n\ndef old(n=10):\n    return bench_list(n)\n\n\ndef new(n=10):\n    return softmax(n)\n",
 		"big.txt":    strings.Repeat("10\n9\n8\n", 100),
 		".gitignore": "fixtures\n.bin\n",
@@ -210,28 +230,29 @@ func TestDocsBlocks(t *testing.T) {
 func TestBlocksOf(t *testing.T) {
 	t.Parallel()
 	page := "Text\n\n    neurolens ls\n    neurolens env\n\n```yaml\n# a/s.yaml: a sweep\ngrid: {}\n```\n\n<!-- not run: needs a GPU -->\n```console\n$ neurolens ls\n```\n\n" +
-		"```sh\ngit add .\nneurolens ls\n```\n\n    $ neurolens env\n    FACT\n\nText\n\n    discover:\n      in: x\n\n    more: 1\n\n* item\n\n```text\n$ neurolens ls\n```\n"
+		"<!-- needs: polars -->\n```sh\ngit add .\nneurolens ls\n```\n\n    $ neurolens env\n    FACT\n\nText\n\n    discover:\n      in: x\n\n    more: 1\n\n* item\n\n    neurolens ls [flags]\n\n```text\n$ neurolens ls\n```\n"
 	blocks, err := blocksOf(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, b := range blocks {
-		got = append(got, fmt.Sprintf("%d %d %s %s %q", b.line, b.kind, b.name, b.notRun, b.text))
+		got = append(got, fmt.Sprintf("%d %d %s %s %q", b.line, b.kind, b.name, b.notRun+b.needs, b.text))
 	}
 	want := []string{
 		`3 3   "neurolens ls\nneurolens env\n"`,
 		`6 1 a/s.yaml  "# a/s.yaml: a sweep\ngrid: {}\n"`,
 		`12 2  needs a GPU "$ neurolens ls\n"`,
-		`16 3   "git add .\nneurolens ls\n"`,
-		`21 2   "$ neurolens env\nFACT\n"`,
-		`26 0   "discover:\n  in: x\n\nmore: 1\n"`,
-		`33 2   "$ neurolens ls\n"`,
+		`17 3  polars "git add .\nneurolens ls\n"`,
+		`22 2   "$ neurolens env\nFACT\n"`,
+		`27 0   "discover:\n  in: x\n\nmore: 1\n"`,
+		`34 0   "neurolens ls [flags]\n"`,
+		`36 2   "$ neurolens ls\n"`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the blocks are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	for _, wrong := range []string{"<!-- not run: needs a GPU -->\nText\n", "<!-- not run: needs a GPU -->\n", "<!-- not run -->\n```sh\nneurolens ls\n```\n", "```sh\nneurolens ls\n"} {
+	for _, wrong := range []string{"<!-- not run: needs a GPU -->\nText\n", "<!-- not run: needs a GPU -->\n", "<!-- not run -->\n```sh\nneurolens ls\n```\n", "<!-- needs: x -->\n<!-- not run: x -->\n```sh\nneurolens ls\n```\n", "```sh\nneurolens ls\n"} {
 		if _, err := blocksOf(wrong); err == nil {
 			t.Errorf("%q is taken for right", wrong)
 		}
