@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,4 +40,24 @@ func TestWorkflows(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestWorkflowsLint: the linters of workflows and of the shell find nothing in the workflows of this repository, one of which uses its
+// action, in the action's steps, and in the script of a release.
+func TestWorkflowsLint(t *testing.T) {
+	lint := func(t *testing.T, stdin, tool string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(linter(t, tool), args...)
+		cmd.Dir, cmd.Stdin = filepath.Join("..", ".."), strings.NewReader(stdin)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s\n%s", err, out, stdin)
+		}
+	}
+	t.Run("actionlint", func(t *testing.T) { lint(t, "", "actionlint") })
+	t.Run("shellcheck", func(t *testing.T) {
+		lint(t, "", "shellcheck", ".ci/release")
+		for _, s := range readAction(t).Runs.Steps {
+			lint(t, "set -e\n"+s.Run, "shellcheck", "-s", "bash", "-")
+		}
+	})
 }
