@@ -3,7 +3,8 @@
 // Everything is asked of the program: its version, platform and commit, the modules that are linked into it, its completions and its
 // manual. So an archive cannot say something else than the program in it. The same program gives the same bytes.
 //
-// It refuses a program with a linked module that has no licence, and, given a tag, one that was not built from it.
+// It refuses a program with a linked module that has no licence, one that cannot find a GPU, and, given a tag, one that was not built
+// from it.
 package bundle
 
 import (
@@ -54,6 +55,9 @@ func Stage(o Options) (Bundle, error) {
 		return Bundle{}, err
 	}
 	if err := facts.check(o.Tag); err != nil {
+		return Bundle{}, err
+	}
+	if err := checkNVML(o.Program); err != nil {
 		return Bundle{}, err
 	}
 	if err := os.Mkdir(o.Stage, 0o755); err != nil {
