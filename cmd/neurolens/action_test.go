@@ -307,3 +307,23 @@ func TestActionIsTheScript(t *testing.T) {
 		}
 	}
 }
+
+// TestActionPage: docs/install.md has every input of the action with its default, and no other.
+func TestActionPage(t *testing.T) {
+	t.Parallel()
+	_, section, _ := strings.Cut(ofRepository(t, "docs/install.md"), "\n## GitHub Action\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	inputs, listed := readAction(t).Inputs, 0
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?`) \\| (.*?) ?\\| ").FindAllStringSubmatch(section, -1) {
+		for name := range strings.SplitSeq(row[1], ", ") {
+			in, known := inputs[strings.Trim(name, "`")]
+			fallback := strings.Trim(strings.NewReplacer("${{ ", "", " }}", "").Replace(in.Default), " ")
+			if listed++; !known || fallback != strings.Trim(row[2], "`") {
+				t.Errorf("the page has %s with the default %s; the action: %v, %s", name, row[2], known, fallback)
+			}
+		}
+	}
+	if listed != len(inputs) {
+		t.Errorf("the page lists %d of %d inputs", listed, len(inputs))
+	}
+}

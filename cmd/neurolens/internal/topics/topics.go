@@ -32,6 +32,7 @@ var all = []topic{
 	{"warnings", "warnings.md", "warnings about a measurement, and what to do"},
 	{"projects", "projects.md", "settings of a project: neurolens.yaml"},
 	{"exit-codes", "exit-codes.md", "what the exit status says"},
+	{"install", "install.md", "ways to install, the GitHub Action, uninstalling"},
 	{"completion", "completion.md", "completion in bash, zsh and fish"},
 }
 
