@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ import (
 // staged makes the files of a release of the test program, which stands for the program.
 func staged(t *testing.T) bundle.Bundle {
 	t.Helper()
-	t.Chdir(filepath.Join("..", ".."))
+	t.Chdir(filepath.Join("..", "..")) // where documents and go.mod are
 	t.Setenv(programRole, "1")
 	self, err := os.Executable()
 	if err != nil {
@@ -77,6 +78,19 @@ func TestReleaseArchive(t *testing.T) {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s does not have %q: %.200s", name, want, files[name])
 		}
+	}
+	containerfile, err := os.ReadFile("Containerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := regexp.MustCompile(`/stage/(\S+)`).FindAllStringSubmatch(string(containerfile), -1)
+	for _, name := range copied {
+		if _, err := os.Stat(filepath.Join(b.Dir, name[1])); err != nil {
+			t.Errorf("Containerfile copies a file that no release has: %v", err)
+		}
+	}
+	if len(copied) < 4 {
+		t.Errorf("Containerfile copies %v", copied)
 	}
 	for name, shell := range map[string]string{"neurolens.bash": "bash", "_neurolens": "zsh", "neurolens.fish": "fish"} {
 		path, err := exec.LookPath(shell)
