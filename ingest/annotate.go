@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Annotation is what is to be said about runs.
+// Annotation is a change to stored runs, such as a tag or a note.
 type Annotation struct {
 	Kind  schema.EventKind
 	Runs  []string // ids
@@ -16,8 +16,9 @@ type Annotation struct {
 	Value string
 }
 
-// Annotate says something about runs that are stored, without changing them, and gives the event that does. When it
-// returns nil, the event is on disk. It counts over every event that was there when it began, whatever the clock says.
+// Annotate records a change to stored runs in an event, and returns the event. The runs themselves stay as they are. When
+// Annotate returns without error, the event is on disk. It applies after all events that existed when it began, whatever
+// the clock says.
 func (s *Store) Annotate(a Annotation) (schema.Event, error) {
 	e, err := eventlog.Append(s.files, schema.Event{Kind: a.Kind, Runs: a.Runs, Key: a.Key, Value: a.Value}, time.Now())
 	if err != nil {

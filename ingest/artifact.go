@@ -16,17 +16,18 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// artifactFresh is the age up to which an artifact that is there may be relied on: one that is older is put there again,
-// so that its time says when it was kept last. PruneArtifacts removes none that is younger than artifactYoung, so none on
-// which a run that is about to be appended relies.
+// artifactFresh is the age up to which a stored artifact may be relied on. An older one is stored again, so that its time
+// says when it was last needed. PruneArtifacts removes no artifact that is younger than artifactYoung, so none that a run
+// relies on that is about to be appended.
 const (
 	artifactFresh = 12 * time.Hour
 	artifactYoung = 24 * time.Hour
 )
 
-// KeepArtifact stores the content of a file that a run left, compressed, and gives the SHA-256 of what is stored and the
-// bytes of the content. What is there already is stored once. When it returns nil, the file and its name have been fsynced:
-// so a run that names it is to be appended after that. When it returns an error, nothing or the whole file is there.
+// KeepArtifact stores the content of a file that a run produced, compressed. It returns the SHA-256 of the stored bytes
+// and the size of the content in bytes. Equal content is stored once. When it returns without error, the file and its
+// name are fsynced, so append the run that names it afterwards. When it returns an error, either nothing or the complete
+// file is stored.
 func (s *Store) KeepArtifact(content io.Reader) (hash string, size int64, err error) {
 	if hash, size, err = s.keepArtifact(content); err != nil {
 		return "", 0, fmt.Errorf("keeping an artifact in store %s: %w", s.dir, err)
@@ -56,15 +57,15 @@ func (s *Store) keepArtifact(content io.Reader) (hash string, size int64, err er
 		if err := disk.MakeDirs(s.files, path.Dir(name)); err != nil {
 			return "", 0, err
 		}
-		if err := s.files.Rename(t.Name, name); err != nil { // over the same bytes, if there are any
+		if err := s.files.Rename(t.Name, name); err != nil { // it replaces the same bytes, if there are any
 			return "", 0, err
 		}
 	}
-	return hash, size, disk.SyncDir(s.files, path.Dir(name)) // whoever put it there may not have come to this
+	return hash, size, disk.SyncDir(s.files, path.Dir(name)) // even if it was there: its writer may have died before this
 }
 
-// compress writes content as a zstd frame, and gives the hash of that. One goroutine does it, so that equal contents are
-// equal frames.
+// compress writes content as a zstd frame and returns the hash of the frame. It uses one goroutine, so that equal content
+// gives equal frames.
 func compress(w io.Writer, content io.Reader) (hash string, size int64, err error) {
 	sum := sha256.New()
 	z, err := zstd.NewWriter(io.MultiWriter(w, sum), zstd.WithEncoderConcurrency(1))
@@ -78,7 +79,7 @@ func compress(w io.Writer, content io.Reader) (hash string, size int64, err erro
 	return hex.EncodeToString(sum.Sum(nil)), size, err
 }
 
-// isFresh tells whether a name has a file as long as a temporary one, and was given it a short while ago.
+// isFresh reports whether a file of the same size as a temporary one has a name, and got it a short while ago.
 func (s *Store) isFresh(temp, name string) (bool, error) {
 	there, err := fs.Stat(s.files, name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -267,7 +267,7 @@ func TestVerifyMissingArtifact(t *testing.T) {
 			mustSeal(t, dir)
 		}
 		findings := storetest.Findings(t, dir)
-		if len(findings) != 1 || findings[0].Severity != check.SeverityNotice || !strings.Contains(findings[0].Problem, `missing from artifacts/, and not pruned: 1 file that its runs have left, first "gone"`) {
+		if len(findings) != 1 || findings[0].Severity != check.SeverityNotice || !strings.Contains(findings[0].Problem, `missing from artifacts/, though never pruned: 1 artifact of its runs, such as "gone"`) {
 			t.Errorf("sealed %t: %+v", sealed, findings)
 		}
 	}

@@ -20,27 +20,27 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Bounds of what AppendAll holds in memory: two batches, each of which becomes a sealed file.
+// Limits of the memory that AppendAll uses: two batches, each of which becomes a sealed file.
 const (
 	bulkRuns  = 122_880
 	bulkBytes = 64 << 20
 )
 
-// Appended counts the runs of an AppendAll that are on disk.
+// Appended counts the runs that AppendAll has stored.
 type Appended struct {
 	Added     int
-	Skipped   int // whose ids were in the store already, or came before
-	Differing int // of the skipped, those of which the store has other values: they stay as they are there
+	Skipped   int // runs that were already in the store, or that the input repeats
+	Differing int // skipped runs that have other values in the store; those stay unchanged
 }
 
-// AppendAll stores many runs straight in sealed files, with the summaries of their samples: an import or a merge. A run
-// whose id is in the store already, or came before, is skipped, so that a second time adds nothing. The runs may come
-// in any order; they must stay as they are until it returns. It takes bounded memory: two batches, and the ids of up to
+// AppendAll stores many runs directly in sealed files, with the summaries of their samples: those of an import or a
+// merge. It skips a run whose id is already in the store or came before, so a second call adds nothing. The runs may come
+// in any order; do not change them until AppendAll returns. It takes bounded memory: two batches, and the ids of up to
 // two million runs of the store.
 //
-// Runs are acknowledged file by file, also where it returns an error, which ends it. All others are not in the store
-// then, and may be appended again. In one store AppendAll and Merge of all processes take turns, where the file system
-// has locks.
+// Runs are acknowledged file by file. If AppendAll returns an error, the runs of the files before are stored; all others
+// are not, and can be appended again. If the file system has locks, AppendAll and Merge of all processes take turns in
+// one store.
 func (s *Store) AppendAll(runs iter.Seq2[schema.Valid, error]) (Appended, error) {
 	s.mu.Lock()
 	closed := s.closed
@@ -67,13 +67,13 @@ func (s *Store) AppendAll(runs iter.Seq2[schema.Valid, error]) (Appended, error)
 	return b.done, nil
 }
 
-// bulk is what AppendAll knows.
+// bulk is the state of one AppendAll.
 type bulk struct {
 	files   disk.Files
 	version string
-	bytes   int             // bound of what is in memory
+	bytes   int             // limit of the memory for runs
 	runs    []bulkRun       // of the batch that is being stored
-	synced  map[string]bool // directories in which runs stand that were skipped
+	synced  map[string]bool // directories with skipped runs
 	seen    seenFiles
 	done    Appended
 }
@@ -92,7 +92,7 @@ type bulkRun struct {
 	digest string
 }
 
-// all stores runs batch by batch: while one is stored, the next is taken.
+// all stores runs batch by batch: while one batch is stored, the next is collected.
 func (b *bulk) all(runs iter.Seq2[schema.Valid, error]) error {
 	batches, failed := make(chan []bulkRun), make(chan error, 1)
 	go func() {
@@ -113,10 +113,10 @@ func (b *bulk) all(runs iter.Seq2[schema.Valid, error]) error {
 		}
 	})
 	close(batches)
-	return cmp.Or(err, <-failed) // what was sent is stored, whatever came of the rest
+	return cmp.Or(err, <-failed) // batches that were sent are stored, even if others failed
 }
 
-// take makes batches of runs, of half the bound: two are in memory.
+// take collects runs in batches of half the memory limit, because two batches are in memory.
 func (b *bulk) take(runs iter.Seq2[schema.Valid, error], send func([]bulkRun) error) error {
 	var batch []bulkRun
 	size := 0
@@ -142,7 +142,7 @@ func (b *bulk) take(runs iter.Seq2[schema.Valid, error], send func([]bulkRun) er
 	return send(batch)
 }
 
-// runSize is about what a run takes in memory.
+// runSize estimates the memory of a run, in bytes.
 func runSize(r *schema.Run) int {
 	const fixed, entry, op = 3 << 10, 64, 512
 	size := fixed + len(r.Error) + op*len(r.Ops)
@@ -158,7 +158,7 @@ func runSize(r *schema.Run) int {
 	return size
 }
 
-// store makes one sealed file of the runs of a batch that are not in the store.
+// store writes the runs of a batch that are not in the store into one sealed file.
 func (b *bulk) store(batch []bulkRun) error {
 	b.runs = batch
 	slices.SortStableFunc(b.runs, func(x, y bulkRun) int { return x.id.Compare(y.id) })
@@ -180,7 +180,7 @@ func (b *bulk) store(batch []bulkRun) error {
 	return nil
 }
 
-// complete computes the summaries and the digests of the runs, on all processors.
+// complete computes the summaries and digests of the runs, on all processors.
 func (b *bulk) complete() {
 	var wg sync.WaitGroup
 	part := max(1, (len(b.runs)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
@@ -188,7 +188,7 @@ func (b *bulk) complete() {
 		wg.Go(func() {
 			for i := range runs {
 				r := &runs[i].run
-				r.Metrics, r.Ops = slices.Clone(r.Metrics), slices.Clone(r.Ops) // the caller's stay as they are
+				r.Metrics, r.Ops = slices.Clone(r.Metrics), slices.Clone(r.Ops) // the caller's run stays unchanged
 				stat.Complete(r)
 				runs[i].digest = schema.DigestOf(r)
 			}
@@ -197,7 +197,7 @@ func (b *bulk) complete() {
 	wg.Wait()
 }
 
-// write makes the sealed file of the runs, in tmp/, and gives it its name.
+// write writes the sealed file of the runs in tmp/, and then gives it its name.
 func (b *bulk) write() error {
 	if err := disk.MakeDirs(b.files, schema.TmpDir); err != nil {
 		return err

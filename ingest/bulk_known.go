@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// dropKnown leaves out the runs that are in the store. To skip a run is to acknowledge it, and whoever stored it may
-// not have come to the last fsync: so it is done here.
+// dropKnown removes the runs that are already in the store. Skipping a run acknowledges it, but its writer may have died
+// before the last fsync, so that fsync is repeated here.
 func (b *bulk) dropKnown() (dropped Appended, err error) {
 	if len(b.runs) == 0 {
 		return dropped, nil
@@ -24,7 +24,7 @@ func (b *bulk) dropKnown() (dropped Appended, err error) {
 		ids[i] = b.runs[i].id
 	}
 	known, err := b.known(ids)
-	for attempt := 1; errors.Is(err, runfile.ErrMoved) && attempt < runfile.MostMoves; attempt++ {
+	for attempt := 1; errors.Is(err, runfile.ErrMoved) && attempt < runfile.MaxMoves; attempt++ {
 		known, err = b.known(ids)
 	}
 	if err != nil {
@@ -40,7 +40,7 @@ func (b *bulk) dropKnown() (dropped Appended, err error) {
 	return dropped, nil
 }
 
-// dropDoubled leaves out the runs that came before in the batch, which is sorted.
+// dropDoubled removes runs that appear earlier in the batch, which is sorted.
 func (b *bulk) dropDoubled() (dropped Appended) {
 	kept := b.runs[:0]
 	for _, r := range b.runs {
@@ -54,7 +54,7 @@ func (b *bulk) dropDoubled() (dropped Appended) {
 	return dropped
 }
 
-// skip counts a run of which the store, or what comes before, has a digest that begins so.
+// skip counts a run that the store or an earlier part of the input has, with a digest that begins with has.
 func (a *Appended) skip(r *bulkRun, digest string) {
 	a.Skipped++
 	if !strings.HasPrefix(schema.DigestOf(&r.run), digest) {
@@ -62,10 +62,10 @@ func (a *Appended) skip(r *bulkRun, digest string) {
 	}
 }
 
-// known are those of the runs, ascending, that are in the store, on disk, and what their digests begin with. It fails
-// with errMoved where one of them is being sealed.
+// known gives the runs, of those given in ascending order, that are in the store and on disk, with the beginnings of
+// their digests. It fails with errMoved if one of them is being sealed.
 func (b *bulk) known(ids []schema.ULID) (map[schema.ULID]string, error) {
-	// Live runs first: a run goes from there to a sealed file. Of the sealed files, the listing is not used.
+	// Live runs are looked up first, because they move to sealed files. The sealed files of the listing are not used.
 	listing, err := schema.List(b.files, schema.Scope{Newest: 1})
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (b *bulk) known(ids []schema.ULID) (map[schema.ULID]string, error) {
 	return known, nil
 }
 
-// look adds the digests of those of the runs that a sealed file holds, or holds what is in the file.
+// look adds the digests of those runs that a sealed file contains, or remembers its content.
 func (b *bulk) look(sealed schema.SealedFile, ids []schema.ULID, known map[schema.ULID]string) error {
 	if !b.seen.takes(sealed.Rows) {
 		return runfile.ReadDigests(b.files, sealed, ids, known)
@@ -110,7 +110,7 @@ func (b *bulk) look(sealed schema.SealedFile, ids []schema.ULID, known map[schem
 	return nil
 }
 
-// live is the digest of a live run, on disk; of one that cannot be read it is empty.
+// live is the digest of a live run on disk, or empty if the run cannot be read.
 func (b *bulk) live(f schema.LiveFile) (digest string, err error) {
 	if err := b.sync(path.Dir(f.Path())); err != nil {
 		return "", runfile.Moved(err)
@@ -125,20 +125,20 @@ func (b *bulk) live(f schema.LiveFile) (digest string, err error) {
 	}
 }
 
-// seenFiles are the runs of sealed files that were read or made: where the ids are no times, every file can hold every
-// run, and to read them again for each batch would take the square of their number.
+// seenFiles are the runs of sealed files that were read or written. Without them, ids that carry no time would make every
+// batch read all files again.
 type seenFiles struct {
 	files map[schema.SealedFile]bool
 	runs  map[schema.ULID]shortDigest
 }
 
-// shortDigest is the beginning of a digest, as it is held of very many runs.
+// shortDigest is the beginning of a digest. It is short because very many are held in memory.
 type shortDigest [8]byte
 
-// takes tells whether so many runs more may be held. A run takes some 40 bytes.
+// takes reports whether so many more runs fit into memory. A run takes some 40 bytes.
 func (s *seenFiles) takes(runs int) bool {
-	const most = 2 << 20
-	return len(s.runs)+runs <= most
+	const limit = 2 << 20
+	return len(s.runs)+runs <= limit
 }
 
 func (s *seenFiles) add(run schema.ULID, digest string) {
@@ -147,7 +147,7 @@ func (s *seenFiles) add(run schema.ULID, digest string) {
 	s.runs[run] = short
 }
 
-// find adds those of the runs that stand in the files, and what their digests begin with.
+// find adds those runs that the files contain, with the beginnings of their digests.
 func (s *seenFiles) find(runs []schema.ULID, known map[schema.ULID]string) {
 	for _, id := range runs {
 		if short, there := s.runs[id]; there {
@@ -156,7 +156,7 @@ func (s *seenFiles) find(runs []schema.ULID, known map[schema.ULID]string) {
 	}
 }
 
-// syncSealed fsyncs the folders of sealed files that can hold a run of that month.
+// syncSealed fsyncs the folders of sealed files that can contain a run of that month.
 func (b *bulk) syncSealed(oldest string) error {
 	for _, t := range runfile.Tables {
 		zone := schema.TableZones[t]

@@ -14,27 +14,28 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Loss counts what damage takes.
+// Loss counts the runs, samples and ops that damage destroyed.
 type Loss = runfile.Loss
 
-// Compacted counts what a compact store has.
+// Compacted counts the content of a compacted store.
 type Compacted struct {
 	Runs    int
-	Removed int // runs that were left out
-	Files   int // sealed files, one a month
+	Removed int // removed runs, which are left out
+	Files   int // sealed files, one per month
 	Events  int
-	Loss    Loss // what damage of the other store takes
+	Loss    Loss // what is lost to damage in the source store
 }
 
-// Compact makes a store in a directory that is empty or not there, of the runs of another store that are not removed:
-// one sealed file for each month in which runs started, every run once, with the digest that it has. The other store is
-// only read. Events are kept that say something about a run that is there, that name a baseline, or that remove a run:
-// merged with an older copy, the new store does not show it again. Memory is bounded.
+// Compact writes the runs of a store that are not removed into a new store, in a directory that is empty or does not
+// exist. The new store has one sealed file for each month in which runs started, and every run once, with its digest. The
+// source store is only read. Events are kept if they concern a run of the new store, name a baseline, or remove a run: so
+// a later merge with an older copy does not bring removed runs back. Memory is bounded.
 //
-// What is damaged is handed to damaged and left out: what Repair would keep of it is there, and marked alike.
+// Compact calls damaged for each damaged file. It keeps what Repair would keep of it, and records the loss in the same
+// way.
 //
-// The header is written last: what an interrupted Compact leaves is no store, and the next one begins anew in its place.
-// The version is that of the program.
+// The header is written last, so an interrupted Compact leaves no store, and the next one starts again in its place.
+// version is the version of the program.
 func Compact(ctx context.Context, from, into, version string, damaged func(LeftOut)) (Compacted, error) {
 	fail := func(err error) (Compacted, error) {
 		return Compacted{}, fmt.Errorf("compacting store %s into %s: %w", from, into, err)
@@ -60,10 +61,11 @@ func Compact(ctx context.Context, from, into, version string, damaged func(LeftO
 	return c.done, nil
 }
 
-// compactMemory is what the files that are read at a time take in memory, about; each stands for those of three tables.
+// compactMemory limits the memory, in bytes, for the files that are read at the same time; each stands for the files of
+// three tables.
 const compactMemory = 32 << 20
 
-// compacter makes one compact store.
+// compacter writes one compacted store.
 type compacter struct {
 	from    fs.FS
 	into    disk.Files
@@ -71,8 +73,8 @@ type compacter struct {
 	memory  int
 	damaged func(LeftOut)
 	done    Compacted
-	lost    runfile.Lost               // of the other store, as its events say, and those that are found to be now
-	losing  map[*schema.Table][]string // runs that are found to have lost rows now
+	lost    runfile.Lost               // rows of the source store that are lost: recorded in its events, or found now
+	losing  map[*schema.Table][]string // ids of runs whose loss was found now
 	removed map[string]bool
 	temps   []string
 	set     *runfile.RunSet // of the month; nil between months
@@ -110,11 +112,12 @@ func (c *compacter) all(ctx context.Context) error {
 	return c.end()
 }
 
-// list lists the store, and copies its live runs into a temporary file: sealers may move them at any moment.
+// list lists the source store, and copies its live runs into a temporary file, because sealers may move them at any
+// moment.
 func (c *compacter) list(ctx context.Context) (*schema.Listing, []runfile.Input, error) {
 	var listing *schema.Listing
 	err := runfile.ErrMoved
-	for attempt := 0; errors.Is(err, runfile.ErrMoved) && attempt < runfile.MostMoves; attempt++ {
+	for attempt := 0; errors.Is(err, runfile.ErrMoved) && attempt < runfile.MaxMoves; attempt++ {
 		if listing, err = schema.List(c.from, schema.Scope{}); err != nil {
 			return nil, nil, err
 		}
@@ -160,7 +163,7 @@ func (c *compacter) temporary(ctx context.Context, runs runfile.Reader) (runfile
 	return runfile.Input{FS: c.into, Sealed: set.SealedFile(schema.ULID{}), Name: set.Name}, nil
 }
 
-// narrow merges files into temporary ones until not too many are to be read at a time.
+// narrow merges files into temporary ones until few enough are left to be read at the same time.
 func (c *compacter) narrow(ctx context.Context, inputs []runfile.Input) ([]runfile.Input, error) {
 	for {
 		slices.SortFunc(inputs, func(a, b runfile.Input) int {
@@ -220,8 +223,8 @@ func (c *compacter) months(ctx context.Context, runs runfile.Reader) error {
 	return err
 }
 
-// endMonth gives the files of a month their names. Their id has the time of the last run, so that they stand in the
-// folder of the month.
+// endMonth gives the files of a month their names. Their id has the time of the last run, so they are in the folder of
+// the month.
 func (c *compacter) endMonth() error {
 	if c.set == nil {
 		return nil

@@ -13,20 +13,20 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// copyRest copies the artifacts, and the events that still mean something.
+// copyRest copies the artifacts and the events that still matter.
 func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 	if _, err := runfile.CopyArtifacts(ctx, c.from, c.into, nil, func(name string, err error) { c.leaveOut(name, runfile.Loss{}, err) }); err != nil {
 		return err
 	}
 	gone := c.removed
-	blessed := map[string]string{} // the event that names a baseline last
+	blessed := map[string]string{} // the last event for each baseline, by name
 	for _, e := range events {
 		if e.Kind == schema.EventBless {
 			blessed[e.Key] = max(blessed[e.Key], e.EventID)
 		}
 	}
 	for _, e := range events {
-		// Of a kind that this version does not know, one without runs says something too.
+		// An event of an unknown kind may matter even without runs.
 		keep := e.Kind == schema.EventRemove || len(e.Runs) == 0 || slices.ContainsFunc(e.Runs, func(run string) bool { return !gone[run] })
 		if e.Kind == schema.EventBless {
 			keep = blessed[e.Key] == e.EventID
@@ -50,14 +50,14 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 	}
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		kept := slices.DeleteFunc(c.losing[t], func(run string) bool { return gone[run] })
-		if err := eventlog.Say(c.into, schema.EventLost, t, kept, "its file was damaged in the store that this one was compacted from"); err != nil {
+		if err := eventlog.WriteRowEvents(c.into, schema.EventLost, t, kept, "its file was damaged in the store that this one was compacted from"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readEvents reads the events that are not damaged.
+// readEvents reads the intact events.
 func (c *compacter) readEvents(listed schema.Events) ([]schema.Event, error) {
 	var events []schema.Event
 	for _, id := range listed.Files {
@@ -74,7 +74,7 @@ func (c *compacter) readEvents(listed schema.Events) ([]schema.Event, error) {
 	return events, nil
 }
 
-// leaveOut says that a file is damaged, and what that costs.
+// leaveOut reports a damaged file and what is lost with it.
 func (c *compacter) leaveOut(name string, loss runfile.Loss, err error) {
 	if in, ok := errors.AsType[*runfile.FileError](err); ok {
 		name, err = in.Path, in.Err
@@ -83,7 +83,7 @@ func (c *compacter) leaveOut(name string, loss runfile.Loss, err error) {
 	c.damaged(LeftOut{Damaged: true, Path: name, Problem: runfile.ProblemText(err), Loss: loss})
 }
 
-// readersOf are readers of what is left of files.
+// readersOf gives readers of the intact rows of files.
 func (c *compacter) readersOf(inputs []runfile.Input) []runfile.Reader {
 	readers := make([]runfile.Reader, len(inputs))
 	for i, in := range inputs {
@@ -92,7 +92,7 @@ func (c *compacter) readersOf(inputs []runfile.Input) []runfile.Reader {
 	return readers
 }
 
-// sealedLeft reads what is left of a sealed file.
+// sealedLeft reads the intact rows of a sealed file.
 type sealedLeft struct {
 	*compacter
 	input runfile.Input
@@ -112,7 +112,7 @@ func (s *sealedLeft) Next() (live *table.Live, err error) {
 		loss := s.runs.Loss
 		damages := s.runs.Damages()
 		if len(damages) == 0 && loss != (runfile.Loss{}) {
-			damages = []error{runfile.Damagedf(s.input.Name(schema.Runs), "its rows are not those that its name and its digests say")}
+			damages = []error{runfile.Damagedf(s.input.Name(schema.Runs), "its rows do not match its name or their digests")}
 		}
 		if len(damages) > 0 && s.input.Sealed.ID == (schema.ULID{}) { // what was just written
 			return nil, damages[0]
@@ -144,7 +144,7 @@ func (s *sealedLeft) Close() {
 	}
 }
 
-// liveLeft reads the live runs that are not damaged.
+// liveLeft reads the intact live runs.
 type liveLeft struct {
 	*compacter
 	*runfile.LiveRuns

@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// within tells whether a directory, which may not be there yet, is another one or inside of it.
+// within reports whether a directory, which may not exist yet, is another directory or inside of it.
 func within(dir, other string) bool {
 	outer, err := os.Stat(other)
 	for err == nil {
@@ -28,7 +28,7 @@ func within(dir, other string) bool {
 	return false
 }
 
-// begin makes the directory.
+// begin creates the directory.
 func (c *compacter) begin() error {
 	if err := c.into.MakeRoot(); err != nil {
 		return err
@@ -49,10 +49,10 @@ func (c *compacter) begin() error {
 	return disk.SyncDir(c.into, ".")
 }
 
-// compactMark is the name of a file that the directory of a compact store has until it is one.
+// compactMark is a file in the new directory that exists until the directory is a store.
 const compactMark = "compacting.json"
 
-// clear removes what a Compact that was interrupted left: nothing but what one makes, and where its mark is.
+// clear removes the files of an interrupted Compact: only files that Compact makes, and only if its mark is there.
 func (c *compacter) clear(entries []fs.DirEntry) error {
 	names := map[string]bool{}
 	for _, e := range entries {
@@ -78,10 +78,10 @@ func (c *compacter) clear(entries []fs.DirEntry) error {
 	return nil
 }
 
-// compactZones are the directories that a Compact makes.
+// compactZones are the directories that Compact creates.
 var compactZones = []string{schema.TmpDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.EventsDir, schema.ArtifactsDir}
 
-// end makes a store of the directory.
+// end turns the directory into a store.
 func (c *compacter) end() error {
 	header, err := layout.NewHeader()
 	if err != nil {

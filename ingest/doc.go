@@ -1,13 +1,14 @@
-// Package ingest is the only writer of a store. It creates stores and appends runs: one immutable file a run, whole
-// and on disk before Append returns. Any number of processes append to one store at once without a lock.
+// Package ingest is the only writer of a store. It creates stores and appends runs: one immutable file per run, complete
+// and on disk before Append returns. Any number of processes can append to one store at the same time, without a lock.
 //
-// It seals: it makes one file of many runs, as schema/FORMAT.md lays down, and finishes what processes that died began.
-// Whoever dies at whatever moment, a run that was acknowledged is there, and is sealed once. What it cannot read it
-// leaves as it is.
+// It seals: it collects many runs in one file, as schema/FORMAT.md specifies, and finishes what dead processes began.
+// Whenever a process dies, acknowledged runs are kept, and each is sealed once. Files that cannot be read are left
+// unchanged.
 //
-// Merge and Compact copy runs from store to store. What writing, sealing and reading the files of a store take is in
-// internal/, from the operations of a disk up to the sealer; ingest/check, which verifies and repairs, stands on the same.
+// Merge and Compact copy runs from one store to another. Writing, sealing and reading the files of a store is in
+// internal/, from the operations of a disk up to the sealer. Package ingest/check, which verifies and repairs, uses the
+// same packages.
 //
-// It refuses a directory that holds something else, a store of an unknown format and a run that does not validate,
-// and touches nothing then. It never changes or removes a run and answers no question about any.
+// The package refuses a directory that contains something else, a store of an unknown format, and a run that is not
+// valid; it changes nothing then. It never changes or removes a run, and it does not query runs.
 package ingest

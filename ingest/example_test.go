@@ -69,5 +69,5 @@ func ExampleStore_Append() {
 	run.BatchSize = new(int64(8))
 	fmt.Println(errors.Unwrap(store.Append(run)))
 	// Output:
-	// run 01M7YHX3000000000000000000: point_id is "7884147ab9b10bb7bcd8a13a85b167fa", its fields give a24f6c5dda41a7204dce6183c45a9476
+	// run 01M7YHX3000000000000000000: point_id is "7884147ab9b10bb7bcd8a13a85b167fa", but its fields give a24f6c5dda41a7204dce6183c45a9476
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// heal gives runs that have lost samples or ops to damage what the other store has of them, and says in events which
-// have all rows again, whoever brought them. It gives the number of these.
+// heal restores lost samples and ops of runs from the other store. It records in events which runs have all rows again,
+// whoever restored them, and returns their number.
 func (m *merging) heal(ctx context.Context, listing *schema.Listing) (healed int, err error) {
 	lost := runfile.ReadLost(m.into)
 	var ids []schema.ULID
@@ -48,8 +48,8 @@ type healing struct {
 	*merging
 	file   schema.SealedFile
 	lost   runfile.Lost
-	wanted map[string]string // digests of the runs that lack rows
-	whole  []string          // runs of which an event says that they lack rows, and that have them
+	wanted map[string]string // digests of the runs that lack rows, by id
+	whole  []string          // runs that have all rows, although an event says that they lack some
 }
 
 func (h *healing) all(listing *schema.Listing) error {
@@ -58,8 +58,8 @@ func (h *healing) all(listing *schema.Listing) error {
 		return err
 	}
 	if damaged != nil {
-		// Not wrapped: it is no damage of the other store.
-		h.refuse(h.file.Path(schema.RunsDir), fmt.Errorf("the store that is merged into is damaged: %s; store repair first", runfile.ProblemText(damaged)))
+		// The error is not wrapped, because it is not damage of the other store.
+		h.refuse(h.file.Path(schema.RunsDir), fmt.Errorf("the target store is damaged: %s; run store repair on it first", runfile.ProblemText(damaged)))
 		return nil
 	}
 	if len(h.wanted) > 0 {
@@ -67,10 +67,10 @@ func (h *healing) all(listing *schema.Listing) error {
 			return err
 		}
 	}
-	return eventlog.SayFound(h.into, h.whole)
+	return eventlog.WriteFound(h.into, h.whole)
 }
 
-// look finds out which runs lack rows. It gives what is wrong with the file, if anything is.
+// look finds the runs that lack rows. It returns what is wrong with the file, if anything is.
 func (h *healing) look() (damaged, err error) {
 	s, err := runfile.Salvage(runfile.InputOf(h.into, h.file), h.lost, func(r runfile.Salvaged) error {
 		switch {
@@ -91,7 +91,7 @@ func (h *healing) look() (damaged, err error) {
 	return nil, nil
 }
 
-// fill writes the samples and ops of the file anew, with those that the other store has.
+// fill writes the samples and ops of the file again, together with those that the other store has.
 func (h *healing) fill(listing *schema.Listing) error {
 	theirs := runfile.Merge(h.sources(listing))
 	defer theirs.Close()
@@ -129,7 +129,7 @@ func (h *healing) fill(listing *schema.Listing) error {
 	return set.Exchange(h.file)
 }
 
-// sources are readers of what the other store has of the wanted runs, whole.
+// sources gives readers of the wanted runs that are complete in the other store.
 func (h *healing) sources(listing *schema.Listing) []runfile.Reader {
 	var readers []runfile.Reader
 	for _, f := range listing.Sealed {
@@ -148,7 +148,7 @@ func (h *healing) sources(listing *schema.Listing) []runfile.Reader {
 	return append(readers, &runfile.LiveRuns{FS: h.from, Files: live})
 }
 
-// wholeRuns reads those of the wanted runs that are whole in a sealed file, however damaged it is.
+// wholeRuns reads the wanted runs that are complete in a sealed file, even if the file is damaged.
 type wholeRuns struct {
 	*healing
 	input runfile.Input

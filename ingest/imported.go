@@ -12,34 +12,34 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Imported looks for runs of files in the sealed files of a store, where AppendAll puts them. What it finds is on disk. It
-// is for one goroutine, and sees the store as it was when it was asked first: whoever appends meanwhile knows what it
-// appended. It takes the memory of the ids of up to four million runs.
+// Imported finds runs of imported files in the sealed files of a store, where AppendAll puts them. The runs that it finds
+// are on disk. It is for one goroutine. It sees the store as it was at the first lookup, so a caller has to remember what
+// it appends in the meantime. It holds the ids of up to four million runs in memory.
 type Imported struct {
 	files   disk.Files
 	listed  bool
 	sealed  []schema.SealedFile
 	ids     map[schema.SealedFile][]schema.ULID // ascending, of files that were read
-	held    int                                 // ids of these
-	last    schema.SealedFile                   // that was read and is not held
+	held    int                                 // number of these ids
+	last    schema.SealedFile                   // the last file that was read and is not held
 	lastIDs []schema.ULID
 	synced  map[string]bool // directories
-	byBits  []schema.ULID   // of all files, by what is behind the time
+	byBits  []schema.ULID   // ids of all files, by the bytes after their time
 	ordered bool
 }
 
-// Imported looks for runs of files in the store.
+// Imported prepares lookups of imported runs in the store.
 func (s *Store) Imported() *Imported {
 	return &Imported{files: s.files, ids: map[schema.SealedFile][]schema.ULID{}, synced: map[string]bool{}}
 }
 
-// Has tells whether a run is there.
+// Has reports whether a run is in the store.
 func (i *Imported) Has(id schema.ULID) (bool, error) {
 	sealed, err := i.find(id)
 	return sealed != nil, err
 }
 
-// find is the file that has a run; nil where there is none.
+// find gives the file that contains a run, or nil if there is none.
 func (i *Imported) find(id schema.ULID) (*schema.SealedFile, error) {
 	if err := i.list(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (i *Imported) find(id schema.ULID) (*schema.SealedFile, error) {
 	return nil, nil
 }
 
-// After are the runs whose ids have these bytes behind the time.
+// After gives the runs whose ids have these bytes after the time.
 func (i *Imported) After(begin [5]byte) ([]schema.ULID, error) {
 	if err := i.list(); err != nil {
 		return nil, err
@@ -93,13 +93,13 @@ func (i *Imported) After(begin [5]byte) ([]schema.ULID, error) {
 	return found, nil
 }
 
-// random is what of an id is no time.
+// random is the part of an id after its time.
 func random(id schema.ULID) []byte { return id[6:] }
 
-// order reads all files that can be held.
+// order reads all files that fit into memory.
 func (i *Imported) order() error {
 	for _, sealed := range i.sealed {
-		if i.held+sealed.Rows > mostHeld {
+		if i.held+sealed.Rows > maxHeld {
 			continue
 		}
 		ids, err := i.idsOf(sealed)
@@ -113,7 +113,7 @@ func (i *Imported) order() error {
 	return nil
 }
 
-// Run is the row of a run that is there, with its session, its point and its number of samples alone.
+// Run gives a stored run with only its session, its point and its number of samples.
 func (i *Imported) Run(id schema.ULID) (r schema.Run, samples int64, err error) {
 	sealed, err := i.find(id)
 	if sealed == nil || err != nil {
@@ -142,8 +142,8 @@ func (i *Imported) list() error {
 	return err
 }
 
-// mostHeld is of how many runs the ids are held.
-const mostHeld = 4 << 20
+// maxHeld is the number of runs whose ids are held in memory.
+const maxHeld = 4 << 20
 
 // idsOf are the ids of the runs of a file, ascending.
 func (i *Imported) idsOf(sealed schema.SealedFile) ([]schema.ULID, error) {
@@ -169,7 +169,7 @@ func (i *Imported) idsOf(sealed schema.SealedFile) ([]schema.ULID, error) {
 	if !slices.IsSortedFunc(ids, schema.ULID.Compare) {
 		slices.SortFunc(ids, schema.ULID.Compare)
 	}
-	if !i.ordered && i.held+len(ids) <= mostHeld {
+	if !i.ordered && i.held+len(ids) <= maxHeld {
 		i.ids[sealed], i.held = ids, i.held+len(ids)
 	} else {
 		i.last, i.lastIDs = sealed, ids
@@ -177,7 +177,7 @@ func (i *Imported) idsOf(sealed schema.SealedFile) ([]schema.ULID, error) {
 	return ids, nil
 }
 
-// sync fsyncs the directories of a file in which a run was found: whoever stored it may not have come to that.
+// sync fsyncs the directories of a file in which a run was found, because its writer may have died before that.
 func (i *Imported) sync(sealed schema.SealedFile) error {
 	dir := path.Dir(sealed.Path(schema.RunsDir))
 	if i.synced[dir] {
@@ -188,7 +188,7 @@ func (i *Imported) sync(sealed schema.SealedFile) error {
 	return err
 }
 
-// Columns of runs that are looked at beside their ids.
+// Columns of runs that are read besides the ids.
 const (
 	sessionColumn = "session_id"
 	pointColumn   = "point_id"

@@ -1,9 +1,9 @@
 package ingest
 
-// LeftOut is a file of another store, or a run of one, that a merge or a compaction does not take.
+// LeftOut is a file or a run of another store that a merge or a compaction does not take.
 type LeftOut struct {
-	Path    string // in the other store, slash-separated
+	Path    string // in the other store, with slashes
 	Problem string
-	Damaged bool // the other store is; else a run is here with another digest
-	Loss    Loss // what goes with it
+	Damaged bool // the file is damaged; otherwise the run is already stored with another digest
+	Loss    Loss // what is lost with it
 }

@@ -15,30 +15,30 @@ import (
 // Merged counts what a merge did.
 type Merged struct {
 	Added     int // runs
-	Healed    int // runs that were there before, of which samples or ops that were lost are there again
-	Skipped   int // runs that were there before
-	Differing int // of these, runs of files that are here with another path or other tags, and stay as they are
-	Refused   int // runs of which the store has others with the same id, and files
-	Events    int // copied
-	Artifacts int // copied
+	Healed    int // stored runs whose lost samples or ops were restored
+	Skipped   int // runs that were already stored
+	Differing int // skipped runs of imported files that are stored with another path or other tags; those stay unchanged
+	Refused   int // damaged files, and runs that are stored with the same id and another digest
+	Events    int // copied events
+	Artifacts int // copied artifacts
 }
 
-// mergeFiles is how many sealed files are looked at together.
+// mergeFiles is how many sealed files are compared at the same time.
 const mergeFiles = 128
 
-// mergeLive is how many live runs become one sealed file at most.
+// mergeLive is the maximum number of live runs in one new sealed file.
 const mergeLive = 4096
 
-// Merge copies what the store in another directory has and this one lacks. The other is only read. Sealed files are
-// copied whole, if they match their hashes and none of their runs is here; of those that have some runs that are here,
-// and of live runs, new sealed files are made. A run that both have, with equal digests, is skipped; where it has lost
-// samples or ops to damage here, it gets them again.
+// Merge copies everything that the store in another directory has and this one lacks. The other store is only read. A
+// sealed file is copied as it is if it matches its hash and none of its runs is here. From the other sealed files, and
+// from live runs, Merge makes new sealed files. A run that both stores have with equal digests is skipped; if it has lost
+// samples or ops to damage here, they are restored.
 //
-// What cannot be taken is handed to refused, with its path in the other store, and the rest is merged: a damaged file
-// (Damaged), and a run that is here with another digest. Merges and AppendAll of one store take turns: each looks
-// which runs are there before it adds others. Whatever stops a merge, each run is whole or absent, and merging again does
-// the rest. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged where the other directory is
-// no store that can be listed, or is one of the file system or the context.
+// Merge calls refused for each file or run that it cannot take, with the path in the other store, and merges the rest.
+// These are damaged files (Damaged), and runs that are stored here with another digest. Merges and AppendAll of one store
+// take turns, because each looks up which runs are stored before it adds others. If a merge is interrupted, each run is
+// complete or absent, and merging again does the rest. The error wraps schema.ErrNoStore, schema.ErrFormat or
+// schema.ErrDamaged if the other store cannot be listed, or is one of the file system or the context.
 func (s *Store) Merge(ctx context.Context, from string, refused func(LeftOut)) (Merged, error) {
 	fail := func(done Merged, err error) (Merged, error) {
 		return done, fmt.Errorf("merging store %s into %s: %w", from, s.dir, err)
@@ -48,7 +48,7 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(LeftOut)) (
 		return fail(Merged{}, err)
 	}
 	if here, err := disk.NewOS(s.dir); err != nil || within(string(source.Dir), string(here.Dir)) || within(string(here.Dir), string(source.Dir)) {
-		return fail(Merged{}, errors.Join(err, errors.New("one of them is inside the other")))
+		return fail(Merged{}, errors.Join(err, errors.New("one store is inside the other")))
 	}
 	unlock, err := s.files.Lock(ctx)
 	if err != nil {
@@ -62,27 +62,27 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(LeftOut)) (
 	return m.done, nil
 }
 
-// merging is what a merge knows.
+// merging is the state of one merge.
 type merging struct {
-	from    fs.FS
-	into    disk.Files
-	version string
-	refused func(LeftOut)
-	list    func(from fs.FS) (*schema.Listing, error)
-	told    map[string]bool // what was refused, when all is looked at again
-	done    Merged
-	live    map[schema.ULID]schema.LiveFile // of the store that is merged into
-	lost    runfile.Lost                    // of the other store
-	synced  map[string]bool                 // directories of it
+	from     fs.FS
+	into     disk.Files
+	version  string
+	refused  func(LeftOut)
+	list     func(from fs.FS) (*schema.Listing, error)
+	reported map[string]bool // what was refused, when all is looked at again
+	done     Merged
+	live     map[schema.ULID]schema.LiveFile // of the store that is merged into
+	lost     runfile.Lost                    // of the other store
+	synced   map[string]bool                 // directories of it
 }
 
 func listWhole(from fs.FS) (*schema.Listing, error) { return schema.List(from, schema.Scope{}) }
 
-// merge begins anew as long as sealing goes on in one of the stores. What was done by then is found done.
+// merge starts again as long as runs are being sealed in one of the stores. Work that is done is not repeated.
 func (m *merging) merge(ctx context.Context) error {
-	m.told = map[string]bool{}
+	m.reported = map[string]bool{}
 	err := runfile.ErrMoved
-	for attempt := 0; errors.Is(err, runfile.ErrMoved) && attempt < runfile.MostMoves; attempt++ {
+	for attempt := 0; errors.Is(err, runfile.ErrMoved) && attempt < runfile.MaxMoves; attempt++ {
 		m.done.Skipped = 0
 		err = m.all(ctx)
 	}
@@ -92,7 +92,7 @@ func (m *merging) merge(ctx context.Context) error {
 func (m *merging) all(ctx context.Context) error {
 	listing, err := m.list(m.from)
 	if errors.Is(err, schema.ErrDamaged) {
-		return fmt.Errorf("%w; store repair makes a store of it that can be read", err)
+		return fmt.Errorf("%w; run store repair on it first", err)
 	}
 	if err != nil {
 		return err
@@ -133,24 +133,24 @@ func (m *merging) all(ctx context.Context) error {
 	if err := m.events(ctx, listing.Events); err != nil {
 		return err
 	}
-	_, err = m.heal(ctx, listing) // events of the other store may speak of rows that are here
+	_, err = m.heal(ctx, listing) // even if nothing was copied: events of the other store may concern rows that are here
 	return err
 }
 
-// refuse says, once, that a file or a run is not taken.
+// refuse reports, once, that a file or a run is not taken.
 func (m *merging) refuse(name string, err error) {
 	if in, ok := errors.AsType[*runfile.FileError](err); ok {
 		name, err = in.Path, in.Err
 	}
 	damaged := errors.Is(err, schema.ErrDamaged)
-	if f := (LeftOut{Path: name, Problem: runfile.ProblemText(err), Damaged: damaged}); !m.told[f.Path+f.Problem] {
-		m.told[f.Path+f.Problem] = true
+	if f := (LeftOut{Path: name, Problem: runfile.ProblemText(err), Damaged: damaged}); !m.reported[f.Path+f.Problem] {
+		m.reported[f.Path+f.Problem] = true
 		m.done.Refused++
 		m.refused(f)
 	}
 }
 
-// liveRuns makes a sealed file of those live runs of the other store that are not here.
+// liveRuns writes those live runs of the other store that are not here into a sealed file.
 func (m *merging) liveRuns(ctx context.Context, files []schema.LiveFile) error {
 	var runs []schema.ULID
 	for _, f := range files {

@@ -16,17 +16,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// source is a sealed file of the other store, and which of its runs are wanted.
+// source is a sealed file of the other store, with the runs that are wanted from it.
 type source struct {
 	file   schema.SealedFile
-	there  bool                   // the store has the file
+	there  bool                   // this store has the file
 	runs   []schema.ULID          // ascending
-	says   map[schema.ULID]string // their digests
+	says   map[schema.ULID]string // their stored digests
 	files  map[schema.ULID]bool   // those that were read from files of other tools
 	wanted map[string]bool
 }
 
-// sealed takes what is wanted of sealed files that follow one another.
+// sealed copies the wanted runs of consecutive sealed files.
 func (m *merging) sealed(ctx context.Context, files []schema.SealedFile) error {
 	sources, err := m.look(ctx, files)
 	if err != nil {
@@ -35,7 +35,7 @@ func (m *merging) sealed(ctx context.Context, files []schema.SealedFile) error {
 	if err := m.choose(sources); err != nil {
 		return err
 	}
-	// Samples and ops of all first: that a run is there says that the rest of it is.
+	// Samples and ops come first: when a run is in the table of runs, the rest of it has to be there.
 	for _, t := range runfile.Tables {
 		for _, s := range sources {
 			if err := ctx.Err(); err != nil {
@@ -66,7 +66,7 @@ func (m *merging) sealed(ctx context.Context, files []schema.SealedFile) error {
 	return nil
 }
 
-// look reads which runs the files have. Files that are damaged are left out.
+// look reads which runs the files have. Damaged files are left out.
 func (m *merging) look(ctx context.Context, files []schema.SealedFile) ([]*source, error) {
 	var sources []*source
 	for _, f := range files {
@@ -96,7 +96,7 @@ func (m *merging) look(ctx context.Context, files []schema.SealedFile) ([]*sourc
 	return sources, nil
 }
 
-// read checks the hashes of a sealed file, and reads its ids and digests.
+// read checks the hashes of a sealed file and reads its ids and digests.
 func (m *merging) read(s *source) error {
 	for _, t := range runfile.Tables {
 		err := runfile.CheckHash(m.from, s.file.Path(schema.TableZones[t]))
@@ -132,12 +132,12 @@ func (m *merging) read(s *source) error {
 		}
 	}
 	if len(s.runs) != s.file.Rows || len(s.says) != s.file.Rows {
-		return runfile.Damagedf(name, "it holds %d runs, and its name says otherwise", len(s.says))
+		return runfile.Damagedf(name, "it contains %d runs, but its name says otherwise", len(s.says))
 	}
 	return nil
 }
 
-// choose tells which runs of the sources are wanted: those that are neither here nor in an earlier source.
+// choose decides which runs of the sources are wanted: those that are neither here nor in an earlier source.
 func (m *merging) choose(sources []*source) error {
 	var runs []schema.ULID
 	for _, s := range sources {
@@ -158,8 +158,8 @@ func (m *merging) choose(sources []*source) error {
 	return nil
 }
 
-// known gives the digests of those of some runs that are here, on disk: whoever appended one may not have come to the
-// fsync.
+// known gives the digests of those runs that are stored here and on disk. Their writer may have died before the last
+// fsync, so it is repeated.
 func (m *merging) known(runs []schema.ULID) (map[schema.ULID]string, error) {
 	slices.SortFunc(runs, schema.ULID.Compare)
 	known, err := runfile.Digests(m.into, slices.Compact(runs))
@@ -193,19 +193,19 @@ type met struct {
 	fromFile bool
 }
 
-// sourceColumn says where a run comes from.
+// sourceColumn is the column that says where a run comes from.
 const sourceColumn = "source"
 
 var sourcePlace = schema.Runs.Place(sourceColumn)
 
-// fromFile tells whether a row of runs was read from a file of another tool.
+// fromFile reports whether a run was imported from a file of another tool.
 func fromFile(row []any) bool {
 	source, _ := row[sourcePlace].(string)
 	return source != "" && source != schema.SourceNeuroLens
 }
 
-// isNew tells whether a run is not known, and takes note of it. The id of one from a file is made of what the file says,
-// but not of the path, or of the tags that it was given: with others it is the same run.
+// isNew reports whether a run is not known yet, and adds it. The id of an imported run is computed from the content of
+// the file, without its path and the tags of the import: with another path or other tags it is the same run.
 func (m *merging) isNew(name string, r met, known map[schema.ULID]string) bool {
 	switch has, ok := known[r.run]; {
 	case !ok:
@@ -217,13 +217,13 @@ func (m *merging) isNew(name string, r met, known map[schema.ULID]string) bool {
 		m.done.Skipped++
 		m.done.Differing++
 	default:
-		m.refuse(name, fmt.Errorf("run %s is there with another digest, %s", r.run, has))
+		m.refuse(name, fmt.Errorf("run %s is already stored with a different digest, %s", r.run, has))
 	}
 	return false
 }
 
-// copySealed copies one file of a sealed file, if there is one; unchecked says that its hash was not looked at yet. The
-// folder is to be fsynced.
+// copySealed copies one file of a sealed file, if it exists. unchecked means that its hash was not checked yet. The
+// caller has to fsync the folder.
 func (m *merging) copySealed(name string, unchecked bool) error {
 	if there, err := disk.Exists(m.from, name); err != nil || !there {
 		return err
@@ -234,7 +234,7 @@ func (m *merging) copySealed(name string, unchecked bool) error {
 			return err
 		}
 	}
-	m.synced[dir] = false // whoever made a name that is there may not have come to the fsync
+	m.synced[dir] = false // even if the name is there: its writer may have died before the fsync
 	if there, err := disk.Exists(m.into, name); err != nil || there {
 		return err
 	}
@@ -249,7 +249,7 @@ func (m *merging) copySealed(name string, unchecked bool) error {
 	return disk.CopyFile(m.from, m.into, name)
 }
 
-// sync fsyncs the folders in which files were made.
+// sync fsyncs the folders in which files were created.
 func (m *merging) sync() error {
 	for dir, done := range m.synced {
 		if done {
@@ -263,7 +263,7 @@ func (m *merging) sync() error {
 	return nil
 }
 
-// write makes a sealed file of runs. Its id follows from the runs, so that whoever does the same again makes no other.
+// write writes runs into a sealed file. Its id is computed from the runs, so a repetition makes the same file.
 func (m *merging) write(ctx context.Context, runs runfile.Reader) error {
 	defer runs.Close()
 	set, err := runfile.NewRunSet(m.into, m.version)
@@ -284,7 +284,7 @@ func (m *merging) write(ctx context.Context, runs runfile.Reader) error {
 	return set.Publish(set.SealedFile(runfile.ContentID(set.Last.Time(), sum)))
 }
 
-// chosenRuns are some runs of a reader.
+// chosenRuns reads some of the runs of a reader.
 type chosenRuns struct {
 	runfile.Reader
 	wanted map[string]bool

@@ -191,7 +191,7 @@ func (m *model) process(random *rand.Rand, files *mortalFiles) {
 		_, err := store.Seal(context.Background())
 		m.check(files, err)
 	case 3:
-		p := packing.Packer{Files: files, Version: "model", Now: time.Now(), Rules: packing.Rules{Least: 3, Full: 30, Memory: packing.StandardRules().Memory}}
+		p := packing.Packer{Files: files, Version: "model", Now: time.Now(), Rules: packing.Rules{MinFiles: 3, MaxRows: 30, Memory: packing.StandardRules().Memory}}
 		m.check(files, p.Pack())
 	case 4:
 		m.appendAll(random, store)

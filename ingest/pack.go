@@ -7,9 +7,10 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/packing"
 )
 
-// Pack writes again, in one file, what many small files hold, where there are a hundred of them or more: the rows of
-// small sealed files of runs, and events. Readers open the packs instead. It gives the number of packs that it wrote.
-// Nothing of the store depends on them: two processes that pack at once only take space, and an error loses nothing.
+// Pack copies the content of many small files into one file, a pack, if there are a hundred of them or more: the rows of
+// small sealed files of runs, and events. Readers open the packs instead. Pack returns the number of packs that it wrote.
+// Nothing in the store depends on packs: two processes that pack at the same time only waste space, and an error loses
+// nothing.
 func (s *Store) Pack() (packs int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -19,7 +20,7 @@ func (s *Store) Pack() (packs int, err error) {
 	return s.pack()
 }
 
-// pack packs what was sealed.
+// pack packs what was sealed since the last call.
 func (s *Store) pack() (packs int, err error) {
 	p := packing.Packer{Files: s.files, Version: s.sealer.Version, Now: time.Now(), Rules: packing.StandardRules()}
 	if err := p.Pack(); err != nil {

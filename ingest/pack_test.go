@@ -33,7 +33,7 @@ func bulkFiles(t testing.TB, store *Store, perFile int, runs []schema.Run) {
 // newPacker packs three files and more.
 func newPacker(f disk.Files) *packing.Packer {
 	rules := packing.StandardRules()
-	rules.Least = 3
+	rules.MinFiles = 3
 	return &packing.Packer{Files: f, Version: "test", Now: time.Now(), Rules: rules}
 }
 
@@ -142,7 +142,7 @@ func TestPack(t *testing.T) {
 func TestPackClose(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
-	least := packing.StandardRules().Least
+	least := packing.StandardRules().MinFiles
 	bulkFiles(t, store, 1, sweep(1, least, 1))
 	for _, want := range []int{1, 0} {
 		if err := store.Close(); err != nil {
@@ -170,7 +170,7 @@ func TestPackFull(t *testing.T) {
 		before := len(sealedFiles(t, dir)) * 2
 		bulkFiles(t, store, 2, runs[before:done])
 		p := newPacker(store.files)
-		p.Rules.Least, p.Rules.Full = 2, 10
+		p.Rules.MinFiles, p.Rules.MaxRows = 2, 10
 		if err := p.Pack(); err != nil {
 			t.Fatal(err)
 		}

@@ -16,26 +16,27 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Pruning says which artifacts are to go.
+// Pruning says which artifacts are to be removed.
 type Pruning struct {
-	Keep   map[string]bool // by SHA-256: those that runs name which are to keep them
-	Before time.Time       // what was put into the store since then stays
-	DryRun bool            // count, and remove nothing
+	Keep   map[string]bool // by SHA-256: the artifacts of runs that keep theirs
+	Before time.Time       // artifacts that were stored since then stay
+	DryRun bool            // only count
 }
 
-// Pruned counts what a PruneArtifacts removed, and what is left.
+// Pruned counts the removed and the remaining artifacts.
 type Pruned struct {
 	Files, Left      int
 	Bytes, LeftBytes int64 // as stored
-	Young            int   // of those left: named by no run that keeps them, but put into the store too short a while ago
+	Young            int   // remaining artifacts that no run keeps, but that were stored too recently
 }
 
-// hashesOfEvent is how many artifacts one event names at most: 6.5 MB.
+// hashesOfEvent is the maximum number of artifacts that one event names: 6.5 MB.
 const hashesOfEvent = 100_000
 
-// PruneArtifacts removes artifacts: no other bytes of a store ever go. That they are gone is recorded before, in events, so
-// that nobody takes it for damage. A run may be appended meanwhile: what it names was put into the store within the last day,
-// and that stays. Merges and PruneArtifacts of one store take turns. What an interruption has left is removed the next time.
+// PruneArtifacts removes artifacts; nothing else in a store is ever removed. The removal is recorded in events before, so
+// that nobody takes it for damage. Runs may be appended in the meantime: their artifacts were stored within the last day,
+// and those stay. Merges and PruneArtifacts of one store take turns. If it is interrupted, the next call removes the
+// rest.
 func (s *Store) PruneArtifacts(ctx context.Context, p Pruning) (Pruned, error) {
 	unlock, err := s.files.Lock(ctx)
 	if err != nil {
@@ -65,7 +66,7 @@ func (s *Store) prune(ctx context.Context, p Pruning) (Pruned, error) {
 	return done, nil
 }
 
-// prunable are the paths of the artifacts that are to go, and what will have been done then.
+// prunable gives the paths of the artifacts that are to be removed, and the counts after the removal.
 func (s *Store) prunable(ctx context.Context, p Pruning) (going []string, done Pruned, err error) {
 	err = layout.WalkZone(s.files, schema.ArtifactsDir, func(f layout.File) error {
 		if f.Kind != layout.KindArtifact {
@@ -95,7 +96,7 @@ func (s *Store) prunable(ctx context.Context, p Pruning) (going []string, done P
 	return going, done, err
 }
 
-// pruneSome records that artifacts are gone, and removes them.
+// pruneSome records that artifacts are removed, and removes them.
 func (s *Store) pruneSome(ctx context.Context, names []string, before time.Time) error {
 	hashes := make([]string, len(names))
 	for i, name := range names {
@@ -124,8 +125,8 @@ func (s *Store) pruneSome(ctx context.Context, names []string, before time.Time)
 	return nil
 }
 
-// removeArtifact removes an artifact, unless it was put there again meanwhile. It is out of the way before its time is looked
-// at: who wants to rely on it from then on puts it there.
+// removeArtifact removes an artifact, unless it was stored again in the meantime. It moves the file away before it checks
+// the time: a writer that needs the artifact from then on stores it again.
 func (s *Store) removeArtifact(name string, before time.Time) error {
 	aside := disk.TempName()
 	if err := disk.MakeDirs(s.files, path.Dir(aside)); err != nil {

@@ -14,17 +14,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// QuarantineDir is the directory of a store into which a repair sets aside what readers stumble over, under the same
-// names.
+// QuarantineDir is the directory of a store in which a repair sets damaged files aside, under their old paths.
 const QuarantineDir = layout.QuarantineDir
 
-// RestoreQuarantine brings back what lies whole in QuarantineDir, as Merge does from another store: runs that are not
-// here, samples and ops that runs have lost, events and artifacts. A file that was set aside because it is damaged can be
-// replaced there by a good copy. Nothing is removed from QuarantineDir.
+// RestoreQuarantine copies intact content of QuarantineDir back into the store, as Merge does from another store: missing
+// runs, lost samples and ops, events and artifacts. To restore a damaged file, replace it in QuarantineDir by a good copy
+// first. Nothing is removed from QuarantineDir. refused is called as in Merge.
 func (s *Store) RestoreQuarantine(ctx context.Context, refused func(LeftOut)) (Merged, error) {
 	unlock, err := s.files.Lock(ctx)
 	if err != nil {
-		return Merged{}, fmt.Errorf("restoring what store %s set aside: %w", s.dir, err)
+		return Merged{}, fmt.Errorf("restoring the quarantine of store %s: %w", s.dir, err)
 	}
 	defer unlock()
 	m := &merging{from: asideFiles{s.files}, into: s.files, version: s.sealer.Version, refused: refused, list: listAside}
@@ -32,12 +31,12 @@ func (s *Store) RestoreQuarantine(ctx context.Context, refused func(LeftOut)) (M
 		err = m.refuseDamaged()
 	}
 	if err != nil {
-		return m.done, fmt.Errorf("restoring what store %s set aside: %w", s.dir, err)
+		return m.done, fmt.Errorf("restoring the quarantine of store %s: %w", s.dir, err)
 	}
 	return m.done, nil
 }
 
-// refuseDamaged says which sealed files that were set aside are still damaged: what is left of them was kept before.
+// refuseDamaged reports sealed files of QuarantineDir that are still damaged. Their intact rows were kept by the repair.
 func (m *merging) refuseDamaged() error {
 	listing, err := m.list(m.from)
 	if err != nil {
@@ -54,8 +53,8 @@ func (m *merging) refuseDamaged() error {
 	return nil
 }
 
-// asideFiles are the files in QuarantineDir under the names that they had, and where there is none those of the store:
-// the rest of a sealed file of which one was set aside.
+// asideFiles are the files of QuarantineDir under their old paths. If a path is not there, it is that of the store: the
+// other files of a sealed file of which one was set aside.
 type asideFiles struct{ store fs.FS }
 
 // Open opens a file or a directory.
@@ -67,7 +66,7 @@ func (a asideFiles) Open(name string) (fs.File, error) {
 	return file, err
 }
 
-// Stat describes what has a name.
+// Stat describes the file or directory with a name.
 func (a asideFiles) Stat(name string) (fs.FileInfo, error) {
 	info, err := fs.Stat(a.store, path.Join(QuarantineDir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,11 +75,11 @@ func (a asideFiles) Stat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// listAside lists what was set aside of the files of a store.
+// listAside lists the files of a store that were set aside.
 func listAside(from fs.FS) (*schema.Listing, error) {
 	all, ok := from.(asideFiles)
 	if !ok {
-		return nil, fmt.Errorf("listing what was set aside: %w", errors.ErrUnsupported)
+		return nil, fmt.Errorf("listing the quarantine: %w", errors.ErrUnsupported)
 	}
 	aside, err := fs.Sub(all.store, layout.QuarantineDir)
 	if err != nil {
@@ -113,7 +112,7 @@ func listAside(from fs.FS) (*schema.Listing, error) {
 	return l, nil
 }
 
-// liveAside lists the runs that were set aside in files of their own.
+// liveAside lists the live runs that were set aside.
 func liveAside(aside fs.FS) (files []schema.LiveFile, err error) {
 	segments, err := layout.ListSegments(aside, schema.LiveDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// SealDue finishes what others began, and seals what others left behind if it is worth a file. It gives the number of
-// runs that it sealed. Unlike Seal, it leaves few runs as they are, for the next writer to seal with its own.
+// SealDue finishes the work of dead sealers, and seals runs that dead writers left if there are enough of them. It
+// returns the number of runs that it sealed. Unlike Seal, it leaves a few runs unsealed: the next writer seals them
+// together with its own.
 func (s *Store) SealDue(ctx context.Context) (runs int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

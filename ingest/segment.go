@@ -14,19 +14,19 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// segment is the directory of the runs that this Store appends. No other process adds to it.
+// segment is the directory for the runs that this Store appends. No other process adds to it.
 type segment struct {
 	files disk.Files
 	id    schema.ULID
 	begun time.Time
 	runs  int       // acknowledged
-	dir   disk.File // open, to fsync it even after somebody renamed it; nil after that failed
+	dir   disk.File // open, so that it can be fsynced even after a rename; nil after an fsync failed
 }
 
-// errGone says that a segment was taken away, as sealing does; the next one has to be used.
-var errGone = errors.New("the segment is not there any more")
+// errGone means that a segment was moved, as sealing does. The caller has to use a new one.
+var errGone = errors.New("the segment was moved or removed")
 
-// newSegment makes an empty segment whose name is durable. hostID is that of this machine, where it is known.
+// newSegment creates an empty segment with a durable name. hostID is the id of this machine, if it is known.
 func newSegment(f disk.Files, hostID string, now time.Time) (*segment, error) {
 	s := &segment{files: f, id: schema.NewULID(now), begun: now}
 	err := disk.MakeDirs(f, s.path())
@@ -64,12 +64,12 @@ func (s *segment) open() error {
 
 func (s *segment) close() {
 	if s.dir != nil {
-		_ = s.dir.Close() // nothing was written through it
+		_ = s.dir.Close() // nothing was written through this descriptor
 		s.dir = nil
 	}
 }
 
-// gone tells whether an error comes from the segment not being there any more.
+// gone reports whether the segment is gone, and an error comes from that.
 func (s *segment) gone(err error) bool {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -78,8 +78,8 @@ func (s *segment) gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// add gives a run's temporary file its name in the segment and makes the name durable. It fails with errGone where the
-// segment is not there any more.
+// add gives the temporary file of a run its name in the segment, and makes the name durable. It fails with errGone if the
+// segment was moved.
 func (s *segment) add(temp string, run schema.ULID, content []byte) error {
 	name := schema.LiveFile{Segment: s.id, Run: run}.Path()
 	err := disk.Place(s.files, temp, name)
@@ -96,8 +96,8 @@ func (s *segment) add(temp string, run schema.ULID, content []byte) error {
 		return err
 	}
 	if err := s.dir.Sync(); err != nil {
-		// Not acknowledged. Removing the name now makes adding it again a change that the next fsync has to write; that
-		// one gets a new descriptor, for a failure is reported to a descriptor once.
+		// The run is not acknowledged. Removing the name makes the next add a change that the next fsync has to write.
+		// That fsync uses a new descriptor, because an error is reported only once per descriptor.
 		_ = s.files.Remove(name)
 		s.close()
 		return err
@@ -106,15 +106,15 @@ func (s *segment) add(temp string, run schema.ULID, content []byte) error {
 	return nil
 }
 
-// replace puts a temporary file in the place of a file with the same content: one that an earlier attempt left, or one
-// of a network file system that reports a link as failed when its answer was lost. The bytes under a name never change.
+// replace renames a temporary file over a file with the same content: one of an earlier attempt, or one whose link a
+// network file system wrongly reported as failed. The bytes under a name never change.
 func (s *segment) replace(temp, name string, content []byte) error {
 	there, err := runfile.ReadRunFile(s.files, name)
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(there, content) {
-		return fmt.Errorf("%s holds another run with this id", name)
+		return fmt.Errorf("%s contains a different run with this id", name)
 	}
 	return s.files.Rename(temp, name)
 }

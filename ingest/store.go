@@ -20,19 +20,20 @@ import (
 // Store appends runs to a store directory. Its methods may be called from many goroutines; any number of processes
 // may have the same store open.
 type Store struct {
-	dir   string // as the user wrote it
+	dir   string // as the user typed it
 	files disk.Files
 
 	mu      sync.Mutex
 	encoder *table.Encoder
 	segment *segment // nil before the first run
 	sealer  sealing.Sealer
-	failed  map[schema.ULID]schema.ULID // runs that were not acknowledged, and the segments that they may stand in
+	failed  map[schema.ULID]schema.ULID // segments of runs that were not acknowledged, but may be there, by run id
 	closed  bool
 }
 
-// Init makes a store of a directory that is empty or not there, with its parents. A directory that is a store stays
-// as it is. The error wraps schema.ErrFormat or schema.ErrDamaged for a store that this version cannot write.
+// Init creates a store in a directory that is empty or does not exist, with its parents. If the directory is already a
+// store, it stays unchanged. The error wraps schema.ErrFormat or schema.ErrDamaged for a store that this version cannot
+// write.
 func Init(dir string) error {
 	files, err := disk.NewOS(dir)
 	if err == nil {
@@ -48,19 +49,19 @@ func initStore(files disk.Files) error {
 	if err := files.MakeRoot(); err != nil {
 		return err
 	}
-	// What others make is listed before the header is looked for: they make the header first.
+	// The directory is listed before the header is read, because other processes write the header first.
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
 		return err
 	}
 	if _, err := schema.ReadHeader(files); err == nil {
-		return disk.SyncDir(files, ".") // whoever made it may not have come to this
+		return disk.SyncDir(files, ".") // its writer may have died before this
 	} else if !errors.Is(err, schema.ErrNoStore) {
 		return err
 	}
 	for _, e := range entries {
 		if e.Name() != schema.TmpDir && e.Name() != schema.IgnoreFile { // left by an Init that was cut short
-			return fmt.Errorf("the directory is not empty (it has %s) and is no store", e.Name())
+			return fmt.Errorf("the directory is not empty (it has %s) and is not a store", e.Name())
 		}
 	}
 	header, err := layout.NewHeader()
@@ -80,20 +81,20 @@ func initStore(files disk.Files) error {
 	return disk.SyncDir(files, ".")
 }
 
-// ignored is what the store's .gitignore says: everything in it is data, and may be large and private.
+// ignored is the content of the store's .gitignore: all files are data, and may be large and private.
 const ignored = "*\n"
 
-// ignoreAll keeps git from taking a new store for a part of the project that it lies in.
+// ignoreAll makes git ignore a new store that is inside of a working tree.
 func ignoreAll(files disk.Files) error {
 	err := disk.Publish(files, schema.IgnoreFile, []byte(ignored))
 	if errors.Is(err, fs.ErrExist) {
-		return nil // somebody has said what to ignore
+		return nil // somebody has written another one
 	}
 	return err
 }
 
-// Open opens a store for appending; writer is the version of the program, which every file names. It writes nothing yet,
-// but refuses a store that it can see is not writable: better now than after the first measurement. The error wraps
+// Open opens a store for appending. writer is the version of the program, which every file names. Open writes nothing,
+// but fails if the store is clearly not writable: better now than after the first measurement. The error wraps
 // schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged, or is one of the file system.
 func Open(dir, writer string) (*Store, error) {
 	files, err := disk.NewOS(dir)
@@ -118,20 +119,20 @@ func openFiles(dir, writer string, files disk.Files) (*Store, error) {
 	return &Store{dir: dir, files: files, encoder: table.NewEncoder(writer), sealer: sealer, failed: map[schema.ULID]schema.ULID{}}, nil
 }
 
-// Append stores a run, with the summaries of its samples. When it returns nil, the run is acknowledged: its file and
-// the name of its file have been fsynced. When it returns an error, the run is absent or whole, and the same run may
-// be appended again. A run that does not validate is refused.
+// Append stores a run, with the summaries of its samples. When it returns without error, the run is acknowledged: its
+// file and the name of its file are fsynced. When it returns an error, the run is absent or complete, and can be appended
+// again. A run that is not valid is refused.
 //
-// Now and then it seals what was appended, before it returns and after the run is acknowledged: so nothing goes on
-// beside the caller's next measurement. Problems with that are told by Close.
+// From time to time, Append also seals appended runs, after the run is acknowledged and before it returns, so that no
+// background work disturbs the next measurement. Close returns problems with sealing.
 func (s *Store) Append(run schema.Run) error {
 	if err := run.Validate(); err != nil {
 		return fmt.Errorf("appending to store %s: %w", s.dir, err)
 	}
-	// The digest leaves summaries out, so it needs not wait for them.
+	// The digest does not cover summaries, so it can be computed at the same time.
 	measured, digest := run, make(chan string, 1)
 	go func() { digest <- schema.DigestOf(&measured) }()
-	run.Metrics = slices.Clone(run.Metrics) // the caller's stay as they are
+	run.Metrics = slices.Clone(run.Metrics) // the caller's run stays unchanged
 	stat.Complete(&run)
 
 	s.mu.Lock()
@@ -143,7 +144,7 @@ func (s *Store) Append(run schema.Run) error {
 	return nil
 }
 
-// append adds a run whose digest is on its way.
+// append adds a run whose digest is still being computed.
 func (s *Store) append(run *schema.Run, digest <-chan string) error {
 	if s.closed {
 		return errors.New("the store is closed")
@@ -152,7 +153,7 @@ func (s *Store) append(run *schema.Run, digest <-chan string) error {
 	if err != nil {
 		return err
 	}
-	// The file system takes a good part of the time that encoding takes to make a file.
+	// The file system needs about as much time to create a file as encoding takes.
 	created := make(chan error, 1)
 	var t *disk.Temp
 	go func() {
@@ -175,7 +176,7 @@ func (s *Store) append(run *schema.Run, digest <-chan string) error {
 	return s.add(t.Name, id, content)
 }
 
-// add gives the temporary file of a run its place in a segment.
+// add gives the temporary file of a run its name in a segment.
 func (s *Store) add(temp string, id schema.ULID, content []byte) error {
 	for range attempts {
 		if before, failed := s.failed[id]; failed && (s.segment == nil || s.segment.id != before) {
@@ -200,10 +201,10 @@ func (s *Store) add(temp string, id schema.ULID, content []byte) error {
 	return errGone
 }
 
-// attempts bounds how often a run goes to the next segment because its segment was taken away, as an abandoned one is.
+// attempts limits how often a run is added to a new segment because its segment was moved, as an abandoned one is.
 const attempts = 10
 
-// needSegment makes a segment if there is none.
+// needSegment creates a segment if there is none.
 func (s *Store) needSegment() error {
 	if s.segment != nil {
 		return nil
@@ -218,7 +219,7 @@ func (s *Store) needSegment() error {
 	return err
 }
 
-// leaveSegment ends adding to the segment: it is for the sealer now.
+// leaveSegment stops adding to the segment and leaves it to the sealer.
 func (s *Store) leaveSegment() {
 	if s.segment == nil {
 		return
@@ -228,7 +229,7 @@ func (s *Store) leaveSegment() {
 	s.segment = nil
 }
 
-// sealDue seals the segment if it holds many runs or is old.
+// sealDue seals the segment if it has many runs or is old.
 func (s *Store) sealDue(now time.Time) {
 	rules := s.sealer.Rules
 	if s.segment == nil || s.segment.runs < rules.Runs && now.Sub(s.segment.begun) < rules.Age {
@@ -239,9 +240,9 @@ func (s *Store) sealDue(now time.Time) {
 	s.sealer.Note(err)
 }
 
-// Seal seals every run that may be: those that this Store appended and those that others left behind, and finishes
-// what others began. It gives the number of runs that it sealed. What it cannot do, or leaves undone when the context
-// ends, loses no run and is done by whoever seals next.
+// Seal seals all runs that may be sealed: those that this Store appended, and those of dead writers. It also finishes the
+// work of dead sealers. It returns the number of runs that it sealed. If something fails, or the context ends, no run is
+// lost, and the next sealer does the rest.
 func (s *Store) Seal(ctx context.Context) (runs int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -256,8 +257,8 @@ func (s *Store) Seal(ctx context.Context) (runs int, err error) {
 	return runs, nil
 }
 
-// Close ends appending, seals what was appended if that is worth a file, and packs if it sealed. All runs are on disk
-// whatever it returns: an error says that sealing did not work, now or before, or packing. A second Close does nothing.
+// Close ends appending. It seals the appended runs if there are enough of them, and packs if it sealed. All runs are on
+// disk, whatever it returns: an error is about sealing, now or before, or packing. A second Close does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

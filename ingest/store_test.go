@@ -114,8 +114,8 @@ func TestErrorTexts(t *testing.T) {
 		want []string
 	}{
 		{Init(filepath.Join(file, "store")), []string{"creating store " + file, "not a directory"}},
-		{Init(dir), []string{"creating store " + dir, "not empty", "no store"}},
-		{openErr, []string{"opening store " + dir, "there is none here"}},
+		{Init(dir), []string{"creating store " + dir, "not empty", "is not a store"}},
+		{openErr, []string{"opening store " + dir, "no store found"}},
 		{store.Append(run), []string{"appending run " + run.RunID + " to store " + store.dir, "no space left on device"}},
 		{store.Append(invalid), []string{"appending to store " + store.dir, invalid.RunID, `status "fine"`}},
 	} {
@@ -205,7 +205,7 @@ func TestAppendAgain(t *testing.T) {
 	mustAppend(t, store, run, run)
 	other := run
 	other.Error = "another"
-	if err := store.Append(other); err == nil || !strings.Contains(err.Error(), "holds another run") {
+	if err := store.Append(other); err == nil || !strings.Contains(err.Error(), "contains a different run") {
 		t.Errorf("another run with the same id: %v", err)
 	}
 	if there := checkStore(t, dir); len(there) != 1 {

@@ -8,15 +8,15 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// Census counts what is not removed from the stores.
+// Census has the numbers of what is in the stores, without removed runs.
 type Census struct {
 	Runs     int64
-	Machines int64 // different names
+	Machines int64 // number of different names
 	Samples  int64 // of the primary metrics
 }
 
-// Census reads the runs of the stores once, some files at a time: what DuckDB knows of a file stays in memory until the
-// question is answered.
+// Census counts what is in the stores. It reads some files at a time, because DuckDB keeps the metadata of a file in memory until a
+// query ends.
 func (db *DB) Census(ctx context.Context) (Census, error) {
 	columns, err := scan.RunColumns([]string{"machine", "n_samples"})
 	if err != nil {

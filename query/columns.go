@@ -2,7 +2,7 @@ package query
 
 import _ "embed"
 
-// ColumnsPage is the page that says what the columns of each answer mean.
+// ColumnsPage is the page that describes the columns of each answer.
 //
 //go:embed COLUMNS.md
 var ColumnsPage string

@@ -17,19 +17,19 @@ var doneColumns = []string{
 	"build_ns", "setup_ns", "warmup_ns", "measure_ns", "validate_ns", "teardown_ns", "profile_ns", "metric",
 }
 
-// Bounds of Done: how many sessions it gives besides those that they went on from, and among how many of the newest runs
-// it looks for them.
+// Limits of Done: the number of sessions, without the earlier ones that these resumed, and the number of newest runs in which it looks
+// for them.
 const (
 	maxDoneSessions = 20
 	maxDoneRuns     = 1_000
 )
 
-// Done gives the runs of the newest sessions of some suites on a machine, at most 20 of those that have one of its newest 1,000
-// runs, and of all sessions that these went on from, for a later session to go on from. The newest session is first, its
-// newest run first; sessions that are given for being gone on from alone are last. Sessions of two sides are not among
-// them: they are compared within themselves. Of a run these are set: the ids, repeat index, purpose, start, status and
-// kind of error, executor, stage durations, what a resumed session compares (versions, hashes, the environment), the fields
-// of the point with a column but benchmark and variant, what was applied, and the median of the primary metric, also logarithmic.
+// Done returns the runs that a new session may resume: those of the newest sessions of some suites on a machine, and of all sessions
+// that these resumed. It returns at most 20 sessions out of the newest 1,000 runs, plus the resumed ones. The newest session comes
+// first, with its newest run first; sessions that are included only because they were resumed come last. Sessions with two sides are
+// not included. Only these fields of a run are set: ids, repeat index, purpose, start, status, kind of error, executor, stage
+// durations, what a resumed session compares (versions, hashes, environment), the columns of the point except benchmark and variant,
+// the applied settings, and the median of the primary metric, also as a logarithm.
 func (db *DB) Done(ctx context.Context, suites []string, machine string) ([]schema.Run, error) {
 	newest, err := db.Runs(ctx, ListRequest{
 		Filter: "source=" + schema.SourceNeuroLens + " side=null suite=" + filter.QuoteAll(suites) + " machine=" + filter.Quote(machine), Limit: maxDoneRuns,
@@ -60,7 +60,7 @@ func (db *DB) Done(ctx context.Context, suites []string, machine string) ([]sche
 	return all, nil
 }
 
-// sessionRuns gives the runs of sessions, session by session.
+// sessionRuns returns the runs of sessions, session by session.
 func (db *DB) sessionRuns(ctx context.Context, sessions []string) ([]schema.Run, error) {
 	runs, err := db.Runs(ctx, ListRequest{Filter: "session_id=" + strings.Join(sessions, ",")}, doneColumns...)
 	if err != nil {

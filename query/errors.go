@@ -2,11 +2,11 @@ package query
 
 import "github.com/neurolens/neurolens/query/internal/fault"
 
-// What errors wrap. Their messages are one line and say on their own what is wrong.
+// Errors of this package and its subpackages wrap one of these. A message is one line and complete by itself.
 var (
-	// ErrInput is the asker's to mend: a filter, an SQL text, a column, or a destination that cannot be written.
+	// ErrInput means that the user has to change something: a filter, an SQL text, a column, or a destination.
 	ErrInput = fault.ErrInput
-	// ErrStore is a store that cannot be read: none, of an unknown format, damaged, or refused by the file system. The
-	// cause is wrapped too.
+	// ErrStore means that a store cannot be read: it does not exist, has an unknown format, is damaged, or the file system
+	// refuses. The cause is wrapped too.
 	ErrStore = fault.ErrStore
 )

@@ -44,7 +44,7 @@ func ExampleDB_List() {
 	// matmul 4 600000 ns
 	// matmul 2 300000 ns
 	// 2 of 2
-	// filter: batchsize=2  (offset 0): there is no column and no run has a parameter "batchsize"; did you mean batch_size?
+	// filter: batchsize=2  (offset 0): no column or parameter is called "batchsize"; did you mean batch_size?
 }
 
 // store makes a store of a run for each batch size.

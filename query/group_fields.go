@@ -8,11 +8,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Fields are the columns of the groups: the keys, then all others that have not the name of a key.
+// Fields are the columns of the groups: the keys, then all others, except columns with the name of a key.
 func (g *Grouping) Fields() []answer.Field[Group] {
 	fields := make([]answer.Field[Group], len(g.Keys))
 	for i, key := range g.Keys {
-		fields[i] = answer.Field[Group]{Column: key, Meaning: "a key: what the runs of the group have in common", Of: func(group *Group) any { return group.Keys[i] }}
+		fields[i] = answer.Field[Group]{Column: key, Meaning: "value of this key, which all runs of the group share", Of: func(group *Group) any { return group.Keys[i] }}
 	}
 	others := slices.Concat(countFields(), metricFields(), rangeFields())
 	if g.Best {
@@ -24,7 +24,7 @@ func (g *Grouping) Fields() []answer.Field[Group] {
 	return append(fields, slices.DeleteFunc(others, isKey)...)
 }
 
-// countFields say how many runs a group has and how they ended.
+// countFields are the numbers of runs of a group.
 func countFields() []answer.Field[Group] {
 	count := func(name, meaning string, of func(*Group) int) answer.Field[Group] {
 		return groupField(name, answer.TypeInteger, meaning, func(g *Group) any { return int64(of(g)) })
@@ -32,10 +32,10 @@ func countFields() []answer.Field[Group] {
 	return []answer.Field[Group]{
 		count("points", "number of different points", func(g *Group) int { return g.Points }),
 		count("runs", "number of runs that match", func(g *Group) int { return g.Runs }),
-		count("ok_runs", "number of ok runs of purpose measure: those that give numbers", func(g *Group) int { return g.OKRuns }),
-		count("failed_runs", "number of runs that ended other than ok, unsupported or skipped", func(g *Group) int { return g.FailedRuns }),
-		count("wrong_runs", "number of these whose result is wrong", func(g *Group) int { return g.WrongRuns }),
-		groupField("statuses", answer.TypeMap, "number of runs by status", func(g *Group) any { return statusCounts(g.Statuses) }),
+		count("ok_runs", "number of measuring runs with status ok; only these are measurements", func(g *Group) int { return g.OKRuns }),
+		count("failed_runs", "number of runs with a status other than ok, unsupported or skipped", func(g *Group) int { return g.FailedRuns }),
+		count("wrong_runs", "number of these with a wrong result", func(g *Group) int { return g.WrongRuns }),
+		groupField("statuses", answer.TypeMap, "number of runs per status", func(g *Group) any { return statusCounts(g.Statuses) }),
 	}
 }
 
@@ -47,30 +47,30 @@ func statusCounts(statuses map[string]int) any {
 	return counts
 }
 
-// metricFields say what the numbers of a group are of.
+// metricFields describe the metric of a group.
 func metricFields() []answer.Field[Group] {
 	text := func(name, meaning string, of func(*Group) string) answer.Field[Group] {
 		return groupField(name, answer.TypeText, meaning, func(g *Group) any { return answer.Text(of(g)) })
 	}
 	return []answer.Field[Group]{
-		text("metric", "the metric; NULL where runs differ in it", func(g *Group) string { return g.Metric }),
-		text("unit", "its unit; NULL where runs differ in it", func(g *Group) string { return g.Unit }),
-		text("better", "lower or higher: which values of it are better; NULL where that is not known, or runs differ in it", func(g *Group) string { return g.Better }),
-		text("reason", "why there are no numbers: "+ReasonNoValue+", "+ReasonMixed+" or, with --best, "+ReasonNoDirection+", "+ReasonUnchecked+"; NULL where there are", func(g *Group) string { return g.Reason }),
+		text("metric", "metric; NULL if the runs have different ones", func(g *Group) string { return g.Metric }),
+		text("unit", "unit of the metric; NULL if the runs have different ones", func(g *Group) string { return g.Unit }),
+		text("better", "which direction is better: lower or higher; NULL if unknown, or if the runs differ", func(g *Group) string { return g.Better }),
+		text("reason", "why there are no numbers: "+ReasonNoValue+", "+ReasonMixed+" or, with --best, "+ReasonNoDirection+", "+ReasonUnchecked+"; NULL if there are some", func(g *Group) string { return g.Reason }),
 	}
 }
 
-// rangeFields are the numbers of all points.
+// rangeFields are the numbers over all points of a group.
 func rangeFields() []answer.Field[Group] {
 	return []answer.Field[Group]{
-		inUnit("median", "median over the medians of the points", medianOf),
-		inUnit("lowest", "the lowest of these medians", func(g *Group) *float64 { return g.Lowest }),
-		inUnit("highest", "the highest of these medians", func(g *Group) *float64 { return g.Highest }),
-		ratio("spread", "median over the spreads of the points: how much the samples of a run vary, 1.4826 MAD / median; runs with one sample have none", spreadOf),
+		inUnit("median", "median of the points' medians", medianOf),
+		inUnit("lowest", "lowest median of a point", func(g *Group) *float64 { return g.Lowest }),
+		inUnit("highest", "highest median of a point", func(g *Group) *float64 { return g.Highest }),
+		ratio("spread", "how much samples vary within a run: median of the points' spreads (1.4826 MAD / median); runs with one sample are ignored", spreadOf),
 	}
 }
 
-// bestFields are those of the best point.
+// bestFields are the columns of the best point.
 func bestFields() []answer.Field[Group] {
 	field := func(name string, t answer.Type, meaning string, of func(*BestPoint) any) answer.Field[Group] {
 		return groupField(name, t, meaning, func(g *Group) any {
@@ -89,17 +89,17 @@ func bestFields() []answer.Field[Group] {
 		fields = append(fields, field(c.Name, c.Type, facts.PointMeanings[c.Name], func(p *BestPoint) any { return p.Value(c.Name) }))
 	}
 	return append(fields,
-		field("best_runs", answer.TypeInteger, "number of its ok runs", func(p *BestPoint) any { return int64(p.Runs) }),
-		field("samples_min", answer.TypeInteger, "the fewest samples of such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMin) }),
-		field("samples_max", answer.TypeInteger, "the most samples of such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMax) }),
-		inUnit("median", "median over the medians of these runs", medianOf),
-		inUnit("p99", "median over their 99th percentiles; NULL where a run has one sample, which has none", func(g *Group) *float64 {
+		field("best_runs", answer.TypeInteger, "number of ok runs of the best point", func(p *BestPoint) any { return int64(p.Runs) }),
+		field("samples_min", answer.TypeInteger, "smallest number of samples in such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMin) }),
+		field("samples_max", answer.TypeInteger, "largest number of samples in such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMax) }),
+		inUnit("median", "median of these runs' medians", medianOf),
+		inUnit("p99", "median of their 99th percentiles; NULL if a run has only one sample", func(g *Group) *float64 {
 			if g.Best == nil {
 				return nil
 			}
 			return g.Best.P99
 		}),
-		ratio("spread", "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median; runs with one sample have none", spreadOf))
+		ratio("spread", "how much samples vary within a run: median of the runs' robust spreads (1.4826 MAD / median); runs with one sample are ignored", spreadOf))
 }
 
 func groupField(name string, t answer.Type, meaning string, of func(*Group) any) answer.Field[Group] {
@@ -113,7 +113,7 @@ func inUnit(name, meaning string, of func(*Group) *float64) answer.Field[Group] 
 	return f
 }
 
-// ratio is a column of ratios, which are computed from measured numbers.
+// ratio is a column of computed ratios.
 func ratio(name, meaning string, of func(*Group) *float64) answer.Field[Group] {
 	f := groupField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.ComputedValue(of(g)) })
 	f.Unit = "ratio"

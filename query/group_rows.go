@@ -6,31 +6,31 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 )
 
-// Grouping is what Groups found. All but the groups is of all groups, also of those beyond the limit.
+// Grouping is the result of Groups. The totals include groups beyond the limit.
 type Grouping struct {
 	Keys       []answer.Column
-	Best       bool // each group has its best point, in place of the range of its points
+	Best       bool // each group has its best point instead of the range of its points
 	Groups     []Group
-	Total      int            // groups
-	Points     int            // different points
-	Runs       int            // runs that match
-	Statuses   map[string]int // runs by how they ended
-	NotNumbers map[string]int // as in Listing
+	Total      int            // number of groups
+	Points     int            // number of different points
+	Runs       int            // number of matching runs
+	Statuses   map[string]int // number of runs per status
+	NotNumbers map[string]int // as in Found
 	Same       Shared
 }
 
-// Group is what runs of equal keys come to. Grouping.Fields says what each value means. A value that is missing is nil, or an
-// empty text.
+// Group sums up the runs with equal values of the keys. Grouping.Fields describes each value. A missing value is nil or an empty
+// text.
 type Group struct {
 	Keys                             []any // of the types of Grouping.Keys
 	Points, Runs, OKRuns, FailedRuns int
-	WrongRuns                        int // of those that failed: their result is wrong
+	WrongRuns                        int // number of failed runs with a wrong result
 	Statuses                         map[string]int
 	Metric, Unit, Better             string
-	Reason                           string     // ReasonNoValue ...; empty where there are numbers
+	Reason                           string     // why there are no numbers: ReasonNoValue ...; empty: there are
 	Median, Spread                   *float64   // of all points, or of the best one
-	Lowest, Highest                  *float64   // without Grouping.Best
-	Best                             *BestPoint // with it, where there are numbers
+	Lowest, Highest                  *float64   // not set with Grouping.Best
+	Best                             *BestPoint // only set with Grouping.Best, if there are numbers
 }
 
 // BestPoint is the point of a group with the best median, on one machine and of one side.
@@ -42,11 +42,11 @@ type BestPoint struct {
 	P99                    *float64
 }
 
-// Shared is what all points agree in, parameters one by one. What they differ in is empty, or nil.
+// Shared has the values that all points have in common, parameter by parameter. Values in which they differ are empty or nil.
 type Shared struct {
 	facts.Point
 	Side           string
-	Metric, Better string // where all points agree that have a metric
+	Metric, Better string // common to all points that have a metric
 }
 
 // groupOf reads a row of groupsSQL.
@@ -75,7 +75,7 @@ func sharedOf(row []any) Shared {
 	return Shared{Metric: c.text(), Better: c.text(), Side: c.text(), Point: c.point()}
 }
 
-// cells are those of a row that are not yet read; each call reads one or more.
+// cells are the cells of a row that have not been read; each call reads one or more.
 type cells struct{ left []any }
 
 func (c *cells) next() any {
@@ -101,7 +101,7 @@ func (c *cells) integer() *int64 { return known[int64](c.next()) }
 
 func (c *cells) real() *float64 { return known[float64](c.next()) }
 
-// known is the value of a cell; nil for NULL.
+// known is a pointer to the value of a cell; nil for NULL.
 func known[T any](cell any) *T {
 	if v, ok := cell.(T); ok {
 		return &v

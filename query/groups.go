@@ -16,34 +16,35 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// GroupRequest says which groups Groups gives.
+// GroupRequest selects the runs and the keys of groups.
 type GroupRequest struct {
 	Filter string    // in the filter language; empty matches every run
-	Since  time.Time // runs that started at or after; the zero time is no bound
-	Until  time.Time // runs that started before; the zero time is no bound
+	Since  time.Time // only runs that started at or after this time; the zero time: no bound
+	Until  time.Time // only runs that started before this time; the zero time: no bound
 	By     []string  // keys as in a filter (columns, aliases, param.k, tag.k ...); empty: all runs are one group
-	Best   bool      // the best point of each group, in place of all its points
-	Metric string    // that the numbers are of; and those of Filter; empty: the primary one of each run
-	Sort   []string  // columns of the result, or keys; "-median" for descending; NULL last; empty: by the keys
-	Limit  int       // at most so many groups; 0 is no limit
+	Best   bool      // show the best point of each group instead of all its points
+	Metric string    // metric of the numbers, also of those in Filter; empty: the primary one of each run
+	Sort   []string  // columns of the result, or keys; "-median" is descending; NULL last; empty: by the keys
+	Limit  int       // maximum number of groups; 0: no limit
 }
 
 // The reasons why a group has no numbers, or no best point.
 const (
 	ReasonNoValue     = "no_value"     // no ok run of purpose measure has a value
 	ReasonMixed       = "mixed"        // runs differ in metric or unit
-	ReasonUnchecked   = "unchecked"    // of all points results are wrong, or could not be checked
-	ReasonNoDirection = "no_direction" // the metric does not say whether lower or higher is better, or in two ways
+	ReasonUnchecked   = "unchecked"    // all points have results that are wrong or could not be checked
+	ReasonNoDirection = "no_direction" // it is unknown whether lower or higher is better, or the runs contradict each other
 )
 
-// Groups gives the runs that match in groups of equal values of some keys, one row each. NULL is a value. The numbers
-// are those of SessionPoints, of ok runs of purpose measure alone; a point that was measured on several machines or sides is
-// taken once for each, so that no number is of two machines.
+// Groups groups the matching runs by equal values of keys. NULL is a value too. The numbers of the points are those of SessionPoints,
+// from ok runs of purpose measure. A point that was measured on several machines or sides counts once for each, so that machines are
+// never mixed.
 //
-// With Best, the best point of a group is that with the best median, of equal ones that with the better p99, then the smaller
-// point_id. One of whose runs the result is wrong, or could not be checked, is none.
+// With Best, the best point of a group is the one with the best median, then with the better p99, then with the smaller point_id.
+// Points with a result that is wrong or could not be checked are not considered.
 //
-// A key is named by its column, or as it was written; a parameter of the name of a column of the result by param.k.
+// The column of a key has the name of the column of runs, or the key as it was written. A parameter with the name of another column of
+// the result is called param.k. Keys that cannot be grouped by, or that no run has, are an ErrInput.
 func (db *DB) Groups(ctx context.Context, req GroupRequest) (Grouping, error) {
 	g := grouper{req: req}
 	var err error
@@ -69,11 +70,11 @@ func (db *DB) Groups(ctx context.Context, req GroupRequest) (Grouping, error) {
 
 // groupKey is a key by which runs are grouped.
 type groupKey struct {
-	name  string // of its column in the result
+	name  string // name of its column in the result
 	field filter.Field
 }
 
-// CheckKeys refuses keys by which runs cannot be grouped.
+// CheckKeys rejects keys by which runs cannot be grouped, with an ErrInput.
 func CheckKeys(by []string) error {
 	_, err := groupKeys(by)
 	return err
@@ -86,16 +87,16 @@ func groupKeys(by []string) ([]groupKey, error) {
 		f := filter.FieldOf(key)
 		switch k := f.Kind(); {
 		case key == "" || key == filter.KeyBaseline || strings.HasPrefix(key, "-"):
-			return nil, fault.Input("by: %q is no column and no parameter", fault.Brief(key))
+			return nil, fault.Input("by: %q is neither a column nor a parameter", fault.Brief(key))
 		case k == schema.KindList:
-			return nil, fault.Input("by: %s holds several values", f.Column.Name)
+			return nil, fault.Input("by: %s is a list, and runs cannot be grouped by lists", f.Column.Name)
 		case k == schema.KindMap:
-			return nil, fault.Input("by: %s holds several values: say which, as in %s.name", f.Column.Name, filter.PrefixOf(f.Column.Name))
+			return nil, fault.Input("by: %s is a map: name one of its entries, as in %s.name", f.Column.Name, filter.PrefixOf(f.Column.Name))
 		case f.Measured():
-			return nil, fault.Input("by: %s is measured: want what runs have in common", fault.Brief(key))
+			return nil, fault.Input("by: %s is a measured value: want a key that runs share, such as backend", fault.Brief(key))
 		}
 		if slices.ContainsFunc(keys, func(other groupKey) bool { return other.field.Column == f.Column && other.field.Entry == f.Entry }) {
-			return nil, fault.Input("by: %s stands there twice", fault.Brief(key))
+			return nil, fault.Input("by: %s is given twice", fault.Brief(key))
 		}
 		keys = append(keys, groupKey{keyName(key, f), f})
 	}
@@ -117,7 +118,7 @@ func keyName(key string, f filter.Field) string {
 type grouper struct {
 	req   GroupRequest
 	keys  []groupKey
-	order string // what stands in ORDER BY
+	order string // terms of ORDER BY
 	found Grouping
 }
 
@@ -162,7 +163,7 @@ func (g *grouper) groups(ctx context.Context, r *scan.Reader) error {
 	return nil
 }
 
-// points makes the temporary table group_points: what Points gives, for each group and machine.
+// points makes the temporary table group_points: the points of each group and machine.
 func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection) error {
 	columns, err := scan.RunColumns(append([]string{"machine"}, pointsColumns...))
 	if err != nil {
@@ -189,7 +190,7 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 // member is the name of a key in the struct keys.
 func member(i int) string { return fmt.Sprintf("key_%d", i) }
 
-// totals counts what is in all groups, and refuses what no run at all has.
+// totals computes the totals over all groups, and rejects keys and metrics that no run has.
 func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection) error {
 	counts := []string{"count(DISTINCT keys)", "count(DISTINCT point_id)", "coalesce(sum(runs), 0)::BIGINT"}
 	for i := range g.keys {
@@ -208,7 +209,7 @@ func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection
 		return err
 	}
 	if g.found.Runs == 0 {
-		sel.Unsure = slices.DeleteFunc(sel.Unsure, func(u filter.Unsure) bool { return u.Word.Op == "" }) // keys are no words of the filter
+		sel.PossibleTypos = slices.DeleteFunc(sel.PossibleTypos, func(u filter.PossibleTypo) bool { return u.Word.Op == "" }) // keys are no words of the filter
 		if err := r.Nothing(ctx, sel); err != nil {
 			return err
 		}
@@ -221,7 +222,7 @@ func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection
 	return g.totalStatuses(ctx, r)
 }
 
-// totalStatuses counts the runs of all groups by how they ended.
+// totalStatuses counts the runs of all groups per status.
 func (g *grouper) totalStatuses(ctx context.Context, r *scan.Reader) error {
 	return r.Conn.Query(ctx, duck.Statement{SQL: "SELECT status, sum(n)::BIGINT FROM " + endedSQL + " GROUP BY status"}, func(row []driver.Value) error {
 		status, _ := row[0].(string)
@@ -231,8 +232,8 @@ func (g *grouper) totalStatuses(ctx context.Context, r *scan.Reader) error {
 	})
 }
 
-// checkKeys refuses a key that may be a slip of the pen and that no run at all has. values are how many groups of points
-// have one.
+// checkKeys rejects parameters that no run has, because they are probably typos. values are, per key, the number of rows of
+// group_points with a value.
 func (g *grouper) checkKeys(ctx context.Context, r *scan.Reader, values []driver.Value) error {
 	for i, k := range g.keys {
 		if !k.field.Bare || values[i] != driver.Value(int64(0)) || r.Src.Runs() == 0 {
@@ -243,7 +244,7 @@ func (g *grouper) checkKeys(ctx context.Context, r *scan.Reader, values []driver
 			return err
 		}
 		if !slices.Contains(names, k.field.Entry) {
-			return fault.Input("by: there is no column and no run has a parameter %q%s", fault.Brief(k.field.Entry), meant.Key(k.field.Entry, names))
+			return fault.Input("by: no column or parameter is called %q%s", fault.Brief(k.field.Entry), meant.Key(k.field.Entry, names))
 		}
 	}
 	return nil

@@ -47,20 +47,20 @@ func TestGroupsErrors(t *testing.T) {
 		req  query.GroupRequest
 		says string
 	}{
-		{query.GroupRequest{By: []string{""}}, `by: "" is no column`},
-		{query.GroupRequest{By: []string{"-dim"}}, `by: "-dim" is no column`},
-		{query.GroupRequest{By: []string{"baseline"}}, `by: "baseline" is no column`},
-		{query.GroupRequest{By: []string{"warnings"}}, "by: warnings holds several values"},
-		{query.GroupRequest{By: []string{"tags"}}, "by: tags holds several values: say which, as in tag.name"},
-		{query.GroupRequest{By: []string{"p99"}}, "by: p99 is measured"},
-		{query.GroupRequest{By: []string{"bs", "batch_size"}}, "by: batch_size stands there twice"},
-		{query.GroupRequest{By: []string{"dim", "param.dim"}}, "by: param.dim stands there twice"},
-		{query.GroupRequest{By: []string{"precsion"}}, `by: there is no column and no run has a parameter "precsion"; did you mean precision?`},
-		{query.GroupRequest{Filter: "batch_size=77", By: []string{"dmi"}}, `by: there is no column and no run has a parameter "dmi"; did you mean dim?`},
-		{query.GroupRequest{Filter: "dmi=3", By: []string{"dim"}}, `filter: dmi=3  (offset 0): there is no column`},
-		{query.GroupRequest{By: []string{"dim"}, Sort: []string{"precision"}}, `sort: "precision" is no column of the groups: want one of dim points runs`},
-		{query.GroupRequest{By: []string{"dim"}, Sort: []string{"statuses"}}, `sort: "statuses" is no column`},
-		{query.GroupRequest{By: []string{"dim"}, Sort: []string{"p99"}}, `sort: "p99" is no column`},
+		{query.GroupRequest{By: []string{""}}, `by: "" is neither a column nor a parameter`},
+		{query.GroupRequest{By: []string{"-dim"}}, `by: "-dim" is neither a column nor a parameter`},
+		{query.GroupRequest{By: []string{"baseline"}}, `by: "baseline" is neither a column nor a parameter`},
+		{query.GroupRequest{By: []string{"warnings"}}, "by: warnings is a list, and runs cannot be grouped by lists"},
+		{query.GroupRequest{By: []string{"tags"}}, "by: tags is a map: name one of its entries, as in tag.name"},
+		{query.GroupRequest{By: []string{"p99"}}, "by: p99 is a measured value: want a key that runs share, such as backend"},
+		{query.GroupRequest{By: []string{"bs", "batch_size"}}, "by: batch_size is given twice"},
+		{query.GroupRequest{By: []string{"dim", "param.dim"}}, "by: param.dim is given twice"},
+		{query.GroupRequest{By: []string{"precsion"}}, `by: no column or parameter is called "precsion"; did you mean precision?`},
+		{query.GroupRequest{Filter: "batch_size=77", By: []string{"dmi"}}, `by: no column or parameter is called "dmi"; did you mean dim?`},
+		{query.GroupRequest{Filter: "dmi=3", By: []string{"dim"}}, `filter: dmi=3  (offset 0): no column or parameter is called "dmi"; did you mean dim?`},
+		{query.GroupRequest{By: []string{"dim"}, Sort: []string{"precision"}}, `sort: "precision" is not a column of the groups: want one of dim points runs`},
+		{query.GroupRequest{By: []string{"dim"}, Sort: []string{"statuses"}}, `sort: "statuses" is not a column of the groups: want one of dim points runs`},
+		{query.GroupRequest{By: []string{"dim"}, Sort: []string{"p99"}}, `sort: "p99" is not a column of the groups: want one of dim points runs`},
 	} {
 		_, err := db.Groups(ctx, c.req)
 		querytest.WantInput(t, err, c.says)

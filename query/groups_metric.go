@@ -9,11 +9,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// metricOfRuns are the columns of runs that pointsSQL reads and that are of their primary metric.
+// metricOfRuns are the columns of runs that pointsSQL reads and that describe the primary metric.
 var metricOfRuns = []string{"metric", "unit", "better", "n_samples", "p50", "p99", "mean", "mad"}
 
-// ofMetric is a subquery of runs with what they have of the metric of the request in place of the primary one; NULL of runs
-// without it.
+// ofMetric is a subquery of runs in which these columns are those of the requested metric; NULL for runs without it.
 func (g *grouper) ofMetric(sel scan.Selection, runs string) string {
 	replaced := make([]string, len(metricOfRuns))
 	for i, name := range metricOfRuns {
@@ -23,7 +22,7 @@ func (g *grouper) ofMetric(sel scan.Selection, runs string) string {
 		" FROM " + sel.Src.Nested(schema.Samples, "") + " WHERE metric = " + duck.Literal(g.req.Metric) + ") AS s ON s.run_id = r.run_id)"
 }
 
-// checkMetric refuses a metric that none of the runs has, though there are some that could have it.
+// checkMetric rejects a metric that none of the ok runs has.
 func (g *grouper) checkMetric(ctx context.Context, r *scan.Reader) error {
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT coalesce(sum(ok_runs), 0)::BIGINT, count(metric), count(*) FILTER (NOT comparable) FROM group_points"})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// groupNumbers and bestNumbers are the columns of Groups that are neither keys nor those of a run.
+// groupNumbers and bestNumbers are the columns of Groups that are neither keys nor columns of runs.
 var (
 	groupNumbers = []string{"points", "runs", "ok_runs", "ended.failed_runs AS failed_runs", "wrong_runs", "ended.statuses", "reason", "median", "lowest", "highest", "spread"}
 	bestNumbers  = []string{"best_runs", "samples_min", "samples_max", "p99"}
@@ -21,8 +21,8 @@ var (
 // endedSQL has a row for each row of group_points and status of its runs: keys, status, n.
 const endedSQL = `(SELECT keys, e.key AS status, e.value AS n FROM (SELECT keys, unnest(map_entries(statuses)) AS e FROM group_points))`
 
-// sharedSQL is the row of what all points share. It has the params that as many rows have as there are, all with one value. A
-// metric is that of all rows that have one, where no row stands for runs that differ in theirs.
+// sharedSQL is the SQL of one row with the values that all points share. A parameter is included if all rows have it with the same
+// value. The metric is that of all rows that have one; it is NULL if a row has runs with different metrics.
 func sharedSQL() string {
 	const sameMetric = "bool_and(comparable) AND min(metric) = max(metric)"
 	columns := []string{
@@ -74,7 +74,7 @@ best AS (SELECT p.* FROM group_points p JOIN groups g USING (keys) WHERE g.reaso
 	return text
 }
 
-// directionSQL is the branch of a CASE for metrics of which no value is the best.
+// directionSQL is the branch of a CASE for metrics without a better direction.
 func (g *grouper) directionSQL() string {
 	if !g.req.Best {
 		return ""
@@ -82,8 +82,7 @@ func (g *grouper) directionSQL() string {
 	return ` WHEN NOT one_direction OR better IS NULL OR better NOT IN ('lower', 'higher') THEN '` + ReasonNoDirection + "'"
 }
 
-// reasonSQL is why there are no numbers. With Best, a point some of whose results are wrong, or could not be checked, is
-// no best one.
+// reasonSQL is why there are no numbers. With Best, points with results that are wrong or could not be checked are not considered.
 func (g *grouper) reasonSQL() string {
 	if !g.req.Best {
 		return "reason"
@@ -113,7 +112,7 @@ func (g *grouper) columnsSQL() []string {
 	return append(columns, "best.ok_runs AS best_runs", "best.samples_min", "best.samples_max", "best.p99 AS p99")
 }
 
-// orderBy is the order of the groups: as asked for, then by the keys.
+// orderBy is the order of the groups: as requested, then by the keys.
 func (g *grouper) orderBy() (string, error) {
 	var order []string
 	for _, want := range g.req.Sort {
@@ -131,7 +130,7 @@ func (g *grouper) orderBy() (string, error) {
 			for _, k := range slices.Backward(g.keys) {
 				columns = slices.Insert(columns, 0, k.name)
 			}
-			return "", fault.Input("sort: %q is no column of the groups: want one of %s", fault.Brief(want), strings.Join(columns, " "))
+			return "", fault.Input("sort: %q is not a column of the groups: want one of %s", fault.Brief(want), strings.Join(columns, " "))
 		}
 	}
 	for i := range g.keys {
@@ -140,7 +139,7 @@ func (g *grouper) orderBy() (string, error) {
 	return strings.Join(append(order, "1"), ", "), nil
 }
 
-// keyOrder orders by a key: a map's entry as a number, then as text.
+// keyOrder sorts by a key: entries of maps as numbers, then as text.
 func (g *grouper) keyOrder(i int, direction string) []string {
 	key := "keys." + member(i)
 	if g.keys[i].field.Entry == "" {
@@ -149,7 +148,7 @@ func (g *grouper) keyOrder(i int, direction string) []string {
 	return []string{duck.Number(key) + direction, key + direction}
 }
 
-// sortable are the columns of the result that have an order.
+// sortable are the columns of the result that can be sorted by.
 func (g *grouper) sortable() []string {
 	columns := []string{"points", "runs", "ok_runs", "failed_runs", "wrong_runs", "metric", "unit", "median"}
 	if g.req.Best {

@@ -8,11 +8,11 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 )
 
-// fromLast finds sessions of a filter that are counted from the last one.
+// fromLast matches session=last and session=last~N in a filter.
 var fromLast = regexp.MustCompile(`(^|[\s(])` + filter.KeySession + `=(last(?:~[0-9]+)?)`)
 
-// Lasting is a filter in which sessions that are counted from the last one are named by their ids, so that it selects the same runs when
-// there are newer sessions. A filter with quotes, or with several such values of a key, stays as it is.
+// Lasting replaces session=last and session=last~N in a filter by session ids, so that it selects the same runs after newer sessions
+// are added. A filter with quotes, and session= with several values, are left unchanged.
 func (db *DB) Lasting(ctx context.Context, text string) (string, error) {
 	return lasting(text, func(session string) (string, error) {
 		run, err := db.Quiet().newest(ctx, ListRequest{Filter: filter.KeySession + "=" + session}, "session_id")

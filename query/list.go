@@ -9,43 +9,43 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ListRequest says which runs are listed, and in which order.
+// ListRequest selects the runs of a listing and their order.
 type ListRequest struct {
 	Filter string    // in the filter language; empty matches every run
-	Since  time.Time // runs that started at or after; the zero time is no bound
-	Until  time.Time // runs that started before; the zero time is no bound
-	Sort   []string  // keys as in a filter (columns, param.k ...), "-p99" for descending; NULL last; nil is newest first
-	Limit  int       // at most so many rows; 0 is no limit
-	Count  bool      // of Pages: Total is wanted, where there is a Limit
-	// Metrics are those whose values are wanted, each once; nil is the primary one of each run. Of one, the columns that sum
-	// samples up, also in Filter and Sort, are of it, NULL of runs without it. Of several, each has columns of its own behind the others, which are
-	// of the primary one: metric.NAME, the median or, where none is known, the mean, and metric.NAME.unit.
+	Since  time.Time // only runs that started at or after this time; the zero time: no bound
+	Until  time.Time // only runs that started before this time; the zero time: no bound
+	Sort   []string  // keys as in a filter (columns, param.k ...); "-p99" is descending; NULL last; nil: newest first
+	Limit  int       // maximum number of rows; 0: no limit
+	Count  bool      // for Pages: compute Total although there is a Limit
+	// Metrics are the metrics to show, without repetition; nil: the primary one of each run. With one metric, the summary
+	// columns, also those in Filter and Sort, are of that metric, and NULL for runs without it. With several, each has two extra
+	// columns at the end: metric.NAME, which is the median or, if unknown, the mean, and metric.NAME.unit.
 	Metrics []string
 }
 
-// Found is what is known of all runs that match.
+// Found describes all runs that match.
 type Found struct {
-	Total int // runs that match, before Limit; 0 of Pages with a Limit, unless they Count
-	// NotNumbers are, by key of the filter, values that an ordering could not use, being no numbers: of runs that nothing
-	// else in the filter leaves out.
+	Total int // number of matching runs, before Limit; 0 for Pages with a Limit but without Count
+	// NotNumbers is, per key of the filter, the number of values that < or > could not compare because they are not numbers, in
+	// runs that match the rest of the filter.
 	NotNumbers map[string]int
 	Absent     Absent // of the runs of a page
 }
 
-// Listing is what List found.
+// Listing is the result of List.
 type Listing struct {
 	Found
 	Runs []ListedRun
 }
 
-// Page is a part of what Pages found.
+// Page is a part of the result of Pages.
 type Page struct {
 	Found
 	answer.Table
 }
 
-// List gives the runs that match, as listings show them. Bounds are cut to milliseconds; a run without a start time is
-// within no bounds. Without filter, bounds and order Total counts from the names of files alone.
+// List returns the matching runs, as listings show them. Bounds are truncated to milliseconds; a run without a start is never within
+// bounds. Without filter, bounds and order, Total is computed from the names of the files.
 func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 	var all Listing
 	err := db.pages(ctx, lister{req: req, counts: true}, listedColumns, func(p part) error {
@@ -59,8 +59,8 @@ func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 	return all, nil
 }
 
-// Runs gives the runs that match, of which some columns of runs are read: what is in others is left empty. Of its metrics a run
-// has the primary one alone, where `metric` is read, with its summary and without samples.
+// Runs returns the matching runs with only the given columns filled in. If `metric` is among them, a run has its primary metric, with
+// the summary and without samples; it has no other metrics.
 func (db *DB) Runs(ctx context.Context, req ListRequest, columns ...string) ([]schema.Run, error) {
 	var all []schema.Run
 	err := db.pages(ctx, lister{req: req, counts: true}, columns, func(p part) error {
@@ -76,8 +76,8 @@ func (db *DB) Runs(ctx context.Context, req ListRequest, columns ...string) ([]s
 	return all, nil
 }
 
-// Pages gives columns of the runs that match, in the order wanted; nil is every column. It hands them over in pages, one
-// after another, of which there is at least one, so that there may be any number. An error of page ends it and is returned.
+// Pages reads columns of the matching runs, in the requested order, and calls page with one part after another, at least once; nil: all
+// columns. So the number of runs is not limited by memory. An error of page ends it and is returned.
 func (db *DB) Pages(ctx context.Context, req ListRequest, columns []string, page func(Page) error) error {
 	return db.pages(ctx, lister{req: req, counts: req.Count}, columns, func(p part) error {
 		if len(req.Metrics) > 1 {

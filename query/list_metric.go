@@ -10,11 +10,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Absent says which of the metrics that were asked for none of some runs has, and which metrics these runs have.
+// Absent has the requested metrics that none of some runs has, and the metrics that these runs have instead.
 type Absent struct{ Metrics, Others []string }
 
-// metricsOf adds what the runs of a page have of the metrics that were asked for: of one in place of what their rows have of
-// the primary one, of several beside it.
+// metricsOf adds the requested metrics to the runs of a page: a single metric replaces the primary one, several are added.
 func metricsOf(ctx context.Context, metrics []string, p *part) error {
 	if len(metrics) == 0 || len(p.ids) == 0 {
 		return nil
@@ -36,13 +35,13 @@ func metricsOf(ctx context.Context, metrics []string, p *part) error {
 	return err
 }
 
-// samplesOf are the rows of samples of some runs.
+// samplesOf reads the rows of samples of some runs.
 type samplesOf struct {
 	reader *scan.Reader
-	from   duck.Statement // what stands from FROM on
+	from   duck.Statement // the statement from FROM on
 }
 
-// sampled are the rows of samples of the runs of ids, of which there is at least one.
+// sampled returns the rows of samples of the runs with these ids; there must be at least one.
 func sampled(ctx context.Context, r *scan.Reader, ids []schema.ULID) (samplesOf, error) {
 	some := &scan.Reader{Conn: r.Conn, Src: r.Src.Of(ids)}
 	if err := some.CheckSamples(ctx); err != nil {
@@ -56,7 +55,7 @@ func sampled(ctx context.Context, r *scan.Reader, ids []schema.ULID) (samplesOf,
 	}}, nil
 }
 
-// table are columns of the rows of some metrics.
+// table reads columns of the rows of some metrics.
 func (s samplesOf) table(ctx context.Context, columns string, metrics []string) (answer.Table, error) {
 	return s.reader.Conn.Table(ctx, duck.Statement{
 		SQL:  "SELECT " + columns + s.from.SQL + " WHERE metric IN (SELECT unnest($4::VARCHAR[]))",
@@ -64,7 +63,7 @@ func (s samplesOf) table(ctx context.Context, columns string, metrics []string) 
 	})
 }
 
-// absent says which metrics are not among those that were found, and which metrics the runs have then.
+// absent returns the metrics that were not found and, if there are any, the metrics that the runs have.
 func (s samplesOf) absent(ctx context.Context, metrics []string, found map[string]bool) (a Absent, err error) {
 	for _, metric := range metrics {
 		if !found[metric] {
@@ -81,8 +80,8 @@ func (s samplesOf) absent(ctx context.Context, metrics []string, found map[strin
 	return a, err
 }
 
-// inPlace puts what runs have of a metric in place of what the rows of t, a row an id, have of the primary one. found has the
-// metric if any of them has it.
+// inPlace replaces the values of the primary metric in the rows of t, one row per id, by those of a metric. found has the metric if
+// any run has it.
 func (s samplesOf) inPlace(ctx context.Context, t *answer.Table, ids []schema.ULID, metric string) (found map[string]bool, err error) {
 	var columns []*schema.Column
 	for _, c := range t.Columns {
@@ -98,7 +97,7 @@ func (s samplesOf) inPlace(ctx context.Context, t *answer.Table, ids []schema.UL
 	return map[string]bool{metric: len(rows.Rows) > 0}, nil
 }
 
-// replaceRows puts the values of columns of other rows, by run, in place of those of the rows of ids; NULL where there is no other.
+// replaceRows replaces the values of columns by those of other rows, matched by run; NULL for runs without another row.
 func replaceRows(t *answer.Table, other answer.Table, ids []schema.ULID, columns []*schema.Column) {
 	byID, runID := map[string][]any{}, other.Index("run_id")
 	for _, row := range other.Rows {

@@ -8,14 +8,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// RunMetric is what a run has of a metric that stands beside others.
+// RunMetric is the value of one of several requested metrics of a run.
 type RunMetric struct {
-	Unit       string   // empty where the run does not have the metric
-	UnitInFile string   // of a rate: as in ListedRun
-	Value      *float64 // the median, or the mean where no median is known
+	Unit       string   // empty if the run does not have the metric
+	UnitInFile string   // for a rate: as in ListedRun
+	Value      *float64 // median or, if unknown, mean
 }
 
-// beside are what runs have of several metrics: a row an id, in the order of the metrics. found are the metrics that any has.
+// beside reads several metrics: one row per id, in the order of the metrics. found has the metrics that at least one run has.
 func (s samplesOf) beside(ctx context.Context, ids []schema.ULID, metrics []string) (all [][]RunMetric, found map[string]bool, err error) {
 	t, err := s.table(ctx, "run_id, metric, unit, coalesce(p50, mean)", metrics)
 	if err != nil {
@@ -39,12 +39,12 @@ func (s samplesOf) beside(ctx context.Context, ids []schema.ULID, metrics []stri
 	return all, found, nil
 }
 
-// metricColumns are the columns of a metric that stands beside others: its value, and the unit of that.
+// metricColumns are the columns of one of several requested metrics: its value and its unit.
 func metricColumns(metric string) []answer.Column {
 	return []answer.Column{{Name: "metric." + metric, Type: answer.TypeReal}, {Name: "metric." + metric + ".unit", Type: answer.TypeText}}
 }
 
-// withMetrics is a table with the columns of metrics behind its own.
+// withMetrics is a table with the columns of metrics added at the end.
 func withMetrics(t answer.Table, metrics []string, beside [][]RunMetric) answer.Table {
 	wide := answer.Table{Columns: slices.Clone(t.Columns), Rows: make([][]any, len(t.Rows))}
 	for _, metric := range metrics {

@@ -111,9 +111,9 @@ func TestListSessionsAndRuns(t *testing.T) {
 		t.Errorf("got %v, want none", got)
 	}
 	_, err := db.List(context.Background(), query.ListRequest{Filter: "run=0"})
-	querytest.WantInput(t, err, "filter: run=0  (offset 4): 0 begins or ends the ids of 7 runs: ")
+	querytest.WantInput(t, err, "filter: run=0  (offset 4): 0 is ambiguous, 7 runs have an id that begins or ends with it: ")
 	_, err = db.List(context.Background(), query.ListRequest{Filter: "session=01"})
-	querytest.WantInput(t, err, "begins or ends the ids of 3 sessions: ")
+	querytest.WantInput(t, err, "01 is ambiguous, 3 sessions have an id that begins or ends with it: ")
 }
 
 func TestListUnknownNames(t *testing.T) {
@@ -124,13 +124,13 @@ func TestListUnknownNames(t *testing.T) {
 		req  query.ListRequest
 		want string
 	}{
-		{query.ListRequest{Filter: "status=ok dmi=64"}, `filter: dmi=64  (offset 10): there is no column and no run has a parameter "dmi"; did you mean dim?`},
+		{query.ListRequest{Filter: "status=ok dmi=64"}, `filter: dmi=64  (offset 10): no column or parameter is called "dmi"; did you mean dim?`},
 		{query.ListRequest{Filter: "bacth_size=64"}, `did you mean batch_size?`},
-		{query.ListRequest{Filter: "xyzzy>=64"}, `no run has a parameter "xyzzy"`},
+		{query.ListRequest{Filter: "xyzzy>=64"}, `no column or parameter is called "xyzzy"`},
 		{query.ListRequest{Filter: "p50<1.5mss"}, `filter: p50<1.5mss  (offset 4): unit "mss" is not known, and no run has it`},
 		{query.ListRequest{Sort: []string{"-dmi"}}, `did you mean dim?`},
-		{query.ListRequest{Sort: []string{"params"}}, `sort: "params" has no order`},
-		{query.ListRequest{Sort: []string{"-"}}, `sort: "-" has no order`},
+		{query.ListRequest{Sort: []string{"params"}}, `sort: "params" cannot be sorted by`},
+		{query.ListRequest{Sort: []string{"-"}}, `sort: "-" cannot be sorted by`},
 		{query.ListRequest{Filter: "status~(?<x>ok){1001}"}, `filter: `},
 	} {
 		_, err := db.List(ctx, c.req)

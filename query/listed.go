@@ -10,32 +10,31 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ListedRun is a run as listings show it. What is not known is empty, or nil. There may be very many: it has no more than they
-// show.
+// ListedRun is a run as listings show it. Unknown values are empty or nil. It is small, because there may be very many.
 type ListedRun struct {
 	RunID, Suite, Side string
-	Session, Resumes   string // Resumes is the session that its session goes on from
+	Session, Resumes   string // Resumes is the session that its session resumed
 	facts.Point
 	Purpose      schema.Purpose
 	Status       schema.Status
 	Wrong        bool      // its result is wrong: see schema.IsWrong
-	StartedAt    time.Time // the zero time where it is not known
+	StartedAt    time.Time // the zero time: unknown
 	Metric, Unit string
-	Level        schema.Level // of its samples
+	Level        schema.Level // what a sample measures
 	Samples      *int64
 	Median, Mean *float64
 	P99          *float64
-	UnitInFile   string      // of a rate: the unit in which the file of the run has it, where that is another one
-	Metrics      []RunMetric // those that were asked for, where these are several
+	UnitInFile   string      // for a rate: its unit in the imported file, if that is a different one
+	Metrics      []RunMetric // the requested metrics, if there are several
 }
 
-// listedColumns are the columns of runs that ListedRunOf takes, but env.
+// listedColumns are the columns of runs that ListedRunOf needs, except env.
 var listedColumns = []string{
 	"run_id", "session_id", "resumes", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
 	"metric", "unit", "level", "n_samples", "mean", "p50", "p99", "status", "stage", "error_kind",
 }
 
-// ListedRunOf is a run, which may be stored or not, as listings show it.
+// ListedRunOf converts a run, stored or not, to the form that listings show.
 func ListedRunOf(r *schema.Run) ListedRun {
 	l := ListedRun{
 		RunID: r.RunID, Suite: r.Suite, Side: r.Side, Session: r.SessionID, Resumes: r.Resumes,
@@ -52,13 +51,13 @@ func ListedRunOf(r *schema.Run) ListedRun {
 	return l
 }
 
-// UnitInFile is the unit in which the file of a run has a metric, where it is not the stored one; else empty.
+// UnitInFile is the unit of a metric in the imported file of a run, if it is not the stored one; otherwise empty.
 func UnitInFile(r *schema.Run, metric string) string { return r.Env.Facts["source.unit."+metric] }
 
-// rateUnit is the unit of what is counted in a second, whatever that is: the file may say it.
+// rateUnit is the stored unit of rates, whatever is counted. The imported file may say what it is.
 const rateUnit = "1/s"
 
-// listed are the runs of a part that was read with listedColumns.
+// listed converts the runs of a part that was read with listedColumns.
 func (p *part) listed(ctx context.Context, metrics []string) ([]ListedRun, error) {
 	rows := stored.New(schema.Runs, p.columns)
 	all := make([]ListedRun, len(p.Rows))
@@ -93,7 +92,7 @@ func (p *part) listed(ctx context.Context, metrics []string) ([]ListedRun, error
 	return all, nil
 }
 
-// hasRate tells whether any value is one of something that is counted in a second.
+// hasRate reports whether any value is a rate.
 func (l *ListedRun) hasRate() bool {
 	return l.Unit == rateUnit || slices.ContainsFunc(l.Metrics, func(m RunMetric) bool { return m.Unit == rateUnit })
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// pageValues bounds what is in memory of a listing.
+// pageValues is the maximum number of values of a listing in memory.
 const pageValues = 1 << 18
 
-// rowsOfPage is how many rows with these columns a page has. A map counts for what it usually holds.
+// rowsOfPage is the number of rows of a page with these columns. A map counts as its usual number of entries.
 func rowsOfPage(columns []*schema.Column) int {
 	values := 1
 	for _, c := range columns {
@@ -32,7 +32,7 @@ func rowsOfPage(columns []*schema.Column) int {
 	return min(scan.PageRows, pageValues/values)
 }
 
-// pages hands over what a lister is to list.
+// pages runs a lister.
 func (db *DB) pages(ctx context.Context, l lister, columns []string, page func(part) error) error {
 	var err error
 	if l.columns, err = scan.RunColumns(columns); err != nil {
@@ -44,7 +44,7 @@ func (db *DB) pages(ctx context.Context, l lister, columns []string, page func(p
 		l.question.Metric = l.req.Metrics[0]
 	}
 	if l.question.Everything() && l.req.Limit > 0 && db.stores.Single() {
-		if err := db.newestPages(ctx, l); !errors.Is(err, errUnsure) {
+		if err := db.newestPages(ctx, l); !errors.Is(err, errCountUnknown) {
 			return err
 		}
 	}
@@ -59,8 +59,8 @@ func (db *DB) pages(ctx context.Context, l lister, columns []string, page func(p
 	return err
 }
 
-// newestPages hands over the newest runs of the only store. It fails with errUnsure, before anything is handed over,
-// where files would have to be opened to count all.
+// newestPages lists the newest runs of the only store. If files would have to be opened to count all runs, it fails with
+// errCountUnknown before any page.
 func (db *DB) newestPages(ctx context.Context, l lister) error {
 	if l.counts {
 		l.names = db.stores.CountNames()
@@ -68,35 +68,35 @@ func (db *DB) newestPages(ctx context.Context, l lister) error {
 	return db.stores.AskNewest(ctx, l.req.Limit, func(r *scan.Reader) error { return l.list(ctx, r) })
 }
 
-// errUnsure says that names do not tell how many runs there are.
-var errUnsure = errors.New("a run may stand in two files")
+// errCountUnknown means that the number of runs cannot be computed from the names of files.
+var errCountUnknown = errors.New("a run may be in two files")
 
-// part is a page, with what else can be read of its runs.
+// part is a page with access to more data of its runs.
 type part struct {
 	Page
 	columns []*schema.Column
 	reader  *scan.Reader
 	ids     []schema.ULID
-	beside  [][]RunMetric // of each run, of the metrics that were asked for, where these are several
+	beside  [][]RunMetric // per run: the requested metrics, if there are several
 }
 
-// lister hands the pages of a listing over.
+// lister reads the pages of a listing.
 type lister struct {
 	req      ListRequest
 	question scan.Question
 	columns  []*schema.Column
-	counts   bool                  // Total is wanted where there is a Limit
-	names    func() scan.NameCount // counts all runs, where the sources are those of the newest alone
+	counts   bool                  // compute Total although there is a Limit
+	names    func() scan.NameCount // counts all runs by file names, if the sources only have the newest ones
 	page     func(part) error
 
 	ids    []schema.ULID
 	head   Found
-	only   *answer.Table // the rows of all ids, where they were read with them
-	stored int           // so many ids from the beginning have their rows in the temporary table listed, or had
-	shown  int           // ids whose rows were handed over: what follows an interruption goes on from there
+	only   *answer.Table // the rows of all ids, if they were read together with the ids
+	stored int           // number of leading ids whose rows are, or were, in the temporary table listed
+	shown  int           // number of ids whose rows were handed over; after an interruption it continues from there
 }
 
-// list hands over what is left of the listing.
+// list hands over the rest of the listing.
 func (l *lister) list(ctx context.Context, r *scan.Reader) error {
 	if l.shown == 0 {
 		if err := l.choose(ctx, r); err != nil {
@@ -148,16 +148,16 @@ func (l *lister) choose(ctx context.Context, r *scan.Reader) error {
 	return nil
 }
 
-// all is how many runs there are, by names.
+// all is the number of runs by file names.
 func (l *lister) all(r *scan.Reader) (int, error) {
 	n := l.names()
 	if n.Err == nil && !n.Sure {
-		n.Err = errUnsure
+		n.Err = errCountUnknown
 	}
 	return n.Runs - len(r.Src.Said.Removed), n.Err
 }
 
-// match finds the runs of a question that not all runs answer.
+// match finds the runs of a question with a filter, bounds or an order.
 func (l *lister) match(ctx context.Context, r *scan.Reader) (scan.Chosen, error) {
 	sel, err := r.Selected(ctx, l.question)
 	if err != nil {
@@ -177,8 +177,8 @@ func (l *lister) match(ctx context.Context, r *scan.Reader) (scan.Chosen, error)
 	return found, err
 }
 
-// read reads the rows of the ids that come next, up to end. Where their order is not that of the files, those of the
-// next pages are kept on the side: to read some rows from everywhere means to read all files.
+// read reads the rows of the next ids, up to end. If they are not in the order of the files, the rows of the next few pages are read
+// into a temporary table, because reading scattered rows means reading all files.
 func (l *lister) read(ctx context.Context, r *scan.Reader, end int) (answer.Table, error) {
 	ids := l.ids[l.shown:end]
 	if l.only != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// SessionPoint is what the runs of a point come to, in a session, and of one of its sides where it has two.
-// SessionPointFields says what each value means. A value that is missing is nil, or an empty text.
+// SessionPoint sums up the runs of a point in a session; in a session with two sides, those of one side. SessionPointFields describes
+// each value. A missing value is nil or an empty text.
 type SessionPoint struct {
 	PointID, Side        string
 	facts.Point          // without the machine
@@ -20,26 +20,26 @@ type SessionPoint struct {
 	SamplesMax           *int64
 	Metric, Unit, Better string
 	Median, P99, Spread  *float64
-	Level                schema.Level  // of the samples; of several the first by name
-	Metrics              []PointMetric // those that AddMetrics was asked for
+	Level                schema.Level  // what a sample measures; the first by name if the runs differ
+	Metrics              []PointMetric // set by AddMetrics
 	Warnings             []string
 	Failures             []Failure
 }
 
-// Failure is how some runs of a point failed.
+// Failure is a way in which some runs of a point failed.
 type Failure struct {
 	Status, Stage, ErrorKind, Error string
 	Runs                            int
 }
 
-// SessionPoints summarises the runs of purpose measure of a session, and runs of earlier ones that it counts as its own, by
-// run_id: one for each point and side, in the order of their first runs. The numbers of a point are, over its ok runs,
+// SessionPoints sums up the runs of purpose measure of a session, and the runs of earlier sessions that it resumed (counted, by
+// run_id), per point and side, in the order of their first runs. The numbers of a point are, over its ok runs,
 //
 //	SELECT median(coalesce(p50, mean)) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
 //	FROM runs WHERE point_id = '...' AND purpose = 'measure' AND status = 'ok'
 //
-// where p99 and spread leave out runs with one sample, which does not vary, and missing where these runs differ in metric or unit. Failures are the most frequent first, then in the order of their
-// fields.
+// but p99 is missing if a run has only one sample, spread ignores such runs, and all numbers are missing if the runs differ in metric or
+// unit. Failures are sorted by frequency, the most frequent first, then by their fields.
 func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) ([]SessionPoint, error) {
 	columns, err := scan.RunColumns(pointsColumns)
 	if err != nil {
@@ -66,7 +66,7 @@ func (db *DB) SessionPoints(ctx context.Context, session string, counted []strin
 	return points, err
 }
 
-// ownRuns is the condition of the runs that a session counts as its own.
+// ownRuns is the SQL condition of the runs of a session and of the counted runs.
 func ownRuns(session string, counted []string) string {
 	own := "session_id = " + duck.Literal(session)
 	if len(counted) > 0 {
@@ -102,8 +102,7 @@ var pointsColumns = []string{
 	"status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad", "level",
 }
 
-// pointsSQL is what SessionPoints describes, of a subquery of runs of purpose measure, in the order in which sessionPointOf
-// reads it.
+// pointsSQL is the SQL of SessionPoints over a subquery of runs of purpose measure. sessionPointOf reads its columns.
 func pointsSQL(runs string) string {
 	return `SELECT point_id, side, benchmark, variant, backend, model, "precision", batch_size, seq_len, NULL AS machine, params, runs, ok_runs, statuses,
 	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures FROM ` + scan.PointRows(runs, "", ", min(level) FILTER (ok) AS level") + " ORDER BY first_run"

@@ -18,49 +18,49 @@ func SessionPointFields() []answer.Field[SessionPoint] {
 	return slices.Concat(ids, identity, pointCounts(), pointNumbers(), pointTroubles())
 }
 
-// pointCounts say how often a point was measured, and how its runs ended.
+// pointCounts are the numbers of runs and samples of a point.
 func pointCounts() []answer.Field[SessionPoint] {
 	return []answer.Field[SessionPoint]{
 		pointField("runs", answer.TypeInteger, "number of runs", func(p *SessionPoint) any { return int64(p.Runs) }),
-		pointField("ok_runs", answer.TypeInteger, "number of ok runs: those that give numbers", func(p *SessionPoint) any { return int64(p.OKRuns) }),
-		pointField("statuses", answer.TypeMap, "number of runs by status", func(p *SessionPoint) any { return statusCounts(p.Statuses) }),
-		pointField("samples_min", answer.TypeInteger, "the fewest samples of an ok run", func(p *SessionPoint) any { return answer.Value(p.SamplesMin) }),
-		pointField("samples_max", answer.TypeInteger, "the most samples of an ok run", func(p *SessionPoint) any { return answer.Value(p.SamplesMax) }),
+		pointField("ok_runs", answer.TypeInteger, "number of runs with status ok; only these are measurements", func(p *SessionPoint) any { return int64(p.OKRuns) }),
+		pointField("statuses", answer.TypeMap, "number of runs per status", func(p *SessionPoint) any { return statusCounts(p.Statuses) }),
+		pointField("samples_min", answer.TypeInteger, "smallest number of samples in an ok run", func(p *SessionPoint) any { return answer.Value(p.SamplesMin) }),
+		pointField("samples_max", answer.TypeInteger, "largest number of samples in an ok run", func(p *SessionPoint) any { return answer.Value(p.SamplesMax) }),
 	}
 }
 
-// pointNumbers are what was measured.
+// pointNumbers are the measurements of a point.
 func pointNumbers() []answer.Field[SessionPoint] {
 	number := func(name, meaning string, of func(*SessionPoint) *float64) answer.Field[SessionPoint] {
 		f := pointField(name, answer.TypeReal, meaning, func(p *SessionPoint) any { return answer.Statistic(of(p)) })
 		f.Unit = schema.UnitOfRow
 		return f
 	}
-	spread := pointField("spread", answer.TypeReal, "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median; runs with one sample have none",
+	spread := pointField("spread", answer.TypeReal, "how much samples vary within a run: median of the runs' robust spreads (1.4826 MAD / median); runs with one sample are ignored",
 		func(p *SessionPoint) any { return answer.ComputedValue(p.Spread) })
 	spread.Unit = "ratio"
 	return []answer.Field[SessionPoint]{
-		pointText("metric", "the metric; NULL where runs differ in it", func(p *SessionPoint) string { return p.Metric }),
-		pointText("unit", "its unit; NULL where runs differ in it", func(p *SessionPoint) string { return p.Unit }),
-		pointText("better", "lower or higher: which values of it are better", func(p *SessionPoint) string { return p.Better }),
-		number("median", "median over the medians of the ok runs", func(p *SessionPoint) *float64 { return p.Median }),
-		number("p99", "median over their 99th percentiles; NULL where a run has one sample, which has none", func(p *SessionPoint) *float64 { return p.P99 }),
+		pointText("metric", "metric; NULL if the runs have different ones", func(p *SessionPoint) string { return p.Metric }),
+		pointText("unit", "unit of the metric; NULL if the runs have different ones", func(p *SessionPoint) string { return p.Unit }),
+		pointText("better", "which direction is better: lower or higher", func(p *SessionPoint) string { return p.Better }),
+		number("median", "median of the ok runs' medians", func(p *SessionPoint) *float64 { return p.Median }),
+		number("p99", "median of their 99th percentiles; NULL if a run has only one sample", func(p *SessionPoint) *float64 { return p.P99 }),
 		spread,
 		pointText("level", schema.RunColumn("level").Doc, func(p *SessionPoint) string { return string(p.Level) }),
 	}
 }
 
-// pointTroubles say what the numbers are worth, and why there are none.
+// pointTroubles are the warnings and failures of a point.
 func pointTroubles() []answer.Field[SessionPoint] {
 	return []answer.Field[SessionPoint]{
-		pointField("warnings", answer.TypeList, "words of warning of any of the runs", func(p *SessionPoint) any {
+		pointField("warnings", answer.TypeList, "warnings of any of the runs", func(p *SessionPoint) any {
 			words := make([]any, len(p.Warnings))
 			for i, word := range p.Warnings {
 				words[i] = word
 			}
 			return words
 		}),
-		pointField("failures", answer.TypeList, "how runs failed: status, stage, error_kind, error and number of runs, the most frequent first", func(p *SessionPoint) any {
+		pointField("failures", answer.TypeList, "how runs failed, most frequent first: status, stage, error_kind, error and number of runs", func(p *SessionPoint) any {
 			failures := make([]any, len(p.Failures))
 			for i, f := range p.Failures {
 				failures[i] = map[string]any{

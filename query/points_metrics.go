@@ -12,13 +12,13 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// PointMetric is what the ok runs of a point of a session come to in a metric that stands beside others.
+// PointMetric is the value of a requested metric over the ok runs of a point.
 type PointMetric struct {
-	Unit   string   // empty where no run has the metric, or runs differ in it
-	Median *float64 // over the medians of the runs, or their means where no median is known
+	Unit   string   // empty if no run has the metric, or the runs have different units
+	Median *float64 // median of the runs' medians or, if unknown, means
 }
 
-// AddMetrics adds to the points of a session, as SessionPoints gives them for the same runs, what these have of metrics.
+// AddMetrics adds metrics to the points that SessionPoints returned for the same session and counted runs.
 func (db *DB) AddMetrics(ctx context.Context, points []SessionPoint, session string, counted, metrics []string) (Absent, error) {
 	var absent Absent
 	err := db.stores.Ask(ctx, func(r *scan.Reader) error {
@@ -66,7 +66,7 @@ func (db *DB) AddMetrics(ctx context.Context, points []SessionPoint, session str
 // pointSide is a point of a session, or one of its sides.
 type pointSide struct{ point, side string }
 
-// okSides are the ok runs of purpose measure of a session and of those that it counts as its own, by run_id, and their ids.
+// okSides are the ok runs of purpose measure of a session and the counted runs, by run_id, and their ids.
 func okSides(ctx context.Context, r *scan.Reader, session string, counted []string) (sides map[string]pointSide, ids []schema.ULID, err error) {
 	columns, err := scan.RunColumns([]string{"run_id", "point_id", "side", "session_id", "purpose", "status"})
 	if err != nil {
@@ -90,7 +90,7 @@ func okSides(ctx context.Context, r *scan.Reader, session string, counted []stri
 // pointValues are the values of the runs of a point in a metric.
 type pointValues struct {
 	unit   string
-	mixed  bool // runs differ in the unit
+	mixed  bool // runs have different units
 	values []float64
 }
 
@@ -111,7 +111,7 @@ func (v *pointValues) sum() PointMetric {
 	return PointMetric{v.unit, new(stat.Quantile(v.values, .5))}
 }
 
-// SessionMetricFields are the columns of metrics that AddMetrics has added, which stand behind SessionPointFields.
+// SessionMetricFields are the columns of the metrics that AddMetrics added. They follow those of SessionPointFields.
 func SessionMetricFields(metrics []string) (fields []answer.Field[SessionPoint]) {
 	for i, metric := range metrics {
 		of := func(p *SessionPoint) PointMetric {
@@ -123,7 +123,7 @@ func SessionMetricFields(metrics []string) (fields []answer.Field[SessionPoint])
 		columns := metricColumns(metric)
 		fields = append(
 			fields,
-			answer.Field[SessionPoint]{Column: columns[0], Meaning: "median over the medians of " + metric + " of the ok runs", Of: func(p *SessionPoint) any { return answer.Statistic(of(p).Median) }},
+			answer.Field[SessionPoint]{Column: columns[0], Meaning: "median of the ok runs' medians of " + metric, Of: func(p *SessionPoint) any { return answer.Statistic(of(p).Median) }},
 			answer.Field[SessionPoint]{Column: columns[1], Meaning: "its unit", Of: func(p *SessionPoint) any { return answer.Text(of(p).Unit) }},
 		)
 	}

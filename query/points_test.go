@@ -198,7 +198,7 @@ func TestShow(t *testing.T) {
 		}
 	}
 	_, err := db.Show(ctx, "01M")
-	querytest.WantInput(t, err, "run: 01M begins or ends the ids of 4 runs: 01M")
+	querytest.WantInput(t, err, "run: 01M is ambiguous, 4 runs have an id that begins or ends with it: 01M")
 	for _, text := range []string{"", "XXXX", "'; --", query.ErrInput.Error()} {
 		_, err = db.Show(ctx, text)
 		querytest.WantInput(t, err, "run: no run has the id")

@@ -7,8 +7,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Recent gives columns of the n runs that started last, newest first, and opens no more files than those may be in: how many
-// runs there are makes no difference. A run has what Runs gives it.
+// Recent returns the n runs that started last, newest first, with the given columns, as Runs does. It only opens files that may have
+// these runs, so its time does not depend on the size of the store.
 func (db *DB) Recent(ctx context.Context, n int, columns ...string) ([]schema.Run, error) {
 	var runs []schema.Run
 	err := db.pages(ctx, lister{req: ListRequest{Limit: n}}, columns, func(p part) error {

@@ -12,19 +12,18 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Related is what a run is to be seen beside.
+// Related has the run before a run, and how the two differ.
 type Related struct {
-	// Before is the id of the newest run of the same point on the same machine, of a session before; empty where there is
-	// none.
+	// Before is the id of the newest run of the same point on the same machine in an earlier session; empty: none.
 	Before string
-	// Changes are the facts in which the run differs from that one, which is the base: columns of hardware, code and
-	// environment in the order in which they matter, then env.NAME by name.
+	// Changes are the facts that differ between that run (the base) and this one: columns of hardware, code and environment, most
+	// important first, then env.NAME by name.
 	Changes []facts.Difference
-	// Against is the commit that the session of the run compared with; empty where it compared nothing.
+	// Against is the base commit of the session, if it compared two commits; otherwise empty.
 	Against string
 }
 
-// Related finds what a run is to be seen beside.
+// Related finds the run before a run.
 func (db *DB) Related(ctx context.Context, d Detail) (Related, error) {
 	var r Related
 	before, err := db.runBefore(ctx, &d.Run)
@@ -38,12 +37,12 @@ func (db *DB) Related(ctx context.Context, d Detail) (Related, error) {
 	return r, err
 }
 
-// runBefore finds Related.Before. A run that does not say its machine, session or start has none.
+// runBefore finds Related.Before. There is none if the machine, session or start of the run is unknown.
 func (db *DB) runBefore(ctx context.Context, run *schema.Run) (*schema.Run, error) {
 	if run.Env.Machine == "" || run.SessionID == "" || run.StartedAt.IsZero() {
 		return nil, nil
 	}
-	otherSide := "side!=base" // which has another commit
+	otherSide := "side!=base" // the base has another commit
 	if run.Side == "base" {
 		otherSide = "side!=head"
 	}
@@ -51,7 +50,7 @@ func (db *DB) runBefore(ctx context.Context, run *schema.Run) (*schema.Run, erro
 	return db.newest(ctx, ListRequest{Filter: strings.Join(words, " "), Until: run.StartedAt}, append([]string{"run_id", "env"}, relatedFacts()...)...)
 }
 
-// relatedFacts are the columns in which a run is told from the one before it, beside env.
+// relatedFacts are the columns, in addition to env, that are compared with the run before.
 func relatedFacts() []string { return facts.Columns(facts.Hardware, facts.Code, facts.Environment) }
 
 // changes finds Related.Changes.
@@ -72,7 +71,7 @@ func changes(before, run *schema.Run) []facts.Difference {
 	return all
 }
 
-// valueOf is the value of a fact; none where it is not known.
+// valueOf is the value of a fact, as a list that is empty if it is unknown.
 func valueOf(all map[string]string, name string) []string {
 	if value, ok := all[name]; ok {
 		return []string{value}
@@ -104,7 +103,7 @@ func (db *DB) baseCommit(ctx context.Context, run *schema.Run) (string, error) {
 	return base.Env.GitCommit, nil
 }
 
-// Newest is the id of the run that started last; empty where there is none.
+// Newest is the id of the run that started last; empty: there are no runs.
 func (db *DB) Newest(ctx context.Context) (string, error) {
 	run, err := db.newest(ctx, ListRequest{}, "run_id")
 	if err != nil || run == nil {
@@ -113,7 +112,7 @@ func (db *DB) Newest(ctx context.Context) (string, error) {
 	return run.RunID, nil
 }
 
-// LastSessions are the newest session and those that it goes on from, by their ids, the newest first.
+// LastSessions are the ids of the newest session and of the sessions that it resumed, newest first.
 func (db *DB) LastSessions(ctx context.Context) (ids []string, err error) {
 	for next := "last"; next != ""; {
 		run, err := db.newest(ctx, ListRequest{Filter: "session=" + next}, "session_id", "resumes")
@@ -125,7 +124,7 @@ func (db *DB) LastSessions(ctx context.Context) (ids []string, err error) {
 	return ids, nil
 }
 
-// newest is the newest run that matches, nil where none does, of which some columns are read.
+// newest is the newest matching run with the given columns; nil: no run matches.
 func (db *DB) newest(ctx context.Context, req ListRequest, columns ...string) (*schema.Run, error) {
 	req.Limit = 1
 	runs, err := db.Runs(ctx, req, columns...)

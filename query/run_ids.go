@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// RunIDs gives the ids of the runs that match a filter, oldest first.
+// RunIDs returns the ids of the runs that match a filter, oldest first.
 func (db *DB) RunIDs(ctx context.Context, filter string) ([]string, error) {
 	var ids []string
 	err := db.Pages(ctx, ListRequest{Filter: filter}, []string{"run_id"}, func(page Page) error {
@@ -19,7 +19,7 @@ func (db *DB) RunIDs(ctx context.Context, filter string) ([]string, error) {
 	return ids, err
 }
 
-// RemovedIDs is RunIDs of the runs that were removed, which are not found otherwise.
+// RemovedIDs is RunIDs for removed runs, which other questions do not find.
 func (db *DB) RemovedIDs(ctx context.Context, filter string) ([]string, error) {
 	removed, err := db.stores.Removed()
 	if err != nil {

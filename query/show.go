@@ -14,19 +14,19 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Detail is all there is about one run.
+// Detail is everything that is known about one run.
 type Detail struct {
-	// Run is what its row of runs says. Of its metrics it has the primary one alone, with its summary and without samples.
+	// Run has the columns of the table runs. Of its metrics it has only the primary one, with its summary and without samples.
 	Run       schema.Run
 	Digest    string
-	Metrics   []schema.Metric // with their samples, the primary one first, then by name
-	Notes     []schema.Note   // what was noted later, in order
-	Baselines []string        // names of those that it belongs to, ascending
+	Metrics   []schema.Metric // with their samples; the primary one first, then by name
+	Notes     []schema.Note   // notes that were added later, in order
+	Baselines []string        // names of the baselines that it belongs to, ascending
 
-	Lost map[string]string // of samples and ops what damage took of it, and why
+	Lost map[string]string // tables (samples, ops) of the run that were lost to damage, and why
 }
 
-// Table is the row of the run, with every column of runs.
+// Table is the run as a table with one row and every column of runs.
 func (d *Detail) Table() answer.Table {
 	t := answer.Table{Columns: answer.RunColumns(), Rows: [][]any{answer.RunRow(&d.Run, d.Digest)}}
 	for i, c := range t.Columns {
@@ -35,8 +35,8 @@ func (d *Detail) Table() answer.Table {
 	return t
 }
 
-// Show gives one run by its id, or by a prefix or suffix of the id that no other run has, in any case of letters. An
-// id that no run has, or several could mean, is an ErrInput.
+// Show returns one run by its id, or by a unique prefix or suffix of it; upper and lower case do not matter. An id that no run has, or
+// that is ambiguous, is an ErrInput.
 func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 	var d Detail
 	err := db.stores.Ask(ctx, func(r *scan.Reader) error {
@@ -54,7 +54,7 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 			case strings.Contains(lower, "last"), lower == "latest", lower == "newest":
 				hint = "; last is the run that started last, and ls session=last lists those of the newest session"
 			case strings.ContainsAny(id, "=<>~"):
-				hint = "; a filter is for ls, which lists ids"
+				hint = "; ls takes a filter and lists ids"
 			}
 			return fault.Input("run: no run has the id %q%s", fault.Brief(id), hint)
 		}

@@ -10,15 +10,15 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// untimedOrder is the order of runs without a start, whose ids tell none: by session, the newest first, then as they stand in
-// their files, where that is known.
+// untimedOrder is the order of runs without a start, whose ids have no time: by session, newest first, then by their position in the
+// imported file, if known.
 const untimedOrder = "session_id DESC NULLS LAST, env['source.path'] NULLS LAST, position_index NULLS LAST, run_id DESC"
 
-// untimed tells of an id that its run has no start.
+// untimed reports whether the run of an id has no start.
 func untimed(id schema.ULID) bool { return id.Time().UnixMilli() == 0 }
 
-// orderUntimed puts runs without a start, which come last among the newest, in their order. Of a listing with a limit these
-// are others than before. Nothing is read where no such run was found.
+// orderUntimed sorts the runs without a start, which come after all others. With a limit, other runs of them may be listed than
+// before. Nothing is read if there is no such run.
 func (l *lister) orderUntimed(ctx context.Context, r *scan.Reader, found *scan.Chosen) error {
 	timed := slices.IndexFunc(found.IDs, untimed)
 	if timed < 0 {

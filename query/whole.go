@@ -12,11 +12,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// wholePage is how many runs are in memory with their samples.
+// wholePage is the number of runs that are in memory with their samples.
 const wholePage = 256
 
-// Whole hands over the runs that match, in the order wanted, each with all its metrics and their samples, the primary one
-// first, then by name. Operators are left out. An error of each ends it and is returned.
+// Whole calls each with the matching runs, in the requested order, with all their metrics and samples; the primary metric comes first,
+// then by name. Operators are left out. An error of each ends it and is returned.
 func (db *DB) Whole(ctx context.Context, req ListRequest, each func(schema.Run) error) (Found, error) {
 	var found Found
 	w, before := whole{each: each}, 0
@@ -34,7 +34,7 @@ func (db *DB) Whole(ctx context.Context, req ListRequest, each func(schema.Run) 
 	return found, err
 }
 
-// WholeOf hands over the runs of ids, in their order, as Whole does. One that is not there is an error.
+// WholeOf is Whole for the runs with these ids, in their order. A missing run is an error.
 func (db *DB) WholeOf(ctx context.Context, ids []string, each func(schema.Run) error) error {
 	runs := make([]schema.ULID, len(ids))
 	for i, text := range ids {
@@ -59,13 +59,13 @@ func (db *DB) WholeOf(ctx context.Context, ids []string, each func(schema.Run) e
 	})
 }
 
-// whole hands runs over, each once: what reads them may begin again where a file went away meanwhile.
+// whole hands over each run once, although reading may start again if a file was moved meanwhile.
 type whole struct {
 	each   func(schema.Run) error
 	handed int
 }
 
-// handOver hands over the runs of rows of runs with every column. first is how many are before them.
+// handOver hands over the runs of rows with every column. first is the number of runs before them.
 func (w *whole) handOver(ctx context.Context, r *scan.Reader, first int, ids []schema.ULID, rows [][]any) error {
 	metrics, err := metricsOfRuns(ctx, r, ids)
 	if err != nil {
@@ -101,7 +101,7 @@ func metricsOfRuns(ctx context.Context, r *scan.Reader, ids []schema.ULID) (map[
 	return metricsByRun(t), nil
 }
 
-// metricsByRun are metrics of rows of samples, by the id of their run.
+// metricsByRun converts rows of samples to metrics, by run id.
 func metricsByRun(t answer.Table) map[string][]schema.Metric {
 	table, byRun := stored.New(schema.Samples, schema.Samples.Columns), map[string][]schema.Metric{}
 	for _, row := range t.Rows {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// noneWithin remarks, where no run is within bounds, when the newest run began that the rest of a request matches.
+// noneWithin remarks, if no run is within the bounds, when the newest run started that matches the rest of the request.
 func (db *DB) noneWithin(ctx context.Context, req ListRequest) error {
 	if db.stores.Remark == nil || req.Since.IsZero() && req.Until.IsZero() {
 		return nil
@@ -30,15 +30,15 @@ func (db *DB) noneWithin(ctx context.Context, req ListRequest) error {
 		text += "from " + minute(req.Since, zone) + " to " + minute(req.Until, zone)
 	}
 	if began := newest[0].StartedAt; began.IsZero() {
-		text += "; none has a time"
+		text += "; none has a start time"
 	} else {
-		text += "; the newest is of " + minute(began, zone)
+		text += "; the newest started at " + minute(began, zone)
 	}
 	db.stores.Remark(text)
 	return nil
 }
 
-// minute is a time as remarks have it, with its zone: bounds are of the place of whoever asks, or of UTC.
+// minute formats a time for remarks, in the zone of the bounds.
 func minute(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format("2006-01-02 15:04 MST")
 }

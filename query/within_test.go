@@ -24,15 +24,15 @@ func TestNoneWithin(t *testing.T) {
 		req  query.ListRequest
 		want []string
 	}{
-		{query.ListRequest{Since: late}, []string{"no run since " + since + " UTC; the newest is of " + began + " UTC"}},
-		{query.ListRequest{Since: late, Until: later}, []string{"no run from " + since + " UTC to " + until + " UTC; the newest is of " + began + " UTC"}},
-		{query.ListRequest{Until: querytest.Start}, []string{"no run before " + began + " UTC; the newest is of " + began + " UTC"}},
+		{query.ListRequest{Since: late}, []string{"no run since " + since + " UTC; the newest started at " + began + " UTC"}},
+		{query.ListRequest{Since: late, Until: later}, []string{"no run from " + since + " UTC to " + until + " UTC; the newest started at " + began + " UTC"}},
+		{query.ListRequest{Until: querytest.Start}, []string{"no run before " + began + " UTC; the newest started at " + began + " UTC"}},
 		{query.ListRequest{Since: late.In(time.FixedZone("ACST", 34200)), Limit: 3}, []string{
-			"no run since " + late.Add(9*time.Hour+30*time.Minute).Format("2006-01-02 15:04") + " ACST; the newest is of " +
+			"no run since " + late.Add(9*time.Hour+30*time.Minute).Format("2006-01-02 15:04") + " ACST; the newest started at " +
 				querytest.Start.Add(9*time.Hour+30*time.Minute).Format("2006-01-02 15:04") + " ACST",
 		}},
-		{query.ListRequest{Since: late, Filter: "batch_size=16 precision=fp32"}, []string{"no such run since " + since + " UTC; the newest is of " + began + " UTC"}},
-		{query.ListRequest{Since: late, Filter: "status=timeout"}, []string{"no such run since " + since + " UTC; none has a time"}},
+		{query.ListRequest{Since: late, Filter: "batch_size=16 precision=fp32"}, []string{"no such run since " + since + " UTC; the newest started at " + began + " UTC"}},
+		{query.ListRequest{Since: late, Filter: "status=timeout"}, []string{"no such run since " + since + " UTC; none has a start time"}},
 		{query.ListRequest{Since: querytest.Start}, nil},
 	} {
 		for _, groups := range []bool{false, true} {

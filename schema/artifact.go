@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// MissingArtifact begins the names under which a run says, in Env.Missing, why a file is not kept; its path follows.
+// MissingArtifact is the prefix of the keys in Env.Missing that say why a file was not kept. The path of the file
+// follows.
 const MissingArtifact = "artifact."
 
-// artifactSuffix ends the name of an artifact that is stored as a zstd frame.
+// artifactSuffix is the ending of an artifact that is stored as a zstd frame.
 const artifactSuffix = ".zst"
 
-// ArtifactPath is the path in a store of an artifact that is stored as a zstd frame. Its name is the SHA-256 of the frame,
-// in hex, which Artifact.SHA256 has; of a text that is none it is empty.
+// ArtifactPath is the path in a store of an artifact that is stored as a zstd frame. sha256 is Artifact.SHA256: the
+// SHA-256 of the frame, in hex. The path is empty if sha256 is not such a hash.
 func ArtifactPath(sha256 string) string {
 	if !IsHash(sha256) {
 		return ""
@@ -25,8 +26,8 @@ func ArtifactPath(sha256 string) string {
 	return path.Join(ArtifactsDir, sha256[:2], sha256+artifactSuffix)
 }
 
-// FindArtifact gives the path in a store of what is stored of an artifact: a zstd frame (see IsFrame), or the file itself under
-// any other ending. The error wraps fs.ErrNotExist where there is none.
+// FindArtifact gives the path of an artifact in a store. The file is a zstd frame (see IsFrame) or, with any other
+// ending, the artifact itself. The error wraps fs.ErrNotExist if there is none.
 func FindArtifact(store fs.FS, sha256 string) (string, error) {
 	name := ArtifactPath(sha256)
 	if name == "" {
@@ -51,21 +52,21 @@ func FindArtifact(store fs.FS, sha256 string) (string, error) {
 // IsFrame tells whether an artifact is stored as a zstd frame.
 func IsFrame(name string) bool { return path.Ext(name) == artifactSuffix }
 
-// artifactsColumn is the column of Runs with the artifacts.
+// artifactsColumn is the index of the column artifacts in Runs.
 var artifactsColumn = slices.IndexFunc(Runs.Columns, func(c *Column) bool { return c.Name == "artifacts" })
 
-// ArtifactsOf are the artifacts of a row of Runs.
+// ArtifactsOf gives the artifacts in a row of Runs.
 func ArtifactsOf(row []any) []Artifact {
 	return artifactsOf(take[[][]any](&cursor{row: row, next: artifactsColumn}))
 }
 
-// IsHash tells whether a text is a SHA-256 in hex, in lower case.
+// IsHash reports whether a text is a SHA-256 in lower-case hex.
 func IsHash(text string) bool {
 	b, err := hex.DecodeString(text)
 	return err == nil && len(b) == 32 && text == strings.ToLower(text)
 }
 
-// areHashes tells whether a text is hashes with one space between them.
+// areHashes reports whether a text is a list of hashes, separated by one space.
 func areHashes(text string) bool {
 	for hash := range strings.SplitSeq(text, " ") {
 		if !IsHash(hash) {
@@ -75,8 +76,8 @@ func areHashes(text string) bool {
 	return true
 }
 
-// PrunedArtifacts tells when artifacts were removed from a store last, by their hashes. One of them may be there again: a
-// later run has left the same bytes, or a merge has brought them.
+// PrunedArtifacts gives, by hash, the time at which each artifact was last removed from a store to save room. Such an
+// artifact may be stored again: by a later run that produced the same bytes, or by a merge.
 func PrunedArtifacts(events []Event) map[string]time.Time {
 	pruned := map[string]time.Time{}
 	for i := range events {

@@ -21,9 +21,9 @@ var (
 	nonFinite      = regexp.MustCompile(`^[-+]?\.?(?i:nan|inf|infinity)$`)
 )
 
-// CanonicalNumber gives the canonical text of a number literal: as RFC 8785 prints it (1.0 is 1, 1e3 is 1000), but
-// an integer literal keeps all its digits up to int64. Leading zeros, digit groups with _, values beyond 64 bits
-// and non-finite values are refused.
+// CanonicalNumber gives the canonical text of a number literal: as RFC 8785 prints it (1.0 is 1, 1e3 is 1000), but an
+// integer literal keeps all its digits up to int64. Literals with leading zeros or with _ between digits, values beyond
+// 64 bits and non-finite values are errors.
 func CanonicalNumber(literal string) (string, error) {
 	switch {
 	case leadingZero.MatchString(literal):
@@ -52,7 +52,7 @@ func CanonicalNumber(literal string) (string, error) {
 // CanonicalFloat prints a finite number as RFC 8785 does (ECMAScript Number::toString).
 func CanonicalFloat(f float64) string {
 	if f == 0 {
-		return "0" // minus zero too
+		return "0" // and minus zero
 	}
 	if magnitude := math.Abs(f); magnitude >= 1e-6 && magnitude < 1e21 {
 		return strconv.FormatFloat(f, 'f', -1, 64)
@@ -63,11 +63,11 @@ func CanonicalFloat(f float64) string {
 	return mantissa + "e" + sign + strings.TrimLeft(exponent[1:], "0")
 }
 
-// CertainDigits are the significant digits that every float64 has. What a percentile between two samples, a mean or a unit's
-// factor has beyond them is how its arithmetic was rounded: 168686609.55999994.
+// CertainDigits is the number of significant digits that every float64 has. Digits beyond them, as in 168686609.55999994,
+// come from rounding in the arithmetic of percentiles, means and unit factors.
 const CertainDigits = 15
 
-// RoundedTo is a number of so many significant digits. What is no finite number stays as it is.
+// RoundedTo rounds a number to so many significant digits. A value that is not finite is returned unchanged.
 func RoundedTo(digits int, v float64) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	if err != nil {
@@ -77,7 +77,7 @@ func RoundedTo(digits int, v float64) float64 {
 }
 
 // CanonicalJSON prints lists, maps and scalars as RFC 8785: keys sorted by UTF-16 code unit, no white space, no HTML
-// escaping. Numbers have to be json.Number; they print as CanonicalNumber does.
+// escaping. Numbers must be json.Number; they print as CanonicalNumber prints them.
 func CanonicalJSON(value any) (string, error) {
 	var b bytes.Buffer
 	if err := appendJSON(&b, value); err != nil {
@@ -86,8 +86,8 @@ func CanonicalJSON(value any) (string, error) {
 	return b.String(), nil
 }
 
-// CanonicalText is the canonical text of what is written without quotes: of a number, of a list or map in JSON, and any other
-// text itself.
+// CanonicalText gives the canonical text of a value that is written without quotes: a number, or a list or map in JSON.
+// Any other text is returned unchanged.
 func CanonicalText(text string) string {
 	if number, err := CanonicalNumber(text); err == nil {
 		return number
@@ -101,7 +101,7 @@ func CanonicalText(text string) string {
 	return text
 }
 
-// CanonicalValue is CanonicalJSON of a JSON text; of names that stand twice in an object the last one counts.
+// CanonicalValue is CanonicalJSON for a JSON text. If a name appears twice in an object, the last value counts.
 func CanonicalValue(text []byte) (string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()

@@ -12,11 +12,12 @@ var (
 	causeUnit   = regexp.MustCompile(`^([kKMGT]?i?B|bytes|[nuµm]?s)[.:]?$`)
 )
 
-// codes are words after which a number says what failed.
+// codes are words before a number that identifies the failure, such as an exit status.
 var codes = []string{"status", "code", "error", "errno", "signal", "line", "http"}
 
-// Cause is the error of a run with # in place of amounts, addresses and other numbers: runs that agree in it failed alike, though
-// one wrote 1234 B and another 1300 B. Numbers that say what failed stay, as in exit status 2, and so do those in names.
+// Cause replaces amounts, addresses and other numbers in the error of a run with #, so that runs that failed in the same
+// way have the same text, even if one wrote 1234 B and another 1300 B. Numbers that identify the failure stay, as in
+// "exit status 2", and so do numbers in names.
 func Cause(text string) string {
 	before, number := "", false
 	return causeWord.ReplaceAllStringFunc(text, func(word string) string {

@@ -20,20 +20,20 @@ const (
 	KindStruct             // []any, one value a child; only inside a list
 )
 
-// Column is a column of a table, or a part of one: the element of a list, the key and value of a map, a field of a
-// struct. IDs are Parquet field ids: stable for ever, numbered per table.
+// Column is a column of a table, or a part of one: the element of a list, the key or value of a map, a field of a struct.
+// ID is its Parquet field id, numbered per table; it never changes.
 type Column struct {
 	ID       int
 	Name     string
 	Kind     Kind
-	Children []*Column // of a list: element; a map: key, value; a struct: its fields
+	Children []*Column // list: the element; map: key and value; struct: its fields
 	Required bool
 	Derived  bool   // left out of the digest
-	Unit     string // stored unit; UnitOfRow where the row says it; empty where there is none
+	Unit     string // stored unit; UnitOfRow if the column unit of the row has it; empty if there is none
 	Doc      string
 }
 
-// UnitOfRow marks columns whose unit stands in the row's own unit column.
+// UnitOfRow is the Unit of columns whose unit is in the column unit of the same row.
 const UnitOfRow = "of the row"
 
 // SQLType is the column's DuckDB type.
@@ -78,12 +78,13 @@ func (t *Table) Column(name string) (*Column, bool) {
 	return nil, false
 }
 
-// Place is the place of a top-level column in the rows of the table; -1 where there is none of that name.
+// Place is the index of a top-level column in the rows of the table, or -1 if there is no column of that name.
 func (t *Table) Place(name string) int {
 	return slices.IndexFunc(t.Columns, func(c *Column) bool { return c.Name == name })
 }
 
-// RunColumn is a column of runs that the program names itself. It panics where there is none, which any test finds.
+// RunColumn gives a column of runs by a name that is fixed in the program. It panics if there is none, so any test finds
+// a wrong name.
 func RunColumn(name string) *Column {
 	c, ok := Runs.Column(name)
 	if !ok {
@@ -92,8 +93,8 @@ func RunColumn(name string) *Column {
 	return c
 }
 
-// number gives the columns their ids the way Iceberg numbers a new table: all top-level columns from 1, then their
-// children in column order, a column's direct children before what is inside them.
+// number gives the columns their ids in the way that Iceberg numbers a new table: first all top-level columns from 1,
+// then their children in column order, a column's direct children before what is inside them.
 func (t *Table) number() {
 	next := 1
 	for _, c := range t.Columns {
@@ -116,15 +117,16 @@ func numberChildren(c *Column, next int) int {
 	return next
 }
 
-// Field ids of what a live file nests in a run's row. A nested column has its id in its own table plus the base.
+// Field ids of the columns that a live file nests in the row of a run. A nested column has its id in its own table plus
+// this base.
 const (
 	nestedSamplesID = 100_000
 	nestedOpsID     = 200_000
-	nestedElementID = 99_999 // of the list's element, plus the base
+	nestedElementID = 99_999 // the list's element: this plus the base
 )
 
-// LiveColumns are the columns of a live file: those of runs, then `samples` and `ops`, lists of structs with the
-// columns of those tables less run_id.
+// LiveColumns are the columns of a live file: those of runs, then `samples` and `ops`, which are lists of structs with
+// the columns of those tables without run_id.
 func LiveColumns() []*Column {
 	columns := append([]*Column{}, Runs.Columns...)
 	return append(columns, nested(Samples, nestedSamplesID), nested(Ops, nestedOpsID))

@@ -19,9 +19,9 @@ const (
 	digestOps     = 3
 )
 
-// DigestOf is the hex of the first 16 bytes of SHA-256 over what was measured, as FORMAT.md lays it out. Derived
-// values are left out, so that a better summary later does not change the digest of an old run. The order in which
-// metrics and ops stand in the run does not matter.
+// DigestOf is the hex of the first 16 bytes of SHA-256 over what was measured, as FORMAT.md defines it. Derived values
+// are left out, so a better summary in a later version does not change the digest of an old run. The order of metrics and
+// ops in the run does not matter.
 func DigestOf(r *Run) string {
 	metrics, ops := make([][]any, len(r.Metrics)), make([][]any, len(r.Ops))
 	for i := range r.Metrics {
@@ -33,13 +33,13 @@ func DigestOf(r *Run) string {
 	return digest(RunRow(r, ""), metrics, ops)
 }
 
-// DigestOfRows is the digest of a run that is given as its rows of the tables, with the values of all columns in order.
-// The rows of samples and ops may come in any order.
+// DigestOfRows is the digest of a run, given as its rows of the tables with the values of all columns in order. The rows
+// of samples and ops may be in any order.
 func DigestOfRows(run []any, samples, ops [][]any) string {
 	return digest(run, unkeyed(samples), unkeyed(ops))
 }
 
-// unkeyed are the rows without their first column, run_id.
+// unkeyed gives the rows without their first column, run_id.
 func unkeyed(rows [][]any) [][]any {
 	short := make([][]any, len(rows))
 	for i, row := range rows {
@@ -48,7 +48,7 @@ func unkeyed(rows [][]any) [][]any {
 	return short
 }
 
-// digest is that of a row of runs and of the rows of samples and ops that belong to it, which have no run_id.
+// digest computes the digest from a row of runs and its rows of samples and ops, which come without run_id.
 func digest(run []any, metrics, ops [][]any) string {
 	b := make([]byte, 0, roomFor(metrics))
 	b = appendRow(b, digestRuns, Runs.Columns, run)
@@ -64,7 +64,7 @@ func digest(run []any, metrics, ops [][]any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// roomFor is about how many bytes a run hashes: its columns, and its samples.
+// roomFor estimates how many bytes of a run are hashed: its columns and its samples.
 func roomFor(metrics [][]any) int {
 	const columns, number = 4 << 10, 9
 	room := columns
@@ -81,7 +81,7 @@ func roomFor(metrics [][]any) int {
 	return room
 }
 
-// compareKeys orders what tells the rows of a run apart: the name of a metric or the index of an op.
+// compareKeys orders the keys of the rows of a run: names of metrics, or indices of ops.
 func compareKeys(a, b any) int {
 	if a, ok := a.(string); ok {
 		b, _ := b.(string)
@@ -92,8 +92,8 @@ func compareKeys(a, b any) int {
 	return cmp.Compare(m, n)
 }
 
-// appendRow adds the row's values in column order. Left out are the derived columns and, of runs, warnings; of a metric
-// that has neither ticks nor reals, the derived ones count, for there is nothing else.
+// appendRow adds the values of a row in column order, without derived columns and, in runs, without warnings. If a metric
+// has neither ticks nor reals, its derived columns count, because it has no other values.
 func appendRow(b []byte, table byte, columns []*Column, row []any) []byte {
 	aggregated := table == digestSamples
 	for i, c := range columns {
@@ -110,7 +110,7 @@ func appendRow(b []byte, table byte, columns []*Column, row []any) []byte {
 	return b
 }
 
-// appendValue adds the kind byte of a value and its content.
+// appendValue adds the kind byte of a value, then its content.
 func appendValue(b []byte, value any) []byte {
 	switch v := value.(type) {
 	case nil:
@@ -141,7 +141,7 @@ func appendValue(b []byte, value any) []byte {
 	case map[string]float64:
 		return appendMap(b, v, appendReal)
 	}
-	// Rows are made by RunRow, MetricRow and OpRow alone: another type is a mistake in this package.
+	// Only RunRow, MetricRow and OpRow make rows, so another type is a mistake in this package.
 	panic(fmt.Sprintf("digest of %T", value))
 }
 
@@ -173,7 +173,7 @@ func appendMap[V any](b []byte, m map[string]V, add func([]byte, V) []byte) []by
 	return b
 }
 
-// realBits are the IEEE 754 bits, with one NaN for all.
+// realBits gives the IEEE 754 bits, with the same NaN for all NaNs.
 func realBits(f float64) uint64 {
 	if math.IsNaN(f) {
 		return 0x7ff8_0000_0000_0000

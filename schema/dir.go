@@ -12,10 +12,9 @@ import (
 	"syscall"
 )
 
-// Dir is the directory of a store, as a file system of which nothing but files and directories is opened. The store
-// itself may be named by a link; inside it there are none, and none is followed: whoever unpacks the store of another
-// is not led out of it. A name that stands for something else (a link, a pipe, a device) is an error that wraps
-// ErrDamaged and says so at once, whatever it leads to.
+// Dir is the directory of a store, as a file system in which only regular files and directories can be opened. The path
+// of the store itself may be a link. Inside the store no link is followed, so a store that comes from somebody else
+// cannot lead a reader out of it. If a name is a link, a pipe or a device, the error wraps ErrDamaged, and comes at once.
 type Dir string
 
 // Open opens a file or a directory for reading.
@@ -31,7 +30,7 @@ func (d Dir) Open(name string) (fs.File, error) {
 	return opened, nil
 }
 
-// Stat describes what has a name, a link as the link that it is.
+// Stat describes a file or directory. A link is described as a link and is not followed.
 func (d Dir) Stat(name string) (fs.FileInfo, error) {
 	where, err := d.path("stat", name)
 	if err != nil {
@@ -43,7 +42,8 @@ func (d Dir) Stat(name string) (fs.FileInfo, error) {
 	return os.Lstat(where)
 }
 
-// DirPath is where a directory is that others read. The error wraps fs.ErrNotExist, or ErrDamaged where it is no directory.
+// DirPath is the path of a directory, for programs that open it themselves. The error wraps fs.ErrNotExist, or ErrDamaged
+// if it is not a directory.
 func (d Dir) DirPath(name string) (string, error) {
 	where, err := d.path("open", name)
 	if err != nil {
@@ -56,7 +56,8 @@ func (d Dir) DirPath(name string) (string, error) {
 	return where, checkPlain(name, info.Mode(), true)
 }
 
-// PathToChange is where something is to be made, replaced or removed: all that it stands in are directories of the store.
+// PathToChange is the path of something that is to be created, replaced or removed. The error wraps ErrDamaged unless all
+// its parents are directories of the store.
 func (d Dir) PathToChange(name string) (string, error) { return d.path("write", name) }
 
 // OpenFile opens a file for reading.
@@ -88,7 +89,8 @@ func (d Dir) OpenDir(name string) (*os.File, error) {
 	return d.open(where, name, os.O_RDONLY|syscall.O_DIRECTORY)
 }
 
-// OpenToLock opens a file to lock it, for writing where that is allowed: some network file systems ask for that.
+// OpenToLock opens a file in order to lock it: for writing if that is allowed, because some network file systems require
+// it.
 func (d Dir) OpenToLock(name string) (*os.File, error) {
 	where, err := d.path("open", name)
 	if err != nil {
@@ -101,7 +103,7 @@ func (d Dir) OpenToLock(name string) (*os.File, error) {
 	return opened, err
 }
 
-// path is where a name is, if all that it stands in are directories.
+// path gives the path of a name. All its parents must be directories.
 func (d Dir) path(op, name string) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
@@ -122,7 +124,7 @@ func (d Dir) path(op, name string) (string, error) {
 	return where, nil
 }
 
-// open opens what is there without waiting for anybody: a pipe that nobody writes would be waited for for ever.
+// open opens a name without blocking: opening a pipe that nobody writes to would otherwise never return.
 func (d Dir) open(where, name string, flags int) (*os.File, error) {
 	flags |= syscall.O_NONBLOCK | syscall.O_NOCTTY
 	if name != "." {
@@ -151,7 +153,7 @@ func (d Dir) open(where, name string, flags int) (*os.File, error) {
 	return opened, nil
 }
 
-// checkPlain refuses what is not a file, or not a directory where that is wanted.
+// checkPlain returns an error unless mode is that of a regular file or, if dir is set, of a directory.
 func checkPlain(name string, mode fs.FileMode, dir bool) error {
 	if dir && mode.IsDir() || !dir && mode.IsRegular() {
 		return nil
@@ -159,16 +161,16 @@ func checkPlain(name string, mode fs.FileMode, dir bool) error {
 	return notPlain(name, mode, dir)
 }
 
-// notPlain is the error of something that is not opened.
+// notPlain is the error for a name that is not what a store has there.
 func notPlain(name string, mode fs.FileMode, dir bool) error {
 	wanted := "a file"
 	if dir {
 		wanted = "a directory"
 	}
-	return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: it is %s, and a store has %s there", ErrDamaged, kindOf(mode), wanted)}
+	return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: it is %s, but must be %s", ErrDamaged, kindOf(mode), wanted)}
 }
 
-// kindOf says what something is in a file system.
+// kindOf names the kind of a directory entry.
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():
@@ -185,19 +187,21 @@ func kindOf(mode fs.FileMode) string {
 	return "a device"
 }
 
-// How long the files of JSON may be. What is longer was not written by this program, and is not read.
+// Limits for the size of JSON files. This program writes no larger ones, so larger ones are not read.
 const (
 	maxSmall = 64 << 10 // a header, an owner
-	maxNames = 64 << 20 // an event, a plan: they name runs, of which there may be a million
+	maxNames = 64 << 20 // an event, a plan: they may name a million runs
 )
 
-// ReadSmall reads a file of JSON that names no runs: a header, an owner. The error wraps ErrDamaged where it is too long.
+// ReadSmall reads a JSON file that does not list runs: a header or an owner, of at limit 64 KiB. The error wraps
+// ErrDamaged if it is larger.
 func ReadSmall(store fs.FS, name string) ([]byte, error) { return readAtMost(store, name, maxSmall) }
 
-// ReadNames reads a file of JSON that names runs: an event, a plan. The error wraps ErrDamaged where it is too long.
+// ReadNames reads a JSON file that lists runs: an event or a plan, of at limit 64 MiB. The error wraps ErrDamaged if it is
+// larger.
 func ReadNames(store fs.FS, name string) ([]byte, error) { return readAtMost(store, name, maxNames) }
 
-func readAtMost(store fs.FS, name string, most int64) ([]byte, error) {
+func readAtMost(store fs.FS, name string, limit int64) ([]byte, error) {
 	file, err := store.Open(name)
 	if err != nil {
 		return nil, err
@@ -207,23 +211,23 @@ func readAtMost(store fs.FS, name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > most {
-		return nil, tooLong(name, most)
+	if info.Size() > limit {
+		return nil, tooLong(name, limit)
 	}
 	content := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	_, err = content.ReadFrom(io.LimitReader(file, most+1))
-	if err == nil && int64(content.Len()) > most {
-		err = tooLong(name, most)
+	_, err = content.ReadFrom(io.LimitReader(file, limit+1))
+	if err == nil && int64(content.Len()) > limit {
+		err = tooLong(name, limit)
 	}
 	return content.Bytes(), err
 }
 
-func tooLong(name string, most int64) error {
-	return &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("%w: it is longer than %d bytes", ErrDamaged, most)}
+func tooLong(name string, limit int64) error {
+	return &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("%w: it is larger than %d bytes", ErrDamaged, limit)}
 }
 
-// ReadPackedEvents hands over the lines of packed events, one after the other; a line is only valid during the call. The
-// error is one of do, of the file system, or wraps ErrDamaged where a line is too long.
+// ReadPackedEvents calls do for each line of a file of packed events. A line is only valid during the call. The error is
+// that of do or of the file system, or wraps ErrDamaged if a line is too long.
 func ReadPackedEvents(store fs.FS, name string, do func(line []byte) error) error {
 	file, err := store.Open(name)
 	if err != nil {
@@ -244,7 +248,7 @@ func ReadPackedEvents(store fs.FS, name string, do func(line []byte) error) erro
 	return lines.Err()
 }
 
-// wholeLines splits a text into lines with their ends, which are signed too.
+// wholeLines splits a text into lines, including their line breaks, which the hash of a line covers.
 func wholeLines(data []byte, atEnd bool) (advance int, line []byte, err error) {
 	if at := bytes.IndexByte(data, '\n'); at >= 0 {
 		return at + 1, data[:at+1], nil

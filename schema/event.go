@@ -10,35 +10,35 @@ import (
 	"unicode/utf8"
 )
 
-// EventKind says what an event does to runs.
+// EventKind is the effect of an event on runs.
 type EventKind string
 
 // The kinds of events.
 const (
-	EventRemove  EventKind = "remove"  // the runs are not shown any more
-	EventRestore EventKind = "restore" // they are again
+	EventRemove  EventKind = "remove"  // hides the runs
+	EventRestore EventKind = "restore" // shows them again
 	EventTag     EventKind = "tag"     // sets the tag Key to Value
-	EventUntag   EventKind = "untag"   // takes the tag Key away, also one that the run was stored with
-	EventNote    EventKind = "note"    // adds Value, a text, to what was noted before
-	EventBless   EventKind = "bless"   // Key is a baseline: these runs, and no others from now on
-	EventLost    EventKind = "lost"    // damage took rows of the table Key, samples or ops; Value is the reason
-	EventFound   EventKind = "found"   // they are there again
-	EventPrune   EventKind = "prune"   // the artifacts with the hashes Value were removed from the store to save room; of no run
+	EventUntag   EventKind = "untag"   // removes the tag Key, even if the run was stored with it
+	EventNote    EventKind = "note"    // adds the text Value to the notes of the runs
+	EventBless   EventKind = "bless"   // makes these runs, and no others, the baseline with the name Key
+	EventLost    EventKind = "lost"    // damage destroyed rows of the table Key, samples or ops; Value is the reason
+	EventFound   EventKind = "found"   // the lost rows are there again
+	EventPrune   EventKind = "prune"   // the artifacts with the hashes Value were removed to save room; it has no runs
 )
 
 var eventKinds = []EventKind{EventRemove, EventRestore, EventTag, EventUntag, EventNote, EventBless, EventLost, EventFound, EventPrune}
 
-// Event is something that was said about runs after they were stored. It never changes; a later event outweighs it.
+// Event is a change to stored runs, such as a tag. It never changes; later events override earlier ones.
 type Event struct {
 	EventID string    `json:"event_id"` // ULID; events apply in the order of their ids
 	Kind    EventKind `json:"kind"`
 	At      time.Time `json:"at"` // UTC
 	Runs    []string  `json:"runs"`
-	Key     string    `json:"key,omitempty"`   // of a tag, the name of a baseline, or the table whose rows were lost or found
-	Value   string    `json:"value,omitempty"` // of a tag, the text of a note, why rows were lost, or hashes with spaces between them
+	Key     string    `json:"key,omitempty"`   // the key of a tag, the name of a baseline, or the table whose rows were lost or found
+	Value   string    `json:"value,omitempty"` // the value of a tag, the text of a note, why rows were lost, or hashes separated by spaces
 }
 
-// Validate refuses an event that means nothing.
+// Validate returns an error if the event is incomplete or contradicts itself.
 func (e *Event) Validate() error {
 	if _, err := ParseULID(e.EventID); err != nil {
 		return fmt.Errorf("event_id: %w", err)
@@ -47,13 +47,13 @@ func (e *Event) Validate() error {
 		return fmt.Errorf("kind %q: want one of %v", e.Kind, eventKinds)
 	}
 	if e.At.IsZero() {
-		return errors.New("an event has a time")
+		return errors.New("the time is missing")
 	}
 	if len(e.Runs) == 0 && e.Kind != EventBless && e.Kind != EventPrune {
-		return fmt.Errorf("%s of no run", e.Kind)
+		return fmt.Errorf("%s needs at least one run", e.Kind)
 	}
 	if e.Kind == EventPrune && (len(e.Runs) > 0 || !areHashes(e.Value)) {
-		return errors.New("a prune has hashes of artifacts, and no runs")
+		return errors.New("a prune needs hashes of artifacts, and no runs")
 	}
 	for _, id := range e.Runs {
 		if _, err := ParseULID(id); err != nil {
@@ -62,7 +62,7 @@ func (e *Event) Validate() error {
 	}
 	keyed := e.Kind == EventTag || e.Kind == EventUntag || e.Kind == EventBless || e.Kind == EventLost || e.Kind == EventFound
 	if keyed != (e.Key != "") {
-		return fmt.Errorf("key %q of a %s", e.Key, e.Kind)
+		return fmt.Errorf("key %q does not fit %s", e.Key, e.Kind)
 	}
 	if (e.Kind == EventNote) && e.Value == "" {
 		return errors.New("the note is empty")
@@ -75,20 +75,20 @@ func (e *Event) Validate() error {
 	return nil
 }
 
-// Encode prints the event as one line of JSON, with a hash of itself.
+// Encode prints the event as one line of JSON that ends with its SHA-256.
 func (e Event) Encode() ([]byte, error) {
 	b, err := SignJSON(e)
 	if err != nil {
 		return nil, fmt.Errorf("encoding event %s: %w", e.EventID, err)
 	}
 	if len(b) > maxNames {
-		return nil, fmt.Errorf("event %s: %d runs are too many for one, it may have %d bytes", e.EventID, len(e.Runs), maxNames)
+		return nil, fmt.Errorf("event %s: %d runs do not fit into one event, which may have %d bytes", e.EventID, len(e.Runs), maxNames)
 	}
 	return b, nil
 }
 
-// DecodeEvent reads a line that Encode printed. A kind that a later version added is none of Annotate's. The error wraps
-// ErrDamaged.
+// DecodeEvent reads a line that Encode printed. Kinds that a later version added are accepted, and readers ignore them.
+// The error wraps ErrDamaged.
 func DecodeEvent(line []byte) (Event, error) {
 	var e Event
 	if err := ReadSignedJSON(line, &e); err != nil {
@@ -104,8 +104,8 @@ func DecodeEvent(line []byte) (Event, error) {
 	return e, nil
 }
 
-// ReadEvent reads the file of an event. The error wraps fs.ErrNotExist where there is none, and ErrDamaged where it does
-// not hold that event.
+// ReadEvent reads the file of an event. The error wraps fs.ErrNotExist if there is none, and ErrDamaged if it does not
+// contain that event.
 func ReadEvent(store fs.FS, id ULID) (Event, error) {
 	content, err := ReadNames(store, EventFile(id))
 	if err != nil {
@@ -113,7 +113,7 @@ func ReadEvent(store fs.FS, id ULID) (Event, error) {
 	}
 	e, err := DecodeEvent(content)
 	if err == nil && e.EventID != id.String() {
-		err = fmt.Errorf("%w: it is event %s", ErrDamaged, e.EventID)
+		err = fmt.Errorf("%w: its content is event %s", ErrDamaged, e.EventID)
 	}
 	return e, err
 }

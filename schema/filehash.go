@@ -58,7 +58,7 @@ func CheckFileHashAt(file io.ReaderAt, size int64) error {
 		return err
 	}
 	if hex.EncodeToString(h.Sum(nil)) != said {
-		return fmt.Errorf("%w: the file does not match its own hash", ErrDamaged)
+		return fmt.Errorf("%w: its content does not match its SHA-256", ErrDamaged)
 	}
 	return nil
 }

@@ -9,23 +9,23 @@ import (
 	"strconv"
 )
 
-// fileFormatKey is the key in the metadata of every file under which the format stands that it is of.
+// fileFormatKey is the key in the metadata of every file that has the format of the store.
 const fileFormatKey = "neurolens.format"
 
-// fileFormatSlot is what stands before the value in the footer, ahead of its length: the key, then the header of a Thrift
-// string (field 2 of KeyValue, type 8).
+// fileFormatSlot precedes the length and the value in the footer: the key, then the header of a Thrift string (field 2 of
+// KeyValue, type 8).
 const fileFormatSlot = fileFormatKey + "\x18"
 
-// Footer is what the footer of a file of runs, or of a live file, says of the whole.
+// Footer is the part of a Parquet footer that says how many rows, and which columns, a file has.
 type Footer struct {
-	Format string // empty: it says none
+	Format string // empty if there is none
 	Rows   int64
 	Groups int64 // rows of all row groups together
 
-	types [footerTypes]int8 // physical types of the columns, by field id; 0: there is no such column
+	types [footerTypes]int8 // physical types of the columns, by field id; 0 means that there is no such column
 }
 
-// footerTypes is more than the field ids of the columns of a table.
+// footerTypes is larger than all field ids of the columns of a table.
 const footerTypes = 128
 
 // ReadFooter reads the footer of a file. The error wraps ErrDamaged, or is one of reading.
@@ -42,10 +42,11 @@ func ReadFooter(file io.ReaderAt, size int64) (Footer, error) {
 	return f, nil
 }
 
-// errEnough ends the reading of a footer.
-var errEnough = errors.New("what is wanted was read")
+// errEnough ends the reading of a footer early.
+var errEnough = errors.New("the rest is not needed")
 
-// ReadFooterRows is ReadFooter for the format and the number of rows alone: it decodes neither columns nor row groups.
+// ReadFooterRows is a faster ReadFooter for only the format and the number of rows: it decodes neither columns nor row
+// groups.
 func ReadFooterRows(file io.ReaderAt, size int64) (format string, rows int64, err error) {
 	content, err := readFooter(file, size)
 	if err != nil {
@@ -67,7 +68,7 @@ func ReadFooterRows(file io.ReaderAt, size int64) (format string, rows int64, er
 	return footerFormat(content), rows, nil
 }
 
-// footerFormat is the format that the end of a file says it is of; empty where it says none.
+// footerFormat is the format in the metadata at the end of a file, or empty if there is none.
 func footerFormat(end []byte) string {
 	at := bytes.LastIndex(end, []byte(fileFormatSlot)) + len(fileFormatSlot)
 	if at < len(fileFormatSlot) || at == len(end) || at+1+int(end[at]) > len(end) {
@@ -76,43 +77,44 @@ func footerFormat(end []byte) string {
 	return string(end[at+1:][:end[at]])
 }
 
-// CheckFormat refuses another format than that of this version; a file that says none is for verify to judge. The error
-// wraps ErrFormat.
+// CheckFormat returns an error that wraps ErrFormat if a file has another format than this version reads. A file without
+// a format passes, because verify reports it.
 func CheckFormat(format string) error {
 	if format != "" && format != strconv.Itoa(Format) {
-		return fmt.Errorf("%w: it is of format %q, and this version knows format %d", ErrFormat, format, Format)
+		return fmt.Errorf("%w: it has format %q, and this version reads format %d", ErrFormat, format, Format)
 	}
 	return nil
 }
 
-// Check compares the footer of a file of a table, or of live files, with what it has to say. The error wraps ErrDamaged,
-// or ErrFormat where the file is of another format.
+// Check compares the footer of a file with its expected columns and number of rows. The error wraps ErrDamaged, or
+// ErrFormat if the file has another format.
 func (f *Footer) Check(columns []*Column, rows int64) error {
 	if err := CheckFormat(f.Format); err != nil {
 		return err
 	}
 	if f.Rows != rows || f.Groups != f.Rows {
-		return fmt.Errorf("%w: it has %d rows, %d of them in its row groups, and its name says %d", ErrDamaged, f.Rows, f.Groups, rows)
+		return fmt.Errorf("%w: it has %d rows, its row groups %d, but its name says %d", ErrDamaged, f.Rows, f.Groups, rows)
 	}
 	if f.types[columns[0].ID] == 0 {
 		return fmt.Errorf("%w: it has no column with the field id of %s", ErrDamaged, columns[0].Name)
 	}
 	for _, c := range columns {
 		if got := f.types[c.ID]; got != 0 && !c.readableAs(got) {
-			return fmt.Errorf("%w: its column %s is not %s", ErrDamaged, c.Name, c.SQLType())
+			return fmt.Errorf("%w: its column %s is not of type %s", ErrDamaged, c.Name, c.SQLType())
 		}
 	}
 	return nil
 }
 
-// Physical types, one more than Parquet numbers them: of text, and of what has none (a list, a map or a struct).
+// Physical types, plus one compared with Parquet's numbers: of text, and of nodes without a type (a list, a map or a
+// struct).
 const (
 	physicalBytes = 7
 	physicalNone  = -1
 )
 
-// readableAs tells whether values of a physical type can be those of the column: a number of any kind can be another one,
-// but neither text nor a list.
+// readableAs reports whether values of a physical type can be read as those of the column. Numbers of any kind can be
+// read as each other, but not as text or a list.
 func (c *Column) readableAs(physical int8) bool {
 	switch c.Kind {
 	case KindString:
@@ -178,8 +180,8 @@ type compactReader struct {
 	depth int
 }
 
-// deepest bounds how deep structs and lists stand in one another: none of a footer's does so deeper.
-const deepest = 32
+// maxDepth limits the nesting of structs and lists. No valid footer is deeper.
+const maxDepth = 32
 
 var errCompact = errors.New("this is not Thrift")
 
@@ -271,7 +273,7 @@ func (r *compactReader) list() (n uint64, element byte, err error) {
 	return n, head & 0xf, err
 }
 
-// skip goes past the value of a field.
+// skip skips the value of a field.
 func (r *compactReader) skip(kind byte) error {
 	switch kind {
 	case compactTrue, compactFalse: // the kind is the value
@@ -291,7 +293,7 @@ func (r *compactReader) skip(kind byte) error {
 	case compactStruct:
 		return r.skipStruct()
 	case compactMap:
-		return errCompact // no footer has one
+		return errCompact // no valid footer has a map
 	}
 	return r.skipVarint()
 }
@@ -306,9 +308,9 @@ func (r *compactReader) skipVarint() error {
 	return errCompact
 }
 
-// skipStruct goes past a struct. Most of a footer is passed over, so that this does without a function for each field.
+// skipStruct skips a struct. Most of a footer is skipped, so this avoids a function call per field.
 func (r *compactReader) skipStruct() error {
-	if r.depth++; r.depth > deepest {
+	if r.depth++; r.depth > maxDepth {
 		return errCompact
 	}
 	for len(r.left) > 0 {
@@ -338,7 +340,7 @@ func (r *compactReader) skipList() error {
 	if element == compactTrue || element == compactFalse {
 		return r.take(n)
 	}
-	if r.depth++; r.depth > deepest {
+	if r.depth++; r.depth > maxDepth {
 		return errCompact
 	}
 	for range n {

@@ -12,22 +12,22 @@ import (
 	"unicode/utf16"
 )
 
-// identityVersion opens the hashed text of every point_id.
+// identityVersion is the prefix of the hashed text of every point_id.
 const identityVersion = "v1"
 
-// axisAliases are the other names of the axes that have a column of their own. The columns' names stand for
-// themselves. Filters and sweep files both go by this table.
+// axisAliases are alternative names of the axes that have a column of their own, by column name. Filters and sweep files
+// use the same table.
 var axisAliases = map[string]string{
 	"bs": "batch_size", "batch": "batch_size",
 	"seq": "seq_len", "sequence_length": "seq_len",
 	"prec": "precision", "dtype": "precision",
 }
 
-// axisColumns are the columns of runs that an axis of a sweep may fill; every other axis is a parameter.
+// axisColumns are the columns of runs that an axis of a sweep may set. All other axes are parameters.
 var axisColumns = []string{"batch_size", "seq_len", "precision", "backend", "model"}
 
-// AxisName resolves the name of an axis: an alias gives its column, every other name itself. A name that is taken by
-// a column which no axis fills is refused.
+// AxisName resolves the name of an axis: an alias gives its column, every other name is returned unchanged. A name of
+// another column of runs is an error.
 func AxisName(name string) (string, error) {
 	if column, ok := axisAliases[name]; ok {
 		return column, nil
@@ -41,7 +41,7 @@ func AxisName(name string) (string, error) {
 	return name, nil
 }
 
-// IsAxisColumn tells whether an axis of that (resolved) name has a column of its own; otherwise it is a parameter.
+// IsAxisColumn reports whether an axis with this resolved name has a column of its own. Otherwise it is a parameter.
 func IsAxisColumn(name string) bool { return slices.Contains(axisColumns, name) }
 
 // CanonicalAlias gives the column that a short name stands for (bs, seq, dtype), or the name itself.
@@ -52,11 +52,10 @@ func CanonicalAlias(name string) string {
 	return name
 }
 
-// PointID identifies what a run measures: the hex of the first 16 bytes of SHA-256 over "v1" and the sorted
-// (key, canonical text) pairs of benchmark, variant, backend, model, precision, batch_size, seq_len and the
-// parameters, whose keys are prefixed "param.". Every text is preceded by its length in bytes as a 64-bit big-endian
-// number. What is absent is left out. Neither the suite nor anything about the machine, the code or the schedule
-// belongs to it.
+// PointID identifies what a run measures: the hex of the first 16 bytes of SHA-256 over "v1" and the sorted (key,
+// canonical text) pairs of benchmark, variant, backend, model, precision, batch_size, seq_len and the parameters, whose
+// keys have the prefix "param.". Every text is preceded by its length in bytes, as a 64-bit big-endian number. Absent
+// fields are left out. The suite, the machine, the code and the schedule are not part of it.
 func PointID(r *Run) string {
 	fields := make([][2]string, 0, 7+len(r.Params))
 	put := func(key, text string) {
@@ -89,7 +88,7 @@ func PointID(r *Run) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// sortedUTF16 sorts keys by their UTF-16 code units, as RFC 8785 asks.
+// sortedUTF16 sorts keys by their UTF-16 code units, as RFC 8785 requires.
 func sortedUTF16(m map[string]any) []string {
 	keys := slices.Sorted(maps.Keys(m))
 	slices.SortFunc(keys, func(a, b string) int {

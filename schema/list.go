@@ -16,35 +16,35 @@ import (
 	"time"
 )
 
-// Listing is what the names in a store say: no file of runs is opened for it.
+// Listing names the files of a store. No file of runs is opened for it.
 type Listing struct {
-	Live   []LiveFile   // runs in files of their own, newest first; a run that is sealed is not among them
-	Sealed []SealedFile // of RunsDir, newest id first: all that the scope asks for
-	Packs  []SealedFile // derived, newest id first: all of them
+	Live   []LiveFile   // runs that are not sealed yet, newest first
+	Sealed []SealedFile // the sealed files in the scope, newest id first
+	Packs  []SealedFile // all packs, newest id first
 	Events Events
 }
 
-// Events are the names of what annotates runs.
+// Events names the files with events.
 type Events struct {
 	Files []ULID // in EventsDir, ascending
 	Packs []ULID // in PacksDir, ascending
 }
 
-// Scope says which sealed files a listing is to have; the zero Scope is all.
+// Scope limits the sealed files of a listing. The zero Scope has no limit.
 type Scope struct {
-	Newest int       // those that can hold one of so many newest runs of the sealed files; 0: no bound
-	Since  time.Time // those that can hold a run at or after; the zero time: no bound
+	Newest int       // only files that can contain one of so many newest sealed runs; 0 means no limit
+	Since  time.Time // only files that can contain a run of this time or later; the zero time means no limit
 }
 
-// attempts bounds how often a listing begins anew because sealing went on meanwhile.
+// attempts limits how often a listing starts again because runs were sealed in the meantime.
 const attempts = 100
 
-// errMoved says that something went from one directory to another while it was listed.
-var errMoved = errors.New("sealing goes on")
+// errMoved means that something moved from one directory to another during the listing.
+var errMoved = errors.New("the store kept changing")
 
-// List reads the header of a store and names its files. What others do meanwhile neither hides a run from it nor shows
-// one twice. A name that means nothing here (owners, temporary files, what a file manager left) is passed over. The
-// error wraps ErrNoStore, ErrFormat, ErrDamaged, or is one of the file system.
+// List reads the header of a store and lists its files. Concurrent writers and sealers cannot hide a run from it, or make
+// it list a run twice. Files with other names (owners, temporary files, leftovers of a file manager) are ignored. The
+// error wraps ErrNoStore, ErrFormat or ErrDamaged, or is one of the file system.
 func List(store fs.FS, scope Scope) (*Listing, error) {
 	if _, err := ReadHeader(store); err != nil {
 		return nil, err
@@ -55,12 +55,13 @@ func List(store fs.FS, scope Scope) (*Listing, error) {
 			return l, err
 		}
 	}
-	return nil, fmt.Errorf("listing: %w, and %d times something was moved while it was looked at", errMoved, attempts)
+	return nil, fmt.Errorf("listing: %w during %d attempts; try again", errMoved, attempts)
 }
 
-// look lists once. A run goes from live/ through claims/ to runs/, and the directories are listed in this order, so
-// that it is met at least once. What went the whole way in the meantime is met as a live file too, and what a sealer
-// puts back into live/ is not met at all: then a segment, or a claim, is gone in the end.
+// look lists the store once. A run moves from live/ through claims/ to runs/, and the directories are listed in this
+// order, so each run is found at least once. A run that moved all the way in the meantime is also found as a live file. A
+// run that a sealer moves back into live/ may not be found: then a segment or a claim is gone at the end, and the listing
+// starts again.
 func look(store fs.FS, scope Scope) (*Listing, error) {
 	before, err := claims(store)
 	if err != nil {
@@ -109,7 +110,7 @@ func look(store fs.FS, scope Scope) (*Listing, error) {
 	return l, err
 }
 
-// names lists a directory in ascending order; one that is not there has none.
+// names lists a directory in ascending order. A directory that does not exist has no names.
 func names(store fs.FS, dir string) ([]string, error) {
 	all, err := unordered(store, dir)
 	names := make([]string, len(all))
@@ -120,8 +121,8 @@ func names(store fs.FS, dir string) ([]string, error) {
 	return names, err
 }
 
-// plainFiles lists a directory in ascending order, and gives what parse makes of the names that it knows. All of them have to
-// be files: those who open them need not look again.
+// plainFiles lists a directory in ascending order and gives the parsed names, without those that parse does not know. All
+// of them must be regular files, so that callers can open them without another check.
 func plainFiles[T any](store fs.FS, dir string, parse func(name string) (T, error)) ([]T, error) {
 	all, err := unordered(store, dir)
 	if err != nil {
@@ -142,8 +143,8 @@ func plainFiles[T any](store fs.FS, dir string, parse func(name string) (T, erro
 	return found, nil
 }
 
-// unordered lists a directory in whatever order; one that is not there has none, and one that goes away while it is listed has
-// none any more. The directory says of what type its entries are, so that no file is looked at.
+// unordered lists a directory in any order. A directory that does not exist, or disappears during the listing, has no
+// entries. The directory gives the types of its entries, so no file is examined.
 func unordered(store fs.FS, dir string) ([]fs.DirEntry, error) {
 	opened, err := store.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -167,7 +168,7 @@ func unordered(store fs.FS, dir string) ([]fs.DirEntry, error) {
 	return all, nil
 }
 
-// claims are the claims that there are.
+// claims lists the claims.
 func claims(store fs.FS) ([]Claim, error) {
 	found, err := names(store, ClaimsDir)
 	if err != nil {
@@ -182,15 +183,15 @@ func claims(store fs.FS) ([]Claim, error) {
 	return all, nil
 }
 
-// lost tells whether a claim of before is not among those of after, in whatever attempt.
+// lost reports whether a claim of before is missing in after, in any attempt.
 func lost(before, after []Claim) bool {
 	return slices.ContainsFunc(before, func(c Claim) bool {
 		return !slices.ContainsFunc(after, func(d Claim) bool { return c.ID == d.ID })
 	})
 }
 
-// liveRuns lists the runs of the segments in LiveDir, or in a claim. It fails with errMoved where the claim or a
-// segment is not there any more.
+// liveRuns lists the runs of the segments in LiveDir, or in a claim. It fails with errMoved if the claim or a segment is
+// gone.
 func liveRuns(store fs.FS, claim *Claim) ([]LiveFile, error) {
 	zone := LiveDir
 	if claim != nil {
@@ -224,7 +225,7 @@ func liveRuns(store fs.FS, claim *Claim) ([]LiveFile, error) {
 	return all, nil
 }
 
-// moved fails with errMoved where a directory is not there that was a moment ago.
+// moved returns errMoved if a directory that existed a moment ago is gone.
 func moved(store fs.FS, dir string) error {
 	if _, err := fs.Stat(store, dir); errors.Is(err, fs.ErrNotExist) {
 		return errMoved
@@ -232,7 +233,7 @@ func moved(store fs.FS, dir string) error {
 	return nil
 }
 
-// vanished tells whether a segment of files in LiveDir is not among the names that are there now.
+// vanished reports whether a segment of files in LiveDir is not among the names that are there now.
 func vanished(files []LiveFile, names []string) bool {
 	return slices.ContainsFunc(files, func(f LiveFile) bool {
 		_, found := slices.BinarySearch(names, f.Segment.String())
@@ -240,7 +241,7 @@ func vanished(files []LiveFile, names []string) bool {
 	})
 }
 
-// unsealed are the runs of a committed claim that are not in its sealed file: those that its plan does not name.
+// unsealed gives the runs of a committed claim that are not in its sealed file: those that its plan does not name.
 func unsealed(store fs.FS, c Claim, files []LiveFile, rows int) ([]LiveFile, error) {
 	if len(files) == rows {
 		return nil, nil
@@ -255,19 +256,19 @@ func unsealed(store fs.FS, c Claim, files []LiveFile, rows int) ([]LiveFile, err
 	return slices.DeleteFunc(files, func(f LiveFile) bool { return plan.Has(f.Run) }), nil
 }
 
-// distinct has every run once, newest first. A segment that is moved while it is listed is met in two places, with the
-// same files: the one in the claim is kept, which comes first.
+// distinct gives every run once, newest first. A segment that is moved during the listing is found in two places, with
+// the same files: the one in the claim is kept, which comes first.
 func distinct(files []LiveFile) ([]LiveFile, error) {
 	slices.SortStableFunc(files, func(a, b LiveFile) int { return slices.Compare(b.Run[:], a.Run[:]) })
 	for i := 1; i < len(files); i++ {
 		if a, b := files[i-1], files[i]; a.Run == b.Run && a.Claim == nil && b.Claim == nil && a.Segment != b.Segment {
-			return nil, fmt.Errorf("%w: run %s stands in two segments", ErrDamaged, a.Run)
+			return nil, fmt.Errorf("%w: run %s is in two segments", ErrDamaged, a.Run)
 		}
 	}
 	return slices.CompactFunc(files, func(a, b LiveFile) bool { return a.Run == b.Run }), nil
 }
 
-// sealed lists the sealed files in the scope, and those of the claims in any case.
+// sealed lists the sealed files in the scope, and always those of the claims.
 func sealed(store fs.FS, scope Scope, claimed []Claim) ([]SealedFile, error) {
 	files, err := months(store, RunsDir, scope)
 	if err != nil || scope == (Scope{}) {
@@ -308,8 +309,8 @@ func months(store fs.FS, zone string, scope Scope) ([]SealedFile, error) {
 	return lateMonths(store, zone, folders, scope)
 }
 
-// allMonths lists the files of folders, which are in order, latest first. Several are listed at a time: most of it is
-// the time that the file system takes.
+// allMonths lists the files of folders, which are in order, latest first. Several are listed at the same time, because
+// most of the time is spent in the file system.
 func allMonths(store fs.FS, zone string, folders []string) ([]SealedFile, error) {
 	files, errs := make([][]SealedFile, len(folders)), make([]error, len(folders))
 	var next atomic.Int64
@@ -329,11 +330,11 @@ func allMonths(store fs.FS, zone string, folders []string) ([]SealedFile, error)
 	return slices.Concat(files...), cmp.Or(errs...)
 }
 
-// lateMonths lists the files of folders, which are in order, latest first, in a scope: a folder holds no run that is
-// later than its month, so from some folder on none can be among the newest.
+// lateMonths lists the files in a scope, in folders that are in order, latest first. A folder has no run that is later
+// than its month, so older folders can be skipped at some point.
 func lateMonths(store fs.FS, zone string, folders []string, scope Scope) ([]SealedFile, error) {
 	var all []SealedFile
-	oldest := "" // month of the oldest run that is wanted, as far as known
+	oldest := "" // month of the oldest wanted run, as far as it is known
 	if !scope.Since.IsZero() {
 		oldest = MonthOf(scope.Since)
 	}
@@ -353,7 +354,7 @@ func lateMonths(store fs.FS, zone string, folders []string, scope Scope) ([]Seal
 	return slices.DeleteFunc(all, outside(all, scope)), nil
 }
 
-// outside tells which files the scope leaves out.
+// outside reports which files are not in the scope.
 func outside(all []SealedFile, scope Scope) func(SealedFile) bool {
 	since, bounded := newest(all, scope.Newest)
 	return func(f SealedFile) bool {
@@ -361,7 +362,7 @@ func outside(all []SealedFile, scope Scope) func(SealedFile) bool {
 	}
 }
 
-// newest gives a time since which the files hold at least n runs, where they have so many.
+// newest gives a time since which the files have at least n runs, if they have so many.
 func newest(files []SealedFile, n int) (since int64, ok bool) {
 	if n <= 0 {
 		return 0, false
@@ -385,12 +386,12 @@ func folder(store fs.FS, dir string) ([]SealedFile, error) {
 	found, err := plainFiles(store, dir, func(name string) (SealedFile, error) {
 		f, err := ParseSealedFile(name)
 		if at := f.ID.millis(); err == nil && (at < from || at >= to) {
-			err = errors.New("it is of another month")
+			err = errors.New("it belongs into the folder of another month")
 		}
 		return f, err
 	})
 	slices.SortFunc(found, newestFirst)
-	// Of two files with one id the one with fewer runs is a repaired one, and the other on its way out.
+	// If two files have the same id, the one with fewer runs is repaired, and the other is about to be removed.
 	return slices.CompactFunc(found, func(a, b SealedFile) bool { return a.ID == b.ID }), err
 }
 
@@ -404,8 +405,8 @@ func events(store fs.FS) (Events, error) {
 	return e, err
 }
 
-// ListZone lists the sealed files of RunsDir, SamplesDir, OpsDir or PacksDir, newest id first. To count the runs that
-// are sealed, add up the rows of those in RunsDir.
+// ListZone lists the sealed files of RunsDir, SamplesDir, OpsDir or PacksDir, newest id first. The number of sealed runs
+// is the sum of the Rows of those in RunsDir.
 func ListZone(store fs.FS, zone string) ([]SealedFile, error) {
 	return months(store, zone, Scope{})
 }

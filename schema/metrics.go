@@ -11,7 +11,7 @@ const (
 	ScaleDifference Scale = "difference"
 )
 
-// ScaleOf is how two values of a metric are compared: by their ratio, where the metric is not known.
+// ScaleOf is how two values of a metric are compared. Unknown metrics are compared by their ratio.
 func ScaleOf(metric string) Scale {
 	if k, ok := KindOfMetric(metric); ok {
 		return k.Scale
@@ -19,7 +19,8 @@ func ScaleOf(metric string) Scale {
 	return ScaleRatio
 }
 
-// InUnit is a location in the unit of its metric: those of ratios are natural logarithms.
+// InUnit converts a location to the unit of its metric. Locations of metrics that are compared by ratio are natural
+// logarithms.
 func (s Scale) InUnit(location float64) float64 {
 	if s == ScaleRatio {
 		return min(math.Exp(location), math.MaxFloat64)
@@ -27,8 +28,8 @@ func (s Scale) InUnit(location float64) float64 {
 	return location
 }
 
-// Change is a difference of locations as people read it: the ratio less 1, or the difference itself, in the unit. What has
-// no bound stays so.
+// Change is a difference of locations as a change for people: the ratio minus 1, or the difference in the unit. Infinite
+// differences stay infinite.
 func (s Scale) Change(difference float64) float64 {
 	if s == ScaleRatio && !math.IsInf(difference, 0) {
 		return math.Expm1(difference)
@@ -39,24 +40,24 @@ func (s Scale) Change(difference float64) float64 {
 // MetricKind describes a metric that NeuroLens knows by name.
 type MetricKind struct {
 	Name    string
-	Unit    string // stored unit; empty where it is that of what is measured
+	Unit    string // stored unit; empty if it is the unit of the measured value
 	Better  Better
 	Scale   Scale
 	Meaning string
 }
 
-// PrimaryMetric is the metric that a run is about unless its sweep says otherwise.
+// PrimaryMetric is the primary metric of a run, unless its sweep names another one.
 const PrimaryMetric = "latency"
 
-// MetricKinds are the metrics with a fixed meaning. A benchmark may add others.
+// MetricKinds are the metrics with a fixed meaning. A benchmark can report any others.
 var MetricKinds = []MetricKind{
 	{"latency", "ns", BetterLower, ScaleRatio, "time of one iteration"},
-	{"wall_time", "ns", BetterLower, ScaleRatio, "whole time of one process that a shell runs, whose start is no part of latency"},
-	{"cpu_user", "ns", BetterLower, ScaleRatio, "user CPU time of one iteration, of the process and its waited-for children"},
-	{"cpu_system", "ns", BetterLower, ScaleRatio, "system CPU time of one iteration, of the process and its waited-for children"},
-	{"peak_memory", "B", BetterLower, ScaleRatio, "largest resident peak of any one process"},
-	{"peak_memory_cgroup", "B", BetterLower, ScaleRatio, "peak of the control group, page cache included"},
-	{"device_memory_peak", "B", BetterLower, ScaleRatio, "peak of the memory allocated on the device"},
+	{"wall_time", "ns", BetterLower, ScaleRatio, "whole time of one process that a shell runs; latency leaves out the start of the shell"},
+	{"cpu_user", "ns", BetterLower, ScaleRatio, "user CPU time of one iteration: of the process and of the children that it waited for"},
+	{"cpu_system", "ns", BetterLower, ScaleRatio, "system CPU time of one iteration: of the process and of the children that it waited for"},
+	{"peak_memory", "B", BetterLower, ScaleRatio, "peak resident memory (RSS) of the largest process"},
+	{"peak_memory_cgroup", "B", BetterLower, ScaleRatio, "peak memory of the control group, with its page cache"},
+	{"device_memory_peak", "B", BetterLower, ScaleRatio, "peak memory allocated on the device"},
 	{"ttft", "ns", BetterLower, ScaleRatio, "time to the first token"},
 	{"tpot", "ns", BetterLower, ScaleRatio, "time per output token after the first"},
 	{"itl", "ns", BetterLower, ScaleRatio, "time between two tokens"},
@@ -67,10 +68,10 @@ var MetricKinds = []MetricKind{
 	{"power", "mW", BetterLower, ScaleRatio, "power drawn"},
 	{"temperature", "Cel", BetterLower, ScaleDifference, "temperature of the device"},
 	{"clock_sm", "MHz", BetterHigher, ScaleRatio, "clock of the multiprocessors"},
-	{"accuracy", "ratio", BetterHigher, ScaleDifference, "share of right answers"},
+	{"accuracy", "ratio", BetterHigher, ScaleDifference, "share of correct answers"},
 	{"max_error", "", BetterLower, ScaleDifference, "largest error against the reference, in its unit"},
 	{"rmse", "", BetterLower, ScaleDifference, "root mean square error against the reference, in its unit"},
-	{"relative_error", "ratio", BetterLower, ScaleDifference, "2-norm of the error over that of the reference"},
+	{"relative_error", "ratio", BetterLower, ScaleDifference, "2-norm of the error divided by the 2-norm of the reference"},
 	{"mismatched", "", BetterLower, ScaleDifference, "values that differ from the reference by more than the tolerance"},
 	{"cosine_similarity", "ratio", BetterHigher, ScaleDifference, "cosine of the angle between output and reference"},
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Names in a store directory. A zone is one of the directories.
+// Names in a store directory. A zone is one of the directories at the top.
 const (
 	HeaderFile   = "neurolens.json"
-	IgnoreFile   = ".gitignore" // for git, which is to leave the store alone
+	IgnoreFile   = ".gitignore" // makes git ignore the store
 	TmpDir       = "tmp"
 	LiveDir      = "live"
 	ClaimsDir    = "claims"
@@ -30,14 +30,14 @@ const (
 
 	parquetSuffix = ".parquet"
 	eventSuffix   = ".json"
-	packedPrefix  = "events-" // of many events again, in PacksDir
+	packedPrefix  = "events-" // of packed events, in PacksDir
 	packedSuffix  = ".jsonl"
 )
 
-// TableZones are the zones of sealed files by table.
+// TableZones are the zones with the sealed files of each table.
 var TableZones = map[*Table]string{Runs: RunsDir, Samples: SamplesDir, Ops: OpsDir}
 
-// Claim names the directory of a claim: segments on their way into one sealed file. A take-over renames it to the next
+// Claim names the directory of a claim: segments that are being sealed into one file. A take-over renames it to the next
 // attempt.
 type Claim struct {
 	ID      ULID
@@ -49,7 +49,7 @@ func (c Claim) Path() string {
 	return path.Join(ClaimsDir, c.ID.String()+"."+strconv.Itoa(c.Attempt))
 }
 
-// ParseClaim reads the last element of what Path gives.
+// ParseClaim parses the last element of Claim.Path.
 func ParseClaim(name string) (Claim, error) {
 	id, attempt, ok := strings.Cut(name, ".")
 	n, err := strconv.Atoi(attempt)
@@ -63,7 +63,7 @@ func ParseClaim(name string) (Claim, error) {
 	return Claim{claim, n}, nil
 }
 
-// LiveFile is the name of a file that holds one finished run: in a segment, or in a segment of a claim.
+// LiveFile names the file of one finished run, in a segment or in a segment of a claim.
 type LiveFile struct {
 	Claim   *Claim // nil while the segment is in LiveDir
 	Segment ULID   // of the writing process
@@ -79,7 +79,7 @@ func (f LiveFile) Path() string {
 	return path.Join(zone, f.Segment.String(), f.Run.String()+parquetSuffix)
 }
 
-// ParseLiveFile reads what Path gives.
+// ParseLiveFile parses LiveFile.Path.
 func ParseLiveFile(name string) (LiveFile, error) {
 	parts := strings.Split(name, "/")
 	var claim *Claim
@@ -104,13 +104,13 @@ func ParseLiveFile(name string) (LiveFile, error) {
 	return LiveFile{claim, segment, run}, nil
 }
 
-// SealedFile is the name of a file that holds rows of many runs: a sealed file, whose name is the same in RunsDir,
-// SamplesDir and OpsDir, or a pack. Its name says which runs it can hold, so that readers open what they need.
+// SealedFile names a file with the rows of many runs: a pack, or a sealed file, which has the same name in RunsDir,
+// SamplesDir and OpsDir. The name says which runs it can contain, so readers open only what they need.
 type SealedFile struct {
-	ID    ULID  // of the claim that it comes from, or of the pack; its time is at or after that of Last
-	First int64 // time in the smallest run id, in Unix milliseconds
-	Last  int64 // likewise in the largest
-	Rows  int   // runs
+	ID    ULID  // of its claim, or of the pack; its time is not before Last
+	First int64 // time of the smallest run id, in Unix milliseconds
+	Last  int64 // time of the largest run id, in Unix milliseconds
+	Rows  int   // number of runs
 }
 
 // Name is the file's name without its directory: <id>-<first>-<last>-<rows>.parquet.
@@ -127,17 +127,17 @@ func MonthOf(t time.Time) string { return t.UTC().Format("2006-01") }
 // Path is the file's path in the store; zone is RunsDir, SamplesDir, OpsDir or PacksDir.
 func (f SealedFile) Path(zone string) string { return path.Join(zone, f.month(), f.Name()) }
 
-// timeLength is that of the part of a ULID's text that stands for its time.
+// timeLength is the number of characters for the time in the text of a ULID.
 const timeLength = 10
 
-// timeText prints milliseconds as the beginning of a ULID of that time.
+// timeText prints milliseconds as the time in the text of a ULID.
 func timeText(ms int64) string {
 	var u ULID
 	binary.BigEndian.PutUint64(u[:8], uint64(ms)<<16)
 	return u.String()[:timeLength]
 }
 
-// ParseSealedFile reads what Name gives.
+// ParseSealedFile parses SealedFile.Name.
 func ParseSealedFile(name string) (SealedFile, error) {
 	stem, ok := strings.CutSuffix(name, parquetSuffix)
 	const rowsAt = ulidLength + 2*(1+timeLength) + 1
@@ -152,30 +152,30 @@ func ParseSealedFile(name string) (SealedFile, error) {
 	last, errLast := parseTime(stem[ulidLength+timeLength+2:][:timeLength])
 	rows, errRows := strconv.ParseUint(stem[rowsAt:], 10, 31)
 	f := SealedFile{id, first, last, int(rows)}
-	// A name is one text: no + and no leading zeros in the number.
+	// A number has only one spelling: no + and no leading zeros.
 	if errFirst != nil || errLast != nil || errRows != nil || first > last || stem[rowsAt] == '0' || stem[rowsAt] == '+' {
 		return SealedFile{}, fmt.Errorf("%q is not the name of a sealed file", name)
 	}
 	return f, nil
 }
 
-// parseTime reads what timeText prints.
+// parseTime parses a text of timeText.
 func parseTime(text string) (int64, error) {
 	var ms int64
 	for i := range len(text) {
 		digit := crockfordDigits[text[i]]
 		if digit == noDigit || i == 0 && digit > 7 {
-			return 0, fmt.Errorf("%q is no time of a ULID", text)
+			return 0, fmt.Errorf("%q is not the time of a ULID", text)
 		}
 		ms = ms<<5 | int64(digit)
 	}
 	return ms, nil
 }
 
-// EventFile is the name of a file that holds one event, and whether it is one.
+// EventFile is the path of the file with an event.
 func EventFile(id ULID) string { return path.Join(EventsDir, id.String()+eventSuffix) }
 
-// ParseEventFile reads the last element of what EventFile gives.
+// ParseEventFile parses the last element of EventFile.
 func ParseEventFile(name string) (ULID, error) {
 	stem, ok := strings.CutSuffix(name, eventSuffix)
 	id, err := ParseULID(stem)
@@ -185,10 +185,10 @@ func ParseEventFile(name string) (ULID, error) {
 	return id, nil
 }
 
-// PackedEvents is the name of a file that holds many events again.
+// PackedEvents is the path of a file with copies of many events.
 func PackedEvents(id ULID) string { return path.Join(PacksDir, packedPrefix+id.String()+packedSuffix) }
 
-// ParsePackedEvents reads the last element of what PackedEvents gives.
+// ParsePackedEvents parses the last element of PackedEvents.
 func ParsePackedEvents(name string) (ULID, error) {
 	stem, ok := strings.CutPrefix(name, packedPrefix)
 	stem, also := strings.CutSuffix(stem, packedSuffix)
@@ -199,7 +199,7 @@ func ParsePackedEvents(name string) (ULID, error) {
 	return id, nil
 }
 
-// NewSealedFile names the file of a claim that holds these runs, of which there is at least one.
+// NewSealedFile names the sealed file of a claim with these runs. There must be at least one.
 func NewSealedFile(claim ULID, runs []ULID) SealedFile {
 	f := SealedFile{ID: claim, First: math.MaxInt64, Rows: len(runs)}
 	for _, run := range runs {
@@ -209,8 +209,8 @@ func NewSealedFile(claim ULID, runs []ULID) SealedFile {
 	return f
 }
 
-// NewClaim makes an id for a sealed file of these runs: its time is now, or that of the latest run if that is later,
-// as where a clock went backwards.
+// NewClaim makes an id for a sealed file of these runs. Its time is now, or that of the latest run if that is later, as
+// after a clock was set back.
 func NewClaim(now time.Time, runs []ULID) ULID {
 	for _, run := range runs {
 		if t := run.Time(); t.After(now) {

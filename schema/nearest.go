@@ -2,11 +2,12 @@ package schema
 
 import "strings"
 
-// Nearest gives the candidate that a misspelt word probably means: at most a third of the candidate's letters, or one, to
-// insert, remove, replace or swap, whatever their case. It is empty where none is near, and for words of more than 40 bytes.
+// Nearest gives the candidate that a misspelt word probably means. It allows insertions, removals, replacements and swaps
+// of at most a third of the candidate's letters, or of one, and ignores case. It is empty if no candidate is near, and
+// for words of more than 40 bytes.
 func Nearest(word string, candidates []string) string {
 	best, least := "", len(word)
-	if len(word) > 40 { // no name is near, and the distance would cost
+	if len(word) > 40 { // no name is so long, and computing the distance takes time
 		return ""
 	}
 	word = strings.ToLower(word)
@@ -18,7 +19,7 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance counts the letters to insert, remove, replace or swap with a neighbour to make b of a.
+// distance counts the insertions, removals, replacements and swaps of neighbours that turn a into b.
 func distance(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

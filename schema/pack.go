@@ -12,19 +12,19 @@ import (
 	"slices"
 )
 
-// PackCoversKey is the key in the metadata of a pack under which the ids of the sealed files stand whose rows it holds
-// again, as EncodeCovers prints them.
+// PackCoversKey is the key in the metadata of a pack with the ids of the sealed files that it covers, as EncodeCovers
+// prints them.
 const PackCoversKey = "neurolens.covers"
 
-// packCoversSlot is what stands before the value in the footer, ahead of its length: the key, then the header of a
-// Thrift string (field 2 of KeyValue, type 8).
+// packCoversSlot precedes the length and the value in the footer: the key, then the header of a Thrift string (field 2 of
+// KeyValue, type 8).
 const packCoversSlot = PackCoversKey + "\x18"
 
 // The end of a Parquet file: the length of the footer, little-endian, and the magic number.
 const (
 	parquetMagic   = "PAR1"
 	parquetTailLen = 4 + len(parquetMagic)
-	maxFooter      = 256 << 20 // of a file of terabytes
+	maxFooter      = 256 << 20 // enough for a file of terabytes
 )
 
 // EncodeCovers prints the ids of sealed files, ascending, as the value of PackCoversKey.
@@ -36,9 +36,9 @@ func EncodeCovers(ids []ULID) string {
 	return base64.StdEncoding.EncodeToString(b)
 }
 
-// PackCovers reads which sealed files a pack holds the rows of: their ids, ascending. It reads the footer of the file
-// alone. The error wraps ErrDamaged, or is one of the file system. Since packs are derived, a reader may go on without
-// one that cannot be read.
+// PackCovers reads the ids, ascending, of the sealed files whose rows a pack contains. It reads only the footer of the
+// file. The error wraps ErrDamaged, or is one of the file system. Packs are derived, so a reader can ignore one that
+// cannot be read.
 func PackCovers(store fs.FS, pack SealedFile) ([]ULID, error) {
 	name := pack.Path(PacksDir)
 	file, err := store.Open(name)
@@ -69,20 +69,20 @@ func PackCovers(store fs.FS, pack SealedFile) ([]ULID, error) {
 func readFooter(file io.ReaderAt, size int64) ([]byte, error) {
 	tail := make([]byte, parquetTailLen)
 	if size < int64(len(tail)) {
-		return nil, fmt.Errorf("%w: %d bytes are no Parquet file", ErrDamaged, size)
+		return nil, fmt.Errorf("%w: %d bytes are too few for a Parquet file", ErrDamaged, size)
 	}
 	if err := readAt(file, tail, size-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))
 	if string(tail[4:]) != parquetMagic || length > min(size-int64(len(tail)), maxFooter) {
-		return nil, fmt.Errorf("%w: it does not end as a Parquet file", ErrDamaged)
+		return nil, fmt.Errorf("%w: it does not end like a Parquet file", ErrDamaged)
 	}
 	footer := make([]byte, length)
 	return footer, readAt(file, footer, size-int64(len(tail))-length)
 }
 
-// readAt fills b, or fails.
+// readAt fills b or returns an error.
 func readAt(file io.ReaderAt, b []byte, offset int64) error {
 	n, err := file.ReadAt(b, offset)
 	if n == len(b) {
@@ -91,8 +91,8 @@ func readAt(file io.ReaderAt, b []byte, offset int64) error {
 	return err
 }
 
-// parseCovers finds the ids in the footer of a pack. The metadata stands behind what comes from the rows, so the last
-// occurrence of the key counts.
+// parseCovers finds the ids in the footer of a pack. Text from the rows comes before the metadata in the footer, so the
+// last occurrence of the key counts.
 func parseCovers(footer []byte) ([]ULID, error) {
 	at := bytes.LastIndex(footer, []byte(packCoversSlot)) + len(packCoversSlot)
 	if at < len(packCoversSlot) {
@@ -116,11 +116,11 @@ func parseCovers(footer []byte) ([]ULID, error) {
 	return ids, nil
 }
 
-// PlanPacks says what to read so that every row of the sealed files of a listing is met once: packs, the one that
-// covers most first, of which no two cover the same file, and the files that none of them covers, newest id first. The
-// listing is one of the zero Scope; covers are the results of PackCovers by the id of the pack. A pack that is not
-// among them is left out, and so is one that covers a file which the listing does not have: it may hold runs that
-// were sealed after it was made, or that somebody took out of the store.
+// PlanPacks says which files to read so that every row of the sealed files of a listing is read once: packs, those that
+// cover most first, of which no two cover the same file, and the files that no pack covers, newest id first. The listing
+// must have the zero Scope; covers are the results of PackCovers by the id of the pack. A pack without a result is not
+// used. Neither is a pack that covers a file which is not in the listing: it may have runs that were sealed after the
+// listing, or whose file was removed from the store.
 func PlanPacks(l *Listing, covers map[ULID][]ULID) (packs, files []SealedFile) {
 	bySize := slices.SortedFunc(slices.Values(l.Packs), func(a, b SealedFile) int {
 		return cmp.Or(cmp.Compare(len(covers[b.ID]), len(covers[a.ID])), newestFirst(a, b))
@@ -144,8 +144,8 @@ func PlanPacks(l *Listing, covers map[ULID][]ULID) (packs, files []SealedFile) {
 	return packs, files
 }
 
-// coveredPlaces gives the places of the ids, which ascend, among the files, whose ids descend; and false where there
-// are no ids or one of them is not there.
+// coveredPlaces gives the indices of the ids, which ascend, among the files, whose ids descend. It gives false if there
+// are no ids or one of them is missing.
 func coveredPlaces(sealed []SealedFile, ids []ULID) (places []int, ok bool) {
 	at := len(sealed) - 1
 	for _, id := range ids {

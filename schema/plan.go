@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// Plan says what becomes of the runs of a claim. It is written once, before anything is made of them, and stays the
-// same through take-overs: so two sealers of one claim make one file of one name.
+// Plan says where each run of a claim goes. It is written once, before the sealed file is made, and stays the same in a
+// take-over: so two sealers of one claim make the same file with the same name.
 type Plan struct {
-	File    string   `json:"file"`    // name of the sealed file; empty where there is nothing to seal
+	File    string   `json:"file"`    // name of the sealed file; empty if there is nothing to seal
 	Runs    []string `json:"runs"`    // ids of the runs that go into it, ascending
-	Dropped []string `json:"dropped"` // ids of runs that an earlier sealed file holds already, ascending
+	Dropped []string `json:"dropped"` // ids of runs that an earlier sealed file has already, ascending
 }
 
-// Has tells whether a run is in the plan: it is, or will be, in a sealed file.
+// Has reports whether a run is in the plan: it is in a sealed file, or will be.
 func (p *Plan) Has(run ULID) bool {
 	id := run.String()
 	_, sealed := slices.BinarySearch(p.Runs, id)
@@ -23,10 +23,10 @@ func (p *Plan) Has(run ULID) bool {
 	return sealed || dropped
 }
 
-// Encode prints the plan as one JSON object with a hash of itself.
+// Encode prints the plan as one JSON object that ends with its SHA-256.
 func (p Plan) Encode() ([]byte, error) { return SignJSON(p) }
 
-// ReadPlan reads the plan of a claim. The error wraps fs.ErrNotExist where it has none, and ErrDamaged.
+// ReadPlan reads the plan of a claim. The error wraps fs.ErrNotExist if there is none, and ErrDamaged if it is damaged.
 func ReadPlan(store fs.FS, c Claim) (Plan, error) {
 	name := path.Join(c.Path(), PlanFile)
 	b, err := ReadNames(store, name)

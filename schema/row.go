@@ -1,6 +1,6 @@
 package schema
 
-// RunRow gives the values of a run in the order of Runs.Columns; digest is the one of DigestOf.
+// RunRow gives the values of a run in the order of Runs.Columns. digest is that of DigestOf.
 func RunRow(r *Run, digest string) []any {
 	e, s := &r.Env, &r.Stages
 	row := []any{
@@ -25,7 +25,7 @@ func RunRow(r *Run, digest string) []any {
 	return append(row, summaryRow(&primary.Summary)...)
 }
 
-// MetricRow gives the values of a metric in the order of Samples.Columns, less run_id.
+// MetricRow gives the values of a metric in the order of Samples.Columns, without run_id.
 func MetricRow(m *Metric) []any {
 	row := []any{
 		text(m.Name), text(m.Unit), text(m.Better), text(m.Clock), text(m.Level), nonzero(m.Tick),
@@ -34,7 +34,7 @@ func MetricRow(m *Metric) []any {
 	return append(row, summaryRow(&m.Summary)...)
 }
 
-// OpRow gives the values of an op in the order of Ops.Columns, less run_id.
+// OpRow gives the values of an op in the order of Ops.Columns, without run_id.
 func OpRow(o *Op) []any {
 	return []any{
 		o.Index, text(o.Name), text(o.Type), text(o.Device), number(o.StartNS), number(o.DurationNS), number(o.Count),

@@ -2,21 +2,21 @@ package schema
 
 import "time"
 
-// Run is one launch of one point, with its setup and teardown. It is the unit of storage and of statistical
-// replication. A failed, skipped or timed-out launch is a Run too.
+// Run is one launch of one point, with its setup and teardown. It is the unit of storage and the replicate of all
+// statistics. A failed, skipped or timed-out launch is a Run too.
 //
-// An empty string, a nil pointer, a nil map and a nil slice are NULL: not known. Zero behind a pointer is a
-// measurement. The columns a Run becomes are listed in FORMAT.md, in the order of these fields.
+// An empty string, a nil pointer, a nil map and a nil slice are NULL: unknown. Zero behind a pointer is a measurement.
+// FORMAT.md lists the columns that a Run is stored in, in the order of these fields.
 type Run struct {
 	// Identity.
-	RunID         string // ULID; its time is StartedAt cut to milliseconds, or 0 where that is not known
-	SessionID     string // ULID of the invocation that made the run
+	RunID         string // ULID; its time is StartedAt truncated to milliseconds, or 0 if that is unknown
+	SessionID     string // ULID of the session that made the run
 	PointID       string // see PointID
 	RepeatIndex   *int64 // from 0
 	BlockIndex    *int64 // from 0, over the whole session
 	PositionIndex *int64 // from 0, within the block
-	Side          string // base or head, in an A/B session
-	Resumes       string // the session that this one goes on from
+	Side          string // base or head, in a session that measures two commits
+	Resumes       string // the interrupted session that this one continues
 	Purpose       Purpose
 	Source        string // SourceNeuroLens, or the name of the foreign format
 
@@ -32,8 +32,8 @@ type Run struct {
 	Precision      string
 	BatchSize      *int64
 	SeqLen         *int64
-	Params         map[string]string // the other axes, in canonical text
-	Applied        map[string]string // configuration read back from what ran
+	Params         map[string]string // all other axes, as canonical text
+	Applied        map[string]string // configuration that was in effect, read back from what ran
 	Tags           map[string]string
 	Work           Work
 
@@ -44,7 +44,7 @@ type Run struct {
 
 	// Outcome.
 	Status    Status
-	Stage     Stage // where the run ended, unless ok
+	Stage     Stage // in which the run ended, unless it is ok
 	ErrorKind string
 	Error     string
 	ExitCode  *int64
@@ -56,7 +56,7 @@ type Run struct {
 	Env Env
 
 	// What came out.
-	Primary string // name of the metric whose summary stands in the run's row
+	Primary string // name of the metric whose summary is in the run's row
 	Metrics []Metric
 	Ops     []Op
 }
@@ -64,7 +64,7 @@ type Run struct {
 // SourceNeuroLens is the Source of a run that NeuroLens itself launched.
 const SourceNeuroLens = "neurolens"
 
-// Work is what one iteration processes, where the benchmark says so.
+// Work is what one iteration processes, if the benchmark says so.
 type Work struct {
 	Bytes *int64
 	Flops *float64
@@ -76,7 +76,7 @@ type Stages struct {
 	Build, Setup, Warmup, Measure, Validate, Teardown, Profile *int64
 }
 
-// Launch is how long all stages of a launch took together, in ns: all but the build, which may be of many runs.
+// Launch is the duration of all stages together, in ns, without the build, which several runs may share.
 func (s Stages) Launch() int64 {
 	var sum int64
 	for _, stage := range []*int64{s.Setup, s.Warmup, s.Measure, s.Validate, s.Teardown, s.Profile} {
@@ -87,27 +87,27 @@ func (s Stages) Launch() int64 {
 	return sum
 }
 
-// The kinds of artifacts that the runner keeps; readers of foreign files may have others.
+// The kinds of artifacts that the runner keeps. Readers of foreign files may use others.
 const (
-	ArtifactStdout  = "stdout"  // of a command: of its last process
-	ArtifactStderr  = "stderr"  // the same
-	ArtifactFile    = "file"    // that the benchmark wrote
-	ArtifactProfile = "profile" // that a profiler wrote
+	ArtifactStdout  = "stdout"  // of the last process of a command
+	ArtifactStderr  = "stderr"  // of the last process of a command
+	ArtifactFile    = "file"    // written by the benchmark
+	ArtifactProfile = "profile" // written by a profiler
 )
 
 // Artifact is a file that a run produced.
 type Artifact struct {
 	Kind   string
-	Path   string // as the run knew it
-	SHA256 string // of what is stored of it, see ArtifactPath; empty: nothing is
-	Bytes  *int64 // of the file, as the run left it
+	Path   string // its path in the run
+	SHA256 string // of the stored bytes, see ArtifactPath; empty if it is not stored
+	Bytes  *int64 // size of the original file
 }
 
-// Env says where a run happened. Facts holds the whole manifest; a fact that is not known is absent from it and
-// has its reason in Missing (absent, permission, unsupported, timeout).
+// Env says where a run happened. Facts has all facts about the environment. An unknown fact is not in Facts, and Missing
+// has the reason (absent, permission, unsupported, timeout, or a sentence).
 type Env struct {
 	HostID        string // salted machine-id
-	Machine       string // NEUROLENS_MACHINE, else a fingerprint of the hardware
+	Machine       string // NEUROLENS_MACHINE, or a fingerprint of the hardware
 	Hostname      string
 	OS            string
 	OSKernel      string
@@ -126,27 +126,27 @@ type Env struct {
 	Missing       map[string]string
 }
 
-// Metric is one named quantity of a run with its raw samples in the order they were taken. Either Ticks or Reals
-// holds them: integers of Tick units each, or values in the unit. An imported metric may have neither, only a
+// Metric is one named quantity of a run, with its raw samples in the order in which they were taken. Either Ticks or
+// Reals has them: as integer numbers of ticks, or as values in the unit. An imported metric may have neither, only a
 // Summary.
 type Metric struct {
 	Name        string
 	Unit        string  // a stored unit: ns, B, mJ, mW, MHz, Cel, 1/s, B/s, flop/s, ratio, or the benchmark's own
-	Better      Better  // the zero value: not known
+	Better      Better  // empty if unknown
 	Clock       string  // monotonic, perf_counter, cuda_event; samples of different clocks are not comparable
-	Level       Level   // what one sample is a measurement of
-	Tick        float64 // size of a tick in the unit; 0 where there are no ticks
+	Level       Level   // what one sample measures
+	Tick        float64 // size of one tick, in the unit; 0 if there are no ticks
 	Ticks       []int64
 	Reals       []float64
-	WarmupTicks []int64 // warm-up iterations asked for; never in Ticks
+	WarmupTicks []int64 // warm-up iterations; never in Ticks
 	WarmupReals []float64
-	AtNS        []int64 // start of each sample in ns since the run began, where the order does not imply it
-	// IterationsPerSample has one element where all samples hold equally many iterations.
+	AtNS        []int64 // start of each sample in ns since the start of the run, unless the order implies it
+	// IterationsPerSample has one element if all samples have equally many iterations.
 	IterationsPerSample []int64
 	Summary             Summary
 }
 
-// Values are the samples in the metric's unit; nil where the metric has none.
+// Values gives the samples in the metric's unit, or nil if the metric has none.
 func (m *Metric) Values() []float64 {
 	if m.Ticks == nil {
 		return m.Reals
@@ -158,16 +158,16 @@ func (m *Metric) Values() []float64 {
 	return values
 }
 
-// Summary describes the samples of one metric in its unit. Quantiles are Hyndman-Fan type 7, StdDev is the sample
-// standard deviation, MAD is the unscaled median absolute deviation from the median, LogMedian is the median of
-// natural logarithms. A field that the samples cannot give is nil. schema/stat computes it.
+// Summary describes the samples of one metric, in its unit. Quantiles are Hyndman-Fan type 7, StdDev is the sample
+// standard deviation, MAD is the unscaled median absolute deviation from the median, LogMedian is the median of the
+// natural logarithms. A field that cannot be computed from the samples is nil. schema/stat computes it.
 type Summary struct {
 	N                            *int64
 	Min, Max, Mean, StdDev       *float64
 	P25, P50, P75, P90, P95, P99 *float64
 	MAD, LogMedian, First        *float64
-	SteadyIndex                  *int64 // first sample of the steady state, where it was looked for
-	Version                      *int64 // of the rules by which the summary was computed
+	SteadyIndex                  *int64 // index of the first sample of the steady state, from 0
+	Version                      *int64 // of the rules that computed the summary
 }
 
 // Op is one operator or kernel of a profiled run.

@@ -12,11 +12,11 @@ type Status string
 // The statuses of a run.
 const (
 	StatusOK          Status = "ok"
-	StatusError       Status = "error"        // the benchmark or its validation said so
-	StatusTimeout     Status = "timeout"      // a stage met its deadline and was killed
+	StatusError       Status = "error"        // the benchmark or its validation failed
+	StatusTimeout     Status = "timeout"      // a stage reached its deadline and was killed
 	StatusCrashed     Status = "crashed"      // ended by a signal, or without a result
 	StatusOOM         Status = "oom"          // out of memory
-	StatusUnsupported Status = "unsupported"  // this combination does not exist here
+	StatusUnsupported Status = "unsupported"  // this combination cannot run here
 	StatusSkipped     Status = "skipped"      // planned not to run
 	StatusOutputLimit Status = "output_limit" // wrote more output than allowed
 	StatusCancelled   Status = "cancelled"    // by the user
@@ -30,7 +30,7 @@ var Statuses = []Status{
 	StatusOutputLimit, StatusCancelled, StatusUnkillable, StatusLost,
 }
 
-// Failed tells whether the status is one that a user has to look at (exit code 4).
+// Failed reports whether a user should look at the run (exit code 4).
 func (s Status) Failed() bool {
 	return s != StatusOK && s != StatusUnsupported && s != StatusSkipped
 }
@@ -54,7 +54,7 @@ var StageNames = []Stage{
 	StageBuild, StageSetup, StageWarmup, StageMeasure, StageValidate, StageTeardown, StageProfile,
 }
 
-// Purpose tells runs that are compared from passes of a profiler, which never are.
+// Purpose distinguishes runs that are compared from passes of a profiler, which are never compared.
 type Purpose string
 
 // The purposes of a run.
@@ -63,7 +63,7 @@ const (
 	PurposeProfile Purpose = "profile"
 )
 
-// Executor is how a run was executed; the backend, in contrast, is the word for what computes.
+// Executor is how a run was launched. The backend, in contrast, is what computes.
 type Executor string
 
 // The executors.
@@ -83,13 +83,13 @@ var executors = []Executor{
 // Better is the direction in which a metric improves.
 type Better string
 
-// The directions; the zero value is not known.
+// The directions. The empty value means unknown.
 const (
 	BetterLower  Better = "lower"
 	BetterHigher Better = "higher"
 )
 
-// Level is what one sample is a measurement of.
+// Level is what one sample measures.
 type Level string
 
 // The levels of a sample.
@@ -114,7 +114,7 @@ const (
 	TimeNaive TimeSource = "naive" // a time without a zone, taken as UTC
 )
 
-// oneOf refuses a value outside a closed list; the zero value passes where empty is allowed.
+// oneOf returns an error for a value outside of a closed list. The zero value passes if empty is set.
 func oneOf[T ~string](what string, value T, all []T, empty bool) error {
 	if (value == "" && empty) || slices.Contains(all, value) {
 		return nil

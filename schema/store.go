@@ -11,9 +11,9 @@ import (
 // Format is the version of the store directory that this code writes, and that it and every later one reads.
 const Format = 1
 
-// What can be wrong with a store. Errors about a store wrap one of these.
+// Errors about a store wrap one of these.
 var (
-	ErrNoStore = errors.New("there is none here; bench or store init creates one")
+	ErrNoStore = errors.New("no store found; bench or store init creates one, --store DIR names another")
 	ErrFormat  = errors.New("unknown store format")
 	ErrDamaged = errors.New("the store is damaged")
 )
@@ -25,7 +25,7 @@ type Header struct {
 	Created time.Time `json:"created"`
 }
 
-// Encode prints the header as it stands in neurolens.json: one JSON object with a hash of itself.
+// Encode prints the header as in neurolens.json: one JSON object that ends with its SHA-256.
 func (h Header) Encode() ([]byte, error) {
 	b, err := SignJSON(h)
 	if err != nil {
@@ -34,7 +34,7 @@ func (h Header) Encode() ([]byte, error) {
 	return b, nil
 }
 
-// DecodeHeader reads what Encode prints. The error wraps ErrFormat or ErrDamaged.
+// DecodeHeader parses a header. The error wraps ErrFormat or ErrDamaged.
 func DecodeHeader(b []byte) (Header, error) {
 	var version struct {
 		Format *int `json:"format"`
@@ -43,7 +43,7 @@ func DecodeHeader(b []byte) (Header, error) {
 		return Header{}, fmt.Errorf("%w: %s is not a store header", ErrDamaged, HeaderFile)
 	}
 	if *version.Format != Format {
-		return Header{}, fmt.Errorf("%w: %s says format %d, this version knows format %d", ErrFormat, HeaderFile, *version.Format, Format)
+		return Header{}, fmt.Errorf("%w: %s has format %d, and this version reads format %d", ErrFormat, HeaderFile, *version.Format, Format)
 	}
 	var h Header
 	if err := ReadSignedJSON(b, &h); err != nil {
@@ -52,7 +52,8 @@ func DecodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// ReadHeader reads the header of a store directory. The error wraps ErrNoStore where there is no store.
+// ReadHeader reads the header of a store directory. The error wraps ErrNoStore if there is no store, ErrFormat or
+// ErrDamaged, or is one of the file system.
 func ReadHeader(store fs.FS) (Header, error) {
 	b, err := ReadSmall(store, HeaderFile)
 	switch {

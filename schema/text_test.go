@@ -231,7 +231,7 @@ func TestMetricKinds(t *testing.T) {
 			t.Errorf("metric %s is kept in %s, which is no stored unit", k.Name, k.Unit)
 		}
 		if seen[k.Name] || !metricName.MatchString(k.Name) {
-			t.Errorf("metric %q stands twice or has a bad name", k.Name)
+			t.Errorf("metric %q appears twice or has a bad name", k.Name)
 		}
 		seen[k.Name] = true
 	}
@@ -260,19 +260,19 @@ func TestValidate(t *testing.T) {
 			r.Params = map[string]string{"model": "x"}
 			r.PointID = PointID(r)
 		},
-		"metric \"latency\" stands twice": func(r *Run) { r.Metrics = append(r.Metrics, r.Metrics[0]) },
-		"primary metric \"x\" is not":     func(r *Run) { r.Primary = "x" },
-		"metric \"a b\": a name begins":   func(r *Run) { r.Metrics[0].Name = "a b" },
-		"better \"up\": want one of":      func(r *Run) { r.Metrics[0].Better = "up" },
-		"level \"day\": want one of":      func(r *Run) { r.Metrics[0].Level = "day" },
-		"both ticks and reals":            func(r *Run) { r.Metrics[0].Reals = []float64{1} },
-		"ticks of size 0":                 func(r *Run) { r.Metrics[0].Tick = 0 },
-		"2 times for 3 samples":           func(r *Run) { r.Metrics[0].AtNS = []int64{1, 2} },
-		"2 iteration counts for 3":        func(r *Run) { r.Metrics[0].IterationsPerSample = []int64{1, 2} },
+		"metric \"latency\" appears twice":  func(r *Run) { r.Metrics = append(r.Metrics, r.Metrics[0]) },
+		"primary metric \"x\" is not":       func(r *Run) { r.Primary = "x" },
+		"metric \"a b\": a name must begin": func(r *Run) { r.Metrics[0].Name = "a b" },
+		"better \"up\": want one of":        func(r *Run) { r.Metrics[0].Better = "up" },
+		"level \"day\": want one of":        func(r *Run) { r.Metrics[0].Level = "day" },
+		"both ticks and reals":              func(r *Run) { r.Metrics[0].Reals = []float64{1} },
+		"tick is 0, want a positive":        func(r *Run) { r.Metrics[0].Tick = 0 },
+		"2 times for 3 samples":             func(r *Run) { r.Metrics[0].AtNS = []int64{1, 2} },
+		"has 2 numbers for 3 samples":       func(r *Run) { r.Metrics[0].IterationsPerSample = []int64{1, 2} },
 		"neither samples nor a summary": func(r *Run) {
 			r.Metrics[0] = Metric{Name: "latency"}
 		},
-		"op 0 stands twice":              func(r *Run) { r.Ops = append(r.Ops, r.Ops[0]) },
+		"op 0 appears twice":             func(r *Run) { r.Ops = append(r.Ops, r.Ops[0]) },
 		"column error is not UTF-8":      func(r *Run) { r.Error = "\xff" },
 		"column tags is not UTF-8":       func(r *Run) { r.Tags["\xff"] = "" },
 		"column warnings is not UTF-8":   func(r *Run) { r.Warnings[0] = "\xff" },

@@ -17,7 +17,7 @@ const ulidLength = 26
 // ULID is a 128-bit identifier that sorts by time: 48 bits of Unix milliseconds, 80 random bits.
 type ULID [16]byte
 
-// NewULID makes a ULID of a time, cut to milliseconds; the zero time gives 0.
+// NewULID makes a ULID for a time, truncated to milliseconds. The zero time gives 0.
 func NewULID(t time.Time) ULID {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails, by its documentation
@@ -48,10 +48,10 @@ func (u ULID) String() string {
 	return string(s[:])
 }
 
-// noDigit stands in crockfordDigits for what is no digit.
+// noDigit marks bytes that are not digits in crockfordDigits.
 const noDigit = 0xff
 
-// crockfordDigits are the values of the digits: a store of a million runs has 100,000 names to read.
+// crockfordDigits are the values of the digits. A table is fast: a store of a million runs has 100,000 names to parse.
 var crockfordDigits = func() (digits [256]byte) {
 	for i := range digits {
 		digits[i] = noDigit
@@ -62,7 +62,7 @@ var crockfordDigits = func() (digits [256]byte) {
 	return digits
 }()
 
-// ParseULID reads what String prints; nothing else (no lower case, no other length).
+// ParseULID parses what String prints, and nothing else: no lower case, no other length.
 func ParseULID(s string) (ULID, error) {
 	if len(s) != ulidLength || s[0] > '7' {
 		return ULID{}, fmt.Errorf("%q is not a ULID", s)
@@ -87,7 +87,7 @@ func (u ULID) Time() time.Time {
 	return time.UnixMilli(u.millis()).UTC()
 }
 
-// Compare orders ids by their times, and ids of one time by their random bits, as their texts are.
+// Compare orders ids by their times, and ids of the same time by their random bits. Their texts have the same order.
 func (u ULID) Compare(v ULID) int { return bytes.Compare(u[:], v[:]) }
 
 // millis is the time in the identifier, in Unix milliseconds.

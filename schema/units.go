@@ -7,13 +7,13 @@ import (
 	"strconv"
 )
 
-// unit is a unit as people write it: so many of a stored unit.
+// unit is a unit that people write, as a multiple of a stored unit.
 type unit struct {
 	stored string
 	factor float64
 }
 
-// units are the spellings that are understood on entry. The stored unit of each dimension has factor 1.
+// units are the spellings that are accepted as input. The stored unit of each dimension has the factor 1.
 var units = map[string]unit{
 	"ns": {"ns", 1}, "us": {"ns", 1e3}, "µs": {"ns", 1e3}, "μs": {"ns", 1e3}, "ms": {"ns", 1e6}, "s": {"ns", 1e9},
 	"min": {"ns", 60e9}, "m": {"ns", 60e9}, "h": {"ns", 3600e9},
@@ -30,8 +30,8 @@ var units = map[string]unit{
 	"ratio": {"ratio", 1}, "%": {"ratio", 0.01},
 }
 
-// StoredUnit gives the stored unit of a unit as people write it, and how many of it that is (ms: ns, 1e6). A unit
-// that is not known stands for itself: known is false.
+// StoredUnit gives the stored unit for a unit that people write, and the factor between them (ms: ns, 1e6). An unknown
+// unit is returned unchanged, with known false.
 func StoredUnit(name string) (stored string, factor float64, known bool) {
 	u, ok := units[name]
 	if !ok {
@@ -42,16 +42,16 @@ func StoredUnit(name string) (stored string, factor float64, known bool) {
 
 var quantity = regexp.MustCompile(`^([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?: *((?:[^0-9. ]|1/).*))?$`)
 
-// Quantity is a number with its unit, both as they were written; Unit is empty for a bare number. StoredUnit says what
-// the unit is.
+// Quantity is a number with its unit, both as they were written. Unit is empty for a bare number. StoredUnit interprets
+// the unit.
 type Quantity struct {
 	Value float64
 	Unit  string
 }
 
-// ParseQuantity reads a number with or without a unit (1.5ms, 64 MiB, 80%, 1e3). A unit is what follows the number
-// and, but for 1/, does not begin with a digit, a dot or a space. Infinite and not-a-number values are errors; the error
-// of a number that is too large wraps strconv.ErrRange.
+// ParseQuantity parses a number with or without a unit (1.5ms, 64 MiB, 80%, 1e3). The unit is the text after the number
+// and, except for 1/, does not begin with a digit, a dot or a space. Infinities and NaN are errors. The error for a
+// number that is too large wraps strconv.ErrRange.
 func ParseQuantity(s string) (Quantity, error) {
 	m := quantity.FindStringSubmatch(s)
 	if m == nil {
@@ -59,12 +59,12 @@ func ParseQuantity(s string) (Quantity, error) {
 	}
 	value, err := strconv.ParseFloat(m[1], 64)
 	if err != nil {
-		return Quantity{}, fmt.Errorf("%q: %w", s, strconv.ErrRange) // its form was checked
+		return Quantity{}, fmt.Errorf("%q: %w", s, strconv.ErrRange) // the syntax was checked before
 	}
 	return Quantity{value, m[2]}, nil
 }
 
-// printed are the units that people are shown, largest first, by stored unit.
+// printed are the units that values are shown in, largest first, by stored unit.
 var printed = map[string][]string{
 	"ns":     {"s", "ms", "µs", "ns"},
 	"B":      {"TiB", "GiB", "MiB", "KiB", "B"},
@@ -77,8 +77,8 @@ var printed = map[string][]string{
 	"ratio":  {"%"},
 }
 
-// ForPeople prints a value of a stored unit with three significant digits in the unit that suits it: 1.42 ms,
-// 3.10 GiB. A unit that is not known is printed as it is.
+// ForPeople prints a value of a stored unit for people: with three significant digits, in the unit that suits it (1.42
+// ms, 3.10 GiB). Unknown units are printed unchanged.
 func ForPeople(value float64, storedUnit string) string {
 	name, factor := storedUnit, 1.0
 	for _, candidate := range printed[storedUnit] {
@@ -91,7 +91,7 @@ func ForPeople(value float64, storedUnit string) string {
 		name, factor = storedUnit, 1
 	}
 	digits := threeDigits(value / factor)
-	if name == "B" && value == math.Trunc(value) { // there are no parts of a byte
+	if name == "B" && value == math.Trunc(value) { // whole bytes
 		digits = strconv.FormatFloat(value, 'f', 0, 64)
 	}
 	if name == "" || name == "ratio" {
@@ -100,7 +100,7 @@ func ForPeople(value float64, storedUnit string) string {
 	return digits + " " + name
 }
 
-// threeDigits prints with three significant digits, and integers of more digits whole.
+// threeDigits prints three significant digits. Integers with more digits are printed in full.
 func threeDigits(v float64) string {
 	switch a := math.Abs(roundTo3(v)); {
 	case v == 0 || math.IsNaN(v) || math.IsInf(v, 0):
@@ -116,7 +116,7 @@ func threeDigits(v float64) string {
 	}
 }
 
-// roundTo3 rounds to three significant digits: what would print as 1000 µs counts as 1 ms.
+// roundTo3 rounds to three significant digits, so that 999.9 µs is printed as 1 ms and not as 1000 µs.
 func roundTo3(v float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
 	if err != nil {

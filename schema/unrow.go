@@ -2,16 +2,16 @@ package schema
 
 import "time"
 
-// RunOf is the inverse of RunRow: the run of a row of runs, without its metrics and ops. What is derived is left out: the
-// digest and the summary, of which only the name of the primary metric stays.
+// RunOf is the inverse of RunRow: it gives the run of a row of runs, without metrics and ops. Derived values are left
+// out: the digest and the summary, except the name of the primary metric.
 func RunOf(row []any) Run {
 	c := cursor{row: row}
 	r, _ := runOf(&c)
 	return r
 }
 
-// StoredRunOf is RunOf with what is derived: the digest and, as the only metric of the run, the primary one, with its summary
-// and without samples.
+// StoredRunOf is RunOf with the derived values: the digest and, as the only metric of the run, the primary one with its
+// summary and without samples.
 func StoredRunOf(row []any) (r Run, digest string) {
 	c := cursor{row: row}
 	r, digest = runOf(&c)
@@ -105,7 +105,7 @@ func artifactsOf(rows [][]any) []Artifact {
 	return all
 }
 
-// cursor goes through the values of a row.
+// cursor iterates over the values of a row.
 type cursor struct {
 	row  []any
 	next int
@@ -117,7 +117,7 @@ func (c *cursor) skip() any {
 	return value
 }
 
-// take is the next value; the zero value of its type where that is NULL.
+// take gives the next value, or the zero value of its type if it is NULL.
 func take[T any](c *cursor) T {
 	value, _ := c.skip().(T)
 	return value

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Validate tells what is wrong with a run: an id that is no ULID or does not carry the start time, a point_id that is
-// not the hash of its fields, an unknown status, a metric without samples or summary, text that is not UTF-8. The
-// store takes no run that does not pass.
+// Validate returns what is wrong with a run: an id that is not a ULID or does not have the start time, a point_id that is
+// not the hash of its fields, an unknown status, a metric without samples or summary, text that is not UTF-8. A store
+// takes only valid runs.
 func (r *Run) Validate() error {
 	for _, check := range []func(*Run) error{validateID, validateWords, validateMetrics, validateOps, validateText} {
 		if err := check(r); err != nil {
@@ -19,11 +19,11 @@ func (r *Run) Validate() error {
 	return nil
 }
 
-// Valid is a run that has passed Validate, as only Check makes one: whoever asks for it need not look again. The run stays
-// as it is for as long as anybody has it.
+// Valid is a run that has passed Validate; only Check makes one, so nobody needs to check it again. Do not change the run
+// while a Valid of it is in use.
 type Valid struct{ run Run }
 
-// Check gives the run as a valid one, or the error of Validate.
+// Check gives the run as a Valid, or the error of Validate.
 func Check(r Run) (Valid, error) {
 	if err := r.Validate(); err != nil {
 		return Valid{}, err
@@ -31,7 +31,7 @@ func Check(r Run) (Valid, error) {
 	return Valid{r}, nil
 }
 
-// Run is the run. Of the zero Valid it has no id.
+// Run gives the run. That of the zero Valid has no id.
 func (v Valid) Run() Run { return v.run }
 
 func validateID(r *Run) error {
@@ -40,7 +40,7 @@ func validateID(r *Run) error {
 		return fmt.Errorf("run_id: %w", err)
 	}
 	if want := ULIDFrom(r.StartedAt, [10]byte{}).Time(); !id.Time().Equal(want) {
-		return fmt.Errorf("run_id has the time %s, started_at is %s", id.Time(), r.StartedAt)
+		return fmt.Errorf("run_id has the time %s, but started_at is %s", id.Time(), r.StartedAt)
 	}
 	for _, session := range []string{r.SessionID, r.Resumes} {
 		if session == "" {
@@ -51,7 +51,7 @@ func validateID(r *Run) error {
 		}
 	}
 	if want := PointID(r); r.PointID != want {
-		return fmt.Errorf("point_id is %q, its fields give %s", r.PointID, want)
+		return fmt.Errorf("point_id is %q, but its fields give %s", r.PointID, want)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func validateMetrics(r *Run) error {
 	for i := range r.Metrics {
 		m := &r.Metrics[i]
 		if seen[m.Name] {
-			return fmt.Errorf("metric %q stands twice", m.Name)
+			return fmt.Errorf("metric %q appears twice", m.Name)
 		}
 		seen[m.Name] = true
 		if err := m.Validate(); err != nil {
@@ -101,10 +101,10 @@ func validateMetrics(r *Run) error {
 
 var metricName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:/-]*$`)
 
-// Validate tells what is wrong with a metric by itself: its name, its words, samples that do not fit together.
+// Validate returns what is wrong with a metric by itself: its name, its direction or level, or inconsistent samples.
 func (m *Metric) Validate() error {
 	if !metricName.MatchString(m.Name) {
-		return fmt.Errorf("a name begins with a letter and has letters, digits and _ . : / - only")
+		return fmt.Errorf("a name must begin with a letter and may contain letters, digits and _ . : / -")
 	}
 	for _, err := range []error{
 		oneOf("better", m.Better, []Better{BetterLower, BetterHigher}, true),
@@ -117,15 +117,15 @@ func (m *Metric) Validate() error {
 	n := max(len(m.Ticks), len(m.Reals))
 	switch {
 	case m.Ticks != nil && m.Reals != nil:
-		return fmt.Errorf("both ticks and reals")
+		return fmt.Errorf("it has both ticks and reals")
 	case (m.Ticks != nil || m.WarmupTicks != nil) && !(m.Tick > 0):
-		return fmt.Errorf("ticks of size %v", m.Tick)
+		return fmt.Errorf("tick is %v, want a positive number", m.Tick)
 	case m.AtNS != nil && len(m.AtNS) != n:
-		return fmt.Errorf("%d times for %d samples", len(m.AtNS), n)
+		return fmt.Errorf("at_ns has %d times for %d samples", len(m.AtNS), n)
 	case len(m.IterationsPerSample) > 1 && len(m.IterationsPerSample) != n:
-		return fmt.Errorf("%d iteration counts for %d samples", len(m.IterationsPerSample), n)
+		return fmt.Errorf("iterations_per_sample has %d numbers for %d samples", len(m.IterationsPerSample), n)
 	case m.Ticks == nil && m.Reals == nil && m.Summary == (Summary{}):
-		return fmt.Errorf("neither samples nor a summary")
+		return fmt.Errorf("it has neither samples nor a summary")
 	}
 	return nil
 }
@@ -134,14 +134,14 @@ func validateOps(r *Run) error {
 	seen := map[int64]bool{}
 	for _, o := range r.Ops {
 		if seen[o.Index] {
-			return fmt.Errorf("op %d stands twice", o.Index)
+			return fmt.Errorf("op %d appears twice", o.Index)
 		}
 		seen[o.Index] = true
 	}
 	return nil
 }
 
-// validateText refuses what a Parquet string cannot hold.
+// validateText returns an error for text that a Parquet string cannot store.
 func validateText(r *Run) error {
 	check := func(columns []*Column, row []any) error {
 		for i, c := range columns {

@@ -242,7 +242,7 @@ func (b *bisector) newSearch() *bisect.Search {
 
 // decideHalfway has judge answer what a search asks.
 func decideHalfway(q bisect.Question, blocks []float64) bisect.Decision {
-	h := judge.Halfway{Known: math.NaN(), Error: q.Error, Looks: q.Looks, Least: q.Least}
+	h := judge.Halfway{Known: math.NaN(), Error: q.Error, Looks: q.Looks, Min: q.Least}
 	if q.Known != nil {
 		h.Known = *q.Known
 	}

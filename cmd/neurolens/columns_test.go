@@ -25,31 +25,33 @@ var update = flag.Bool("update", false, "write query/COLUMNS.md and the golden s
 
 // columnsHead is what stands above the tables of columns.
 const columnsHead = "# Columns of answers\n\n" +
-	"What `--format json`, `jsonl`, `csv` and `plain` print, column by column. A time is text, as RFC 3339 in UTC; in `csv` and `plain` a list or\n" +
-	"a map is JSON. A unit \"of the row\" stands in the row's own column `unit`. What is not known is NULL: `null` in JSON, and empty in `csv` and\n" +
-	"`plain`.\n\n" +
-	"`ls` and `show` give columns of runs as they are stored: [FORMAT.md](../schema/FORMAT.md) lists these. With\n" +
-	"`--metric a,b` of `bench` and `ls` each metric has two columns behind the others, [metric.NAME and metric.NAME.unit](../docs/metrics.md#what-tables-show).\n\n" +
-	"The tables are made of the fields in the code: `go test ./cmd/neurolens -run TestColumns -update` writes this page.\n"
+	"This page lists the columns that `--format json`, `jsonl`, `csv` and `plain` print for each command.\n\n" +
+	"* Times are text in RFC 3339 format, in UTC.\n" +
+	"* In `csv` and `plain`, lists and maps are JSON.\n" +
+	"* The unit \"of the row\" means that the column `unit` of the same row has the unit.\n" +
+	"* Unknown values are NULL: `null` in JSON, an empty field in `csv` and `plain`.\n\n" +
+	"`ls` and `show` print the columns of runs as they are stored; [FORMAT.md](../schema/FORMAT.md) lists them. With `--metric a,b`, `bench` and `ls`\n" +
+	"add two columns per metric at the end, [metric.NAME and metric.NAME.unit](../docs/metrics.md#what-tables-show).\n\n" +
+	"The tables are generated from the code: `go test ./cmd/neurolens -run TestColumns -update` writes this page.\n"
 
 // TestColumns: COLUMNS.md says what each column of an answer means, and is what the fields of the answers say.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	want := columnsHead +
-		columnsSection(t, "bench", "One row for each point of the session, and each side of it where there are two.", query.SessionPointFields()) +
-		columnsSection(t, "bisect", "One row for each commit that may be the first changed one; where none is, for each point.", measuring.BisectFields()) +
-		columnsSection(t, "compare", "One row for each pair of points and each metric. With `--by`, groups have columns of their own.", compare.Fields(true)) +
-		columnsSection(t, "discover", "One row for each variant of a benchmark, and for each tree of a tool; with `-v` also for each file that was not taken.", screens.ManifestFields()) +
-		columnsSection(t, "explain", "One row for the point that is explained, and one for each thing in which its sides differ, of any kind.", explain.Fields()) +
-		columnsSection(t, "export", "One row for each file that was written.", screens.ExportedFields()) +
-		columnsSection(t, "history", "One row for each session of a series: a point on a machine as to a metric.", history.Fields()) +
-		columnsSection(t, "ingest --list-formats", "One row for each format.", screens.FormatFields()) +
-		columnsSection(t, "ls --by", "One row for each group. Its keys come first, and a column of the name of a key is left out.", (&query.Grouping{}).Fields()) +
-		columnsSection(t, "ls --by --best", "One row for each group, with its best point. Its keys come first, and a column of the name of a key is left out.", (&query.Grouping{Best: true}).Fields()) +
-		columnsSection(t, "ls --like", "One row for each profiled run, the nearest first.", likeness.Fields()) +
-		columnsSection(t, "show --ops", "One row for each operator of the run.", operators.Fields()) +
-		columnsSection(t, "report --check", "One row for each thing that is wrong in a file.", layouts.ProblemFields()) +
-		columnsSection(t, "show --files", "One row for each file that the run left.", artifacts.Fields())
+		columnsSection(t, "bench", "One row per point of the session and, if the session has two sides, per side.", query.SessionPointFields()) +
+		columnsSection(t, "bisect", "One row per commit that may be the first changed one or, if there is none, per point.", measuring.BisectFields()) +
+		columnsSection(t, "compare", "One row per pair of points and metric. With `--by`, the rows are groups with other columns.", compare.Fields(true)) +
+		columnsSection(t, "discover", "One row per variant of a benchmark and per folder of a tool; with `-v` also per file that was skipped.", screens.ManifestFields()) +
+		columnsSection(t, "explain", "One row for the point that is explained, and one for each difference between its sides.", explain.Fields()) +
+		columnsSection(t, "export", "One row per file that was written.", screens.ExportedFields()) +
+		columnsSection(t, "history", "One row per session of a series. A series is one metric of one point on one machine.", history.Fields()) +
+		columnsSection(t, "ingest --list-formats", "One row per format.", screens.FormatFields()) +
+		columnsSection(t, "ls --by", "One row per group. The keys come first; a column with the same name as a key is left out.", (&query.Grouping{}).Fields()) +
+		columnsSection(t, "ls --by --best", "One row per group, with its best point. The keys come first; a column with the same name as a key is left out.", (&query.Grouping{Best: true}).Fields()) +
+		columnsSection(t, "ls --like", "One row per profiled run, the most similar first.", likeness.Fields()) +
+		columnsSection(t, "show --ops", "One row per operator of the run.", operators.Fields()) +
+		columnsSection(t, "report --check", "One row per problem in a file.", layouts.ProblemFields()) +
+		columnsSection(t, "show --files", "One row per file that the run left.", artifacts.Fields())
 	path := filepath.Join("..", "..", "query", "COLUMNS.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {

@@ -24,16 +24,16 @@ func TestPeersApart(t *testing.T) {
 	}
 }
 
-// TestDependenciesExplained: the README says of every module that the code imports what it is for.
+// TestDependenciesExplained: docs/dependencies.md says what every module that the code imports is for.
 func TestDependenciesExplained(t *testing.T) {
-	_, section, _ := strings.Cut(ofRepository(t, "README.md"), "\n## Dependencies\n")
+	page := ofRepository(t, "docs/dependencies.md")
 	lines := direct.FindAllStringSubmatch(ofRepository(t, "go.mod"), -1)
 	if len(lines) == 0 {
 		t.Fatal("go.mod requires nothing")
 	}
 	for _, line := range lines {
-		if name := strings.TrimPrefix(line[1], "github.com/"); !strings.Contains(section, "\n| "+name+" ") {
-			t.Errorf("the README has no row for %s", name)
+		if name := strings.TrimPrefix(line[1], "github.com/"); !strings.Contains(page, "\n| "+name+" ") {
+			t.Errorf("docs/dependencies.md has no row for %s", name)
 		}
 	}
 }

@@ -2,14 +2,11 @@ package main
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 )
 
 func TestHelpFits(t *testing.T) {
@@ -33,30 +30,6 @@ func TestHelpFits(t *testing.T) {
 		}
 	}
 	visit(rootCommand(t))
-}
-
-// TestREADMENames: the README names every command and every format of results; the help of --format does, too.
-func TestREADMENames(t *testing.T) {
-	readme, root := ofRepository(t, "README.md"), rootCommand(t)
-	var visit func(cmd *cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		for _, c := range cmd.Commands() {
-			name := regexp.QuoteMeta(strings.TrimPrefix(c.CommandPath(), "neurolens "))
-			if c.Name() != "help" && !regexp.MustCompile("(neurolens |`)"+name+`\b`).MatchString(readme) {
-				t.Errorf("the README does not name %s", c.CommandPath())
-			}
-			if c.Name() != "completion" {
-				visit(c)
-			}
-		}
-	}
-	visit(root)
-	if want := "`--format " + strings.Join(output.Formats, "|") + "`"; !strings.Contains(readme, want) {
-		t.Errorf("the README does not say %s", want)
-	}
-	if usage := root.PersistentFlags().Lookup("format").Usage; !strings.Contains(usage, strings.Join(output.Formats, " ")) {
-		t.Errorf("--format is explained by %q, and the formats are %v", usage, output.Formats)
-	}
 }
 
 func rootCommand(t *testing.T) *cobra.Command {

@@ -237,11 +237,11 @@ func TestDocsCommands(t *testing.T) {
 	}
 }
 
-// TestDocsLinks: what the pages in docs link to exists, heading and all, and each of them is in the index.
+// TestDocsLinks: what the README and the pages in docs link to exists, heading and all, and each page is in the index.
 func TestDocsLinks(t *testing.T) {
 	index := ofRepository(t, "docs/README.md")
-	for _, page := range docsPages(t) {
-		if name := strings.TrimPrefix(page, "docs/"); name != "README.md" && !strings.Contains(index, "]("+name+")") {
+	for _, page := range append(docsPages(t), "README.md") {
+		if name, inDocs := strings.CutPrefix(page, "docs/"); inDocs && name != "README.md" && !strings.Contains(index, "]("+name+")") {
 			t.Errorf("docs/README.md does not list %s", name)
 		}
 		for _, link := range regexp.MustCompile(`\]\(([^)#]*)(?:#([^)]+))?\)`).FindAllStringSubmatch(ofRepository(t, page), -1) {

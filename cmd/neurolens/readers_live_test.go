@@ -135,7 +135,7 @@ func sealRest(t *testing.T, dir string) []string {
 	return strings.Fields(list.stdout.String())[1:]
 }
 
-// TestReadersWhileSealing has each reader read a store again and again, as the README says, while processes append and
+// TestReadersWhileSealing has each reader read a store again and again, as the page says, while processes append and
 // seal, one of which is killed. There is never an error, a run twice, a run gone or a run without its samples; and in the
 // end all that was acknowledged is there.
 func TestReadersWhileSealing(t *testing.T) {
@@ -150,7 +150,7 @@ func TestReadersWhileSealing(t *testing.T) {
 	for _, r := range readers {
 		t.Run(r.module, func(t *testing.T) {
 			python := pythonWith(t, r.module, strings.TrimSuffix(r.module+", "+r.also, ", "))
-			watchers = append(watchers, newWatcher(t, r.module, stop, pythonScript(t, python, dir, "watch.py", r.module, readme(t), stop)))
+			watchers = append(watchers, newWatcher(t, r.module, stop, pythonScript(t, python, dir, "watch.py", r.module, readersPage(t), stop)))
 		})
 	}
 	if len(watchers) == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// readers are the modules for which the README shows how to read a store.
+// readers are the modules for which docs/notebooks.md shows how to read a store.
 var readers = []reader{
 	{"duckdb", "pytz"}, {"polars", ""}, {"pyarrow", ""}, {"pandas", "pyarrow"},
 }
@@ -74,9 +74,10 @@ func ends(t *testing.T, cmd *exec.Cmd) string {
 	return strings.TrimSpace(string(out))
 }
 
-func readme(t *testing.T) string {
+// readersPage is the page with the readers.
+func readersPage(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "..", "README.md"))
+	path, err := filepath.Abs(filepath.Join("..", "..", "docs", "notebooks.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func wanted(t *testing.T, dir, name string, columns []*schema.Column) (file, typ
 	return file, "{" + strings.Join(kinds, ", ") + "}"
 }
 
-// TestReaders has each reader read sealed files as the README says: every value of every column is what `neurolens query`
+// TestReaders has each reader read sealed files as the page says: every value of every column is what `neurolens query`
 // says, to the bit, and of the same type.
 func TestReaders(t *testing.T) {
 	needsLong(t)
@@ -148,7 +149,7 @@ func TestReaders(t *testing.T) {
 	eachReader(t, func(t *testing.T, run func(dir, script string, args ...string) *exec.Cmd, module string) {
 		for _, table := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
 			want, types := wanted(t, dir, table.Name, table.Columns)
-			t.Log(table.Name, ends(t, run(dir, "equal.py", module, table.Name, want, types, readme(t))))
+			t.Log(table.Name, ends(t, run(dir, "equal.py", module, table.Name, want, types, readersPage(t))))
 		}
 	})
 }
@@ -159,7 +160,7 @@ func TestReadersEvolution(t *testing.T) {
 	pythonWith(t, "pyarrow", "pyarrow")
 	eachReader(t, func(t *testing.T, run func(dir, script string, args ...string) *exec.Cmd, module string) {
 		for _, old := range []string{"0", "1"} {
-			t.Log(ends(t, run(sealedStore(t), "evolve.py", module, readme(t), old)))
+			t.Log(ends(t, run(sealedStore(t), "evolve.py", module, readersPage(t), old)))
 		}
 	})
 }

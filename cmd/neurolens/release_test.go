@@ -73,7 +73,7 @@ func TestReleaseArchive(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"README.md": "# NeuroLens", "LICENSE": "Apache License", "CHANGELOG.md": version, "licenses/go/LICENSE": "The Go Authors",
-		"licenses/duckdb/MISSING.txt": "icu_extension, ", "man/man1/neurolens-bench.1": `\-\-against`, "man/man7/neurolens-filter.7": "DESCRIPTION",
+		"licenses/duckdb/MISSING.txt": "icu_extension, ", "man/man1/neurolens-bench.1": `\-\-against`, "man/man7/neurolens-filters.7": "DESCRIPTION",
 	} {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s does not have %q: %.200s", name, want, files[name])

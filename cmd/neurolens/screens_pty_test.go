@@ -94,6 +94,12 @@ func TestGoldenScreens(t *testing.T) {
 // shownOn is what a command of the program shows on a terminal of so many columns, without its colours.
 func shownOn(t *testing.T, dir string, columns int, command string) string {
 	t.Helper()
+	return ansi.Strip(recordedOn(t, dir, columns, command))
+}
+
+// recordedOn is what a command of the program writes to a terminal of so many columns, colours and all.
+func recordedOn(t *testing.T, dir string, columns int, command string) string {
+	t.Helper()
 	_, err := exec.LookPath("script")
 	needs(t, "script", err)
 	self, err := os.Executable()
@@ -107,5 +113,5 @@ func shownOn(t *testing.T, dir string, columns int, command string) string {
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, out)
 	}
-	return strings.ReplaceAll(ansi.Strip(string(out)), "\r\n", "\n")
+	return strings.ReplaceAll(string(out), "\r\n", "\n")
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// claimKeeps tells whether the claim of a sealed file is there and has all runs of it, whole: what is damaged of the file
-// is made anew from them.
+// claimKeeps reports whether the claim of a sealed file still exists and has all its runs intact. Then the file can be
+// made again.
 func claimKeeps(f fs.FS, sealed schema.SealedFile) (bool, error) {
 	claims, err := layout.ListClaims(f)
 	if err != nil {
@@ -28,7 +28,7 @@ func claimKeeps(f fs.FS, sealed schema.SealedFile) (bool, error) {
 	return false, nil
 }
 
-// claimHas tells whether all runs that a plan seals are in the claim, whole.
+// claimHas reports whether the claim has all runs that its plan seals, intact.
 func claimHas(f fs.FS, c schema.Claim, plan schema.Plan) (bool, error) {
 	segments, err := layout.ListSegments(f, c.Path())
 	if err != nil {

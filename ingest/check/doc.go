@@ -1,5 +1,7 @@
-// Package check reads every file of a store and says what is wrong with any; repairs what can be repaired, which means to
-// set damaged files aside, to keep what is left of them, and to say what is lost; and counts what is there.
+// Package check verifies and repairs stores. Verify reads every file of a store and reports what is wrong with it. Repair
+// sets damaged files aside in quarantine/, keeps the rows that are intact, and records what is lost. Inspect counts
+// files.
 //
-// It stands beside ingest, on what both are made of, and needs no store that can be opened: a header may be damaged.
+// The package works beside package ingest, on the same internal packages. It does not need a store that can be opened:
+// even the header may be damaged.
 package check

@@ -1,25 +1,25 @@
 package check
 
-// Severity says what a finding means.
+// Severity is how serious a finding is.
 type Severity string
 
 // The severities.
 const (
-	SeverityNotice     Severity = "notice"     // what is there is read as it was stored
-	SeverityDamage     Severity = "damage"     // something is lost or changed, or will be read wrongly
-	SeverityUnreadable Severity = "unreadable" // the system does not let it be read: nothing is known about it
-	SeverityNewer      Severity = "newer"      // of a later format, which this version does not know
+	SeverityNotice     Severity = "notice"     // no data is affected
+	SeverityDamage     Severity = "damage"     // data is lost or changed, or will be read wrongly
+	SeverityUnreadable Severity = "unreadable" // the operating system cannot read it, so its content is unknown
+	SeverityNewer      Severity = "newer"      // it has a later format, which this version does not know
 )
 
-// Finding is what there is to say about one file of a store.
+// Finding is a problem, or a notice, about one file of a store.
 type Finding struct {
 	Severity Severity
 	Path     string // in the store, slash-separated
 	Problem  string
-	Loss     Loss // what goes when the file is repaired
+	Loss     Loss // what a repair of the file cannot save
 
-	remedy remedy
-	found  []string // of remedyFound: the runs whose rows are there again
+	remedy   remedy
+	complete []string // of remedyFound: the runs whose rows are there again
 }
 
 // remedy is what Repair can do about a finding.
@@ -28,27 +28,27 @@ type remedy int
 const (
 	remedyNone remedy = iota
 	remedyAside
-	remedySealed  // a sealed file is written anew, of what is left of it
-	remedyRestore // an event, from the pack that has it
-	remedyFound   // an event says that lost rows are there again
-	remedyHeader  // the header is made whole
+	remedySealed  // rewrite a sealed file with its intact rows
+	remedyRestore // restore an event from a pack
+	remedyFound   // record in an event that lost rows are there again
+	remedyHeader  // restore the header
 )
 
-// Remedy is what Repair does about it, in words; empty where it is a notice and stays.
+// Remedy says what Repair does about the finding. It is empty for a notice that Repair does nothing about.
 func (f Finding) Remedy() string {
 	switch {
 	case f.remedy == remedyAside:
-		return "store repair sets it aside"
+		return "store repair sets it aside in quarantine/"
 	case f.remedy == remedyHeader:
-		return "store repair makes it whole"
+		return "store repair restores it"
 	case f.remedy == remedySealed:
-		return "store repair sets it aside and keeps what is left of it"
+		return "store repair sets it aside in quarantine/ and keeps its intact rows"
 	case f.remedy == remedyFound:
-		return "store repair says so in an event"
+		return "store repair records it in an event"
 	case f.remedy == remedyRestore:
 		return "store repair puts it back"
 	case f.Severity == SeverityDamage:
-		return "store repair leaves it as it is"
+		return "store repair leaves it unchanged"
 	}
 	return ""
 }

@@ -18,15 +18,15 @@ type Zone struct {
 	Bytes int64
 }
 
-// Inspected is what the names and sizes of a store's files say.
+// Inspected is a summary of the names and sizes of a store's files.
 type Inspected struct {
-	Zones      []Zone // of all directories that a store can have, in the order in which runs go through them
-	Temporary  int    // files that are being written, or that a writer that died left
+	Zones      []Zone // all directories that a store can have, in the order in which runs move through them
+	Temporary  int    // files that are being written, or that a dead writer left
 	Unfinished int    // claims whose runs are not sealed yet
-	Foreign    int    // files that no store has
+	Foreign    int    // files that do not belong to a store
 }
 
-// Inspect counts the files of a store. It opens none but plans of claims, and writes nothing.
+// Inspect counts the files of a store. It opens no file except the plans of claims, and writes nothing.
 func Inspect(dir string) (Inspected, error) {
 	var in Inspected
 	files, err := disk.NewOS(dir)
@@ -77,7 +77,7 @@ func (in *Inspected) count(f disk.Files) error {
 	}
 	s := sealing.Sealer{Files: f, Rules: sealing.StandardRules()}
 	for _, c := range claims {
-		if settled, _, err := s.Settled(c); err == nil && !settled || errors.Is(err, schema.ErrDamaged) {
+		if finished, _, err := s.Finished(c); err == nil && !finished || errors.Is(err, schema.ErrDamaged) {
 			in.Unfinished++
 		}
 	}

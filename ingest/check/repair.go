@@ -11,21 +11,21 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Action is what Repair did, or would do.
+// Action is what Repair did, or would do, with a file.
 type Action string
 
 // The actions.
 const (
-	ActionAside   Action = "set aside" // moved into QuarantineDir, under the same name
-	ActionKeep    Action = "kept"      // what is left of a sealed file, in one of the same id
-	ActionFound   Action = "found"     // an event: lost rows are there again
-	ActionRestore Action = "restored"  // an event, from a pack that has it again
-	ActionReplan  Action = "taken over"
-	ActionFinish  Action = "finished" // a claim: its runs are sealed
-	ActionLeave   Action = "left"     // nothing can be done about it here
+	ActionAside   Action = "set aside"  // moved into quarantine/, under its old path
+	ActionKeep    Action = "kept"       // the intact rows of a sealed file, in a file with the same id
+	ActionFound   Action = "found"      // recorded in an event that lost rows are there again
+	ActionRestore Action = "restored"   // an event, from the copy in a pack
+	ActionReplan  Action = "taken over" // a claim whose plan cannot be executed
+	ActionFinish  Action = "finished"   // a claim: its runs are sealed now
+	ActionLeave   Action = "left"       // unchanged: Repair can do nothing about it
 )
 
-// Repair is one thing that was done.
+// Repair is one action of a repair.
 type Repair struct {
 	Action Action
 	Path   string // in the store
@@ -35,23 +35,23 @@ type Repair struct {
 
 // Repaired counts what a repair did.
 type Repaired struct {
-	Left int // things that were left as they are
+	Left int // findings that Repair can do nothing about
 	Loss Loss
 }
 
-// Repair makes a store that has damage one that can be read: it moves what Verify finds damaged into QuarantineDir, with
-// files that no store has where a glob over the tables finds them; it puts back events that packs still have; and it
-// finishes claims that were abandoned. Nothing is deleted, and no link to a directory is moved.
+// Repair makes a damaged store readable. It moves damaged files into quarantine/, and also files that do not belong to a
+// store if a glob over the tables would read them. It restores events that packs still have, and finishes abandoned
+// claims. It deletes nothing, and does not move links to directories.
 //
-// What is left of a damaged sealed file stays in the store: every run and every row of samples and ops that matches its
-// hash or its page's checksum. Runs of which samples or ops are gone are named in an event before that. What cannot be
-// read, or is of a later version, is left as it is.
+// Every run, and every row of samples and ops, that matches its hash or the checksum of its page stays in the store.
+// Before a damaged file is replaced, an event names the runs that lose samples or ops. Files that cannot be read, or that
+// a later version wrote, are left unchanged.
 //
-// Each thing done is handed to did. Repairs and merges of one store take turns. Whatever stops a repair, the next one does
-// the rest.
+// Repair calls did for each action. Repairs and merges of one store take turns. If a repair is interrupted, the next one
+// does the rest.
 func (r *Repairer) Repair(ctx context.Context, did func(Repair)) (Repaired, error) {
 	unlock, err := r.files.Lock(ctx)
-	if errors.Is(err, schema.ErrDamaged) { // the header is no plain file, so that nobody else has the store open
+	if errors.Is(err, schema.ErrDamaged) { // the header is not a regular file, so nobody else can have the store open
 		unlock, err = func() {}, nil
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *Repairer) Repair(ctx context.Context, did func(Repair)) (Repaired, erro
 	return work.done, nil
 }
 
-// PlanRepair says what Repair would do with the store in a directory, without doing it: nothing is written.
+// PlanRepair calls would for each action that Repair would take on the store in a directory. It writes nothing.
 func PlanRepair(ctx context.Context, dir string, would func(Repair)) (Repaired, error) {
 	files, err := disk.NewOS(dir)
 	var planned Repaired
@@ -78,7 +78,7 @@ func PlanRepair(ctx context.Context, dir string, would func(Repair)) (Repaired, 
 	return planned, nil
 }
 
-// planFiles is PlanRepair of a store of these files.
+// planFiles is PlanRepair for these files.
 func planFiles(ctx context.Context, f disk.Files, would func(Repair)) (Repaired, error) {
 	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Repaired{}, err
@@ -94,7 +94,7 @@ type repairer struct {
 	sealer *sealing.Sealer
 	dryRun bool
 	did    func(Repair)
-	moved  map[string]bool // what was set aside
+	moved  map[string]bool // paths that were set aside
 	done   Repaired
 }
 
@@ -137,9 +137,9 @@ func (r *repairer) remedy(f Finding) error {
 	case remedySealed:
 		return r.sealed(f)
 	case remedyFound:
-		return r.found(f)
+		return r.recordFound(f)
 	case remedyRestore:
-		return nil // when all files that stand in the way are set aside
+		return nil // restoreEvents does it, after damaged files are set aside
 	}
 	if f.Severity != SeverityNotice {
 		r.leave(f.Path, f.Problem)

@@ -11,11 +11,11 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 )
 
-// aside moves a file, or a directory that no store has, out of everybody's way. Where another disk is mounted in the
-// store it stays: to copy it would be to delete it there.
+// aside moves a file, or a directory that does not belong to a store, into quarantine/. A file on another mounted disk
+// stays where it is, because moving it would mean to copy it and to delete the original.
 func (r *repairer) aside(name, reason string) error { return r.asideFor(name, reason, Loss{}) }
 
-// asideFor is aside of a file that costs something.
+// asideFor is aside for a file whose repair loses data.
 func (r *repairer) asideFor(name, reason string, loss Loss) error {
 	if r.moved[name] {
 		return nil
@@ -48,7 +48,7 @@ func (r *repairer) asideFor(name, reason string, loss Loss) error {
 	return nil
 }
 
-// asideName is a name in QuarantineDir that nothing has, if that is a directory.
+// asideName is an unused name in quarantine/ for a file.
 func (r *repairer) asideName(name string) (string, error) {
 	to := path.Join(layout.QuarantineDir, name)
 	for n := 1; ; n++ {
@@ -59,16 +59,16 @@ func (r *repairer) asideName(name string) (string, error) {
 	}
 }
 
-// acrossText says why a file stays.
-const acrossText = "; it is on another file system than quarantine/, and has to be moved by hand"
+// acrossText explains why a file is not moved.
+const acrossText = "; move it by hand, because quarantine/ is on another file system"
 
-// leave says that nothing is done about a file.
+// leave reports that nothing is done about a file.
 func (r *repairer) leave(name, reason string) {
 	r.done.Left++
 	r.did(Repair{Action: ActionLeave, Path: name, Reason: reason})
 }
 
-// isFile tells whether there is something under a name that is no directory, nor a link to one.
+// isFile reports whether a name exists and is not a directory or a link to one.
 func isFile(f fs.FS, name string) bool {
 	info, err := fs.Stat(f, name)
 	return err == nil && !info.IsDir()

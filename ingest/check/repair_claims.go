@@ -12,9 +12,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// replan takes a claim over that cannot be finished by its plan: the plan is damaged, or names a run that is not there
-// any more. Without it whoever goes on makes another plan. That the claim has another attempt now keeps the one who
-// has it from going on by the old one.
+// replan takes over a claim that cannot be finished by its plan, because the plan is damaged or names a run that is
+// missing. Without the plan, the next sealer makes another one. The take-over renames the claim to its next attempt, so
+// its former owner cannot continue with the old plan.
 func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
 	name := path.Join(c.Path(), schema.PlanFile)
 	plan, err := schema.ReadPlan(r.files, c)
@@ -34,7 +34,7 @@ func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
 			return c, err
 		}
 	}
-	r.did(Repair{Action: ActionReplan, Path: c.Path(), Reason: "its plan cannot be carried out"})
+	r.did(Repair{Action: ActionReplan, Path: c.Path(), Reason: "its plan is damaged or names missing runs"})
 	if r.dryRun {
 		return c, nil
 	}
@@ -45,10 +45,10 @@ func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
 	if err != nil || r.moved[name] {
 		return next, err
 	}
-	return next, r.aside(path.Join(next.Path(), schema.PlanFile), "it names runs that are not there")
+	return next, r.aside(path.Join(next.Path(), schema.PlanFile), "it names missing runs")
 }
 
-// complete tells whether all runs that a plan seals are in the claim.
+// complete reports whether the claim has all runs that its plan seals.
 func (r *repairer) complete(c schema.Claim, plan schema.Plan) (bool, error) {
 	segments, err := layout.ListSegments(r.files, c.Path())
 	if err != nil {
@@ -64,23 +64,23 @@ func (r *repairer) complete(c schema.Claim, plan schema.Plan) (bool, error) {
 	return !slices.ContainsFunc(plan.Runs, func(run string) bool { return !there[run] }), nil
 }
 
-// finish goes on with the claims that nobody else works at, and says which are settled now.
+// finish continues the claims that no other process works on, and reports which are finished now.
 func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 	var open []schema.Claim
 	for _, c := range claims {
-		settled, _, err := r.sealer.Settled(c)
+		finished, _, err := r.sealer.Finished(c)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, schema.ErrDamaged): // moved, or on a dry run left so
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, schema.ErrDamaged): // moved, or still damaged in a dry run
 		case err != nil:
 			return err
-		case !settled:
+		case !finished:
 			open = append(open, c)
 		}
 	}
 	if r.dryRun {
 		for _, c := range open {
 			if abandoned, err := r.sealer.Abandoned(c.Path()); err == nil && abandoned {
-				r.did(Repair{Action: ActionFinish, Path: c.Path(), Reason: "nobody works at it any more"})
+				r.did(Repair{Action: ActionFinish, Path: c.Path(), Reason: "no process is working on it any more"})
 			}
 		}
 		return nil
@@ -93,11 +93,11 @@ func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 	for _, c := range open {
 		at := slices.IndexFunc(now, func(n schema.Claim) bool { return n.ID == c.ID })
 		if at >= 0 {
-			if settled, _, err := r.sealer.Settled(now[at]); err != nil || !settled {
+			if finished, _, err := r.sealer.Finished(now[at]); err != nil || !finished {
 				continue
 			}
 		}
-		r.did(Repair{Action: ActionFinish, Path: c.Path(), Reason: "its runs are sealed"})
+		r.did(Repair{Action: ActionFinish, Path: c.Path(), Reason: "its runs are sealed now"})
 	}
 	return ctx.Err()
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// restoreEvents writes the events again that packs have and that are not in their own files any more.
+// restoreEvents restores events whose own files are gone, from their copies in packs.
 func (r *repairer) restoreEvents() error {
 	entries, err := fs.ReadDir(r.files, schema.PacksDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +32,7 @@ func (r *repairer) restoreEvents() error {
 func (r *repairer) restoreEvent(pack string, line []byte) error {
 	e, err := schema.DecodeEvent(line)
 	if err != nil {
-		return nil // the pack itself was set aside for it
+		return nil // for that reason the pack itself was set aside
 	}
 	id, err := schema.ParseULID(e.EventID)
 	name := schema.EventFile(id)

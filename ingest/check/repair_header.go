@@ -12,7 +12,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// headerError is what is wrong with the header of a store: damage, too, where a byte of it changed that says the format.
+// headerError is what is wrong with the header of a store. If a single changed byte makes it look like another format,
+// that is damage too.
 func headerError(f fs.FS) error {
 	_, err := schema.ReadHeader(f)
 	if !errors.Is(err, schema.ErrFormat) {
@@ -23,24 +24,24 @@ func headerError(f fs.FS) error {
 	case unread != nil:
 		return unread
 	case restored != nil:
-		return fmt.Errorf("%w: it does not match its own hash", schema.ErrDamaged)
+		return fmt.Errorf("%w: its content does not match its SHA-256", schema.ErrDamaged)
 	}
 	return err
 }
 
-// restoredHeader is the header as it was before one byte of it changed: its hash tells that. nil where more than that is
-// wrong with it. The error is one of reading.
+// restoredHeader undoes the change of a single byte in the header: it tries all values of each byte until the hash
+// matches. It returns nil if more than one byte is wrong. The error is one of reading.
 func restoredHeader(f fs.FS) ([]byte, error) {
-	const longest = 512 // of a header that this version writes
+	const maxHeader = 512 // bytes of a header that this version writes
 	content, err := schema.ReadSmall(f, schema.HeaderFile)
 	switch {
-	case errors.Is(err, schema.ErrDamaged) || len(content) > longest:
+	case errors.Is(err, schema.ErrDamaged) || len(content) > maxHeader:
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
 	for at, was := range content {
-		for b := range utf8.RuneSelf { // it is ASCII
+		for b := range utf8.RuneSelf { // a header is ASCII
 			content[at] = byte(b)
 			if _, err := schema.DecodeHeader(content); err == nil {
 				return content, nil
@@ -51,10 +52,10 @@ func restoredHeader(f fs.FS) ([]byte, error) {
 	return nil, nil
 }
 
-// header puts a whole header in the place of one that is damaged: the one that was there, where that can be told, else
-// another one. It says no more than the format, and that is known: of a store that has files of a later one it stays.
+// header replaces a damaged header: by the original one if it can be restored, otherwise by a new one. Readers need only
+// the format from it, and that is known. If the store has files of a later format, the header stays as it is.
 func (r *repairer) header(f Finding, newer int) error {
-	if !isFile(r.files, schema.HeaderFile) { // a directory may hold anything
+	if !isFile(r.files, schema.HeaderFile) { // a directory may contain anything
 		r.leave(f.Path, f.Problem)
 		return nil
 	}
@@ -62,16 +63,16 @@ func (r *repairer) header(f Finding, newer int) error {
 	if err != nil {
 		return err
 	}
-	done := "one byte of it had changed, as its hash tells"
+	done := "one byte is restored, so that its SHA-256 matches again"
 	if content == nil {
 		if newer > 0 {
-			r.leave(f.Path, f.Problem+", and the store has files of a later version")
+			r.leave(f.Path, f.Problem+"; it is not replaced, because the store has files of a later format")
 			return nil
 		}
 		if content, err = layout.NewHeader(); err != nil {
 			return err
 		}
-		done = "it is made anew, and has another store_id"
+		done = "a new header replaces it, with a new store_id"
 	}
 	if !r.dryRun {
 		if err := r.exchangeHeader(content); err != nil {
@@ -95,10 +96,10 @@ func (r *repairer) exchangeHeader(content []byte) error {
 	return r.exchange(schema.HeaderFile, t.Name)
 }
 
-// exchange gives a file another name, in QuarantineDir, and a temporary one its own.
+// exchange links a file into quarantine/ and renames a temporary file over it.
 func (r *repairer) exchange(name, temp string) error {
 	to := path.Join(layout.QuarantineDir, name)
-	if !disk.SameFile(r.files, name, to) { // which a repair that was interrupted did
+	if !disk.SameFile(r.files, name, to) { // an interrupted repair may have linked it already
 		var err error
 		if to, err = r.asideName(name); err != nil {
 			return err

@@ -17,12 +17,12 @@ type salvaging struct {
 	*repairer
 	file    schema.SealedFile
 	finding Finding
-	out     *runfile.RunSet // what is left; nil on a dry run
+	out     *runfile.RunSet // the intact rows; nil in a dry run
 	from    *runfile.Salvager
-	lost    map[*schema.Table][]string // runs that lose rows of a table
+	lost    map[*schema.Table][]string // ids of the runs that lose rows, by table
 }
 
-// read finds out what is left, and writes it into temporary files.
+// read finds the intact rows and writes them into temporary files.
 func (s *salvaging) read() (err error) {
 	if !s.dryRun {
 		if s.out, err = runfile.NewRunSet(s.files, s.sealer.Version); err != nil {
@@ -47,13 +47,13 @@ func (s *salvaging) read() (err error) {
 	return err
 }
 
-// replace puts what is left in the place of the damaged files: first events say which runs have lost rows, then the files
-// are replaced.
+// replace replaces the damaged files by the intact rows. Before that, it writes events that say which runs have lost
+// rows.
 func (s *salvaging) replace() error {
 	if s.from.Kept == 0 {
 		return s.asideSet(s.file, s.finding, s.from.Loss)
 	}
-	if err := s.sayLost(); err != nil {
+	if err := s.recordLost(); err != nil {
 		return err
 	}
 	damages := map[string]string{}
@@ -68,11 +68,11 @@ func (s *salvaging) replace() error {
 	return s.replaceSet(damages)
 }
 
-// named tells whether the name of the sealed file is right for what is left, as it is for all of its runs.
+// named reports whether the name of the sealed file is right for the runs that are left. It is if no run is lost.
 func (s *salvaging) named() bool { return s.out == nil || s.out.SealedFile(s.file.ID) == s.file }
 
-// sayLost writes the events that say which runs have lost rows, but for those of which one says so already.
-func (s *salvaging) sayLost() error {
+// recordLost writes events that say which runs have lost rows, except for runs that already have such an event.
+func (s *salvaging) recordLost() error {
 	if s.dryRun {
 		return nil
 	}
@@ -84,17 +84,17 @@ func (s *salvaging) sayLost() error {
 		})
 		reason := fmt.Sprintf("%s was damaged", s.file.Path(schema.TableZones[t]))
 		if s.from.Lacks(t) {
-			reason = fmt.Sprintf("%s was not there", s.file.Path(schema.TableZones[t]))
+			reason = fmt.Sprintf("%s was missing", s.file.Path(schema.TableZones[t]))
 		}
-		if err := eventlog.Say(s.files, schema.EventLost, t, runs, reason); err != nil {
+		if err := eventlog.WriteRowEvents(s.files, schema.EventLost, t, runs, reason); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// replaceFiles replaces those files of the sealed file that are damaged, of which the damaged ones get a name in
-// QuarantineDir first. The runs are the same, so that the name is: at any moment a reader meets the one or the other.
+// replaceFiles replaces the damaged files of a sealed file. Each gets a name in quarantine/ first. The runs are the same,
+// and so is the name: at any moment a reader finds either the old or the new file.
 func (s *salvaging) replaceFiles(damages map[string]string) error {
 	loss := s.from.Loss
 	for _, t := range runfile.Tables {
@@ -133,8 +133,9 @@ func (s *salvaging) replaceFiles(damages map[string]string) error {
 	return nil
 }
 
-// replaceSet puts what is left into files of the same id and another name, which says how many runs there are. From the
-// moment at which that of runs has its name it counts, and the other one does not; then the damaged files are moved aside.
+// replaceSet publishes the remaining runs under the same id and a new name, which has the new number of runs. As soon as
+// the new file of runs has its name, it counts and the old one does not. Then the damaged files are moved into
+// quarantine/.
 func (s *salvaging) replaceSet(damages map[string]string) error {
 	name := s.file.Path(schema.RunsDir)
 	reason := s.finding.Problem
@@ -163,7 +164,7 @@ func (s *salvaging) replaceSet(damages map[string]string) error {
 	return nil
 }
 
-// dropPacks sets packs aside that hold rows of the sealed file which are no longer in it.
+// dropPacks sets aside packs with rows that are no longer in the sealed file.
 func (s *salvaging) dropPacks() error {
 	packs, err := schema.ListZone(s.files, schema.PacksDir)
 	if err != nil {
@@ -174,22 +175,22 @@ func (s *salvaging) dropPacks() error {
 		if err != nil || !slices.Contains(covers, s.file.ID) {
 			continue
 		}
-		if err := s.aside(pack.Path(schema.PacksDir), "it repeats rows of "+s.file.Path(schema.RunsDir)); err != nil {
+		if err := s.aside(pack.Path(schema.PacksDir), "it repeats lost rows of "+s.file.Path(schema.RunsDir)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// keptText says what is left of the sealed file.
+// keptText says how much of the sealed file is kept.
 func (s *salvaging) keptText() string {
-	parts := []string{fmt.Sprintf("%d of %s stay", s.from.Kept, counted(s.file.Rows, "run"))}
+	parts := []string{fmt.Sprintf("%d of %s are kept", s.from.Kept, counted(s.file.Rows, "run"))}
 	for _, l := range []struct {
 		runs int
 		what string
 	}{{s.from.Loss.Samples, "samples"}, {s.from.Loss.Ops, "ops"}} {
 		if l.runs > 0 {
-			parts = append(parts, fmt.Sprintf("%d of them have lost %s", l.runs, l.what))
+			parts = append(parts, fmt.Sprintf("%d of them without their %s", l.runs, l.what))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sealed repairs a sealed file. Where its claim still has the runs it is set aside, and the claim is finished again. Of
-// one that a repair before took the place of, only the rest is done.
+// sealed repairs a sealed file. If its claim still has the runs, the file is set aside and the claim is finished again.
+// If an earlier repair has already published a replacement, only the remaining steps are done.
 func (r *repairer) sealed(f Finding) error {
 	file := layout.Classify(f.Path).Sealed
 	kept, err := claimKeeps(r.files, file)
@@ -33,7 +33,7 @@ func (r *repairer) sealed(f Finding) error {
 	return s.replace()
 }
 
-// superseded does the rest of a repair that did not come to its end: it moves what another file has taken the place of.
+// superseded completes an interrupted repair: it moves the file that another one has replaced.
 func (r *repairer) superseded(file schema.SealedFile) (bool, error) {
 	listed, err := schema.ListZone(r.files, schema.RunsDir)
 	if err != nil {
@@ -43,22 +43,22 @@ func (r *repairer) superseded(file schema.SealedFile) (bool, error) {
 		if f.ID == file.ID && f != file {
 			if whole, err := runfile.Salvage(runfile.InputOf(r.files, file), runfile.ReadLost(r.files), func(runfile.Salvaged) error { return nil }); err != nil {
 				return true, err
-			} else if whole.Loss == (Loss{}) && len(whole.Damages()) == 0 { // somebody brought it back
-				return true, r.asideSet(f, Finding{Path: f.Path(schema.RunsDir), Problem: file.Path(schema.RunsDir) + " is whole again"}, Loss{})
+			} else if whole.Loss == (Loss{}) && len(whole.Damages()) == 0 { // somebody restored the original
+				return true, r.asideSet(f, Finding{Path: f.Path(schema.RunsDir), Problem: file.Path(schema.RunsDir) + " is intact again"}, Loss{})
 			}
-			reason := Finding{Path: file.Path(schema.RunsDir), Problem: f.Path(schema.RunsDir) + " has taken its place"}
+			reason := Finding{Path: file.Path(schema.RunsDir), Problem: f.Path(schema.RunsDir) + " replaces it"}
 			return true, r.asideSet(file, reason, Loss{Runs: file.Rows - f.Rows})
 		}
 	}
 	return false, nil
 }
 
-// asideSet moves the files of a sealed file aside, that of runs first: what is left without it does not count.
+// asideSet sets aside the files of a sealed file, the file of runs first: without it, the others do not count.
 func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss Loss) error {
 	for _, t := range slices.Backward(runfile.Tables[:]) {
 		name, reason := file.Path(schema.TableZones[t]), f.Problem
 		if name != f.Path {
-			reason = "it goes with " + f.Path
+			reason = "it belongs to " + f.Path
 		}
 		if r.moved[name] || !isFile(r.files, name) {
 			continue
@@ -66,20 +66,20 @@ func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss Loss) error 
 		if err := r.asideFor(name, reason, loss); err != nil {
 			return err
 		}
-		if loss = (Loss{}); !r.moved[name] { // and without the runs nothing else goes
+		if loss = (Loss{}); !r.moved[name] { // the file of runs stays, so the others have to stay too
 			return nil
 		}
 	}
 	return nil
 }
 
-// found says in an event that rows are there again of which one says that they were lost.
-func (r *repairer) found(f Finding) error {
+// recordFound writes events for runs whose lost rows are there again.
+func (r *repairer) recordFound(f Finding) error {
 	if !r.dryRun {
-		if err := eventlog.SayFound(r.files, f.found); err != nil {
+		if err := eventlog.WriteFound(r.files, f.complete); err != nil {
 			return err
 		}
 	}
-	r.did(Repair{Action: ActionFound, Path: f.Path, Reason: "the samples and ops of " + counted(len(f.found), "run") + " are there again"})
+	r.did(Repair{Action: ActionFound, Path: f.Path, Reason: "the samples and ops of " + counted(len(f.complete), "run") + " are complete again"})
 	return nil
 }

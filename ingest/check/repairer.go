@@ -15,13 +15,13 @@ import (
 
 // Repairer repairs a store. It is for one goroutine.
 type Repairer struct {
-	dir    string // as the user wrote it
+	dir    string // as the user typed it
 	files  disk.Files
 	sealer sealing.Sealer
 }
 
-// OpenToRepair opens a store whose header may be damaged; writer is the version of the program. It writes nothing yet, but
-// refuses a store that it can see is not writable. The error wraps schema.ErrNoStore or schema.ErrFormat, or is one of the
+// OpenToRepair opens a store whose header may be damaged. writer is the version of the program. It writes nothing, but
+// fails if the store is clearly not writable. The error wraps schema.ErrNoStore or schema.ErrFormat, or is one of the
 // file system.
 func OpenToRepair(dir, writer string) (*Repairer, error) {
 	files, err := disk.NewOS(dir)
@@ -31,7 +31,7 @@ func OpenToRepair(dir, writer string) (*Repairer, error) {
 	return openFiles(dir, writer, files)
 }
 
-// openFiles is OpenToRepair of a store of these files, which dir names.
+// openFiles is OpenToRepair for these files; dir names them in errors.
 func openFiles(dir, writer string, files disk.Files) (*Repairer, error) {
 	err := headerError(files)
 	if err == nil || errors.Is(err, schema.ErrDamaged) {
@@ -44,8 +44,8 @@ func openFiles(dir, writer string, files disk.Files) (*Repairer, error) {
 	return &Repairer{dir: dir, files: files, sealer: sealer}, nil
 }
 
-// Close packs if claims were finished, and tells the first problem that there was with any: all runs are on disk all the
-// same.
+// Close packs the store if claims were finished. It returns the first problem with sealing or packing; all runs are on
+// disk in any case.
 func (r *Repairer) Close() error {
 	if err := r.sealer.End(context.Background()); err != nil {
 		return fmt.Errorf("sealing store %s: %w", r.dir, err)

@@ -12,20 +12,20 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// runsCheck is what Verify found in one file of runs, sealed or live.
+// runsCheck is the result of verifying one file of runs, sealed or live.
 type runsCheck struct {
-	err     error // of the content of a file, or another
-	remedy  remedy
-	sealed  *sealedCheck // nil for a live file
-	live    schema.LiveFile
-	counted bool // its runs are not in another file as well that counts instead
-	runs    []foundRun
-	sum     rowsSum
-	loss    Loss                   // what goes when the file is repaired
-	missing func(hash string) bool // whether an artifact should be in the store, and is not
-	absent  []schema.Artifact      // that are missing
-	lacking int                    // runs of which events say that they have lost rows, and they have
-	back    []string               // likewise, and they have not
+	err      error // about the content of a file, or of the file system
+	remedy   remedy
+	sealed   *sealedCheck // nil for a live file
+	live     schema.LiveFile
+	counted  bool // no other file with its runs counts instead
+	runs     []foundRun
+	sum      rowsSum
+	loss     Loss                   // what a repair cannot save
+	missing  func(hash string) bool // whether an artifact should be in the store, but is not
+	absent   []schema.Artifact      // missing artifacts of its runs
+	lacking  int                    // runs of which events say that they have lost rows, and they have
+	complete []string               // likewise, and they have not
 }
 
 func (c *runsCheck) first() int64 {
@@ -42,9 +42,9 @@ func (c *runsCheck) path() string {
 	return c.live.Path()
 }
 
-// salvage finds out what is left of a damaged sealed file. Of one whose claim still has the runs nothing goes.
+// salvage finds out what can be saved of a damaged sealed file. If its claim still has the runs, nothing is lost.
 func (c *runsCheck) salvage(f fs.FS, lost runfile.Lost) {
-	c.runs, c.sum, c.absent, c.lacking, c.back = nil, rowsSum{}, nil, 0, nil
+	c.runs, c.sum, c.absent, c.lacking, c.complete = nil, rowsSum{}, nil, 0, nil
 	s, err := runfile.Salvage(runfile.InputOf(f, c.sealed.file), lost, func(r runfile.Salvaged) error {
 		run, err := newFoundRun(r.RunID, r.Digest, r.Run)
 		if err == nil {
@@ -58,7 +58,7 @@ func (c *runsCheck) salvage(f fs.FS, lost runfile.Lost) {
 		}
 		return
 	}
-	if damages := s.Damages(); len(damages) > 0 { // in the file that is hit, of which the strict reader may name another
+	if damages := s.Damages(); len(damages) > 0 { // the strict reader may have named another file than the damaged one
 		c.err = damages[0]
 	}
 	if kept, err := claimKeeps(f, c.sealed.file); err == nil && !kept {
@@ -69,7 +69,7 @@ func (c *runsCheck) salvage(f fs.FS, lost runfile.Lost) {
 // readSealed reads the runs of a sealed file and compares them with its name.
 func (c *runsCheck) readSealed(f fs.FS, lost runfile.Lost) error {
 	if by := c.sealed.superseded; by != nil {
-		return runfile.Damagedf(c.path(), "a repair of it did not come to its end: %s has taken its place", by.Path(schema.RunsDir))
+		return runfile.Damagedf(c.path(), "its repair was interrupted: %s replaces it", by.Path(schema.RunsDir))
 	}
 	r := runfile.ReadSealed(f, c.sealed.file)
 	r.Lost = lost
@@ -89,7 +89,7 @@ func (c *runsCheck) readSealed(f fs.FS, lost runfile.Lost) error {
 		case r.Lacks:
 			c.lacking++
 		case lost[live.RunID] != nil:
-			c.back = append(c.back, live.RunID)
+			c.complete = append(c.complete, live.RunID)
 		}
 	}
 	var first, last schema.ULID
@@ -99,21 +99,21 @@ func (c *runsCheck) readSealed(f fs.FS, lost runfile.Lost) error {
 	return runfile.InFile(c.path(), checkName(c.sealed.file, len(c.runs), first, last))
 }
 
-// checkName compares the name of a file with the runs in it: their number, the first and the last.
+// checkName compares the name of a file with its content: the number of runs, and the times of the first and the last.
 func checkName(f schema.SealedFile, rows int, first, last schema.ULID) error {
 	if rows == 0 {
-		return fmt.Errorf("%w: it holds no run", schema.ErrDamaged)
+		return fmt.Errorf("%w: it contains no runs", schema.ErrDamaged)
 	}
 	if rows != f.Rows || first.Time().UnixMilli() != f.First || last.Time().UnixMilli() != f.Last {
-		return fmt.Errorf("%w: it holds %d runs from %s to %s, and its name says otherwise", schema.ErrDamaged, rows, first, last)
+		return fmt.Errorf("%w: it contains %d runs from %s to %s, but its name says otherwise", schema.ErrDamaged, rows, first, last)
 	}
 	if f.ID.Time().Before(last.Time()) {
-		return fmt.Errorf("%w: it holds run %s, later than the time in its name", schema.ErrDamaged, last)
+		return fmt.Errorf("%w: it contains run %s, which is later than the time in its name", schema.ErrDamaged, last)
 	}
 	return nil
 }
 
-// addRun checks what a run says of itself, and notes it.
+// addRun checks that a run is consistent, and adds it.
 func (c *runsCheck) addRun(live *table.Live) error {
 	if err := runfile.CheckRow(live); err != nil {
 		return err
@@ -132,12 +132,12 @@ func (c *runsCheck) addRun(live *table.Live) error {
 	return nil
 }
 
-// foundRun is a run of a store: what tells whether it is the same as another.
+// foundRun identifies a run of a store and its content.
 type foundRun struct {
 	id     schema.ULID
 	digest [16]byte
-	row    [16]byte // of the hash of its row of runs
-	file   int32    // where it is, for a runSweep
+	row    [16]byte // beginning of the hash of its row of runs
+	file   int32    // index of its file in runSweep.files
 }
 
 func newFoundRun(id, digest string, row []any) (foundRun, error) {
@@ -148,7 +148,7 @@ func newFoundRun(id, digest string, row []any) (foundRun, error) {
 	}
 	b, err := hex.DecodeString(digest)
 	if err != nil || copy(r.digest[:], b) != len(b) {
-		return r, fmt.Errorf("%w: run %s has the digest %q", schema.ErrDamaged, id, digest)
+		return r, fmt.Errorf("%w: run %s has an invalid digest, %q", schema.ErrDamaged, id, digest)
 	}
 	sum := schema.RowHash(row)
 	copy(r.row[:], sum[:])

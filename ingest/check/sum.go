@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// rowsSum is a sum over the hashes of rows: equal for equal rows in whatever order and however they are spread over
-// files.
+// rowsSum is a sum of the hashes of rows. It is the same for the same rows, in whatever order and however they are spread
+// over files.
 type rowsSum struct {
 	rows     int
 	low, top uint64

@@ -13,40 +13,40 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Verified counts what Verify looked at.
+// Verified counts the files, runs and findings of a verification.
 type Verified struct {
 	Files      int
-	Runs       int // that are left; one that stands in several files counts once
+	Runs       int // intact runs; a run that is in several files counts once
 	Damage     int // findings
 	Unreadable int // findings
 	Newer      int // findings
 	Loss       Loss
-	Lost       int // runs of which an event says that they have lost rows, and they have
+	Lost       int // runs without samples or ops that an event records as lost
 	Aside      int // files in QuarantineDir
 }
 
-// Verify reads every file of a store and hands to found what is wrong with any: a file that does not match its hash, a
-// run that does not match its digest, rows that are not what a name, a summary or another file says, and files that
-// nobody needs. It changes nothing and takes bounded memory. What writers and sealers do meanwhile is not mistaken for
-// damage. The error wraps schema.ErrNoStore or schema.ErrFormat, or is one of the file system or the context.
-func Verify(ctx context.Context, dir string, found func(Finding)) (Verified, error) {
+// Verify reads every file of a store and reports each problem: a file that does not match its hash, a run that does not
+// match its digest, rows that contradict a name, a summary or another file, and files that nobody needs. It changes
+// nothing and takes bounded memory. Changes by writers and sealers in the meantime are not mistaken for damage. The error
+// wraps schema.ErrNoStore or schema.ErrFormat, or is one of the file system or the context.
+func Verify(ctx context.Context, dir string, report func(Finding)) (Verified, error) {
 	files, err := disk.NewOS(dir)
 	if err != nil {
 		return Verified{}, fmt.Errorf("verifying store %s: %w", dir, err)
 	}
-	done, err := verifyFiles(ctx, files, found)
+	done, err := verifyFiles(ctx, files, report)
 	if err != nil {
 		return done, fmt.Errorf("verifying store %s: %w", dir, err)
 	}
 	return done, nil
 }
 
-// verifyFiles is Verify of a store of these files.
-func verifyFiles(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error) {
+// verifyFiles is Verify for these files.
+func verifyFiles(ctx context.Context, f fs.FS, report func(Finding)) (Verified, error) {
 	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Verified{}, err
 	}
-	v := &verifier{files: f, found: found, sealed: map[schema.ULID]*sealedCheck{}, lost: runfile.ReadLost(f), pruned: runfile.ReadPruned(f)}
+	v := &verifier{files: f, report: report, sealed: map[schema.ULID]*sealedCheck{}, lost: runfile.ReadLost(f), pruned: runfile.ReadPruned(f)}
 	if err := layout.Walk(f, func(s layout.File) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -73,11 +73,11 @@ func verifyFiles(ctx context.Context, f fs.FS, found func(Finding)) (Verified, e
 }
 
 func asideText(files int) string {
-	return fmt.Sprintf("%s of this store, set aside by store repair; store unquarantine brings back what is whole in it; remove it when you need it no more",
+	return fmt.Sprintf("%s that store repair set aside; store unquarantine restores the intact runs in them; delete the folder when you no longer need it",
 		counted(files, "file"))
 }
 
-// counted is a number and its noun.
+// counted is a number with its noun.
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -85,10 +85,10 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// verifier is what Verify knows.
+// verifier is one call of Verify.
 type verifier struct {
 	files  fs.FS
-	found  func(Finding)
+	report func(Finding)
 	done   Verified
 	live   []schema.LiveFile
 	all    []*sealedCheck               // of RunsDir
@@ -96,20 +96,20 @@ type verifier struct {
 	parts  []layout.File                // of SamplesDir and OpsDir
 	packs  []schema.SealedFile
 	runs   runSweep
-	lost   runfile.Lost         // as events say
-	pruned map[string]time.Time // artifacts, likewise
+	lost   runfile.Lost         // rows that are recorded as lost
+	pruned map[string]time.Time // artifacts that were pruned, by hash
 }
 
-// sealedCheck is what is known of a sealed file, by its names at first.
+// sealedCheck is what is known about a sealed file: at first only its name.
 type sealedCheck struct {
 	file  schema.SealedFile
-	whole bool    // it was read, and nothing is wrong with it
+	whole bool    // it was read and is intact
 	sum   rowsSum // of its rows of runs
 
-	superseded *schema.SealedFile // by the one that a repair left of it
+	superseded *schema.SealedFile // the file that a repair replaced it by
 }
 
-// visit takes note of a file, and looks at it if it is a small one.
+// visit records a file, and checks it if it is small.
 func (v *verifier) visit(s layout.File) error {
 	if s.Kind != layout.KindAside && s.Kind != layout.KindTemp {
 		v.done.Files++
@@ -125,7 +125,7 @@ func (v *verifier) visit(s layout.File) error {
 		v.broken(s)
 	case layout.KindTemp:
 		if info, err := s.Entry.Info(); err == nil && time.Since(info.ModTime()) > disk.TempAge {
-			v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "a temporary file that nobody writes any more"})
+			v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "a temporary file that an interrupted write left"})
 		}
 	case layout.KindLive:
 		v.live = append(v.live, s.Live)
@@ -145,7 +145,7 @@ func (v *verifier) visit(s layout.File) error {
 	return nil
 }
 
-// addSealed takes note of a sealed file. Of two with one id the one with fewer runs is what a repair left of the other.
+// addSealed records a sealed file. If two have the same id, a repair made the one with fewer runs.
 func (v *verifier) addSealed(f schema.SealedFile) {
 	c, other := &sealedCheck{file: f}, v.sealed[f.ID]
 	v.all = append(v.all, c)

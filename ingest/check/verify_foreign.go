@@ -9,37 +9,37 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// foreign takes note of a file that no store has. One that readers of the whole folder would take for a part of the
-// table is damage. All others are passed over by everybody, and stay where they are.
+// foreign reports a file that does not belong to a store. It is damage if readers of the whole folder would read it as a
+// part of the table. All other such files are ignored, and stay where they are.
 func (v *verifier) foreign(s layout.File) {
-	f := Finding{Severity: SeverityNotice, Path: s.Path, Problem: "no file of a store has this name; it is passed over"}
+	f := Finding{Severity: SeverityNotice, Path: s.Path, Problem: "it is not a file of the store, and is ignored"}
 	if !layout.IsOfTable(s.Zone) || !layout.IsParquet(s.Path) {
 		v.add(f)
 		return
 	}
-	f.Severity, f.Problem, f.remedy = SeverityDamage, "no file of a store has this name, and who reads the folder reads it too", remedyAside
+	f.Severity, f.Problem, f.remedy = SeverityDamage, "it is not a file of the store, but tools that read the whole folder read it too", remedyAside
 	v.add(f)
 }
 
-// broken makes a finding of what is not what readers expect of its name. A link stays: what it leads to may be all that
-// there is of the runs.
+// broken reports an entry of the wrong kind, such as a directory with the name of a file. A link stays: its target may be
+// the only copy of the runs.
 func (v *verifier) broken(s layout.File) {
-	f := Finding{Severity: SeverityDamage, Path: s.Path, Problem: "it is not a plain file and has the name of one", remedy: remedyAside}
+	f := Finding{Severity: SeverityDamage, Path: s.Path, Problem: "it is not a regular file, but has the name of one", remedy: remedyAside}
 	switch named := layout.Classify(s.Path); {
 	case s.Linked:
-		f.Problem, f.remedy = "it is a link, and no link in a store is followed; put what it leads to here, or remove the link", remedyNone
+		f.Problem, f.remedy = "it is a link, and links inside a store are not followed; replace it by the file or folder that it points to, or remove it", remedyNone
 	case named.Kind == layout.KindHeader:
 		f.remedy = remedyHeader
 	case named.Kind == layout.KindForeign || named.Kind == layout.KindAside:
-		f.Problem = "it is not a directory and has the name of one"
+		f.Problem = "it is not a directory, but has the name of one"
 	}
 	v.add(f)
 }
 
-// checkOrphans takes note of samples and ops whose runs are not there.
+// checkOrphans reports samples and ops without runs.
 func (v *verifier) checkOrphans() error {
 	claims, err := layout.ListClaims(v.files)
-	if err != nil && !errors.Is(err, schema.ErrDamaged) { // that it is no directory was said
+	if err != nil && !errors.Is(err, schema.ErrDamaged) { // damage is reported elsewhere
 		return err
 	}
 	claimed := map[schema.ULID]bool{}
@@ -58,12 +58,12 @@ func (v *verifier) checkOrphans() error {
 	return nil
 }
 
-// orphanText says what there is to say about a file of samples or ops without its runs.
+// orphanText is the problem of a file of samples or ops without runs.
 func orphanText(f schema.SealedFile) string {
 	runs := fmt.Sprintf("%d runs", f.Rows)
 	if f.Rows == 1 {
 		runs = "1 run"
 	}
-	return fmt.Sprintf("its name speaks of %s, and there is no file of this name in %s/, so it does not count: "+
-		"an import did not finish, or somebody took the file out of %s/", runs, schema.RunsDir, schema.RunsDir)
+	return fmt.Sprintf("it is ignored (%s), because %s/ has no file of this name: "+
+		"an import was interrupted, or the file was removed", runs, schema.RunsDir)
 }

@@ -39,9 +39,9 @@ func TestVerifyContent(t *testing.T) {
 		"a digest":         {schema.Runs, set(schema.Runs, "digest", strings.Repeat("0", 32)), "digest"},
 		"a sample":         {schema.Samples, set(schema.Samples, "ticks", []int64{9, 9, 9}), "digest"},
 		"an op":            {schema.Ops, set(schema.Ops, "duration_ns", int64(1)), "digest"},
-		"number":           {schema.Samples, set(schema.Samples, "n_samples", int64(7)), "samples of latency and says 7"},
-		"summary":          {schema.Samples, set(schema.Samples, "mean", 1.5), "do not say the same of latency"},
-		"unit of runs":     {schema.Runs, set(schema.Runs, "unit", "s"), "do not say the same of latency"},
+		"number":           {schema.Samples, set(schema.Samples, "n_samples", int64(7)), "samples of latency, but its summary counts 7"},
+		"summary":          {schema.Samples, set(schema.Samples, "mean", 1.5), "differ in the summary of latency"},
+		"unit of runs":     {schema.Runs, set(schema.Runs, "unit", "s"), "differ in the summary of latency"},
 		"order":            {schema.Runs, func(rows [][]any) [][]any { slices.Reverse(rows); return rows }, ""},
 		"order of samples": {schema.Samples, func(rows [][]any) [][]any { slices.Reverse(rows); return rows }, ""},
 		"a row less":       {schema.Runs, func(rows [][]any) [][]any { return rows[:len(rows)-1] }, "run"},
@@ -50,7 +50,7 @@ func TestVerifyContent(t *testing.T) {
 			row := slices.Clone(rows[len(rows)-1])
 			row[0] = schema.NewULID(time.Now().Add(time.Hour)).String()
 			return append(rows, row)
-		}, "the file of runs has none"},
+		}, "which is not in the file of runs"},
 		"no samples": {schema.Samples, func(rows [][]any) [][]any { return nil }, "digest"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestVerifyNames(t *testing.T) {
 		dir, f := sealedStore(t, smallRun(), smallRun())
 		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))))
 		if found := findings(t, dir); len(found) != 1 || found[0].Severity != check.SeverityNotice || found[0].Path != f.Path(schema.SamplesDir) ||
-			!strings.Contains(found[0].Problem, "2 runs") || !strings.Contains(found[0].Problem, "import did not finish") {
+			!strings.Contains(found[0].Problem, "2 runs") || !strings.Contains(found[0].Problem, "import was interrupted") {
 			t.Errorf("found %+v", found)
 		}
 	})
@@ -136,7 +136,7 @@ func TestVerifyTwice(t *testing.T) {
 	other.Error = "another"
 	third, _ := sealedStore(t, other)
 	copyTree(t, third, dir, schema.RunsDir, schema.SamplesDir)
-	if found := damage(findings(t, dir)); len(found) != 2 || !strings.Contains(found[1].Problem, "other digests") {
+	if found := damage(findings(t, dir)); len(found) != 2 || !strings.Contains(found[1].Problem, "different digests") {
 		t.Errorf("different runs: found %+v", found)
 	}
 	if len(both) != 2 {
@@ -158,7 +158,7 @@ func TestVerifyTwice(t *testing.T) {
 		mustDo(t, os.RemoveAll(filepath.Join(dir, zone)))
 	}
 	alone, _ := sealedStore(t, run) // by its time the live one comes first
-	for _, from := range []string{alone, twinStore(t, alone)} {
+	for _, from := range []string{alone, duplicateStore(t, alone)} {
 		copyTree(t, from, dir, schema.RunsDir, schema.SamplesDir)
 	}
 	if found := findings(t, dir); len(damage(found)) != 1 || !slices.ContainsFunc(found, noticed) {
@@ -166,8 +166,8 @@ func TestVerifyTwice(t *testing.T) {
 	}
 }
 
-// twinStore is a store with the sealed file of another under another id.
-func twinStore(t *testing.T, of string) string {
+// duplicateStore is a store with the sealed file of another under another id.
+func duplicateStore(t *testing.T, of string) string {
 	t.Helper()
 	dir := copied(t, of)
 	f := must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed[0]

@@ -22,16 +22,16 @@ func (v *verifier) add(f Finding) {
 	case SeverityNotice:
 	}
 	v.done.Loss.Add(f.Loss)
-	v.found(f)
+	v.report(f)
 }
 
-// note makes a finding of an error that comes from what is in a file, and gives back all others. What went away since it
-// was listed was moved.
+// note reports an error about the content of a file, and returns all other errors. A file that is gone was moved after it
+// was listed.
 func (v *verifier) note(name string, r remedy, err error) error {
 	return v.noteLoss(name, r, Loss{}, err)
 }
 
-// noteLoss is note of a file that costs something when it is repaired.
+// noteLoss is note for a file whose repair loses data.
 func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 	if in, ok := errors.AsType[*runfile.FileError](err); ok {
 		name, err = in.Path, in.Err
@@ -43,25 +43,25 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 		return v.newer(name, err)
 	case errors.Is(err, schema.ErrDamaged):
 		if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path != name && at.Path != schema.HeaderFile && layout.IsFolder(at.Path) {
-			v.add(Finding{Severity: SeverityDamage, Path: name, Problem: "it needs what is in " + at.Path + ", which is no directory of its own"})
+			v.add(Finding{Severity: SeverityDamage, Path: name, Problem: "it needs files in " + at.Path + ", which is not a plain directory"})
 			return nil
 		}
 		v.add(Finding{Severity: SeverityDamage, Path: name, Problem: runfile.ProblemText(err), Loss: loss, remedy: r})
 		return nil
 	}
 	if cause, ok := errors.AsType[*fs.PathError](err); ok && name != "" {
-		// It says nothing about the content of this file, and is no reason not to look at the others.
+		// A file that cannot be read says nothing about the others, so verification continues.
 		if fs.ValidPath(cause.Path) { // of a file that belongs to this one
 			name = cause.Path
 		}
-		v.add(Finding{Severity: SeverityUnreadable, Path: name, Problem: "it could not be read: " + cause.Err.Error()})
+		v.add(Finding{Severity: SeverityUnreadable, Path: name, Problem: "reading it: " + cause.Err.Error()})
 		return nil
 	}
 	return err
 }
 
-// newer makes a finding of a file that is whole and has what this version does not know. Columns are added in every
-// format; but nobody writes a file of another format into a store of this one.
+// newer reports an intact file with content that this version does not know. Columns may be added in any format, so this
+// is only a notice, unless the file has another format than the store.
 func (v *verifier) newer(name string, cause error) error {
 	_, file, err := runfile.OpenTable(v.files, name, schema.Runs) // of whatever table it is, the format is looked at first
 	switch {
@@ -70,7 +70,7 @@ func (v *verifier) newer(name string, cause error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, table.ErrNewer):
-		problem := fmt.Sprintf("%v, and the store is of format %d; a later version of neurolens reads it", cause, schema.Format)
+		problem := fmt.Sprintf("%v, but the store has format %d; a later version of neurolens can read it", cause, schema.Format)
 		v.add(Finding{Severity: SeverityNewer, Path: name, Problem: problem})
 		return nil
 	}

@@ -24,7 +24,7 @@ func (v *verifier) checkPack(pack schema.SealedFile) error {
 	for _, id := range covers {
 		c := v.sealed[id]
 		if c == nil {
-			v.add(Finding{Severity: SeverityNotice, Path: name, Problem: fmt.Sprintf("it holds rows of a sealed file %s that is not there, so it is not used", id)})
+			v.add(Finding{Severity: SeverityNotice, Path: name, Problem: fmt.Sprintf("it is not used, because it covers the sealed file %s, which is missing", id)})
 			return nil
 		}
 		comparable = comparable && c.whole
@@ -38,16 +38,16 @@ func (v *verifier) checkPack(pack schema.SealedFile) error {
 		return runfile.InFile(name, err)
 	}
 	if v.lessTwice(&want, covers, rows.twice); comparable && rows.sum != want {
-		return runfile.Damagedf(name, "its %d rows are not the %d of the files that it covers", rows.sum.rows, want.rows)
+		return runfile.Damagedf(name, "its %d rows differ from the %d rows of the files that it covers", rows.sum.rows, want.rows)
 	}
 	return nil
 }
 
-// packContent is what a pack holds.
+// packContent summarizes the rows of a pack.
 type packContent struct {
 	sum         rowsSum
 	first, last schema.ULID
-	twice       map[schema.ULID][16]byte // hashes of the rows of runs that several sealed files have
+	twice       map[schema.ULID][16]byte // hashes of rows whose runs are in several sealed files
 }
 
 // readPack reads the rows of a pack.
@@ -81,8 +81,8 @@ func (v *verifier) readPack(name string) (p packContent, err error) {
 
 func compareFound(r foundRun, id schema.ULID) int { return r.id.Compare(id) }
 
-// lessTwice takes from the sum of the rows of files what a pack leaves out: of a run that several of them have, all
-// rows but the one that it took.
+// lessTwice corrects the sum of the rows of files for runs that are in several of them: a pack has only one of these
+// rows.
 func (v *verifier) lessTwice(sum *rowsSum, covers []schema.ULID, taken map[schema.ULID][16]byte) {
 	for same := range sameRuns(v.runs.twice) {
 		var rows [][16]byte

@@ -14,8 +14,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// checkRuns reads all runs, from the earliest on: then it needs to know only the runs of files that overlap to tell
-// which are there twice. Several files are read at once.
+// checkRuns reads all runs in order of time. So it needs to remember only runs of overlapping files to find those that
+// are stored twice. Several files are read at once.
 func (v *verifier) checkRuns(ctx context.Context) error {
 	checks := v.ordered()
 	queue := make(chan chan *runsCheck, runtime.GOMAXPROCS(0))
@@ -23,7 +23,7 @@ func (v *verifier) checkRuns(ctx context.Context) error {
 		defer close(queue)
 		for _, c := range checks {
 			done := make(chan *runsCheck, 1)
-			queue <- done // waits while as many are being read
+			queue <- done // blocks while that many files are being read
 			go func() {
 				if ctx.Err() == nil {
 					v.readRuns(c)
@@ -56,7 +56,7 @@ func (v *verifier) checkRuns(ctx context.Context) error {
 	return v.reportTwice()
 }
 
-// ordered are the files of runs by the time of their first one.
+// ordered gives the files of runs, by the time of their first run.
 func (v *verifier) ordered() []*runsCheck {
 	var checks []*runsCheck
 	for _, c := range v.all {
@@ -71,7 +71,7 @@ func (v *verifier) ordered() []*runsCheck {
 	return checks
 }
 
-// isSealed tells whether a file waits in a committed claim for its end.
+// isSealed reports whether a live file is in a claim that is already committed.
 func (v *verifier) isSealed(f schema.LiveFile) bool {
 	if f.Claim == nil || v.sealed[f.Claim.ID] == nil {
 		return false
@@ -80,7 +80,7 @@ func (v *verifier) isSealed(f schema.LiveFile) bool {
 	return err != nil || plan.Has(f.Run)
 }
 
-// take adds what was found in a file to what is known.
+// take adds the result of a file to what is known.
 func (v *verifier) take(c *runsCheck) error {
 	if c.counted {
 		v.runs.add(c.path(), c.runs)
@@ -97,7 +97,7 @@ func (v *verifier) take(c *runsCheck) error {
 	return nil
 }
 
-// isMissing tells whether an artifact that a run names should be in the store and is not.
+// isMissing reports whether an artifact that a run names is missing without a reason.
 func (v *verifier) isMissing(hash string) bool {
 	if !schema.IsHash(hash) {
 		return false // the run says that it was not kept
@@ -109,26 +109,26 @@ func (v *verifier) isMissing(hash string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// noteAbsent says that files which runs have left are missing. It is no damage of a run, and only a copy of the store has them.
+// noteAbsent reports missing artifacts. The runs are not damaged, and only a copy of the store has the artifacts.
 func (v *verifier) noteAbsent(c *runsCheck) {
 	if len(c.absent) == 0 {
 		return
 	}
 	v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: fmt.Sprintf(
-		"missing from %s/, and not pruned: %s that its runs have left, first %q; store merge from a store that has them brings them back",
-		schema.ArtifactsDir, counted(len(c.absent), "file"), c.absent[0].Path)})
+		"missing from %s/, though never pruned: %s of its runs, such as %q; store merge from a store that has them restores them",
+		schema.ArtifactsDir, counted(len(c.absent), "artifact"), c.absent[0].Path)})
 }
 
-// noteLost says what became of the runs of which events say that they have lost rows.
+// noteLost reports runs that an event records as having lost rows.
 func (v *verifier) noteLost(c *runsCheck) {
 	v.done.Lost += c.lacking
 	if c.lacking > 0 {
-		problem := fmt.Sprintf("%d of its %s have lost samples or ops to damage, as an event says; the rest of them is whole", c.lacking, counted(len(c.runs), "run"))
+		problem := fmt.Sprintf("%d of its %s lost samples or ops to earlier damage, as an event records; the rest of them is intact", c.lacking, counted(len(c.runs), "run"))
 		v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: problem})
 	}
-	if len(c.back) > 0 {
-		problem := fmt.Sprintf("%s of it are whole, and an event says that they have lost samples or ops", counted(len(c.back), "run"))
-		v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: problem, remedy: remedyFound, found: c.back})
+	if len(c.complete) > 0 {
+		problem := fmt.Sprintf("%s in it are complete, but an event says that they lost samples or ops", counted(len(c.complete), "run"))
+		v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: problem, remedy: remedyFound, complete: c.complete})
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// checkSmall looks at a file that is not one of runs.
+// checkSmall checks a file that does not contain runs.
 func (v *verifier) checkSmall(s layout.File) (err error) {
 	switch s.Kind {
 	case layout.KindOwner:
@@ -46,23 +46,23 @@ func (v *verifier) checkPackedEvents(s layout.File) error {
 		original, err := schema.ReadNames(v.files, schema.EventFile(id))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			v.add(Finding{Severity: SeverityDamage, Path: schema.EventFile(id), Problem: "it is not there, and " + s.Path + " has its line", remedy: remedyRestore})
+			v.add(Finding{Severity: SeverityDamage, Path: schema.EventFile(id), Problem: "it is missing, but " + s.Path + " has a copy", remedy: remedyRestore})
 		case err != nil:
 			return err
 		case !bytes.Equal(line, original) && isEvent(v.files, id):
-			return runfile.Damagedf(s.Path, "its line of event %s is not that of %s", e.EventID, schema.EventFile(id))
+			return runfile.Damagedf(s.Path, "its copy of event %s differs from %s", e.EventID, schema.EventFile(id))
 		}
 		return nil
 	})
 }
 
-// isEvent tells whether the file of an event is whole.
+// isEvent reports whether the file of an event is intact.
 func isEvent(f fs.FS, id schema.ULID) bool {
 	_, err := schema.ReadEvent(f, id)
 	return err == nil
 }
 
-// checkPlan compares a plan with the claim that it is of.
+// checkPlan compares a plan with its claim.
 func (v *verifier) checkPlan(s layout.File) error {
 	plan, err := schema.ReadPlan(v.files, s.Claim)
 	if err == nil && plan.File != "" {
@@ -71,12 +71,12 @@ func (v *verifier) checkPlan(s layout.File) error {
 	return err
 }
 
-// checkOut looks at a file of a claim that is not part of the store yet. Its sealer writes it, or has died: it will be
-// written anew then. So it is no damage.
+// checkOut checks a file of a claim that is not a part of the store yet. If its sealer has died, the file is written
+// again, so a damaged one is not damage of the store.
 func (v *verifier) checkOut(s layout.File) error {
 	err := runfile.CheckHash(v.files, s.Path)
 	if errors.Is(err, schema.ErrDamaged) {
-		v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "it is not whole; whoever goes on with this claim writes it anew"})
+		v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "it is incomplete; the process that continues this claim writes it again"})
 		return nil
 	}
 	return err

@@ -12,16 +12,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sweepRuns is how many runs a runSweep keeps before it looks which are settled.
+// sweepRuns is how many runs a runSweep keeps before it removes those that no later file can have.
 const sweepRuns = 1 << 16
 
-// runSweep finds runs that several files have, given file by file in ascending order of the first run.
+// runSweep finds runs that are in several files. Files are added in ascending order of their first run.
 type runSweep struct {
-	files   []string   // of runs that are kept, by foundRun.file
+	files   []string   // paths, by foundRun.file
 	pending []foundRun // later files may have them too
 	kept    int        // of pending, after the last look
 	single  int        // different runs so far, less those pending
-	twice   []foundRun // of which there are several, ascending by id
+	twice   []foundRun // runs that are in several files, ascending by id
 }
 
 func (s *runSweep) add(path string, runs []foundRun) {
@@ -33,15 +33,15 @@ func (s *runSweep) add(path string, runs []foundRun) {
 	}
 }
 
-// sweep settles the runs from before a time in Unix milliseconds: no file that comes later has one. It waits until that
-// pays, unless it is the end of time.
+// sweep handles the runs from before a time in Unix milliseconds, which no later file can have. It does nothing until
+// enough runs are pending, unless the time is the end of time.
 func (s *runSweep) sweep(horizon int64) {
 	const end = math.MaxInt64
 	if horizon != end && len(s.pending) < max(sweepRuns, 2*s.kept) {
 		return
 	}
 	slices.SortFunc(s.pending, func(a, b foundRun) int { return cmp.Or(a.id.Compare(b.id), cmp.Compare(a.file, b.file)) })
-	settled := 0
+	decided := 0
 	for same := range sameRuns(s.pending) {
 		if horizon != end && same[0].id.Time().UnixMilli() >= horizon {
 			break
@@ -50,26 +50,26 @@ func (s *runSweep) sweep(horizon int64) {
 		if len(same) > 1 {
 			s.twice = append(s.twice, same...)
 		}
-		settled += len(same)
+		decided += len(same)
 	}
-	s.pending = append(s.pending[:0], s.pending[settled:]...)
+	s.pending = append(s.pending[:0], s.pending[decided:]...)
 	s.kept = len(s.pending)
 }
 
-// twin says that some runs of a file stand in an earlier one as well.
-type twin struct {
+// duplicate says that some runs of a file stand in an earlier one as well.
+type duplicate struct {
 	a, b  int32
 	equal bool // the digests
 }
 
-// reportTwice says which files have runs that others have as well, a finding for each pair.
+// reportTwice reports files that have runs in common, with one finding per pair.
 func (v *verifier) reportTwice() error {
-	counts, example := map[twin]int{}, map[twin]schema.ULID{}
-	var order []twin
+	counts, example := map[duplicate]int{}, map[duplicate]schema.ULID{}
+	var order []duplicate
 	for same := range sameRuns(v.runs.twice) {
 		for i, r := range same[1:] {
 			first := v.earlier(same[:i+1], r)
-			p := twin{first.file, r.file, first.digest == r.digest}
+			p := duplicate{first.file, r.file, first.digest == r.digest}
 			if counts[p] == 0 {
 				order, example[p] = append(order, p), r.id
 			}
@@ -79,22 +79,22 @@ func (v *verifier) reportTwice() error {
 	for _, p := range order {
 		a, b := v.runs.files[p.a], v.runs.files[p.b]
 		if v.stillCounts(a) && v.stillCounts(b) {
-			v.add(twinFinding(a, b, p.equal, fmt.Sprintf("%d of its runs, such as %s, stand in %s too", counts[p], example[p], a)))
+			v.add(duplicateFinding(a, b, p.equal, fmt.Sprintf("%d of its runs, such as %s, are also in %s", counts[p], example[p], a)))
 		}
 	}
 	v.done.Runs = v.runs.single
 	return nil
 }
 
-// earlier chooses which of the places of a run before this one to name: one of the same sort, where there is one, for
-// that decides what readers make of it.
+// earlier chooses which of the earlier places of a run to name. It prefers one of the same sort, because the sort decides
+// what readers make of it.
 func (v *verifier) earlier(before []foundRun, r foundRun) foundRun {
 	sort := sortOf(layout.Classify(v.runs.files[r.file]))
 	at := slices.IndexFunc(before, func(b foundRun) bool { return sortOf(layout.Classify(v.runs.files[b.file])) == sort })
 	return before[max(at, 0)]
 }
 
-// sortOf is what readers go by when they meet a run twice: whether the file is sealed, in a claim, or in a segment.
+// sortOf is what matters to readers that find a run twice: whether the file is sealed, in a claim, or in a segment.
 func sortOf(s layout.File) string {
 	switch {
 	case s.Kind == layout.KindSealed:
@@ -105,22 +105,22 @@ func sortOf(s layout.File) string {
 	return schema.LiveDir
 }
 
-// twinFinding is about runs that stand in two files, a and b.
-func twinFinding(a, b string, equal bool, what string) Finding {
+// duplicateFinding is about runs that stand in two files, a and b.
+func duplicateFinding(a, b string, equal bool, what string) Finding {
 	one, other := sortOf(layout.Classify(a)), sortOf(layout.Classify(b))
 	switch {
 	case !equal:
-		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with other digests"}
+		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with different digests"}
 	case one == schema.LiveDir && other == schema.LiveDir:
-		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", another segment: no reader knows which one counts", remedy: remedyAside}
+		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", another segment, so readers cannot know which copy counts", remedy: remedyAside}
 	case one == schema.RunsDir && other == schema.RunsDir:
-		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with the same digests, and who reads the folder counts them twice; " +
-			"store compact makes a store that has them once"}
+		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with the same digests, so tools that read the whole folder count them twice; " +
+			"store compact writes a store without duplicates"}
 	}
-	return Finding{Severity: SeverityNotice, Path: b, Problem: what + ", with the same digests, and count once"}
+	return Finding{Severity: SeverityNotice, Path: b, Problem: what + ", with the same digests; they count once"}
 }
 
-// stillCounts tells whether a file of runs was not moved, or sealed, since it was read.
+// stillCounts reports whether a file of runs is still in place: it was neither moved nor sealed since it was read.
 func (v *verifier) stillCounts(name string) bool {
 	s := layout.Classify(name)
 	if s.Kind != layout.KindLive {
@@ -140,7 +140,7 @@ func (v *verifier) stillCounts(name string) bool {
 	return err != nil || !disk.IsThere(v.files, f.Path(schema.RunsDir))
 }
 
-// sameRuns gives the stretches of runs with one id.
+// sameRuns gives groups of consecutive runs with the same id.
 func sameRuns(runs []foundRun) iter.Seq[[]foundRun] {
 	return func(yield func([]foundRun) bool) {
 		for len(runs) > 0 {

@@ -30,9 +30,9 @@ func withoutCI(b *bufio.Reader) *bufio.Reader {
 	return bufio.NewReaderSize(&f, headBytes)
 }
 
-// hasCIPrefix tells whether most lines of the beginning have a prefix.
+// hasCIPrefix tells whether maxLines lines of the beginning have a prefix.
 func hasCIPrefix(start []byte) bool {
-	const most = 40
+	const maxLines = 40
 	if part := start[:min(len(start), 4<<10)]; !bytes.Contains(part, []byte("Z")) && !bytes.Contains(part, []byte("] ")) {
 		return false
 	}
@@ -45,7 +45,7 @@ func hasCIPrefix(start []byte) bool {
 		if ciPrefix.Match(drawnAway(line)) {
 			prefixed++
 		}
-		if lines == most {
+		if lines == maxLines {
 			break
 		}
 	}

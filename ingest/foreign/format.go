@@ -45,7 +45,7 @@ func FormatOf(formats []Format, head *Head) (*Format, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("it looks like %s and like %s: say which with --from", found[0].Name, found[1].Name)
+	return nil, fmt.Errorf("it matches the formats %s and %s: choose one with --from", found[0].Name, found[1].Name)
 }
 
 // archives are what files begin with that hold others, or a whole file compressed.
@@ -63,14 +63,14 @@ func unknownWhy(head *Head) string {
 	case len(head.Bytes) == 0:
 		return "it is empty"
 	case head.tooDeep:
-		return fmt.Sprintf("its JSON has more than %d objects and arrays in one another", deepestJSON)
+		return fmt.Sprintf("its JSON is nested more than %d levels deep", maxJSONDepth)
 	case head.JSONAt >= 0:
-		return "no format has JSON of these members"
+		return "its JSON keys match no known format; see ingest --list-formats"
 	}
 	for _, a := range archives {
 		if bytes.HasPrefix(head.Bytes, []byte(a.begins)) {
-			return "it is " + a.name + ": unpack it"
+			return "it is " + a.name + ": unpack it first"
 		}
 	}
-	return "no format begins so"
+	return "its text matches no known format; see ingest --list-formats"
 }

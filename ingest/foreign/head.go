@@ -22,16 +22,16 @@ type Head struct {
 
 // Bounds of what is looked for in JSON.
 const (
-	mostPaths   = 10_000
-	mostDepth   = 8
-	mostLeads   = 50    // lines at which JSON may begin
-	deepestJSON = 9_999 // what package jsontext reads in one another
+	maxPaths     = 10_000
+	maxDepth     = 8
+	maxLeads     = 50    // lines at which JSON may begin
+	maxJSONDepth = 9_999 // what package jsontext reads in one another
 )
 
 // newHead looks at the beginning of a file.
 func newHead(name string, start []byte, whole bool) *Head {
 	h := &Head{Name: name, Bytes: start, Whole: whole, JSONAt: -1}
-	for n, at := 0, 0; n < mostLeads && at < len(start); n++ {
+	for n, at := 0, 0; n < maxLeads && at < len(start); n++ {
 		next := jsonStart(start[at:])
 		if next < 0 {
 			break
@@ -69,10 +69,10 @@ func jsonStart(text []byte) int {
 func (h *Head) readJSON(text []byte) {
 	d := newJSON(bytes.NewReader(text)).decoder
 	var path []string // of the containers that are open: "[]" of an array, of an object the member that is read
-	for len(h.paths) < mostPaths {
+	for len(h.paths) < maxPaths {
 		token, err := d.ReadToken()
 		if err != nil {
-			h.tooDeep = d.StackDepth() >= deepestJSON
+			h.tooDeep = d.StackDepth() >= maxJSONDepth
 			return
 		}
 		switch token.Kind() {
@@ -88,7 +88,7 @@ func (h *Head) readJSON(text []byte) {
 			path = path[:len(path)-1]
 		case jsontext.KindString:
 			kind, n := d.StackIndex(d.StackDepth())
-			if kind == jsontext.KindBeginObject && n%2 == 1 && len(path) <= mostDepth {
+			if kind == jsontext.KindBeginObject && n%2 == 1 && len(path) <= maxDepth {
 				path[len(path)-1] = "." + token.String()
 				h.paths[strings.TrimPrefix(strings.Join(path, ""), ".")] = true
 			}

@@ -61,8 +61,8 @@ const (
 // errOther ends the reading of a file that begins as one that is known, and is another one: it is read again, as that.
 var errOther = errors.New("another file")
 
-// mostSeeds bounds how often a file is begun again: files of which each begins as the one before, and goes on otherwise.
-const mostSeeds = 100
+// maxSeeds bounds how often a file is begun again: files of which each begins as the one before, and goes on otherwise.
+const maxSeeds = 100
 
 // place is where in a file its identity is.
 type place struct {
@@ -96,7 +96,7 @@ func (i *identity) of(r *schema.Run, digest string) (id schema.ULID, there bool,
 		id, there, err = i.goOn(r, digest)
 	}
 	if err != nil && !errors.Is(err, errOther) {
-		i.failed = fmt.Errorf("looking for runs that are there: %w", err)
+		i.failed = fmt.Errorf("looking up stored runs: %w", err)
 		err = i.failed
 	}
 	return id, there, err

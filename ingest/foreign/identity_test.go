@@ -237,7 +237,7 @@ func TestPartIsNamed(t *testing.T) {
 			want := ""
 			for id, r := range store {
 				if r.Benchmark == "b" && len(r.Metrics[0].Ticks) == 3 {
-					want = "a record that had broken off when it was read, and is there whole, too: neurolens rm " + id.String()
+					want = "a record that was cut off in an earlier import is complete now; remove the old one with neurolens rm " + id.String()
 				}
 			}
 			if !slices.Equal(notes, []string{want}) {

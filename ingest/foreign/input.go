@@ -202,13 +202,13 @@ func (in *Input) Ahead() (*Input, error) {
 	if in.Folder != nil {
 		again, err := Open(in.raw.ctx, in.Folder, in.Path, in.Location)
 		if err != nil {
-			return nil, fmt.Errorf("opening it once more: %w", cause(err))
+			return nil, fmt.Errorf("opening it again: %w", cause(err))
 		}
 		return again, nil
 	}
 	content, err := io.ReadAll(io.LimitReader(in.text, maxRecord+1))
 	if len(content) > maxRecord {
-		return nil, fmt.Errorf("it has to be read twice, and is no file but more than %d MiB", maxRecord>>20)
+		return nil, fmt.Errorf("it must be read twice, but is a stream of more than %d MiB", maxRecord>>20)
 	}
 	again := func() io.Reader { return io.MultiReader(bytes.NewReader(content), failing{cmp.Or(err, io.EOF)}) }
 	in.text = bufio.NewReader(again())
@@ -262,7 +262,7 @@ func (in *Input) Side(name string) ([]byte, error) {
 func Below(name string) (string, error) {
 	clean := path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	if !fs.ValidPath(clean) {
-		return "", fmt.Errorf("%q leads out of the folder", Brief(name))
+		return "", fmt.Errorf("%q is outside the folder", Brief(name))
 	}
 	return clean, nil
 }

@@ -138,7 +138,7 @@ func TestLongString(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = j.Members(func(string) error { return j.Skip() })
-	if err == nil || !strings.Contains(err.Error(), "one record of more than") {
+	if err == nil || !strings.Contains(err.Error(), "a record of more than") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -230,7 +230,7 @@ func TestBreaksOffInLongValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = inWords(j.Members(func(string) error { return j.Elements(func(int) error { _, err := j.Value(); return err }) }))
-	if want := "it breaks off in /a/0"; err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "//") {
+	if want := "it is cut off in /a/0"; err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "//") {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

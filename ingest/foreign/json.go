@@ -116,7 +116,7 @@ func Decode(text jsontext.Value, v any) error {
 func DecodeOnce(text jsontext.Value, v any) error {
 	err := jsontext.UnmarshalOnce(text, v)
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(err, jsontext.ErrDuplicateName) {
-		return fmt.Errorf("%s stands twice", strings.TrimPrefix(string(syntactic.JSONPointer), "/"))
+		return fmt.Errorf("%s appears twice", strings.TrimPrefix(string(syntactic.JSONPointer), "/"))
 	}
 	return err
 }

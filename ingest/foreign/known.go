@@ -93,7 +93,7 @@ const (
 // diverges tells how a record that is not known stands to those that follow the same as it. One that broke off, as a file
 // was read while it was written, has the same point and fewer samples, and is the last of its file. part is the id of such a
 // one.
-func (k *known) diverges(c *chain, r *schema.Run) (most divergence, part schema.ULID, err error) {
+func (k *known) diverges(c *chain, r *schema.Run) (worst divergence, part schema.ULID, err error) {
 	own, before := followerOf(c, r), [halfBits]byte(c.before[:])
 	others, err := k.after(before)
 	for _, other := range others {
@@ -111,9 +111,9 @@ func (k *known) diverges(c *chain, r *schema.Run) (most divergence, part schema.
 				found, part = divergesNot, other.id(before)
 			}
 		}
-		most = max(most, found)
+		worst = max(worst, found)
 	}
-	return most, part, err
+	return worst, part, err
 }
 
 // after are the records that follow what is known.

@@ -69,7 +69,7 @@ func inWords(err error) error {
 			err = cause // of the reading
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("it breaks off: %w", err)
+			return fmt.Errorf("it is cut off: %w", err)
 		}
 		return err
 	}
@@ -78,11 +78,11 @@ func inWords(err error) error {
 	where = strings.TrimSuffix(where, "/")
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) && where == "":
-		return fmt.Errorf("it breaks off: %w", io.ErrUnexpectedEOF)
+		return fmt.Errorf("it is cut off: %w", io.ErrUnexpectedEOF)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("it breaks off in %s: %w", where, io.ErrUnexpectedEOF)
+		return fmt.Errorf("it is cut off in %s: %w", where, io.ErrUnexpectedEOF)
 	case where == "":
-		return fmt.Errorf("no JSON at byte %d: %w", syntactic.ByteOffset, syntactic.Err)
+		return fmt.Errorf("invalid JSON at byte %d: %w", syntactic.ByteOffset, syntactic.Err)
 	}
-	return fmt.Errorf("no JSON at %s (byte %d): %w", where, syntactic.ByteOffset, syntactic.Err)
+	return fmt.Errorf("invalid JSON at %s (byte %d): %w", where, syntactic.ByteOffset, syntactic.Err)
 }

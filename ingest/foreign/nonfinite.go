@@ -40,7 +40,7 @@ func (q *quoted) unread() io.Reader {
 	return io.MultiReader(bytes.NewReader(bytes.Clone(q.out)), bytes.NewReader(bytes.Clone(q.in)), rest)
 }
 
-const longestWord = len("-Infinity")
+const maxWordLength = len("-Infinity")
 
 func (q *quoted) Read(p []byte) (int, error) {
 	for len(q.out) == 0 {
@@ -65,7 +65,7 @@ func (q *quoted) fill() {
 	}
 	end := len(q.in)
 	if q.err == nil {
-		end -= longestWord
+		end -= maxWordLength
 	}
 	q.made = q.made[:0]
 	i, copied := 0, 0
@@ -110,7 +110,7 @@ func (q *quoted) string(i, end int) int {
 // words makes the text from i to end, in which no string is, from what was copied already on: it is where the text ends,
 // or the last word in it. All words have an n, and numbers, which most of a large file is, have none.
 func (q *quoted) words(i, end, copied int) (at, copiedTo int) {
-	text := q.in[i:min(end+longestWord, len(q.in))]
+	text := q.in[i:min(end+maxWordLength, len(q.in))]
 	if bytes.IndexByte(text, 'n') < 0 && bytes.IndexByte(text, 'N') < 0 {
 		return end, copied
 	}

@@ -83,14 +83,14 @@ func isRange(err error) bool {
 
 // Brief is a text of a file that may be long, for an error.
 func Brief(text string) string {
-	const most = 60
-	return clipped(strings.ToValidUTF8(text, ""), most)
+	const limit = 60
+	return clipped(strings.ToValidUTF8(text, ""), limit)
 }
 
 // clipped is the beginning of a text that is longer than so many bytes.
-func clipped(text string, most int) string {
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
+func clipped(text string, limit int) string {
+	if len(text) > limit {
+		return strings.ToValidUTF8(text[:limit], "") + "…"
 	}
 	return text
 }

@@ -85,8 +85,8 @@ func (o *Output) count(session string) {
 	}
 }
 
-// longestError is how much is kept of what a run printed as its error.
-const longestError = 8 << 10
+// maxErrorLength is how much is kept of what a run printed as its error.
+const maxErrorLength = 8 << 10
 
 // complete fills in what the reader does not say. there tells whether there is such a run already.
 func (o *Output) complete(r *schema.Run) (there bool, err error) {
@@ -99,7 +99,7 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 	if r.Status == "" {
 		r.Status = schema.StatusOK
 	}
-	r.Error = clipped(r.Error, longestError)
+	r.Error = clipped(r.Error, maxErrorLength)
 	if r.Primary == "" && len(r.Metrics) > 0 {
 		r.Primary = r.Metrics[0].Name
 	}
@@ -124,7 +124,7 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 	}
 	said := warnings(r)
 	if slices.Contains(said, WarnNotFinite) {
-		o.Note("runs with samples that are NaN or infinite, which nothing sums up", 1)
+		o.Note("runs with NaN or infinite samples, which have no summary", 1)
 	}
 	r.Warnings = append(r.Warnings, said...)
 	return false, nil

@@ -130,7 +130,7 @@ func TestRefusedAlike(t *testing.T) {
 		return nil
 	}}
 	_, report := readAll(t, reader, Added{})
-	if report.Refused != 270 || len(report.Refusals) != mostRefusals || report.Unnamed() != 30-mostRefusals+1 {
+	if report.Refused != 270 || len(report.Refusals) != maxRefusals || report.Unnamed() != 30-maxRefusals+1 {
 		t.Errorf("%d refused, %d reasons, %d without one", report.Refused, len(report.Refusals), report.Unnamed())
 	}
 	for i, want := range []string{"line 1 and 239 more: unknown name", "reason 0"} {
@@ -196,10 +196,10 @@ func TestRecognize(t *testing.T) {
 	if f, err := FormatOf(all, newHead("n", []byte("text"), true)); err != nil || f.Name != "a" {
 		t.Errorf("%v, %v", f, err)
 	}
-	if _, err := FormatOf(all, newHead("n", []byte(`{"x": 1}`), true)); err == nil || !strings.Contains(err.Error(), "a and like b") {
+	if _, err := FormatOf(all, newHead("n", []byte(`{"x": 1}`), true)); err == nil || !strings.Contains(err.Error(), "it matches the formats a and b: choose one with --from") {
 		t.Errorf("two formats: %v", err)
 	}
-	for content, want := range map[string]string{"": "empty", `{"y": 1}`: "these members", "text": "begins so", "BZh91AY": "bzip2: unpack"} {
+	for content, want := range map[string]string{"": "empty", `{"y": 1}`: "its JSON keys match no known format", "text": "its text matches no known format", "BZh91AY": "bzip2: unpack it first"} {
 		if _, err := FormatOf(all[1:], newHead("n", []byte(content), true)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", content, err)
 		}

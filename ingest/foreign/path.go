@@ -65,13 +65,13 @@ func PathExpression(text string) (*regexp.Regexp, error) {
 	for _, name := range expression.SubexpNames() {
 		axis := schema.CanonicalAlias(name)
 		if name != "" && axes[axis] {
-			return nil, fmt.Errorf("two groups are %s", axis)
+			return nil, fmt.Errorf("two groups are named %s", axis)
 		}
 		axes[axis] = true
 	}
 	delete(axes, "")
 	if len(axes) == 0 {
-		return nil, errors.New("want groups with names, as model=(?P<model>[^/]+)")
+		return nil, errors.New("want named groups, such as model=(?P<model>[^/]+)")
 	}
 	return expression, nil
 }

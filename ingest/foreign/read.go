@@ -27,7 +27,7 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 			sessions: newFileSessions(format.Log),
 			identity: identity{
 				place: place{chain: newChain(seed)}, known: r.known, seed: seed, noOld: noOld, log: format.Log,
-				again: n < mostSeeds && in.canBeReadAgain(),
+				again: n < maxSeeds && in.canBeReadAgain(),
 			},
 		}
 		matches := true
@@ -46,10 +46,10 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 			yield(*o.held)
 		}
 		if part := o.identity.part; part != (schema.ULID{}) {
-			o.Note(fmt.Sprintf("a record that had broken off when it was read, and is there whole, too: neurolens rm %s", part), 1)
+			o.Note(fmt.Sprintf("a record that was cut off in an earlier import is complete now; remove the old one with neurolens rm %s", part), 1)
 		}
 		if in.passedOver > 0 {
-			o.LeaveOut("lines of text between and behind the JSON", in.passedOver)
+			o.LeaveOut("lines of text between and after the JSON", in.passedOver)
 		}
 		if errors.Is(err, errStopped) {
 			err = nil

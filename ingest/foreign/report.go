@@ -55,11 +55,11 @@ func (r *Report) Unnamed() int {
 	return unnamed
 }
 
-// longestWhy is how much is said of a refusal.
-const longestWhy = 300
+// maxReasonLength is how much is said of a refusal.
+const maxReasonLength = 300
 
-// mostRefusals is how many reasons a report names.
-const mostRefusals = 20
+// maxRefusals is how many reasons a report names.
+const maxRefusals = 20
 
 // Version says which version of the tool or of the format wrote the file.
 func (o *Output) Version(version string) {
@@ -107,10 +107,10 @@ func (o *Output) LeaveTo(name, why string, n int) {
 // returned by the reader instead.
 func (o *Output) Refuse(where string, err error) {
 	o.Report.Refused++
-	why := clipped(err.Error(), longestWhy)
+	why := clipped(err.Error(), maxReasonLength)
 	if i := slices.IndexFunc(o.Report.Refusals, func(r Refusal) bool { return r.Why == why }); i >= 0 {
 		o.Report.Refusals[i].More++
-	} else if len(o.Report.Refusals) < mostRefusals {
+	} else if len(o.Report.Refusals) < maxRefusals {
 		o.Report.Refusals = append(o.Report.Refusals, Refusal{Where: where, Why: why})
 	}
 }

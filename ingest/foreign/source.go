@@ -40,7 +40,7 @@ func Sources(paths []string, stdin io.Reader) ([]Source, error) {
 	for _, p := range paths {
 		if p == stdinName {
 			if slices.ContainsFunc(all, func(s Source) bool { return s.Name == stdinName }) {
-				return nil, errors.New("standard input can be read once")
+				return nil, errors.New("standard input can be read only once")
 			}
 			all = append(all, Source{Name: stdinName, Named: true, stream: stdin})
 			continue
@@ -149,7 +149,7 @@ func walk(dir string) ([]Source, error) {
 	return all, nil
 }
 
-var errStore = errors.New("it is a store: store merge copies what it has")
+var errStore = errors.New("it is a store: copy its runs with store merge")
 
 // linkRefused says why a link in a folder that is walked is not read; nil where there is nothing to say: what it leads to
 // is walked anyway, or is a folder, of which links are not followed.
@@ -166,7 +166,7 @@ func linkRefused(dir, name string) error {
 		return cause(err)
 	}
 	if inside, err := filepath.Rel(absolute(walked), absolute(real)); err != nil || !filepath.IsLocal(inside) {
-		return errors.New("it is a link that leads out of the folder: name it")
+		return errors.New("it is a link to a file outside the folder: name that file itself")
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (b *bounded) renew() { b.left = maxRecord }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("one record of more than %d MiB", maxRecord>>20)
+		return 0, fmt.Errorf("a record of more than %d MiB", maxRecord>>20)
 	}
 	n, err := b.r.Read(p[:min(len(p), b.left)])
 	b.left -= n

@@ -22,8 +22,8 @@ const (
 	WarnRounded = "rounded"
 )
 
-// mostWarned is of how many samples something is said about their order: what finds out takes longer than linear time.
-const mostWarned = 10_000
+// maxWarned is of how many samples something is said about their order: what finds out takes longer than linear time.
+const maxWarned = 10_000
 
 // warnings are the words about the primary metric of a run. Requests and tokens differ by what they ask for: that they
 // spread says nothing.
@@ -45,7 +45,7 @@ func warnings(r *schema.Run) []string {
 		return []string{WarnRounded}
 	}
 	timed := m.Level == schema.LevelIteration || m.Level == schema.LevelProcess
-	if !timed || max(len(m.Ticks), len(m.Reals)) > mostWarned {
+	if !timed || max(len(m.Ticks), len(m.Reals)) > maxWarned {
 		return nil
 	}
 	return stat.Warnings(m.Values(), 0, 0) // the step of the clock is not known

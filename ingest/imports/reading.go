@@ -102,7 +102,7 @@ func (r *Reading) runs(ctx context.Context) iter.Seq2[schema.Valid, error] {
 				yield(schema.Valid{}, err)
 			}
 			if !more {
-				report.State, report.Why = Partly, "the reading was stopped"
+				report.State, report.Why = Partly, "reading was stopped"
 			}
 			report.Named = s.Named
 			r.Reports = append(r.Reports, report)

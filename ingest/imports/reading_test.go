@@ -200,7 +200,7 @@ func TestStopped(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	last := r.Reports[len(r.Reports)-1]
-	if last.State != Partly || last.Why != "the reading was stopped" || len(r.Reports) > 2 {
+	if last.State != Partly || last.Why != "reading was stopped" || len(r.Reports) > 2 {
 		t.Errorf("%+v", r.Reports)
 	}
 	if done, err := reading(t, folder(t), &told{}).Into(t.Context(), store); err != nil || done.Added != 4 {

@@ -27,7 +27,7 @@ func Readable(formats []foreign.Format) (names []string) {
 func Results(ctx context.Context, formats []foreign.Format, format, file string, output io.Reader) ([]schema.Run, error) {
 	i := slices.IndexFunc(formats, func(f foreign.Format) bool { return f.Name == format })
 	if i < 0 || formats[i].Read == nil {
-		return nil, fmt.Errorf("%s is no format that is read", format)
+		return nil, fmt.Errorf("unknown format %s", format)
 	}
 	input, err := foreign.FromReader(output, path.Base(file), nil)
 	if err != nil {
@@ -47,7 +47,7 @@ func Results(ctx context.Context, formats []foreign.Format, format, file string,
 	case report.Refused > 0:
 		return nil, fmt.Errorf("reading it as %s: %s", format, report.Refusals[0])
 	case len(runs) == 0:
-		return nil, errors.New("reading it as " + format + ": it has no run")
+		return nil, errors.New("reading it as " + format + ": it has no runs")
 	}
 	return runs, nil
 }

@@ -16,7 +16,7 @@ func TestNoResults(t *testing.T) {
 		{"hyperfine", "hello", "reading it as hyperfine: "},
 		{"hyperfine", "", "reading it as hyperfine: "},
 		{"jsonl", `{"benchmark": "b", "samples": [{"metric": "latency", "unit": "ms", "values": [1]}]}` + "\n" + `{"benchmark": 5}` + "\n", "reading it as jsonl: run 2: "},
-		{"no-such", "", "no-such is no format that is read"},
+		{"no-such", "", "unknown format no-such"},
 	} {
 		runs, err := Results(t.Context(), formats.All(), c.format, "out", strings.NewReader(c.text))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || runs != nil {

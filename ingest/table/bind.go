@@ -12,7 +12,7 @@ import (
 
 // ErrNewer says that a file is whole, but has what this version does not know. Whoever would write it anew leaves it as
 // it is.
-var ErrNewer = errors.New("the file is of a newer version")
+var ErrNewer = errors.New("the file was written by a newer version")
 
 // binder finds the columns of the format among those of a file.
 type binder struct {
@@ -35,7 +35,7 @@ func (b *binder) children(group parquet.Node, columns []*schema.Column) ([]*fiel
 		place := placeOf(columns, node.ID())
 		if place < 0 {
 			b.leaf += leavesOf(node)
-			b.newer = cmp.Or(b.newer, fmt.Errorf("%w: column %q with the field id %d is not known", ErrNewer, node.Name(), node.ID()))
+			b.newer = cmp.Or(b.newer, fmt.Errorf("%w: column %q with field id %d is unknown", ErrNewer, node.Name(), node.ID()))
 			continue
 		}
 		f, err := b.column(node, columns[place], place)
@@ -123,5 +123,5 @@ func (b *binder) repeated(node parquet.Field, c *schema.Column, name string) ([]
 }
 
 func mismatch(node parquet.Field, c *schema.Column) error {
-	return fmt.Errorf("%w: column %q with the field id %d is not the %s %q of the format", schema.ErrDamaged, node.Name(), node.ID(), c.SQLType(), c.Name)
+	return fmt.Errorf("%w: column %q with field id %d should be the %s %q", schema.ErrDamaged, node.Name(), node.ID(), c.SQLType(), c.Name)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // errLevels says that the values of a row do not make a row.
-var errLevels = errors.New("the values of a row do not fit together")
+var errLevels = errors.New("the values of a row are inconsistent")
 
 // decoder makes the values of one row from those of its leaves: the inverse of leaves.put.
 type decoder struct {

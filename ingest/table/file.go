@@ -29,7 +29,7 @@ func Open(file io.ReaderAt, size int64, t *schema.Table) (f *File, err error) {
 		return nil, err
 	}
 	if name := f.file.Schema().Name(); name != t.Name {
-		return nil, fmt.Errorf("%w: it holds %s, not %s", schema.ErrDamaged, name, t.Name)
+		return nil, fmt.Errorf("%w: it contains %s, not %s", schema.ErrDamaged, name, t.Name)
 	}
 	return f, nil
 }
@@ -42,11 +42,11 @@ func open(file io.ReaderAt, size int64, t *schema.Table) (*File, error) {
 		return nil, damaged(err)
 	}
 	if version, _ := opened.Lookup(formatKey); version != strconv.Itoa(schema.Format) {
-		return nil, fmt.Errorf("%w: it says format %q, this version knows format %d", ErrNewer, version, schema.Format)
+		return nil, fmt.Errorf("%w: it has format %q, and this version reads format %d", ErrNewer, version, schema.Format)
 	}
 	fields, newer, err := bind(opened.Root(), t.Columns)
 	if err == nil && (len(fields) == 0 || fields[0].Name != runIDColumn) {
-		err = fmt.Errorf("%w: it does not begin with the column %s", schema.ErrDamaged, runIDColumn)
+		err = fmt.Errorf("%w: its first column is not %s", schema.ErrDamaged, runIDColumn)
 	}
 	return &File{t, opened, fields, newer}, err
 }

@@ -33,7 +33,7 @@ func ReadLive(content []byte) (live *Live, err error) {
 		return nil, err
 	}
 	if file.Rows() != 1 {
-		return nil, fmt.Errorf("%w: a live file has one row, this one %d", schema.ErrDamaged, file.Rows())
+		return nil, fmt.Errorf("%w: it has %d rows, and a live file has 1", schema.ErrDamaged, file.Rows())
 	}
 	row, err := file.Reader().Read()
 	if err != nil {
@@ -41,7 +41,7 @@ func ReadLive(content []byte) (live *Live, err error) {
 	}
 	live = newLive(row)
 	if digest := schema.DigestOfRows(live.Run, live.Samples, live.Ops); digest != live.Digest {
-		return nil, fmt.Errorf("%w: run %s has the digest %s and says %q", schema.ErrDamaged, live.RunID, digest, live.Digest)
+		return nil, fmt.Errorf("%w: run %s has the digest %s, but %q is stored", schema.ErrDamaged, live.RunID, digest, live.Digest)
 	}
 	return live, nil
 }

@@ -71,7 +71,7 @@ func (m *merger) open(in *input, t *schema.Table) error {
 	}
 	in.reader, in.file = file.Reader(), closer
 	if file.table != t {
-		return fmt.Errorf("merging %s: a file holds %s", t.Name, file.table.Name)
+		return fmt.Errorf("merging %s: a file contains %s", t.Name, file.table.Name)
 	}
 	if err := file.Newer(); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (m *merger) advance(in *input) (err error) {
 	}
 	run := string(in.reader.decoder.leaves[in.reader.fields[0].leaf][0].ByteArray())
 	if strings.Compare(run, in.run) < 0 {
-		return fmt.Errorf("%w: run %q stands after %q", schema.ErrDamaged, run, in.run)
+		return fmt.Errorf("%w: run %q comes after %q", schema.ErrDamaged, run, in.run)
 	}
 	in.run = run
 	heap.Fix(m, in.place)

@@ -51,7 +51,7 @@ func rebuild(file io.ReaderAt, size int64, t *schema.Table) (r rebuilt, complete
 		indexes = append(indexes, index...)
 	}
 	if len(footer.RowGroups) == 0 {
-		return rebuilt{}, false, fmt.Errorf("%w: it has neither a footer that can be read nor pages that follow one another", schema.ErrDamaged)
+		return rebuilt{}, false, fmt.Errorf("%w: its footer cannot be read, and its pages do not follow one another", schema.ErrDamaged)
 	}
 	tail, err := encodeTail(&footer, indexes, w.end)
 	return rebuilt{&twoParts{file, w.end, tail}, w.end + int64(len(tail))}, complete, err
@@ -126,7 +126,7 @@ type pageHeader struct {
 func (p *pageHeader) isDictionary() bool { return p.Type == format.DictionaryPage }
 
 // errNoPage says that there is no page where one could begin.
-var errNoPage = fmt.Errorf("%w: no page begins there", schema.ErrDamaged)
+var errNoPage = fmt.Errorf("%w: no page begins at that offset", schema.ErrDamaged)
 
 // peek reads the header of the next page.
 func (w *pageWalk) peek() (*pageHeader, error) {
@@ -167,7 +167,7 @@ func (w *pageWalk) group(template []format.ColumnChunk) (format.RowGroup, []form
 	for i := range template {
 		chunk, rows, err := w.chunk(&template[i], g.NumRows, &indexes[i])
 		if err != nil {
-			return g, nil, fmt.Errorf("%w: column %d of a row group is not whole", schema.ErrDamaged, i)
+			return g, nil, fmt.Errorf("%w: column %d of a row group is incomplete", schema.ErrDamaged, i)
 		}
 		g.NumRows = rows
 		g.Columns = append(g.Columns, chunk)

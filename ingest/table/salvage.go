@@ -25,7 +25,7 @@ type Salvage struct {
 // can be found, or is one of reading.
 func OpenSalvage(file io.ReaderAt, size int64, t *schema.Table) (*Salvage, error) {
 	var best *Salvage
-	var most int64 = -1
+	var rowsLeft int64 = -1
 	var failed error
 	for _, open := range []func(io.ReaderAt, int64, *schema.Table) (*Salvage, error){openRebuilt, openIndexed, openPlain} {
 		s, err := open(file, size, t)
@@ -36,8 +36,8 @@ func OpenSalvage(file io.ReaderAt, size int64, t *schema.Table) (*Salvage, error
 			failed = err // what its own footer lacks is said
 			continue
 		}
-		if rows := s.left(); rows > most {
-			best, most = s, rows
+		if rows := s.left(); rows > rowsLeft {
+			best, rowsLeft = s, rows
 		}
 		if s.whole {
 			break

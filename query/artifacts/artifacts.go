@@ -75,7 +75,7 @@ func (a *Artifact) find(stores *scan.Stores) error {
 			info, err = schema.Dir(path).Stat(name)
 		}
 		if err != nil {
-			return fmt.Errorf("looking for the artifact %s: %w", a.Path, err)
+			return fmt.Errorf("finding the artifact %s: %w", a.Path, err)
 		}
 		a.State, a.store, a.name, a.Stored = StateStored, schema.Dir(path), name, new(info.Size())
 		return nil
@@ -113,16 +113,16 @@ func Fields() []answer.Field[Artifact] {
 		}
 	}
 	return []answer.Field[Artifact]{
-		text("path", "what the run called the file: relative to its working directory, after run_dir/ where it lay in a directory of the run, or stdout, stderr", func(a *Artifact) string { return a.Path }),
-		text("kind", "file, stdout, stderr, profile, or a word of another tool", func(a *Artifact) string { return a.Kind }),
-		size("bytes", "size of the file, as the run left it", func(a *Artifact) *int64 { return a.Bytes }),
-		text("state", "stored, not_kept, pruned (removed to save room), or missing (it should be there)", func(a *Artifact) string { return string(a.State) }),
+		text("path", "name of the file: stdout, stderr, or a path relative to the run's working directory; run_dir/... for files in the directory made for the run", func(a *Artifact) string { return a.Path }),
+		text("kind", "file, stdout, stderr, profile, or a kind that another tool uses", func(a *Artifact) string { return a.Kind }),
+		size("bytes", "original size of the file", func(a *Artifact) *int64 { return a.Bytes }),
+		text("state", "stored, not_kept, pruned (removed to save space), or missing (it should be there)", func(a *Artifact) string { return string(a.State) }),
 		text("reason", "why it is not kept", func(a *Artifact) string { return a.Reason }),
 		{
 			Column: answer.Column{Name: "pruned_at", Type: answer.TypeTime}, Meaning: "when it was removed from the store",
 			Of: func(a *Artifact) any { return answer.Value(a.Pruned) },
 		},
-		size("stored_bytes", "size in the store, compressed", func(a *Artifact) *int64 { return a.Stored }),
-		text("sha256", "hash of what is stored, and its name in artifacts/", func(a *Artifact) string { return a.SHA256 }),
+		size("stored_bytes", "compressed size in the store", func(a *Artifact) *int64 { return a.Stored }),
+		text("sha256", "hash of the content, and its name in artifacts/", func(a *Artifact) string { return a.SHA256 }),
 	}
 }

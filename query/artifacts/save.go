@@ -132,7 +132,7 @@ func (c *content) Read(b []byte) (int, error) {
 			return n, err
 		}
 		if hex.EncodeToString(c.sum.Sum(nil)) != c.want {
-			return n, fmt.Errorf("%w: it has another hash than its name", schema.ErrDamaged)
+			return n, fmt.Errorf("%w: its hash does not match its name", schema.ErrDamaged)
 		}
 	case err != nil:
 		err = fmt.Errorf("%w: %w", schema.ErrDamaged, err)

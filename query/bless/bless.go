@@ -103,18 +103,18 @@ func (c *collected) check() error {
 	case c.all == 0:
 		return fault.Input("bless: no run matches %q", fault.Brief(c.req.Filter))
 	case c.sessions[""]:
-		return fault.Input("bless: some of %d runs do not say of which session they are, and a baseline is of one", c.all)
+		return fault.Input("bless: some of %d runs have no session, and a baseline is made from one session", c.all)
 	case len(c.sessions) > 1:
 		newest := slices.Max(slices.Collect(maps.Keys(c.sessions)))
-		return fault.Input("bless: the runs are of %d sessions, and a baseline is of one: session=%s is the newest", len(c.sessions), newest)
+		return fault.Input("bless: the runs are from %d sessions, and a baseline is made from one: session=%s is the newest", len(c.sessions), newest)
 	case c.sides["base"] && c.sides["head"]:
-		return fault.Input("bless: the session has two sides: want one, as side=head")
+		return fault.Input("bless: the session has two sides: choose one, for example side=head")
 	case c.failed > 0:
 		why := cmp.Or(strings.SplitN(c.failure.Error, "\n", 2)[0], c.failure.ErrorKind, string(c.failure.Status))
-		return fault.Input("bless: %d of %d runs failed or are wrong (%s: %s), and a baseline has none: bench --rerun failed, or leave the point out",
+		return fault.Input("bless: %d of %d runs failed or have a wrong result (%s: %s): repeat them with bench --rerun failed, or leave the point out",
 			c.failed, c.all, fault.Brief(c.failure.Benchmark), fault.Brief(why))
 	case c.stranger != nil:
-		return fault.Input("bless: run %s says no machine, without which nothing can be compared with it: ingest --machine NAME", c.stranger.RunID)
+		return fault.Input("bless: run %s has no machine, so nothing can be compared with it: import it with ingest --machine NAME", c.stranger.RunID)
 	case len(c.points) == 0:
 		return fault.Input("bless: none of %d runs is ok", c.all)
 	}
@@ -195,7 +195,7 @@ func (p *point) metric(name string) (m baseline.Metric, has bool, err error) {
 		}
 		location, ok := locationOf(of)
 		if !ok {
-			return m, false, fault.Input("bless: run %s of %s has no %s that can be compared", r.RunID, fault.Brief(r.Benchmark), name)
+			return m, false, fault.Input("bless: run %s of %s has no usable value of %s", r.RunID, fault.Brief(r.Benchmark), name)
 		}
 		kind.Runs, kind.Samples = append(m.Runs, location), append(m.Samples, 0)
 		if of.Summary.N != nil {

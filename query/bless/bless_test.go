@@ -148,14 +148,14 @@ func TestReadRefusals(t *testing.T) {
 		metrics []string
 		says    string
 	}{
-		"two sessions": {append(of(1, same), of(2, same)...), nil, "the runs are of 2 sessions, and a baseline is of one: session=" + querytest.SessionID(2) + " is the newest"},
-		"two sides":    {append(of(1, querytest.On("base", 1)), of(1, querytest.On("head", 1))...), nil, "the session has two sides: want one, as side=head"},
+		"two sessions": {append(of(1, same), of(2, same)...), nil, "the runs are from 2 sessions, and a baseline is made from one: session=" + querytest.SessionID(2) + " is the newest"},
+		"two sides":    {append(of(1, querytest.On("base", 1)), of(1, querytest.On("head", 1))...), nil, "the session has two sides: choose one, for example side=head"},
 		"a failure": {append(of(1, same), of(1, func(r *schema.Run) {
 			querytest.Ended(schema.StatusError)(r)
 			r.Error, r.ErrorKind = "out of luck\nand more", "exit"
-		})...), nil, "6 of 12 runs failed or are wrong (tiny_linear: out of luck), and a baseline has none"},
-		"no machine": {of(1, func(r *schema.Run) { r.Env.Machine = "" }), nil, "says no machine"},
-		"no session": {of(1, func(r *schema.Run) { r.SessionID = "" }), nil, "some of 6 runs do not say of which session they are"},
+		})...), nil, "6 of 12 runs failed or have a wrong result (tiny_linear: out of luck): repeat them with bench --rerun failed, or leave the point out"},
+		"no machine": {of(1, func(r *schema.Run) { r.Env.Machine = "" }), nil, "has no machine, so nothing can be compared with it: import it with ingest --machine NAME"},
+		"no session": {of(1, func(r *schema.Run) { r.SessionID = "" }), nil, "some of 6 runs have no session, and a baseline is made from one session"},
 		"no metric":  {of(1, same), []string{"energy"}, "no run of tiny_linear has the metric energy"},
 		"some without a metric": {of(1, func(r *schema.Run) {
 			if *r.RepeatIndex > 3 {
@@ -163,7 +163,7 @@ func TestReadRefusals(t *testing.T) {
 			}
 		}), []string{"latency", "energy"}, "2 of 6 runs of tiny_linear have the metric energy: want all or none"},
 		"not run":      {of(1, querytest.Ended(schema.StatusSkipped)), nil, "none of 6 runs is ok"},
-		"not positive": {of(1, func(r *schema.Run) { r.Metrics[0] = querytest.RealMetric("latency", "ns", -1) }), nil, "has no latency that can be compared"},
+		"not positive": {of(1, func(r *schema.Run) { r.Metrics[0] = querytest.RealMetric("latency", "ns", -1) }), nil, "of tiny_linear has no usable value of latency"},
 		"two units": {of(1, func(r *schema.Run) {
 			if *r.RepeatIndex > 3 {
 				r.Metrics[0].Clock = "other"
@@ -212,7 +212,7 @@ func TestWrite(t *testing.T) {
 	}
 	querytest.WriteFile(t, filepath.Join(dir, "other.json"), []byte("{}"))
 	_, err = read(t, db, "session=last").Write(filepath.Join(dir, "other.json"))
-	querytest.WantInput(t, err, "other.json is no baseline, and is not replaced")
+	querytest.WantInput(t, err, "other.json is not a baseline file and is not replaced")
 	if text, _ := os.ReadFile(filepath.Join(dir, "other.json")); string(text) != "{}" {
 		t.Errorf("it is %s", text)
 	}

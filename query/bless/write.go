@@ -35,7 +35,7 @@ func (b *Blessed) Write(path string) (Written, error) {
 	if strings.Contains(path, machineInName) {
 		machine := b.Points[0].Machine
 		if slices.ContainsFunc(b.Points, func(p baseline.Point) bool { return p.Machine != machine }) {
-			return w, fault.Input("bless: the runs are of several machines, and the name of the file has %s: want machine=NAME among the words", machineInName)
+			return w, fault.Input("bless: the runs are from several machines, and the file name contains %s: add machine=NAME to the filter", machineInName)
 		}
 		w.File = strings.ReplaceAll(path, machineInName, strings.ReplaceAll(machine, "/", "_"))
 	}
@@ -47,7 +47,7 @@ func (b *Blessed) Write(path string) (Written, error) {
 	default:
 		there, err := baseline.Decode(text)
 		if err != nil {
-			return w, fault.Input("bless: %s is no baseline, and is not replaced: %v", w.File, err)
+			return w, fault.Input("bless: %s is not a baseline file and is not replaced: %v", w.File, err)
 		}
 		d = *there
 	}
@@ -76,10 +76,10 @@ func Fields() []answer.Field[Written] {
 	}
 	return []answer.Field[Written]{
 		column("file", answer.TypeText, "the file", func(w *Written) any { return w.File }),
-		column("session", answer.TypeText, "of which the points are", func(w *Written) any { return w.Session }),
-		column("points", answer.TypeInteger, "that were written", func(w *Written) any { return int64(w.Points) }),
-		column("replaced", answer.TypeInteger, "of these, those that the file had before", func(w *Written) any { return int64(w.Replaced) }),
-		column("kept", answer.TypeInteger, "other points of the file", func(w *Written) any { return int64(w.Kept) }),
-		column("few_runs", answer.TypeInteger, "of the written ones, those with fewer runs than a gate wants", func(w *Written) any { return int64(w.Few) }),
+		column("session", answer.TypeText, "session of the points", func(w *Written) any { return w.Session }),
+		column("points", answer.TypeInteger, "number of points that were written", func(w *Written) any { return int64(w.Points) }),
+		column("replaced", answer.TypeInteger, "number of these that the file had before", func(w *Written) any { return int64(w.Replaced) }),
+		column("kept", answer.TypeInteger, "number of other points in the file", func(w *Written) any { return int64(w.Kept) }),
+		column("few_runs", answer.TypeInteger, "number of written points with fewer runs than a gate needs", func(w *Written) any { return int64(w.Few) }),
 	}
 }

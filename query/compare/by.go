@@ -15,16 +15,16 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Group is what points with equal values of some keys have in common, of one metric.
+// Group sums up the points with equal values of some keys, for one metric.
 type Group struct {
 	Keys          []any // values of the keys, as cells
 	Metric        string
 	Points        int
 	Verdicts      map[judge.Verdict]int
-	GeometricMean float64 // of the ratios less 1 of the points that both sides have; NaN where there is none
+	GeometricMean float64 // of head / base over the points that both sides have, minus 1; NaN: none
 }
 
-// countedVerdicts are those that have a column of their own in groups.
+// countedVerdicts are the verdicts that have a column in groups.
 var countedVerdicts = []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Unchanged, judge.Inconclusive}
 
 // GroupFields are the columns of groups by keys.
@@ -35,21 +35,21 @@ func GroupFields(keys []string) []answer.Field[Group] {
 	var fields []answer.Field[Group]
 	for i, key := range keys {
 		fields = append(fields, answer.Field[Group]{
-			Column: keyColumn(key), Meaning: "equal in all points of the group", Of: func(g *Group) any { return g.Keys[i] },
+			Column: keyColumn(key), Meaning: "value of this key, which all points of the group share", Of: func(g *Group) any { return g.Keys[i] },
 		})
 	}
 	fields = append(fields,
-		column("metric", answer.TypeText, "what is compared", func(g *Group) any { return answer.Text(g.Metric) }),
-		column("points", answer.TypeInteger, "how many points it has", func(g *Group) any { return int64(g.Points) }))
+		column("metric", answer.TypeText, "metric that is compared", func(g *Group) any { return answer.Text(g.Metric) }),
+		column("points", answer.TypeInteger, "number of points", func(g *Group) any { return int64(g.Points) }))
 	for _, v := range countedVerdicts {
-		fields = append(fields, column(string(v), answer.TypeInteger, "points with this verdict", func(g *Group) any { return int64(g.Verdicts[v]) }))
+		fields = append(fields, column(string(v), answer.TypeInteger, "number of points with this verdict", func(g *Group) any { return int64(g.Verdicts[v]) }))
 	}
 	return append(fields,
-		column("other", answer.TypeInteger, "points with another verdict, or none", func(g *Group) any { return int64(g.others()) }),
-		column("geometric_mean", answer.TypeReal, "of the ratios less 1; NULL where points are compared by their difference", func(g *Group) any { return answer.Computed(g.GeometricMean) }))
+		column("other", answer.TypeInteger, "number of points with another verdict or none", func(g *Group) any { return int64(g.others()) }),
+		column("geometric_mean", answer.TypeReal, "geometric mean of the ratios head / base, minus 1; NULL if points are compared by difference", func(g *Group) any { return answer.Computed(g.GeometricMean) }))
 }
 
-// others are the points whose verdict has no column of its own.
+// others is the number of points whose verdict has no column.
 func (g *Group) others() int {
 	n := g.Points
 	for _, v := range countedVerdicts {
@@ -58,8 +58,8 @@ func (g *Group) others() int {
 	return n
 }
 
-// By gives groups of points with equal values of keys (identity columns, machine, metric, parameters), of each metric on
-// its own, in the order of the keys. It is an ErrInput if a key is none of a point.
+// By groups the rows by keys (identity columns, machine, metric, parameters), separately for each metric, sorted by the keys. It is an
+// ErrInput if no point has a key.
 func (c *Comparison) By(keys []string) ([]Group, error) {
 	values := make([]func(r *Row) any, len(keys))
 	for i, key := range keys {
@@ -99,8 +99,8 @@ func (c *Comparison) By(keys []string) ([]Group, error) {
 	return groups, nil
 }
 
-// GeometricMean is the geometric mean of the ratios of a metric less 1, over the points that both sides have and that are no
-// controls; points is how many they are. It is NaN where there are none.
+// GeometricMean is the geometric mean of head / base of a metric, minus 1, over the points that both sides have and that are not
+// controls; points is their number. It is NaN if there are none.
 func (c *Comparison) GeometricMean(metric string) (mean float64, points int) {
 	var changes []float64
 	for _, p := range c.Points {
@@ -111,16 +111,17 @@ func (c *Comparison) GeometricMean(metric string) (mean float64, points int) {
 	return geometricMean(changes), len(changes)
 }
 
-// What it takes for points to have moved alike: so many, of which so large a share moved the way of their middle, and half by
-// what is within a quarter of that. Of 8 points that did not change all are slower, or all faster, once in 128 times.
+// Conditions of MovedAlike: at least minAlike points; shareAlike of them moved in the direction of their median; and half of them moved
+// by the median to within withinAlike of it. Of 8 unchanged points, all are slower or all are faster once in 128 times.
 const (
-	leastAlike  = 8
+	minAlike    = 8
 	shareAlike  = .9
 	withinAlike = .25
 )
 
-// MovedAlike is by how much the points that both sides have moved in the middle, as a ratio less 1, and how many of how many
-// moved that way, where most did and by about as much: something that all of them share. moved is 0 where they did not.
+// MovedAlike reports whether most points changed in the same direction by about the same amount, so that the cause is probably
+// common to all. change is the median change, as head / base - 1; moved of the of points changed in its direction. moved is 0 if they
+// did not move alike.
 func (c *Comparison) MovedAlike() (change float64, moved, of int) {
 	var changes []float64
 	for _, p := range c.Points {
@@ -128,7 +129,7 @@ func (c *Comparison) MovedAlike() (change float64, moved, of int) {
 			changes = append(changes, p.Change)
 		}
 	}
-	if len(changes) < leastAlike {
+	if len(changes) < minAlike {
 		return 0, 0, len(changes)
 	}
 	slices.Sort(changes)
@@ -148,7 +149,7 @@ func (c *Comparison) MovedAlike() (change float64, moved, of int) {
 	return math.Expm1(middle), moved, len(changes)
 }
 
-// geometricMean is that of ratios less 1, of their logarithms.
+// geometricMean is the geometric mean of ratios minus 1, from their logarithms.
 func geometricMean(logs []float64) float64 {
 	sum := 0.0
 	for _, v := range logs {
@@ -157,7 +158,7 @@ func geometricMean(logs []float64) float64 {
 	return math.Expm1(sum / float64(len(logs)))
 }
 
-// keyColumn is the column of a key of groups.
+// keyColumn is the column of a key of a group.
 func keyColumn(key string) answer.Column {
 	if f := filter.FieldOf(key); f.Entry == "" {
 		return answer.ColumnsNamed(f.Column.Name)[0]
@@ -165,7 +166,7 @@ func keyColumn(key string) answer.Column {
 	return answer.Column{Name: key, Type: answer.TypeText}
 }
 
-// valueOf finds a key's value in a row: a column of what a point is, or a parameter.
+// valueOf returns a function that gives the value of a key in a row: an identity column or a parameter.
 func (c *Comparison) valueOf(key string) (func(r *Row) any, error) {
 	f := filter.FieldOf(key)
 	switch {
@@ -179,12 +180,12 @@ func (c *Comparison) valueOf(key string) (func(r *Row) any, error) {
 		return ok
 	})
 	if !known {
-		return nil, fault.Input("compare: --by %s: no point has it", fault.Brief(key))
+		return nil, fault.Input("compare: --by %s: no point has this key", fault.Brief(key))
 	}
 	return func(r *Row) any { return r.Identity.Parameter(f.Entry) }, nil
 }
 
-// compareValues orders values: NULL last, numbers by their value, also where they are text.
+// compareValues orders values: numbers by value, even if they are text; NULL last.
 func compareValues(a, b any) int {
 	if a == nil || b == nil {
 		switch {

@@ -16,37 +16,36 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// Point is what counts are made of.
+// Point is the short result for a point, from which counts and gates are computed.
 type Point struct {
 	Metric    string
-	Better    string // of the metric: lower, higher, or empty where that is not known
+	Better    string // lower, higher, or empty if unknown
 	Verdict   judge.Verdict
 	Reason    judge.Reason
-	Change    float64 // logarithm of the ratio, or the difference; NaN where there is none
-	Ratio     bool    // it is a ratio
+	Change    float64 // logarithm of head / base, or head - base; NaN: none
+	Ratio     bool    // the metric is compared by ratio
 	Method    judge.Method
-	Blocks    int     // in which its sides took turns
-	SessionSD float64 // NaN where it is not known
-	History   int     // earlier sessions that are known of it; negative: fewer than it takes
-	Gap       int64   // in microseconds, by which these have to be apart; negative where it is not known
+	Blocks    int     // number of blocks with runs of both sides
+	SessionSD float64 // standard deviation between sessions; NaN: unknown
+	History   int     // number of earlier sessions that are known; negative: fewer than are needed
+	Gap       int64   // time by which earlier sessions have to be apart, in microseconds; negative: unknown
 	MoreRuns  int
-	Looks     int     // how often it was looked at, at most
-	Planned   bool    // that was planned
-	Spend     float64 // the share of the level that it may use: judge.Spend
+	Looks     int     // maximum number of looks
+	Planned   bool    // the looks were planned
+	Spend     float64 // share of the significance level that the point may use: judge.Spend
 
-	RelativeVerdict judge.Verdict // to what all points share; empty where that is not known
+	RelativeVerdict judge.Verdict // verdict relative to the common change of all points; empty: none
 
-	Confounded bool // its sides are of different sessions, or as if they were
+	Confounded bool // the sides are from different sessions, or ran so far apart that they are treated like that
 
 	BaseOK   bool // the base has ok runs
 	Failures bool // a larger share of the head's runs failed than of the base's
-	Control  bool // the sweep says that no change touches it
-
-	// FailureChance is how likely so many failures of the head are by chance, if it fails no more often than the base.
+	Control  bool // the sweep marks it as a control, which no change should affect
+	// FailureChance is the p-value of Fisher's exact test that the head fails more often than the base.
 	FailureChance float64
 }
 
-// point is what counts are made of.
+// point makes the short result.
 func (p *pairing) point() Point {
 	o := p.outcome
 	c := Point{
@@ -63,7 +62,7 @@ func (p *pairing) point() Point {
 	return c
 }
 
-// change is the estimate, in the scale in which the point is compared; NaN where a side has no values.
+// change is the estimate, on the scale on which the point is compared; NaN if a side has no values.
 func (p *pairing) change() float64 {
 	if !p.whole() {
 		return math.NaN()
@@ -71,7 +70,7 @@ func (p *pairing) change() float64 {
 	return p.outcome.Change.Value
 }
 
-// choose finds the points of a metric that become rows, in their order.
+// choose selects the points of a metric that become rows, in their order.
 func (m *comparing) choose(points []*pairing) []*pairing {
 	limit := m.req.Limit
 	if limit == 0 {
@@ -80,12 +79,12 @@ func (m *comparing) choose(points []*pairing) []*pairing {
 	if m.req.Worst != nil {
 		return worstFirst(points, m.req.Worst, limit)
 	}
-	return least(points, limit, inOrder)
+	return firstN(points, limit, inOrder)
 }
 
-// least are the first of all in their order, at most so many; those that are equal stay as they are.
-func least[T any](all []T, limit int, order func(a, b T) int) []T {
-	const few = 100 // of which one is put into its place faster than all are sorted
+// firstN are the first limit values in an order. Equal values keep their order.
+func firstN[T any](all []T, limit int, order func(a, b T) int) []T {
+	const few = 100 // up to which inserting is faster than sorting all
 	if limit > few {
 		all = slices.Clone(all)
 		slices.SortStableFunc(all, order)
@@ -108,7 +107,7 @@ func least[T any](all []T, limit int, order func(a, b T) int) []T {
 	return first
 }
 
-// common reads what the points are that become rows, and gives the fields in which all points are equal.
+// common reads the identity of the points that become rows, and returns the fields that are equal in all points.
 func (m *comparing) common(ctx context.Context, families []family) ([]string, error) {
 	named := m.chosen
 	if m.memory.few(m.base, m.head) {
@@ -130,7 +129,7 @@ func (m *comparing) common(ctx context.Context, families []family) ([]string, er
 	return commonFields(named), nil
 }
 
-// commonFields are the fields in which all points are equal.
+// commonFields are the fields that are equal in all points.
 func commonFields(points []*pairing) []string {
 	if len(points) == 0 {
 		return nil
@@ -146,7 +145,7 @@ func commonFields(points []*pairing) []string {
 	})
 }
 
-// commonStrata are the fields of which the strata say that they are equal in all runs of both sides.
+// commonStrata are the fields that are equal in all runs of both sides according to the strata.
 func (m *comparing) commonStrata() []string {
 	var fields []string
 	all := slices.Concat(m.base.Strata, m.head.Strata)
@@ -159,7 +158,7 @@ func (m *comparing) commonStrata() []string {
 	return fields
 }
 
-// name reads what points are, where that is not known yet.
+// name reads the identity of points that do not have it yet.
 func (m *comparing) name(ctx context.Context, all []*pairing) error {
 	unnamed := map[*scan.Reader]sides.Groups{}
 	for _, p := range all {
@@ -183,7 +182,7 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 	return nil
 }
 
-// nameSome reads what groups are: of the runs of the time in which these points first ran. They are in that order.
+// nameSome reads the identity of groups, which are sorted by the time of their first run. It only reads runs of those times.
 func nameSome(ctx context.Context, r *scan.Reader, some sides.Groups, shared *sides.Shared) error {
 	byID := map[string][]*sides.Group{}
 	for _, g := range some {
@@ -195,7 +194,7 @@ func nameSome(ctx context.Context, r *scan.Reader, some sides.Groups, shared *si
 		return err
 	}
 	src, during, args := r.Src, "", []any{slices.Collect(maps.Keys(byID))}
-	if since > 0 { // each says when
+	if since > 0 { // the first start of each is known
 		src = src.Within(scan.Bounds{Since: since / 1000, Until: until/1000 + 1})
 		during = "started_at BETWEEN make_timestamptz($2::BIGINT) AND make_timestamptz($3::BIGINT)"
 		args = append(args, since, until)
@@ -210,13 +209,13 @@ func nameSome(ctx context.Context, r *scan.Reader, some sides.Groups, shared *si
 	})
 }
 
-// Verdicts are all that can be said of a point, in the order in which people want to read them: the worst first.
+// Verdicts are all verdicts, the worst first.
 var Verdicts = []judge.Verdict{
 	Missing, Failed, Unsupported, judge.Regressed, judge.Changed, judge.Improved, Fixed, Added,
 	judge.Estimate, judge.Inconclusive, judge.Unchanged,
 }
 
-// rankIn is how bad a verdict is: 0 the worst, one that is not named after all others.
+// rankIn is the rank of a verdict in an order: 0 is the worst. A verdict that is not in it comes after all others.
 func rankIn(verdicts []judge.Verdict, v judge.Verdict) int {
 	if rank := slices.Index(verdicts, v); rank >= 0 {
 		return rank
@@ -224,9 +223,9 @@ func rankIn(verdicts []judge.Verdict, v judge.Verdict) int {
 	return len(verdicts)
 }
 
-// weight is how much a point matters.
+// weight is the relevance of a point.
 type weight struct {
-	rank int // of its verdict, or of that relative to what all points share: 0 the worst
+	rank int // of its verdict or its relative verdict, whichever is worse; 0: the worst
 	size float64
 }
 
@@ -238,13 +237,13 @@ func weightOf(verdicts []judge.Verdict, own, relative judge.Verdict, change floa
 	return weight{rank, math.Abs(change)}
 }
 
-// compare orders the worst first; no size is the least.
+// compare orders the worst first, then by descending size, NaN last.
 func (w weight) compare(other weight) int {
 	return cmp.Or(w.rank-other.rank, cmp.Compare(other.size, w.size))
 }
 
-// WorstOf is the row of the point that matters most in an order of verdicts. Of those that are not named, and of equal ones,
-// it is that of the largest change; nil where there is no row.
+// WorstOf is the row with the worst verdict in an order of verdicts and, among equal verdicts, the largest change; nil if there are no
+// rows.
 func WorstOf(rows []Row, verdicts []judge.Verdict) *Row {
 	var worst *Row
 	weigh := func(r *Row) weight { return weightOf(verdicts, r.Verdict, r.RelativeVerdict, r.Point.Change) }
@@ -256,8 +255,7 @@ func WorstOf(rows []Row, verdicts []judge.Verdict) *Row {
 	return worst
 }
 
-// worstFirst orders points by their verdicts, those that are not named after all others, the largest change of each
-// first, and gives at most so many of them.
+// worstFirst are the first limit points, sorted by verdict and then by descending size of the change.
 func worstFirst(all []*pairing, verdicts []judge.Verdict, limit int) []*pairing {
 	type weighed struct {
 		*pairing
@@ -271,7 +269,7 @@ func worstFirst(all []*pairing, verdicts []judge.Verdict, limit int) []*pairing 
 		}
 		weights[i] = weighed{p, weightOf(verdicts, p.verdict, relative, p.change())}
 	}
-	weights = least(weights, limit, func(a, b weighed) int { return a.weight.compare(b.weight) })
+	weights = firstN(weights, limit, func(a, b weighed) int { return a.weight.compare(b.weight) })
 	worst := make([]*pairing, len(weights))
 	for i := range weights {
 		worst[i] = weights[i].pairing

@@ -1,9 +1,9 @@
-// Package compare says in what two sides differ, point by point, and what is known of the sides.
+// Package compare compares two selections of runs, the base and the head, point by point.
 //
-// A comparison goes this way: the sides are selected and their runs gathered by point (internal/sides); points are matched
-// (match.go); how their runs relate is found out (pair.go: did they take turns, are they of different sessions); package
-// judge decides (families.go, and looks.go where a session was looked at more than once); what all points share is taken
-// out (relative.go); the points that were asked for become rows (choose.go, row.go).
+// A comparison has these steps. The sides are selected and their runs grouped by point (internal/sides). Points of the two sides are
+// paired (match.go). It is determined how their runs relate: whether the sides alternated, and whether they are from different
+// sessions (pair.go). Package judge decides (families.go; looks.go for sessions with several looks). The common change of all points
+// is removed (relative.go). The requested points become rows (choose.go, row.go).
 package compare
 
 import (
@@ -19,80 +19,74 @@ import (
 	"github.com/neurolens/neurolens/query/threshold"
 )
 
-// Request asks for the difference between two selections of runs, point by point. Runs of purpose measure alone
-// are compared.
+// Request selects the runs to compare and how. Only runs of purpose measure are compared.
 type Request struct {
-	// Base and Head are filters. Without a Head, Base selects both sides of sessions that have two (bench --against), unless
-	// these have stores of their own: there it is all runs.
+	// Base and Head are filters. If Head is empty, Base selects sessions with two sides (bench --against), and these sides are
+	// compared; with BaseDB an empty Head selects all runs.
 	Base, Head string
 
-	// BaseDB has the runs of Base, apart from those of Head, as where Base is a file that was read; nil: the stores that are
-	// asked have both. Earlier sessions are looked for there, in the stores of Head.
+	// BaseDB has the runs of Base if they are in other stores than those of Head, for example because Base is a file; nil: both
+	// are in the same stores. Earlier sessions are read from the stores of Head.
 	BaseDB *query.DB
 
-	// BaseFile and HeadFile are what the user calls the files that the runs of a side were read from: the Side has it in place
-	// of a filter. Empty: they are stored runs.
+	// BaseFile and HeadFile are the names of the files that the runs of a side were read from; Side.Filter has them instead of a
+	// filter. Empty: the runs are stored.
 	BaseFile, HeadFile string
 
-	// Axis and Reference, in place of Head, compare every value of an axis among the runs of Base with the one named.
+	// Axis and Reference are used instead of Head: every value of the axis among the runs of Base is compared with Reference.
 	Axis, Reference string
 
-	// Metrics are compared one by one; none: the primary metric of each point.
+	// Metrics are compared one by one; empty: the primary metric of each point.
 	Metrics []string
-
-	// Thresholds are the dead zones by metric; that of the empty name is for all others that are compared by their ratio. A
-	// metric that is not among them has the one that the head's sweep gives it at a point.
+	// Thresholds are the thresholds per metric. The empty name stands for all other metrics that are compared by ratio. A metric
+	// without a threshold has the one that the sweep of the head gives it at a point.
 	Thresholds threshold.Set
-	// Usual are those where neither Thresholds nor the sweep has one.
+	// Usual are the thresholds for metrics that have one neither in Thresholds nor in the sweep.
 	Usual threshold.Set
 
 	Rules judge.Rules
 
-	// Absolute leaves out what is said relative to what all points share.
+	// Absolute skips the verdicts relative to the common change of all points.
 	Absolute bool
-
-	// Paired leaves out points that only one side has: of an axis with many values they are very many.
+	// Paired leaves out points that only one side has. An axis with many values would have very many of them.
 	Paired bool
-
-	// Limit is the most points of a metric that become rows; 0: all. Worst is the order of their verdicts, as Verdicts; the
-	// largest change of a verdict comes first. Without it points are in the order in which they ran.
+	// Limit is the maximum number of points per metric that become rows; 0: all. Worst is an order of verdicts, such as Verdicts:
+	// rows are sorted by it, then by descending size of the change. If it is nil, points are in the order in which they ran.
 	Limit int
 	Worst []judge.Verdict
 
-	// Inputs adds to each row what its numbers are made of, so that they can be computed again. That is half of it.
+	// Inputs adds to each row the numbers that its results are computed from. They double its size.
 	Inputs bool
-
-	// Pages takes the rows, at most 1,000 at a time, in place of the Comparison's Rows: of very many points they are
-	// larger than all they are made of. Its error ends the comparison.
+	// Pages receives the rows, at most 1,000 at a time, instead of Comparison.Rows, which saves memory if there are very many
+	// points. Its error ends the comparison.
 	Pages func([]Row) error
 }
 
-// Side says what a side is.
+// Side describes one side of a comparison.
 type Side = sides.Side
 
-// Comparison is the answer: a row for each point and metric of both sides, what is said of all of them, and what the
-// sides are.
+// Comparison is the result: one row per point and metric, what holds for all of them, and a description of the sides.
 //
-// In a session that went on until it was settled, points are judged as JudgeSession says: the family and what it lends are
-// those of the look at which the point had its last run.
+// If a session had planned looks, each point is judged as JudgeSession describes: among the points of the look at which it had its
+// last run.
 type Comparison struct {
 	Rows       []Row
 	Base, Head Side
 	Differs    []facts.Difference
-	Common     []string          // identity columns and, as param.NAME, parameters that are known to be equal in all points
-	Thresholds threshold.Set     // of each of the metrics that has the same one at all points
-	Metrics    []string          // that were compared, as they were asked for, else ascending
-	Shared     map[string]Shared // by metric; none where points were not judged relative to what they share
-	Points     []Point           // all of them, also those beyond the limit
+	Common     []string          // identity columns and parameters (as param.NAME) that are known to be equal in all points
+	Thresholds threshold.Set     // thresholds of the metrics that have the same one at all points
+	Metrics    []string          // metrics that were compared, in the requested order, otherwise ascending
+	Shared     map[string]Shared // common change per metric; none if points were not judged relative to it
+	Points     []Point           // all points, including those beyond Request.Limit
 	NotNumbers map[string]int    // as in Listing
 }
 
 // Compare compares two selections.
 //
-// Points match where all identity fields and the machine are equal, but for fields in which each side is constant and
-// the sides differ. It is an ErrInput if a selection has no runs, if a run is on both sides, and if no point of one side
-// has a match on the other; also if Base has stores of its own and runs of a session of Head. Of several machines in these
-// stores the ones of Head count, if it has any of them.
+// Two points are paired if all their identity fields and their machine are equal. Fields that are constant on each side but differ
+// between the sides are ignored. It is an ErrInput if a selection has no runs, if a run is on both sides, if no points can be
+// paired, and if BaseDB has runs of a session of Head. If BaseDB has several machines, only those that Head has are compared, if there
+// are any.
 func Compare(ctx context.Context, db *query.DB, req Request) (Comparison, error) {
 	return compare(ctx, db, &comparing{req: req, memory: memory{manyCompared}})
 }
@@ -122,7 +116,7 @@ func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error
 	return c, m.handOut(&c)
 }
 
-// correction names what p is adjusted by.
+// correction is the name of the correction of p for multiple comparisons.
 func (m *comparing) correction() string {
 	if m.req.Rules.Gate {
 		return "holm"
@@ -130,7 +124,7 @@ func (m *comparing) correction() string {
 	return "benjamini_hochberg"
 }
 
-// handOut makes the rows of the points that were chosen, and lets go of points whose rows went out as a page.
+// handOut makes the rows of the chosen points. Points whose rows were given to Request.Pages are released.
 func (m *comparing) handOut(c *Comparison) error {
 	if m.req.Pages == nil {
 		c.Rows = m.rows(c.Rows, m.chosen)
@@ -159,17 +153,17 @@ func (m *comparing) rows(to []Row, points []*pairing) []Row {
 	return to
 }
 
-// comparing is a comparison in the making.
+// comparing is a comparison that is being made.
 type comparing struct {
 	*scan.Reader
-	ofBase     *scan.Reader // the same, unless the base has stores of its own
+	ofBase     *scan.Reader // reader of the base: the same, unless the base has stores of its own
 	req        Request
 	memory     memory
-	axis       string // the field that the request's axis is
+	axis       string // field of Request.Axis
 	base, head *sides.Selected
-	names      []facts.Difference // in what the points of the sides are called
+	names      []facts.Difference // identity fields in which the sides differ
 	plans      plannedLooks       // of the sessions that both sides have
-	chosen     []*pairing         // what becomes rows
+	chosen     []*pairing         // points that become rows
 }
 
 func (m *comparing) compare(ctx context.Context) (Comparison, error) {
@@ -231,8 +225,8 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	return c, nil
 }
 
-// metrics are those that are compared, each once. One that is the primary one of all runs is asked for as that, which is
-// in the rows of the runs.
+// metrics are the metrics that are compared, without repetition. The primary metric of all runs is given as "", because it can be read
+// from the table runs.
 func (m *comparing) metrics() []string {
 	if len(m.req.Metrics) == 0 {
 		return []string{""}
@@ -250,18 +244,18 @@ func (m *comparing) metrics() []string {
 	return all
 }
 
-// metric reads one metric of all points, the primary ones where it is empty.
+// metric reads one metric of all points; "" is the primary metric of each.
 func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, error) {
 	matched, err := m.matched(ctx, metric)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range matched {
-		p.name = cmp.Or(p.kind().Name, metric) // where all runs failed it is what was asked for
+		p.name = cmp.Or(p.kind().Name, metric) // if all runs failed, the requested one
 		p.relate(m.sidesApart())
 		p.plan(m.plans)
 	}
-	m.memory.settle(matched, len(m.plans) > 0)
+	m.memory.forgetTimes(matched, len(m.plans) > 0)
 	if err := m.processes(ctx, matched, metric); err != nil {
 		return nil, err
 	}
@@ -271,7 +265,7 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 	return matched, m.histories(ctx, matched, metric)
 }
 
-// matched are the points of both sides.
+// matched reads and pairs the points of both sides.
 func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, error) {
 	everything := m.req.Limit == 0 || m.axis != "" || m.memory.few(m.base, m.head)
 	a := sides.Asked{Metric: metric, Order: everything, Blocks: m.sameSessions(), Repeats: len(m.plans) > 0, Names: m.axis != "", Shared: sides.NewShared()}
@@ -295,7 +289,7 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 	}
 }
 
-// notNumbers counts what orderings of the filters could not use: of runs that either side would have, each once.
+// notNumbers counts the values that < or > in the filters could not compare, over the runs of both sides.
 func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
 	if len(m.base.Sel.NotNumbers)+len(m.head.Sel.NotNumbers) == 0 {
 		return nil, nil

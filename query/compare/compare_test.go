@@ -99,7 +99,7 @@ func TestCompareTwoSides(t *testing.T) {
 	if len(c.Differs) != 0 {
 		t.Errorf("what differs: %+v", c.Differs)
 	}
-	if g := c.Gate(); g.Regressions != 1 || g.Unsettled != 0 || g.Points != 3 || g.Looks != 1 {
+	if g := c.Gate(); g.Regressions != 1 || g.Inconclusive != 0 || g.Points != 3 || g.Looks != 1 {
 		t.Errorf("gate %+v", g)
 	}
 	mean, points := c.GeometricMean("latency")
@@ -111,7 +111,7 @@ func TestCompareTwoSides(t *testing.T) {
 		t.Errorf("by batch size: %v, %v", by, err)
 	}
 	_, err = c.By([]string{"nonsense"})
-	querytest.WantInput(t, err, "no point has it")
+	querytest.WantInput(t, err, "compare: --by nonsense: no point has this key")
 }
 
 // TestCompareAgain: whatever a row says can be had from its lists again.
@@ -320,7 +320,7 @@ func TestCompareWrong(t *testing.T) {
 	if _, points := got.GeometricMean("latency"); points != 2 {
 		t.Errorf("the mean is over %d points, want 2", points)
 	}
-	if g := got.Gate(); g.Unsettled != 2 || g.Regressions != 0 {
+	if g := got.Gate(); g.Inconclusive != 2 || g.Regressions != 0 {
 		t.Errorf("%+v", g)
 	}
 }

@@ -62,7 +62,7 @@ func TestCompareAxis(t *testing.T) {
 		querytest.RunsOf(&n, 1, querytest.Of(1, func(r *schema.Run) { r.Suite = "b" }), wobble(1000)...)))
 	for _, axis := range []string{"suite", "tag.who", "session", "run", "env.governor", "status", "p50"} {
 		_, err := compare.Compare(context.Background(), db, compare.Request{Base: "session=last", Axis: axis, Reference: "a"})
-		querytest.WantInput(t, err, "is no axis")
+		querytest.WantInput(t, err, "compare: "+axis+" is not an axis: want a parameter, or one of benchmark, variant, ")
 	}
 	_, err := compare.Compare(context.Background(), db, compare.Request{Base: "session=last", Axis: "tile", Reference: "null"})
 	querytest.WantInput(t, err, "")

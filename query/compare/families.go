@@ -9,13 +9,13 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// family is the points of one metric; it is empty where no run of a point is ok.
+// family is all points of one metric. The metric is empty if no run of the points is ok.
 type family struct {
 	metric string
 	points []*pairing
 }
 
-// families reads all points, by their metrics: in the order in which these were asked for, else ascending.
+// families reads all points, grouped by metric: in the requested order, otherwise ascending.
 func (m *comparing) families(ctx context.Context) ([]family, error) {
 	var all []family
 	for _, metric := range m.metrics() {
@@ -28,7 +28,7 @@ func (m *comparing) families(ctx context.Context) ([]family, error) {
 	return all, nil
 }
 
-// byMetric are the families of points, in ascending order of their metrics.
+// byMetric groups points by metric, ascending.
 func byMetric(points []*pairing) []family {
 	own := map[string][]*pairing{}
 	for _, p := range points {
@@ -41,8 +41,8 @@ func byMetric(points []*pairing) []family {
 	return all
 }
 
-// judge judges the points of each metric. It is an error if a threshold is of another unit than its metric, or of a metric
-// that no point has.
+// judge judges the points of each metric. It is an error if a threshold has another unit than its metric, or if no point has its
+// metric.
 func (m *comparing) judge(families []family) error {
 	if err := m.checkThresholds(families); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (m *comparing) judge(families []family) error {
 	return nil
 }
 
-// checkThresholds refuses what would silently be no threshold at all.
+// checkThresholds rejects thresholds that would silently be ignored.
 func (m *comparing) checkThresholds(families []family) error {
 	var names []string
 	for _, f := range families {
@@ -59,7 +59,7 @@ func (m *comparing) checkThresholds(families []family) error {
 		for _, p := range f.points {
 			t := p.thresholds[f.metric]
 			if unit := p.kind().Unit; t.Unit != "" && unit != "" && t.Unit != unit {
-				return fault.Input("compare: the threshold for %s is in %s, and it is measured in %s", fault.Brief(f.metric), t.Unit, unit)
+				return fault.Input("compare: the threshold for %s is in %s, but the metric is measured in %s", fault.Brief(f.metric), t.Unit, unit)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func (m *comparing) checkThresholds(families []family) error {
 		if near := schema.Nearest(metric, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
-		return fault.Input("compare: there is a threshold for %s, which no point has%s", fault.Brief(metric), hint)
+		return fault.Input("compare: threshold for %s: no point has this metric%s", fault.Brief(metric), hint)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Fields are the columns of the rows of a comparison; inputs adds what their numbers are made of.
+// Fields are the columns of the rows of a comparison; inputs adds the columns of Row.Inputs.
 func Fields(inputs bool) []answer.Field[Row] {
 	fields := slices.Concat(
 		facts.PointFields(func(r *Row) *facts.Point { return &r.Identity }, facts.Identity...),
@@ -25,7 +25,7 @@ func field(name string, t answer.Type, meaning string, of func(*Row) any) answer
 	return answer.Field[Row]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
 }
 
-// params are the parameters as a cell; NULL that which the row lacks.
+// params are the parameters as a cell. A parameter that the row lacks is NULL.
 func (r *Row) params() any {
 	cell := r.Identity.Value("params")
 	if r.Lacks == "" {
@@ -39,15 +39,15 @@ func (r *Row) params() any {
 	return all
 }
 
-// subjectFields say what is compared.
+// subjectFields are the columns that identify what is compared.
 func subjectFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
-		field("base_point_id", answer.TypeText, "the point of the base", func(r *Row) any { return answer.Text(r.BaseID) }),
-		field("head_point_id", answer.TypeText, "the point of the head", func(r *Row) any { return answer.Text(r.HeadID) }),
-		field("metric", answer.TypeText, "what is compared", func(r *Row) any { return answer.Text(r.Metric) }),
-		field("unit", answer.TypeText, "the stored unit of the metric", func(r *Row) any { return answer.Text(r.Unit) }),
-		field("better", answer.TypeText, "lower or higher; NULL where that is not known", func(r *Row) any { return answer.Text(r.Better) }),
-		field("scale", answer.TypeText, "ratio or difference: how it is compared", func(r *Row) any { return string(r.Scale) }),
+		field("base_point_id", answer.TypeText, "id of the point on the base", func(r *Row) any { return answer.Text(r.BaseID) }),
+		field("head_point_id", answer.TypeText, "id of the point on the head", func(r *Row) any { return answer.Text(r.HeadID) }),
+		field("metric", answer.TypeText, "metric that is compared", func(r *Row) any { return answer.Text(r.Metric) }),
+		field("unit", answer.TypeText, "stored unit of the metric", func(r *Row) any { return answer.Text(r.Unit) }),
+		field("better", answer.TypeText, "which direction is better: lower or higher; NULL if unknown", func(r *Row) any { return answer.Text(r.Better) }),
+		field("scale", answer.TypeText, "how values are compared: ratio or difference", func(r *Row) any { return string(r.Scale) }),
 	}
 }
 
@@ -61,7 +61,7 @@ func sideFields(name string, of func(*Row) *Measured) []answer.Field[Row] {
 			return nil
 		})
 	}
-	location := column("", answer.TypeReal, "the location of the "+name+": the median of those of its runs", func(m *Measured) any {
+	location := column("", answer.TypeReal, "value of the "+name+": the median of its runs' medians", func(m *Measured) any {
 		if m.Value == nil {
 			return nil
 		}
@@ -69,15 +69,15 @@ func sideFields(name string, of func(*Row) *Measured) []answer.Field[Row] {
 	})
 	location.Unit = schema.UnitOfRow
 	return []answer.Field[Row]{
-		column("_runs", answer.TypeInteger, "ok runs of the "+name+" with a value of the metric", func(m *Measured) any { return m.Runs }),
-		column("_samples", answer.TypeInteger, "the least samples of such a run", func(m *Measured) any { return answer.Integer(m.Samples) }),
-		column("_samples_max", answer.TypeInteger, "the most samples of such a run", func(m *Measured) any { return answer.Integer(m.SamplesMax) }),
-		column("_statuses", answer.TypeMap, "runs of the "+name+" by how they ended", func(m *Measured) any { return answer.Map(m.Statuses) }),
+		column("_runs", answer.TypeInteger, "number of ok runs of the "+name+" that have the metric", func(m *Measured) any { return m.Runs }),
+		column("_samples_min", answer.TypeInteger, "smallest number of samples in such a run", func(m *Measured) any { return answer.Integer(m.SamplesMin) }),
+		column("_samples_max", answer.TypeInteger, "largest number of samples in such a run", func(m *Measured) any { return answer.Integer(m.SamplesMax) }),
+		column("_statuses", answer.TypeMap, "number of runs of the "+name+" per status", func(m *Measured) any { return answer.Map(m.Statuses) }),
 		location,
 	}
 }
 
-// estimateFields say how large the difference is.
+// estimateFields are the columns of the effect size.
 func estimateFields() []answer.Field[Row] {
 	column := func(name, meaning string, value func(*Estimates) float64) answer.Field[Row] {
 		return field(name, answer.TypeReal, meaning, func(r *Row) any {
@@ -88,33 +88,33 @@ func estimateFields() []answer.Field[Row] {
 		})
 	}
 	return []answer.Field[Row]{
-		column("change", "the difference: of the ratio less 1 or, where the scale is difference, in the unit", func(e *Estimates) float64 { return e.Change }),
-		column("low", "the lower end of its interval", func(e *Estimates) float64 { return e.Low }),
-		column("high", "the upper end of its interval", func(e *Estimates) float64 { return e.High }),
-		column("noise", "how much runs of a side vary, in the scale of change", func(e *Estimates) float64 { return e.Noise }),
-		column("dead_zone", "the smallest difference that counts (--threshold), in the scale of change", func(e *Estimates) float64 { return e.DeadZone }),
-		column("p", "the chance of such a difference where there is none", func(e *Estimates) float64 { return e.P }),
-		column("p_adjusted", "the same over all points, and over looks", func(e *Estimates) float64 { return e.Adjusted }),
+		column("change", "effect size: head / base - 1 or, if scale is difference, head - base in the unit", func(e *Estimates) float64 { return e.Change }),
+		column("low", "lower end of the confidence interval of change", func(e *Estimates) float64 { return e.Low }),
+		column("high", "upper end of that interval", func(e *Estimates) float64 { return e.High }),
+		column("noise", "noise floor, in the scale of change: half the width of the interval", func(e *Estimates) float64 { return e.Noise }),
+		column("threshold", "smallest change that counts, in the scale of change: --threshold, or more if the clock or the sessions vary by more", func(e *Estimates) float64 { return e.DeadZone }),
+		column("p", "p-value: probability of a difference at least this large if nothing changed", func(e *Estimates) float64 { return e.P }),
+		column("p_adjusted", "p-value adjusted for the number of points and of looks", func(e *Estimates) float64 { return e.Adjusted }),
 	}
 }
 
-// verdictFields say what is made of it, and how.
+// verdictFields are the columns of the verdict and of how it was reached.
 func verdictFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
-		field("verdict", answer.TypeText, "regressed, improved, changed, unchanged or inconclusive; or how the point is missing on a side", func(r *Row) any { return string(r.Verdict) }),
+		field("verdict", answer.TypeText, "regressed, improved, changed, unchanged or inconclusive; estimate: no verdict is possible; failed, fixed, unsupported, missing (not on the head) or added (not on the base)", func(r *Row) any { return string(r.Verdict) }),
 		field("reason", answer.TypeText, "why there is no verdict", func(r *Row) any { return answer.Text(string(r.Reason)) }),
-		field("more_runs", answer.TypeInteger, "more runs a side that are likely to settle it", func(r *Row) any { return answer.Positive(r.MoreRuns) }),
-		field("looks", answer.TypeInteger, "how often it was looked at, at most, which p_adjusted and the interval allow for", func(r *Row) any { return answer.Positive(r.Looks) }),
-		field("flags", answer.TypeList, "words about what the numbers are worth", func(r *Row) any { return answer.List(r.Flags) }),
-		field("failure", answer.TypeText, "what went wrong in a run of the head", func(r *Row) any { return answer.Text(r.Failure) }),
-		field("method", answer.TypeText, "runs or blocks: what is compared with what", func(r *Row) any { return answer.Text(string(r.Method)) }),
-		field("strict", answer.TypeBoolean, "the strict rule was used", func(r *Row) any { return r.Strict }),
-		field("rule", answer.TypeText, "the test of which p is", func(r *Row) any { return answer.Text(string(r.Rule)) }),
-		field("correction", answer.TypeText, "how p is adjusted for many points: benjamini_hochberg or, with --gate, holm", func(r *Row) any { return r.Correction }),
+		field("more_runs", answer.TypeInteger, "about how many more runs per side would decide it", func(r *Row) any { return answer.Positive(r.MoreRuns) }),
+		field("looks", answer.TypeInteger, "how many times the growing data were judged at most; p_adjusted and the interval account for it", func(r *Row) any { return answer.Positive(r.Looks) }),
+		field("flags", answer.TypeList, "remarks on the quality of the numbers, and the warnings of the runs", func(r *Row) any { return answer.List(r.Flags) }),
+		field("failure", answer.TypeText, "error of a failed run of the head", func(r *Row) any { return answer.Text(r.Failure) }),
+		field("method", answer.TypeText, "what the interval is computed from: blocks, runs, or t for so few runs that the t distribution is used", func(r *Row) any { return answer.Text(string(r.Method)) }),
+		field("strict", answer.TypeBoolean, "whether the strict rule was used: the change must be significantly larger than the threshold", func(r *Row) any { return r.Strict }),
+		field("rule", answer.TypeText, "test that gave the p-value", func(r *Row) any { return answer.Text(string(r.Rule)) }),
+		field("correction", answer.TypeText, "correction for multiple comparisons: benjamini_hochberg or, with --gate, holm", func(r *Row) any { return r.Correction }),
 	}
 }
 
-// relativeFields say the same relative to what all points share.
+// relativeFields are the columns relative to the common change of all points.
 func relativeFields() []answer.Field[Row] {
 	column := func(name string, t answer.Type, meaning string, value func(*Relative) any) answer.Field[Row] {
 		return field("relative_"+name, t, meaning, func(r *Row) any {
@@ -125,17 +125,17 @@ func relativeFields() []answer.Field[Row] {
 		})
 	}
 	return []answer.Field[Row]{
-		column("change", answer.TypeReal, "the ratio less 1, relative to what all points share", func(r *Relative) any { return answer.Computed(r.Change) }),
-		column("low", answer.TypeReal, "the lower end of its interval", func(r *Relative) any { return answer.Computed(r.Low) }),
-		column("high", answer.TypeReal, "the upper end of its interval", func(r *Relative) any { return answer.Computed(r.High) }),
-		column("p_adjusted", answer.TypeReal, "the chance of such a difference where there is none, over all points", func(r *Relative) any { return answer.Computed(r.Adjusted) }),
-		column("verdict", answer.TypeText, "the same as verdict, relative to what all points share", func(r *Relative) any { return string(r.Verdict) }),
-		column("reason", answer.TypeText, "why there is no such verdict", func(r *Relative) any { return answer.Text(string(r.Reason)) }),
-		column("more_runs", answer.TypeInteger, "more runs a side that are likely to settle it", func(r *Relative) any { return answer.Positive(r.MoreRuns) }),
+		column("change", answer.TypeReal, "head / base - 1, relative to the change that all points share", func(r *Relative) any { return answer.Computed(r.Change) }),
+		column("low", answer.TypeReal, "lower end of its confidence interval", func(r *Relative) any { return answer.Computed(r.Low) }),
+		column("high", answer.TypeReal, "upper end of that interval", func(r *Relative) any { return answer.Computed(r.High) }),
+		column("p_adjusted", answer.TypeReal, "p-value of relative_change, adjusted for the number of points", func(r *Relative) any { return answer.Computed(r.Adjusted) }),
+		column("verdict", answer.TypeText, "verdict on relative_change", func(r *Relative) any { return string(r.Verdict) }),
+		column("reason", answer.TypeText, "why there is no verdict on relative_change", func(r *Relative) any { return answer.Text(string(r.Reason)) }),
+		column("more_runs", answer.TypeInteger, "about how many more runs per side would decide relative_change", func(r *Relative) any { return answer.Positive(r.MoreRuns) }),
 	}
 }
 
-// inputFields are what the numbers of a row are made of, as they are: nothing is rounded.
+// inputFields are the columns of Row.Inputs, without rounding.
 func inputFields() []answer.Field[Row] {
 	column := func(name string, t answer.Type, meaning string, value func(*Inputs) any) answer.Field[Row] {
 		return field(name, t, meaning, func(r *Row) any {
@@ -152,15 +152,15 @@ func inputFields() []answer.Field[Row] {
 		return nil
 	}
 	return []answer.Field[Row]{
-		column("base_locations", answer.TypeList, "of the runs of the base: logarithms, unless the scale is difference", func(in *Inputs) any { return answer.Reals(in.Base) }),
-		column("head_locations", answer.TypeList, "of the runs of the head likewise", func(in *Inputs) any { return answer.Reals(in.Head) }),
-		column("block_differences", answer.TypeList, "head less base of each block", func(in *Inputs) any { return answer.Reals(in.Blocks) }),
-		column("history", answer.TypeList, "locations of earlier sessions, the oldest first", func(in *Inputs) any { return answer.Reals(in.History) }),
-		column("variance", answer.TypeReal, "of the point's own runs or blocks", func(in *Inputs) any { return answer.Real(in.Variance) }),
-		column("df", answer.TypeReal, "its degrees of freedom", func(in *Inputs) any { return answer.Real(in.DF) }),
-		column("session_sd", answer.TypeReal, "what sessions differ by", func(in *Inputs) any { return answer.Real(in.SessionSD) }),
-		column("prior_variance", answer.TypeReal, "that which the other points lend", func(in *Inputs) any { return prior(in, in.PriorVariance) }),
-		column("prior_df", answer.TypeReal, "its degrees of freedom", func(in *Inputs) any { return prior(in, in.PriorDF) }),
-		column("family", answer.TypeInteger, "points that p is adjusted over", func(in *Inputs) any { return int64(in.Family) }),
+		column("base_locations", answer.TypeList, "locations of the base's runs: natural logarithms, unless scale is difference", func(in *Inputs) any { return answer.Reals(in.Base) }),
+		column("head_locations", answer.TypeList, "locations of the head's runs, likewise", func(in *Inputs) any { return answer.Reals(in.Head) }),
+		column("block_differences", answer.TypeList, "head - base within each block", func(in *Inputs) any { return answer.Reals(in.Blocks) }),
+		column("history", answer.TypeList, "locations of earlier sessions, oldest first", func(in *Inputs) any { return answer.Reals(in.History) }),
+		column("variance", answer.TypeReal, "variance of a run, or of a block's difference, that the test used", func(in *Inputs) any { return answer.Real(in.Variance) }),
+		column("df", answer.TypeReal, "degrees of freedom of variance", func(in *Inputs) any { return answer.Real(in.DF) }),
+		column("session_sd", answer.TypeReal, "standard deviation between sessions", func(in *Inputs) any { return answer.Real(in.SessionSD) }),
+		column("prior_variance", answer.TypeReal, "prior variance, estimated from all points of the metric", func(in *Inputs) any { return prior(in, in.PriorVariance) }),
+		column("prior_df", answer.TypeReal, "degrees of freedom of prior_variance", func(in *Inputs) any { return prior(in, in.PriorDF) }),
+		column("family_size", answer.TypeInteger, "number of points that p is adjusted for", func(in *Inputs) any { return int64(in.Family) }),
 	}
 }

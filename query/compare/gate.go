@@ -4,19 +4,19 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// Gate is what a comparison means for whoever must decide.
+// Gate is the decision of a gate about a comparison. All numbers but Looks and Planned count points.
 type Gate struct {
-	Regressions int     // points that regressed, and points that the base has and the head has lost
-	Lost        int     // of those: missing, failed or unsupported on the head, or failing more often beyond chance
-	Unsettled   int     // points without a verdict that is good enough, or that may fail more often
-	Open        []Point // the unsettled points
-	Looks       int     // sessions of the head: extra runs are looked at again
-	Planned     int     // in their place how often what was measured until it was settled was looked at, at most
-	Points      int     // that were gated
-	Controls    int     // which no gate is about
+	Regressions  int     // regressed, or Lost
+	Lost         int     // missing, failed or unsupported on the head, or failing significantly more often than on the base
+	Inconclusive int     // without a conclusive verdict, or possibly failing more often
+	Open         []Point // the inconclusive points
+	Looks        int     // number of sessions of the head: each adds data that are judged once more
+	Planned      int     // if sessions went on until they were conclusive: the planned maximum number of looks, instead of Looks
+	Points       int     // gated
+	Controls     int     // controls, which are not gated
 }
 
-// Gate decides. Points that the base does not have ok runs of are not gated, nor are controls.
+// Gate decides. Controls, and points without an ok run on the base, are not gated.
 func (c *Comparison) Gate() Gate {
 	var g Gate
 	for _, p := range c.Points {
@@ -42,20 +42,21 @@ func (c *Comparison) Gate() Gate {
 			g.Regressions++
 		case p.Verdict == judge.Regressed:
 			g.Regressions++
-		case p.unsettled():
-			g.Unsettled++
+		case p.inconclusive():
+			g.Inconclusive++
 			g.Open = append(g.Open, p)
 		}
 	}
 	return g
 }
 
-// gated tells whether a point is one that a gate is about: the base has it, and what the head changes may touch it.
+// gated reports whether a gate is about the point: the base measured it, and it is not a control.
 func (p *Point) gated() bool {
 	return p.BaseOK && p.Verdict != Added && p.Verdict != Fixed && !p.Control
 }
 
-// lost tells whether a point of so many is gone, or fails more often beyond chance (Bonferroni).
+// lost reports whether the head no longer measures the point, or fails significantly more often; Bonferroni's correction for
+// the number of points.
 func (p *Point) lost(points int) bool {
 	switch p.Verdict {
 	case Missing, Failed:
@@ -66,8 +67,8 @@ func (p *Point) lost(points int) bool {
 	return p.Failures && p.FailureChance*float64(points) < judge.Level
 }
 
-// unsettled tells whether nobody can say whether a point got worse.
-func (p *Point) unsettled() bool {
+// inconclusive reports whether it is unknown if the point got worse.
+func (p *Point) inconclusive() bool {
 	switch p.Verdict {
 	case judge.Inconclusive, judge.Estimate, judge.Changed, Unsupported:
 		return true

@@ -85,7 +85,7 @@ func TestCompareTick(t *testing.T) {
 	if latency, accuracy := got.Points[0], got.Points[1]; latency.Verdict != judge.Inconclusive || latency.MoreRuns != 0 || accuracy.Verdict != judge.Regressed {
 		t.Errorf("20 -> 21 ticks is %s, accuracy 0.95 -> 0.10 is %s", latency.Verdict, accuracy.Verdict)
 	}
-	if zone := realOf(t, got, 0, "dead_zone"); zone < .09 {
+	if zone := realOf(t, got, 0, "threshold"); zone < .09 {
 		t.Errorf("dead zone %g, want two ticks of 20", zone)
 	}
 }
@@ -162,15 +162,15 @@ func TestCompareFailures(t *testing.T) {
 		got := mustCompare(t, querytest.SealedRuns(t, head), compare.Request{Base: "session=last"})
 		g := got.Gate()
 		if c.ok == 1 { // too few runs besides
-			g.Unsettled = 0
+			g.Inconclusive = 0
 		}
 		if c.ok >= 5 && got.Points[0].Verdict == judge.Inconclusive { // one after the other
-			g.Unsettled = 0
+			g.Inconclusive = 0
 			if got.Points[0].Failures {
-				g.Unsettled = 1
+				g.Inconclusive = 1
 			}
 		}
-		if g.Regressions != c.regressions || g.Unsettled != c.settled {
+		if g.Regressions != c.regressions || g.Inconclusive != c.settled {
 			t.Errorf("%d ok and %d %s: %+v, verdict %s", c.ok, c.crashed, c.status, g, got.Points[0].Verdict)
 		}
 		if c.status == schema.StatusCrashed && c.crashed > 0 && cellOf(got, 0, "failure") != "it broke" {
@@ -211,7 +211,7 @@ func TestCompareThresholds(t *testing.T) {
 	t.Parallel()
 	n := 0
 	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, querytest.On("base", 1), wobble(1000)...), querytest.RunsOf(&n, 1, querytest.On("head", 1), wobble(1000)...)))
-	for metric, says := range map[string]string{"latency": "is in B, and it is measured in ns", "latancy": "which no point has; did you mean latency?"} {
+	for metric, says := range map[string]string{"latency": "compare: the threshold for latency is in B, but the metric is measured in ns", "latancy": "compare: threshold for latancy: no point has this metric; did you mean latency?"} {
 		memory := threshold.Threshold{Value: 1 << 30, Absolute: true, Unit: "B"}
 		_, err := compare.Compare(context.Background(), db, compare.Request{Base: "session=last", Thresholds: threshold.Set{metric: memory}})
 		querytest.WantInput(t, err, says)

@@ -15,29 +15,26 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Decided is what a look at a session says of a point.
+// Decided is the verdict on a point at one look at a session.
 type Decided struct {
 	Verdict judge.Verdict
 	Reason  judge.Reason
 	Failing bool // a larger share of the head's runs failed than of the base's, which may be chance
 }
 
-// Open tells whether more runs may say more. A point that has failed, or whose sides cannot be compared whatever their
-// numbers, is as settled as one with a verdict.
+// Open reports whether more runs may change the decision. A point that failed, or whose sides cannot be compared at all, is as
+// decided as one with a verdict.
 func (d Decided) Open() bool { return d.Verdict == judge.Inconclusive || d.Failing }
 
-// JudgeSession says, by the ids of points, what is known of those of one session with two sides, from its runs so far.
-// It reads what Compare reads of the same runs when they are stored (of metrics the primary one, of which it needs the
-// summary alone), and comes to the same, with the rules and the correction of a gate: what is settled for a gate is settled
-// for everybody.
+// JudgeSession judges the points of one session with two sides from its runs so far. The result is keyed by point id. It comes to
+// the same verdicts as Compare on the same runs once they are stored, with the rules and the correction of a gate, which are the
+// strictest. Of the metrics it needs only the primary one, and of that only the summary.
 //
-// The session was planned to be looked at K times (schema.FactLooks), and every look, planned beforehand, may use a K-th of the
-// level (judge.Spend). A point that is settled at a look has no more runs, and what was said of it stands: a point is
-// judged among all others as they were when it had its last run, then and in every later comparison. Whatever the rules
-// and the metric of that are, it is one of K that were planned, so that a session in which nothing changed says the
-// contrary in at most 5 % of cases (TestSettledSessions). Of what is said to have changed at most 5 % is expected to be false, as
-// with one look: what is called at one look is called at the end, so that the share of the false among all that are
-// called is at most the sum of those of the looks.
+// The session has K planned looks (schema.FactLooks), and each of them may spend 1/K of the significance level (judge.Spend). A
+// point that is decided at a look gets no more runs, and its verdict is final: then, and in every later comparison, the point is
+// judged among all others as they were when it had its last run. So a session without a change reports one in at most 5 % of
+// cases (TestSettledSessions). The false discovery rate is at most 5 %, as with one look: a change that is reported at one look is
+// still reported at the end, so the rate is at most the sum of the rates of the looks.
 func JudgeSession(runs []schema.Run) map[string]Decided {
 	points := sessionPoints(runs)
 	plans := plannedLooks{}
@@ -62,7 +59,7 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 	return all
 }
 
-// sessionPoints are the points of a session, as they are read from a store.
+// sessionPoints groups runs into points, as they would be read from a store.
 func sessionPoints(runs []schema.Run) []*pairing {
 	found := map[string]*pairing{}
 	var all []*pairing
@@ -94,7 +91,7 @@ func sessionPoints(runs []schema.Run) []*pairing {
 	return all
 }
 
-// unread are the runs of a group that are not in their order yet.
+// unread are the columns of the runs of a group before they are sorted.
 type unread struct{ started, sessions, blocks, repeats []any }
 
 // add adds a run to a group.
@@ -133,7 +130,7 @@ func (u *unread) add(g *sides.Group, r *schema.Run) {
 	u.blocks, u.repeats = append(u.blocks, answer.Integer(r.BlockIndex)), append(u.repeats, answer.Integer(r.RepeatIndex))
 }
 
-// locationOfMetric is what scan.LocationOf is in SQL.
+// locationOfMetric does in Go what scan.LocationOf does in SQL.
 func locationOfMetric(m *schema.Metric) float64 {
 	middle := m.Summary.P50
 	if middle == nil {
@@ -153,10 +150,10 @@ func locationOfMetric(m *schema.Metric) float64 {
 	}
 }
 
-// plannedLooks are the numbers of repeats after which sessions were to be looked at; of those that were not planned none.
+// plannedLooks are, per session, the numbers of repeats after which it was planned to be judged; none if no looks were planned.
 type plannedLooks map[string][]int
 
-// looksOf reads a schema.FactLooks; nil where it is none.
+// looksOf parses the value of schema.FactLooks; nil if it is invalid.
 func looksOf(text string) []int {
 	if text == "" {
 		return nil
@@ -172,7 +169,7 @@ func looksOf(text string) []int {
 	return all
 }
 
-// plannedLooks reads which looks the sessions that both sides have were planned to have; nil where there were none.
+// plannedLooks reads the planned looks of the sessions that both sides have; nil if there are none.
 func (m *comparing) plannedLooks(ctx context.Context, known sides.Facts) (plannedLooks, error) {
 	if known["env."+schema.FactLooks] == nil {
 		return nil, nil
@@ -201,9 +198,9 @@ func (m *comparing) plannedLooks(ctx context.Context, known sides.Facts) (planne
 	return plans, nil
 }
 
-// plan finds how often the point was to be looked at, and at which look it has its last run. Of sessions that were put
-// together each was looked at so often, and each is one more look at those before it: as often as that of most looks, with
-// the share of a later look (judge.Spend). That each may have ended at any of its looks adds nothing (TestSettledSessions).
+// plan finds the number of planned looks at the point, and the look at which it had its last run. If n sessions are combined,
+// each had up to K looks, and each session is also one more look at the combined data. So K n (n+1) looks are counted, which is
+// the share of a later look (judge.Spend). That a session may have ended at any of its looks adds nothing (TestSettledSessions).
 func (p *pairing) plan(plans plannedLooks) {
 	if len(plans) == 0 || !p.whole() || !p.sameSessions() {
 		return
@@ -231,8 +228,8 @@ func (p *pairing) plan(plans plannedLooks) {
 	}
 }
 
-// judgeLooks judges points at the looks at which they had their last run, each among all others as they were then; those
-// that were not planned to be looked at more than once among all as they are.
+// judgeLooks judges each point at the look at which it had its last run, among all other points as they were then. Points without
+// planned looks are judged among all points as they are now.
 func judgeLooks(families []family, rules judge.Rules) {
 	var looks []int
 	for _, f := range families {
@@ -259,7 +256,7 @@ func judgeLooks(families []family, rules judge.Rules) {
 	}
 }
 
-// judged takes in what was said of the point.
+// judged stores the outcome of the point.
 func (p *pairing) judged(pair *judge.Pair, o *judge.Outcome, j *judge.Judgement) {
 	p.pair, p.outcome, p.judgement = pair, o, j
 	if p.verdict, p.reason = o.Verdict, o.Reason; !p.whole() {
@@ -267,7 +264,7 @@ func (p *pairing) judged(pair *judge.Pair, o *judge.Outcome, j *judge.Judgement)
 	}
 }
 
-// at is the point as it was at a look, after so many repeats; 0: as it is.
+// at is the point as it was at a look, after that many repeats; 0: as it is now.
 func (p *pairing) at(look int) *pairing {
 	if look == 0 || p.look <= look {
 		return p

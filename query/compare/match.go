@@ -16,11 +16,11 @@ import (
 	"github.com/neurolens/neurolens/query/threshold"
 )
 
-// pairing is one metric of one point on both sides; nil where a side does not have it.
+// pairing is one metric of one point on both sides. A side that does not have the point is nil.
 type pairing struct {
 	base, head *sides.Group
 	name       string // of the metric
-	control    bool   // the sweep says that no change touches it
+	control    bool   // the sweep marks it as a control
 	thresholds threshold.Set
 
 	// How the runs of the sides relate: see relate.
@@ -28,22 +28,21 @@ type pairing struct {
 	ordered, confounded bool
 	apart               int64 // in microseconds, or unknown
 	history             []float64
-	known               int           // earlier sessions, those of history; unknown: fewer than it takes
-	past                []pastSession // of which history is made
-
-	// How often it was planned to be looked at while it was measured (0: it was not), and after how many repeats there was
-	// the look at which it had its last run (0: it is judged as it is): see plan.
+	known               int           // number of earlier sessions in history; unknown: fewer than are needed
+	past                []pastSession // earlier sessions from which history is chosen
+	// planned is the number of planned looks (0: none). look is the number of repeats at the look at which the point had its last
+	// run (0: it is judged as it is now). See plan.
 	planned, look int
 
 	pair      *judge.Pair
 	outcome   *judge.Outcome
-	relative  *judge.Outcome // to what all points share; nil: there is none
+	relative  *judge.Outcome // relative to the common change of all points; nil: none
 	judgement *judge.Judgement
 	verdict   judge.Verdict
 	reason    judge.Reason
 }
 
-// either is a side that has the point: the head, if it has.
+// either is the head's group if the head has the point, otherwise the base's.
 func (p *pairing) either() *sides.Group {
 	if p.head != nil {
 		return p.head
@@ -51,7 +50,7 @@ func (p *pairing) either() *sides.Group {
 	return p.base
 }
 
-// inCommon tells whether some point is on both sides: then points match by their ids, and machines.
+// inCommon reports whether some point is on both sides. Then points are paired by id and machine.
 func inCommon(base, head sides.Groups) bool {
 	i := 0
 	for _, g := range head {
@@ -65,7 +64,7 @@ func inCommon(base, head sides.Groups) bool {
 	return false
 }
 
-// match pairs the groups of two sides. It is an error if nothing matches. paired leaves out what only one side has.
+// match pairs the groups of two sides. It is an error if no groups can be paired. paired leaves out points that only one side has.
 func (m *matcher) match(base, head sides.Groups, paired bool) ([]*pairing, error) {
 	partner := base.InTurn()
 	if !m.byID || m.skip["machine"] {
@@ -86,7 +85,7 @@ func (m *matcher) match(base, head sides.Groups, paired bool) ([]*pairing, error
 		}
 	}
 	if !some && len(base) > 0 && len(head) > 0 {
-		return nil, fault.Input("compare: no point of one side has a match on the other: %s", m.apart(base, head))
+		return nil, fault.Input("compare: no point of the base has a counterpart on the head: %s", m.apart(base, head))
 	}
 	if m.axis != "" && !paired {
 		return append(all, m.absent(base, head)...), nil
@@ -102,7 +101,7 @@ func (m *matcher) match(base, head sides.Groups, paired bool) ([]*pairing, error
 	return all, nil
 }
 
-// absent are the points of the base that some value of the axis does not have.
+// absent are the points of the base that are missing for some value of the axis.
 func (m *matcher) absent(base, head sides.Groups) (all []*pairing) {
 	there := map[string]bool{}
 	having := map[string]*sides.Group{} // by value of the axis
@@ -121,7 +120,7 @@ func (m *matcher) absent(base, head sides.Groups) (all []*pairing) {
 	return all
 }
 
-// standIn is the point that a group would be with the value of the axis that another one has.
+// standIn is a group without runs: the point of g with the axis value of another group.
 func (m *matcher) standIn(g, having *sides.Group) *sides.Group {
 	point := g.Point.With(m.axis, having.Point)
 	absent := &sides.Group{Machine: g.Machine, Metric: &sides.Kind{}, Absent: true, Point: &point}
@@ -131,7 +130,7 @@ func (m *matcher) standIn(g, having *sides.Group) *sides.Group {
 	return absent
 }
 
-// inOrder is the order in which points first ran, as far as it is known; then that of their ids.
+// inOrder compares points by when they first ran, then by id and machine.
 func inOrder(a, b *pairing) int {
 	x, y := a.either(), b.either()
 	if x.First != y.First {
@@ -143,17 +142,17 @@ func inOrder(a, b *pairing) int {
 	return strings.Compare(x.Machine, y.Machine)
 }
 
-// matcher knows which fields have to be equal: not those in which each side is constant and the sides differ, nor an axis
-// whose values are compared.
+// matcher knows which fields have to be equal for two points to be paired: all except those that are constant on each side but
+// differ between the sides, and the axis whose values are compared.
 type matcher struct {
-	axis    string   // the field whose values are compared, or empty
-	fields  []string // of facts.Identity, and parameters after them; the machine alone where points match by their ids
-	byID    bool     // the id of the point says all but the machine
+	axis    string   // field whose values are compared, or empty
+	fields  []string // facts.Identity and then parameters; only the machine if points are paired by id
+	byID    bool     // points are paired by id
 	skip    map[string]bool
-	differs []facts.Difference // in the fields that are constant on each side; the axis apart
+	differs []facts.Difference // the fields that are constant on each side and differ, except the axis
 }
 
-// axisOf is the field that a key names, whose values are to be compared. It is an ErrInput if points do not differ in it.
+// axisOf is the field of the key of an axis. It is an ErrInput if the key is neither an identity field nor a parameter.
 func axisOf(key string) (string, error) {
 	if key == "" {
 		return "", nil
@@ -165,7 +164,7 @@ func axisOf(key string) (string, error) {
 	case f.Entry == "" && !filter.StandsForIDs(key) && slices.Contains(facts.Identity, f.Column.Name):
 		return f.Column.Name, nil
 	}
-	return "", fault.Input("compare: %s is no axis: points differ in %s and parameters", fault.Brief(key), strings.Join(facts.Identity, ", "))
+	return "", fault.Input("compare: %s is not an axis: want a parameter, or one of %s", fault.Brief(key), strings.Join(facts.Identity, ", "))
 }
 
 func newMatcher(base, head sides.Groups, axis string, byID bool) *matcher {
@@ -200,8 +199,8 @@ func newMatcher(base, head sides.Groups, axis string, byID bool) *matcher {
 	return m
 }
 
-// skipInStep leaves out fields that differ in step with the axis, as the backend does where each variant has its own: each
-// value of the axis has one value of the field, and all of them are not the same.
+// skipInStep skips fields that are determined by the axis, such as the backend if each variant has its own: each value of the axis has
+// exactly one value of the field, and these values differ.
 func (m *matcher) skipInStep(base, head sides.Groups) {
 	if m.axis == "" || m.byID {
 		return
@@ -224,7 +223,7 @@ func (m *matcher) skipInStep(base, head sides.Groups) {
 	}
 }
 
-// texts are the values of a field on a side, without NULL.
+// texts are the different values of a field on a side, without NULL.
 func (m *matcher) texts(side sides.Groups, field string) (texts []string) {
 	for _, value := range m.values(side, field) {
 		texts = append(texts, valuesIn(value)...)
@@ -232,7 +231,7 @@ func (m *matcher) texts(side sides.Groups, field string) (texts []string) {
 	return texts
 }
 
-// constant tells whether all groups have the same value of a field.
+// constant returns the value of a field if all groups have the same one.
 func (m *matcher) constant(side sides.Groups, field string) (value string, ok bool) {
 	for i, g := range side {
 		if i > 0 && !m.same(g, side[0], field) {
@@ -245,7 +244,7 @@ func (m *matcher) constant(side sides.Groups, field string) (value string, ok bo
 	return value, true
 }
 
-// valuesIn are the values of a field, of the text that value gives: none where it is NULL.
+// valuesIn converts the result of value to a list: empty for NULL.
 func valuesIn(value string) []string {
 	if text, ok := strings.CutPrefix(value, "="); ok {
 		return []string{text}
@@ -253,7 +252,7 @@ func valuesIn(value string) []string {
 	return nil
 }
 
-// value is the text of a field of a group; NULL is told from the empty text.
+// value is the text of a field of a group after "=", or "" for NULL.
 func (m *matcher) value(g *sides.Group, field string) string {
 	v := m.fieldOf(g, field)
 	if v == nil {
@@ -262,7 +261,7 @@ func (m *matcher) value(g *sides.Group, field string) string {
 	return "=" + fmt.Sprint(v)
 }
 
-// same tells whether groups have the same value of a field.
+// same reports whether two groups have the same value of a field.
 func (m *matcher) same(a, b *sides.Group, field string) bool {
 	if field == "machine" {
 		return a.Machine == b.Machine
@@ -270,7 +269,7 @@ func (m *matcher) same(a, b *sides.Group, field string) bool {
 	return m.fieldOf(a, field) == m.fieldOf(b, field)
 }
 
-// fieldOf is a field of a group: a text, an integer or nil.
+// fieldOf is the value of a field of a group: a text, an integer or nil.
 func (m *matcher) fieldOf(g *sides.Group, field string) any {
 	if field == "machine" {
 		return answer.Text(g.Machine)
@@ -281,9 +280,9 @@ func (m *matcher) fieldOf(g *sides.Group, field string) any {
 	return g.Point.Value(field)
 }
 
-// key is what has to be equal.
+// key is equal for groups that are paired.
 func (m *matcher) key(g *sides.Group) string {
-	if m.byID { // on two machines
+	if m.byID { // the machines differ
 		return g.PointID
 	}
 	var b strings.Builder
@@ -296,18 +295,18 @@ func (m *matcher) key(g *sides.Group) string {
 	return b.String()
 }
 
-// apart says why nothing matches: the first field in which no value is on both sides.
+// apart explains why no points can be paired: the first field without a common value of both sides.
 func (m *matcher) apart(base, head sides.Groups) string {
 	for _, field := range m.fields {
 		of, as := m.values(base, field), m.values(head, field)
 		if !m.skip[field] && !slices.ContainsFunc(of, func(v string) bool { return slices.Contains(as, v) }) {
-			return fmt.Sprintf("%s is %s on one and %s on the other", field, someOf(of), someOf(as))
+			return fmt.Sprintf("%s is %s on the base and %s on the head", field, someOf(of), someOf(as))
 		}
 	}
-	return "the combinations of their fields differ"
+	return "no combination of axis values is on both sides"
 }
 
-// values are the different values of a field in ascending order.
+// values are the different values of a field, as value returns them, ascending.
 func (m *matcher) values(side sides.Groups, field string) []string {
 	seen := map[string]bool{}
 	for _, g := range side {
@@ -316,7 +315,7 @@ func (m *matcher) values(side sides.Groups, field string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// someOf names the first few of many values.
+// someOf lists the first values.
 func someOf(values []string) string {
 	const shown = 3
 	var names []string

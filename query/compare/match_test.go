@@ -56,15 +56,15 @@ func TestCompareMatches(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ base, head, says string }{
-		{"backend=cpu bs=1", "backend=torch,triton bs=1", "backend is cpu on one and torch, triton on the other"},
+		{"backend=cpu bs=1", "backend=torch,triton bs=1", "backend is cpu on the base and torch, triton on the head"},
 		{"backend=cpu", "backend=cpu", "runs match both"},
 		{"backend=cpu", "bs=1", "runs match both"},
 		{"backend=cpu", "run=" + runs[0].RunID, "compare: 1 run matches both"},
 		{"", "bs=1", "runs match both"},
 		{"backend=nonesuch", "bs=1", "backend=nonesuch matches no run (1 session in this store)"},
 		{"bs=1", "session=last~7", "session=last~7 matches no run"},
-		{"bs=1", "nonesuch=1", "no run has a parameter"},
-		{"session=last", "", "has no runs of two sides"},
+		{"bs=1", "nonesuch=1", "no column or parameter is called \"nonesuch\""},
+		{"session=last", "", "session=last has no session with two sides (bench --against makes one): name BASE and HEAD"},
 		{"bs=1 (", "bs=2", "bs=1 ("},
 		{"baseline=nonesuch", "bs=2", "there is no baseline"},
 	} {
@@ -133,7 +133,7 @@ func TestCompareMetrics(t *testing.T) {
 		if v := realOf(t, got, row, "change"); math.Abs(v-c.change) > 1e-9 {
 			t.Errorf("%s: change %g, want %g", c.metric, v, c.change)
 		}
-		if v := realOf(t, got, row, "dead_zone"); math.Abs(v-c.deadZone) > 1e-9 {
+		if v := realOf(t, got, row, "threshold"); math.Abs(v-c.deadZone) > 1e-9 {
 			t.Errorf("%s with %v: dead zone %g, want %g", c.metric, c.thresholds, v, c.deadZone)
 		}
 		counts := c.deadZone
@@ -160,12 +160,12 @@ func TestCompareSweepThresholds(t *testing.T) {
 	}
 	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, with("base", "1%"), wobble(1000)...), querytest.RunsOf(&n, 1, with("head", "30%"), wobble(1100)...)))
 	if got := mustCompare(t, db, compare.Request{Base: "session=last"}); cellOf(got, 0, "verdict") != "unchanged" {
-		t.Errorf("%s, dead zone %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
+		t.Errorf("%s, dead zone %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "threshold"))
 	}
 	for _, metric := range []string{"latency", ""} {
 		given := threshold.Set{metric: {Value: .05}}
 		if got := mustCompare(t, db, compare.Request{Base: "session=last", Thresholds: given}); cellOf(got, 0, "verdict") != "regressed" {
-			t.Errorf("with a threshold of %q: %s, dead zone %s", metric, cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
+			t.Errorf("with a threshold of %q: %s, dead zone %s", metric, cellOf(got, 0, "verdict"), cellOf(got, 0, "threshold"))
 		}
 	}
 }

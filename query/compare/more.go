@@ -14,8 +14,8 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// processes replaces the runs of points by their samples, where each of these is a process: see judge.Processes. Points of which a
-// side has no samples, as in a file of summaries, keep their runs.
+// processes replaces the runs of points by their samples if each sample is a process and judge.Processes allows it. Points without
+// samples on a side, for example from a file of summaries, keep their runs.
 func (m *comparing) processes(ctx context.Context, matched []*pairing, metric string) error {
 	var some []*pairing
 	var keys [2][]string
@@ -43,7 +43,7 @@ func (m *comparing) processes(ctx context.Context, matched []*pairing, metric st
 	return nil
 }
 
-// samplesOf are the samples of points of a side.
+// samplesOf reads the samples of points of a side.
 func (m *comparing) samplesOf(ctx context.Context, s *sides.Selected, points []string, metric string) (map[sides.PointKey][]any, error) {
 	found := map[sides.PointKey][]any{}
 	if len(points) == 0 {
@@ -63,7 +63,7 @@ func (m *comparing) samplesOf(ctx context.Context, s *sides.Selected, points []s
 	})
 }
 
-// withSamples is the SQL of the ok runs of a side, with the samples of a metric, the primary one where it is empty.
+// withSamples is the SQL of the ok runs of a side with the samples of a metric; "" is the primary one.
 func (m *comparing) withSamples(s *sides.Selected, metric string) (from string, args []any, err error) {
 	columns, err := scan.RunColumns([]string{"run_id", "point_id", "machine", "status", "warnings", "metric", "purpose"})
 	if err != nil {
@@ -79,8 +79,8 @@ func (m *comparing) withSamples(s *sides.Selected, metric string) (from string, 
 		s.Sel.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + of + ")", args, nil
 }
 
-// ticks reads the step of the clock of points of which runs say that it is coarse. Metrics that are no integers of a tick
-// have none.
+// ticks reads the step of the clock for points with the warning of a coarse clock. Metrics that are not multiples of a tick have
+// none.
 func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string) error {
 	of := [2]map[sides.PointKey]*sides.Group{{}, {}}
 	for _, p := range matched {
@@ -112,7 +112,7 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 	return nil
 }
 
-// histories finds the earlier sessions of the points whose sides are of different ones.
+// histories finds the earlier sessions of the points whose sides are from different sessions.
 func (m *comparing) histories(ctx context.Context, matched []*pairing, metric string) error {
 	if !slices.ContainsFunc(matched, func(p *pairing) bool { return p.confounded }) {
 		return nil
@@ -124,11 +124,11 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 			return err
 		}
 	}
-	if known < judge.LeastHistory {
+	if known < judge.MinHistory {
 		for _, p := range matched {
 			p.known = unknown
 		}
-		return nil // it saves reading what would not be enough
+		return nil // too few sessions for any point: nothing more has to be read
 	}
 	keys := map[sides.PointKey]bool{}
 	for _, p := range matched {
@@ -153,22 +153,23 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	return nil
 }
 
-// pastSession is an earlier session of a point: when it began, in Unix microseconds, and the median of its runs.
+// pastSession is an earlier session of a point: its start in Unix microseconds, and the median of its runs.
 type pastSession struct {
 	id       string
 	began    int64
 	location float64
 }
 
-// asFar is how far from one another earlier sessions have to be, beside the sides: no two are equally far apart.
+// asFar is the distance that earlier sessions must have from each other, as a share of the distance of the two sides. It is below 1
+// because sessions are never equally spaced.
 const asFar = .75
 
-// gap is how far from one another earlier sessions have to be, in microseconds.
+// gap is the distance that earlier sessions must have from each other, in microseconds.
 func (p *pairing) gap() int64 { return int64(asFar * float64(p.apart)) }
 
-// apartEnough are the locations of those sessions, the oldest first, that tell what the sides of the point differ by: each is
-// about as far from the one before it as the sides are. Those of an afternoon say nothing of another day, and neighbours of
-// those that wander nothing of a month.
+// apartEnough are the locations of the sessions, oldest first, that show how much the two sides would differ without a change: each
+// is about as far from the one before it as the sides are. Sessions of one afternoon do not show how days differ, and consecutive
+// sessions of a drifting machine do not show how months differ.
 func (p *pairing) apartEnough(all []pastSession) []float64 {
 	gap := p.gap()
 	var locations []float64
@@ -181,7 +182,7 @@ func (p *pairing) apartEnough(all []pastSession) []float64 {
 	return locations
 }
 
-// noisier is the history that says that sessions differ by more, of those that say anything.
+// noisier is the history with the larger differences between sessions.
 func noisier(a, b []float64) []float64 {
 	of, ok := stat.SessionNoise(a)
 	if as, also := stat.SessionNoise(b); also && (!ok || as.SD > of.SD) {
@@ -190,7 +191,7 @@ func noisier(a, b []float64) []float64 {
 	return a
 }
 
-// knownSessions is how many earlier sessions there are on the machines of the head.
+// knownSessions is the number of earlier sessions on the machines of the head.
 func (m *comparing) knownSessions(ctx context.Context) (int, error) {
 	columns, err := scan.RunColumns([]string{"session_id", "machine", "started_at"})
 	if err != nil {
@@ -204,11 +205,11 @@ func (m *comparing) knownSessions(ctx context.Context) (int, error) {
 	return int(duck.Integer(row[0])), nil
 }
 
-// latest is when the later side began: what came after says nothing of what was known.
+// latest is the start of the later side. Sessions after it are not history.
 func (m *comparing) latest() int64 { return max(m.base.Since, m.head.Since) }
 
-// past are the sessions of points, the oldest first: all that began before the later side did, but the head's own. Of a
-// session with two sides the head counts, which is the code of its time.
+// past reads the sessions of points, oldest first: all that began before the later side, except those of the head. In a session with
+// two sides the head counts, because it is the code of that time.
 func (m *comparing) past(ctx context.Context, keys map[sides.PointKey]bool, metric string) (map[sides.PointKey][]pastSession, error) {
 	everything := &sides.Selected{Sel: scan.Selection{Src: m.Src}}
 	rows, args, err := everything.Rows(sides.Asked{Metric: metric})

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// kind is what the values of a point are: those of the head, if it has ok runs.
+// kind is the kind of the values of a point: that of the head, if it has ok runs.
 func (p *pairing) kind() sides.Kind {
 	for _, g := range []*sides.Group{p.head, p.base} {
 		if g != nil && g.Metric.Name != "" {
@@ -21,19 +21,19 @@ func (p *pairing) kind() sides.Kind {
 	return sides.Kind{}
 }
 
-// byDifference tells whether the metric is compared by its difference.
+// byDifference reports whether the metric is compared by difference.
 func (p *pairing) byDifference() bool {
 	return schema.ScaleOf(p.name) == schema.ScaleDifference
 }
 
-// whole tells whether both sides have values.
+// whole reports whether both sides have values.
 func (p *pairing) whole() bool {
 	return p.base != nil && p.head != nil && len(p.base.Locations) > 0 && len(p.head.Locations) > 0
 }
 
-// relate finds how the runs of a point on both sides relate: which ran next to one another, which side came first, and
-// whether what sessions differ by looks like a change. Where it was not read when each ran, each side is of one session, and
-// they are apart as a whole.
+// relate finds how the runs of the two sides relate: which ran next to each other, whether one side came first, and whether a
+// difference between sessions would look like a change. apart is the distance between the sides as a whole; it is used if the start of
+// each run was not read.
 func (p *pairing) relate(apart int64) {
 	if !p.whole() {
 		return
@@ -53,10 +53,10 @@ func (p *pairing) relate(apart int64) {
 	}
 }
 
-// unknown is how far apart sides are of which it is not known.
+// unknown stands for a distance or number that is not known.
 const unknown = -1
 
-// sidesApart is how far from one another, in microseconds, the sides ran as a whole.
+// sidesApart is the time between the sides as a whole, in microseconds.
 func (m *comparing) sidesApart() int64 {
 	if m.base.Since == 0 || m.head.Since == 0 {
 		return unknown
@@ -64,10 +64,10 @@ func (m *comparing) sidesApart() int64 {
 	return max(distance(m.base.Since, m.head.Since), distance(m.base.Until, m.head.Until))
 }
 
-// sidesApart is how far from one another, in microseconds, the middle runs of the sides of the point are. It is not known of
-// runs of which nobody knows when they ran, or in which session.
+// sidesApart is the time between the median starts of the runs of the two sides of the point, in microseconds. It is unknown if a
+// side has no start times, or runs without a session.
 func (p *pairing) sidesApart() int64 {
-	base, head := p.base.Told(), p.head.Told()
+	base, head := p.base.KnownStarts(), p.head.KnownStarts()
 	if len(base) == 0 || len(head) == 0 || slices.Contains(p.base.Sessions, "") || slices.Contains(p.head.Sessions, "") {
 		return unknown
 	}
@@ -76,7 +76,7 @@ func (p *pairing) sidesApart() int64 {
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
-// toJudge is what there is to judge. A point that has no values on one side has none to judge on either.
+// toJudge makes the input of package judge. It is empty if a side has no values.
 func (p *pairing) toJudge() judge.Pair {
 	if !p.whole() {
 		return judge.Pair{}
@@ -85,13 +85,13 @@ func (p *pairing) toJudge() judge.Pair {
 		Base: p.base.Locations, Head: p.head.Locations, Blocks: p.blocks, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
 		Barred: p.barred(),
 	}
-	if slices.Contains([]judge.Reason{judge.Units, judge.Wrong, judge.Unchecked}, pair.Barred) { // values are in no mean
+	if slices.Contains([]judge.Reason{judge.Units, judge.Wrong, judge.Unchecked}, pair.Barred) { // no estimate either
 		return judge.Pair{Barred: pair.Barred}
 	}
 	if p.base.Metric.Better == p.head.Metric.Better {
 		pair.BetterOf(schema.Better(p.head.Metric.Better))
 	}
-	if !p.confounded { // of different sessions, more runs hardly change what is said
+	if !p.confounded { // between sessions, more runs hardly change the result
 		pair.Looks, pair.Planned = p.looks(), p.planned
 	}
 	pair.DeadZone = p.deadZone()
@@ -99,19 +99,19 @@ func (p *pairing) toJudge() judge.Pair {
 	return pair
 }
 
-// blockShare is how many of the runs of each side have to be in blocks for these to stand for all; sessionShare by how
-// much the shares of a session among the runs of the sides may differ, for what sessions differ by not to matter.
+// blockShare is the share of the runs of each side that must be in blocks for the blocks to be used. sessionShare is by how much the
+// share of a session may differ between the sides, so that differences between sessions do not matter.
 const (
 	blockShare   = .8
 	sessionShare = .1
 )
 
-// sameSessions tells whether the sides are of the same sessions, which are known.
+// sameSessions reports whether both sides have runs of the same, known sessions.
 func (p *pairing) sameSessions() bool {
 	return slices.Equal(p.base.Sessions, p.head.Sessions) && len(p.base.Sessions) > 0 && p.base.Sessions[0] != ""
 }
 
-// balanced tells whether each session has about the same share of either side's runs.
+// balanced reports whether each session has about the same share of the runs of both sides.
 func (p *pairing) balanced() bool {
 	share := func(g *sides.Group, session string) float64 {
 		n := 0
@@ -127,12 +127,12 @@ func (p *pairing) balanced() bool {
 	})
 }
 
-// sidesGap is how far from one another the sides may run in a session, beside what the runs of a side are spread over. After
-// a longer time the machine may be in another state, as in another session: what a file calls one may be several.
+// sidesGap is the time by which the sides may be apart within a session, in addition to the time that the runs of a side take. After
+// a longer time the machine may be in another state, as in another session: a session of an imported file may really be several.
 const sidesGap = 30 * time.Minute
 
-// nearby tells whether in no session the sides ran far from one another. Of sides of one length, one right after the other,
-// the middles are that length apart, which is twice the distance between the quartiles of each.
+// nearby reports whether the sides ran close to each other in every session. If two sides of equal duration run one right after the
+// other, their medians are that duration apart, which is twice the distance between the quartiles of a side.
 func nearby(base, head map[string][]int64) bool {
 	spread := func(starts []int64) int64 { return starts[3*len(starts)/4] - starts[len(starts)/4] }
 	for session, b := range base {
@@ -147,8 +147,7 @@ func nearby(base, head map[string][]int64) bool {
 	return true
 }
 
-// isOrdered tells whether, in every session that both sides have, all runs of the same side came before those of the
-// other.
+// isOrdered reports whether, in every session that both sides have, all runs of the same side came before those of the other.
 func isOrdered(base, head map[string][]int64) bool {
 	before, after, both := 0, 0, 0
 	for session, b := range base {
@@ -167,7 +166,7 @@ func isOrdered(base, head map[string][]int64) bool {
 	return both > 0 && (before == both || after == both)
 }
 
-// differences are those of the runs that ran in the same block of the same session, in the order of the head's.
+// differences are head - base for the runs of the same block of the same session, in the order of the head's runs.
 func (p *pairing) differences() []float64 {
 	base := make(map[sides.Place]float64, len(p.base.Places))
 	for i, l := range p.base.Places {
@@ -184,7 +183,7 @@ func (p *pairing) differences() []float64 {
 	return differences
 }
 
-// barred is why there can be no verdict: the sides are not comparable.
+// barred is the reason why the sides cannot be compared; empty: they can.
 func (p *pairing) barred() judge.Reason {
 	base, head := p.base, p.head
 	differ := func(what, a, b string) bool {
@@ -209,14 +208,14 @@ func (p *pairing) barred() judge.Reason {
 	return ""
 }
 
-// deadZone is the threshold of the metric in the scale in which it is compared. A metric that is compared by its
-// difference has none unless it is given.
+// deadZone is the threshold of the metric on the scale on which it is compared. A metric that is compared by difference has none
+// unless it is given.
 func (p *pairing) deadZone() float64 {
 	return p.thresholds.For(p.name).In(schema.ScaleOf(p.name), p.base.Level())
 }
 
-// resolution is the step in which the metric was read, in the scale in which it is compared: that of the clock, where runs say
-// that it is coarse, or that which the values show; 0 where neither does.
+// resolution is the step of the measured values, on the scale on which they are compared: that of the clock if the runs have the
+// warning of a coarse clock, or that which the values show; 0 if there is none.
 func (p *pairing) resolution() float64 {
 	tick := max(p.base.Noted().Tick, p.head.Noted().Tick)
 	if tick == 0 {
@@ -228,21 +227,21 @@ func (p *pairing) resolution() float64 {
 	return math.Log1p(tick / math.Exp(min(p.base.Level(), p.head.Level())))
 }
 
-// coarse is the share of a value from which on the step in which it was read matters: as in stat.WarnQuantised.
+// coarse is the size of a step, as a share of the value, from which on it matters: as for stat.WarnQuantised.
 const coarse = judge.DefaultThreshold / 4
 
-// leastShown is how many runs together show a step: of 4 times that were read finely, all are multiples of a coarse one less
-// than once in 10,000 points.
-const leastShown = 4
+// minShown is the number of runs, of both sides together, from which on values can show a step: 4 finely measured times are all
+// multiples of a coarse step less than once in 10,000 points.
+const minShown = 4
 
-// stepShown is the step in which times were read, in ns, as far as their own values show it and it matters; else 0. A clock
-// of a millisecond that nobody named reads 10 ms each time, and then 11.
+// stepShown is the step of times in ns, if the values themselves show it and it is coarse; otherwise 0. For example, an undeclared
+// clock of 1 ms reads 10 ms again and again, and then 11 ms.
 func (p *pairing) stepShown() float64 {
-	if p.byDifference() || p.kind().Unit != "ns" || len(p.base.Locations)+len(p.head.Locations) < leastShown {
+	if p.byDifference() || p.kind().Unit != "ns" || len(p.base.Locations)+len(p.head.Locations) < minShown {
 		return 0
 	}
 	first := []float64{math.Exp(p.base.Locations[0]), math.Exp(p.head.Locations[0])}
-	if stat.DecimalStep(first) < coarse*slices.Min(first) { // as of nearly all
+	if stat.DecimalStep(first) < coarse*slices.Min(first) { // the usual case
 		return 0
 	}
 	values := make([]float64, 0, len(p.base.Locations)+len(p.head.Locations))
@@ -255,7 +254,7 @@ func (p *pairing) stepShown() float64 {
 	return 0
 }
 
-// state is what is said of a point that has no values on a side.
+// state is the verdict on a point that has no values on a side.
 func (p *pairing) state() (verdict judge.Verdict, reason judge.Reason) {
 	switch {
 	case p.head == nil, p.head.Absent:
@@ -281,14 +280,14 @@ func (p *pairing) barredOrNone() judge.Reason {
 	return judge.NoValues
 }
 
-// Skipped is the reason of a point that the head could have run, but did not.
+// Skipped is the reason of Unsupported if the head skipped the point although it may be supported.
 const Skipped judge.Reason = "skipped"
 
-// What is said of points that are not on both sides.
+// Verdicts on points without values on a side.
 const (
 	Missing     judge.Verdict = "missing"     // the head does not have it
 	Added       judge.Verdict = "added"       // the base does not have it
-	Failed      judge.Verdict = "failed"      // no run of the head is ok
-	Fixed       judge.Verdict = "fixed"       // no run of the base is ok, some of the head are
+	Failed      judge.Verdict = "failed"      // the head has no ok run
+	Fixed       judge.Verdict = "fixed"       // the base has no ok run, the head has
 	Unsupported judge.Verdict = "unsupported" // the head does not support it
 )

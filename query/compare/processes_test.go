@@ -43,7 +43,7 @@ func TestMoreRepeatsSettleMore(t *testing.T) {
 		for _, times := range repeats {
 			request := compare.Request{Base: "session=last batch_size=" + strconv.Itoa(times), Rules: rules}
 			got := mustCompare(t, db, request)
-			verdict, ran := cellOf(got, 0, "verdict"), cellOf(got, 0, "head_runs")+" "+cellOf(got, 0, "head_samples")
+			verdict, ran := cellOf(got, 0, "verdict"), cellOf(got, 0, "head_runs")+" "+cellOf(got, 0, "head_samples_min")
 			if ran != strconv.Itoa(times)+" 7" {
 				t.Errorf("%d runs of 7 processes are said to be %s", times, ran)
 			}

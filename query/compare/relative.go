@@ -13,17 +13,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Shared is by how much the points of a comparison moved together: what a machine does to all of them from one session to
-// the next, and code to few.
+// Shared is the common change of all points of a comparison. A common change is more likely caused by the machine than by the code.
 type Shared struct {
-	Change   float64 // of the ratio less 1
-	Points   int     // that it is of
-	Controls bool    // they are the ones that the sweep names as controls
+	Change   float64 // head / base - 1
+	Points   int     // number of points that it is estimated from
+	Controls bool    // these points are the controls of the sweep
 }
 
-// relative judges the points whose sides are of different sessions once more, relative to what all of them share
-// (judge.Common), in a family of their own. History and sides are each less what their session did to all points. A point
-// has no such judgement where it is a control, or is compared by its difference, or where too few points are there.
+// relative judges the points whose sides are from different sessions a second time, as a family of its own, relative to the common
+// change of all points (judge.Common): the common change of each session is subtracted from the sides and from the history. There
+// is no relative verdict for controls, for metrics that are compared by difference, and if there are too few points.
 func (m *comparing) relative(families []family) map[string]Shared {
 	all := map[string]Shared{}
 	var pairs [][]judge.Pair
@@ -47,7 +46,7 @@ func (m *comparing) relative(families []family) map[string]Shared {
 	return all
 }
 
-// relatable are the points of which sessions may tell what they share: on both sides the same ones.
+// relatable are the points from which a common change can be estimated: the same point on both sides, from different sessions.
 func relatable(points []*pairing) (some []*pairing) {
 	for _, p := range points {
 		barred := p.reason != "" && p.reason != judge.Machines && p.verdict == judge.Estimate
@@ -58,8 +57,8 @@ func relatable(points []*pairing) (some []*pairing) {
 	return some
 }
 
-// nameControls finds which points the head's sweep names as controls. Of very many runs it takes the word of those whose facts
-// were read.
+// nameControls finds the points that the sweep of the head marks as controls. If there are very many runs, it only does so if a run
+// whose facts were read has the mark.
 func (m *comparing) nameControls(ctx context.Context, families []family, head sides.Facts) error {
 	if head["env."+schema.FactControl] == nil {
 		return nil
@@ -82,14 +81,14 @@ func (m *comparing) nameControls(ctx context.Context, families []family, head si
 	return err
 }
 
-// relating takes from the points of one metric what they share.
+// relating removes the common change from the points of one metric.
 type relating struct {
 	points []*pairing
-	head   float64            // by how much the points of the head are slower than those of the base, as a logarithm
-	past   map[string]float64 // likewise those of each earlier session; NaN where it is not known
+	head   float64            // common change from base to head, as a logarithm
+	past   map[string]float64 // common change from the base to each earlier session; NaN: unknown
 }
 
-// factors finds what the points share; ok is false where too few of them tell it.
+// factors estimates the common change; ok is false if there are too few points.
 func (r *relating) factors() (shared Shared, ok bool) {
 	sessions := map[string]int{}
 	for _, p := range r.points {
@@ -111,9 +110,9 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		}
 		levels[i], controls[i] = row, p.control
 	}
-	factors := judge.Common(levels, controls, judge.LeastCommon)
-	if all := judge.Common(levels, nil, judge.LeastCommon); sessionsTold(factors) < min(judge.LeastHistory, sessionsTold(all)) {
-		factors, controls = all, nil // they are too new to know what is left of other sessions without them
+	factors := judge.Common(levels, controls, judge.MinCommon)
+	if all := judge.Common(levels, nil, judge.MinCommon); countKnown(factors) < min(judge.MinHistory, countKnown(all)) {
+		factors, controls = all, nil // the controls are too new: too few earlier sessions have them
 	}
 	r.head, r.past = factors[1], map[string]float64{}
 	for id, k := range sessions {
@@ -126,8 +125,8 @@ func (r *relating) factors() (shared Shared, ok bool) {
 	return shared, !math.IsNaN(r.head)
 }
 
-// sessionsTold counts the earlier sessions of which it is known what all points share.
-func sessionsTold(factors []float64) (n int) {
+// countKnown counts the earlier sessions whose common change is known.
+func countKnown(factors []float64) (n int) {
 	for _, f := range factors[2:] {
 		if !math.IsNaN(f) {
 			n++
@@ -136,12 +135,12 @@ func sessionsTold(factors []float64) (n int) {
 	return n
 }
 
-// judged are the points that are no controls.
+// judged are the points that are not controls.
 func (r *relating) judged() []*pairing {
 	return slices.DeleteFunc(slices.Clone(r.points), func(p *pairing) bool { return p.control })
 }
 
-// pairs are those points, less what all share.
+// pairs are the judged points without the common change.
 func (r *relating) pairs() (pairs []judge.Pair) {
 	for _, p := range r.judged() {
 		pair := *p.pair

@@ -70,8 +70,8 @@ func TestCompareRelative(t *testing.T) {
 		if judged != c.judged || shared.Points != c.of || there != (c.judged > 0) || shared.Controls != (c.controls > 0 && c.from == 0 && there) {
 			t.Errorf("%+v: %d judged, %+v", c, judged, got.Shared)
 		}
-		if g := got.Gate(); g.Points != c.points-c.controls || g.Unsettled != g.Points {
-			t.Errorf("%+v: the gate is about %d points, %d of them unsettled", c, g.Points, g.Unsettled)
+		if g := got.Gate(); g.Points != c.points-c.controls || g.Inconclusive != g.Points {
+			t.Errorf("%+v: the gate is about %d points, %d of them unsettled", c, g.Points, g.Inconclusive)
 		}
 		if _, n := got.GeometricMean("latency"); n != c.points-c.controls {
 			t.Errorf("%+v: the mean is of %d points", c, n)

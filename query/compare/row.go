@@ -11,50 +11,51 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Row is all that is said of a point as to one metric.
+// Row is the complete result for one metric of one point.
 type Row struct {
 	Point
-	Identity       facts.Point // the head's, where it has the point; nobody may change its parameters
-	Lacks          string      // the parameter by which sides are compared, where the head stands for a point without a value of it
-	BaseID, HeadID string      // point_id of each side; empty where it does not have the point
+	Identity       facts.Point // of the head, if it has the point; its parameters are shared and must not be changed
+	Lacks          string      // the parameter that is the compared axis, if the head represents a point without it
+	BaseID, HeadID string      // point_id on each side; empty if the side does not have the point
 	Unit           string
 	Scale          schema.Scale
-	Base, Head     *Measured  // nil where the side does not have the point
-	Estimates      *Estimates // nil where a side has no values
+	Base, Head     *Measured  // nil if the side does not have the point
+	Estimates      *Estimates // nil if a side has no values
 	Flags          []string
-	Failure        string // what went wrong in a run of the head
+	Failure        string // error of a failed run of the head
 	Strict         bool   // the strict rule was used
 	Rule           judge.Rule
-	Correction     string    // by which p is adjusted
-	Relative       *Relative // to what all points share; nil where that is not known
-	Inputs         *Inputs   // nil unless Request.Inputs
+	Correction     string    // correction of p for multiple comparisons
+	Relative       *Relative // result relative to the common change of all points; nil: none
+	Inputs         *Inputs   // nil unless Request.Inputs is set
 }
 
-// Measured is what a side has of a point.
+// Measured sums up the runs of a point on one side.
 type Measured struct {
-	Runs                int64  // ok ones with a value of the metric
-	Samples, SamplesMax *int64 // the least and the most of a run
-	Statuses            map[string]any
-	Value               *float64 // its location in the unit; nil where there is none, or it is in another unit than the row
+	Runs       int64  // number of ok runs with the metric
+	SamplesMin *int64 // smallest number of samples of such a run
+	SamplesMax *int64 // largest number of samples of such a run
+	Statuses   map[string]any
+	Value      *float64 // median of the runs, in the unit; nil: none, or in another unit than the row
 }
 
-// Estimates are what the runs of both sides say. A number that is not finite is not known.
+// Estimates are the results from the runs of both sides. A number that is not finite is unknown.
 type Estimates struct {
-	Change, Low, High float64 // of the ratio less 1, or of the difference in the unit
-	Noise, DeadZone   float64 // likewise
+	Change, Low, High float64 // head / base - 1, or head - base in the unit
+	Noise, DeadZone   float64 // on the same scale
 	P, Adjusted       float64
 }
 
-// Relative is what is said of a point relative to what all points share.
+// Relative is the result for a point relative to the common change of all points.
 type Relative struct {
-	Change, Low, High float64 // of the ratio less 1
+	Change, Low, High float64 // ratio - 1
 	Adjusted          float64
 	Verdict           judge.Verdict
 	Reason            judge.Reason
 	MoreRuns          int
 }
 
-// Inputs are what the numbers of a row are made of, in the scale in which the point is compared.
+// Inputs are the numbers from which the results of a row are computed, on the scale on which the point is compared.
 type Inputs struct {
 	Base, Head, Blocks, History []float64
 	Variance, DF, SessionSD     float64
@@ -62,7 +63,7 @@ type Inputs struct {
 	Family                      int
 }
 
-// row is the row of a point.
+// row makes the row of a point.
 func (p *pairing) row(correction string) Row {
 	of, o := p.either(), p.outcome
 	scale := schema.ScaleOf(p.name)
@@ -80,7 +81,7 @@ func (p *pairing) row(correction string) Row {
 	return row
 }
 
-// relatively is what is said relative to what all points share.
+// relatively is the result relative to the common change of all points.
 func (p *pairing) relatively() *Relative {
 	o := p.relative
 	if o == nil {
@@ -93,7 +94,7 @@ func (p *pairing) relatively() *Relative {
 	}
 }
 
-// inputs are what the numbers of a row are made of.
+// inputs are the numbers from which the results of a row are computed.
 func (p *pairing) inputs() *Inputs {
 	o, pair, j := p.outcome, p.pair, p.judgement
 	prior := j.Runs
@@ -106,7 +107,7 @@ func (p *pairing) inputs() *Inputs {
 	}
 }
 
-// measuredOf is what a side has of the point.
+// measuredOf sums up a side of the point.
 func (p *pairing) measuredOf(g *sides.Group, scale schema.Scale) *Measured {
 	if g == nil || g.Absent {
 		return nil
@@ -116,7 +117,7 @@ func (p *pairing) measuredOf(g *sides.Group, scale schema.Scale) *Measured {
 		m.Runs = int64(n)
 	}
 	if len(g.Locations) > 0 {
-		m.Samples, m.SamplesMax = &g.Least, &g.Most
+		m.SamplesMin, m.SamplesMax = &g.MinSamples, &g.MaxSamples
 		if g.Metric.Unit == p.kind().Unit {
 			m.Value = new(scale.InUnit(g.Level()))
 		}
@@ -124,7 +125,7 @@ func (p *pairing) measuredOf(g *sides.Group, scale schema.Scale) *Measured {
 	return m
 }
 
-// failure is what went wrong in a run of the head.
+// failure is the error of a failed run of the head.
 func (p *pairing) failure() string {
 	if p.head == nil {
 		return ""
@@ -132,8 +133,8 @@ func (p *pairing) failure() string {
 	return p.head.Noted().Failure
 }
 
-// looks is how often it may have been looked at while it grew, which p allows for: as often as was planned, else at each
-// session. Of different sessions more runs hardly change what is said: once.
+// looks is the number of times that the growing data may have been judged, which p accounts for: the planned number, or once per
+// session. If the sides are from different sessions, more runs hardly change the result, so it is 1.
 func (p *pairing) looks() int {
 	switch {
 	case p.planned > 0:
@@ -144,7 +145,7 @@ func (p *pairing) looks() int {
 	return p.sessions()
 }
 
-// spend is the share of the level that the point may use.
+// spend is the share of the significance level that the point may use.
 func (p *pairing) spend() float64 {
 	if p.planned > 0 {
 		return judge.Spend(1, p.planned)
@@ -152,7 +153,7 @@ func (p *pairing) spend() float64 {
 	return judge.Spend(p.looks(), 0)
 }
 
-// sessions is how many sessions the head's runs are of.
+// sessions is the number of sessions of the head's runs.
 func (p *pairing) sessions() int {
 	if p.head == nil || len(p.head.Locations) == 0 {
 		return 0
@@ -160,24 +161,24 @@ func (p *pairing) sessions() int {
 	return len(p.head.Sessions)
 }
 
-// Flags of a point, beside the words of warning of its runs.
+// Flags of a point, in addition to the warnings of its runs.
 const (
-	flagFewRuns   = "few_runs"      // fewer than 5 runs of a side: the strict rule
-	FlagOneBlock  = "one_block"     // the replicates are processes, of fewer than 5 runs
-	FlagRunsModes = "runs_modes"    // the runs of a side gather around two values: more iterations will not help
-	FlagRunsDrift = "runs_drift"    // the runs of a side rise or fall in the order in which they ran
+	flagFewRuns   = "few_runs"      // a side has fewer than 5 runs, so the strict rule is used
+	FlagOneBlock  = "one_block"     // the replicates are processes of few runs
+	FlagRunsModes = "runs_modes"    // the runs of a side are bimodal: more iterations will not help
+	FlagRunsDrift = "runs_drift"    // the runs of a side drift in the order in which they ran
 	FlagOrder     = "order"         // all runs of one side ran before those of the other: a drift would look like a change
-	FlagControl   = "control"       // the sweep says that no change touches it: what it does, the machine does
-	FlagFailures  = "failures"      // a larger share of the runs of the head failed than of the base
-	FlagWrong     = "wrong_result"  // the result of a run is wrong: that is no win, however fast it is
+	FlagControl   = "control"       // the sweep marks the point as a control: a change of it comes from the machine
+	FlagFailures  = "failures"      // a larger share of the head's runs failed than of the base's
+	FlagWrong     = "wrong_result"  // the result of a run is wrong, so its speed does not count
 	flagNoValues  = "no_values"     // ok runs without a finite value were left out
-	FlagLooks     = "planned_looks" // it was measured until it was settled, and looks is how often at most it was looked at
+	FlagLooks     = "planned_looks" // the session had planned looks; their maximum number is in looks
 )
 
-// flags are words about what the numbers of a point are worth.
+// flags are remarks on the quality of the numbers of a point.
 func (p *pairing) flags() []string {
 	pair, o := p.pair, p.outcome
-	flags := []string{} // a list without words is one, too
+	flags := []string{} // not nil: the cell is an empty list, not NULL
 	add := func(word string, holds bool) {
 		if holds {
 			flags = append(flags, word)
@@ -199,7 +200,7 @@ func (p *pairing) flags() []string {
 	add(FlagControl, p.control)
 	add(FlagFailures, p.moreFailures())
 	add(FlagWrong, either(func(g *sides.Group) bool { return g.Noted().Wrong > 0 }))
-	add(flagNoValues, either(func(g *sides.Group) bool { return g.Noted().Useless > 0 && len(g.Locations) > 0 }))
+	add(flagNoValues, either(func(g *sides.Group) bool { return g.Noted().NoValue > 0 && len(g.Locations) > 0 }))
 	var warnings []string
 	for _, g := range both {
 		if g != nil {
@@ -214,7 +215,7 @@ func (p *pairing) flags() []string {
 	return flags
 }
 
-// moreFailures tells whether a larger share of the head's runs failed by themselves than of the base's.
+// moreFailures reports whether a larger share of the head's runs failed than of the base's. Cancelled and lost runs do not count.
 func (p *pairing) moreFailures() bool {
 	if p.base == nil || p.head == nil || !p.base.Measured() {
 		return false
@@ -223,7 +224,7 @@ func (p *pairing) moreFailures() bool {
 	return share(p.head) > share(p.base)
 }
 
-// failureChance is how likely as many failures of the head, or more, are by chance, of all that failed on either side.
+// failureChance is the p-value of Fisher's exact test that the head fails more often.
 func (p *pairing) failureChance() float64 {
 	return stat.FisherExact(int(p.head.Failures()), int(p.head.OK), int(p.base.Failures()), int(p.base.OK))
 }

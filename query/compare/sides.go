@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sameSessions tells whether a session has runs of both sides.
+// sameSessions reports whether some session has runs of both sides.
 func (m *comparing) sameSessions() bool {
 	return slices.ContainsFunc(m.base.Sessions, func(id string) bool {
 		_, there := slices.BinarySearch(m.head.Sessions, id)
@@ -23,7 +23,7 @@ func (m *comparing) sameSessions() bool {
 	})
 }
 
-// sides finds the runs of both sides.
+// sides selects the runs of both sides.
 func (m *comparing) sides(ctx context.Context) error {
 	base, head := m.req.Base, m.req.Head
 	names := [2]string{"BASE", "HEAD"}
@@ -52,10 +52,10 @@ func (m *comparing) sides(ctx context.Context) error {
 	return m.apart(ctx)
 }
 
-// isBeside tells whether the base has stores of its own.
+// isBeside reports whether the base has stores of its own.
 func (m *comparing) isBeside() bool { return m.ofBase != m.Reader }
 
-// fileOf is the file that the runs are of which are read there; empty: they are stored ones.
+// fileOf is the name of the file that a reader's runs come from; empty: they are stored runs.
 func (m *comparing) fileOf(r *scan.Reader) string {
 	if r == m.ofBase {
 		return m.req.BaseFile
@@ -63,8 +63,8 @@ func (m *comparing) fileOf(r *scan.Reader) string {
 	return m.req.HeadFile
 }
 
-// sameMachines leaves of a base of several machines those that the head has: a file may be of all machines that there are, and
-// what another one did is not missing on this one.
+// sameMachines narrows a base with several machines to those that the head has. A baseline file may have all machines; points of
+// other machines must not be reported as missing.
 func (m *comparing) sameMachines(ctx context.Context, name string) error {
 	shared := slices.DeleteFunc(slices.Clone(m.base.Machines), func(machine string) bool {
 		_, there := slices.BinarySearch(m.head.Machines, machine)
@@ -81,11 +81,11 @@ func (m *comparing) sameMachines(ctx context.Context, name string) error {
 	return err
 }
 
-// apart refuses runs that are on both sides: what is compared with itself does not differ.
+// apart rejects runs that are on both sides: a run does not differ from itself.
 func (m *comparing) apart(ctx context.Context) error {
 	if m.isBeside() {
 		if m.sameSessions() {
-			return fault.Input("compare: BASE and HEAD have runs of the same session: want a HEAD that was measured after BASE was written")
+			return fault.Input("compare: BASE and HEAD have runs of the same session: want a HEAD measured after the file BASE was written")
 		}
 		return nil
 	}
@@ -111,14 +111,14 @@ func (m *comparing) apart(ctx context.Context) error {
 	}
 }
 
-// side finds the runs of a side.
+// side selects the runs of a side.
 func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter string) (*sides.Selected, error) {
 	s, err := sides.Select(ctx, r, filter)
 	if err != nil {
 		return nil, err
 	}
 	if named := slices.ContainsFunc(s.Sel.Columns, func(c *schema.Column) bool { return c.Name == "side" }); s.Has("base") && s.Has("head") && !named {
-		// Both sides of a session together are neither: the newer one is meant.
+		// If a session has both sides, and the filter names neither, the newer code (the head) is meant.
 		if s, err = sides.Select(ctx, r, sides.Both(filter, "not side=base")); err != nil {
 			return nil, err
 		}
@@ -126,8 +126,8 @@ func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter strin
 	s.Filter = filter
 	if s.Runs == 0 {
 		if strings.HasPrefix(name, "side=") {
-			return nil, cmp.Or(r.Check(ctx, s.Sel.Unsure),
-				fault.Input("compare: %s has no runs of two sides (bench --against makes them): want BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base))))
+			return nil, cmp.Or(r.Check(ctx, s.Sel.PossibleTypos),
+				fault.Input("compare: %s has no session with two sides (bench --against makes one): name BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base))))
 		}
 		why, err := r.Reasons(ctx, s.Sel)
 		return nil, cmp.Or(err, fault.Input("compare: %s matches no run (%s)%s", cmp.Or(m.fileOf(r), nameOf(name, filter)), sessionsKnown(ctx, r), strings.Join(append([]string{""}, why...), "; ")))
@@ -135,7 +135,7 @@ func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter strin
 	return s, nil
 }
 
-// nameOf is what to call a selection in an error: what was typed.
+// nameOf is the name of a selection in an error: the filter that the user typed, if any.
 func nameOf(name, filter string) string {
 	if strings.TrimSpace(filter) == "" {
 		return name
@@ -143,7 +143,7 @@ func nameOf(name, filter string) string {
 	return filter
 }
 
-// sessionsKnown says how many sessions there are to choose from.
+// sessionsKnown says how many sessions the store has.
 func sessionsKnown(ctx context.Context, r *scan.Reader) string {
 	session := []*schema.Column{schema.RunColumn("session_id")}
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(DISTINCT session_id) FROM " + r.Src.Scan(session, "")})

@@ -12,20 +12,20 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// thresholdFact begins the facts of runs that say what their sweep calls no difference, as threshold.Parse reads it; the
-// metric follows.
+// thresholdFact is the prefix of the facts in which runs have the thresholds of their sweep. The name of the metric follows; the value
+// is as threshold.Parse reads it.
 const thresholdFact = "runner.threshold."
 
-// sweepThresholds are thresholds of points, those that are given, those that sweeps gave and the usual ones; points that have
-// the same share them.
+// sweepThresholds makes the thresholds of points from those of the request (given), those of sweeps, and the defaults (usual). Points
+// with the same thresholds share one set.
 type sweepThresholds struct {
 	given, usual threshold.Set
 	made         map[string]threshold.Set
 }
 
-// of is what counts for a point of which runs say that.
+// of is the set of thresholds of a point whose runs have these facts.
 func (s *sweepThresholds) of(said map[string]string) threshold.Set {
-	key := fmt.Sprint(said) // in the order of its keys
+	key := fmt.Sprint(said) // prints maps sorted by key
 	if set, ok := s.made[key]; ok {
 		return set
 	}
@@ -42,7 +42,7 @@ func (s *sweepThresholds) of(said map[string]string) threshold.Set {
 	return s.made[key]
 }
 
-// setThresholds gives each point its thresholds: those of the request, and those that the runs of the head say of it.
+// setThresholds sets the thresholds of each point from the request and from the runs of the head.
 func (m *comparing) setThresholds(ctx context.Context, families []family, head sides.Facts) error {
 	var names []string
 	for name := range head {
@@ -71,7 +71,7 @@ func (m *comparing) setThresholds(ctx context.Context, families []family, head s
 	return nil
 }
 
-// setSessionThresholds is setThresholds of the points of one session, whose runs are at hand.
+// setSessionThresholds is setThresholds for the points of one session whose runs are in memory.
 func setSessionThresholds(points []*pairing, runs []schema.Run) {
 	said := map[string]sides.Facts{}
 	for i := range runs {
@@ -100,7 +100,7 @@ func setSessionThresholds(points []*pairing, runs []schema.Run) {
 	}
 }
 
-// shared is the threshold of a metric that all points have; ok is false where they have several.
+// shared is the threshold of the metric if all points have the same one.
 func (f *family) shared() (all threshold.Threshold, ok bool) {
 	for i, p := range f.points {
 		if t := p.thresholds.For(f.metric); i == 0 {

@@ -51,7 +51,7 @@ func TestPointThresholds(t *testing.T) {
 		got := mustCompare(t, db, compare.Request{Base: "session=last", Thresholds: c.given, Usual: c.usual})
 		var all []string
 		for row := range got.Rows {
-			all = append(all, fmt.Sprintf("%s:%.3g %s", cellOf(got, row, "batch_size"), realOf(t, got, row, "dead_zone"), cellOf(got, row, "verdict")))
+			all = append(all, fmt.Sprintf("%s:%.3g %s", cellOf(got, row, "batch_size"), realOf(t, got, row, "threshold"), cellOf(got, row, "verdict")))
 		}
 		slices.Sort(all)
 		if fmt.Sprint(all) != c.want {

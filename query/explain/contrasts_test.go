@@ -73,7 +73,7 @@ func TestExplainContrast(t *testing.T) {
 	at := func(name string) any { return fieldOf(first, name) }
 	want := "1 contrast os_kernel=6.9 0 of 14 7 of 14 ns ratio explains 4 head 7 7 <nil> <nil> [env.thp=always]"
 	got := fmt.Sprintln(at("rank"), at("kind"), at("name"), at("base"), at("head"), at("unit"), at("scale"), at("verdict"), at("tested"),
-		at("within"), at("runs"), at("others"), at("sessions"), at("other_sessions"), at("alike"))
+		at("within"), at("runs"), at("others"), at("sessions"), at("other_sessions"), at("confounded_with"))
 	if strings.TrimSpace(got) != want {
 		t.Errorf("got  %swant %s", got, want)
 	}
@@ -90,7 +90,7 @@ func TestExplainContrast(t *testing.T) {
 	names := map[string]any{}
 	for _, row := range x.Rows {
 		if fieldOf(row, "kind") == "contrast" {
-			names[row.Name] = fieldOf(row, "alike")
+			names[row.Name] = fieldOf(row, "confounded_with")
 		}
 	}
 	if len(names) != 4 || fmt.Sprint(names["env.core=0"], names["env.core=1"]) != `<nil> [tag.lane="a lane"]` && fmt.Sprint(names["env.core=0"], names["env.core=1"]) != `[tag.lane="slow one"] <nil>` {

@@ -62,31 +62,31 @@ func Fields() []answer.Field[Row] {
 		})
 	}
 	return []answer.Field[Row]{
-		field("rank", answer.TypeInteger, "0 for the point itself, from 1 for what is most likely to matter, NULL for what did not change or is not settled", func(r *Row) any { return answer.Integer(r.Rank) }),
-		text("kind", "what it is about", func(r *Row) string { return r.Kind }),
-		text("name", "what it is; of the point its id, of a contrast a word of a filter", func(r *Row) string { return r.Name }),
-		field("base", answer.TypeText, "the value of the base; of warnings, statuses and contrasts how many of its runs", func(r *Row) any { return r.Base.cell() }),
-		field("head", answer.TypeText, "the same of the head", func(r *Row) any { return r.Head.cell() }),
-		estimate("change", "of the ratio less 1, or of the difference, as scale says; of a contrast between the runs of its name and the others", func(e *Estimate) *float64 { return &e.Change }),
-		estimate("low", "the lower end of its interval", func(e *Estimate) *float64 { return &e.Low }),
-		estimate("high", "the upper end of its interval", func(e *Estimate) *float64 { return &e.High }),
-		text("unit", "the stored unit of the values", func(r *Row) string { return r.Unit }),
-		text("scale", "ratio or difference: how it is compared", func(r *Row) string { return string(r.Scale) }),
-		number("share", "of an op: of the difference of all ops together; of a contrast: of the difference of the point", func(r *Row) *float64 { return r.Share }),
-		text("verdict", "of metrics and stages, beyond chance among all of them; of a contrast what it says", func(r *Row) string { return r.Verdict }),
-		number("p", "the chance of such a difference where there is none", func(r *Row) *float64 { return r.P }),
-		number("p_adjusted", "the same among all that were tested", func(r *Row) *float64 { return r.Adjusted }),
-		field("tested", answer.TypeInteger, "over how many metrics and stages, or facts, that is", func(r *Row) any { return answer.Positive(r.Tested) }),
-		contrast("within", answer.TypeText, "base, head or both: the runs that differ", func(c *Of) any { return string(c.Within) }),
-		contrast("runs", answer.TypeInteger, "how many of these are of the name", func(c *Of) any { return int64(c.Runs) }),
-		contrast("others", answer.TypeInteger, "how many are not", func(c *Of) any { return int64(c.Others) }),
-		contrast("sessions", answer.TypeInteger, "sessions of the name, where the fact changes from session to session alone", func(c *Of) any { return answer.Positive(c.Sessions) }),
-		contrast("other_sessions", answer.TypeInteger, "sessions that are not", func(c *Of) any {
+		field("rank", answer.TypeInteger, "0 for the point itself, then from 1 the most relevant first; NULL if it did not change or is inconclusive", func(r *Row) any { return answer.Integer(r.Rank) }),
+		text("kind", "what the row is about: point, status, contrast, hardware, op, code, configuration, environment, warning, metric or stage", func(r *Row) string { return r.Kind }),
+		text("name", "name of the metric, fact, op and so on; for the point its id, for a contrast a condition as in a filter", func(r *Row) string { return r.Name }),
+		field("base", answer.TypeText, "value on the base; for warnings, statuses and contrasts how many of its runs", func(r *Row) any { return r.Base.cell() }),
+		field("head", answer.TypeText, "the same for the head", func(r *Row) any { return r.Head.cell() }),
+		estimate("change", "effect size: head / base - 1 or, if scale is difference, head - base; for a contrast between the runs that meet the condition and the others", func(e *Estimate) *float64 { return &e.Change }),
+		estimate("low", "lower end of its confidence interval", func(e *Estimate) *float64 { return &e.Low }),
+		estimate("high", "upper end of that interval", func(e *Estimate) *float64 { return &e.High }),
+		text("unit", "stored unit of the values", func(r *Row) string { return r.Unit }),
+		text("scale", "how values are compared: ratio or difference", func(r *Row) string { return string(r.Scale) }),
+		number("share", "for an op its share of the change of all ops; for a contrast its share of the change of the point", func(r *Row) *float64 { return r.Share }),
+		text("verdict", "for metrics and stages the verdict, corrected for how many were tested; for a contrast explains, opposes, noise or inconclusive", func(r *Row) string { return r.Verdict }),
+		number("p", "p-value: probability of a difference at least this large if nothing changed", func(r *Row) *float64 { return r.P }),
+		number("p_adjusted", "p-value adjusted for how many were tested", func(r *Row) *float64 { return r.Adjusted }),
+		field("tested", answer.TypeInteger, "number of metrics and stages, or of facts, that were tested", func(r *Row) any { return answer.Positive(r.Tested) }),
+		contrast("within", answer.TypeText, "runs that the contrast is between: those of base, head or both", func(c *Of) any { return string(c.Within) }),
+		contrast("runs", answer.TypeInteger, "number of these runs that meet the condition", func(c *Of) any { return int64(c.Runs) }),
+		contrast("others", answer.TypeInteger, "number of these runs that do not", func(c *Of) any { return int64(c.Others) }),
+		contrast("sessions", answer.TypeInteger, "number of sessions that meet the condition, if the fact changes only between sessions", func(c *Of) any { return answer.Positive(c.Sessions) }),
+		contrast("other_sessions", answer.TypeInteger, "number of sessions that do not", func(c *Of) any {
 			if c.Sessions == 0 {
 				return nil
 			}
 			return int64(c.OtherSessions)
 		}),
-		field("alike", answer.TypeList, "facts that split the runs in the same way, so that the name may as well be one of these", func(r *Row) any { return answer.List(r.Alike) }),
+		field("confounded_with", answer.TypeList, "facts that split the runs in exactly the same way: the data cannot tell which one matters", func(r *Row) any { return answer.List(r.Alike) }),
 	}
 }

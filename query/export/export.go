@@ -113,7 +113,7 @@ func check(db *query.DB, req Request) error {
 		return fault.Input("export: a destination is missing")
 	}
 	if format := formatOfFile(req.Dest); format != "" {
-		return fault.Input("export: %s: want a directory, for several files; one file is: neurolens export - --format %s > %s", req.Dest, format, req.Dest)
+		return fault.Input("export: %s: want a directory, because there are several files; for one file: neurolens export - --format %s > %s", req.Dest, format, req.Dest)
 	}
 	dest, err := Resolved(req.Dest)
 	if err != nil {

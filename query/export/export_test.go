@@ -171,7 +171,7 @@ func TestExportRefusals(t *testing.T) {
 		{export.Request{Dest: store + "/../" + filepath.Base(store) + "/x", Format: "csv"}, "is inside the store"},
 		{export.Request{Dest: link + "/x", Format: "csv"}, "is inside the store"},
 		{export.Request{Format: "csv"}, "a destination is missing"},
-		{export.Request{Dest: link + ".csv", Format: "parquet"}, "link.csv: want a directory, for several files; one file is: neurolens export - --format csv > "},
+		{export.Request{Dest: link + ".csv", Format: "parquet"}, "link.csv: want a directory, because there are several files; for one file: neurolens export - --format csv > "},
 		{export.Request{Dest: link + ".json", Format: "parquet"}, "one file is: neurolens export - --format jsonl > "},
 		{export.Request{Dest: link + "/../OUT.NDJSON", Format: "csv"}, "one file is: neurolens export - --format jsonl > "},
 		{export.Request{Dest: "-", Format: "xml"}, `format "xml": want parquet, arrow, csv or jsonl`},

@@ -109,9 +109,9 @@ func (p *Point) With(field string, of *Point) Point {
 
 // PointMeanings say what the columns of a point mean.
 var PointMeanings = map[string]string{
-	"benchmark": "the benchmark that was run", "variant": "its variant", "backend": "what computes", "model": "the name of the model",
-	"precision": "the type of the model's numbers", "batch_size": "inputs at a time", "seq_len": "the length of a sequence",
-	"machine": "the machine it ran on", "params": "other parameters, in their canonical text",
+	"benchmark": "name of the benchmark", "variant": "variant of the benchmark", "backend": "software that does the work, such as torch or onnxrt", "model": "name of the model",
+	"precision": "number type, such as fp32 or fp16", "batch_size": "inputs per batch", "seq_len": "sequence length",
+	"machine": "machine that ran it", "params": "all other parameters, as canonical text",
 }
 
 // PointFields are columns of a point, of rows that have one.

@@ -7,9 +7,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Arguments is the filter that the arguments of a command line make together. A run has to match each of them, so that an or
-// inside of one reaches no further; an or that is an argument by itself joins what stands before and after it. In an argument
-// that is no filter, what follows the operator is one value, as in variant=sort -n big.txt, for a shell took its quotes away.
+// Arguments combines the arguments of a command line into one filter. A run has to match every argument; an "or" inside an argument
+// does not extend beyond it, and an "or" that is an argument by itself joins its neighbours. If an argument is not a valid filter,
+// everything after its operator is one value, as in variant=sort -n big.txt, because the shell has removed its quotes.
 func Arguments(args ...string) string {
 	words := make([]string, 0, len(args))
 	for _, arg := range args {
@@ -32,8 +32,8 @@ func argument(arg string) string {
 	return arg
 }
 
-// oneValue is KEY=VALUE with a value of several words as a filter has it: in quotes. Other texts stay as they are, also those
-// that should have a number or a time, as 'p99<1 ms'.
+// oneValue quotes the value of KEY=VALUE, so that it may have spaces. Other texts are returned unchanged, including those whose
+// key needs a number or a time, such as 'p99<1 ms'.
 func oneValue(arg string) string {
 	l := lexer{text: arg}
 	var w Word

@@ -15,65 +15,66 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Condition is a compiled filter: SQL over columns of runs with parameters, never text of a user.
+// Condition is a compiled filter: SQL over columns of runs with parameters. It never contains text of a user.
 type Condition struct {
-	SQL        string // empty: every run
-	Reach      string // what would match if any order held of values that are no numbers; as SQL where none is asked for
-	Args       []any
-	Columns    []*schema.Column // that the SQL reads
-	NotNumbers []NotNumber
-	Regexes    []string // that DuckDB has to accept too
-	Unsure     []Unsure
-	Words      []CompiledWord
-	WordArgs   int // so many of the first args belong to words
+	SQL           string // empty: every run
+	Reach         string // like SQL, but values that are not numbers also satisfy < and >; the same as SQL if there are no < and >
+	Args          []any
+	Columns       []*schema.Column // columns that the SQL reads
+	NotNumbers    []NotNumber
+	Regexes       []string // regular expressions, which DuckDB has to accept as well
+	PossibleTypos []PossibleTypo
+	Words         []CompiledWord
+	WordArgs      int // number of leading Args that belong to Words
 }
 
-// CompiledWord is a word of a filter and its SQL.
+// CompiledWord is a condition of a filter and its SQL.
 type CompiledWord struct {
 	*Word
-	Field Field
-	SQL   string
-	Wants bool // it says what runs have, not what they have not
-	// Silent: runs match though no run has what the word names, which leaves it out, is one of several or asks for runs without it.
+	Field    Field
+	SQL      string
+	Positive bool // it selects runs that have something, instead of excluding them
+	// Silent means that runs can match although no run has what the condition names: because the condition excludes it, is one
+	// of several alternatives, or asks for NULL.
 	Silent bool
 }
 
-// NotNumber counts the values of a key that an ordering cannot use.
+// NotNumber is a condition that compares texts as numbers; SQL finds the values that are not numbers.
 type NotNumber struct {
 	Key string
-	SQL string // SQL: this row has such a value
+	SQL string // true for rows with such a value
 }
 
-// Unsure is what may be a slip of the pen. It is looked at only when nothing matches, for that needs a look at all runs.
-type Unsure struct {
+// PossibleTypo is a key or a unit that may be misspelt. It is only checked if no run matches, because that reads all runs.
+type PossibleTypo struct {
 	Word   *Word
 	Offset int
 	Field  Field
-	Unit   string // in place of the field: a unit that is not known
+	Unit   string // an unknown unit, instead of Field
 }
 
-// compiler makes a condition of a filter.
+// compiler compiles a filter to a condition.
 type compiler struct {
 	Condition
 	lookups Lookups
-	seen    map[string]bool // columns
+	seen    map[string]bool // columns that are in Condition.Columns
 	places  map[any]string  // parameters by value
-	within  int             // of how many nots a node stands in
-	either  int             // of how many ors
+	within  int             // number of nots around the current node
+	either  int             // number of ors around the current node
 }
 
-// Lookups are what a filter needs to know of the stores.
+// Lookups give a filter access to the stores.
 type Lookups struct {
-	// IDs finds the ids that the value of run=, session=, baseline= or commit= stands for; none is not an error.
+	// IDs finds the ids for a value of run=, session=, baseline= or commit=. No id is not an error.
 	IDs func(key, value string) ([]string, error)
-	// Metric makes a table of what runs have of a metric, and gives its name: of_run, the value as SQL over a row of samples,
-	// and its unit.
+	// Metric makes a table with the values of a metric and returns its name. The table has the columns of_run, value and unit;
+	// the argument value is the SQL of the value over a row of samples.
 	Metric func(metric, value string) (table string, err error)
-	// Shown is the metric of which a listing shows the numbers in place of each run's primary one; empty: of that.
+	// Shown is the metric whose numbers a listing shows; empty: the primary metric of each run.
 	Shown string
 }
 
-// field resolves a key. What sums the primary metric up is of the metric that is shown.
+// field resolves a key. A summary column, such as p99, is that of the shown metric.
 func (l Lookups) field(key string) Field {
 	f := FieldOf(key)
 	if l.Shown == "" || f.Entry != "" || f.Metric != "" {
@@ -89,7 +90,7 @@ func (l Lookups) field(key string) Field {
 	return f
 }
 
-// Compile makes a condition of a filter's text. Errors wrap ErrInput, or are those of lookups.
+// Compile compiles the text of a filter. Errors wrap ErrInput, or are those of lookups.
 func Compile(text string, lookups Lookups) (Condition, error) {
 	n, err := parseFilter(text)
 	if err != nil || n == nil {
@@ -103,7 +104,7 @@ func Compile(text string, lookups Lookups) (Condition, error) {
 	return c.Condition, nil
 }
 
-// eachOnce leaves out what is there twice, as of a key with two bounds: its values are counted once.
+// eachOnce removes repetitions, for example of a key with two bounds, so that its values are counted once.
 func eachOnce(all []NotNumber) []NotNumber {
 	var some []NotNumber
 	for _, n := range all {
@@ -114,7 +115,7 @@ func eachOnce(all []NotNumber) []NotNumber {
 	return some
 }
 
-// node compiles a node: its text and its reach. What an order cannot tell of, not matches, and that is its reach, too.
+// node compiles a node to its SQL and its Reach. A "not" matches values that < and > cannot compare, so its Reach is the same.
 func (c *compiler) node(n *node) (text, reach string, err error) {
 	if n.kind == tokenWord {
 		return c.word(n.word)
@@ -169,13 +170,13 @@ func (c *compiler) word(w *Word) (text, reach string, err error) {
 		return "", "", err
 	}
 	if f.Bare {
-		c.Unsure = append(c.Unsure, Unsure{Word: w, Offset: w.offset, Field: f})
+		c.PossibleTypos = append(c.PossibleTypos, PossibleTypo{Word: w, Offset: w.offset, Field: f})
 	}
 	if negated {
 		text = not(text)
 	}
-	wants := c.within == 0 && !negated
-	c.Words = append(c.Words, CompiledWord{w, f, text, wants, !wants || c.either > 0 || slices.ContainsFunc(w.Values, Value.Null)})
+	positive := c.within == 0 && !negated
+	c.Words = append(c.Words, CompiledWord{w, f, text, positive, !positive || c.either > 0 || slices.ContainsFunc(w.Values, Value.Null)})
 	reach = text
 	for _, n := range c.NotNumbers[known:] {
 		reach = joined([]string{reach, n.SQL}, " OR ")
@@ -183,7 +184,7 @@ func (c *compiler) word(w *Word) (text, reach string, err error) {
 	return text, reach, nil
 }
 
-// hasUnit tells whether a word compares with a number that has a unit, as no parameter can be: an order or a range.
+// hasUnit reports whether a word compares, by < or > or a range, with a number that has a unit. Parameters have no units.
 func (w *Word) hasUnit() bool {
 	unit := func(text string) bool {
 		n, err := schema.ParseQuantity(text)
@@ -204,7 +205,7 @@ func (w *Word) fail(v Value, format string, args ...any) error {
 	return ErrorAt(w.Text, v.offset, format, args...)
 }
 
-// bind makes a value a parameter and gives its place in the SQL text.
+// bind makes a value a parameter of the SQL and returns its placeholder.
 func (c *compiler) bind(v any) string {
 	place, ok := c.places[v]
 	if !ok {
@@ -245,7 +246,7 @@ func (c *compiler) expression(f Field) string {
 	return c.read(f.Column) + "[" + c.bind(f.Entry) + "]"
 }
 
-// equal compiles = with its values, one of which has to be equal.
+// equal compiles =. A run matches if one of the values is equal.
 func (c *compiler) equal(w *Word, f Field) (string, error) {
 	var alternatives []string
 	for _, v := range w.Values {
@@ -286,11 +287,11 @@ func (c *compiler) equalTo(w *Word, f Field, v Value) (string, error) {
 		return x + " = " + v.Text, nil
 	case schema.KindList:
 		if f.Column.Children[0].Kind != schema.KindString {
-			return "", w.fail(v, "%s holds more than text: only null can be asked for", f.Column.Name)
+			return "", w.fail(v, "%s is a list of records: only null can be compared with it", f.Column.Name)
 		}
 		return "list_contains(" + x + ", " + c.bind(v.Text) + ")", nil
 	case schema.KindMap:
-		return "", w.fail(v, "%s holds several values: say which, as in %s.name=...", w.Key, PrefixOf(f.Column.Name))
+		return "", w.fail(v, "%s is a map: name one of its entries, as in %s.name=...", w.Key, PrefixOf(f.Column.Name))
 	case schema.KindTime:
 		return c.between(w, f, v, v)
 	}
@@ -308,6 +309,7 @@ func (c *compiler) equalTo(w *Word, f Field, v Value) (string, error) {
 	return x + " IN (" + strings.Join(places, ", ") + ")", nil
 }
 
+// PrefixOf is the prefix of the keys of a map column: param for params. A column that is not a map is returned unchanged.
 func PrefixOf(column string) string {
 	for prefix, name := range mapPrefixes {
 		if name == column {
@@ -317,7 +319,7 @@ func PrefixOf(column string) string {
 	return column
 }
 
-// texts are the texts that a value stands for.
+// texts are the texts that a value matches: ids, a canonical form, or the value itself.
 func (c *compiler) texts(w *Word, f Field, v Value) ([]string, error) {
 	switch {
 	case StandsForIDs(w.Key):
@@ -340,12 +342,12 @@ func (c *compiler) texts(w *Word, f Field, v Value) ([]string, error) {
 	return []string{v.Text}, nil
 }
 
-// match compiles ~ . Go's parser sees the expression first, since it knows where a mistake is.
+// match compiles ~ . Go's parser checks the expression first, because its errors have a position.
 func (c *compiler) match(w *Word, f Field) (string, error) {
 	v := w.Values[0]
 	list := f.Kind() == schema.KindList && f.Column.Children[0].Kind == schema.KindString
 	if f.Kind() != schema.KindString && !list {
-		return "", w.fail(v, "a regular expression is for text, %s is none", w.Key)
+		return "", w.fail(v, "a regular expression needs text, and %s is not text", w.Key)
 	}
 	switch {
 	case w.Key == KeyBaseline:
@@ -384,13 +386,13 @@ func (c *compiler) order(w *Word, f Field) (string, error) {
 	case schema.KindString:
 		return c.orderText(w, f, v)
 	default:
-		return "", w.fail(v, "%s has no order", w.Key)
+		return "", w.fail(v, "%s cannot be compared with < or >", w.Key)
 	}
 }
 
 func (c *compiler) orderText(w *Word, f Field, v Value) (string, error) {
 	if StandsForIDs(w.Key) {
-		return "", w.fail(v, "%s takes = and != only; started_at has an order", w.Key)
+		return "", w.fail(v, "%s takes = and != only; use started_at with < and >", w.Key)
 	}
 	n, err := c.number(w, f, v)
 	if err != nil {
@@ -400,13 +402,14 @@ func (c *compiler) orderText(w *Word, f Field, v Value) (string, error) {
 	c.NotNumbers = append(c.NotNumbers, NotNumber{w.Key, fmt.Sprintf("(%s IS NOT NULL AND %s IS NULL)", x, duck.Number(x))})
 	text := fmt.Sprintf("%s %s %s", duck.Number(x), w.Op, c.bind(n.Value))
 	if math.Abs(n.Value) < exactIntegers || !wholeNumber.MatchString(v.Text) {
-		return text, nil // no integer on the other side of the value rounds to this one
+		return text, nil // doubles are exact here
 	}
 	whole := fmt.Sprintf("TRY_CAST(%s AS HUGEINT) %s %s::HUGEINT", x, w.Op, c.bind(v.Text))
 	return fmt.Sprintf("CASE WHEN regexp_full_match(%s, '%s') THEN %s ELSE %s END", x, wholeNumber, whole, text), nil
 }
 
-// exactIntegers is from where on a real number does not hold every integer; wholeNumber are those that a HUGEINT holds.
+// exactIntegers is the number from which on a double does not represent every integer. wholeNumber matches integers that fit into a
+// HUGEINT.
 const exactIntegers = 1 << 53
 
 var wholeNumber = regexp.MustCompile(`^-?[0-9]{1,38}$`)

@@ -7,8 +7,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TwoSides are the filters of the base, empty where there is none, and of the head that a command line asks for: against names the base, and
-// so do two arguments that exclude one another. Where more arguments do, it is an ErrInput: no run matches all of them.
+// TwoSides splits the arguments of a command line into the filters of the base and of the head. The base is against, or the first of
+// two arguments that exclude each other; otherwise it is empty. It is an ErrInput if the first two of more than two arguments exclude
+// each other.
 func TwoSides(against string, args []string) (base, head string, err error) {
 	if strings.TrimSpace(against) != "" || len(args) < 2 {
 		return Arguments(against), Arguments(args...), nil
@@ -16,15 +17,15 @@ func TwoSides(against string, args []string) (base, head string, err error) {
 	base, head = Arguments(args[0]), Arguments(args[1])
 	switch apart := exclusive(base, head); {
 	case apart && len(args) > 2:
-		return "", "", fault.Input("no run matches both %s and %s: quote each of two selections as one argument, or name the base by --against", fault.Brief(args[0]), fault.Brief(args[1]))
+		return "", "", fault.Input("no run matches both %s and %s: quote each of the two selections as one argument, or name the base with --against", fault.Brief(args[0]), fault.Brief(args[1]))
 	case apart:
 		return base, head, nil
 	}
 	return "", Arguments(args...), nil
 }
 
-// exclusive tells whether two filters cannot match the same run, as both want a value of the same key, and not the same one: they are
-// two selections, not one. Filters that leave it open are not, and neither are those that cannot be read.
+// exclusive reports whether no run can match both filters, because they require different values of the same key. It is false if
+// that is unclear, and for filters with errors.
 func exclusive(a, b string) bool {
 	first, second := wanted(a), wanted(b)
 	for key, value := range first {
@@ -35,7 +36,7 @@ func exclusive(a, b string) bool {
 	return false
 }
 
-// wanted are the values that every run has which matches a filter, by key. A run has one value of each of these keys.
+// wanted are the values that every matching run has, by key. Only keys with a single value per run are included.
 func wanted(text string) map[string]string {
 	n, err := parseFilter(text)
 	if err != nil || n == nil {
@@ -60,10 +61,10 @@ func wanted(text string) map[string]string {
 	return values
 }
 
-// isName tells whether values of a field are names or counts, of which a run has one, and not measured or of several.
+// isName reports whether a field is a text or an integer, of which a run has exactly one.
 func isName(f Field) bool { return f.Kind() == schema.KindString || f.Kind() == schema.KindInt }
 
-// differ tells whether two values of a key are certainly not the same. Parts of ids may be of the same one, where they are not equally long.
+// differ reports whether two values of a key are certainly different. Parts of ids with different lengths may belong to the same id.
 func differ(key, a, b string) bool {
 	switch {
 	case key == KeyBaseline: // a run may be of several
@@ -79,7 +80,7 @@ func differ(key, a, b string) bool {
 	return len(a) == len(b) && !strings.EqualFold(a, b)
 }
 
-// canonical is a value as it is compared: 1.0 as 1, float32 as fp32.
+// canonical is the canonical form of a value: 1 for 1.0, fp32 for float32.
 func canonical(key, value string) string {
 	if key == "precision" {
 		if text, err := schema.CanonicalPrecision(value); err == nil {

@@ -10,23 +10,23 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Keys of a filter that stand for more than the column's value.
+// Keys whose values are not compared literally with a column.
 const (
-	KeyRun      = "run"      // run_id; a prefix or suffix that no other run has will do
-	KeySession  = "session"  // session_id; likewise, or last, last~1 ...
-	KeyBaseline = "baseline" // run_id: those of the baseline of that name
-	KeyCommit   = "commit"   // git_commit; a prefix that no other commit has will do
+	KeyRun      = "run"      // run_id, or a unique prefix or suffix of it
+	KeySession  = "session"  // session_id, or a unique prefix or suffix of it, or last, last~1 ...
+	KeyBaseline = "baseline" // name of a baseline: its runs
+	KeyCommit   = "commit"   // git_commit, or a unique prefix of it
 )
 
-// ParamPrefix is what the keys of parameters begin with, where the name alone means something else.
+// ParamPrefix is the prefix of the key of a parameter whose name alone means something else.
 const ParamPrefix = "param."
 
-// StandsForIDs tells whether the values of a key stand for ids that have to be looked up.
+// StandsForIDs reports whether the values of a key have to be looked up as ids.
 func StandsForIDs(key string) bool {
 	return key == KeyRun || key == KeySession || key == KeyBaseline || key == KeyCommit
 }
 
-// LastButN reads how many sessions came after one that is named so: last (0) and last~N.
+// LastButN parses last (0) and last~N: the number of sessions that came later.
 func LastButN(value string) (int, bool) {
 	if value == "last" {
 		return 0, true
@@ -36,36 +36,35 @@ func LastButN(value string) (int, bool) {
 	return n, ok && err == nil && n >= 0
 }
 
-// Field is what a key of a filter means: a column, what a map has under a name, or a number of a metric.
+// Field is the meaning of a key: a column, an entry of a map column, or a statistic of a metric.
 type Field struct {
 	Column *schema.Column
-	Entry  string // of the map in column; empty for the column itself
-	Bare   bool   // written without a prefix, so possibly a slip of the pen
-	Metric string // column is of this metric's samples, not of the primary one's
-	middle bool   // of a metric: the median or, where none is known, the mean
+	Entry  string // key in the map column; empty: the column itself
+	Bare   bool   // a parameter without prefix, so possibly a typo
+	Metric string // Column is a statistic of this metric instead of the primary one
+	middle bool   // of a metric: the median or, if unknown, the mean
 }
 
-// mapPrefixes are what the keys of a map's entries begin with.
+// mapPrefixes are the prefixes of the keys of map columns.
 var mapPrefixes = map[string]string{"param": "params", "tag": "tags", "env": "env", "env_missing": "env_missing", "applied": "applied"}
 
-// heads are the columns that tables of runs show under another name.
+// heads are the names that tables of runs use for columns.
 var heads = map[string]*schema.Column{
 	"median": schema.RunColumn("p50"), "when": schema.RunColumn("started_at"), "spread": {Name: "spread", Kind: schema.KindReal, Unit: "ratio"},
 }
 
-// spreadSQL is the robust spread of a run: its standard deviation, made of the MAD, in relation to the median. One sample does
-// not vary.
+// spreadSQL is the robust spread of a run: 1.4826 MAD / median. It is NULL for a single sample.
 const spreadSQL = "(1.4826 * CASE WHEN n_samples IS DISTINCT FROM 1 THEN mad END / nullif(p50, 0))"
 
-// Names are the keys that are no columns but stand for one.
+// Names are the keys that refer to a column by another name.
 func Names() []string {
 	return append(slices.Sorted(maps.Keys(heads)), KeyRun, KeySession, KeyBaseline, KeyCommit)
 }
 
-// MetricPrefix is what the keys of metrics begin with.
+// MetricPrefix is the prefix of the keys of metrics.
 const MetricPrefix = "metric."
 
-// metricField is NAME or NAME.NUMBER of a metric, where NUMBER is a column that sums samples up. A name may have dots.
+// metricField resolves NAME or NAME.STATISTIC, where STATISTIC is a summary column of samples. A name may contain dots.
 func metricField(key string) Field {
 	middle := Field{Column: schema.RunColumn("p50"), Metric: key, middle: true}
 	dot := strings.LastIndex(key, ".")
@@ -83,8 +82,8 @@ func metricField(key string) Field {
 	return Field{Column: column, Metric: key[:dot], middle: number == "median"}
 }
 
-// FieldOf resolves a key: a column of runs, an alias of one or the name it has in tables, param.k, tag.k, env.k,
-// env_missing.k, applied.k, metric.k; every other key is a parameter.
+// FieldOf resolves a key: a column of runs, an alias or table name of one, param.k, tag.k, env.k, env_missing.k, applied.k or
+// metric.k. Every other key is a parameter.
 func FieldOf(key string) Field {
 	switch key {
 	case KeyRun, KeyBaseline:
@@ -110,7 +109,7 @@ func FieldOf(key string) Field {
 	return Field{Column: schema.RunColumn("params"), Entry: key, Bare: true}
 }
 
-// ParameterKey is the key by which filters find a parameter: its name, or param.NAME where the name means something else.
+// ParameterKey is the key of a parameter: its name, or param.NAME if the name alone means something else.
 func ParameterKey(name string) string {
 	if FieldOf(name).Bare {
 		return name
@@ -118,12 +117,12 @@ func ParameterKey(name string) string {
 	return ParamPrefix + name
 }
 
-// Measured tells whether a field is a number of what was measured, which runs have not in common.
+// Measured reports whether a field is a measured number.
 func (f Field) Measured() bool {
 	return f.Metric != "" || f.Column.Unit == schema.UnitOfRow || f.Column == heads["spread"]
 }
 
-// valueSQL is the SQL of what a metric's field is, over a row of samples.
+// valueSQL is the SQL of a metric's field over a row of samples.
 func (f Field) valueSQL() string {
 	switch {
 	case f.middle:

@@ -1,12 +1,15 @@
-// Package filter makes SQL of what users say which runs they want.
+// Package filter compiles the filter language, in which users select runs, to SQL.
 //
-// A filter is a text: expr := and ("or" and)* ; and := unary+ ; unary := "not" unary | "(" expr ")" | word ;
-// word := key operator value ("," value)*. The words and, or, not are so in any case of letters; && || ! mean the same, and
-// == means = .
+//	expr  := and ("or" and)*
+//	and   := unary+
+//	unary := "not" unary | "(" expr ")" | word
+//	word  := key operator value ("," value)*
 //
-// White space ends a word outside double quotes. In quotes \" and \\ are escapes, other backslashes stay. Brackets
-// opened in a value belong to it; a ) that closes nothing in its value is the filter's. In a regular expression a
-// backslash takes the meaning from the next character, and brackets inside [...] mean nothing.
+// The case of and, or and not does not matter. && || ! mean the same, and == means = .
+//
+// Outside of double quotes, white space ends a word. Inside, \" and \\ are escapes; other backslashes are literal. Brackets that are
+// opened in a value belong to the value; an unmatched ) ends it. In a regular expression a backslash escapes the next character, and
+// brackets inside [...] are literal.
 package filter
 
 import (
@@ -16,7 +19,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
-// tokenKind tells what a token is.
+// tokenKind is the kind of a token.
 type tokenKind int
 
 const (
@@ -29,33 +32,33 @@ const (
 	tokenWord
 )
 
-// token is a part of a filter; word is set where the kind is tokenWord.
+// token is a part of a filter; word is set if the kind is tokenWord.
 type token struct {
 	kind   tokenKind
 	offset int
 	word   *Word
 }
 
-// Word is a condition as it was written.
+// Word is a condition as the user wrote it.
 type Word struct {
 	Text   string // the whole word
-	offset int    // of the word in the filter
+	offset int    // byte offset in the filter
 	Key    string
 	Op     string // = != < <= > >= ~ !~
 	Values []Value
 }
 
-// Value is one value of a word. A quoted one is text, never null, an alias or a number.
+// Value is one value of a word. A quoted value is always text: never null, an alias or a number.
 type Value struct {
 	Text   string
 	quoted bool
 	offset int
 }
 
-// Null tells whether a value stands for none.
+// Null reports whether a value is null.
 func (v Value) Null() bool { return v.Text == "null" && !v.quoted }
 
-// Having is the filter of the runs that have one of a word's values, also where the word leaves them out.
+// Having is the filter of the runs that have one of a word's values, even if the word excludes them.
 func (w *Word) Having(v Value) string {
 	text := v.Text
 	if v.quoted {
@@ -64,7 +67,7 @@ func (w *Word) Having(v Value) string {
 	return QuoteWord(w.Key) + strings.TrimPrefix(w.Op, "!") + text
 }
 
-// operators, as they are written and what they mean, in the order of trying: the longest that fits wins.
+// operators are the operators as written and their meaning, longer ones first.
 var operators = []struct{ text, op string }{
 	{"==", "="}, {"=~", "~"}, {"!=", "!="}, {"!~", "!~"}, {"<>", "!="}, {"<=", "<="}, {">=", ">="}, {"=", "="}, {"<", "<"}, {">", ">"}, {"~", "~"},
 }
@@ -75,7 +78,7 @@ type lexer struct {
 	at   int
 }
 
-// ErrorAt is an ErrInput about a place in a filter.
+// ErrorAt is an ErrInput about a position in a filter. offset is in bytes.
 func ErrorAt(where string, offset int, format string, args ...any) error {
 	return fault.Input("filter: %s  (offset %d): %s", fault.Brief(where), offset, fmt.Sprintf(format, args...))
 }
@@ -112,7 +115,7 @@ func (l *lexer) next() (token, error) {
 	return l.word()
 }
 
-// joiners are what joins conditions and is no word.
+// joiners are the symbols for and and or.
 var joiners = map[string]tokenKind{"&&": tokenAnd, "||": tokenOr}
 
 func (l *lexer) word() (token, error) {
@@ -135,7 +138,7 @@ func (l *lexer) word() (token, error) {
 	return token{kind: tokenWord, offset: start, word: w}, nil
 }
 
-// key reads up to the operator and over it. A ( ends a key, so that not(a=1) is what it looks like.
+// key reads a key and its operator. A ( ends a key, so that not(a=1) is read as expected.
 func (l *lexer) key(w *Word) (quoted bool, err error) {
 	var key strings.Builder
 	for l.at < len(l.text) {
@@ -165,7 +168,7 @@ func (l *lexer) key(w *Word) (quoted bool, err error) {
 	return quoted, nil
 }
 
-// spacedOperator reads an operator with white space on both sides of it, and over that.
+// spacedOperator reads an operator with white space on both sides.
 func (l *lexer) spacedOperator(w *Word) {
 	at := l.overSpace(l.at)
 	found := operatorAt(l.text[at:])
@@ -216,10 +219,10 @@ func (l *lexer) values(w *Word) error {
 			return ErrorAt(text, v.offset, "a value is missing")
 		}
 		if !regex && !v.quoted && strings.ContainsRune("=<>~", rune(v.Text[0])) {
-			return ErrorAt(text, v.offset, "two operators; a value that begins with %c has to be quoted", v.Text[0])
+			return ErrorAt(text, v.offset, "two operators in a row; quote a value that begins with %c", v.Text[0])
 		}
 		if key, value, found := strings.Cut(v.Text, "="); found && !v.quoted && len(w.Values) > 0 && !FieldOf(key).Bare {
-			return ErrorAt(text, v.offset, "a space is between conditions, not a comma: %s %s=%s", fault.Brief(l.text[w.offset:v.offset-1]), key, fault.Brief(value))
+			return ErrorAt(text, v.offset, "separate conditions with a space, not a comma: %s %s=%s", fault.Brief(l.text[w.offset:v.offset-1]), key, fault.Brief(value))
 		}
 		w.Values = append(w.Values, v)
 		if !list || l.at == len(l.text) || l.text[l.at] != ',' {
@@ -229,7 +232,7 @@ func (l *lexer) values(w *Word) error {
 	}
 }
 
-// value reads one value up to white space, to a ) that it did not open and, in a list, to a comma.
+// value reads one value up to white space, an unmatched ) or, in a list, a comma.
 func (l *lexer) value(w *Word, regex, list bool) (Value, error) {
 	v := Value{offset: l.at}
 	var text strings.Builder
@@ -260,12 +263,12 @@ func (l *lexer) value(w *Word, regex, list bool) (Value, error) {
 	return v, nil
 }
 
-// joinsHere tells whether the next condition follows.
+// joinsHere reports whether && or || follows.
 func (l *lexer) joinsHere() bool {
 	return strings.HasPrefix(l.text[l.at:], "&&") || strings.HasPrefix(l.text[l.at:], "||")
 }
 
-// quote reads a quoted text with its quotes. On an error l.at stays at the opening quote.
+// quote reads a quoted text. On an error l.at stays at the opening quote.
 func (l *lexer) quote(to *strings.Builder) error {
 	for i := l.at + 1; i < len(l.text); i++ {
 		switch c := l.text[i]; {
@@ -282,12 +285,12 @@ func (l *lexer) quote(to *strings.Builder) error {
 	return ErrorAt(l.text[l.at:], l.at, "the quote is not closed")
 }
 
-// nesting are the brackets open in a value.
+// nesting are the open brackets of a value.
 type nesting []byte
 
 var closers = map[byte]byte{'(': ')', '[': ']', '{': '}'}
 
-// see takes note of a character. A closing bracket of the wrong kind is an ordinary character.
+// see updates the open brackets with a character. A closing bracket of the wrong kind is an ordinary character.
 func (n *nesting) see(c byte, regex bool) {
 	last := byte(0)
 	if len(*n) > 0 {
@@ -304,12 +307,12 @@ func (n *nesting) see(c byte, regex bool) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// Quote is a text as a value of a filter.
+// Quote is a text as a quoted value of a filter.
 func Quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// QuoteAll writes texts as the values of a condition, one of which it takes.
+// QuoteAll writes texts as alternative values of a condition.
 func QuoteAll(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, text := range texts {

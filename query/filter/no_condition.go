@@ -14,7 +14,7 @@ import (
 type NoConditionError struct {
 	Word   string
 	Offset int
-	Hint   string // what was probably meant; empty where that is not known
+	Hint   string // what was probably meant; empty: unknown
 }
 
 func (e *NoConditionError) Error() string {
@@ -27,10 +27,10 @@ func (e *NoConditionError) Error() string {
 
 func (e *NoConditionError) Is(target error) bool { return target == fault.ErrInput }
 
-// Names tells whether the word is a key that there is, of which the value is missing.
+// Names reports whether the word is a known key whose value is missing.
 func (e *NoConditionError) Names() bool { return !FieldOf(e.Word).Bare }
 
-// example is the hint at how a condition looks.
+// example is a hint that shows how to write a condition.
 func (e *NoConditionError) example() string {
 	word := fault.Brief(e.Word)
 	f := FieldOf(e.Word)
@@ -46,13 +46,13 @@ func (e *NoConditionError) example() string {
 	case slices.Contains([]string{".yaml", ".yml", ".py", ".onnx"}, extension):
 		return "want KEY=VALUE; neurolens bench " + word + " measures it"
 	case slices.Contains([]string{".json", ".jsonl", ".csv", ".txt"}, extension):
-		return "want KEY=VALUE; neurolens ingest " + word + " stores what it says"
+		return "want KEY=VALUE; neurolens ingest " + word + " stores its results"
 	case strings.Contains(e.Word, "/") || e.Word == "runs_store":
 		return "want KEY=VALUE; --store " + word + " names a store"
 	case e.Word == "HEAD" || e.Word == "main" || e.Word == "master":
-		return "want KEY=VALUE; commit=9f3c1d2 is the runs of the commit that begins so"
+		return "want KEY=VALUE; commit=9f3c1d2 selects the runs of that commit"
 	}
-	const missing = "a condition is missing; a shell takes < and > for itself, so quote it: "
+	const missing = "the comparison is missing; the shell interprets < and >, so quote it: "
 	switch k := f.Kind(); {
 	case f.Bare:
 		return "want KEY=VALUE, as in batch_size=8"

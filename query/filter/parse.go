@@ -7,7 +7,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
-// Limits of a filter. They stop text that is not one before it costs memory or exceeds what DuckDB nests.
+// Limits of a filter. They reject texts that are not filters before these cost memory or exceed the nesting that DuckDB supports.
 const (
 	maxFilterBytes = 64 << 10
 	maxFilterDepth = 50
@@ -21,7 +21,7 @@ type node struct {
 	parts []*node
 }
 
-// parser reads a filter; peeked is the token after what was read.
+// parser reads a filter; peeked is the next token.
 type parser struct {
 	lexer  lexer
 	peeked token
@@ -29,7 +29,7 @@ type parser struct {
 	words  int
 }
 
-// parseFilter reads a filter; nil where it is empty. Errors wrap ErrInput and name the offset in bytes.
+// parseFilter reads a filter; nil if it is empty. Errors wrap ErrInput and have the offset in bytes.
 func parseFilter(text string) (*node, error) {
 	switch {
 	case len(text) > maxFilterBytes:
@@ -51,7 +51,7 @@ func parseFilter(text string) (*node, error) {
 		return nil, err
 	}
 	if p.peeked.kind == tokenClose {
-		return nil, p.fail("this ) closes nothing")
+		return nil, p.fail("unmatched )")
 	}
 	return n, nil
 }
@@ -147,7 +147,7 @@ func (p *parser) group() (*node, error) {
 		return nil, err
 	}
 	if p.peeked.kind != tokenClose {
-		return nil, ErrorAt(p.lexer.text, open.offset, "this ( is not closed")
+		return nil, ErrorAt(p.lexer.text, open.offset, "unmatched (")
 	}
 	return n, p.advance()
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// dots stand between the ends of a range, both of which belong to it. One end may be missing.
+// dots separate the ends of a range. The range includes both ends; one of them may be missing.
 const dots = ".."
 
-// ends are those of a range; an empty text is an open one.
+// ends are the ends of a range; an empty text is an open end.
 func (v Value) ends() (from, to Value, isRange bool) {
 	first, last, found := strings.Cut(v.Text, dots)
 	if !found || v.quoted || first == "" && last == "" || strings.Contains(last, dots) {
@@ -21,8 +21,8 @@ func (v Value) ends() (from, to Value, isRange bool) {
 	return Value{Text: first, offset: v.offset}, Value{Text: last, offset: v.offset + len(first) + len(dots)}, true
 }
 
-// takesRange tells whether a value that looks like a range is one: of a number or a time always, of a text that is an entry of
-// a map where it is one of numbers.
+// takesRange reports whether a value that looks like a range is one: always for numbers and times, and for entries of maps if both
+// ends are numbers.
 func (f Field) takesRange(from, to Value) bool {
 	switch f.Kind() {
 	case schema.KindInt, schema.KindReal, schema.KindTime:
@@ -71,7 +71,7 @@ func (c *compiler) between(w *Word, f Field, from, to Value) (string, error) {
 	return joined(parts, " AND "), nil
 }
 
-// betweenTimes compiles a range of times. The last day of one belongs to it.
+// betweenTimes compiles a range of times. The range includes the whole last day.
 func (c *compiler) betweenTimes(w *Word, f Field, from, to Value) (string, error) {
 	var parts []string
 	var begins, ends time.Time
@@ -94,7 +94,7 @@ func (c *compiler) betweenTimes(w *Word, f Field, from, to Value) (string, error
 	return joined(parts, " AND "), nil
 }
 
-// needsUnit tells whether a number of a metric says nothing without its unit.
+// needsUnit reports whether a number of the metric must be given with a unit.
 func (f Field) needsUnit() bool {
 	k, known := schema.KindOfMetric(f.Metric)
 	return known && k.Unit != "" && k.Unit != "ratio"

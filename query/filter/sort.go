@@ -8,13 +8,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// SortKey is a key to order by: the SQL of its value, and what stands in ORDER BY for a column of these values.
+// SortKey is a key to sort by: the SQL of its value, and the terms of ORDER BY for a column of these values.
 type SortKey struct {
 	Value string
 	By    func(column string) []string
 }
 
-// Sort adds the keys of an order to a condition. A map's entry is ordered as a number, then as text. Errors are those of Compile.
+// Sort adds sort keys to a condition; "-key" is descending, and NULL comes last. Entries of maps are sorted as numbers, then as text.
+// Errors are those of Compile.
 func Sort(cond *Condition, keys []string, lookups Lookups) ([]SortKey, error) {
 	c := &compiler{Condition: *cond, lookups: lookups, seen: map[string]bool{}, places: map[any]string{}}
 	for _, column := range cond.Columns {
@@ -25,7 +26,7 @@ func Sort(cond *Condition, keys []string, lookups Lookups) ([]SortKey, error) {
 		name, descending := strings.CutPrefix(key, "-")
 		f := lookups.field(name)
 		if k := f.Kind(); name == "" || k == schema.KindList || k == schema.KindMap {
-			return nil, fault.Input("sort: %q has no order", fault.Brief(key))
+			return nil, fault.Input("sort: %q cannot be sorted by", fault.Brief(key))
 		}
 		direction := " ASC NULLS LAST"
 		if descending {
@@ -40,7 +41,7 @@ func Sort(cond *Condition, keys []string, lookups Lookups) ([]SortKey, error) {
 			s.By = func(column string) []string { return []string{duck.Number(column) + direction, column + direction} }
 		}
 		if f.Bare {
-			c.Unsure = append(c.Unsure, Unsure{Word: &Word{Text: name, Key: name}, Field: f})
+			c.PossibleTypos = append(c.PossibleTypos, PossibleTypo{Word: &Word{Text: name, Key: name}, Field: f})
 		}
 		order = append(order, s)
 	}
@@ -48,7 +49,7 @@ func Sort(cond *Condition, keys []string, lookups Lookups) ([]SortKey, error) {
 	return order, nil
 }
 
-// ordered is the SQL of what a field orders runs by.
+// ordered is the SQL of the value that a field sorts runs by.
 func (c *compiler) ordered(f Field) (string, error) {
 	if f.Metric == "" {
 		return c.expression(f), nil

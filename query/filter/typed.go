@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
-// QuoteWord is a text as a value of a filter: as it is where it is a plain word, which may be an alias.
+// QuoteWord is a text as a value of a filter, quoted unless it is a plain word.
 func QuoteWord(text string) string {
 	plain := text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", r)
@@ -19,7 +19,7 @@ func QuoteWord(text string) string {
 	return Quote(text)
 }
 
-// periods are how long ago something may be, by the letters behind the number.
+// periods are the units of an age, by the letters after the number.
 var periods = map[string]time.Duration{
 	"s": time.Second, "m": time.Minute, "min": time.Minute, "h": time.Hour, "hours": time.Hour,
 	"d": day, "day": day, "days": day, "w": 7 * day, "week": 7 * day, "weeks": 7 * day,
@@ -27,8 +27,8 @@ var periods = map[string]time.Duration{
 
 const day = 24 * time.Hour
 
-// Time reads what people type for a time: how long ago (90s 30m 12h 7d 2w), today, yesterday, or a date or time in local time. The error names
-// what asks for it, such as --since.
+// Time parses a time as users type it: an age (90s 30m 12h 7d 2w), today, yesterday, or a date or time in local time. The error names
+// asker, such as --since.
 func Time(asker, text string, now time.Time) (time.Time, error) {
 	if letters := strings.TrimLeft(text, "0123456789."); periods[letters] > 0 {
 		amount := strings.TrimSuffix(text, letters)
@@ -45,5 +45,5 @@ func Time(asker, text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fault.Input("%s %q: want how long ago (90s 30m 12h 7d 2w) or a date (2026-11-01)", asker, fault.Brief(text))
+	return time.Time{}, fault.Input("%s %q: want an age (90s 30m 12h 7d 2w) or a date (2026-11-01)", asker, fault.Brief(text))
 }

@@ -38,7 +38,7 @@ func (c *compiler) compare(w *Word, f Field, op string, v Value) (string, error)
 	return text, nil
 }
 
-// ofMetric is the SQL of the runs of which a number of a metric meets a condition.
+// ofMetric is the SQL of the runs for which a statistic of a metric meets a condition.
 func (c *compiler) ofMetric(f Field, condition string) (string, error) {
 	table, err := c.lookups.Metric(f.Metric, f.valueSQL())
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *compiler) ofMetric(f Field, condition string) (string, error) {
 	return "(" + c.read(schema.RunColumn("run_id")) + " IN (SELECT of_run FROM " + table + " WHERE " + condition + "))", nil
 }
 
-// integerWherePossible keeps all digits of an integer literal and spares DuckDB the cast of every row.
+// integerWherePossible keeps all digits of an integer, and saves DuckDB the cast of every row.
 func integerWherePossible(f Field, number float64, text string) any {
 	if f.Column.Kind != schema.KindInt {
 		return number
@@ -61,8 +61,8 @@ func integerWherePossible(f Field, number float64, text string) any {
 	return number
 }
 
-// number reads the number that a field is compared with, in the stored unit. A column with a unit of its own takes a
-// number without one as stored; one with the unit of the row needs it said.
+// number parses the number that a field is compared with and converts it to the stored unit. If a column has a fixed unit, a number
+// without a unit is in that unit. If the unit depends on the row, the number must have one.
 func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 	none := schema.Quantity{}
 	n, err := schema.ParseQuantity(v.Text)
@@ -81,11 +81,11 @@ func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 	case n.Unit == "" && f.Metric != "" && !f.needsUnit():
 		return n, nil
 	case n.Unit == "" && want == schema.UnitOfRow:
-		return none, w.fail(v, "%s is in the unit of its metric: say which, as in %s%s%s%s", w.Key, w.Key, w.Op, v.Text, f.exampleUnit())
+		return none, w.fail(v, "%s needs a unit, as in %s%s%s%s", w.Key, w.Key, w.Op, v.Text, f.exampleUnit())
 	case n.Unit == "":
 		return n, nil
 	case twoNumbers.MatchString(v.Text):
-		return none, w.fail(v, "a range has two dots: did you mean %s%s%s?", w.Key, w.Op, strings.Replace(v.Text, "-", dots, 1))
+		return none, w.fail(v, "a range is written with two dots: did you mean %s%s%s?", w.Key, w.Op, strings.Replace(v.Text, "-", dots, 1))
 	case want == "":
 		return none, w.fail(v, "%s has no unit, but %q has %s", w.Key, fault.Brief(v.Text), fault.Brief(n.Unit))
 	case want != schema.UnitOfRow && !known:
@@ -94,15 +94,15 @@ func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 		return none, w.fail(v, "%s is in %s, but %q is in %s", w.Key, want, fault.Brief(v.Text), unit)
 	}
 	if !known {
-		c.Unsure = append(c.Unsure, Unsure{Word: w, Offset: v.offset, Unit: unit})
+		c.PossibleTypos = append(c.PossibleTypos, PossibleTypo{Word: w, Offset: v.offset, Unit: unit})
 	}
 	return schema.Quantity{Value: n.Value * factor, Unit: unit}, nil
 }
 
-// ratePerSecond is a rate as tables print it, by what it counts.
+// ratePerSecond matches the unit of a rate as tables print it, such as tok/s.
 var ratePerSecond = regexp.MustCompile(`^([kMG]?)(?:tok|req|sample|image|query|op|item)/s$`)
 
-// storedUnit is schema.StoredUnit, also of what tables print: 1.20 ktok/s.
+// storedUnit is schema.StoredUnit, which also accepts rates as tables print them: ktok/s.
 func storedUnit(name string) (stored string, factor float64, known bool) {
 	if rate := ratePerSecond.FindStringSubmatch(name); rate != nil {
 		name = rate[1] + "/s"
@@ -110,7 +110,7 @@ func storedUnit(name string) (stored string, factor float64, known bool) {
 	return schema.StoredUnit(name)
 }
 
-// UnitOf is the stored unit of a number as people write it; empty where it has none, or is none.
+// UnitOf is the stored unit of a number with a unit; empty if the text has no unit or is not a number.
 func UnitOf(text string) string {
 	n, err := schema.ParseQuantity(text)
 	if err != nil || n.Unit == "" {
@@ -120,7 +120,7 @@ func UnitOf(text string) string {
 	return stored
 }
 
-// exampleUnit is a unit that numbers of a field may have.
+// exampleUnit is a suitable unit for a number of the field.
 func (f Field) exampleUnit() string {
 	k, known := schema.KindOfMetric(f.Metric)
 	if !known {
@@ -132,7 +132,7 @@ func (f Field) exampleUnit() string {
 	return k.Unit
 }
 
-// twoNumbers is how a range is written elsewhere.
+// twoNumbers matches a range as other tools write it: 1-5.
 var twoNumbers = regexp.MustCompile(`^[0-9.]+-[0-9.]+$`)
 
 func quoteOnce(v Value) string {
@@ -142,13 +142,13 @@ func quoteOnce(v Value) string {
 	return fmt.Sprintf("%q", fault.Brief(v.Text))
 }
 
-// timeLayouts are what a time may be written in; without an offset it is UTC.
+// timeLayouts are the accepted layouts of a time; without an offset it is UTC.
 var timeLayouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04",
 	"2006-01-02", "2006-01",
 }
 
-// parseTime reads a time, and gives the first one that is no longer meant by it: that of the next day after a day.
+// parseTime parses a time. after is the end (exclusive) of the period that the text means: the next day for a date.
 func parseTime(text string) (t, after time.Time, err error) {
 	for _, layout := range timeLayouts {
 		t, err := time.Parse(layout, text)

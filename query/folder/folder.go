@@ -75,7 +75,7 @@ func Write(ctx context.Context, db *query.DB, req Request) (Written, error) {
 		err = fault.Input("layout %s: no run matches, nothing is written", req.Layout)
 	}
 	if err == nil && len(w.machines) > 1 {
-		err = fault.Input("layout %s has no place for the machine, and the runs are of %s: add machine=%s",
+		err = fault.Input("layout %s cannot store the machine, and the runs are from %s: add machine=%s",
 			req.Layout, fault.Brief(strings.Join(w.machines, ", ")), w.machines[0])
 	}
 	if err != nil {
@@ -98,9 +98,9 @@ func Write(ctx context.Context, db *query.DB, req Request) (Written, error) {
 func (r *Request) check() error {
 	switch {
 	case r.Against != "" && r.Layout != layout.Kernels:
-		return fault.Input("layout %s compares with nothing: want none but kernels where there is a filter of runs to compare with", r.Layout)
+		return fault.Input("layout %s has no comparison: only kernels takes a filter of runs to compare with", r.Layout)
 	case r.JSON+r.Markdown != "" && r.Layout != layout.Chapters && r.Layout != layout.Matrix:
-		return fault.Input("layout %s has no file of JSON or Markdown that sums it up under another name: want chapters or matrix", r.Layout)
+		return fault.Input("layout %s has no summary that can be written to a JSON or Markdown file of another name: want chapters or matrix", r.Layout)
 	}
 	return nil
 }

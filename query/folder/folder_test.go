@@ -123,10 +123,10 @@ func TestRequests(t *testing.T) {
 	store, _ := pairStore(t)
 	db := querytest.Open(t, store)
 	for want, req := range map[string]Request{
-		"compares with nothing": {Layout: layout.Grid, Against: "variant=fast"},
-		"no file of JSON":       {Layout: layout.Kernels, JSON: "x.json"},
-		"no run matches":        {Layout: layout.Matrix, Filter: "variant=fast variant=baseline"},
-		"nothing":               {Layout: layout.Kernels, Against: "nothing=1"},
+		"layout grid has no comparison: only kernels takes a filter of runs to compare with":                                    {Layout: layout.Grid, Against: "variant=fast"},
+		"layout kernels has no summary that can be written to a JSON or Markdown file of another name: want chapters or matrix": {Layout: layout.Kernels, JSON: "x.json"},
+		"no run matches": {Layout: layout.Matrix, Filter: "variant=fast variant=baseline"},
+		"nothing":        {Layout: layout.Kernels, Against: "nothing=1"},
 	} {
 		req.Dir = filepath.Join(t.TempDir(), "out")
 		_, err := Write(t.Context(), db, req)
@@ -230,7 +230,7 @@ func TestMachines(t *testing.T) {
 	}
 	db, dir := querytest.Open(t, querytest.NewStore(t, runs...)), filepath.Join(t.TempDir(), "out")
 	_, err := Write(t.Context(), db, Request{Layout: layout.Chapters, Dir: dir})
-	querytest.WantInput(t, err, "layout chapters has no place for the machine, and the runs are of lab3, lab4: add machine=lab3")
+	querytest.WantInput(t, err, "layout chapters cannot store the machine, and the runs are from lab3, lab4: add machine=lab3")
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("something was written")
 	}

@@ -40,11 +40,11 @@ func part(do func(ctx context.Context, argument []byte) (answer any)) error {
 	from := bufio.NewReader(orders)
 	line, err := from.ReadBytes('\n')
 	if err != nil {
-		return fmt.Errorf("reading the order: %w", err)
+		return fmt.Errorf("reading the job: %w", err)
 	}
 	var o order
 	if err := json.Unmarshal(line, &o); err != nil {
-		return fmt.Errorf("reading the order: %w", err)
+		return fmt.Errorf("reading the job: %w", err)
 	}
 	if err := restrict(o.Memory); err != nil {
 		return err

@@ -10,11 +10,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// explainedAtOnce is of how many changes the facts are read at a time: those of a run are many texts.
+// explainedAtOnce is the number of changes whose facts are read at a time: each run has many facts.
 const explainedAtOnce = 200
 
-// explainChanges finds in what the environment differs from that of the session before each change, in the session of the
-// change and in the last one of its level.
+// explainChanges fills in Change.Differs for all changes of the series.
 func explainChanges(ctx context.Context, r *scan.Reader, series []Series) error {
 	var changes []*Change
 	for _, s := range series {
@@ -22,7 +21,7 @@ func explainChanges(ctx context.Context, r *scan.Reader, series []Series) error 
 			changes = append(changes, &s.Changes[i])
 		}
 	}
-	// Those of a time are in the same files.
+	// Sorted by time, because runs of the same time are in the same files.
 	slices.SortFunc(changes, func(a, b *Change) int { return scan.CompareIDs(a.headRun, b.headRun) })
 	for some := range slices.Chunk(changes, explainedAtOnce) {
 		var ids []schema.ULID
@@ -41,8 +40,8 @@ func explainChanges(ctx context.Context, r *scan.Reader, series []Series) error 
 	return nil
 }
 
-// lastingFacts are the facts, but the commit, in which two runs differ from one before them, as in a comparison of it and
-// the first of them; those that matter most first.
+// lastingFacts are the facts, except the commit, that differ between base and head and still differ between base and last; the
+// most important first.
 func lastingFacts(base, head, last map[string]string) []facts.Difference {
 	names := slices.Concat(slices.Collect(maps.Keys(base)), slices.Collect(maps.Keys(head)))
 	slices.Sort(names)

@@ -11,15 +11,15 @@ import (
 // pointOn is a point on a machine.
 type pointOn struct{ point, machine string }
 
-// failedIn is a session in which a run of a point on a machine failed.
+// failedIn is a failed run of a point on a machine.
 type failedIn struct {
-	metric  string // empty where the run does not tell
-	session int32  // place among texts
+	metric  string // empty if unknown
+	session int32  // index of the interned text
 	began   int64  // start of the run in Unix microseconds
 	wrong   bool   // its result is wrong
 }
 
-// addFailed takes in a run that failed: a row as of add.
+// addFailed adds a failed run; the row has the same columns as that of add.
 func (h *historian) addFailed(row []driver.Value) {
 	h.Failed++
 	of, session := pointOn{duck.Text(row[0]), duck.Text(row[1])}, duck.Text(row[5])
@@ -28,7 +28,8 @@ func (h *historian) addFailed(row []driver.Value) {
 	h.failed[of] = append(h.failed[of], f)
 }
 
-// dropWrong drops what the points have of sessions in which the result of one of their runs was wrong: they are no win.
+// dropWrong drops the values of a point in every session in which one of its runs had a wrong result: a fast but wrong run
+// must not look like an improvement.
 func (h *historian) dropWrong() {
 	wrong := map[pointOn]map[int32]bool{}
 	for of, all := range h.failed {
@@ -50,7 +51,7 @@ func (h *historian) dropWrong() {
 	}
 }
 
-// okSessions are the sessions with an ok run of each point that failed at some time, also if it has no value.
+// okSessions are the sessions with at least one ok run, for each point that has failed runs. The run need not have a value.
 func (h *historian) okSessions() map[pointOn]map[int32]bool {
 	ok := make(map[pointOn]map[int32]bool, len(h.failed))
 	for of := range h.failed {
@@ -66,8 +67,8 @@ func (h *historian) okSessions() map[pointOn]map[int32]bool {
 	return ok
 }
 
-// failedSince counts the sessions after the last value of a series in which runs of its point failed and none was ok. A
-// failed run counts for the series of its metric, and where it tells none for each.
+// failedSince counts the sessions after the last value of a series in which all runs of its point failed. A failed run counts for
+// the series of its metric or, if its metric is unknown, for all series of the point.
 func (h *historian) failedSince(l *line, ok map[int32]bool) int {
 	last := l.entries[len(l.entries)-1]
 	sessions := map[int32]bool{}
@@ -81,7 +82,7 @@ func (h *historian) failedSince(l *line, ok map[int32]bool) int {
 
 func (l *line) pointOn() pointOn { return pointOn{l.point, l.machine} }
 
-// notTried are the statuses of runs that do not say whether their point still works: it was not tried, or not to its end.
+// notTried are the statuses of runs that do not show whether their point still works, because they did not run to their end.
 var notTried = []string{
 	string(schema.StatusUnsupported), string(schema.StatusSkipped), string(schema.StatusCancelled), string(schema.StatusLost),
 }

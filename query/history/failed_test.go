@@ -79,8 +79,8 @@ func TestHistoryFailedSessions(t *testing.T) {
 			}
 		}
 		h := historyOf(t, db, history.Request{Since: querytest.Start.Add(10*24*time.Hour - time.Hour)})
-		if len(h.Series) != 0 || h.Gone != 1 {
-			t.Errorf("%s: %d series, %d are gone", name, len(h.Series), h.Gone)
+		if len(h.Series) != 0 || h.Discontinued != 1 {
+			t.Errorf("%s: %d series, %d are gone", name, len(h.Series), h.Discontinued)
 		}
 		if h = historyOf(t, db, history.Request{Filter: "status=timeout"}); len(h.Rows) != 0 || h.Failed != 1 {
 			t.Errorf("%s: %d rows, %d failed", name, len(h.Rows), h.Failed)
@@ -102,8 +102,8 @@ func TestHistoryUnplaced(t *testing.T) {
 		runs = append(runs, r)
 	}
 	h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{})
-	if len(h.Rows) != 12 || h.Unplaced != 5 || h.Useless != 0 {
-		t.Errorf("%d rows, %d unplaced, %d useless", len(h.Rows), h.Unplaced, h.Useless)
+	if len(h.Rows) != 12 || h.Undated != 5 || h.NoValue != 0 {
+		t.Errorf("%d rows, %d unplaced, %d useless", len(h.Rows), h.Undated, h.NoValue)
 	}
 }
 

@@ -13,41 +13,41 @@ func Fields() []answer.Field[Row] {
 	return slices.Concat(seriesFields(), sessionFields(), changeFields())
 }
 
-// seriesFields say what a series is of: all of its rows have the same values.
+// seriesFields identify the series: all of its rows have the same values.
 func seriesFields() []answer.Field[Row] {
 	point := facts.PointFields(func(r *Row) *facts.Point { return &r.Point }, append(facts.IdentityColumns(), "machine")...)
 	return slices.Concat([]answer.Field[Row]{text("point_id", "id of the point", func(r *Row) string { return r.PointID })}, point, []answer.Field[Row]{
-		text("metric", "the metric", func(r *Row) string { return r.Metric }),
-		text("unit", "its unit", func(r *Row) string { return r.Unit }),
-		text("better", "lower or higher: which values of it are better; NULL where that is not known", func(r *Row) string { return string(r.Better) }),
-		text("scale", "ratio or difference: how its values are compared", func(r *Row) string { return string(r.Scale) }),
+		text("metric", "name of the metric", func(r *Row) string { return r.Metric }),
+		text("unit", "unit of the metric", func(r *Row) string { return r.Unit }),
+		text("better", "which direction is better: lower or higher; NULL if unknown", func(r *Row) string { return string(r.Better) }),
+		text("scale", "how values are compared: ratio or difference", func(r *Row) string { return string(r.Scale) }),
 	})
 }
 
-// sessionFields say what was measured in a session.
+// sessionFields are the measurements of a session.
 func sessionFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
-		text("session_id", "the session", func(r *Row) string { return r.SessionID }),
-		column("started_at", answer.TypeTime, "when the first of its runs started", func(r *Row) any { return answer.Value(r.StartedAt) }),
-		column("runs", answer.TypeInteger, "number of its runs with a value", func(r *Row) any { return int64(r.Runs) }),
-		inUnit(schema.UnitOfRow, real("location", "median of these runs", func(r *Row) *float64 { return &r.Location })),
-		text("git_commit", "the commit that was measured", func(r *Row) string { return r.GitCommit }),
+		text("session_id", "id of the session", func(r *Row) string { return r.SessionID }),
+		column("started_at", answer.TypeTime, "start of its first run", func(r *Row) any { return answer.Value(r.StartedAt) }),
+		column("runs", answer.TypeInteger, "number of its ok runs that have the metric", func(r *Row) any { return int64(r.Runs) }),
+		inUnit(schema.UnitOfRow, real("location", "value of the session: the median of these runs' medians", func(r *Row) *float64 { return &r.Location })),
+		text("git_commit", "commit that was measured", func(r *Row) string { return r.GitCommit }),
 	}
 }
 
-// changeFields say where the level of a series changed, and whether it fails.
+// changeFields describe the change of level at a session, and whether the series fails.
 func changeFields() []answer.Field[Row] {
-	const of = ": of the ratio less 1 or, where the scale is difference, in the unit"
+	const effect = "effect size: new level / old level - 1 or, if scale is difference, new level - old level in the unit"
 	return []answer.Field[Row]{
-		column("change_point", answer.TypeBoolean, "whether the level is another one from here on", func(r *Row) any { return r.ChangePoint }),
-		real("shift", "from the level before to the one after"+of, func(r *Row) *float64 { return r.Shift }),
-		real("shift_low", "lower end of its confidence interval of 95 %", func(r *Row) *float64 { return r.ShiftLow }),
+		column("change_point", answer.TypeBoolean, "whether the level changed with this session", func(r *Row) any { return r.ChangePoint }),
+		real("shift", effect, func(r *Row) *float64 { return r.Shift }),
+		real("shift_low", "lower end of its 95 % confidence interval", func(r *Row) *float64 { return r.ShiftLow }),
 		real("shift_high", "upper end of that interval", func(r *Row) *float64 { return r.ShiftHigh }),
 		real("p", "p-value of the change point", func(r *Row) *float64 { return r.P }),
-		real("p_adjusted", "the same, adjusted for the number of series", func(r *Row) *float64 { return r.PAdjusted }),
-		text("verdict", "regressed or improved; changed where it is not known which is better. unsettled: a step that may be chance. "+
-			"spike: this session alone is off its level. NULL: nothing changed", func(r *Row) string { return string(r.Verdict) }),
-		column("failed_sessions", answer.TypeInteger, "number of sessions after the last value of the series in which runs of the point failed and none was ok",
+		real("p_adjusted", "p-value adjusted for the number of series", func(r *Row) *float64 { return r.PAdjusted }),
+		text("verdict", "regressed or improved; changed if it is unknown which direction is better; inconclusive: a step that may be chance; "+
+			"spike: only this session deviates; NULL: no change", func(r *Row) string { return string(r.Verdict) }),
+		column("failed_sessions", answer.TypeInteger, "number of sessions after the last value in which all runs of the point failed",
 			func(r *Row) any { return int64(r.FailedSessions) }),
 	}
 }

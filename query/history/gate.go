@@ -9,13 +9,13 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Gate is what a history means for whoever must decide after each session.
+// Gate is the decision of a gate that looks at the history after each session. All fields count series.
 type Gate struct {
-	Series    int // that were gated: those with a value, or a failure, in the newest sessions of all
-	Short     int // of those: without enough sessions for a change, and neither regressed nor unsettled
-	Regressed int // with a change for the worse within their newest sessions, which was not undone since, or without a value since their runs fail
-	Failing   int // of those: without a value for at most so many sessions
-	Unsettled int // others that may have got worse there
+	Series       int // gated: with a value or a failure in the newest sessions of all
+	Short        int // of Series: too few sessions for a change, and neither regressed nor inconclusive
+	Regressed    int // of Series: got worse within the newest sessions and still are, or have no value because their runs fail
+	Failing      int // of Regressed: their runs fail
+	Inconclusive int // of Series, not regressed: may have got worse within the newest sessions
 }
 
 // decide gates all series.
@@ -26,24 +26,24 @@ func (h *historian) decide() {
 	since := h.newestSince(h.req.Newest)
 	for _, l := range h.lines {
 		if n := len(l.entries); n > 0 && l.failed == 0 && l.entries[n-1].began < since {
-			continue // nobody measures it any more
+			continue // it is no longer measured
 		}
 		h.Gate.Series++
 		switch {
 		case l.failed > 0 && l.failed <= h.req.Newest:
 			h.Gate.Regressed++
 			h.Gate.Failing++
-		case l.regressedOf(h.req.Newest):
+		case l.regressed(h.req.Newest):
 			h.Gate.Regressed++
-		case l.unsettledOf(h.req.Newest):
-			h.Gate.Unsettled++
-		case len(l.entries) < Least:
+		case l.mayHaveRegressed(h.req.Newest):
+			h.Gate.Inconclusive++
+		case len(l.entries) < MinSessions:
 			h.Gate.Short++
 		}
 	}
 }
 
-// newestSince is when the oldest of so many sessions began that are the newest of all series, in Unix microseconds.
+// newestSince is the start of the oldest of the newest n sessions over all series, in Unix microseconds.
 func (h *historian) newestSince(newest int) int64 {
 	began := map[int32]int64{} // by session
 	for _, l := range h.lines {
@@ -60,9 +60,9 @@ func (h *historian) newestSince(newest int) int64 {
 	return all[len(all)-newest]
 }
 
-// regressedOf tells whether a series got worse within its newest sessions and is still so: a change for the worse counts
-// together with those after it.
-func (l *line) regressedOf(newest int) bool {
+// regressed reports whether a series got worse within its newest sessions and still is: the sum of a change for the worse and
+// all later changes must be for the worse too.
+func (l *line) regressed(newest int) bool {
 	var since float64
 	for i := len(l.series.points) - 1; i >= 0; i-- {
 		p := l.series.points[i]
@@ -77,21 +77,21 @@ func (l *line) regressedOf(newest int) bool {
 	return false
 }
 
-// worse tells whether a shift is for the worse, and not smaller than what counts.
+// worse reports whether a shift is for the worse and at least as large as the threshold.
 func (l *line) worse(shift float64) bool {
 	if schema.Better(l.better) == schema.BetterHigher {
 		shift = -shift
 	}
-	return shift > 0 && shift >= l.least()
+	return shift > 0 && shift >= l.minShift()
 }
 
-// unsettledOf tells whether a series may have got worse within its newest sessions.
-func (l *line) unsettledOf(newest int) bool {
+// mayHaveRegressed reports whether a series has an inconclusive change within its newest sessions that may be for the worse.
+func (l *line) mayHaveRegressed(newest int) bool {
 	for _, m := range l.series.marks {
 		if m.Index < len(l.entries)-newest {
 			continue
 		}
-		if m.verdict == judge.Changed || m.verdict == Unsettled && l.verdictOf(m.ChangePoint) != judge.Improved {
+		if m.verdict == judge.Changed || m.verdict == judge.Inconclusive && l.verdictOf(m.ChangePoint) != judge.Improved {
 			return true
 		}
 	}

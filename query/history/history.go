@@ -1,10 +1,9 @@
-// Package history says how metrics went over sessions, and where their levels changed.
+// Package history shows metrics over sessions and finds the sessions in which their level changed.
 //
-// A history goes this way: runs are read some at a time, in a few bytes each, and gathered by series: a point on a machine as
-// to a metric in a unit (read.go). The runs of a session become one value, however many they are, for what sessions differ by
-// is what a change has to stand out from. Change points are found in each series and corrected over all of them; a step that
-// may be chance and a session that is far off are marked as such (series.go). The series that were asked for become rows
-// (rows.go). A gate judges each series on its own (gate.go).
+// A history is computed in these steps. Runs are read in windows and grouped into series (read.go); a series is one metric in
+// one unit, of one point on one machine. All runs of a session become one value, because a change has to exceed the differences
+// between sessions. Change points are found in each series and corrected for the number of series; inconclusive steps and
+// spikes are marked (series.go). The requested series become rows (rows.go). A gate judges each series on its own (gate.go).
 package history
 
 import (
@@ -28,86 +27,85 @@ const (
 	Otava Method = "otava"
 )
 
-// Request asks how a metric went over sessions.
+// Request selects the runs and the metric of a history.
 type Request struct {
 	Filter string // in the filter language; empty matches every run
 	Metric string // empty: the primary metric of each run
-	// Since leaves out of the answer the sessions that started before it. They count for the change points all the same: a
-	// level is told by what was before.
+	// Since leaves sessions that started earlier out of the answer. They are still used to find change points, because the
+	// level before a change is needed.
 	Since  time.Time
 	Method Method // empty: SBS
-	// Regressions leaves all out but the sessions with which a series got worse.
+	// Regressions keeps only the sessions in which a series got worse.
 	Regressions bool
-	// Newest is for a gate that looks at a series each night: how many of its newest sessions History.Gate is about. A series
-	// without a change is then called changed once in a year of such looks with the chance 5 % at most, not at one look; what
-	// is no longer beyond chance is unsettled. 0 is no gate.
+	// Newest is the number of newest sessions that History.Gate is about; 0: no gate. A gate may look at a series every night,
+	// so a series without a change is called changed with a chance of at most 5 % in a year of such looks, not per look. Changes
+	// that are then no longer statistically significant are inconclusive.
 	Newest int
 
-	// Outline leaves out all but the first and the last session of a series and those of changes: very many rows are larger
-	// than all they are made of, and Series.Locations are what people see of them.
+	// Outline keeps only the first and the last session of a series and those with changes, which saves memory if there are
+	// very many rows. Series.Locations still has the values of all sessions.
 	Outline bool
-	// Pages takes the rows, at most 1,000 at a time, in place of History.Rows. It must not keep them. Its error ends the answer.
+	// Pages receives the rows, at most 1,000 at a time, instead of History.Rows. It must not keep them. Its error ends the answer.
 	Pages func([]Row) error
 }
 
-// History is what there is over time: a row for each session of a series, the series one after another, in each the
-// oldest session first. A series is a point on a machine as to a metric in a unit. Fields are the columns of the rows.
+// History has one row per session of each series, series by series and oldest session first. A series is one metric in one unit,
+// of one point on one machine. Fields are the columns of the rows.
 type History struct {
-	Rows       []Row          // none where Request.Pages takes them
-	Series     []Series       // those with rows, in their order
-	Known      int            // series that there are, with rows or without
-	Sessions   int            // different ones in the rows
-	Failed     int            // runs that match and failed
-	Unsettled  int            // series with a step since Request.Since that can be seen but may be chance, with rows or without
-	Gate       Gate           // where Request.Newest is not 0
-	Gone       int            // series without rows, as their last value was before Request.Since, that failed after it
-	Useless    int            // ok runs that match but have no value of the metric
-	Unplaced   int            // ok runs that say neither when they began nor in which session: nobody knows their order
-	NotNumbers map[string]int // by key of the filter: values that an ordering could not use, being no numbers
+	Rows         []Row          // empty if Request.Pages receives them
+	Series       []Series       // the series that have rows, in the order of the rows
+	Known        int            // number of series, with rows or without
+	Sessions     int            // number of different sessions in the rows
+	Failed       int            // number of matching runs that failed
+	Inconclusive int            // number of series, with rows or without, that have a visible step since Request.Since that may be chance
+	Gate         Gate           // set if Request.Newest is not 0
+	Discontinued int            // number of series without rows: their last value is older than Request.Since, and newer runs failed
+	NoValue      int            // number of matching ok runs without a value of the metric
+	Undated      int            // number of matching ok runs with neither a start time nor a session, so that their order is unknown
+	NotNumbers   map[string]int // per key of the filter: number of values that < or > could not compare because they are not numbers
 }
 
-// Series is a point on a machine as to a metric.
+// Series is one metric of one point on one machine.
 type Series struct {
-	First, End int      // its rows, among those of all pages
-	Sessions   int      // all of them, also those before Request.Since; of each commit where one has several
-	ByCommit   bool     // a session has several commits, with a value each
-	Failed     int      // sessions after the last of them in which runs of the point failed and none was ok
-	Changes    []Change // ascending, those that are unsettled among them
-	Spikes     []int    // their rows, as those of Changes
-	// Locations are those of its rows in the unit, also of rows that an outline leaves out.
+	First, End int      // its rows are First to End-1, counted over all pages
+	Sessions   int      // number of values, including those before Request.Since: one per session, or per commit of a session
+	ByCommit   bool     // some session has several commits, with one value each
+	Failed     int      // number of sessions after the last value in which all runs of the point failed
+	Changes    []Change // ascending, including inconclusive ones
+	Spikes     []int    // rows of the spikes, counted like First
+	// Locations are the values of all requested sessions in the unit, including those that an outline leaves out.
 	Locations []float64
 }
 
 // Change is a change point of a series.
 type Change struct {
-	Row        int    // as those of Series: the first session of the new level
-	Base, Head string // commits of the session before and of this one; empty where not known
-	// BaseSession is the session before: what changed came after it.
+	Row        int    // row of the first session of the new level, counted like Series.First
+	Base, Head string // commits of the session before and of this session; empty if unknown
+	// BaseSession is the session before. The change happened after it.
 	BaseSession string
-	// Differs are the facts, but the commit, of which the first run of this session has another value than that of the session
-	// before, and so has that of the last session before the next change: one of them may have none. What was different for
-	// some sessions alone is none of them.
+	// Differs are the facts, except the commit, that differ between the session before and this session, and still differ in the
+	// last session of the new level. Facts that differ only temporarily are not listed.
 	Differs []facts.Difference
 
-	baseRun, headRun, lastRun schema.ULID // these runs
+	baseRun, headRun, lastRun schema.ULID // first runs of the session before, of this one, and of the last one of the level
 }
 
-// Read gives a metric over sessions and where its level changed.
+// Read returns a metric over sessions and the sessions in which its level changed.
 //
-// The value of a session is the median over its ok runs of purpose measure of the location of a run: of Summary.LogMedian,
-// of p50 where the metric is compared by its difference. Sessions without such a run are missing, not filled in, and so are
-// those in which the result of a run of the point was wrong. Of a
-// session with two sides the head counts: it is the code of its day, while the base is older code that was run again, and
-// would put an old commit to a new date. Runs of a session that differ in their commit are values of their own.
+// The value of a session is the median of the locations of its ok runs of purpose measure. The location of a run is
+// Summary.LogMedian, or p50 if the metric is compared by difference. Sessions without such a run, or in which a run of the point
+// had a wrong result, are left out; no value is filled in. In a session with two sides only the head counts, because the base is
+// older code that was measured again. If a session measured several commits, each commit has its own value.
 //
-// Of the change points of all series those count that Benjamini and Hochberg's rule finds at 5 %, by the least p of each
-// series: among many series, those with a false change point are 5 % of those with one, not 5 % of all. Otava knows no
-// such thing.
+// Change points are corrected for the number of series with the Benjamini-Hochberg procedure at 5 %, applied to the smallest p of
+// each series: of the series that are said to have changed, at most 5 % are expected not to have. Otava does not correct.
 //
-// A step after the last change of a series that would be one if its sessions were independent, in 6 sessions or more, is
-// unsettled: the series may only wander, or other series take the chance.
+// A step after the last change of a series, in 6 sessions or more, is inconclusive if it would be a change only if sessions were
+// independent of each other, or if there were no other series to correct for.
+//
+// A filter or a method that cannot be read is an ErrInput.
 func Read(ctx context.Context, db *query.DB, req Request) (History, error) {
-	return read(ctx, db, req, window)
+	return read(ctx, db, req, runsPerWindow)
 }
 
 func read(ctx context.Context, db *query.DB, req Request, window int) (History, error) {
@@ -115,7 +113,7 @@ func read(ctx context.Context, db *query.DB, req Request, window int) (History, 
 		req.Method = SBS
 	}
 	if req.Method != SBS && req.Method != Otava {
-		return History{}, fault.Input("history: there is no method %q: want %s or %s", fault.Brief(string(req.Method)), SBS, Otava)
+		return History{}, fault.Input("history: unknown method %q: want %s or %s", fault.Brief(string(req.Method)), SBS, Otava)
 	}
 	var h *historian
 	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
@@ -128,9 +126,9 @@ func read(ctx context.Context, db *query.DB, req Request, window int) (History, 
 	return h.History, h.handOut()
 }
 
-// checkMetric refuses a metric that no run at all has, where runs match.
+// checkMetric rejects a metric that no run in the store has.
 func (h *historian) checkMetric(ctx context.Context, r *scan.Reader) error {
-	if h.req.Metric == "" || len(h.lines) > 0 || h.Useless == 0 {
+	if h.req.Metric == "" || len(h.lines) > 0 || h.NoValue == 0 {
 		return nil
 	}
 	names, err := r.Metrics(ctx)
@@ -140,7 +138,7 @@ func (h *historian) checkMetric(ctx context.Context, r *scan.Reader) error {
 	return r.NoMetric(ctx, "history", h.req.Metric)
 }
 
-// find finds all but the rows.
+// find computes everything except the rows.
 func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 	sel, err := r.Selected(ctx, scan.Question{Filter: h.req.Filter})
 	if err != nil {

@@ -97,8 +97,8 @@ func TestHistory(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, historyRuns()...))
 	h := historyOf(t, db, history.Request{})
-	if len(h.Series) != 2 || len(h.Rows) != 2*historySessions || h.Known != 2 || h.Sessions != historySessions || h.Useless != 0 {
-		t.Fatalf("%d series, %d rows, %d sessions, %d useless", len(h.Series), len(h.Rows), h.Sessions, h.Useless)
+	if len(h.Series) != 2 || len(h.Rows) != 2*historySessions || h.Known != 2 || h.Sessions != historySessions || h.NoValue != 0 {
+		t.Fatalf("%d series, %d rows, %d sessions, %d useless", len(h.Series), len(h.Rows), h.Sessions, h.NoValue)
 	}
 	slow, steady := h.Series[0], h.Series[1]
 	if *h.Rows[slow.First].BatchSize != 1 || slow.Sessions != historySessions || len(slow.Changes) != 1 || len(steady.Changes) != 0 {
@@ -263,7 +263,7 @@ func TestMethods(t *testing.T) {
 		t.Error("none was found")
 	}
 	_, err := history.Read(context.Background(), db, history.Request{Method: "mean"})
-	querytest.WantInput(t, err, `there is no method "mean": want sbs or otava`)
+	querytest.WantInput(t, err, `unknown method "mean": want sbs or otava`)
 	_, err = history.Read(context.Background(), db, history.Request{Filter: "bach_size=1"})
 	querytest.WantInput(t, err, "did you mean batch_size?")
 }

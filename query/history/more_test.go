@@ -20,7 +20,7 @@ import (
 // sameHistory compares all that is said but the rows' places.
 func sameHistory(t *testing.T, name string, got, want history.History) {
 	t.Helper()
-	if fmt.Sprint(got.Series, got.Known, got.Sessions, got.Useless) != fmt.Sprint(want.Series, want.Known, want.Sessions, want.Useless) {
+	if fmt.Sprint(got.Series, got.Known, got.Sessions, got.NoValue) != fmt.Sprint(want.Series, want.Known, want.Sessions, want.NoValue) {
 		t.Errorf("%s: got %+v, want %+v", name, got.Series, want.Series)
 	}
 	if !reflect.DeepEqual(got.Rows, want.Rows) {
@@ -149,8 +149,8 @@ func TestHistoryOfSessions(t *testing.T) {
 	runs = append(runs, historyRun(1, 0, 1e5), historyRun(1, 2, 4e5))
 	for _, metric := range []string{"", "latency"} {
 		h := historyOf(t, querytest.Open(t, querytest.NewStore(t, runs...)), history.Request{Metric: metric})
-		if len(h.Rows) != 3 || h.Known != 1 || h.Useless != 1 || h.Sessions != 2 {
-			t.Fatalf("%d rows, %d series, %d useless, %d sessions", len(h.Rows), h.Known, h.Useless, h.Sessions)
+		if len(h.Rows) != 3 || h.Known != 1 || h.NoValue != 1 || h.Sessions != 2 {
+			t.Fatalf("%d rows, %d series, %d useless, %d sessions", len(h.Rows), h.Known, h.NoValue, h.Sessions)
 		}
 		for i, want := range []struct {
 			started  int // seconds

@@ -18,31 +18,31 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// entry is what a series has of a session: at first a run of it, then all of them together. There are as many of them as
-// runs in the store, so that they hold no texts.
+// entry is at first one run of a series and later, after merge, one session. There may be as many entries as runs in the store,
+// so an entry holds indexes instead of texts.
 type entry struct {
-	began                 int64   // start of the first run in Unix microseconds; where no run tells, of the session
-	location              float64 // NaN where there is none
+	began                 int64   // start of the first run in Unix microseconds or, if unknown, of the session
+	location              float64 // NaN: none
 	first                 schema.ULID
-	session, commit, runs int32 // places among texts, and how many have a location
-	told                  bool  // a run tells when it started
+	session, commit, runs int32 // indexes of interned texts, and the number of runs with a location
+	dated                 bool  // began is the start of a run, not of the session
 }
 
-// line is a series in the making.
+// line is a series that is being computed.
 type line struct {
 	lineKey
-	entries []entry // the oldest first
+	entries []entry // oldest first
 	better  string
-	failed  int  // sessions after the last entry; see failedSince
-	commits bool // a session has entries of several
+	failed  int  // failed sessions after the last entry: see failedSince
+	commits bool // some session has entries for several commits
 	series  trend
-	of      facts.Point // known where there are rows
+	of      facts.Point // only read if there are rows
 }
 
-// lineKey is what tells series apart.
+// lineKey identifies a series.
 type lineKey struct{ point, machine, metric, unit string }
 
-// interned are texts that are kept once, with their places.
+// interned stores each different text once. Entries refer to a text by its index.
 type interned struct {
 	texts  []string
 	places map[string]int32
@@ -60,18 +60,18 @@ func (in *interned) place(text string) int32 {
 
 func (in *interned) text(place int32) string { return in.texts[place] }
 
-// historyRuns and historySummary are the columns of runs that are read; of a metric that is not the primary one the second
-// part is that of samples.
+// historyRuns and historySummary are the columns that are read. For a metric other than the primary one, historySummary is read
+// from the table samples.
 var (
 	historyRuns    = []string{"run_id", "session_id", "point_id", "side", "purpose", "machine", "status", "stage", "error_kind", "started_at", "git_commit"}
 	historySummary = []string{"metric", "unit", "better", "p50", "mean", "log_median"}
 )
 
-// window is about how many runs are read at a time: DuckDB keeps a whole result.
-const window = 25_000
+// runsPerWindow is about how many runs are read at a time: DuckDB keeps a whole result in memory.
+const runsPerWindow = 25_000
 
-// read reads the location of each ok run of each series, and which runs failed, and counts all of these. The failed ones are
-// read with the others, as where none failed that costs no more than the status, which is read anyway.
+// read reads the location of each ok run of each series and the failed runs, and returns the number of both. Failed runs are
+// read in the same query, because the status is read anyway.
 func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection) (runs int, err error) {
 	columns, err := scan.RunColumns(slices.Concat(historyRuns, historySummary))
 	if err != nil {
@@ -109,10 +109,10 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 	return runs, nil
 }
 
-// historyChosen is the SQL of which runs count, ok or failed.
+// historyChosen is the SQL condition of the runs that count, ok or failed.
 var historyChosen = scan.Measured + " AND status NOT IN ('" + strings.Join(notTried, "', '") + "') AND coalesce(side, 'head') = 'head'"
 
-// elsewhere tells whether a metric is that of samples, being another one than the primary one of some run.
+// elsewhere reports whether a metric has to be read from samples, because it is not the primary metric of every run.
 func elsewhere(ctx context.Context, r *scan.Reader, runs duck.Statement, metric string) (bool, error) {
 	if metric == "" {
 		return false, nil
@@ -125,13 +125,13 @@ func elsewhere(ctx context.Context, r *scan.Reader, runs duck.Statement, metric 
 	return duck.Integer(row[0]) > 0, nil
 }
 
-// lastText is the SQL of the last of some arguments.
+// lastText is the SQL of the last argument, a text.
 func lastText(args []any) string { return "$" + strconv.Itoa(len(args)) + "::VARCHAR" }
 
-// add takes in an ok run.
+// add adds an ok run.
 func (h *historian) add(row []driver.Value) error {
 	if row[5] == nil && row[7] == nil {
-		h.Unplaced++
+		h.Undated++
 		return nil
 	}
 	key := lineKey{duck.Text(row[0]), duck.Text(row[1]), duck.Text(row[2]), duck.Text(row[3])}
@@ -149,25 +149,25 @@ func (h *historian) add(row []driver.Value) error {
 	}
 	session := duck.Text(row[5])
 	e := entry{location: math.NaN(), first: first, session: h.sessions.place(session), commit: h.commits.place(duck.Text(row[6]))}
-	e.began, e.told = startOf(row[7], session)
+	e.began, e.dated = startOf(row[7], session)
 	if location, ok := row[10].(float64); ok && !math.IsNaN(location) && !math.IsInf(location, 0) {
 		e.location, e.runs = location, 1
 	} else {
-		h.Useless++
+		h.NoValue++
 	}
 	l.entries = append(l.entries, e)
 	return nil
 }
 
-// startOf is when a run started, in Unix microseconds, and whether it tells: otherwise its session was made then.
-func startOf(value driver.Value, session string) (began int64, told bool) {
-	if began, told = value.(int64); told {
+// startOf is when a run started, in Unix microseconds. dated is false if the run has no start; then it is that of its session.
+func startOf(value driver.Value, session string) (began int64, dated bool) {
+	if began, dated = value.(int64); dated {
 		return began, true
 	}
 	return madeAt(session), false
 }
 
-// madeAt is when a session was made, in Unix microseconds.
+// madeAt is the time in the id of a session, in Unix microseconds.
 func madeAt(session string) int64 {
 	id, err := schema.ParseULID(session)
 	if err != nil {
@@ -176,7 +176,7 @@ func madeAt(session string) int64 {
 	return id.Time().UnixMicro()
 }
 
-// merge makes an entry of those of each session and commit, and drops those without a location.
+// merge combines the entries of each session and commit into one, and drops those without a location.
 func (l *line) merge() {
 	slices.SortFunc(l.entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.commit, b.commit), cmp.Compare(a.location, b.location))
@@ -202,7 +202,8 @@ func earlier(a, b entry) int {
 	return cmp.Or(cmp.Compare(a.began, b.began), scan.CompareIDs(a.first, b.first))
 }
 
-// together is one entry of several, of which those without a location come first and then the lowest.
+// together combines entries into one with the median location. The entries are sorted: first those without a location, then
+// by ascending location.
 func together(all []entry) entry {
 	e := all[len(all)-1]
 	e.runs = 0
@@ -211,8 +212,8 @@ func together(all []entry) entry {
 		if scan.CompareIDs(one.first, e.first) < 0 {
 			e.first = one.first
 		}
-		if one.told && (!e.told || one.began < e.began) {
-			e.began, e.told = one.began, true
+		if one.dated && (!e.dated || one.began < e.began) {
+			e.began, e.dated = one.began, true
 		}
 	}
 	if n := int(e.runs); n > 0 {

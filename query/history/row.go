@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Row is a session of a series, or one of the commits of a session that has several. Fields says what each value means. A
-// value that is missing is nil, or an empty text.
+// Row is one session of a series, or one commit of a session that measured several. Fields describes each value. A missing
+// value is nil or an empty text.
 type Row struct {
 	PointID string
 	facts.Point
@@ -20,11 +20,11 @@ type Row struct {
 	SessionID string
 	StartedAt *time.Time // UTC
 	Runs      int
-	Location  float64 // in the unit
+	Location  float64 // in Unit
 	GitCommit string
 
 	ChangePoint                bool
-	Shift, ShiftLow, ShiftHigh *float64 // of the ratio less 1 or, where the scale is difference, in the unit
+	Shift, ShiftLow, ShiftHigh *float64 // new level / old level - 1 or, if Scale is difference, new - old in Unit
 	P, PAdjusted               *float64
 	Verdict                    judge.Verdict
 	FailedSessions             int

@@ -9,10 +9,10 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// historyPage is how many rows are handed out at a time.
+// historyPage is the largest number of rows that Request.Pages is given at a time.
 const historyPage = 1000
 
-// handOut makes the rows.
+// handOut makes the rows and gives them to Request.Pages, or keeps them in History.Rows.
 func (h *historian) handOut() error {
 	size := historyPage
 	if h.req.Pages == nil && len(h.Series) > 0 {
@@ -46,22 +46,22 @@ func (h *historian) row(l *line, i int, m *mark) Row {
 		SessionID: h.sessions.text(e.session), Runs: int(e.runs), Location: l.scale().InUnit(e.location), GitCommit: h.commits.text(e.commit),
 		FailedSessions: l.failed,
 	}
-	if e.told {
+	if e.dated {
 		row.StartedAt = new(time.UnixMicro(e.began).UTC())
 	}
 	if m == nil {
 		return row
 	}
-	row.Verdict, row.ChangePoint = m.verdict, m.settled()
+	row.Verdict, row.ChangePoint = m.verdict, m.isChange()
 	change := func(v float64) *float64 { return finite(l.scale().Change(v)) }
 	row.Shift, row.ShiftLow, row.ShiftHigh = change(m.Shift.Value), change(m.Shift.Low), change(m.Shift.High)
-	if m.settled() {
+	if m.isChange() {
 		row.P, row.PAdjusted = finite(m.P), finite(max(m.P, l.series.adjusted))
 	}
 	return row
 }
 
-// finite is a number; nil for what is none.
+// finite is v, or nil if v is NaN or infinite.
 func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -69,7 +69,7 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// verdictOf says which way a change goes.
+// verdictOf is the direction of a change: regressed, improved, or changed if the better direction is unknown.
 func (l *line) verdictOf(change stat.ChangePoint) judge.Verdict {
 	better := schema.Better(l.better)
 	switch {

@@ -15,50 +15,46 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// What change points of a history have to be.
+// Significance of change points.
 const (
-	historyAlpha = .05 // the chance of one in a series without any, and the share of false ones among many series
-	historyBound = .95 // confidence of the interval of a shift
+	historyAlpha      = .05 // chance of a false change point in one series, and false discovery rate among many
+	historyConfidence = .95 // of the interval of a shift
 
-	// historyLookAlpha is historyAlpha where a series is looked at every day of a year.
+	// historyLookAlpha is historyAlpha for each of 365 looks at the same series, one per day (Bonferroni).
 	historyLookAlpha = historyAlpha / 365
 )
 
-// Least is how many sessions a series has at least for SBS to find a change.
-const Least = 8
+// MinSessions is the number of sessions that a series needs before SBS can find a change.
+const MinSessions = 8
 
-// What a row of a history says that is no change: a step that can be seen but may be chance, and a session that is far off a
-// level which was there before it and after it.
-const (
-	Unsettled judge.Verdict = "unsettled"
-	Spike     judge.Verdict = "spike"
-)
+// Spike is the verdict on a single session that is far from a level which holds before and after it. It is not a change.
+const Spike judge.Verdict = "spike"
 
-// trend is what is found in a series.
+// trend holds the change points of a series.
 type trend struct {
 	points   []stat.ChangePoint
-	adjusted float64 // the least p of the change points, among those of all series; NaN where there is none
+	adjusted float64 // smallest p of the change points, adjusted over all series; NaN: none
 	marks    []mark  // ascending
 }
 
-// mark is what is said of an entry of a series.
+// mark is a verdict on an entry of a series.
 type mark struct {
-	stat.ChangePoint // of a spike its Shift is that from the level to the entry, without an interval
+	stat.ChangePoint // Shift of a spike is the distance of the entry from the level, without an interval
 	verdict          judge.Verdict
 }
 
-// settled tells whether the level is another from here on.
-func (m *mark) settled() bool { return m.verdict != Unsettled && m.verdict != Spike }
+// isChange reports whether the level is a different one from here on.
+func (m *mark) isChange() bool { return m.verdict != judge.Inconclusive && m.verdict != Spike }
 
-// historian makes a History.
+// historian computes a History.
 type historian struct {
 	History
 	req               Request
-	window            int // see window
+	window            int // see runsPerWindow
 	byKey             map[lineKey]*line
 	failed            map[pointOn][]failedIn
-	lines             []*line // those with a location, in the order of their first sessions
-	shown             []*line // those with rows
+	lines             []*line // series with a location, in the order of their first sessions
+	shown             []*line // series with rows
 	sessions, commits interned
 }
 
@@ -69,7 +65,7 @@ func newHistorian(req Request, window int) *historian {
 	}
 }
 
-// order puts together what belongs to a session, and the series in their order.
+// order merges the runs of each session into one entry, and sorts the series by their first session.
 func (h *historian) order() {
 	h.dropWrong()
 	ok := h.okSessions()
@@ -85,7 +81,7 @@ func (h *historian) order() {
 
 func (l *line) scale() schema.Scale { return schema.ScaleOf(l.metric) }
 
-// locations are as the series is compared: logarithms, unless by difference.
+// locations are the values of a series on the scale on which it is compared: logarithms, or plain values for a difference.
 func (l *line) locations() []float64 {
 	all := make([]float64, len(l.entries))
 	for i, e := range l.entries {
@@ -94,42 +90,42 @@ func (l *line) locations() []float64 {
 	return all
 }
 
-// findChanges finds the change points of all series, and among many series those that count.
+// findChanges finds the change points of all series and keeps those that are significant among all series.
 func (h *historian) findChanges() {
 	if h.req.Method == Otava {
 		for _, l := range h.lines {
 			l.series = trend{points: otavaPoints(l), adjusted: math.NaN()}
-			l.mark()
+			l.markChanges()
 		}
 		return
 	}
 	alpha := h.alpha()
-	chances := make([]float64, len(h.lines))
+	p := make([]float64, len(h.lines)) // smallest p of each series
 	for i, l := range h.lines {
-		l.series.points = stat.ChangePoints(l.locations(), alpha, l.least())
-		chances[i] = 1
-		if len(l.entries) < Least {
-			chances[i] = math.NaN() // it could have none
+		l.series.points = stat.ChangePoints(l.locations(), alpha, l.minShift())
+		p[i] = 1
+		if len(l.entries) < MinSessions {
+			p[i] = math.NaN() // it cannot have a change point, so it does not count as a test
 		}
-		for _, p := range l.series.points {
-			chances[i] = min(chances[i], p.P)
+		for _, point := range l.series.points {
+			p[i] = min(p[i], point.P)
 		}
 	}
-	adjusted := chances // a gate is right of each series on its own
+	adjusted := p // a gate bounds the error of each series on its own
 	if h.req.Newest == 0 {
-		adjusted = stat.BenjaminiHochberg(chances)
+		adjusted = stat.BenjaminiHochberg(p)
 	}
 	for i, p := range adjusted {
 		t := &h.lines[i].series
 		if t.adjusted = p; len(t.points) > 0 && !(p <= alpha) {
 			t.points = nil
 		}
-		h.lines[i].mark()
-		h.lines[i].markDoubtful()
+		h.lines[i].markChanges()
+		h.lines[i].markStepsAndSpikes()
 	}
 }
 
-// alpha is the chance of a change point in a series without any.
+// alpha is the chance of a false change point in one series.
 func (h *historian) alpha() float64 {
 	if h.req.Newest > 0 {
 		return historyLookAlpha
@@ -137,16 +133,16 @@ func (h *historian) alpha() float64 {
 	return historyAlpha
 }
 
-// mark makes marks of the change points.
-func (l *line) mark() {
+// markChanges marks the change points.
+func (l *line) markChanges() {
 	l.series.marks = nil
 	for _, p := range l.series.points {
 		l.series.marks = append(l.series.marks, mark{p, l.verdictOf(p)})
 	}
 }
 
-// markDoubtful adds to the marks the last step that can be seen after the last change point, and the spikes of each level.
-func (l *line) markDoubtful() {
+// markStepsAndSpikes marks the last visible but inconclusive step after the last change point, and the spikes of each level.
+func (l *line) markStepsAndSpikes() {
 	locations := l.locations()
 	low := 0
 	for _, p := range l.series.points {
@@ -154,10 +150,10 @@ func (l *line) markDoubtful() {
 		low = p.Index
 	}
 	high := len(locations)
-	if seen := stat.VisibleChanges(locations[low:], historyAlpha, l.least()); len(seen) > 0 {
+	if seen := stat.VisibleChanges(locations[low:], historyAlpha, l.minShift()); len(seen) > 0 {
 		last := seen[len(seen)-1]
 		last.Index += low
-		l.series.marks = append(l.series.marks, mark{last, Unsettled})
+		l.series.marks = append(l.series.marks, mark{last, judge.Inconclusive})
 		high = last.Index
 	}
 	l.markSpikes(locations, low, high)
@@ -165,23 +161,23 @@ func (l *line) markDoubtful() {
 	slices.SortFunc(l.series.marks, func(a, b mark) int { return a.Index - b.Index })
 }
 
-// markSpikes adds the spikes of the level from low up to high.
+// markSpikes marks the spikes of the level that spans entries low to high-1.
 func (l *line) markSpikes(locations []float64, low, high int) {
-	for _, s := range stat.Spikes(locations[low:high], l.least()) {
+	for _, s := range stat.Spikes(locations[low:high], l.minShift()) {
 		by := stat.Estimate{Value: s.By, Low: math.Inf(-1), High: math.Inf(1)}
 		l.series.marks = append(l.series.marks, mark{stat.ChangePoint{Index: low + s.Index, Shift: by, P: math.NaN()}, Spike})
 	}
 }
 
-// least is the smallest shift that counts.
-func (l *line) least() float64 {
+// minShift is the smallest shift that counts as a change.
+func (l *line) minShift() float64 {
 	if l.scale() == schema.ScaleRatio {
 		return math.Log1p(judge.DefaultThreshold)
 	}
 	return 0
 }
 
-// otavaPoints are Otava's change points of the values in the unit, with their shifts.
+// otavaPoints are the change points that Otava's method finds in the values (in the unit, not logarithms), with their shifts.
 func otavaPoints(l *line) []stat.ChangePoint {
 	locations := l.locations()
 	values := make([]float64, len(locations))
@@ -192,14 +188,14 @@ func otavaPoints(l *line) []stat.ChangePoint {
 	ends = append(ends, len(values))
 	var points []stat.ChangePoint
 	for i, at := range ends[1 : len(ends)-1] {
-		shift := stat.Shift(locations[ends[i]:at], locations[at:ends[i+2]], historyBound)
+		shift := stat.Shift(locations[ends[i]:at], locations[at:ends[i+2]], historyConfidence)
 		points = append(points, stat.ChangePoint{Index: at, Shift: shift, P: math.NaN()})
 	}
 	return points
 }
 
-// wanted are the entries of a series that were asked for, each with what is said of it.
-func (h *historian) wanted(l *line) iter.Seq2[int, *mark] {
+// requested are the entries of a series that the request selects, each with its mark or nil.
+func (h *historian) requested(l *line) iter.Seq2[int, *mark] {
 	return func(yield func(int, *mark) bool) {
 		marks := l.series.marks
 		for i, e := range l.entries {
@@ -217,11 +213,11 @@ func (h *historian) wanted(l *line) iter.Seq2[int, *mark] {
 	}
 }
 
-// rowsOf are the entries that become rows: of an outline those alone that it does not leave out.
+// rowsOf are the requested entries that become rows: with Request.Outline only the first, the last and the marked ones.
 func (h *historian) rowsOf(l *line) iter.Seq2[int, *mark] {
 	return func(yield func(int, *mark) bool) {
 		first := true
-		for i, m := range h.wanted(l) {
+		for i, m := range h.requested(l) {
 			if h.req.Outline && !first && m == nil && i < len(l.entries)-1 {
 				continue
 			}
@@ -232,13 +228,13 @@ func (h *historian) rowsOf(l *line) iter.Seq2[int, *mark] {
 	}
 }
 
-// outline finds the series that have rows, and where these are.
+// outline fills in History.Series: which series have rows, and which rows.
 func (h *historian) outline() {
 	sessions := make([]bool, len(h.sessions.texts))
 	rows := 0
 	for _, l := range h.lines {
 		s := Series{First: rows, Sessions: len(l.entries), ByCommit: l.commits, Failed: l.failed}
-		for i := range h.wanted(l) {
+		for i := range h.requested(l) {
 			sessions[l.entries[i].session] = true
 			s.Locations = append(s.Locations, l.scale().InUnit(l.entries[i].location))
 		}
@@ -252,13 +248,13 @@ func (h *historian) outline() {
 			}
 			rows++
 		}
-		if m := l.unsettled(); m != nil && !time.UnixMicro(l.entries[m.Index].began).Before(h.req.Since) {
-			h.Unsettled++
+		if m := l.inconclusive(); m != nil && !time.UnixMicro(l.entries[m.Index].began).Before(h.req.Since) {
+			h.Inconclusive++
 		}
 		if s.End = rows; s.End > s.First {
 			h.Series, h.shown = append(h.Series, s), append(h.shown, l)
 		} else if l.failed > 0 && !h.req.Regressions {
-			h.Gone++
+			h.Discontinued++
 		}
 	}
 	for _, seen := range sessions {
@@ -268,17 +264,17 @@ func (h *historian) outline() {
 	}
 }
 
-// unsettled is the step of a series that can be seen but may be chance; there is one at most.
-func (l *line) unsettled() *mark {
+// inconclusive is the visible step of a series that may be chance, or nil. There is at most one.
+func (l *line) inconclusive() *mark {
 	for i := range l.series.marks {
-		if m := &l.series.marks[i]; m.verdict == Unsettled {
+		if m := &l.series.marks[i]; m.verdict == judge.Inconclusive {
 			return m
 		}
 	}
 	return nil
 }
 
-// change says what is before and after entry i of a series.
+// change describes the change at entry i of a series: the commits and sessions before and after it.
 func (h *historian) change(l *line, i, row int) Change {
 	base, head, last := l.entries[i-1], l.entries[i], l.entries[l.levelEnd(i)-1]
 	return Change{
@@ -287,7 +283,7 @@ func (h *historian) change(l *line, i, row int) Change {
 	}
 }
 
-// levelEnd is where the level that begins with entry i ends: at the next change point, or with the series.
+// levelEnd is the end (exclusive) of the level that begins with entry i: the next change point, or the end of the series.
 func (l *line) levelEnd(i int) int {
 	for _, p := range l.series.points {
 		if p.Index > i {
@@ -297,7 +293,7 @@ func (l *line) levelEnd(i int) int {
 	return len(l.entries)
 }
 
-// name reads what the series with rows are of, from a run of each.
+// name reads the identity of the series that have rows, from one run of each.
 func (h *historian) name(ctx context.Context, r *scan.Reader) error {
 	if len(h.shown) == 0 {
 		return nil

@@ -2,25 +2,24 @@ package judge
 
 import "math"
 
-// Runs of a block ran next to one another. Their difference leaves out what a block is slow or fast by as a whole, and pays
-// for it with half of the degrees of freedom: it is worth it where blocks have something in common.
+// The two runs of a block ran next to each other. Their difference removes what the block has in common, at the cost of half the
+// degrees of freedom. That pays off if the runs of a block are correlated.
 
-// usualP is about what p a point needs, of a family of which a tenth is called: by Benjamini and Hochberg a tenth of Level.
+// usualP is about the p that a point needs if a tenth of the family changed: by Benjamini and Hochberg a tenth of Level.
 const usualP = Level / 10
 
-// sureOfShare is how many standard errors what blocks have in common may be below nothing by chance.
+// sureOfShare is the number of standard errors by which the shared variance may be below 0 by chance.
 const sureOfShare = 2
 
-// opposed is by how much more the difference of a block varies than that of two runs, where a point is judged by what its
-// blocks vary by though its family is not: its runs are less alike than by chance.
+// opposed is the ratio of the variance of a block's difference to that of two independent runs, from which on a point is judged
+// by its blocks even if its family is not: the runs of its blocks are negatively correlated.
 const opposed = 1.5
 
-// inBlocks tells whether there are enough blocks for an interval of their differences.
-func (p *Pair) inBlocks() bool { return len(p.Blocks) >= leastBlocks }
+// inBlocks reports whether there are enough blocks for an interval of their differences.
+func (p *Pair) inBlocks() bool { return len(p.Blocks) >= minBlocks }
 
-// shared is the share of the variance of two runs, one of each side, that is gone from their difference where they are of
-// one block: 2 cov / (var base + var head). Where runs of a block know nothing of one another it is as often below 0 as
-// above. ok is false where runs do not differ.
+// shared is the share of the variance that comparing within blocks removes: 2 cov / (var base + var head). If the runs of a block
+// are independent, it is below 0 as often as above. ok is false if the runs do not vary.
 func (d *draft) shared() (share float64, ok bool) {
 	if d.blocks.df == 0 || !d.judgeable || !(d.runs.value > 0) {
 		return 0, false
@@ -28,11 +27,11 @@ func (d *draft) shared() (share float64, ok bool) {
 	return 1 - d.blocks.value/(2*d.runs.value), true
 }
 
-// betterApart tells whether the runs of a family are better compared side by side than block by block: where the intervals of
-// the latter are expected to be wider. That is asked of all points together, and of variances alone, so that it is no
-// choice between two results. Runs of a block that are alike make the variance of the sides too large, never too small;
-// where they are less alike than by chance, blocks are what holds, unless blocks alternate: the first run of each is a fast
-// one, say, and turns take that out of the mean.
+// betterApart reports whether the runs of a family should be compared as two independent sides instead of block by block, because
+// intervals of blocks are expected to be wider. The decision uses only the variances of all points together, so it is not a choice
+// between two results. Positively correlated runs of a block make the variance of the sides too large, never too small. If they are
+// negatively correlated, only blocks are right, unless the sign alternates from block to block (for example, if the first run of each
+// block is fast): alternating sides removes that from the mean.
 func (l *lent) betterApart(drafts []draft) bool {
 	var share, squares, points, runs, blocks float64
 	for i := range drafts {
@@ -41,7 +40,7 @@ func (l *lent) betterApart(drafts []draft) bool {
 			runs, blocks = runs+drafts[i].runs.df, blocks+drafts[i].blocks.df
 		}
 	}
-	if points < leastFamily {
+	if points < minFamily {
 		return false
 	}
 	share, runs, blocks = share/points, runs/points+l.runs.DF, blocks/points+l.blocks.DF
@@ -54,24 +53,24 @@ func (l *lent) betterApart(drafts []draft) bool {
 	return sideBySide*sideBySide <= (1-share)*byBlock*byBlock
 }
 
-// Before anything is known of a family, blocks that follow one another are taken to be a little correlated, as if so many
-// blocks had said so. Blocks that are by more than mostRho drift, which is nothing that a mean varies by.
+// The prior correlation of consecutive blocks is expectedRho, with the weight of expectedCount blocks. A correlation above maxRho is
+// drift, which does not make a mean vary.
 const (
 	expectedRho   = .06
 	expectedCount = 30
-	mostRho       = .5
+	maxRho        = .5
 )
 
-// wandering is what a mean of blocks varies by more where they are correlated as in the family: (1+ρ)/(1-ρ) of the
-// variance, as of a long series whose correlation falls geometrically. Turns take out what is slow, but not all of it: of
-// runs correlated by a half, blocks are by an eighth.
+// wandering is the factor by which the variance of a mean of blocks grows because consecutive blocks are correlated as in the
+// family: (1+ρ)/(1-ρ), as for a long AR(1) series. Alternating sides removes slow variation, but not all of it: if runs are
+// correlated by a half, blocks are correlated by an eighth.
 func wandering(drafts []draft) float64 {
 	sum, of := neighbours(drafts)
-	rho := min(max((sum+expectedRho*expectedCount)/(of+expectedCount), 0), mostRho)
+	rho := min(max((sum+expectedRho*expectedCount)/(of+expectedCount), 0), maxRho)
 	return (1 + rho) / (1 - rho)
 }
 
-// neighbours are the correlations of blocks that follow one another, summed over all blocks, and how many these are.
+// neighbours is the sum of the correlations of consecutive blocks, weighted by the number of blocks, and that number.
 func neighbours(drafts []draft) (sum, of float64) {
 	for i := range drafts {
 		sum, of = sum+drafts[i].rho*drafts[i].rhoOf, of+drafts[i].rhoOf

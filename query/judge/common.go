@@ -7,20 +7,19 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// LeastCommon is how many points it takes to know what they have in common, where none is named as a control.
-const LeastCommon = 8
+// MinCommon is the number of points that are needed to estimate their common change, if none is a control.
+const MinCommon = 8
 
-// polishes is how often levels and factors are taken from one another: after that they hardly change.
+// polishes is the number of iterations of the median polish. After that the factors hardly change.
 const polishes = 10
 
-// Common is by how much points were slower in each of several sessions than in the first one of them, together: what a
-// machine does to all of them, and code to few. levels[i][s] is the location of point i in session s, NaN where it has none;
-// all are logarithms, and so are the factors. Of points of which at least half did not change they are what these share; where
-// some are controls, they are the only ones that are looked at. A session with fewer than least of those that are looked at,
-// but at least one, has NaN.
+// Common estimates the common change of all points in each session, relative to the first session, as logarithms: what the machine
+// does to all points. levels[i][s] is the location of point i in session s, NaN if it has none. The estimate is right if at least
+// half of the points did not change. If controls has true values, only those points are used, and one is enough. A session with
+// fewer than minPoints usable points gets NaN.
 //
 // It is Tukey's median polish of points and sessions (Exploratory Data Analysis, 1977, chapter 11).
-func Common(levels [][]float64, controls []bool, least int) []float64 {
+func Common(levels [][]float64, controls []bool, minPoints int) []float64 {
 	if len(levels) == 0 {
 		return nil
 	}
@@ -31,11 +30,11 @@ func Common(levels [][]float64, controls []bool, least int) []float64 {
 				named = append(named, levels[i])
 			}
 		}
-		levels, least = named, 1
+		levels, minPoints = named, 1
 	}
 	factors := make([]float64, len(levels[0]))
 	for s := range factors { // from the first session on, which most points have
-		factors[s] = middleOf(levels, func(row []float64) float64 { return row[s] - row[0] }, max(least, 1))
+		factors[s] = middleOf(levels, func(row []float64) float64 { return row[s] - row[0] }, max(minPoints, 1))
 	}
 	points := make([]float64, len(levels))
 	var row []float64
@@ -63,21 +62,21 @@ func Common(levels [][]float64, controls []bool, least int) []float64 {
 	return factors
 }
 
-// middleOf is the median of what rows have, NaN where fewer than least have it.
-func middleOf(rows [][]float64, value func(row []float64) float64, least int) float64 {
+// middleOf is the median of a value over the rows that have it, NaN if fewer than minRows do.
+func middleOf(rows [][]float64, value func(row []float64) float64, minRows int) float64 {
 	var there []float64
 	for _, row := range rows {
 		if v := value(row); !math.IsNaN(v) {
 			there = append(there, v)
 		}
 	}
-	if len(there) < least {
+	if len(there) < minRows {
 		return math.NaN()
 	}
 	return medianOf(there)
 }
 
-// medianOf reorders the values; NaN where there are none.
+// medianOf is the median, NaN for no values. It sorts the values in place.
 func medianOf(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

@@ -55,7 +55,7 @@ func (m *together) draw(random *rand.Rand, effect float64) (absolute, relative [
 		}
 		return p
 	}
-	factors, nothing := judge.Common(levels, controls, judge.LeastCommon), make([]float64, m.known+1)
+	factors, nothing := judge.Common(levels, controls, judge.MinCommon), make([]float64, m.known+1)
 	for i := range m.points {
 		if !controls[i] {
 			absolute, relative = append(absolute, pair(i, nothing)), append(relative, pair(i, factors))
@@ -197,7 +197,7 @@ func TestCommon(t *testing.T) {
 		{rows(8, .3), []bool{true, true, false, false, false, false, false, false}, shared},
 		{nil, nil, nil},
 	} {
-		got := judge.Common(c.levels, c.controls, judge.LeastCommon)
+		got := judge.Common(c.levels, c.controls, judge.MinCommon)
 		for s, want := range c.want {
 			if math.Abs(got[s]-want) > 1e-9 || math.IsNaN(got[s]) != math.IsNaN(want) {
 				t.Errorf("%d points, controls %v: %.3f, want %.3f", len(c.levels), c.controls, got, c.want)

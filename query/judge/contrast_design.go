@@ -9,25 +9,24 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// cell is what is permuted: a run, or all runs of a side of a session.
+// cell is the unit of a permutation: a run, or all runs of one side of a session.
 type cell struct {
 	head     bool
 	session  string
 	runs     []int
-	location float64 // less the level of its group
+	location float64 // minus the median of its group
 }
 
-// design says how cells are permuted: units are cells that are moved together, and those of a stratum take the place of
-// one another.
+// design says how cells are permuted. Cells of a unit are moved together, and the units of a stratum are exchanged with each other.
 type design struct {
 	sessions bool // cells are sessions
 	cells    []cell
 	strata   [][][]int
-	order    []int                // cell i has, in this permutation, the location of cell order[i]
-	scores   map[Within][]float64 // of each cell, the rank of its location within
+	order    []int                // in this permutation, cell i has the location of cell order[i]
+	scores   map[Within][]float64 // rank of each cell's location within a side, or within both
 }
 
-// newDesign makes the design of runs, or that of sessions.
+// newDesign makes a design whose cells are runs, or sessions.
 func newDesign(runs []ContrastRun, sessions bool) *design {
 	d := &design{sessions: sessions}
 	if sessions {
@@ -47,7 +46,7 @@ func newDesign(runs []ContrastRun, sessions bool) *design {
 	return d
 }
 
-// addSessions makes a cell of the runs of each side of each session that is known.
+// addSessions makes one cell for each side of each session.
 func (d *design) addSessions(runs []ContrastRun) {
 	at := map[groupKey]int{}
 	for i, r := range runs {
@@ -75,7 +74,7 @@ type groupKey struct {
 	head    bool
 }
 
-// group is what a cell is compared within: runs within their session and side, sessions within their side.
+// group is the group within which a cell is compared: runs within their session and side, sessions within their side.
 func (d *design) group(i int) groupKey {
 	if d.sessions {
 		return groupKey{head: d.cells[i].head}
@@ -83,7 +82,7 @@ func (d *design) group(i int) groupKey {
 	return groupKey{d.cells[i].session, d.cells[i].head}
 }
 
-// align takes the median of its group from each location.
+// align subtracts the median of its group from each location.
 func (d *design) align() {
 	groups := map[groupKey][]float64{}
 	for i, c := range d.cells {
@@ -98,8 +97,8 @@ func (d *design) align() {
 	}
 }
 
-// stratify finds the units: sessions with both of their sides, blocks with the runs of both sides, else runs. Units of the
-// same session, or sessions, with the same sides are a stratum.
+// stratify finds the units: whole sessions, or blocks if they have runs of both sides, or single runs. Units of the same session,
+// or whole sessions, form a stratum if they have the same sides.
 func (d *design) stratify(runs []ContrastRun) {
 	type unitKey struct {
 		session string
@@ -154,7 +153,7 @@ func sideIndex(head bool) int {
 	return 0
 }
 
-// score ranks the locations within each side, and within both.
+// score computes the ranks of the locations within each side, and within both.
 func (d *design) score() {
 	d.scores = map[Within][]float64{}
 	for _, w := range []Within{WithinBase, WithinHead, WithinSides} {

@@ -8,19 +8,19 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// tooFew is the contrast of a fact of which nothing can be said.
+// tooFew is the contrast of a fact that cannot be tested.
 func (s *splits) tooFew(f *factor) Contrast {
 	nan := math.NaN()
 	return Contrast{
 		Condition: Condition{Fact: f.names[0]}, Alike: s.alike(f, Condition{}), Effect: stat.Estimate{Value: nan, Low: nan, High: nan},
-		P: nan, Adjusted: nan, Part: nan, Verdict: ContrastNotSettled,
+		P: nan, Adjusted: nan, Part: nan, Verdict: ContrastInconclusive,
 	}
 }
 
-// contrast is what is known of a fact, by the surest look at it.
+// contrast computes the contrast of a fact from the best test of it.
 func (s *splits) contrast(f *factor, l *look) Contrast {
 	c := Contrast{
-		Within: l.within, Condition: s.condition(f, l), P: l.p, Adjusted: l.adjusted, Verdict: ContrastNotSettled,
+		Within: l.within, Condition: s.condition(f, l), P: l.p, Adjusted: l.adjusted, Verdict: ContrastInconclusive,
 	}
 	c.Alike = s.alike(f, c.Condition)
 	for i, r := range s.Runs {
@@ -42,7 +42,7 @@ func (s *splits) contrast(f *factor, l *look) Contrast {
 	return c
 }
 
-// alike are the other facts of a factor, with their values in the runs that meet a condition.
+// alike are the other facts of a factor, with the values that they have in the runs that meet a condition.
 func (s *splits) alike(f *factor, c Condition) []Condition {
 	var all []Condition
 	for _, name := range f.names[1:] {
@@ -55,7 +55,7 @@ func (s *splits) alike(f *factor, c Condition) []Condition {
 	return all
 }
 
-// count counts the runs, or sessions and their runs, of a look.
+// count counts the runs and sessions that do and do not meet the condition.
 func (c *Contrast) count(f *factor, l *look) {
 	sessions := [2]map[string]bool{{}, {}}
 	for _, i := range l.cells {
@@ -73,8 +73,8 @@ func (c *Contrast) count(f *factor, l *look) {
 	}
 }
 
-// verdict says what a part of the difference means. Where it is not known, what counts is whether the sides differ in the
-// fact at all.
+// verdict decides whether a fact explains the difference, by its part of it. If the part is unknown, it decides by whether the
+// sides differ in the fact.
 func (s *splits) verdict(f *factor, part float64) ContrastVerdict {
 	if math.IsNaN(part) {
 		if math.Abs(s.delta(f)) > alikeDelta {
@@ -82,21 +82,21 @@ func (s *splits) verdict(f *factor, part float64) ContrastVerdict {
 		}
 		return Noisy
 	}
-	least := leastPart
-	if change := math.Abs(s.change); change < s.DeadZone { // of nearly nothing anything is a part
-		least *= s.DeadZone / change
+	needed := minExplained
+	if change := math.Abs(s.change); change < s.DeadZone { // nearly every fact explains a part of a tiny change
+		needed *= s.DeadZone / change
 	}
 	switch {
-	case part >= least:
+	case part >= needed:
 		return Explains
-	case part <= -least:
+	case part <= -needed:
 		return Opposes
 	}
 	return Noisy
 }
 
-// condition is what the slower half of the runs of a look have, by a number, or those of the worse one of two values; of
-// more values, the one by which the ranks differ most.
+// condition is the condition that the worse runs meet. For a number it splits the runs into halves; for two values it is the worse
+// value; for more values it is the one for which ranks differ most.
 func (s *splits) condition(f *factor, l *look) Condition {
 	c := Condition{Fact: f.names[0], Operator: "="}
 	if f.numbers != nil {
@@ -126,15 +126,15 @@ func (s *splits) condition(f *factor, l *look) Condition {
 	return chosen
 }
 
-// better tells whether such a difference is one for the better.
+// better reports whether a difference is an improvement.
 func (s *splits) better(difference float64) bool {
 	return (difference > 0) == s.Higher && difference != 0
 }
 
-// mostHalves is how many numbers are tried to part the runs of a look by.
-const mostHalves = 64
+// maxSplits is the largest number of bounds that are tried to split the runs.
+const maxSplits = 64
 
-// half is the number that parts the cells of a look most evenly within their groups, as text too.
+// half is the number that splits the cells most evenly within their groups, as text and as a number.
 func (f *factor) half(l *look) (text string, bound float64) {
 	var runs []int
 	for _, i := range l.cells {
@@ -150,9 +150,9 @@ func (f *factor) half(l *look) (text string, bound float64) {
 	return f.value(best), f.numbers[best]
 }
 
-// outward are up to mostHalves of the places 1..n-1, evenly spaced, those in the middle first.
+// outward are up to maxSplits evenly spaced indexes of 1..n-1, from the middle outward.
 func outward(n int) []int {
-	step := (n-1)/mostHalves + 1
+	step := (n-1)/maxSplits + 1
 	var places []int
 	for k := 1; k < n; k += step {
 		places = append(places, k)
@@ -161,8 +161,7 @@ func outward(n int) []int {
 	return places
 }
 
-// evenness is how many of the cells of a look are, summed over their groups, in the smaller one of the parts below a number
-// and from it on.
+// evenness is the number of cells in the smaller part when each group is split at a number, summed over the groups.
 func (f *factor) evenness(l *look, bound float64) int {
 	parts := map[groupKey]*[2]int{}
 	for _, i := range l.cells {
@@ -179,8 +178,8 @@ func (f *factor) evenness(l *look, bound float64) int {
 	return total
 }
 
-// difference is by how many of its standard deviations the mean rank of what meets a condition is above that of the rest,
-// but for a factor.
+// difference is the difference between the mean ranks of the cells that meet a condition and of the others, in standard deviations up
+// to a constant factor.
 func (l *look) difference(f *factor, c Condition) float64 {
 	var sums, sizes [2]float64
 	for _, i := range l.cells {
@@ -191,10 +190,10 @@ func (l *look) difference(f *factor, c Condition) float64 {
 	return (sums[1]/sizes[1] - sums[0]/sizes[0]) / math.Sqrt(1/sizes[0]+1/sizes[1])
 }
 
-// effect is by how much the cells that meet a condition are above the others of their group (Hodges and Lehmann), with the
-// interval of Moses. The groups that have both are first put level: by the median of what their cells would be without the
-// effect, as far as the groups tell it one by one. The interval is wider than that of Moses for what this takes: a degree of
-// freedom for each group but the first, and what differs between groups where some have more of the one than others.
+// effect is the Hodges-Lehmann estimate of the difference between the cells that meet a condition and the others of their group, with
+// Moses' interval. First the levels of the groups are removed: the median of their cells without the effect, which is estimated from
+// the groups one by one. This costs one degree of freedom per group except the first, and some precision if the groups are
+// unbalanced, so the interval is widened accordingly.
 func (s *splits) effect(f *factor, d *design, w Within, c Condition) stat.Estimate {
 	groups := s.effectGroups(f, d, w, c)
 	var sum, weights float64
@@ -227,7 +226,7 @@ func (s *splits) effect(f *factor, d *design, w Within, c Condition) stat.Estima
 	return e
 }
 
-// effectGroups are the locations of each group that has both: of the cells that do not meet a condition, and of those that do.
+// effectGroups are the locations of the cells that do not and that do meet a condition, for each group that has both.
 func (s *splits) effectGroups(f *factor, d *design, w Within, c Condition) [][2][]float64 {
 	at := map[groupKey]int{}
 	var groups [][2][]float64
@@ -244,14 +243,14 @@ func (s *splits) effectGroups(f *factor, d *design, w Within, c Condition) [][2]
 	return slices.DeleteFunc(groups, func(g [2][]float64) bool { return len(g[0]) == 0 || len(g[1]) == 0 })
 }
 
-// effectCell is a value that an effect is made of.
+// effectCell is a value from which an effect is estimated.
 type effectCell struct {
 	group    groupKey
 	met      bool
 	location float64
 }
 
-// effectCells are those of the cells of a look. Both sides of a session are one, where cells are sessions: they share it.
+// effectCells are the values of the cells. If cells are sessions, both sides of a session are averaged into one value.
 func (s *splits) effectCells(f *factor, d *design, w Within, c Condition) []effectCell {
 	type sessionPart struct {
 		session string
@@ -276,7 +275,7 @@ func (s *splits) effectCells(f *factor, d *design, w Within, c Condition) []effe
 	return cells
 }
 
-// part is the share of the difference between the sides that a contrast accounts for.
+// part is the share of the difference between the sides that a contrast explains.
 func (s *splits) part(f *factor, l *look, c *Contrast) float64 {
 	if c.Base[1] == 0 || c.Head[1] == 0 || s.change == 0 {
 		return math.NaN()

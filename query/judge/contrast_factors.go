@@ -9,15 +9,15 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Condition is what a run meets or not: that a fact is equal to a value, at least or less than it. An empty Value of = is
-// that the fact is not known.
+// Condition is a condition on a fact of a run: the fact is equal to a value (=), at least it (>=) or below it (<). With = an empty
+// Value means that the fact is unknown.
 type Condition struct {
 	Fact, Operator, Value string
 
 	bound float64 // of a number
 }
 
-// met tells whether a fact meets the condition.
+// met reports whether a fact with this value meets the condition.
 func (c Condition) met(value string) bool {
 	switch number, err := strconv.ParseFloat(value, 64); c.Operator {
 	case "=":
@@ -29,18 +29,18 @@ func (c Condition) met(value string) bool {
 	}
 }
 
-// factor is a fact, or several that split the runs alike.
+// factor is a fact, or several facts that split the runs in the same way.
 type factor struct {
 	names   []string
-	codes   []int     // of each run, the place of its value among levels
-	levels  []string  // the different values, ascending; of a run that does not have the fact it is empty
-	numbers []float64 // of each run, NaN where it is not known; nil where the values are categories
+	codes   []int     // per run: index of its value in levels
+	levels  []string  // the different values, ascending; empty for runs without the fact
+	numbers []float64 // per run: its value, NaN if unknown; nil if the values are categories
 }
 
-// fewOfValue is the number of runs that each of the values of a number must have to be looked at as categories.
+// fewOfValue is the number of runs that each value of a number must have for the values to be treated as categories.
 const fewOfValue = 3
 
-// factorsOf are the facts that are not the same in all runs; those that split the runs alike are one.
+// factorsOf are the facts that vary between the runs. Facts that split the runs in the same way are one factor.
 func factorsOf(runs []ContrastRun, names []string) []*factor {
 	var all []*factor
 	alike := map[string]*factor{}
@@ -78,7 +78,7 @@ func factorOf(runs []ContrastRun, name string) *factor {
 	return f
 }
 
-// numbersOf are the values of a fact as numbers, NaN of runs that do not have it; nil where one is no number.
+// numbersOf are the values of a fact as numbers, NaN for runs without it; nil if a value is not a number.
 func numbersOf(runs []ContrastRun, name string) []float64 {
 	numbers := make([]float64, len(runs))
 	for i, r := range runs {
@@ -94,7 +94,8 @@ func numbersOf(runs []ContrastRun, name string) []float64 {
 	return numbers
 }
 
-// key is the same for facts that split the runs alike: numbers by their order, up or down, others into the same parts.
+// key is equal for facts that split the runs in the same way: numbers with the same or the reverse order, categories with the same
+// parts.
 func (f *factor) key() string {
 	codes := f.codes
 	if f.numbers != nil {
@@ -123,8 +124,8 @@ func (f *factor) key() string {
 	return b.String()
 }
 
-// value is that of a run, as text.
+// value is the value of a run, as text.
 func (f *factor) value(run int) string { return f.levels[f.codes[run]] }
 
-// known tells whether a run counts: of numbers, whether it has one.
+// known reports whether a run counts: for numbers, whether it has one.
 func (f *factor) known(run int) bool { return f.numbers == nil || !math.IsNaN(f.numbers[run]) }

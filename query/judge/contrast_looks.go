@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// splits are the facts of a question and the looks at them.
+// splits are the factors of a question and the tests of them (looks).
 type splits struct {
 	Contrasting
 	factors []*factor
@@ -18,21 +18,21 @@ type splits struct {
 	change  float64 // between the means of the sides
 }
 
-// look is a fact within one side, or both.
+// look is the test of one factor within one side, or within both.
 type look struct {
 	factor int
 	design *design
 	within Within
 	weight float64
 
-	cells   []int     // that count, in their order
-	scores  []float64 // those of the design
-	codes   []int     // of each of these, the value of the fact
-	numbers []float64 // of each of these, the rank of the number less the mean of its group; nil: values are categories
-	follows []bool    // whether each of these ran right after the one before, in the same session
+	cells   []int     // cells with a known value, in their order
+	scores  []float64 // scores of the design
+	codes   []int     // per cell: value of the fact
+	numbers []float64 // per cell: rank of the number minus the mean rank of its group; nil: values are categories
+	follows []bool    // per cell: whether it ran right after the one before, in the same session
 
-	statistics []float64 // of the data, and of each permutation
-	permuted   []float64 // their p
+	statistics []float64 // statistic of the data and of each permutation
+	permuted   []float64 // p of each of them
 	p          float64
 	adjusted   float64
 }
@@ -47,7 +47,7 @@ func newSplits(c Contrasting) *splits {
 	return s
 }
 
-// look adds the looks at a factor: within each side where it varies, and within both where it varies on both.
+// look adds the tests of a factor: within each side in which it varies and, if it varies on both, within both.
 func (s *splits) look(factor int) {
 	f := s.factors[factor]
 	d := s.session
@@ -72,7 +72,7 @@ func (s *splits) look(factor int) {
 	s.looks = append(s.looks, own...)
 }
 
-// changeOf is the difference between the means of the sides.
+// changeOf is the difference between the means of the sides, head minus base.
 func changeOf(runs []ContrastRun) float64 {
 	var sums, sizes [2]float64
 	for _, r := range runs {
@@ -82,17 +82,17 @@ func changeOf(runs []ContrastRun) float64 {
 	return sums[1]/sizes[1] - sums[0]/sizes[0]
 }
 
-// varies tells whether a fact changes within a side.
+// varies reports whether a fact changes within a side.
 func varies(runs []ContrastRun, f *factor) bool {
 	return changesWithin(runs, f, func(r ContrastRun) groupKey { return groupKey{head: r.Head} })
 }
 
-// variesWithin tells whether a fact changes within a session and side.
+// variesWithin reports whether a fact changes within a side of a session.
 func variesWithin(runs []ContrastRun, f *factor) bool {
 	return changesWithin(runs, f, func(r ContrastRun) groupKey { return groupKey{r.Session, r.Head} })
 }
 
-// changesWithin tells whether a fact changes within one of the groups.
+// changesWithin reports whether a fact changes within one of the groups.
 func changesWithin(runs []ContrastRun, f *factor, group func(r ContrastRun) groupKey) bool {
 	first := map[groupKey]int{}
 	for i, r := range runs {
@@ -109,8 +109,8 @@ func changesWithin(runs []ContrastRun, f *factor, group func(r ContrastRun) grou
 	return false
 }
 
-// delta is Cliff's delta of a fact between the sides: how much more often it is larger on the head than smaller. Of
-// categories it is the largest difference in how frequent a value is.
+// delta is Cliff's delta of a fact between the sides: how much more often it is larger on the head than smaller. For categories it
+// is the largest difference between the frequencies of a value.
 func (s *splits) delta(f *factor) float64 {
 	var sides [2][]int
 	for i, r := range s.Runs {
@@ -140,7 +140,7 @@ func (s *splits) delta(f *factor) float64 {
 	return 2*u/float64(len(sides[0])*len(sides[1])) - 1
 }
 
-// newLook is a look at a fact; nil where it does not vary there.
+// newLook is the test of a fact within a side or both; nil if it does not vary there.
 func newLook(f *factor, d *design, w Within) *look {
 	l := &look{design: d, within: w, scores: d.scores[w]}
 	last := -1 // the cell before
@@ -166,7 +166,7 @@ func newLook(f *factor, d *design, w Within) *look {
 	return l
 }
 
-// centered are ranks less the mean of the group of each cell.
+// centered subtracts the mean rank of its group from the rank of each cell.
 func (l *look) centered(ranks []float64) []float64 {
 	sums, sizes := map[groupKey]float64{}, map[groupKey]float64{}
 	for k, i := range l.cells {
@@ -179,7 +179,7 @@ func (l *look) centered(ranks []float64) []float64 {
 	return ranks
 }
 
-// statistic is the share of the variance of the ranks that the fact accounts for, in the present permutation.
+// statistic is the share of the variance of the ranks that the fact explains, in the current permutation.
 func (l *look) statistic(sums, sizes []float64) float64 {
 	n := float64(len(l.cells))
 	var total, squares, products, numbers float64
@@ -216,8 +216,7 @@ func (l *look) statistic(sums, sizes []float64) float64 {
 	return between / variance
 }
 
-// autocorrelation is the product of how much neighbours resemble one another in the fact and in the ranks; 0 where one of
-// these does not.
+// autocorrelation is the product of the autocorrelations of the fact and of the ranks, each at least 0.
 func (l *look) autocorrelation() float64 {
 	scores := make([]float64, len(l.cells))
 	for k, i := range l.cells {
@@ -233,8 +232,7 @@ func (l *look) autocorrelation() float64 {
 	return max(0, of) * max(0, as)
 }
 
-// neighbours is the autocorrelation of values that follow one another, corrected for the number of these (see
-// stat.Neighbours).
+// neighbours is the autocorrelation of consecutive values, corrected for their number (see stat.Neighbours).
 func (l *look) neighbours(values []float64) float64 {
 	var mean float64
 	for _, v := range values {
@@ -256,8 +254,8 @@ func (l *look) neighbours(values []float64) float64 {
 	return rho + (1+4*rho)/float64(len(values))
 }
 
-// agreement is how much more often than by chance those that follow one another have the same value: Cohen's kappa
-// (Educational and Psychological Measurement 20, 1960), which for two values is their autocorrelation.
+// agreement is Cohen's kappa of consecutive categories: how much more often than by chance they are equal (Educational and
+// Psychological Measurement 20, 1960). For two categories it is their autocorrelation.
 func (l *look) agreement() float64 {
 	sizes := map[int]float64{}
 	same, pairs := 0., 0.
@@ -280,7 +278,7 @@ func (l *look) agreement() float64 {
 	return (same/pairs - expected) / (1 - expected)
 }
 
-// permute finds the p of all looks, and drops those that cannot have one below Level.
+// permute computes the p-values of all tests, and drops the tests that cannot have a p below Level.
 func (s *splits) permute() {
 	steps := 0
 	for _, l := range s.looks {
@@ -288,7 +286,7 @@ func (s *splits) permute() {
 	}
 	draws := permutations
 	if steps > 0 {
-		draws = min(permutations, max(leastPermutations, int(permutationWork/float64(steps))))
+		draws = min(permutations, max(minPermutations, int(permutationWork/float64(steps))))
 	}
 	most := 0
 	for _, f := range s.factors {
@@ -297,7 +295,7 @@ func (s *splits) permute() {
 	sums, sizes := make([]float64, most), make([]float64, most)
 	random := rand.New(rand.NewPCG(19, 47))
 	for draw := range draws + 1 {
-		if draw > 0 { // the first are the data
+		if draw > 0 { // the first statistic is that of the data
 			s.runs.shuffle(random)
 			s.session.shuffle(random)
 		}
@@ -320,8 +318,9 @@ func (s *splits) permute() {
 	}
 }
 
-// best is the look at a fact that tells most: of those that are no chance that within both sides, unless the fact does
-// something else on each, or the one with the smallest p; else the surest. It is nil where there is none.
+// best is the most informative test of a fact, nil if there is none. If the test within both sides is significant, and the effects
+// on the sides do not differ, it is that one. Otherwise it is the significant test with the smallest p, or else the one with the
+// smallest adjusted p.
 func (s *splits) best(factor int) *look {
 	var best *look
 	for _, l := range s.looks {
@@ -331,32 +330,32 @@ func (s *splits) best(factor int) *look {
 		if l.within == WithinSides && l.adjusted < Level && !s.sidesDiffer(l) {
 			return l
 		}
-		if best == nil || l.tellsMore(best) {
+		if best == nil || l.strongerThan(best) {
 			best = l
 		}
 	}
 	return best
 }
 
-// sidesDiffer tells whether a fact does something else on each side: whether the intervals of its effects are apart.
+// sidesDiffer reports whether the intervals of a fact's effects on the two sides do not overlap.
 func (s *splits) sidesDiffer(l *look) bool {
 	f := s.factors[l.factor]
 	c := s.condition(f, l)
 	return apart(s.effect(f, l.design, WithinBase, c), s.effect(f, l.design, WithinHead, c))
 }
 
-// apart tells whether two estimates have intervals without a common value.
+// apart reports whether the intervals of two estimates do not overlap.
 func apart(a, b stat.Estimate) bool {
 	return a.Confidence > 0 && b.Confidence > 0 && (a.High < b.Low || a.Low > b.High)
 }
 
-// tellsMore tells whether a look tells more than one before it.
-func (l *look) tellsMore(other *look) bool {
-	settled, before := l.adjusted < Level, other.adjusted < Level
+// strongerThan reports whether a test is stronger evidence than another.
+func (l *look) strongerThan(other *look) bool {
+	significant, before := l.adjusted < Level, other.adjusted < Level
 	switch {
-	case settled != before:
-		return settled
-	case settled:
+	case significant != before:
+		return significant
+	case significant:
 		return l.p < other.p
 	}
 	return l.adjusted < other.adjusted

@@ -86,7 +86,7 @@ func (m contrastModel) draw(seed uint64) judge.Contrasting {
 
 // settled are the contrasts that are said to be some.
 func settled(found judge.Contrasted) []judge.Contrast {
-	return slices.DeleteFunc(slices.Clone(found.All), func(c judge.Contrast) bool { return c.Verdict == judge.ContrastNotSettled })
+	return slices.DeleteFunc(slices.Clone(found.All), func(c judge.Contrast) bool { return c.Verdict == judge.ContrastInconclusive })
 }
 
 // TestContrastsNoCause: where nothing makes runs slow, a contrast is found in 5 % of cases at most, also where sessions and
@@ -322,7 +322,7 @@ func TestContrastsTooFew(t *testing.T) {
 		t.Errorf("%d facts are tested, %d are too few: %+v", found.Tested, found.TooFew, found.All)
 	}
 	for _, one := range found.All {
-		if !math.IsNaN(one.P) || one.Verdict != judge.ContrastNotSettled {
+		if !math.IsNaN(one.P) || one.Verdict != judge.ContrastInconclusive {
 			t.Errorf("got %+v", one)
 		}
 	}

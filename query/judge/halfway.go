@@ -6,35 +6,34 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Likeness is which of two known commits another one is like, by one metric of one point.
+// Likeness says which of two known commits another commit resembles, in one metric of one point.
 type Likeness string
 
-// The likenesses. None is not decided yet.
+// The likenesses. LikeNone means not decided yet.
 const (
 	LikeNone Likeness = ""
-	LikeGood Likeness = "good" // the change is less than half of the known one
-	LikeBad  Likeness = "bad"  // it is more than half of it, in the same direction
+	LikeGood Likeness = "good" // its change is less than half of the known change
+	LikeBad  Likeness = "bad"  // its change is more than half of the known change, in the same direction
 )
 
-// Halfway decides on which side of the middle a change lies, while blocks are measured one after another: whether a
-// commit differs from the good one by more or less than half of what the bad one does.
+// Halfway is a sequential test for bisecting. It decides, while blocks are measured one after another, whether a commit differs from
+// the good commit by more or by less than half of the change of the bad commit.
 //
-// The interval of the change has to exclude half of the known one. It is that of ranks of the blocks (Wilcoxon), or with
-// too few blocks for its confidence that of Student's t, each widened for blocks that are as correlated as those of a
-// comparison. Each look takes an equal share of Error (Bonferroni), so that all of them together end on the wrong side
-// with at most that chance: of a commit that is unchanged, and of one that is changed by as much as the bad one.
+// It decides when the interval of the change excludes half of the known change. The interval is that of Wilcoxon's signed ranks of
+// the blocks or, with too few blocks for its confidence, of Student's t. Both are widened for the correlation of consecutive blocks.
+// Each look spends an equal share of Error (Bonferroni), so that all looks together decide wrongly with at most that probability, for
+// a commit without a change and for one with the same change as the bad commit.
 type Halfway struct {
-	// Known is the change between good and bad: of logarithms, or the difference. NaN: it is what is looked for. Then the
-	// interval has to exclude half of the estimate itself, which is that of a bad commit to whatever half is taken later.
+	// Known is the change from good to bad, as a logarithm or a difference. NaN: the bad commit itself is being measured. Then the
+	// interval has to exclude half of the estimate.
 	Known float64
-
-	Error float64 // the chance of a wrong side, over all looks
-	Looks int     // how often the interval is looked at, at most
-	Least float64 // a change that is smaller is none: see Nothing
+	Error float64 // probability of a wrong decision, over all looks
+	Looks int     // maximum number of looks
+	Min   float64 // smaller changes count as none: see Nothing
 }
 
-// change is the estimate from the differences of blocks, head less base, with the interval that is looked at. Fewer than
-// 2 blocks have none.
+// change is the estimate from the differences of blocks, head minus base, with its interval. Confidence is 0 for fewer than 2
+// blocks.
 func (h *Halfway) change(blocks []float64) stat.Estimate {
 	confidence := 1 - 2*h.Error/float64(h.Looks)
 	d := draft{}
@@ -44,7 +43,7 @@ func (h *Halfway) change(blocks []float64) stat.Estimate {
 	}
 	widen := math.Sqrt(wandering([]draft{d}))
 	change := stat.PairedShift(blocks, confidence)
-	if len(blocks) < leastRankedAt(confidence) {
+	if len(blocks) < minRankedBlocksAt(confidence) {
 		d.own.StdErr *= widen
 		return d.own.Interval(confidence)
 	}
@@ -52,7 +51,7 @@ func (h *Halfway) change(blocks []float64) stat.Estimate {
 	return change
 }
 
-// Look says what blocks decide. It is to be asked at the looks alone.
+// Look makes a decision from the differences of the blocks so far. Call it only at planned looks.
 func (h *Halfway) Look(blocks []float64) (stat.Estimate, Likeness) {
 	change := h.change(blocks)
 	if change.Confidence == 0 {
@@ -60,7 +59,7 @@ func (h *Halfway) Look(blocks []float64) (stat.Estimate, Likeness) {
 	}
 	known := h.Known
 	if math.IsNaN(known) {
-		if known = change.Value; math.Abs(known) < max(h.Least, rounding) {
+		if known = change.Value; math.Abs(known) < max(h.Min, rounding) {
 			return change, LikeNone
 		}
 	}
@@ -77,15 +76,15 @@ func (h *Halfway) Look(blocks []float64) (stat.Estimate, Likeness) {
 	return change, LikeNone
 }
 
-// Nothing tells that there is no change that anybody wants to hear of: the interval lies within Least of 0.
+// Nothing reports whether there is no relevant change: the interval is within Min of 0.
 func (h *Halfway) Nothing(change stat.Estimate) bool {
-	return stat.Equivalent(change, max(h.Least, rounding))
+	return stat.Equivalent(change, max(h.Min, rounding))
 }
 
-// BlocksFor is about how many blocks it takes for the interval to exclude half of a change, from what so many have
-// given; of a change that is smaller than Least, for one of Least. 0 where nothing says so.
+// BlocksFor estimates how many blocks are needed for the interval to exclude half of a change, given the estimate from the blocks so
+// far; for a change smaller than Min, half of Min. 0 if unknown.
 func (h *Halfway) BlocksFor(change stat.Estimate, blocks int) int {
-	margin := max(math.Abs(change.Value), h.Least, rounding) / 2
+	margin := max(math.Abs(change.Value), h.Min, rounding) / 2
 	wide := (change.High - change.Low) / 2 / margin
 	if n := math.Ceil(float64(blocks) * wide * wide); n < math.MaxInt32 {
 		return int(n)

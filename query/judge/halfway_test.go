@@ -104,12 +104,12 @@ func TestHalfway(t *testing.T) {
 		{math.NaN(), 0, 0, LikeNone},
 		{math.NaN(), 0, 1e-16, LikeNone},
 	} {
-		h := Halfway{Known: c.known, Error: .01, Looks: 5, Least: c.least}
+		h := Halfway{Known: c.known, Error: .01, Looks: 5, Min: c.least}
 		if change, got := h.Look(same(c.blocks)); got != c.want || change.Value != c.blocks {
 			t.Errorf("%+v: %q, %+v", c, got, change)
 		}
 	}
-	h := Halfway{Known: math.NaN(), Error: .01, Looks: 5, Least: .02}
+	h := Halfway{Known: math.NaN(), Error: .01, Looks: 5, Min: .02}
 	if !h.Nothing(h.Change(same(.01))) || h.Nothing(h.Change(same(.03))) || h.Nothing(h.Change([]float64{0})) {
 		t.Error("nothing is what lies within the least change")
 	}

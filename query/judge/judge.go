@@ -10,26 +10,26 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Judge compares families of pairs, one for each metric. Each lends itself variances and is corrected on its own; a gate,
-// which is one decision, is corrected over all of them.
+// Judge judges families of pairs, one family per metric. Variances are moderated and p-values corrected within each family. A
+// gate makes one decision, so it is corrected over all families together.
 //
-// The effect is the shift of Hodges and Lehmann with its interval of ranks; where one side has more runs than the other it
-// covers that of Welch's t test too. Runs that took turns are compared block by block, from 6 blocks on, unless the family
-// shows that its blocks have too little in common for that to be surer. Its p is the largest of several:
+// The effect size is the Hodges-Lehmann estimate of the shift, with its rank interval; if one side has more runs than the other,
+// the interval also covers that of Welch's t test. Interleaved runs are compared block by block, from 6 blocks on, unless the
+// family shows that its blocks have too little in common for that to be more precise. P is the largest of several p-values:
 //
-//   - that of a t test of the mean locations, in which the variance is the larger one of the pair's own and that moderated
-//     by the other pairs' (Smyth, Statistical Applications in Genetics and Molecular Biology 3, 2004); with fewer than 10
-//     pairs Welch's; of blocks, that of blocks as correlated as they are in the family;
-//   - with more runs on one side than on the other, the same with a variance for each side;
-//   - that of a side of which most runs jumped, as single runs do in the family;
-//   - between different sessions, that of the change among the point's own sessions, and how often sessions of the family
-//     differed by as much.
+//   - a t test of the mean locations. Its variance is moderated by the variances of the other pairs, and at least that of the pair
+//     itself (Smyth, Statistical Applications in Genetics and Molecular Biology 3, 2004). With fewer than 10 pairs it is Welch's
+//     test. For blocks, the test allows for the correlation of consecutive blocks in the family;
+//   - if the sides have different numbers of runs, the same with a separate variance for each side;
+//   - the chance that most runs of a side are outliers, given how often single runs of the family are;
+//   - between different sessions, a t test against the differences of the point's own sessions, and how often sessions of the
+//     family differed by as much.
 //
-// It is adjusted over the family by Benjamini and Hochberg, in a gate by Holm. A change is one whose adjusted p is below
-// 0.05, that is at least as large as the dead zone and two steps of the clock, and whose interval excludes 0; the strict rule
-// tests against the dead zone in place of 0 (McCarthy and Smyth, Bioinformatics 25, 2009). Unchanged is an interval within
-// the dead zone (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987), which a coarse clock makes too wide
-// for that. Where in a session one side ran before the other there is no verdict.
+// P is adjusted over the family with the Benjamini-Hochberg procedure, in a gate with Holm's. A pair has changed if the adjusted p
+// is below 0.05, the estimate is at least the dead zone and two steps of the clock, and the interval excludes 0. The strict rule
+// tests against the dead zone instead of 0 (McCarthy and Smyth, Bioinformatics 25, 2009). A pair is unchanged if its interval is
+// within the dead zone (equivalence: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987); a coarse clock makes
+// the interval too wide for that. If in a session one side ran before the other, there is no verdict.
 func Judge(families [][]Pair, rules Rules) []Judgement {
 	judgements := make([]Judgement, len(families))
 	drafts := make([][]draft, len(families))
@@ -57,7 +57,7 @@ func Judge(families [][]Pair, rules Rules) []Judgement {
 	return judgements
 }
 
-// draft comes to all that a family says before it is corrected.
+// draft computes everything about a family except the correction and the verdicts.
 func (j *Judgement) draft(pairs []Pair, rules Rules) []draft {
 	j.Outcomes = make([]Outcome, len(pairs))
 	drafts := make([]draft, len(pairs))
@@ -76,8 +76,8 @@ func (j *Judgement) draft(pairs []Pair, rules Rules) []draft {
 
 // inParallel calls do for 0 up to n, on all processors.
 func inParallel(n int, do func(i int)) {
-	const least = 256 // for a goroutine to pay
-	parts := max(min(runtime.GOMAXPROCS(0), n/least), 1)
+	const minPart = 256 // from which on a goroutine is worth it
+	parts := max(min(runtime.GOMAXPROCS(0), n/minPart), 1)
 	var wait sync.WaitGroup
 	for part := range parts {
 		wait.Go(func() {
@@ -89,31 +89,31 @@ func inParallel(n int, do func(i int)) {
 	wait.Wait()
 }
 
-// draft is an outcome in the making.
+// draft is an outcome that is being computed.
 type draft struct {
 	outcome   *Outcome
 	spend     float64        // see Spend
-	judgeable bool           // it has runs enough for a verdict, and they have a variance
-	runs      sampleVariance // of a run of either side
-	blocks    sampleVariance // of the difference of a block; no degrees of freedom: there are too few
+	judgeable bool           // there are enough runs for a verdict, and they have a variance
+	runs      sampleVariance // of a run, pooled over both sides
+	blocks    sampleVariance // of the difference of a block; no degrees of freedom: too few blocks
 	base      stat.Spread
 	head      stat.Spread
-	far       far     // its runs that are far from the others of their side
-	farBlocks far     // its blocks that are far from the others
-	rho       float64 // correlation of blocks that follow one another
-	rhoOf     float64 // blocks that it is of: 0 where it is not known
+	far       far     // outliers among the runs of each side
+	farBlocks far     // outliers among the blocks
+	rho       float64 // correlation of consecutive blocks
+	rhoOf     float64 // number of blocks that rho is computed from; 0: unknown
 
 	paired  bool       // it is judged by blocks
 	own     stat.TTest // of the pair alone
-	factor  float64    // of the variance, in that of the mean difference
-	nights  []float64  // what its earlier sessions differed by, each from the one before it
-	session float64    // half-width of the interval of what two sessions differ by; 0 where it does not matter
+	factor  float64    // variance of the mean difference / variance of a run or block
+	nights  []float64  // differences between consecutive earlier sessions
+	session float64    // half the width of the interval for the difference of two sessions; 0: not relevant
 }
 
 // sampleVariance is a variance with its degrees of freedom.
 type sampleVariance struct{ value, df float64 }
 
-// measure finds how much the runs of a pair differ, and its blocks.
+// measure computes the variances and outliers of the runs and blocks of a pair.
 func (d *draft) measure(p *Pair) {
 	d.spend = p.spend()
 	variance, df, known := stat.PooledVariance(p.Base, p.Head)
@@ -134,11 +134,12 @@ func (d *draft) measure(p *Pair) {
 			d.rho, d.rhoOf = rho, of.N
 		}
 	}
-	d.judgeable = known && p.Runs() >= leastRuns
+	d.judgeable = known && p.Runs() >= minRuns
 	d.sessions(p)
 }
 
-// estimate is what a pair says on its own: by its blocks, if it has enough, or apart from them.
+// estimate computes the effect size and its interval from the pair alone: from its blocks, if it has enough and apart is false,
+// otherwise from the runs of each side.
 func (d *draft) estimate(p *Pair, apart bool) {
 	o := d.outcome
 	o.P, o.Adjusted, o.Noise, o.Variance, o.DF = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
@@ -153,7 +154,7 @@ func (d *draft) estimate(p *Pair, apart bool) {
 	if d.paired = p.inBlocks() && !apart; d.paired {
 		o.Method = MethodBlocks
 		o.Change = stat.PairedShift(p.Blocks, p.confidence())
-		if len(p.Blocks) < p.leastRanked() {
+		if len(p.Blocks) < p.minRankedBlocks() {
 			o.Change.Confidence = 0
 		}
 		d.own, known = stat.OneSample(p.Blocks)
@@ -165,10 +166,10 @@ func (d *draft) estimate(p *Pair, apart bool) {
 	d.factor = 1/float64(len(p.Base)) + 1/float64(len(p.Head))
 }
 
-// sessions finds what two sessions of the point differ by, by chance.
+// sessions estimates how much two sessions of the point differ without a change.
 func (d *draft) sessions(p *Pair) {
 	d.outcome.SessionSD = math.NaN()
-	if !p.Confounded || len(p.History) < LeastHistory {
+	if !p.Confounded || len(p.History) < MinHistory {
 		return
 	}
 	noise, ok := stat.SessionNoise(p.History)
@@ -179,21 +180,21 @@ func (d *draft) sessions(p *Pair) {
 	d.session = among(p, noise.SD, 0).Interval(p.confidence()).High
 }
 
-// among is the test of a difference between two of the point's sessions.
+// among is the t test of a difference against the differences between the point's sessions.
 func among(p *Pair, sd, difference float64) stat.TTest {
 	return stat.TTest{Difference: difference, StdErr: math.Sqrt2 * sd, DF: float64(len(p.History) - 1)}
 }
 
-// amongFew is among for chances far below 5 %. A deviation that is the median of differences, which is the least that it is
-// taken for, is worth as much as one of about 0.4 times as many sessions: by simulation the tails are right to 1 in 10,000
-// from 5 sessions to 50, where those of H-1 are 2 to 12 times too light.
+// amongFew is among for p-values far below 5 %. The standard deviation is estimated from a median of differences, which is as
+// precise as one of about 0.4 times as many sessions. In simulations the tails are right down to 1 in 10,000 for 5 to 50 sessions;
+// with H-1 degrees of freedom they would be 2 to 12 times too light.
 func amongFew(p *Pair, sd, difference float64) stat.TTest {
 	test := among(p, sd, difference)
 	test.DF = 1 + .4*float64(len(p.History))
 	return test
 }
 
-// sides are the variances of the sides, of which one may be of few runs that vary much.
+// sides computes the variance of each side separately: the side with few runs may vary more.
 func (d *draft) sides(p *Pair) {
 	var ok bool
 	if d.base, ok = stat.SpreadOf(p.Base); !ok {
@@ -202,8 +203,8 @@ func (d *draft) sides(p *Pair) {
 	d.head, _ = stat.SpreadOf(p.Head)
 }
 
-// test finds the p of a pair, and the interval of one with too few runs for that of ranks: of its own variance, as ranks
-// would give it. One by what other pairs lend would be narrower, so that the next run could take a verdict away.
+// test computes p, and the interval if there are too few runs for a rank interval. That interval uses the pair's own variance, as a
+// rank interval would: with the moderated variance it would be narrower, and the next run could take a verdict away.
 func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	o := d.outcome
 	o.Noise = (o.Change.High - o.Change.Low) / 2
@@ -217,7 +218,7 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	}
 	test, rule := d.tested(p, lent, wander)
 	if len(p.Base) != len(p.Head) && !d.paired && o.Change.Confidence > 0 {
-		// Ranks of a side of few runs that vary much are those of the many of the other.
+		// If the side with few runs varies more, the rank interval mostly reflects the many runs of the other side.
 		interval := d.own.Interval(p.confidence())
 		o.Change.Low, o.Change.High = min(o.Change.Low, interval.Low), max(o.Change.High, interval.High)
 	}
@@ -235,35 +236,34 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 		o.Rule = rule
 		d.chance(p, test, lent)
 		switch {
-		case !(o.P < Level): // is no change, whatever jumped
+		case !(o.P < Level): // not a change anyway
 		case d.paired:
-			o.less(RuleJumps, lent.farBlocks.blocks(p.Blocks, o.Change.Value))
+			o.raise(RuleJumps, lent.farBlocks.blocks(p.Blocks, o.Change.Value))
 		default:
-			o.less(RuleJumps, lent.far.sides(p.Base, p.Head, o.Change.Value))
+			o.raise(RuleJumps, lent.far.sides(p.Base, p.Head, o.Change.Value))
 		}
 		if p.Confounded {
-			o.less(RuleNights, lent.seen(math.Abs(o.Change.Value)))
+			o.raise(RuleNights, lent.seen(math.Abs(o.Change.Value)))
 		}
 	}
 }
 
-// wander makes the test and the interval of blocks those of blocks that are correlated.
+// wander widens the test and the interval of blocks for the correlation of consecutive blocks.
 func (d *draft) wander(factor float64) {
 	d.own.StdErr *= math.Sqrt(factor)
 	c := &d.outcome.Change
 	c.Low, c.High = c.Value-math.Sqrt(factor)*(c.Value-c.Low), c.Value+math.Sqrt(factor)*(c.High-c.Value)
 }
 
-// tested is the test of a pair with what the family lends it. Where one side has more runs than the other, it is that of
-// one variance for both, or that of one for each, whichever is less sure: the many runs of a calm side say nothing of the
-// few of another.
+// tested is the t test of a pair with the moderated variance. If the sides have different numbers of runs, it uses one variance for
+// both or one for each, whichever gives the larger p: the many runs of a calm side do not show how the few runs of the other vary.
 func (d *draft) tested(p *Pair, lent *lent, wander float64) (stat.TTest, Rule) {
 	o := d.outcome
 	prior, own := lent.runs, d.runs
 	switch {
 	case d.paired:
 		prior, own = lent.blocks, d.blocks
-	case d.blocks.value > opposed*2*d.runs.value: // its blocks tell what the family's do not
+	case d.blocks.value > opposed*2*d.runs.value: // the runs of its blocks are opposed, unlike those of the family
 		own = sampleVariance{d.blocks.value / 2, d.blocks.df}
 	}
 	o.Variance, o.DF = prior.Moderate(own.value, own.df)
@@ -285,21 +285,20 @@ func (d *draft) tested(p *Pair, lent *lent, wander float64) (stat.TTest, Rule) {
 	return test, RuleModerated
 }
 
-// driftable tells whether what differs between the sides may have come with time: nothing in the data tells a machine that
-// wanders, or that bursts of other work slow down, from a change where one side ran after the other, unless no run differs
-// from any other of its side. Of different sessions the history tells what that does.
+// driftable reports whether a drift may explain the difference. If one side ran after the other, the data cannot distinguish a
+// drifting or temporarily slow machine from a change, unless all runs of a side are identical. For different sessions the history
+// shows how much they differ.
 func (d *draft) driftable(p *Pair) bool {
 	return p.Ordered && !p.Confounded && d.own.StdErr > rounding*math.Abs(p.Base[0])
 }
 
-// judged tells whether a pair can have a verdict: whatever its p, it would mislead where it cannot.
+// judged reports whether a pair can have a verdict. If it cannot, p would be misleading.
 func (d *draft) judged(p *Pair, rules Rules) bool {
 	return p.Barred == "" && d.judgeable && !d.driftable(p) && !(rules.Gate && p.Runs() < FirmRuns) &&
 		!(p.Confounded && math.IsNaN(d.outcome.SessionSD))
 }
 
-// widen makes the interval cover the step in which values were read, and what two sessions differ by, and the dead zone as
-// wide as the latter.
+// widen extends the interval by the step of the clock and to the differences between sessions, and the dead zone to the latter.
 func (d *draft) widen(p *Pair) {
 	o := d.outcome
 	o.Change.Low, o.Change.High = o.Change.Low-p.Resolution, o.Change.High+p.Resolution
@@ -313,43 +312,43 @@ func (d *draft) widen(p *Pair) {
 	o.Change.High = max(o.Change.High, o.Change.Value+d.session)
 }
 
-// rounding is the error of a location, relative to it: no more than that is no spread.
+// rounding is the relative rounding error of a location. A smaller spread counts as none.
 const rounding = 1e-13
 
-// chance is the p of a pair: of its runs, and of its sessions where they differ.
+// chance computes the p of a pair from its runs and, if the sides are from different sessions, from its sessions.
 func (d *draft) chance(p *Pair, test stat.TTest, lent *lent) {
 	o := d.outcome
-	least := 0.0
+	margin := 0.0
 	if o.Strict {
-		least = o.DeadZone
+		margin = o.DeadZone
 	}
 	switch {
 	case test.StdErr > rounding*math.Abs(p.Base[0]):
-		o.P = test.PBeyond(least)
-	case math.Abs(test.Difference) <= least: // no run differs from another of its side
+		o.P = test.PBeyond(margin)
+	case math.Abs(test.Difference) <= margin: // all runs of a side are identical
 		o.P = 1
 	default:
 		_, o.P = stat.MannWhitney(p.Base, p.Head)
 		o.Rule = RuleRanks
-		if seen := lent.alike(p, math.Copysign(math.Abs(test.Difference)-least, test.Difference)); seen < o.P {
+		if seen := lent.alike(p, math.Copysign(math.Abs(test.Difference)-margin, test.Difference)); seen < o.P {
 			o.P, o.Rule = seen, RuleJumps
 		}
 	}
 	if p.Confounded && d.session > 0 {
-		o.less(RuleSessions, amongFew(p, o.SessionSD, test.Difference).PBeyond(least))
+		o.raise(RuleSessions, amongFew(p, o.SessionSD, test.Difference).PBeyond(margin))
 	}
 }
 
-// less takes the p of a rule that is less sure.
-func (o *Outcome) less(rule Rule, p float64) {
+// raise sets P to the p-value of another rule if that is larger.
+func (o *Outcome) raise(rule Rule, p float64) {
 	if p > o.P {
 		o.P, o.Rule = p, rule
 	}
 }
 
-// adjust corrects p over all pairs that can have a verdict. Those that have none whatever their p count with p = 1: they
-// would lend the others a significance that they do not use themselves, as tests of volcano plots do (Ebrahimpoor and
-// Goeman, Briefings in Bioinformatics 22, 2021).
+// adjust corrects p over all pairs that can have a verdict, and returns their number. Pairs whose change is too small to be
+// reported count with p = 1; otherwise they would make the other pairs more significant, as in volcano plots (Ebrahimpoor and Goeman,
+// Briefings in Bioinformatics 22, 2021).
 func adjust(drafts []draft, rules Rules) (family int) {
 	p, of := make([]float64, 0, len(drafts)), make([]int, 0, len(drafts))
 	for i := range drafts {
@@ -374,7 +373,7 @@ func adjust(drafts []draft, rules Rules) (family int) {
 	return len(p)
 }
 
-// decide comes to the verdict.
+// decide sets the verdict.
 func (d *draft) decide(p *Pair, rules Rules, family int) {
 	o := d.outcome
 	o.Verdict, o.Reason = Inconclusive, Noise
@@ -385,7 +384,7 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 		o.Reason = NoValues
 	case p.Confounded && math.IsNaN(o.SessionSD):
 		o.Reason = Sessions
-	case p.Runs() >= leastRuns && d.driftable(p):
+	case p.Runs() >= minRuns && d.driftable(p):
 		o.Reason = Order
 	case !d.judged(p, rules):
 		o.Reason = FewRuns
@@ -402,7 +401,8 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 	}
 }
 
-// sizeable tells whether a change is one by its size and its interval, if it is none of chance.
+// sizeable reports whether a change is large enough to be reported, if it is significant: its estimate reaches the dead zone and
+// its interval excludes 0.
 func (o *Outcome) sizeable() bool {
 	return math.Abs(o.Change.Value) >= o.DeadZone && (o.Change.Low > 0 || o.Change.High < 0)
 }
@@ -417,7 +417,7 @@ func direction(p *Pair, change float64) Verdict {
 	return Improved
 }
 
-// BetterOf sets which way is better.
+// BetterOf sets which direction is better.
 func (p *Pair) BetterOf(better schema.Better) {
 	p.Lower, p.Higher = better == schema.BetterLower, better == schema.BetterHigher
 }

@@ -192,7 +192,7 @@ func TestFamilyCorrection(t *testing.T) {
 					p[i] = 1
 				}
 			}
-			unknown := pairs[i].Confounded && len(pairs[i].History) < judge.LeastHistory
+			unknown := pairs[i].Confounded && len(pairs[i].History) < judge.MinHistory
 			if (unknown || pairs[i].Barred != "") && !math.IsNaN(o.P) {
 				t.Errorf("a pair that cannot be judged has p %g", o.P)
 			}

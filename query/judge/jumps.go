@@ -8,27 +8,27 @@ import (
 )
 
 const (
-	madScale    = 1.4826 // makes the median absolute deviation of normal values their standard deviation
-	jumpsFar    = 4      // times what its side deviates by, from its median, that make a run a jump
-	groupsApart = 3      // times the width of the wider one of two groups of runs that make them two
-	jumpsAlike  = .8     // of a change: jumps of at least that are as good as the change
-	fewAlike    = .65    // the same, where a side has fewer than 5 runs
-	inPlace     = 32     // runs of a side that are sorted without being allocated
+	madScale    = 1.4826 // standard deviation of normal values / their median absolute deviation
+	jumpsFar    = 4      // robust standard deviations from the median of its side from which on a run is an outlier (a jump)
+	groupsApart = 3      // widths of the wider of two groups of runs by which they must be apart to be two modes
+	jumpsAlike  = .8     // share of a change from which on a jump counts as being as large as the change
+	fewAlike    = .65    // the same if a side has fewer than 5 runs
+	inPlace     = 32     // runs of a side that are sorted without an allocation
 )
 
-// far is how far single runs of a point are from the other runs of their side, where that is far: a program of two modes,
-// a neighbour that comes and goes, a clock of coarse steps.
+// far are the distances of outliers among the runs of a point from the other runs of their side. Reasons for outliers are programs
+// with two modes, other work on the machine, and coarse clocks.
 type far struct {
 	up, down []float64
-	either   []float64 // of both directions
+	either   []float64 // both directions
 	runs     int
 }
 
-// look looks at the runs of a side. Fewer than 3 have no middle that one could be far from. Where none is far from the middle
-// of all, they may be of two groups, which that middle may lie between: then those of the smaller group count, as far as
-// the groups are from one another, and of equal groups either.
+// look adds the outliers among the runs of a side. Fewer than 3 runs have no outliers. If no run is far from the median, the runs may
+// form two groups with the median between them. Then the runs of the smaller group count, with their distance from the other group;
+// if both groups have the same size, one of them counts in both directions.
 func (f *far) look(side []float64) {
-	if len(side) < leastRuns {
+	if len(side) < minRuns {
 		return
 	}
 	f.runs += len(side)
@@ -57,11 +57,11 @@ func (f *far) look(side []float64) {
 	}
 }
 
-// beyond adds what is further from a middle than so much, and tells whether anything is.
-func (f *far) beyond(values []float64, middle, least float64) (some bool) {
+// beyond adds the values that are further than limit from middle, and reports whether there are any.
+func (f *far) beyond(values []float64, middle, limit float64) (some bool) {
 	for _, v := range values {
 		switch off := math.Abs(v - middle); {
-		case off <= least:
+		case off <= limit:
 			continue
 		case v > middle:
 			f.up = append(f.up, off)
@@ -73,7 +73,7 @@ func (f *far) beyond(values []float64, middle, least float64) (some bool) {
 	return some
 }
 
-// parted are the values on either side of the widest gap between two.
+// parted splits the values at the widest gap.
 func parted(sorted []float64) (low, high []float64) {
 	at := 1
 	for i := 2; i < len(sorted); i++ {
@@ -84,28 +84,28 @@ func parted(sorted []float64) (low, high []float64) {
 	return sorted[:at], sorted[at:]
 }
 
-// medianIn is the median of a side, which keeps its order.
+// medianIn is the median of a side, without changing its order.
 func medianIn(side []float64) float64 {
 	var space [inPlace]float64
 	return medianOf(append(space[:0], side...))
 }
 
-// jumps are those of the runs of a family, or of the differences of its blocks. Most of few runs of a side may have jumped,
-// and nothing in them tells this from a change. What the family does elsewhere does.
+// jumps are the outliers among the runs of a family, or among the differences of its blocks. If a side has few runs, most of them may
+// be outliers, and its runs alone cannot distinguish that from a change. The frequency of outliers in the family can.
 type jumps struct {
 	up, down, either sizes
-	runs             int // of all points
+	runs             int // number of runs of all points
 	points           int
 }
 
-// sizes are of the jumps in one direction, ascending.
+// sizes are the sizes of the jumps in one direction, ascending.
 type sizes struct {
-	all  []float64
-	most []float64 // of each point that has any
+	all []float64
+	max []float64 // the largest of each point that has any
 }
 
-// runJumps are those of the runs of a family. A side of which most runs jumped looks as if the others had jumped the other
-// way: jumps of both directions count for the one in which there are more.
+// runJumps are the jumps of the runs of a family. If most runs of a side jumped, it looks as if the others had jumped in the opposite
+// direction. So jumps of both directions count for the more frequent direction.
 func runJumps(drafts []draft) jumps {
 	all := collect(drafts, func(d *draft) *far { return &d.far })
 	up, down := len(all.up.all), len(all.down.all)
@@ -118,12 +118,12 @@ func runJumps(drafts []draft) jumps {
 	return all
 }
 
-// blockJumps are those of the differences of its blocks.
+// blockJumps are the jumps of the differences of the blocks of a family.
 func blockJumps(drafts []draft) jumps {
 	return collect(drafts, func(d *draft) *far { return &d.farBlocks })
 }
 
-// collect puts together what is far, of all points.
+// collect combines the outliers of all points.
 func collect(drafts []draft, of func(d *draft) *far) (all jumps) {
 	for i := range drafts {
 		f := of(&drafts[i])
@@ -137,39 +137,39 @@ func collect(drafts []draft, of func(d *draft) *far) (all jumps) {
 	}
 	for _, s := range []sizes{all.up, all.down, all.either} {
 		slices.Sort(s.all)
-		slices.Sort(s.most)
+		slices.Sort(s.max)
 	}
 	return all
 }
 
 func (s *sizes) add(point []float64) {
 	if len(point) > 0 {
-		s.all, s.most = append(s.all, point...), append(s.most, slices.Max(point))
+		s.all, s.max = append(s.all, point...), append(s.max, slices.Max(point))
 	}
 }
 
-// sides is the chance of a change of which so many runs of the head jumped as are nearer to it than to the middle of the
-// base, or of the base the other way. The runs of a side are taken for independent.
+// sides is the probability that outliers alone cause the change: that as many runs of the head jumped as are closer to the changed
+// value than to the median of the base, or likewise the runs of the base in the opposite direction. It assumes independent runs.
 func (j *jumps) sides(base, head []float64, change float64) float64 {
 	return min(1, 2*(j.tail(head, medianIn(base), change)+j.tail(base, medianIn(head), -change)))
 }
 
-// blocks is that of a change of which so many blocks jumped as are nearer to it than to nothing.
+// blocks is the same for blocks: that as many blocks jumped as are closer to the change than to 0.
 func (j *jumps) blocks(differences []float64, change float64) float64 {
 	return min(1, 2*j.tail(differences, 0, change))
 }
 
-// tail is the chance that as many values jumped by as much as a change. A value of any point does, as often as in the
-// family; or it does where the point is one of those that do, and then as often as in these. A value is one more jump of
-// one more value than were seen, so that what was never seen is not impossible. Few points do not tell jumps from noise:
-// there it is the chance that all jumped.
+// tail is the probability that as many values jumped by at least the size of a change. Either every point jumps as often as the
+// family on average, or only some points jump, and then more often; the larger probability counts. One more jump and one more value
+// than were seen are added, so that a size which was never seen is not impossible. With few points, jumps cannot be distinguished from
+// noise; then it is the probability that all values jumped.
 func (j *jumps) tail(values []float64, from, change float64) float64 {
 	size, of, moved := math.Abs(change), &j.up, 0
 	if change < 0 {
 		of = &j.down
 	}
 	for _, v := range values {
-		if j.points < leastFamily || math.Copysign(1, change)*(v-from) >= size/2 {
+		if j.points < minFamily || math.Copysign(1, change)*(v-from) >= size/2 {
 			moved++
 		}
 	}
@@ -179,15 +179,15 @@ func (j *jumps) tail(values []float64, from, change float64) float64 {
 	seen := beyond(of.all, size)
 	share := float64(seen+1) / float64(j.runs+2)
 	chance := stat.BinomialTail(len(values), moved, share)
-	if points := beyond(of.most, size); crowded(points, seen, j.points) {
+	if points := beyond(of.max, size); crowded(points, seen, j.points) {
 		those := clustered(share, float64(points)/float64(j.points), float64(j.runs)/float64(j.points))
 		chance = max(chance, share/those*stat.BinomialTail(len(values), moved, those))
 	}
 	return chance
 }
 
-// crowded tells that so many jumps are in fewer of the points than by chance: where each is in any of them, m (1 - (1-1/m)^n)
-// of m points are expected to have one of n, and it takes a standard error less.
+// crowded reports whether the jumps are concentrated in fewer points than by chance. If n jumps are spread randomly over m points,
+// m (1 - (1-1/m)^n) points are expected to have one; crowded requires one standard error less.
 func crowded(points, seen, all int) bool {
 	if seen == 0 {
 		return false
@@ -198,9 +198,9 @@ func crowded(points, seen, all int) bool {
 	return float64(points)+.5 < m*(1-none)-math.Sqrt(max(variance, 0))
 }
 
-// clustered is how often a run of those points jumps that do, where of all runs a share does, and points that have any jump
-// are such a part of all that have so many runs: with a chance of s in a share f of the points, f s = share and
-// f (1 - (1-s)^runs) = part.
+// clustered is the frequency of jumps in those points that have jumps at all. share is the share of all runs that jumped, part the
+// share of points with a jump, and runs the number of runs per point. If a share f of the points jumps with probability s, then
+// f s = share and f (1 - (1-s)^runs) = part; the result is s.
 func clustered(share, part, runs float64) float64 {
 	const halvings = 40
 	low, high := share, 1.
@@ -215,13 +215,13 @@ func clustered(share, part, runs float64) float64 {
 	return low
 }
 
-// beyond counts the jumps of at least a size.
+// beyond counts the jumps of at least a size in ascending sizes.
 func beyond(sorted []float64, size float64) int {
 	at, _ := slices.BinarySearch(sorted, size)
 	return len(sorted) - at
 }
 
-// never tells whether no run is off by so much.
+// never reports whether no run of the family jumped by this size.
 func (j *jumps) never(size float64) bool {
 	return beyond(j.either.all, jumpsAlike*size) == 0
 }

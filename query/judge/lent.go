@@ -7,29 +7,29 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// lent is what the pairs of a family tell of one more of them.
+// lent is what a family of pairs tells about each of them.
 type lent struct {
-	runs, blocks stat.Prior // of the variance of a run of either side, and of the difference of a block
-	base, head   stat.Prior // of that of a run of one side
-	far          jumps      // of runs
-	farBlocks    jumps      // of blocks
-	many         bool       // pairs enough to say what the runs of one more of them may do
-	nights       []float64  // what earlier sessions of all points differed by, ascending
-	apart        bool       // runs of a block have too little in common to be compared with one another
-	wander       float64    // by how much more the mean of blocks varies than that of as many that know nothing of one another
+	runs, blocks stat.Prior // priors of the variance of a run, and of the difference of a block
+	base, head   stat.Prior // priors of the variance of a run of one side
+	far          jumps      // outliers among runs
+	farBlocks    jumps      // outliers among blocks
+	many         bool       // there are enough pairs to estimate how often runs are outliers
+	nights       []float64  // differences between consecutive earlier sessions, of all points, ascending
+	apart        bool       // the runs of a block have too little in common to be compared block by block
+	wander       float64    // factor of the variance of a mean of blocks, because consecutive blocks are correlated
 }
 
-// seen is how often two sessions, one after the other, differed by as much, in the family: 0 where none did. Noise that is
-// taken for normal says nothing of a machine that is slow on some days.
+// seen is the share of consecutive sessions in the family that differed by at least a size; 0: none. A normal model of noise would
+// miss a machine that is slow on some days.
 func (l *lent) seen(size float64) float64 {
 	const alike = .9 // of the size
 	at, _ := slices.BinarySearch(l.nights, alike*size)
 	return float64(len(l.nights)-at) / float64(max(len(l.nights), 1))
 }
 
-// alike is the chance that all runs of a side, which do not differ from one another, are off by so much, where no run of the
-// family is: ranks of few runs cannot be sure of anything. It is 1 where the family cannot tell, where some run is off by as
-// much, as its point may be off half of the time, and where the sides are of two sessions, whose runs share what they are off.
+// alike is the probability that all runs of a side, which are identical, are outliers of this size although no run of the family is.
+// It is needed because rank tests of few runs are never significant. It is 1 if there are too few pairs, if some run of the family is
+// an outlier of this size, and if the sides are from different sessions, whose runs may be off together.
 func (l *lent) alike(p *Pair, change float64) float64 {
 	if !l.many || p.Confounded || !l.far.never(math.Abs(change)) {
 		return 1
@@ -37,7 +37,7 @@ func (l *lent) alike(p *Pair, change float64) float64 {
 	return l.far.sides(p.Base, p.Head, change)
 }
 
-// countJudged counts the pairs that have runs enough for a verdict.
+// countJudged counts the pairs that have enough runs for a verdict.
 func countJudged(drafts []draft) (n int) {
 	for i := range drafts {
 		if drafts[i].judgeable {
@@ -47,12 +47,12 @@ func countJudged(drafts []draft) (n int) {
 	return n
 }
 
-// lentBy is what pairs lend, from what was measured of them.
+// lentBy computes what the pairs of a family tell about each other.
 func lentBy(drafts []draft) lent {
 	l := lent{
 		runs: fit(drafts, func(d *draft) sampleVariance { return d.runs }), blocks: fit(drafts, func(d *draft) sampleVariance { return d.blocks }),
 		far: runJumps(drafts), farBlocks: blockJumps(drafts),
-		many: countJudged(drafts) >= leastFamily, wander: wandering(drafts),
+		many: countJudged(drafts) >= minFamily, wander: wandering(drafts),
 	}
 	if slices.ContainsFunc(drafts, func(d draft) bool { return d.base.N != d.head.N }) {
 		l.base = fit(drafts, func(d *draft) sampleVariance { return sampleVariance{d.base.Variance, d.base.DF} })
@@ -66,7 +66,7 @@ func lentBy(drafts []draft) lent {
 	return l
 }
 
-// fit is what the pairs that can be judged say of a variance.
+// fit estimates the prior of a variance from the pairs that can be judged.
 func fit(drafts []draft, of func(d *draft) sampleVariance) stat.Prior {
 	variances, df := make([]float64, 0, len(drafts)), make([]float64, 0, len(drafts))
 	for i := range drafts {
@@ -74,7 +74,7 @@ func fit(drafts []draft, of func(d *draft) sampleVariance) stat.Prior {
 			variances, df = append(variances, s.value), append(df, s.df)
 		}
 	}
-	if len(variances) < leastFamily {
+	if len(variances) < minFamily {
 		return stat.Prior{}
 	}
 	prior, ok := stat.FitPrior(variances, df)

@@ -5,25 +5,26 @@ import (
 	"sort"
 )
 
-// How surely more runs are to settle a pair, how surely its variance is not larger than what they are reckoned of, and how many
-// more are worth being said.
+// Settings of moreRuns: the probability with which the runs should decide the pair, the confidence of the upper limit of the
+// variance, and the largest number that is reported.
 const (
-	settledShare = .85
+	decidedShare = .85
 	varianceLess = .8
-	mostMore     = 500
+	maxMoreRuns  = 500
 )
 
-// moreRuns is how many more runs a side are likely to settle the pair, 0 where that takes more than 500, or runs do not help.
+// moreRuns is the number of further runs per side that would probably decide the pair; 0 if that is more than 500, or runs do not help.
 //
-// The number settles 85 % of the changes that the runs seen allow for, all alike likely beforehand: the estimate with more runs
-// is then normal around that of now (assurance: O'Hagan, Stevens and Campbell, Pharmaceutical Statistics 4, 2005). The power at
-// the change seen alone promises too much (Hoenig and Heisey, American Statistician 55, 2001). So does the variance seen, in half
-// of all cases: its upper 80 % limit takes its place (Browne, Statistics in Medicine 14, 1995).
+// The number is chosen so that the pair is decided with a probability of 85 %, over all true changes that the data so far allow
+// (assurance: O'Hagan, Stevens and Campbell, Pharmaceutical Statistics 4, 2005). The power at the estimated change would promise too
+// much (Hoenig and Heisey, American Statistician 55, 2001). So would the estimated variance, in half of all cases; its upper 80 %
+// confidence limit is used instead (Browne, Statistics in Medicine 14, 1995).
 //
-// A number is promised to settle 7 in 10 whatever the true change is, unless that is about the dead zone (TestMoreRunsSettle).
+// At least 7 in 10 pairs are decided with this number of runs whatever the true change is, unless it is close to the dead zone
+// (TestMoreRunsSettle).
 func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	o := d.outcome
-	least := leastRuns
+	least := minRuns
 	if rules.Gate {
 		least = FirmRuns
 	}
@@ -31,37 +32,37 @@ func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 		return max(least-p.Runs(), 0)
 	}
 	if quanta*p.Resolution > p.DeadZone {
-		return 0 // it is the clock
+		return 0 // the clock is too coarse
 	}
 	next := Spend(max(p.Looks, 1)+1, p.Planned)
 	f := forecast{
 		change: o.Change.Value, deadZone: o.DeadZone, variance: 2 * upperVariance(o.Variance, o.DF), have: p.Runs(), sides: 2,
 		strict: rules.Strict || p.Ordered, family: normalQuantile(Level * next / float64(max(family, 1))), alone: normalQuantile((1 - Confidence) * next),
 	}
-	if d.paired { // of a difference, which has the variance of two runs
+	if d.paired { // the variance is that of a difference, which is the sum of two runs'
 		f.variance, f.have, f.sides = f.variance/2, len(p.Blocks), 1
 	}
 	first := max(least-f.have, 1)
-	more := first + sort.Search(mostMore+1-first, func(i int) bool { return f.settled(first+i) >= settledShare })
-	if more > mostMore {
+	more := first + sort.Search(maxMoreRuns+1-first, func(i int) bool { return f.decided(first+i) >= decidedShare })
+	if more > maxMoreRuns {
 		return 0
 	}
 	return more
 }
 
-// forecast is what is known of a pair before it has more runs.
+// forecast predicts the result of a pair with more runs.
 type forecast struct {
 	change, deadZone float64
-	variance         float64 // of a difference of two single runs, or of a block
-	have             int     // runs a side, or blocks
-	sides            int     // that have a variance of their own: 1 where it is that of blocks
-	strict           bool    // a change has to be beyond the dead zone beyond chance
-	family, alone    float64 // normal quantiles of a change that is found in its family, and of the interval
+	variance         float64 // of the difference of two single runs, or of a block
+	have             int     // runs per side, or blocks
+	sides            int     // number of variances: 2, or 1 for blocks
+	strict           bool    // a change has to be significantly larger than the dead zone
+	family, alone    float64 // normal quantiles for significance in the family, and for the interval
 }
 
-// settled is how likely it is that so many more runs settle the pair: that the estimate is then beyond the dead zone and
-// chance, or so far within the dead zone that the interval is too.
-func (f *forecast) settled(more int) float64 {
+// decided is the probability that this many more runs decide the pair: that the estimate is then significant and beyond the dead
+// zone, or so far within the dead zone that the interval is too.
+func (f *forecast) decided(more int) float64 {
 	have, all := float64(f.have), float64(f.have+more)
 	stdErr := math.Sqrt(f.variance / all)
 	df := float64(f.sides) * (all - 1)
@@ -76,8 +77,8 @@ func (f *forecast) settled(more int) float64 {
 	return above(beyond) + 1 - above(-beyond) + above(-within) - above(within)
 }
 
-// upperVariance is the limit that a variance, estimated with so many degrees of freedom, exceeds in one of 5 cases: by the
-// approximation of chi-squared of Wilson and Hilferty (Proceedings of the National Academy of Sciences 17, 1931).
+// upperVariance is the upper 80 % confidence limit of a variance that was estimated with df degrees of freedom, by the approximation
+// of chi-squared of Wilson and Hilferty (Proceedings of the National Academy of Sciences 17, 1931).
 func upperVariance(variance, df float64) float64 {
 	if math.IsInf(df, 1) {
 		return variance
@@ -87,20 +88,20 @@ func upperVariance(variance, df float64) float64 {
 	return variance / (root * root * root)
 }
 
-// normalQuantile is the quantile of the normal distribution that a share of its values exceeds, to both sides.
+// normalQuantile is the two-sided quantile of the normal distribution: a share of its values is further from 0.
 func normalQuantile(share float64) float64 { return math.Sqrt2 * math.Erfcinv(share) }
 
-// studentOf is the quantile of Student's t for one of the normal distribution: the first terms of Abramowitz and Stegun,
+// studentOf converts a quantile of the normal distribution to one of Student's t, with the first terms of Abramowitz and Stegun,
 // Handbook of Mathematical Functions, 1964, 26.7.5.
 func studentOf(normal, df float64) float64 {
 	square := normal * normal
 	return normal * (1 + (square+1)/(4*df) + ((5*square+16)*square+3)/(96*df*df))
 }
 
-// eventually is the number of pairs that can be judged once there are enough runs.
+// eventually is the number of pairs that can be judged once they have enough runs.
 func eventually(pairs []Pair) (family int) {
 	for i := range pairs {
-		if p := &pairs[i]; p.Barred == "" && p.Runs() > 0 && !(p.Confounded && len(p.History) < LeastHistory) {
+		if p := &pairs[i]; p.Barred == "" && p.Runs() > 0 && !(p.Confounded && len(p.History) < MinHistory) {
 			family++
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// power is how likely a change of the size that Seeable says is to be found.
+// power is the probability with which a change of the size of Seeable is found.
 const power = .8
 
-// Seeable is the least change of one of so many points, as a logarithm, that so many blocks are likely to find (power) by
-// the rules of a gate, where blocks differ by as much as these do; looks is how often they are planned to be looked at, 1 for
-// once. What is found is at least the dead zone, and beyond chance (Julious, Statistics in Medicine 23, 2004, for the
-// normal distribution). ok is false of fewer than 2 blocks.
+// Seeable is the minimum detectable effect: the smallest change of one point, as a logarithm, that a gate finds with a probability of
+// power. differences are the differences of blocks that were measured before; blocks, points and looks are the planned numbers of
+// blocks, points and looks (1: once). The change has to be significant and at least the dead zone (Julious, Statistics in Medicine 23,
+// 2004, for the normal distribution). ok is false for fewer than 2 blocks.
 func Seeable(differences []float64, deadZone float64, blocks, points, looks int) (change float64, ok bool) {
 	test, ok := stat.OneSample(differences)
 	if !ok || blocks < 2 || points < 1 {

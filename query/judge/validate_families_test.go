@@ -302,7 +302,7 @@ func TestKinds(t *testing.T) {
 		return
 	}
 	table := []string{
-		"| kind of data | points | any false | FDR, of which most | covered | of those called | +2 % found | +5 % | +10 % | +50 % |",
+		"| kind of data | points | any false | FDR, worst size | coverage | coverage of called | +2 % found | +5 % | +10 % | +50 % |",
 		"|---|--:|---|---|---|---|---|---|---|---|",
 	}
 	for _, k := range kinds {

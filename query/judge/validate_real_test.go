@@ -127,7 +127,7 @@ func neighboursOf(all []realSession, head int) (points []realPoint, absolute, re
 			levels[i] = append(levels[i], median(s[i].base))
 		}
 	}
-	factors := judge.Common(levels, nil, judge.LeastCommon)
+	factors := judge.Common(levels, nil, judge.MinCommon)
 	for i, p := range all[head] {
 		pair := func(factors []float64) judge.Pair {
 			less := func(values []float64, s int) (left []float64) {
@@ -165,20 +165,20 @@ func TestRealSessions(t *testing.T) {
 		for _, s := range all {
 			r.add(s, judge.Alone(byTurnsOf(s, blocks), judge.Rules{}).Outcomes)
 		}
-		add(fmt.Sprintf("by turns, %d blocks", blocks), r)
+		add(fmt.Sprintf("alternating, %d blocks", blocks), r)
 	}
 	peer := &real{}
 	for _, s := range all {
 		peer.add(s, mannWhitneyOf(s))
 	}
-	table = append(table, peer.line("10 runs a side, each point by Mann and Whitney at 5 %"))
+	table = append(table, peer.line("10 runs per side, each point by Mann-Whitney at 5 %"))
 	absolute, relative := &real{}, &real{}
-	for head := judge.LeastHistory; head < len(all); head++ {
+	for head := judge.MinHistory; head < len(all); head++ {
 		points, pairs, less := neighboursOf(all, head)
 		absolute.add(points, judge.Alone(pairs, judge.Rules{}).Outcomes)
 		relative.add(points, judge.Alone(less, judge.Rules{}).Outcomes)
 	}
-	add("neighbouring sessions", absolute)
+	add("consecutive sessions", absolute)
 	add("the same, relative", relative)
 	t.Log("\n" + strings.Join(table, "\n"))
 	if most > 0 {

@@ -126,7 +126,7 @@ func (t *gridTable) markdown(runs []*schema.Run) []byte {
 			}
 		}
 		if !t.comparable(operation) {
-			p.line("\nThese implementations were not measured at the same sizes: their means are of different work.")
+			p.line("\nThese implementations were not measured at the same sizes: do not compare their means.")
 		}
 	}
 	p.notOK(runs, label)

@@ -82,7 +82,7 @@ func (s *kernelSummary) environmentText(p *page) {
 		p.line("- **CUDA**: %s\n- **GPU**: %s", textOr(e.CUDA.Version, unknown), textOr(e.CUDA.Device, unknown))
 	}
 	if len(e.Machines) > 1 || len(e.Commits) > 1 {
-		p.line("- **Note**: these results are of %d machines and %d commits; what stands above is of the newest", len(e.Machines), len(e.Commits))
+		p.line("- **Note**: these results are from %d machines and %d commits; the environment above is that of the newest", len(e.Machines), len(e.Commits))
 	}
 	p.line("\n")
 }

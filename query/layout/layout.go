@@ -171,7 +171,7 @@ func (f *Folder) files() ([]file, error) {
 	case Grid:
 		return f.grid()
 	}
-	return nil, fmt.Errorf("%q is no layout", f.Layout)
+	return nil, fmt.Errorf("%q is not a layout", f.Layout)
 }
 
 // measured are the runs that are no pass of a profiler.

@@ -220,7 +220,7 @@ func TestUnwritable(t *testing.T) {
 	if _, err := folderOf(layout.Grid, selections()[layout.Grid]...).Write(taken); err == nil || !strings.Contains(err.Error(), taken) {
 		t.Errorf("a file in place of the folder: %v", err)
 	}
-	if _, err := folderOf("lines").Write(t.TempDir()); err == nil || !strings.Contains(err.Error(), `"lines" is no layout`) {
+	if _, err := folderOf("lines").Write(t.TempDir()); err == nil || !strings.Contains(err.Error(), `"lines" is not a layout`) {
 		t.Errorf("a layout that is none: %v", err)
 	}
 	if _, err := layout.Named("lines", layout.All); err == nil || err.Error() != `layout "lines": want chapters, kernels, matrix or grid` {

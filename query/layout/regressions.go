@@ -111,7 +111,7 @@ func regressions(base, head []*schema.Run) []byte {
 	section(&p, "Improvements", better)
 	section(&p, "Not Compared", apart)
 	p.line("\n%d of %d points of the baseline were compared, by the rules of these tools: p50 by more than 10 %%, an error by more than 0.001."+
-		" They know no noise; `neurolens compare` tells noise from change.", compared, len(baseOrder))
+		" These rules ignore noise; `neurolens compare` distinguishes changes from noise.", compared, len(baseOrder))
 	return []byte(p.String())
 }
 

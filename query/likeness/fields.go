@@ -14,19 +14,19 @@ func Fields() []answer.Field[Row] {
 	}
 	fields := []answer.Field[Row]{
 		{
-			Column: answer.Column{Name: "run_id", Type: answer.TypeText}, Meaning: "the run", Of: func(r *Row) any { return answer.Text(r.RunID) },
+			Column: answer.Column{Name: "run_id", Type: answer.TypeText}, Meaning: "id of the run", Of: func(r *Row) any { return answer.Text(r.RunID) },
 		},
-		number("distance", "how unlike it is: 0 for the same shares and sizes, 1 for no operator in common", func(r *Row) float64 { return r.Distance }),
-		number("shared", "time that both spend in the same operators: the sum of the smaller shares", func(r *Row) float64 { return r.Shared }),
-		number("sized", "the part of `shared` in operators whose sizes are known of both and compared", func(r *Row) float64 { return r.Sized }),
+		number("distance", "distance of the two operator mixes: 0 for equal shares and sizes, 1 for no common operator", func(r *Row) float64 { return r.Distance }),
+		number("shared", "share of the time that both spend in the same operators: the sum of the smaller shares", func(r *Row) float64 { return r.Shared }),
+		number("shared_sized", "the part of `shared` in operators whose sizes are known for both, and compared", func(r *Row) float64 { return r.Sized }),
 		{
 			Column: answer.Column{Name: "differences", Type: answer.TypeList},
-			Meaning: "the ten operators whose shares differ most: operator, its share of the time of RUN (to_share) and of this run (share), NULL where " +
-				"it is in one of them alone; the mean sizes of a call (to_size, size) and their unit, NULL where they are not known of both",
+			Meaning: "the ten operators whose shares differ most: operator, its share of the time of RUN (to_share) and of this run (share), NULL if " +
+				"the run lacks the operator; mean size per call (to_size, size) and its unit, NULL if not known for both",
 			Of: func(r *Row) any { return differenceCells(r.Differences) },
 		},
 		{
-			Column: answer.Column{Name: "started_at", Type: answer.TypeTime}, Meaning: "when it began", Of: func(r *Row) any { return started(r) },
+			Column: answer.Column{Name: "started_at", Type: answer.TypeTime}, Meaning: "start of the run", Of: func(r *Row) any { return started(r) },
 		},
 	}
 	return append(fields, facts.PointFields(func(r *Row) *facts.Point { return &r.Point }, "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine")...)

@@ -142,16 +142,16 @@ func Fields() []answer.Field[Operator] {
 		}
 	}
 	return []answer.Field[Operator]{
-		number("op", "", "the operator's place in the profile", func(o *Operator) *int64 { return &o.Index }),
+		number("op", "", "position of the operator in the profile", func(o *Operator) *int64 { return &o.Index }),
 		text("name", "name of the operator or kernel", func(o *Operator) string { return o.Name }),
 		text("type", "kind of operator", func(o *Operator) string { return o.Type }),
-		text("device", "where it ran", func(o *Operator) string { return o.Device }),
-		number("count", "", "how often it was executed", func(o *Operator) *int64 { return o.Count }),
-		number("duration", "ns", "time of all executions together", func(o *Operator) *int64 { return o.DurationNS }),
+		text("device", "device that ran it", func(o *Operator) string { return o.Device }),
+		number("count", "", "number of executions", func(o *Operator) *int64 { return o.Count }),
+		number("duration", "ns", "total time of all executions", func(o *Operator) *int64 { return o.DurationNS }),
 		{
-			Column: answer.Column{Name: "share", Type: answer.TypeReal, Unit: "ratio"}, Meaning: "share of the durations of all operators of the run",
+			Column: answer.Column{Name: "share", Type: answer.TypeReal, Unit: "ratio"}, Meaning: "share of the total time of all operators of the run",
 			Of: func(o *Operator) any { return answer.Value(o.Share) },
 		},
-		number("kernels", "", "different kernels that it started", func(o *Operator) *int64 { return o.Kernels }),
+		number("kernels", "", "number of different kernels that it launched", func(o *Operator) *int64 { return o.Kernels }),
 	}
 }

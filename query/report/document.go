@@ -97,13 +97,13 @@ func newDocument(run *schema.Run, id schema.ULID) (*document, error) {
 	d := draft{run: run}
 	switch {
 	case run.Backend == "":
-		return nil, fmt.Errorf("it would have to name a backend (%s), and a program has none; summary.csv has all runs", strings.Join(backends, ", "))
+		return nil, fmt.Errorf("it needs a backend (%s), and a program has none; summary.csv has all runs", strings.Join(backends, ", "))
 	case !slices.Contains(backends, run.Backend):
 		return nil, fmt.Errorf("backend %q is not one of %s", run.Backend, strings.Join(backends, " "))
 	case !slices.Contains(precisions, precision(run)):
 		return nil, fmt.Errorf("precision %q is not one of %s", precision(run), strings.Join(precisions, " "))
 	case run.StartedAt.IsZero():
-		return nil, fmt.Errorf("when it began is not known")
+		return nil, fmt.Errorf("its start time is not known")
 	}
 	hardware, err := hardwareOf(run)
 	if err != nil {

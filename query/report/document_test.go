@@ -35,12 +35,12 @@ func TestInexpressible(t *testing.T) {
 		change func(*schema.Run)
 	}{
 		{`backend "builtin" is not one of`, func(r *schema.Run) { r.Backend = "builtin" }},
-		{"it would have to name a backend (onnxrt, tensorrt, torch), and a program has none", func(r *schema.Run) { r.Backend = "" }},
+		{"it needs a backend (onnxrt, tensorrt, torch), and a program has none", func(r *schema.Run) { r.Backend = "" }},
 		{`precision "bf16" is not one of`, func(r *schema.Run) { r.Precision = "bf16" }},
 		{`precision "" is not one of`, func(r *schema.Run) { r.Precision = "" }},
-		{"when it began is not known", func(r *schema.Run) { r.StartedAt = time.Time{} }},
-		{"the size of the memory of EPYC 7B13 is not known", func(r *schema.Run) { r.Env.MemoryBytes = nil }},
-		{"the size of the memory of H100 is not known", func(r *schema.Run) { r.Env.GPUName, r.Applied = "H100", nil }},
+		{"its start time is not known", func(r *schema.Run) { r.StartedAt = time.Time{} }},
+		{"the memory size of EPYC 7B13 is not known", func(r *schema.Run) { r.Env.MemoryBytes = nil }},
+		{"the memory size of H100 is not known", func(r *schema.Run) { r.Env.GPUName, r.Applied = "H100", nil }},
 		{"neither a latency above 0 nor", func(r *schema.Run) { r.Metrics = nil }},
 		{"neither a latency above 0 nor", func(r *schema.Run) { r.Metrics[0].Ticks = []int64{0, 0, 1} }},
 		{"neither a latency above 0 nor", func(r *schema.Run) { r.Metrics[0].Unit = "cycle" }},

@@ -29,7 +29,7 @@ func hardwareOf(run *schema.Run) (hardware, error) {
 		}
 	}
 	if memory == nil || *memory <= 0 {
-		return h, fmt.Errorf("the size of the memory of %s is not known", h.GPUModel)
+		return h, fmt.Errorf("the memory size of %s is not known", h.GPUModel)
 	}
 	h.MemoryGB = float64(*memory) / 1e9
 	return h, nil

@@ -58,7 +58,7 @@ func Find(ctx context.Context, db *query.DB, req Request) (Found, error) {
 		return Found{}, err
 	}
 	if len(list.Runs) == 0 {
-		return Found{}, fault.Input("plot: no run matches%s; neurolens ls shows what there is", ofFilter(req.Filter))
+		return Found{}, fault.Input("plot: no run matches%s; neurolens ls lists the runs", ofFilter(req.Filter))
 	}
 	f := Found{Matching: list.Total, Looked: len(list.Runs), Absent: list.Absent, NotNumbers: list.NotNumbers}
 	f.choose(list.Runs)

@@ -45,7 +45,7 @@ func newDir() (*Dir, error) {
 			return &Dir{path, lock}, nil
 		}
 	}
-	return nil, fmt.Errorf("making a directory in %s: it is removed again and again", parent)
+	return nil, fmt.Errorf("making a directory in %s: it keeps being removed", parent)
 }
 
 // claim takes the lock of a directory that was just made. It is not ours where a sweeper was faster.

@@ -89,7 +89,7 @@ func (a *arrowAnswer) store(ctx context.Context, text string, passed passed) err
 	const view = annotations + ".answer"
 	_, err := a.conn.Exec(ctx, "CREATE VIEW "+view+" AS "+text)
 	if engine, ok := errors.AsType[*duck.Error](err); ok && engine.Kind == duckdb.ErrorTypeParser {
-		return fault.Input("query: Arrow needs a SELECT, this is %s: FROM (%s ...) is one", statementWord(text), statementWord(text))
+		return fault.Input("query: Arrow needs a SELECT, and this is %s: write FROM (%s ...)", statementWord(text), statementWord(text))
 	}
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func gate(ctx context.Context, c *duck.Conn, text string) (passed, error) {
 		return none, fault.Input("query: only one SELECT is allowed here, these are %d", n)
 	}
 	if name := steering(tree.Statements[0]); name != "" {
-		return none, fault.Input("query: %s() changes the engine or hides another query: it is not allowed here", fault.Brief(name))
+		return none, fault.Input("query: %s() is not allowed here: it changes the engine or runs another query", fault.Brief(name))
 	}
 	p := passed{map[string]bool{}, map[string]bool{}, hasWholeWindow(tree.Statements[0])}
 	collectNames(tree.Statements[0], p.renamed)

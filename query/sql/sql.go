@@ -90,7 +90,7 @@ func lockIn(ctx context.Context, c *duck.Conn, s *scan.Sources, passed passed, o
 		return err
 	}
 	r := &scan.Reader{Conn: c, Src: s}
-	if err := r.Settle(ctx); err != nil {
+	if err := r.Deduplicate(ctx); err != nil {
 		return err
 	}
 	if err := r.ChangeAll(ctx); err != nil {
@@ -167,7 +167,7 @@ func queryError(err error) error {
 	case strings.Contains(engine.Message, "disabled by configuration"), engine.Kind == duckdb.ErrorTypePermission:
 		return fault.Input("query: only runs, samples, samples_long and ops can be read here: %s", engine.Message)
 	case strings.Contains(engine.Message, "not found in FROM clause"):
-		return fault.Input("query: %s; a text stands in single quotes", engine.Message)
+		return fault.Input("query: %s; write text in single quotes", engine.Message)
 	default:
 		return fault.Input("query: %s", engine.Message)
 	}

@@ -37,7 +37,7 @@ func Views(dir string) (string, error) {
 	}
 	w := viewWriter{path: path, said: schema.Annotate(events)}
 	w.line("-- The store %s for DuckDB: runs, samples, samples_long, ops, num(x).", strings.ReplaceAll(path, "\n", " "))
-	w.line("-- It shows the files that are there when this is loaded; tags and removed runs are those of when it was printed.")
+	w.line("-- It reads the files that exist when this is loaded; tags and removed runs are as they were when it was printed.")
 	w.files()
 	w.annotations()
 	w.views()

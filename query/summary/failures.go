@@ -10,23 +10,23 @@ import (
 
 // Failure is how some runs ended that are not ok, and why.
 type Failure struct {
-	Status string  `json:"status" doc:"how they ended"`
-	Wrong  bool    `json:"wrong_result" doc:"their result is wrong"`
+	Status string  `json:"status" doc:"status of the runs"`
+	Wrong  bool    `json:"wrong_result" doc:"whether their result is wrong"`
 	Runs   int     `json:"runs" doc:"number of runs"`
-	Points int     `json:"points" doc:"entries of points that have such runs"`
-	Stages []Text  `json:"stages" doc:"the stages in which they ended, each once"`
-	Causes []Cause `json:"causes" doc:"the most frequent reasons, at most 5"`
+	Points int     `json:"points" doc:"number of entries in points that have such runs"`
+	Stages []Text  `json:"stages" doc:"stages in which they ended, without repetition"`
+	Causes []Cause `json:"causes" doc:"most frequent reasons, at most 5"`
 	Others int     `json:"other_causes" doc:"number of further reasons"`
 }
 
 // Cause is a reason that several points may have.
 type Cause struct {
-	Stage     Text    `json:"stage" doc:"in which stage runs ended"`
+	Stage     Text    `json:"stage" doc:"stage in which the runs ended"`
 	ErrorKind Text    `json:"error_kind" doc:"kind of error"`
-	Error     Text    `json:"error" doc:"what was wrong; of texts that differ in numbers alone, the first"`
+	Error     Text    `json:"error" doc:"error message; of messages that differ only in numbers, the first"`
 	Runs      int     `json:"runs" doc:"number of runs"`
-	Points    int     `json:"points" doc:"entries of points"`
-	Example   Subject `json:"example" doc:"the first such point"`
+	Points    int     `json:"points" doc:"number of entries in points"`
+	Example   Subject `json:"example" doc:"first point with this reason"`
 }
 
 // mostCauses is how many reasons a failure names.

@@ -12,20 +12,20 @@ import (
 
 // Finding is what a rule found. A word of warning of runs is a rule of the same name.
 type Finding struct {
-	Rule     string    `json:"rule" doc:"name of the rule, which docs/reports.md explains, or a word of warning of runs"`
-	Points   int       `json:"points" doc:"entries of points, or pairs of a comparison, that it is about"`
-	Runs     int       `json:"runs" doc:"runs that it is about"`
-	Group    Text      `json:"group" doc:"the group that it is about; null: all"`
-	Values   []string  `json:"values" doc:"values or names that it is about"`
-	Numbers  []Number  `json:"numbers" doc:"the numbers that the rule goes by"`
-	Examples []Subject `json:"examples" doc:"the points that show it most, at most 3"`
+	Rule     string    `json:"rule" doc:"name of the rule, which docs/reports.md explains, or a warning of runs"`
+	Points   int       `json:"points" doc:"number of entries in points, or of pairs of a comparison, that it concerns"`
+	Runs     int       `json:"runs" doc:"number of runs that it concerns"`
+	Group    Text      `json:"group" doc:"group that it concerns; null: all"`
+	Values   []string  `json:"values" doc:"values or names that it concerns"`
+	Numbers  []Number  `json:"numbers" doc:"numbers that the rule is based on"`
+	Examples []Subject `json:"examples" doc:"points that show it most clearly, at most 3"`
 }
 
 // Number is a number that a rule goes by.
 type Number struct {
-	Name  string   `json:"name" doc:"what it is"`
-	Value *float64 `json:"value" doc:"its value"`
-	Unit  Text     `json:"unit" doc:"its unit; null of a number without one"`
+	Name  string   `json:"name" doc:"name of the number"`
+	Value *float64 `json:"value" doc:"value"`
+	Unit  Text     `json:"unit" doc:"unit; null if there is none"`
 }
 
 // The rules of findings.

@@ -9,23 +9,23 @@ import (
 
 // Leaderboard are the best points of one machine in one metric. Values of different machines are never ranked against each other.
 type Leaderboard struct {
-	Machine Text     `json:"machine" doc:"the machine; null where runs do not say theirs"`
-	Side    Text     `json:"side" doc:"base or head, of bench --against"`
-	Metric  string   `json:"metric" doc:"the primary metric of the points"`
-	Unit    Text     `json:"unit" doc:"its unit"`
+	Machine Text     `json:"machine" doc:"machine; null if unknown"`
+	Side    Text     `json:"side" doc:"base or head, in a session of bench --against"`
+	Metric  string   `json:"metric" doc:"primary metric of the points"`
+	Unit    Text     `json:"unit" doc:"unit of the metric"`
 	Better  string   `json:"better" doc:"lower or higher"`
 	Ranked  int      `json:"ranked" doc:"number of points that can be ranked"`
-	Best    []Leader `json:"best" doc:"the best of them, at most 10"`
-	Wrong   int      `json:"wrong_results" doc:"points left out, as the result of a run is wrong, or could not be checked"`
-	NoValue int      `json:"no_value" doc:"points left out, as no ok run has a value"`
+	Best    []Leader `json:"best" doc:"best points, at most 10"`
+	Wrong   int      `json:"wrong_results" doc:"number of points left out because the result of a run is wrong or could not be checked"`
+	NoValue int      `json:"no_value" doc:"number of points left out because no ok run has a value"`
 }
 
 // Leader is a point that is ranked.
 type Leader struct {
-	Rank int `json:"rank" doc:"place; equal values have the same"`
+	Rank int `json:"rank" doc:"rank; equal values share a rank"`
 	Subject
-	Median *float64 `json:"median" doc:"its value, in unit"`
-	Runs   int      `json:"runs" doc:"ok runs with a value"`
+	Median *float64 `json:"median" doc:"value of the point, in unit"`
+	Runs   int      `json:"runs" doc:"number of ok runs with a value"`
 }
 
 // mostLeaders is how many points a leaderboard names.

@@ -153,7 +153,7 @@ func (r *reading) knowMetrics() {
 // nothing is the error of a filter that no run matches.
 func (r *reading) nothing(ctx context.Context, s *scan.Reader, selection string) error {
 	words := r.sel
-	words.Unsure = slices.DeleteFunc(slices.Clone(words.Unsure), func(u filter.Unsure) bool { return u.Word.Op == "" }) // keys are no words of the filter
+	words.PossibleTypos = slices.DeleteFunc(slices.Clone(words.PossibleTypos), func(u filter.PossibleTypo) bool { return u.Word.Op == "" }) // keys are no words of the filter
 	if err := s.Nothing(ctx, words); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (r *reading) nothing(ctx context.Context, s *scan.Reader, selection string)
 
 // checkKeys refuses a key of groups that may be a slip of the pen: that no run at all has.
 func (r *reading) checkKeys(ctx context.Context, s *scan.Reader) error {
-	for _, key := range r.sel.Unsure {
+	for _, key := range r.sel.PossibleTypos {
 		if key.Word.Op != "" { // a word of the filter
 			continue
 		}
@@ -174,7 +174,7 @@ func (r *reading) checkKeys(ctx context.Context, s *scan.Reader) error {
 			return err
 		}
 		if name := key.Field.Entry; key.Unit == "" && !slices.Contains(names, name) {
-			return fault.Input("report: by: there is no column and no run has a parameter %q%s", fault.Brief(name), meant.Key(name, names))
+			return fault.Input("report: by: no column or parameter is called %q%s", fault.Brief(name), meant.Key(name, names))
 		}
 	}
 	return nil

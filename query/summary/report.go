@@ -20,30 +20,30 @@ func (t Text) MarshalJSON() ([]byte, error) {
 
 // Report is what is said of a selection. The tags doc say what each member means: the JSON Schema and the documentation are made of them.
 type Report struct {
-	Selection   Selection     `json:"selection" doc:"which runs the report is about"`
-	Counts      Counts        `json:"counts" doc:"how many runs and points there are"`
-	Environment []Fact        `json:"environment" doc:"where the runs were measured, with the number of runs of each value"`
-	Groups      []Group       `json:"groups" doc:"parts of the report: the suites, or what --by names"`
-	Comparisons []Comparison  `json:"comparisons" doc:"each value of an axis against its baseline"`
-	Leaders     []Leaderboard `json:"leaderboards" doc:"the best points, machine by machine and metric by metric"`
+	Selection   Selection     `json:"selection" doc:"runs that the report is about"`
+	Counts      Counts        `json:"counts" doc:"numbers of runs and points"`
+	Environment []Fact        `json:"environment" doc:"where the runs were measured: each fact with the number of runs per value"`
+	Groups      []Group       `json:"groups" doc:"groups of the report: the suites, or the values of the keys of --by"`
+	Comparisons []Comparison  `json:"comparisons" doc:"comparisons of each value of an axis with its baseline"`
+	Leaders     []Leaderboard `json:"leaderboards" doc:"best points per machine and metric"`
 	Resources   []Resource    `json:"resources" doc:"memory, energy and power"`
-	Failures    []Failure     `json:"failures" doc:"how runs ended that are not ok"`
-	Findings    []Finding     `json:"findings" doc:"what rules found in the numbers above"`
-	Pairs       []Pair        `json:"pairs" doc:"each point that has a baseline, of each comparison in turn"`
-	Points      []Point       `json:"points" doc:"every point, group by group, those that differ in their variant alone next to one another"`
+	Failures    []Failure     `json:"failures" doc:"runs that are not ok, by how they ended"`
+	Findings    []Finding     `json:"findings" doc:"remarks on the numbers above, each found by a rule"`
+	Pairs       []Pair        `json:"pairs" doc:"each point with its baseline, comparison by comparison"`
+	Points      []Point       `json:"points" doc:"every point, group by group; points that differ only in their variant are next to each other"`
 }
 
 // Selection says what a report is about.
 type Selection struct {
-	Filter   string   `json:"filter" doc:"the filter that chose the runs; empty: all runs"`
-	Base     Text     `json:"base" doc:"where two selections are compared, the filter of the first; null: there is one selection"`
-	Head     Text     `json:"head" doc:"the filter of the second"`
-	By       []string `json:"by" doc:"the keys that make the groups"`
-	Metrics  []string `json:"metrics" doc:"the metrics that were asked for; empty: all"`
-	Known    []string `json:"known_metrics" doc:"all metrics that any of the runs has"`
-	Absent   []string `json:"absent_metrics" doc:"metrics that were asked for and that no run has"`
-	Sessions int      `json:"sessions" doc:"number of different sessions"`
-	Sweeps   []string `json:"sweeps" doc:"paths of the sweep files that the runs say, of the newest 200 sessions"`
+	Filter   string   `json:"filter" doc:"filter that selected the runs; empty: all runs"`
+	Base     Text     `json:"base" doc:"if two selections are compared, the filter of the base; otherwise null"`
+	Head     Text     `json:"head" doc:"if two selections are compared, the filter of the head"`
+	By       []string `json:"by" doc:"keys that the groups are made by"`
+	Metrics  []string `json:"metrics" doc:"metrics that were requested; empty: all"`
+	Known    []string `json:"known_metrics" doc:"all metrics that at least one run has"`
+	Absent   []string `json:"absent_metrics" doc:"metrics that were requested but that no run has"`
+	Sessions int      `json:"sessions" doc:"number of sessions"`
+	Sweeps   []string `json:"sweeps" doc:"paths of the sweep files of the newest 200 sessions"`
 	Since    *Time    `json:"since" doc:"start of the first run, RFC 3339 in UTC"`
 	Until    *Time    `json:"until" doc:"start of the last run"`
 }
@@ -54,54 +54,54 @@ type Time struct{ time.Time }
 // Counts count everything. Each run is in one entry of points, so that runs is the sum of theirs.
 type Counts struct {
 	Runs      int            `json:"runs" doc:"number of runs; the sum of by_status"`
-	ByStatus  map[string]int `json:"by_status" doc:"number of runs by how they ended"`
-	Measured  int            `json:"measured_runs" doc:"runs that measure"`
-	Profiled  int            `json:"profile_runs" doc:"passes of a profiler, which give no numbers here; with measured_runs all runs"`
-	Wrong     int            `json:"wrong_results" doc:"runs of status error whose result is wrong"`
-	Imported  int            `json:"imported_runs" doc:"runs that were read from files of other tools"`
-	MeanOnly  int            `json:"mean_only_runs" doc:"ok runs of which the file gives a mean, and no median"`
+	ByStatus  map[string]int `json:"by_status" doc:"number of runs per status"`
+	Measured  int            `json:"measured_runs" doc:"number of measuring runs"`
+	Profiled  int            `json:"profile_runs" doc:"number of profiler runs, which give no measurements here; measured_runs + profile_runs = runs"`
+	Wrong     int            `json:"wrong_results" doc:"number of runs with status error because their result is wrong"`
+	Imported  int            `json:"imported_runs" doc:"number of runs imported from files of other tools"`
+	MeanOnly  int            `json:"mean_only_runs" doc:"number of ok runs whose file has a mean but no median"`
 	Points    int            `json:"points" doc:"number of different points"`
-	Rows      int            `json:"rows" doc:"number of entries of points: a point on two machines, of two sides or in two groups has an entry for each"`
-	OKPoints  int            `json:"ok_rows" doc:"entries of points all of whose runs are ok"`
-	BadPoints int            `json:"failed_rows" doc:"entries of points with a run that failed"`
-	OffPoints int            `json:"other_rows" doc:"entries that are neither: unsupported or skipped; the three add up to rows"`
+	Rows      int            `json:"rows" doc:"number of entries in points: a point has one entry per machine, side and group"`
+	OKPoints  int            `json:"ok_rows" doc:"entries whose runs are all ok"`
+	BadPoints int            `json:"failed_rows" doc:"entries with at least one failed run"`
+	OffPoints int            `json:"other_rows" doc:"all other entries: unsupported or skipped; ok_rows + failed_rows + other_rows = rows"`
 }
 
 // Fact is what is known of where the runs were measured, as to one column.
 type Fact struct {
-	Name    string      `json:"name" doc:"the column of runs"`
-	Values  []FactValue `json:"values" doc:"its values, the most frequent first"`
-	Unknown int         `json:"unknown" doc:"runs of which it is not known"`
+	Name    string      `json:"name" doc:"name of the column of runs"`
+	Values  []FactValue `json:"values" doc:"values, most frequent first"`
+	Unknown int         `json:"unknown" doc:"number of runs for which it is unknown"`
 }
 
 // FactValue is a value that runs have.
 type FactValue struct {
-	Value string `json:"value" doc:"the value"`
-	Runs  int    `json:"runs" doc:"number of runs that have it"`
+	Value string `json:"value" doc:"value"`
+	Runs  int    `json:"runs" doc:"number of runs with this value"`
 }
 
 // Group is a part of the report.
 type Group struct {
-	Name     Text           `json:"name" doc:"the suite; of runs without one what stands before the first / of their benchmark; with --by the keys and values"`
-	Rows     int            `json:"rows" doc:"entries of points"`
+	Name     Text           `json:"name" doc:"suite, or for runs without one the part of the benchmark name before the first /; with --by the keys and values"`
+	Rows     int            `json:"rows" doc:"number of entries in points"`
 	Runs     int            `json:"runs" doc:"number of runs; the sum of by_status"`
-	ByStatus map[string]int `json:"by_status" doc:"number of runs by how they ended"`
-	Metrics  []string       `json:"metrics" doc:"the metrics that any of its points has: the primary ones first"`
+	ByStatus map[string]int `json:"by_status" doc:"number of runs per status"`
+	Metrics  []string       `json:"metrics" doc:"metrics that at least one of its points has, primary metrics first"`
 }
 
 // Subject names a point.
 type Subject struct {
 	PointID   Text              `json:"point_id" doc:"id of the point"`
-	Benchmark Text              `json:"benchmark" doc:"the benchmark that was run"`
-	Variant   Text              `json:"variant" doc:"its variant"`
-	Backend   Text              `json:"backend" doc:"what computes"`
-	Model     Text              `json:"model" doc:"the name of the model"`
-	Precision Text              `json:"precision" doc:"the type of the model's numbers"`
-	BatchSize *int64            `json:"batch_size" doc:"inputs at a time"`
-	SeqLen    *int64            `json:"seq_len" doc:"the length of a sequence"`
-	Params    map[string]string `json:"params" doc:"other parameters, in their canonical text"`
-	Machine   Text              `json:"machine" doc:"the machine it ran on"`
-	Side      Text              `json:"side" doc:"base or head, where two selections are compared, or of bench --against"`
+	Benchmark Text              `json:"benchmark" doc:"name of the benchmark"`
+	Variant   Text              `json:"variant" doc:"variant of the benchmark"`
+	Backend   Text              `json:"backend" doc:"software that does the work, such as torch or onnxrt"`
+	Model     Text              `json:"model" doc:"name of the model"`
+	Precision Text              `json:"precision" doc:"number type, such as fp32 or fp16"`
+	BatchSize *int64            `json:"batch_size" doc:"inputs per batch"`
+	SeqLen    *int64            `json:"seq_len" doc:"sequence length"`
+	Params    map[string]string `json:"params" doc:"all other parameters, as canonical text"`
+	Machine   Text              `json:"machine" doc:"machine that ran it"`
+	Side      Text              `json:"side" doc:"base or head, if two selections are compared, or in a session of bench --against"`
 }
 
 // Point is what makes the point.
@@ -122,21 +122,21 @@ func subjectOf(id, side string, p facts.Point) Subject {
 
 // Point is what the runs of a point came to, on one machine and of one side.
 type Point struct {
-	Group Text `json:"group" doc:"name of its group"`
+	Group Text `json:"group" doc:"name of the group of the point"`
 	Subject
 	Runs       int            `json:"runs" doc:"number of runs; the sum of by_status"`
-	OKRuns     int            `json:"ok_runs" doc:"ok runs that measure: those that give numbers"`
-	Profiled   int            `json:"profile_runs" doc:"passes of a profiler"`
-	ByStatus   map[string]int `json:"by_status" doc:"number of runs by how they ended"`
-	Wrong      int            `json:"wrong_results" doc:"runs whose result is wrong"`
-	Imported   int            `json:"imported_runs" doc:"runs that were read from files of other tools"`
-	MeanOnly   int            `json:"mean_only_runs" doc:"ok runs of which the file gives a mean, and no median"`
-	SamplesMin *int64         `json:"samples_min" doc:"the fewest samples of an ok run"`
-	SamplesMax *int64         `json:"samples_max" doc:"the most samples of an ok run"`
-	Metric     Text           `json:"metric" doc:"the primary metric; null where runs differ in it, or in its unit"`
-	Metrics    []Value        `json:"metrics" doc:"what was measured, the primary metric first"`
-	Warnings   map[string]int `json:"warnings" doc:"number of runs by word of warning"`
-	Ended      []Reason       `json:"reasons" doc:"why runs are not ok, the most frequent first"`
+	OKRuns     int            `json:"ok_runs" doc:"number of measuring runs with status ok; only these are measurements"`
+	Profiled   int            `json:"profile_runs" doc:"number of profiler runs"`
+	ByStatus   map[string]int `json:"by_status" doc:"number of runs per status"`
+	Wrong      int            `json:"wrong_results" doc:"number of runs with a wrong result"`
+	Imported   int            `json:"imported_runs" doc:"number of runs imported from files of other tools"`
+	MeanOnly   int            `json:"mean_only_runs" doc:"number of ok runs whose file has a mean but no median"`
+	SamplesMin *int64         `json:"samples_min" doc:"smallest number of samples in an ok run"`
+	SamplesMax *int64         `json:"samples_max" doc:"largest number of samples in an ok run"`
+	Metric     Text           `json:"metric" doc:"primary metric; null if the runs have different ones, or different units"`
+	Metrics    []Value        `json:"metrics" doc:"measured metrics, primary metric first"`
+	Warnings   map[string]int `json:"warnings" doc:"number of runs per warning"`
+	Ended      []Reason       `json:"reasons" doc:"why runs are not ok, most frequent first"`
 }
 
 // primary is the value of the primary metric; nil where there is none.
@@ -149,21 +149,21 @@ func (p *Point) primary() *Value {
 
 // Value is what the ok runs of a point came to in a metric.
 type Value struct {
-	Metric     string   `json:"metric" doc:"the metric"`
-	Unit       Text     `json:"unit" doc:"the unit of median and p99"`
-	Better     Text     `json:"better" doc:"lower or higher: which values are better"`
-	Runs       int      `json:"runs" doc:"ok runs with a value"`
-	Median     *float64 `json:"median" doc:"median over the medians of the runs, or their means where a file gives no median; null where runs differ in the unit"`
-	P99        *float64 `json:"p99" doc:"median over their 99th percentiles; null where a run has one sample, which has none"`
-	Spread     *float64 `json:"spread" doc:"median over their spreads: how much the samples of a run vary, 1.4826 MAD / median; null of runs with one sample"`
-	RunsSpread *float64 `json:"runs_spread" doc:"how much the medians of the runs vary, 1.4826 MAD / median; null with fewer than 3 runs"`
+	Metric     string   `json:"metric" doc:"name of the metric"`
+	Unit       Text     `json:"unit" doc:"unit of median and p99"`
+	Better     Text     `json:"better" doc:"which direction is better: lower or higher"`
+	Runs       int      `json:"runs" doc:"number of ok runs with a value"`
+	Median     *float64 `json:"median" doc:"median of the runs' medians, or of their means if a file has no median; null if the runs have different units"`
+	P99        *float64 `json:"p99" doc:"median of their 99th percentiles; null if a run has only one sample"`
+	Spread     *float64 `json:"spread" doc:"how much samples vary within a run: median of the runs' robust spreads (1.4826 MAD / median); null if runs have only one sample"`
+	RunsSpread *float64 `json:"runs_spread" doc:"how much the runs' medians vary: robust spread, 1.4826 MAD / median; null with fewer than 3 runs"`
 }
 
 // Reason is how some runs of a point ended, and why.
 type Reason struct {
-	Status    string `json:"status" doc:"how they ended"`
-	Stage     Text   `json:"stage" doc:"in which stage"`
+	Status    string `json:"status" doc:"status of the runs"`
+	Stage     Text   `json:"stage" doc:"stage in which they ended"`
 	ErrorKind Text   `json:"error_kind" doc:"kind of error"`
-	Error     Text   `json:"error" doc:"what was wrong"`
+	Error     Text   `json:"error" doc:"error message"`
 	Runs      int    `json:"runs" doc:"number of runs"`
 }

@@ -8,13 +8,13 @@ import (
 
 // Resource is what points took of something beside time.
 type Resource struct {
-	Metric  string   `json:"metric" doc:"the metric"`
-	Unit    Text     `json:"unit" doc:"its unit"`
-	Points  int      `json:"points" doc:"entries of points that have it"`
-	Lowest  *float64 `json:"lowest" doc:"the lowest of their values"`
-	Median  *float64 `json:"median" doc:"the median of their values"`
-	Highest *float64 `json:"highest" doc:"the highest of their values"`
-	At      Subject  `json:"highest_at" doc:"the point that has the highest"`
+	Metric  string   `json:"metric" doc:"name of the metric"`
+	Unit    Text     `json:"unit" doc:"unit of the metric"`
+	Points  int      `json:"points" doc:"number of entries in points that have the metric"`
+	Lowest  *float64 `json:"lowest" doc:"lowest value"`
+	Median  *float64 `json:"median" doc:"median of the values"`
+	Highest *float64 `json:"highest" doc:"highest value"`
+	At      Subject  `json:"highest_at" doc:"point with the highest value"`
 }
 
 // resources are the metrics that say what points took beside time.

@@ -77,9 +77,9 @@ func onSide(points []Point, name Text) bool {
 // Difference is a fact in which two selections differ.
 type Difference struct {
 	Kind facts.Kind `json:"kind" doc:"hardware, code, configuration or environment"`
-	Name string     `json:"name" doc:"the column of runs, or env.NAME or applied.NAME"`
-	Base []string   `json:"base" doc:"its values among the runs of the base, ascending; empty: not known"`
-	Head []string   `json:"head" doc:"its values among the runs of the head"`
+	Name string     `json:"name" doc:"name of the column of runs, env.NAME or applied.NAME"`
+	Base []string   `json:"base" doc:"values among the runs of the base, ascending; empty: unknown"`
+	Head []string   `json:"head" doc:"values among the runs of the head, likewise"`
 }
 
 // addDifferences adds those of a part of the selections, each name once: what two parts differ in has the values of both.

@@ -19,20 +19,20 @@ import (
 // Comparison is each value of an axis against its baseline, in the primary metric of each point. Pairs and verdicts are those of the
 // command compare.
 type Comparison struct {
-	Axis       string             `json:"axis" doc:"what is compared; side: the two sides of bench --against"`
-	Baseline   string             `json:"baseline" doc:"the value that others are compared with"`
-	From       Origin             `json:"from" doc:"who named it: asked, sweep, variant (there is a variant of that name), sides (of bench --against), selections (base and head were asked for)"`
-	Metrics    []string           `json:"metrics" doc:"the primary metrics of the points"`
+	Axis       string             `json:"axis" doc:"axis that is compared; side: the two sides of bench --against, or two selections"`
+	Baseline   string             `json:"baseline" doc:"value of the axis that the others are compared with"`
+	From       Origin             `json:"from" doc:"where the baseline comes from: asked (the command line), sweep (the sweep file), variant (a variant called baseline), sides (bench --against), selections (two filters)"`
+	Metrics    []string           `json:"metrics" doc:"primary metrics of the points"`
 	All        Ratios             `json:"all" doc:"all pairs"`
-	Groups     []NamedRatios      `json:"groups" doc:"the pairs of each group"`
-	Benchmarks []NamedRatios      `json:"benchmarks" doc:"the pairs of each benchmark"`
-	Values     []NamedRatios      `json:"values" doc:"the pairs of each value of the axis"`
-	Sets       int                `json:"sets" doc:"baselines with a pair that has a speed-up"`
-	Wins       map[string]int     `json:"fastest" doc:"of these, by value of the axis, how many are the fastest, the baseline too; equal ones all are"`
-	Verdicts   map[string]int     `json:"verdicts" doc:"number of pairs by verdict of compare; the sum is all.pairs"`
-	Reasons    map[string]int     `json:"reasons" doc:"of pairs without a verdict, by reason"`
-	Thresholds map[string]float64 `json:"thresholds" doc:"by metric, how large a change counts as one, as a share of the baseline; only of metrics in which that is the same for all pairs"`
-	Differs    []Difference       `json:"differs" doc:"in what two selections differ beside what was measured; empty in other comparisons"`
+	Groups     []NamedRatios      `json:"groups" doc:"pairs per group"`
+	Benchmarks []NamedRatios      `json:"benchmarks" doc:"pairs per benchmark"`
+	Values     []NamedRatios      `json:"values" doc:"pairs per value of the axis"`
+	Sets       int                `json:"sets" doc:"number of baselines with at least one speed-up"`
+	Wins       map[string]int     `json:"fastest" doc:"per value of the axis, including the baseline: how often it is the fastest; ties count for each"`
+	Verdicts   map[string]int     `json:"verdicts" doc:"number of pairs per verdict of compare; the sum is all.pairs"`
+	Reasons    map[string]int     `json:"reasons" doc:"number of pairs without a verdict, per reason"`
+	Thresholds map[string]float64 `json:"thresholds" doc:"per metric the threshold, as a share of the baseline: smaller changes count as unchanged; only if all pairs of the metric have the same one"`
+	Differs    []Difference       `json:"differs" doc:"facts in which two selections differ; empty for other comparisons"`
 
 	pairs []Pair
 	first int // the place of pairs among those of the report
@@ -48,43 +48,43 @@ func (c *Comparison) Name() string {
 
 // Ratios sum speed-ups up. A speed-up is how many times as fast a point is as its baseline: below 1 it is slower.
 type Ratios struct {
-	Pairs         int      `json:"pairs" doc:"points that have a baseline; of two selections also points that one of them lacks"`
-	Compared      int      `json:"compared" doc:"of these, pairs with a speed-up: both sides have a value, no result is wrong or unchecked, and it is known which values are better"`
-	Slower        int      `json:"slower" doc:"pairs with a speed-up below 1"`
-	Faster        int      `json:"faster" doc:"pairs with a speed-up above 1"`
-	GeometricMean *float64 `json:"geometric_mean" doc:"of the speed-ups, those below 1 too"`
-	Median        *float64 `json:"median" doc:"of the speed-ups"`
-	Best          *float64 `json:"best" doc:"the largest speed-up"`
-	Worst         *float64 `json:"worst" doc:"the smallest speed-up"`
-	BestPair      *int     `json:"best_pair" doc:"place of the best in pairs, from 0"`
-	WorstPair     *int     `json:"worst_pair" doc:"place of the worst in pairs"`
+	Pairs         int      `json:"pairs" doc:"number of points with a baseline; for two selections also points that only one of them has"`
+	Compared      int      `json:"compared" doc:"number of these with a speed-up: both sides have a value, all results were checked and are right, and the better direction is known"`
+	Slower        int      `json:"slower" doc:"number of pairs with a speed-up below 1"`
+	Faster        int      `json:"faster" doc:"number of pairs with a speed-up above 1"`
+	GeometricMean *float64 `json:"geometric_mean" doc:"geometric mean of all speed-ups, including those below 1"`
+	Median        *float64 `json:"median" doc:"median of all speed-ups"`
+	Best          *float64 `json:"best" doc:"largest speed-up"`
+	Worst         *float64 `json:"worst" doc:"smallest speed-up"`
+	BestPair      *int     `json:"best_pair" doc:"index of the best pair in pairs, from 0"`
+	WorstPair     *int     `json:"worst_pair" doc:"index of the worst pair in pairs"`
 }
 
 // NamedRatios are those of some pairs.
 type NamedRatios struct {
-	Name Text `json:"name" doc:"what the pairs have in common"`
+	Name Text `json:"name" doc:"value that the pairs share"`
 	Ratios
 }
 
 // Pair is a point and its baseline.
 type Pair struct {
-	Comparison int  `json:"comparison" doc:"place of the comparison in comparisons, from 0"`
-	Group      Text `json:"group" doc:"name of the point's group"`
+	Comparison int  `json:"comparison" doc:"index of the comparison in comparisons, from 0"`
+	Group      Text `json:"group" doc:"name of the group of the point"`
 	Subject
-	BaseID   Text     `json:"base_point_id" doc:"id of the baseline's point"`
-	Metric   Text     `json:"metric" doc:"the primary metric"`
+	BaseID   Text     `json:"base_point_id" doc:"id of the baseline point"`
+	Metric   Text     `json:"metric" doc:"primary metric"`
 	Unit     Text     `json:"unit" doc:"unit of base and value"`
 	Better   Text     `json:"better" doc:"lower or higher"`
-	Base     *float64 `json:"base" doc:"the baseline's value"`
-	Value    *float64 `json:"value" doc:"the point's value"`
-	BaseRuns int      `json:"base_runs" doc:"ok runs of the baseline"`
-	Runs     int      `json:"runs" doc:"ok runs of the point"`
-	Speedup  *float64 `json:"speedup" doc:"how many times as fast the point is; null where that cannot be said"`
-	Low      *float64 `json:"speedup_low" doc:"lower end of its 95 % interval; null where runs are too few for one"`
-	High     *float64 `json:"speedup_high" doc:"upper end"`
-	Verdict  string   `json:"verdict" doc:"what compare says: improved, regressed, unchanged, changed, inconclusive, estimate, failed, unsupported, fixed; of two selections also missing (the head lacks it) and added (the base lacks it)"`
+	Base     *float64 `json:"base" doc:"value of the baseline"`
+	Value    *float64 `json:"value" doc:"value of the point"`
+	BaseRuns int      `json:"base_runs" doc:"number of ok runs of the baseline"`
+	Runs     int      `json:"runs" doc:"number of ok runs of the point"`
+	Speedup  *float64 `json:"speedup" doc:"how many times as fast as the baseline the point is; null if unknown"`
+	Low      *float64 `json:"speedup_low" doc:"lower end of its 95 % confidence interval; null if there are too few runs"`
+	High     *float64 `json:"speedup_high" doc:"upper end of that interval"`
+	Verdict  string   `json:"verdict" doc:"verdict of compare: improved, regressed, unchanged, changed, inconclusive, estimate, failed, unsupported, fixed; for two selections also missing (not on the head) and added (not on the base)"`
 	Reason   Text     `json:"reason" doc:"why there is no verdict"`
-	Control  bool     `json:"control" doc:"the sweep says that no change touches it: it is in no mean"`
+	Control  bool     `json:"control" doc:"whether the sweep marks it as a control, which no change should affect; controls are in no mean"`
 }
 
 // compare adds the comparisons.

@@ -95,7 +95,7 @@ func (s *simulated) measure(_ context.Context, t Trial) (*Session, error) {
 
 // halfway decides as the command does.
 func halfway(q Question, blocks []float64) Decision {
-	h := judge.Halfway{Known: math.NaN(), Error: q.Error, Looks: q.Looks, Least: q.Least}
+	h := judge.Halfway{Known: math.NaN(), Error: q.Error, Looks: q.Looks, Min: q.Least}
 	if q.Known != nil {
 		h.Known = *q.Known
 	}

@@ -241,7 +241,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{CheckName("accuracy"), "<nil>"},
 		{CheckName("latency"), "latency is measured in every run: give what the output says another name"},
-		{CheckName("a b"), "a name begins with a letter and has letters, digits and _ . : / - only"},
+		{CheckName("a b"), "a name must begin with a letter and may contain letters, digits and _ . : / -"},
 		{CheckRegex("a("), "error parsing regexp: missing closing ): `a(`"},
 		{CheckRegex("((a{500}){500}){500}"), "error parsing regexp: invalid repeat count: `{500}`"},
 		{CheckJQ(".a |"), "unexpected EOF"},

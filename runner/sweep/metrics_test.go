@@ -51,7 +51,7 @@ func TestErrorsOfMetrics(t *testing.T) {
 	check("metrics: {m: {regexp: x}}", "3: metrics.m: unknown key regexp: did you mean regex?")
 	check("metrics: {m: {path: x}}", "3: metrics.m: unknown key path: want one of better from jq optional read regex take unit")
 	check("metrics: {m: {regex: x}, m: {jq: .}}", "3: key m is already on line 3")
-	check("metrics: {'a b': {regex: x}}", "3: metrics.a b: a name begins with a letter and has letters, digits and _ . : / - only")
+	check("metrics: {'a b': {regex: x}}", "3: metrics.a b: a name must begin with a letter and may contain letters, digits and _ . : / -")
 	check("metrics: {latency: {regex: x}}", "3: metrics.latency: latency is measured in every run: give what the output says another name")
 	check("metrics: {peak_memory: {regex: x}}", "3: metrics.peak_memory: peak_memory is measured in every run: give what the output says another name")
 	for _, key := range []string{"from", "regex", "jq", "unit"} {

@@ -237,7 +237,7 @@ func TestEvents(t *testing.T) {
 		"echo hello >&3":                          `events of process 1: event "hello": invalid character 'h' looking for beginning of value`,
 		tell("latency", "", "1"):                  "events of process 1: metric latency: its samples belong in the file of samples",
 		tell("accuracy", `,"unit":"ms"`, "1"):     "events of process 1: accuracy is in ratio, not in ms",
-		tell("a b", "", "1"):                      `metric "a b": a name begins with a letter`,
+		tell("a b", "", "1"):                      `metric "a b": a name must begin with a letter`,
 		`printf '{"event":"metric"}\n' >&3`:       "events of process 1: event metric without a name",
 		"yes '{\"event\":\"x\"}' | head -n 1 >&3": "",
 	} {

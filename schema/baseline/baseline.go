@@ -1,7 +1,9 @@
-// Package baseline has the file of a baseline: what points took in one session each, in a form that is reviewed like code.
+// Package baseline reads and writes baseline files: what points took in one session each, in a form that can be reviewed
+// like code.
 //
-// bless --to writes it, the readers of package ingest read it, and docs/baselines.md describes it. A file holds any number of
-// points of any number of machines. All that it says of a point on a machine is of one session, and is replaced together.
+// bless --to writes such a file, the readers of package ingest import it, and docs/baselines.md describes it. A file can
+// have any number of points on any number of machines. All values of a point on a machine come from one session, and are
+// replaced together.
 package baseline
 
 import (
@@ -15,23 +17,24 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// formVersion is that of the form of the file.
+// formVersion is the version of the file's format.
 const formVersion = 1
 
-// Document is a file.
+// Document is the content of a baseline file.
 type Document struct {
 	Version  int                `json:"neurolens_baseline"`
-	Sessions map[string]Session `json:"sessions"` // by their ids: those that some point is of
+	Sessions map[string]Session `json:"sessions"` // by id: the sessions of the points
 	Points   []Point            `json:"points"`   // in the order of compareOf
 }
 
-// Session is where and when points were measured: what all of its runs have in common. What is not known, or differs, is empty.
+// Session says where and when points were measured: what all its runs have in common. Values that are unknown or differ
+// are empty.
 type Session struct {
-	Began    time.Time         `json:"began"`            // the first run of it
+	Began    time.Time         `json:"began"`            // start of its first run
 	Suite    string            `json:"suite,omitempty"`  // of the sweep
-	Commit   string            `json:"commit,omitempty"` // of the code that was measured
+	Commit   string            `json:"commit,omitempty"` // of the measured code
 	Branch   string            `json:"branch,omitempty"`
-	Dirty    *bool             `json:"dirty,omitempty"`    // the code had changes that the commit has not
+	Dirty    *bool             `json:"dirty,omitempty"`    // the code had uncommitted changes
 	Versions map[string]string `json:"versions,omitempty"` // by the names of columns of runs
 }
 
@@ -52,7 +55,7 @@ type Point struct {
 	Metrics   []Metric          `json:"metrics"`            // the primary one first
 }
 
-// Metric is what a metric of a point was, in its stored unit.
+// Metric is a metric of a point, in its stored unit.
 type Metric struct {
 	Name     string        `json:"metric"`
 	Unit     string        `json:"unit,omitempty"`
@@ -60,30 +63,31 @@ type Metric struct {
 	Clock    string        `json:"clock,omitempty"`
 	Level    schema.Level  `json:"level,omitempty"`
 	Location float64       `json:"location"`           // see Summarize
-	Interval []float64     `json:"interval,omitempty"` // likewise; none where there are fewer than 3 runs
+	Interval []float64     `json:"interval,omitempty"` // likewise; none if there are fewer than 3 runs
 	Runs     []float64     `json:"runs"`               // the location of each run, in the order in which they ran
-	Samples  []int64       `json:"samples"`            // how many each of them has; 0: it is not known
+	Samples  []int64       `json:"samples"`            // number of samples of each run; 0 if unknown
 }
 
-// leastRuns is how many runs an interval takes, and confidence how often it contains the location.
+// minRuns is the number of runs that an interval needs, and confidence its confidence.
 const (
-	leastRuns  = 3
+	minRuns    = 3
 	confidence = .95
 )
 
-// Summarize computes the location and the interval of the runs. The location is their median, of a metric that is compared by its
-// ratio that of their logarithms, as comparisons have it. The interval is Student's t interval of the mean, in the same scale.
+// Summarize computes the location and the interval of the runs. The location is their median; for a metric that is
+// compared by ratio, that of their logarithms, as in comparisons. The interval is Student's t interval of the mean, on
+// the same scale.
 func (m *Metric) Summarize() {
 	values := m.scaled()
 	sorted := slices.Sorted(slices.Values(values))
 	m.Location, m.Interval = round(m.unscaled(stat.Quantile(sorted, .5))), nil
-	if test, ok := stat.OneSample(values); ok && len(values) >= leastRuns {
+	if test, ok := stat.OneSample(values); ok && len(values) >= minRuns {
 		interval := test.Interval(confidence)
 		m.Interval = []float64{round(m.unscaled(interval.Low)), round(m.unscaled(interval.High))}
 	}
 }
 
-// scaled are the runs in the scale in which the metric is compared.
+// scaled gives the runs on the scale on which the metric is compared.
 func (m *Metric) scaled() []float64 {
 	values := slices.Clone(m.Runs)
 	if schema.ScaleOf(m.Name) == schema.ScaleRatio {
@@ -94,7 +98,7 @@ func (m *Metric) scaled() []float64 {
 	return values
 }
 
-// unscaled is a value of that scale in the unit.
+// unscaled converts a value of that scale to the unit.
 func (m *Metric) unscaled(v float64) float64 {
 	if schema.ScaleOf(m.Name) == schema.ScaleRatio {
 		return math.Exp(v)
@@ -102,8 +106,8 @@ func (m *Metric) unscaled(v float64) float64 {
 	return v
 }
 
-// Replace puts points of a session in place of what the document has of them on their machines, whole points, and keeps all
-// others. replaced is how many were there. Sessions that no point is of any more are gone.
+// Replace replaces the points of a document by points of a session, machine by machine, and adds new ones. All other
+// points stay. It returns the number of replaced points. Sessions without points are removed.
 func (d *Document) Replace(id string, session Session, points []Point) (replaced int) {
 	type place struct{ point, machine string }
 	theirs := map[place]bool{}
@@ -127,7 +131,7 @@ func (d *Document) Replace(id string, session Session, points []Point) (replaced
 	return replaced
 }
 
-// compareOf orders points as people look for them, with machines side by side.
+// compareOf orders points so that people find them, with machines next to each other.
 func compareOf(a, b Point) int {
 	number := func(n *int64) int64 {
 		if n == nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// Decode reads a file. It is strict: a member that is not known or stands twice, a point that its fields do not give or that stands
-// twice on a machine, and a location that the runs do not give are errors, so that no value is changed by hand or left behind.
+// Decode parses a baseline file. It is strict, so that no value can be changed by hand or left behind: an unknown key, a
+// key or a point that appears twice, a point id that does not fit its fields, and a location that does not fit the runs
+// are errors.
 func Decode(text []byte) (*Document, error) {
 	var once any
 	if err := jsontext.UnmarshalOnce(text, &once); err != nil {
@@ -27,7 +28,7 @@ func Decode(text []byte) (*Document, error) {
 		return nil, err
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more behind the document")
+		return nil, errors.New("unexpected text after the document")
 	}
 	if d.Version != formVersion {
 		return nil, fmt.Errorf("neurolens_baseline is %d, and this version reads %d", d.Version, formVersion)
@@ -40,14 +41,14 @@ func Decode(text []byte) (*Document, error) {
 		}
 		place := [2]string{p.ID, p.Machine}
 		if seen[place] {
-			return nil, fmt.Errorf("point %d (%s) stands twice for machine %s", i+1, p.Benchmark, p.Machine)
+			return nil, fmt.Errorf("point %d (%s) appears twice for machine %s", i+1, p.Benchmark, p.Machine)
 		}
 		seen[place] = true
 	}
 	return &d, nil
 }
 
-// check tells what is wrong with a point.
+// check returns what is wrong with a point.
 func (p *Point) check(sessions map[string]Session) error {
 	if _, known := sessions[p.Session]; !known {
 		return fmt.Errorf("session %q is not among the sessions", p.Session)
@@ -57,7 +58,7 @@ func (p *Point) check(sessions map[string]Session) error {
 	}
 	run := p.run()
 	if id := schema.PointID(&run); id != p.ID {
-		return fmt.Errorf("its fields give the point %s, not %q", id, p.ID)
+		return fmt.Errorf("point is %q, but its fields give %s", p.ID, id)
 	}
 	switch {
 	case p.Machine == "":
@@ -73,28 +74,28 @@ func (p *Point) check(sessions map[string]Session) error {
 	return nil
 }
 
-// alike is by how much a number may differ from what is computed.
+// alike is the relative difference that is allowed between a number and its computed value.
 const alike = 1e-6
 
-// check tells what is wrong with a metric of a point with so many runs.
+// check returns what is wrong with a metric of a point with so many runs.
 func (m *Metric) check(runs int) error {
 	switch {
 	case len(m.Runs) == 0 || len(m.Runs) != runs:
-		return fmt.Errorf("it has %d runs, the first metric has %d", len(m.Runs), runs)
+		return fmt.Errorf("it has %d runs, but the first metric has %d", len(m.Runs), runs)
 	case len(m.Samples) != runs:
-		return fmt.Errorf("it says of %d of %d runs how many samples they have", len(m.Samples), runs)
+		return fmt.Errorf("samples has %d numbers for %d runs", len(m.Samples), runs)
 	case slices.ContainsFunc(m.Samples, func(n int64) bool { return n < 0 }):
 		return errors.New("a number of samples is negative")
 	case schema.ScaleOf(m.Name) == schema.ScaleRatio && slices.ContainsFunc(m.Runs, func(v float64) bool { return v <= 0 }):
-		return errors.New("it is compared by its ratio, and a run is not positive")
+		return errors.New("it is compared as a ratio, so runs must be greater than 0")
 	}
-	told := *m
+	stored := *m
 	m.Summarize()
-	same := slices.EqualFunc(append([]float64{told.Location}, told.Interval...), append([]float64{m.Location}, m.Interval...), func(a, b float64) bool {
+	same := slices.EqualFunc(append([]float64{stored.Location}, stored.Interval...), append([]float64{m.Location}, m.Interval...), func(a, b float64) bool {
 		return math.Abs(a-b) <= alike*max(math.Abs(a), math.Abs(b))
 	})
 	if !same {
-		return fmt.Errorf("its runs give location %.10g and interval %.10g, not %.10g and %.10g: bless --to writes them", m.Location, m.Interval, told.Location, told.Interval)
+		return fmt.Errorf("its runs give location %.10g and interval %.10g, but the file says %.10g and %.10g; write it again with bless --to", m.Location, m.Interval, stored.Location, stored.Interval)
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (p *Point) run() schema.Run {
 	}
 }
 
-// RunsOf are the runs of a point of the document, without samples: each has of its metrics the location alone.
+// RunsOf gives the runs of a point of the document. They have no samples, only the location of each metric.
 func (d *Document) RunsOf(p *Point) []schema.Run {
 	session := d.Sessions[p.Session]
 	var runs []schema.Run
@@ -147,13 +148,13 @@ func versions(r *schema.Run) map[string]*string {
 	}
 }
 
-// VersionsOf are the versions that a run names, by column.
+// VersionsOf gives the versions that a run names, by column.
 func VersionsOf(r *schema.Run) map[string]string {
-	told := map[string]string{}
+	stored := map[string]string{}
 	for column, at := range versions(r) {
 		if *at != "" {
-			told[column] = *at
+			stored[column] = *at
 		}
 	}
-	return told
+	return stored
 }

@@ -9,19 +9,20 @@ import (
 	"strconv"
 )
 
-// digits are those that a number of a file has: more are noise, and fewer would change what is decided.
+// digits is the number of significant digits of numbers in a file. More would be noise, and fewer could change a verdict.
 const digits = 10
 
 // round leaves the digits of a number that a file has.
 func round(v float64) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	if err != nil {
-		return v // it is not finite
+		return v // not finite
 	}
 	return short
 }
 
-// Encode is the text of a file: the same for the same document, and a few lines for each point. Numbers have 10 digits.
+// Encode gives the text of a file: always the same for the same document, with a few lines per point. Numbers have 10
+// digits.
 func Encode(d *Document) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "{\n\"neurolens_baseline\": %d,\n\"sessions\": {", formVersion)
@@ -67,7 +68,7 @@ func comma(i int) string {
 	return ","
 }
 
-// compact is a value on one line, in which < and & stay as they are.
+// compact prints a value on one line, without escaping < and &.
 func compact(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -1,9 +1,9 @@
-// Package jsontext reads JSON as it comes: value by value, with the place of what is wrong, and with the numbers and the
-// order of members that a text has. It is the one place that names the module behind it, which becomes encoding/json/v2
-// and encoding/json/jsontext: these names and the few functions below are all that changes then.
+// Package jsontext reads JSON as a stream, value by value. It says where a text is wrong, and keeps the digits of numbers
+// and the order of members. Only this package imports the JSON module, which will become encoding/json/v2 and
+// encoding/json/jsontext: then only the names and functions below change.
 //
-// Files of other tools hold texts that are not UTF-8, and names that stand twice in an object. Both are read; the last
-// member of a name wins.
+// Files of other tools contain text that is not UTF-8, and objects in which a name appears twice. Both are accepted; the
+// last member with a name counts.
 package jsontext
 
 import (
@@ -19,13 +19,13 @@ type Value = jsontext.Value
 // Decoder reads a stream of JSON.
 type Decoder = jsontext.Decoder
 
-// SyntacticError says where a text is no JSON.
+// SyntacticError says where a text is not JSON.
 type SyntacticError = jsontext.SyntacticError
 
-// SemanticError says where a value is none of the type that it is read into.
+// SemanticError says where a value does not fit the type that it is read into.
 type SemanticError = json.SemanticError
 
-// ErrDuplicateName is the cause where a name stands twice in an object, and may not.
+// ErrDuplicateName is the error for a name that appears twice in an object, if that is not allowed.
 var ErrDuplicateName = jsontext.ErrDuplicateName
 
 // Kind is the kind of a value or token, by its first byte.
@@ -45,19 +45,19 @@ const (
 	KindEndArray    = jsontext.KindEndArray
 )
 
-// anyText are the options of reading texts that are not UTF-8, anyName those of reading names that stand twice.
+// anyText are the options that accept text that is not UTF-8; anyName are those that accept names that appear twice.
 var (
 	anyText = jsontext.AllowInvalidUTF8(true)
 	anyName = jsontext.AllowDuplicateNames(true)
 )
 
-// NewDecoder reads what r gives.
+// NewDecoder reads JSON from r.
 func NewDecoder(r io.Reader) *Decoder { return jsontext.NewDecoder(r, anyName, anyText) }
 
-// Unmarshal reads a value into what v points to.
+// Unmarshal reads a value into the variable that v points to.
 func Unmarshal(text Value, v any) error { return json.Unmarshal(text, v, anyName, anyText) }
 
-// UnmarshalOnce is Unmarshal where a name that stands twice in an object is an ErrDuplicateName.
+// UnmarshalOnce is Unmarshal, but a name that appears twice in an object is an ErrDuplicateName.
 func UnmarshalOnce(text Value, v any) error { return json.Unmarshal(text, v, anyText) }
 
 // Unquote is the text of a JSON string.

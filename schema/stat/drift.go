@@ -65,8 +65,8 @@ func theilSen(values []float64) float64 {
 	return median(slopes)
 }
 
-// Neighbours is the correlation of values that follow one another, made larger by its bias, (1+4ρ)/n (Kendall, Biometrika
-// 41, 1954). ok is false for fewer than 3 values, where all are equal and where one is not finite.
+// Neighbours is the lag-1 autocorrelation of values, increased by its bias, (1+4ρ)/n (Kendall, Biometrika 41, 1954). ok
+// is false for fewer than 3 values, if all are equal, and if one is not finite.
 func Neighbours(values []float64) (rho float64, ok bool) {
 	if len(values) < 3 || slices.ContainsFunc(values, notFinite) || slices.Max(values) == slices.Min(values) {
 		return 0, false

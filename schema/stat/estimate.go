@@ -2,9 +2,9 @@ package stat
 
 import "math"
 
-// Estimate is a value with the interval around it, in the unit of the samples. Low is -Inf and High +Inf where there
-// are too few values for an interval of that confidence; Confidence is the one reached (at least that asked for), 0
-// where there is none. Value is NaN where there are no values or one is not finite.
+// Estimate is a value with its confidence interval, in the unit of the samples. Low is -Inf and High +Inf if there are
+// too few values for an interval of the confidence; Confidence is the one reached (at least the requested one), or 0 if
+// there is no interval. Value is NaN if there are no values or one is not finite.
 type Estimate struct{ Value, Low, High, Confidence float64 }
 
 // unbounded is an estimate without an interval.
@@ -12,9 +12,9 @@ func unbounded(value float64) Estimate {
 	return Estimate{Value: value, Low: math.Inf(-1), High: math.Inf(1)}
 }
 
-// Equivalent tells whether a difference is within a limit either way: whether its interval lies inside (-limit, limit)
-// (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Two one-sided tests at level α are the
-// interval of confidence 1 - 2α, so that one of 95 % is a test at 2.5 % on either side.
+// Equivalent reports whether a difference is within a limit in both directions: whether its interval is inside (-limit,
+// limit) (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Two one-sided tests at level α are the
+// interval of confidence 1 - 2α, so an interval of 95 % is a test at 2.5 % on either side.
 func Equivalent(interval Estimate, limit float64) bool {
 	return interval.Confidence > 0 && -limit < interval.Low && interval.High < limit
 }

@@ -11,7 +11,7 @@ const (
 	madOfNormals = 1.4826 // standard deviations of normal values in a median absolute deviation
 	priorRho     = .6     // the correlation of neighbours that is taken for likely before there are values
 	priorWeight  = 15     // values that it counts as much as
-	mostRho      = .99    // that a correlation is taken for
+	maxRho       = .99    // that a correlation is taken for
 )
 
 // levelShift is the most likely change of level in some values, and how large it is beside what they scatter.
@@ -145,7 +145,7 @@ func scatter(residuals []float64, clip float64) float64 {
 func inflationOf(residuals []float64) float64 {
 	n := float64(len(residuals))
 	rho := lag1(residuals)
-	rho = min(max(rho+(1+4*rho)/n, 0), mostRho)
+	rho = min(max(rho+(1+4*rho)/n, 0), maxRho)
 	rho = (n*rho + priorWeight*priorRho) / (n + priorWeight)
 	return math.Sqrt((1 + rho) / (1 - rho))
 }

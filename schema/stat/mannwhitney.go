@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// exactTied is up to how many values a side the distribution of U is counted out where values are equal.
-const exactTied = 25
+// maxExactTied is the number of values per side up to which the distribution of U is computed exactly if there are ties.
+const maxExactTied = 25
 
 // MannWhitney tests whether the values of one side tend to be larger than those of the other (Mann and Whitney, Annals
 // of Mathematical Statistics 18, 1947): u counts the pairs with a_i > b_j, and half of those that are equal; p is
@@ -61,10 +61,10 @@ func newTies(a, b []float64) ties {
 // tails are P(U <= u) and P(U >= u) where the sides do not differ.
 func (t ties) tails() (lower, upper float64) {
 	tied := len(t.sizes) < t.n+t.m
-	switch most := max(t.n, t.m); {
-	case tied && most <= exactTied:
+	switch larger := max(t.n, t.m); {
+	case tied && larger <= maxExactTied:
 		return t.conditional()
-	case !tied && most <= exactMost:
+	case !tied && larger <= maxExact:
 		d := rankSum(t.n, t.m)
 		return d.atMost(int(t.u)) / d.total, d.atMost(d.last-int(t.u)) / d.total
 	}

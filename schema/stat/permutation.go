@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// PermutationP are the chances of so large a statistic, of the data as they are (the first) and of their permutations (all
-// others); the data count among these, so that none is 0 (Phipson and Smyth, Statistical Applications in Genetics and
-// Molecular Biology 9, 2010). Larger statistics speak more against no effect; those within a billionth are equal.
+// PermutationP gives the p values of statistics by permutation: of the data (the first) and of each permutation (all
+// others). The data count among the permutations, so none is 0 (Phipson and Smyth, Statistical Applications in Genetics
+// and Molecular Biology 9, 2010). Larger statistics are stronger evidence; differences of less than a billionth are ties.
 func PermutationP(statistics []float64) []float64 {
 	sorted := ordered(statistics)
 	p := make([]float64, len(statistics))
@@ -55,9 +55,10 @@ func AdjustMinP(p []float64, permuted [][]float64, weights []float64) []float64 
 	return adjusted
 }
 
-// Autocorrelated is the two-sided p of a correlation whose p for independent values is p, where rho is the product of the
-// autocorrelations of neighbours in both series: their covariance varies (1 + rho) / (1 - rho) times as much (Bartlett,
-// Journal of the Royal Statistical Society 98, 1935). A rho that is not positive changes nothing.
+// Autocorrelated corrects the two-sided p of a correlation for autocorrelated series. p is that for independent values,
+// and rho is the product of the lag-1 autocorrelations of both series: the variance of their covariance is (1 + rho) / (1
+// - rho) times as large (Bartlett, Journal of the Royal Statistical Society 98, 1935). A rho that is not positive changes
+// nothing.
 func Autocorrelated(p, rho float64) float64 {
 	if !(rho > 0) || p >= 1 {
 		return p
@@ -67,8 +68,8 @@ func Autocorrelated(p, rho float64) float64 {
 	return math.Erfc(z / math.Sqrt2)
 }
 
-// Ranks are the ranks of values, from 1; equal values share the mean of theirs. Values that are NaN have the rank NaN, and
-// do not count.
+// Ranks gives the ranks of values, from 1. Equal values have the mean of their ranks. Values that are NaN have the rank
+// NaN, and do not count.
 func Ranks(values []float64) []float64 {
 	ranks := make([]float64, len(values))
 	order := ascending(values)

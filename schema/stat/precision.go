@@ -16,17 +16,17 @@ const (
 	stopTimes      = 3 // in a row that runs have to be precise
 )
 
-// BatchMeans tells how well the samples of one run determine their median: relError is the half-width of its 95 %
-// interval, relative to it, so that 0.01 means "the median of ever more iterations of this same run is expected within
-// 1 %". It says nothing of how much another run would differ: that is runsRelError.
+// BatchMeans says how precisely the samples of one run determine their median. relError is the half-width of its 95 %
+// interval, relative to the median: 0.01 means that more iterations of this same run are expected to move the median by
+// at most 1 %. It says nothing about differences between runs; see runsRelError.
 //
-// The interval is that of the method of batch means, which neighbouring samples that resemble each other do not deceive
-// as long as a batch is long against the resemblance: t(0.975, b-1)·s/√b, where s is the standard deviation of the
-// medians of b consecutive batches, and b is √n, at least 10 and at most 30. Medians, because the location of a run is
-// one: a few slow samples would widen the interval of the mean tenfold. Whoever stops at a precision should look again
-// when there are a fifth more samples: after every single one, chance finds it too early.
+// The interval comes from the method of batch means, which is robust against autocorrelation as long as a batch is long
+// compared to it: t(0.975, b-1)·s/√b, where s is the standard deviation of the medians of b consecutive batches, and b is
+// √n, at least 10 and at most 30. It uses medians because the location of a run is a median: a few slow samples would
+// widen the interval of the mean tenfold. To stop at a precision, check again only after a fifth more samples: a check
+// after every sample stops too early by chance.
 //
-// ok is false for fewer than 20 samples, for one that is not finite, and for a median that is not positive.
+// ok is false for fewer than 20 samples, if one is not finite, and if the median is not positive.
 func BatchMeans(values []float64) (relError float64, ok bool) {
 	if len(values) < precisionLeast || slices.ContainsFunc(values, notFinite) {
 		return 0, false
@@ -51,14 +51,14 @@ func runsRelError(logLocations []float64) (relError float64, ok bool) {
 	return relError, !notFinite(relError)
 }
 
-// RunsPrecise tells whether the runs of a point may stop: whether runsRelError is at most relError three times in a row, with
-// all of them, without the last and without the last two, from 5 runs on, so that 7 are the fewest. The locations are in the
-// order of the runs.
+// RunsPrecise reports whether a point has enough runs: whether runsRelError is at most relError three times in a row
+// (with all runs, without the last, and without the last two), from 5 runs on. So 7 runs are the minimum. The locations
+// are in the order of the runs.
 //
-// Whoever looks after each run stops where the spread looks smaller than it is (Anscombe, Proceedings of the Cambridge
-// Philosophical Society 48, 1952), so that the interval at which it stops contains the location less often than 95 %. Least
-// coverage where the spread of runs is 0.2 to 10 times relError, with at most 20 runs, and the runs that it takes with a
-// spread of relError, by the number of runs from which precision counts and how often in a row:
+// A check after each run tends to stop where the spread looks smaller than it is (Anscombe, Proceedings of the Cambridge
+// Philosophical Society 48, 1952), so the interval at which it stops covers the location in less than 95 % of cases. The
+// table has the smallest coverage for a spread of runs of 0.2 to 10 times relError, with at most 20 runs, and the number
+// of runs for a spread of relError, by the number of runs from which the precision counts and how often in a row:
 //
 //	from 3, once           90.3 %   6.1 runs
 //	from 5, once           92.1 %   6.7 runs
@@ -66,8 +66,8 @@ func runsRelError(logLocations []float64) (relError float64, ok bool) {
 //	from 5, twice          92.9 %   7.8 runs
 //	from 5, three times    93.4 %   8.9 runs
 //
-// TestRunsPreciseCovers has the cells of the last. With a spread of twice relError 55 % of points stop within 20 runs, and 94 %
-// of these are within it; of the 2 % that stop at 7 runs, by luck, four in five are.
+// TestRunsPreciseCovers has the cells of the last row. With a spread of twice relError, 55 % of points stop within 20
+// runs, and 94 % of these intervals cover the location. Of the 2 % that stop at 7 runs, by luck, four in five do.
 func RunsPrecise(logLocations []float64, relError float64) bool {
 	for last := range stopTimes {
 		runs := len(logLocations) - last

@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// exactMost is up to how many values a side the distributions of rank statistics are counted out. Nearly all
+// maxExact is up to how many values a side the distributions of rank statistics are counted out. Nearly all
 // comparisons have at most exactUsual, for which a thirtieth of the time and of the memory is enough.
 const (
-	exactMost  = 50
+	maxExact   = 50
 	exactUsual = 20
 )
 
@@ -61,7 +61,7 @@ func shiftRank(n, m int, confidence float64) (rank int, reached float64) {
 	if !ok {
 		return 0, 0
 	}
-	if max(n, m) <= exactMost {
+	if max(n, m) <= maxExact {
 		return rankSum(n, m).rank(chance)
 	}
 	mean, variance := uMoments(n, m)
@@ -81,14 +81,14 @@ func signedRank(n int, confidence float64) (rank int, reached float64) {
 	if !ok {
 		return 0, 0
 	}
-	if n <= exactMost {
+	if n <= maxExact {
 		return signedRanks()[n].rank(chance)
 	}
 	count := float64(n)
 	return normalRank(count*(count+1)/4, math.Sqrt(count*(count+1)*(2*count+1)/24), chance)
 }
 
-// rankSum is the distribution of U for n and m values, of up to exactMost.
+// rankSum is the distribution of U for n and m values, of up to maxExact.
 func rankSum(n, m int) null {
 	if max(n, m) <= exactUsual {
 		return usualRankSums()[min(n, m)][max(n, m)]
@@ -98,17 +98,17 @@ func rankSum(n, m int) null {
 
 var (
 	usualRankSums = sync.OnceValue(func() [][]null { return countRankSums(exactUsual) })
-	allRankSums   = sync.OnceValue(func() [][]null { return countRankSums(exactMost) })
+	allRankSums   = sync.OnceValue(func() [][]null { return countRankSums(maxExact) })
 )
 
-// countRankSums are the distributions of U for n <= m values a side at [n][m], up to most: the largest value of all
+// countRankSums are the distributions of U for n <= m values a side at [n][m], up to size: the largest value of all
 // belongs either to the n, and is then above all m, or to the m (Mann and Whitney 1947). The same holds of cases up to
 // u.
-func countRankSums(most int) [][]null {
-	table := make([][]null, most+1)
+func countRankSums(size int) [][]null {
+	table := make([][]null, size+1)
 	for n := range table {
-		table[n] = make([]null, most+1)
-		for m := n; m <= most; m++ {
+		table[n] = make([]null, size+1)
+		for m := n; m <= size; m++ {
 			if n == 0 {
 				table[n][m] = null{total: 1}
 				continue
@@ -124,11 +124,11 @@ func countRankSums(most int) [][]null {
 	return table
 }
 
-// signedRanks are the distributions of V for n values at [n], up to exactMost: the largest rank is in the sum or not
+// signedRanks are the distributions of V for n values at [n], up to maxExact: the largest rank is in the sum or not
 // (Wilcoxon, Biometrics Bulletin 1, 1945).
 var signedRanks = sync.OnceValue(func() []null {
 	table := []null{{total: 1}}
-	for n := 1; n <= exactMost; n++ {
+	for n := 1; n <= maxExact; n++ {
 		last := n * (n + 1) / 2
 		d := null{below: make([]float64, (last+1)/2), total: 2 * table[n-1].total, last: last}
 		for v := range d.below {

@@ -36,9 +36,9 @@ func Modes(values []float64) (gap float64) {
 	return 0
 }
 
-// Drift is by how much values rise from the first to the last, in their unit, below 0 where they fall: of those that
-// have a monotone trend by the test of Mann and Kendall, at 1 %, the slope of Theil and Sen. It is 0 where they have
-// none, for fewer than 6 values, which cannot have one at that level, and where one is not finite.
+// Drift is how much values rise from the first to the last, in their unit, and negative if they fall. It is the slope of
+// Theil and Sen, if the test of Mann and Kendall finds a monotone trend at 1 %. It is 0 if there is no trend, for fewer
+// than 6 values, which cannot be significant at that level, and if one is not finite.
 func Drift(values []float64) float64 {
 	if len(values) < fewDrift || slices.ContainsFunc(values, notFinite) {
 		return 0

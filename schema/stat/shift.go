@@ -11,15 +11,15 @@ const (
 	pairsDirect  = 4_000
 )
 
-// Shift is by how much head is above base: the median of all differences head_j - base_i (Hodges and Lehmann, Annals of
-// Mathematical Statistics 34, 1963), in the unit of the values. The interval is that of Moses (Hollander, Wolfe and
-// Chicken, Nonparametric Statistical Methods, 3rd edition 2014, section 4.3): from the k-th smallest to the k-th
-// largest difference, where k counts the u with P(U <= u) at most half of 1 - confidence, by the exact distribution of
-// U up to 50 values a side and its normal approximation above, whose tails are the heavier from 95 % on. Ends belong to
-// the interval; with ties its confidence is at least the one reported. 4 values a side have an interval of 95 %, 3 do
-// not.
+// Shift is the Hodges-Lehmann estimate of how much larger head is than base: the median of all differences head_j -
+// base_i (Hodges and Lehmann, Annals of Mathematical Statistics 34, 1963), in the unit of the values. The interval is
+// that of Moses (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd edition 2014, section 4.3): from
+// the k-th smallest to the k-th largest difference, where k counts the u with P(U <= u) at most half of 1 - confidence.
+// It uses the exact distribution of U up to 50 values per side, and the normal approximation above, whose tails are
+// heavier from 95 % on. The ends belong to the interval; with ties its confidence is at least the reported one. 4 values
+// per side have an interval of 95 %, 3 do not.
 //
-// Any number of values is exact: more than 4,000 differences are not written down, see sums.
+// The result is exact for any number of values: above 4,000 differences they are not stored, see sums.
 func Shift(base, head []float64, confidence float64) Estimate {
 	n, m := len(base), len(head)
 	if n == 0 || m == 0 || slices.ContainsFunc(base, notFinite) || slices.ContainsFunc(head, notFinite) {

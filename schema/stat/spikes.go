@@ -13,10 +13,10 @@ const (
 	meanOfNormals = 1.2533 // standard deviations of normal values in a mean absolute deviation
 )
 
-// Spike is a value far off a level that was there before it and after it.
+// Spike is a value far from a level that exists both before and after it.
 type Spike struct {
 	Index int
-	By    float64 // by how much it is above the median of the level, in the unit of the series
+	By    float64 // how far it is above the median of the level, in the unit of the series
 }
 
 // Spikes are the values of a level, a series without a change point, that are more than 5 robust standard deviations off

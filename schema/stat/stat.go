@@ -1,7 +1,7 @@
-// Package stat is the statistics of NeuroLens: pure functions of samples, without input or output.
+// Package stat has the statistics of NeuroLens: pure functions of samples, without input or output.
 //
 // Quantiles are Hyndman-Fan type 7 (Hyndman and Fan, "Sample Quantiles in Statistical Packages", The American
-// Statistician 50, 1996): the default of NumPy and R, quantile_cont of DuckDB.
+// Statistician 50, 1996), the default of NumPy, R and DuckDB's quantile_cont.
 package stat
 
 import (
@@ -12,12 +12,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// summaryVersion is the version of the rules in Summarize. A summary computed by other rules has another version.
-// Version 1 left SteadyIndex out.
+// summaryVersion is the version of the rules in Summarize. It changes when the rules do. Version 1 had no SteadyIndex.
 const summaryVersion = 2
 
 // Quantile gives the type 7 quantile of ascending samples: with h = (n-1)p, x[floor h] + (h - floor h)(x[floor h + 1] -
-// x[floor h]). It is NaN where there are no samples or p is not in 0..1, and not finite where the difference is not.
+// x[floor h]). It is NaN if there are no samples or p is not in 0..1, and not finite if the difference is not.
 func Quantile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 || !(p >= 0 && p <= 1) {
 		return math.NaN()
@@ -42,9 +41,9 @@ func rank(steps int, p float64) (whole int, rest float64) {
 	return whole, h - float64(whole)
 }
 
-// Summarize describes samples in the order they were taken. A field that they cannot give is nil: all but N and
-// Version where a sample is not finite, StdDev of one sample, LogMedian unless all are positive, SteadyIndex where
-// steadyStart finds none or there are fewer than 30 samples.
+// Summarize describes samples in the order in which they were taken. A field that cannot be computed is nil: all except N
+// and Version if a sample is not finite, StdDev of one sample, LogMedian unless all are positive, SteadyIndex if there is
+// no steady state or there are fewer than 30 samples.
 func Summarize(values []float64) schema.Summary {
 	s := schema.Summary{N: new(int64(len(values))), Version: new(int64(summaryVersion))}
 	if len(values) == 0 || slices.ContainsFunc(values, notFinite) {
@@ -125,9 +124,9 @@ func logMedian(sorted []float64) float64 {
 	return (math.Log(sorted[(n-1)/2]) + math.Log(sorted[n/2])) / 2
 }
 
-// Complete fills in the summary of every metric that has samples. Summaries of metrics without samples, which only
-// imported runs have, stay as they are. So does one that Complete made of the samples: who needs it first pays for it, and
-// the store, which asks again of every run, does not pay twice.
+// Complete adds the summary of every metric that has samples. Summaries of metrics without samples, which only imported
+// runs have, stay unchanged. So does a summary that Complete made before, so that the store, which calls it again for
+// every run, does not compute it twice.
 func Complete(r *schema.Run) {
 	for i := range r.Metrics {
 		m := &r.Metrics[i]

@@ -13,13 +13,12 @@ const (
 	segmentLeast    = 5   // batches on either side of a change
 )
 
-// steadyStart finds where the steady state of a run begins: index is its first sample, counted from 0. There is none (ok is
-// false) where the samples still change in the last sixth of the run, where there are fewer than 30, too few to tell,
-// and where one is not finite.
+// steadyStart finds where the steady state of a run begins: index is its first sample, from 0. ok is false if the samples
+// still change in the last sixth of the run, if there are fewer than 30, or if one is not finite.
 //
-// The medians of at most 200 batches are cut where their level changes; from the last segment back, those whose median
-// is within 5 % of the last one's are the steady state. The place is right to within a batch or two; a level held for
-// less than 5 batches is not seen, nor would it move the median.
+// The medians of at most 200 batches are divided where their level changes. The steady state consists of the last
+// segments whose median is within 5 % of the last one's. The index is right to within a batch or two. A level of less
+// than 5 batches is not found, but it would not move the median either.
 func steadyStart(values []float64) (index int, ok bool) {
 	if len(values) < steadyLeast || slices.ContainsFunc(values, notFinite) {
 		return 0, false

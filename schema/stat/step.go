@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// DecimalStep is the largest power of ten, from 1 on, that all values are multiples of: the step in which they were read, or
-// printed, where nothing else says it. It is 0 where they are no integers, or all are 0. Values that were read more finely are
-// all multiples of 10 by accident once in 10^n times.
+// DecimalStep is the largest power of ten, from 1 on, that divides all values: the step in which they were read or
+// printed, if nothing else says it. It is 0 if they are not integers, or all are 0. Values that were read in finer steps
+// are all multiples of 10 by accident in one of 10^n cases.
 func DecimalStep(values []float64) float64 {
 	const rounding = 1e-11 // relative, of values that went through logarithms
 	step := 1.

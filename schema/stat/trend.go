@@ -15,15 +15,16 @@ const (
 	trendConfidence = .95 // of the interval of a shift
 )
 
-// ChangePoint says that from Index on a series has another level.
+// ChangePoint is a place in a series, Index, from which on it has another level.
 type ChangePoint struct {
 	Index int
 	// Shift is the Hodges-Lehmann shift from the segment before to the segment after, in the unit of the series, with its
 	// interval of 95 %: of logarithms it is that of the ratio's. That the place was chosen where the segments differ most
 	// makes it a little too large.
 	Shift Estimate
-	// P is the chance that the strongest change of such a series without a change point is as strong, for normal values of
-	// which neighbours are correlated by 0.6 at most: 1 where it is more than 0.2, and 0.00001 where it is less than that.
+	// P is the probability that the strongest change of such a series without a change point is as strong, for normal
+	// values whose neighbours are correlated by at most 0.6. It is 1 if it is more than 0.2, and 0.00001 if it is less
+	// than that.
 	P float64
 }
 
@@ -44,8 +45,8 @@ func ChangePoints(series []float64, alpha, least float64) []ChangePoint {
 	return trendSearch{alpha: alpha, least: least}.points(series)
 }
 
-// VisibleChanges are the change points of a series if its neighbours were independent: a series that wanders has more of
-// them than chance allows for. They are what can be seen in a series, and may be less than it takes to say that it changed.
+// VisibleChanges gives the change points of a series as if its values were independent. An autocorrelated series has more
+// of them than expected by chance, so they show what can be seen in a series, not what is statistically significant.
 // There are none in fewer than 6 values.
 func VisibleChanges(series []float64, alpha, least float64) []ChangePoint {
 	if len(series) < trendVisible {

@@ -108,7 +108,7 @@ func TestTrendLengths(t *testing.T) {
 	}
 	slack := func(share float64) float64 { return 3 * math.Sqrt(share*(1-share)/float64(series)) }
 	var table strings.Builder
-	fmt.Fprintln(&table, "| noise | sessions | false, nothing changed | unsettled | +5 % found | unsettled | 10 sd found | overseen |\n|---|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Fprintln(&table, "| noise | sessions | false, nothing changed | inconclusive | +5 % found | inconclusive | 10 sd found | missed |\n|---|---:|---:|---:|---:|---:|---:|---:|")
 	for _, noise := range sessionNoises {
 		for _, sessions := range lengths {
 			o := simulateLengths(noise, series, sessions)

@@ -7,14 +7,14 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// TTest is a difference of means, head less base, with its standard error, both in the unit of the values, and the
-// degrees of freedom of the latter, which may be +Inf. Where the standard error is 0 (all values of a side are equal)
-// any difference at all is infinitely many of them: whether that is to be believed is not for the test to say.
+// TTest is a difference of means, head minus base, with its standard error, both in the unit of the values, and the
+// degrees of freedom of the latter, which may be +Inf. If the standard error is 0 (all values of a side are equal), any
+// difference is infinitely many standard errors; the caller has to decide whether to believe it.
 type TTest struct{ Difference, StdErr, DF float64 }
 
-// Welch is the t test of two means whose variances may differ (Welch, Biometrika 34, 1947). Where both variances are 0,
-// DF is that of the pooled variance. ok is false for a side of fewer than 2 values, or where a value or a variance is
-// not finite.
+// Welch is the t test of two means whose variances may differ (Welch, Biometrika 34, 1947). If both variances are 0, DF
+// is that of the pooled variance. ok is false if a side has fewer than 2 values, or if a value or a variance is not
+// finite.
 func Welch(base, head []float64) (t TTest, ok bool) {
 	if len(base) < 2 || len(head) < 2 || slices.ContainsFunc(base, notFinite) || slices.ContainsFunc(head, notFinite) {
 		return TTest{}, false
@@ -24,11 +24,11 @@ func Welch(base, head []float64) (t TTest, ok bool) {
 	return t, !notFinite(t.Difference) && !notFinite(t.StdErr)
 }
 
-// Spread is what values say of the place and the variance of what they are drawn from: the mean of N of them, and their
-// variance with its degrees of freedom.
+// Spread is an estimate of the location and the variance of a population: the mean of N values, and their variance with
+// its degrees of freedom.
 type Spread struct{ Mean, Variance, DF, N float64 }
 
-// SpreadOf is that of values. ok is false for fewer than 2, and where one or the variance is not finite.
+// SpreadOf is the Spread of values. ok is false for fewer than 2, and if one or the variance is not finite.
 func SpreadOf(values []float64) (s Spread, ok bool) {
 	if len(values) < 2 || slices.ContainsFunc(values, notFinite) {
 		return Spread{}, false
@@ -78,8 +78,8 @@ func squares(values []float64) float64 {
 	return sum
 }
 
-// P is the two-sided p of no difference. It is NaN where a field is, where StdErr is negative or infinite, and where
-// DF is not positive.
+// P is the two-sided p of no difference. It is NaN if a field is NaN, if StdErr is negative or infinite, and if DF is not
+// positive.
 func (t TTest) P() float64 { return t.PBeyond(0) }
 
 // PBeyond is the p of a difference of no more than least either way: min(1, 2 P(T >= (|Difference| - least) / StdErr))
@@ -100,8 +100,8 @@ func (t TTest) valid() bool {
 	return !math.IsNaN(t.Difference) && t.StdErr >= 0 && t.DF > 0 && !math.IsInf(t.StdErr, 1)
 }
 
-// Interval is the difference with its t interval. There is none for a confidence that is not between 0 and 1, where the
-// test has no p, and where the interval has no ends that are numbers.
+// Interval is the difference with its t interval. There is none for a confidence that is not between 0 and 1, if the test
+// has no p, and if the ends of the interval are not finite.
 func (t TTest) Interval(confidence float64) Estimate {
 	if !(confidence > 0 && confidence < 1) || !t.valid() {
 		return unbounded(t.Difference)

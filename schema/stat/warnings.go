@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Words of warning about the samples of one run, stored with it. The dead zone below is the difference between two
-// points that nobody is told of, 2 %: what disturbs a run matters where it could hide or feign a larger one.
+// Names of warnings about the samples of one run, stored with it. The dead zone below is a difference of 2 % between two
+// points, which counts as unchanged: a disturbance matters if it could hide or feign a larger one.
 const (
-	// WarnSpread: the middle half of at least 10 samples is wider than a tenth of their median.
+	// WarnSpread: the interquartile range of at least 10 samples is wider than a tenth of their median.
 	WarnSpread = "spread"
 
 	// WarnDrift: at least 10 samples rise or fall over the run, by more than 1 % of the median (half the dead zone) by
@@ -27,19 +27,19 @@ const (
 	WarnAutocorrelation = "autocorrelation"
 
 	// WarnQuantised: the step of the clock is more than 0.5 % of the median (a quarter of the dead zone). The step is the
-	// tick that the samples are stored in or, where fewer than a tenth of the samples are distinct, the least difference
-	// between two of them, if that is larger. Few distinct samples alone are only many samples.
+	// tick that the samples are stored in or, if fewer than a tenth of the samples are distinct, the smallest difference
+	// between two of them, if that is larger.
 	WarnQuantised = "quantised"
 
-	// WarnShort: the median is less than 20 times the floor of the timer, the least interval that it can measure; much
-	// of a sample is then the timer itself. Repeat the work within an iteration.
+	// WarnShort: the median is less than 20 times the smallest interval that the timer can measure, so a sample measures
+	// much of the timer itself. Repeat the work within an iteration.
 	WarnShort = "short"
 
 	// WarnSlowStart: the first of at least 10 samples is more than twice the median, and farther from it than ten scaled
 	// median absolute deviations: more warm-up is needed, or the work is cached.
 	WarnSlowStart = "slow_start"
 
-	// WarnUnsteady: there are enough samples to tell, at least 30, and they do not come to a steady state: see steadyStart.
+	// WarnUnsteady: at least 30 samples do not reach a steady state; see steadyStart.
 	WarnUnsteady = "unsteady"
 )
 
@@ -56,9 +56,9 @@ const (
 	madScale      = 1.4826
 )
 
-// Warnings says what is wrong with the samples of one run, in the order they were taken. Values, tick (the step in
-// which they were read) and timerFloor (the least interval that the timer can measure) are in one unit; tick and
-// timerFloor are 0 where they are not known. Nothing is said of samples whose median is not positive, or of which one
+// Warnings gives the names of the warnings about the samples of one run, which are in the order in which they were taken.
+// Values, tick (the step in which they were read) and timerFloor (the smallest interval that the timer can measure) have
+// the same unit; tick and timerFloor are 0 if unknown. There are no warnings if the median is not positive, or a sample
 // is not finite.
 func Warnings(values []float64, tick, timerFloor float64) []string {
 	if len(values) == 0 || slices.ContainsFunc(values, notFinite) {

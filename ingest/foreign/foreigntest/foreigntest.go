@@ -198,7 +198,7 @@ func oneLine(value any) string {
 	return strings.ReplaceAll(text, "\n", `\n`)
 }
 
-const mostValues = 12
+const maxValues = 12
 
 // Metric says what a metric is: its first samples, or its aggregates.
 func Metric(m *schema.Metric) string {
@@ -210,7 +210,7 @@ func Metric(m *schema.Metric) string {
 	if values := m.Values(); values != nil {
 		fmt.Fprintf(&b, " n=%d:", len(values))
 		for i, v := range values {
-			if i == mostValues {
+			if i == maxValues {
 				b.WriteString(" …")
 				break
 			}
@@ -224,7 +224,7 @@ func Metric(m *schema.Metric) string {
 		fmt.Fprintf(&b, " at n=%d first=%d", n, m.AtNS[0])
 	}
 	if n := m.IterationsPerSample; len(n) > 0 {
-		fmt.Fprintf(&b, " iterations=%v", n[:min(len(n), mostValues)])
+		fmt.Fprintf(&b, " iterations=%v", n[:min(len(n), maxValues)])
 	}
 	for _, a := range []struct {
 		name  string

@@ -38,10 +38,10 @@ func Named(name string) (*foreign.Format, error) {
 		names = append(names, f.Name)
 	}
 	if name == generic.CSV {
-		return nil, errors.New("want --map FILE, which says what its columns are")
+		return nil, errors.New("add --map FILE, which describes the columns")
 	}
 	if near := schema.Nearest(name, names); near != "" {
-		return nil, fmt.Errorf("there is no such format; is it %s?", near)
+		return nil, fmt.Errorf("unknown format; did you mean %s?", near)
 	}
-	return nil, errors.New("there is no such format; --list-formats names them")
+	return nil, errors.New("unknown format; --list-formats lists all")
 }

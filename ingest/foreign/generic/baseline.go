@@ -12,8 +12,8 @@ import (
 func baselineFile() foreign.Format {
 	return foreign.Format{
 		Name:      "neurolens-baseline",
-		About:     "NeuroLens's own baselines (neurolens bless SELECTION --to FILE)",
-		Level:     "a run is one of the session that was blessed, with the location of each metric and no samples",
+		About:     "NeuroLens baselines (neurolens bless SELECTION --to FILE)",
+		Level:     "a run is a run of the blessed session, with the location of each metric, but no samples",
 		Recognize: func(h *foreign.Head) bool { return h.Has("neurolens_baseline") },
 		Read:      readBaseline,
 	}

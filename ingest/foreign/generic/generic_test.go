@@ -35,7 +35,7 @@ func TestMisspeltColumn(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs, _, err := read(t, format, "batch,t\n1,2\n")
-	if len(runs) > 0 || err == nil || !strings.Contains(err.Error(), `is it "batch"?`) {
+	if len(runs) > 0 || err == nil || !strings.Contains(err.Error(), `did you mean "batch"?`) {
 		t.Errorf("%+v, %v", runs, err)
 	}
 }

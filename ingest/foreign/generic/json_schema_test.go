@@ -23,12 +23,12 @@ func runSchemaOf() object {
 	properties := propertiesOf(schema.Runs.Columns)
 	samples := propertiesOf(schema.Samples.Columns[1:])
 	samples["values"] = object{
-		"description": "samples in the unit that is given, any of those that NeuroLens knows (us, ms, s, KiB, GB/s, %), in place of ticks and reals",
+		"description": "samples in the given unit (any that NeuroLens knows, such as us, ms, s, KiB, GB/s, %), instead of ticks and reals",
 		"type":        "array", "items": number(),
 	}
 	properties[sessionMember] = object{
-		"description": "which invocation made the run: a ULID, or any name in this file. Without it the runs of a day (UTC) on a machine are of one session; " +
-			"without started_at, too, the session is not known, and no verdict is made of such runs",
+		"description": "the session of the run: a ULID, or any name, which means the same session within this file. Without it, the runs of one day (UTC) on one machine " +
+			"are one session. Without started_at as well, the run belongs to no session and gets no verdict.",
 		"type": []string{"string", "number", "null"},
 	}
 	properties[samplesMember] = object{
@@ -42,8 +42,8 @@ func runSchemaOf() object {
 	return object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema",
 		"title":   "NeuroLens run",
-		"description": "One line of the format jsonl. What is not known is null or left out. run_id is left out: it is made of the content. " +
-			"Digest, summary and warnings are made again from the samples; a metric without samples keeps its summary.",
+		"description": "One line of the format jsonl. Unknown values are null or left out. Leave out run_id: it is computed from the content. " +
+			"Digest, summary and warnings are computed again from the samples; a metric without samples keeps its summary.",
 		"type": "object", "properties": properties, "required": []string{"benchmark"}, "additionalProperties": false,
 	}
 }

@@ -16,8 +16,8 @@ func jsonLines() foreign.Format {
 	return foreign.Format{
 		Name:      "jsonl",
 		Log:       true,
-		About:     "NeuroLens's own form, one run a line (neurolens ingest --json-schema; neurolens export - --format jsonl)",
-		Level:     "as the line says",
+		About:     "NeuroLens's own format, one run per line (neurolens ingest --json-schema; neurolens export - --format jsonl)",
+		Level:     "a run is a line, which says what a sample is",
 		Recognize: isRunLine,
 		Read:      readRunLines,
 	}
@@ -82,7 +82,7 @@ func runOfLine(text jsontext.Value) (schema.Run, error) {
 		return schema.Run{}, errors.New("benchmark is missing")
 	}
 	if r.RunID != "" && r.Primary != "" && nested[samplesMember] == nil {
-		return schema.Run{}, errors.New("a run of a store without its samples: write it with export - --format jsonl")
+		return schema.Run{}, errors.New("a stored run without its samples: write it with export - --format jsonl")
 	}
 	if err := metricsOf(&r, nested[samplesMember]); err != nil {
 		return schema.Run{}, err
@@ -116,7 +116,7 @@ func tidy(r *schema.Run) {
 
 func membersOf(text jsontext.Value) (map[string]jsontext.Value, error) {
 	if text.Kind() != jsontext.KindBeginObject {
-		return nil, fmt.Errorf("%.40s is no object", text)
+		return nil, fmt.Errorf("%.40s is not an object", text)
 	}
 	var members map[string]jsontext.Value
 	err := foreign.DecodeOnce(text, &members)

@@ -52,10 +52,10 @@ const separators = ",\t;|"
 
 func (m *mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 	c := in.CSV()
-	separator, most := ',', 0
+	separator, count := ',', 0
 	for _, s := range separators {
-		if n := strings.Count(in.Head.FirstLine(), string(s)); n > most {
-			separator, most = s, n
+		if n := strings.Count(in.Head.FirstLine(), string(s)); n > count {
+			separator, count = s, n
 		}
 	}
 	c.Separator(separator)
@@ -122,13 +122,13 @@ func (m *mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {
 	return t.flush()
 }
 
-// deepest is how many objects may stand in one another.
-const deepest = 16
+// maxDepth is how many objects may stand in one another.
+const maxDepth = 16
 
 // flatten takes the members of an object as columns.
 func (r *mappedRow) flatten(prefix string, text jsontext.Value, depth int) error {
-	if depth == deepest {
-		return fmt.Errorf("%s: objects %d deep", prefix, depth)
+	if depth == maxDepth {
+		return fmt.Errorf("%s: its objects are nested more than %d levels deep", prefix, depth)
 	}
 	members, err := membersOf(text)
 	if err != nil {
@@ -155,7 +155,7 @@ func (m *mapping) checkColumns(columns []string) error {
 	seen := map[string]bool{}
 	for _, c := range columns {
 		if seen[c] {
-			return fmt.Errorf("column %q stands twice", c)
+			return fmt.Errorf("column %q appears twice", c)
 		}
 		seen[c] = true
 		if !m.has(c) {
@@ -163,9 +163,9 @@ func (m *mapping) checkColumns(columns []string) error {
 		}
 	}
 	if len(forgotten) > 0 {
-		const most = 10
-		shown := forgotten[:min(len(forgotten), most)]
-		return fmt.Errorf("the mapping does not name the columns %q: name them under fields, metrics or ignore", shown)
+		const maxShown = 10
+		shown := forgotten[:min(len(forgotten), maxShown)]
+		return fmt.Errorf("the mapping does not list the columns %q: add them to fields, metrics or ignore", shown)
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (m *mapping) checkNames(columns []string) error {
 			continue
 		}
 		if near := schema.Nearest(name, columns); near != "" {
-			return fmt.Errorf("the table has no column %q, which the mapping names; is it %q?", name, near)
+			return fmt.Errorf("the table has no column %q, which the mapping names; did you mean %q?", name, near)
 		}
 		return fmt.Errorf("the table has no column %q, which the mapping names", name)
 	}

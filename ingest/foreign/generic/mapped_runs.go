@@ -141,7 +141,7 @@ func setColumn(r *schema.Run, field, text string) error {
 	case schema.KindInt:
 		n := foreign.Number(text).Int64()
 		if n == nil {
-			return fmt.Errorf("%q is no integer", text)
+			return fmt.Errorf("%q is not an integer", text)
 		}
 		row[i] = *n
 	case schema.KindReal:
@@ -152,7 +152,7 @@ func setColumn(r *schema.Run, field, text string) error {
 		row[i] = text
 	}
 	if err != nil {
-		return fmt.Errorf("%q does not fit %s", text, field)
+		return fmt.Errorf("%q is not a value of %s", text, field)
 	}
 	*r = schema.RunOf(row)
 	return nil
@@ -163,7 +163,7 @@ func (t *mappedTable) setStatus(r *schema.Run, text string) error {
 		text = word
 	}
 	if !slices.Contains(schema.Statuses, schema.Status(text)) {
-		return fmt.Errorf("%q is no status: say under statuses what it is", text)
+		return fmt.Errorf("%q is not a status: translate it under statuses", text)
 	}
 	r.Status = schema.Status(text)
 	return nil
@@ -186,7 +186,7 @@ func (t *mappedTable) setStart(r *schema.Run, text string) error {
 		return nil
 	}
 	if ns == nil || !(*ns >= 0 && *ns < 1<<62) {
-		return fmt.Errorf("%q is no time in %s", text, t.Time)
+		return fmt.Errorf("%q is not a time in %s", text, t.Time)
 	}
 	foreign.SetStart(r, time.Unix(0, int64(*ns)).Round(time.Microsecond), schema.TimeFile)
 	return nil

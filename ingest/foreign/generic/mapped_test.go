@@ -43,15 +43,15 @@ func TestMappingRefused(t *testing.T) {
 	for mapping, want := range map[string]string{
 		"metrics: {t: {metric: latency}}":                                   "benchmark: want a name",
 		"benchmark: b":                                                      "no metric",
-		whole + "long: {metric: a, value: b}":                               "want one of them",
+		whole + "long: {metric: a, value: b}":                               "want only one of them",
 		"benchmark: b\nlong: {value: x}":                                    "want the columns metric and value",
 		whole + "rows: both":                                                "want runs or samples",
 		whole + "time: stardate":                                            "want unix_s",
-		whole + "fields: {x: variannt}":                                     "is it variant?",
+		whole + "fields: {x: variannt}":                                     "did you mean variant?",
 		whole + "fields: {x: run_id}":                                       "want a column of runs",
 		whole + "fields: {x: warnings}":                                     "want a column of runs",
 		whole + "set: {p99: 1}":                                             "want a column of runs",
-		whole + "statuses: {x: fine}":                                       "no status",
+		whole + "statuses: {x: fine}":                                       "is not a status",
 		whole + "unknown: 1":                                                "unknown",
 		"benchmark: b\nmetrics: {t: {metric: latency, as: average}}":        "want sample, mean",
 		"benchmark: b\nmetrics: {t: {unit: us}}":                            "metric is missing",
@@ -78,7 +78,7 @@ func TestForgottenColumn(t *testing.T) {
 	if len(runs) != 0 || err == nil || !strings.Contains(err.Error(), `"size"`) {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
-	if _, _, err := read(t, format, "t,t\n1,2\n"); err == nil || !strings.Contains(err.Error(), "stands twice") {
+	if _, _, err := read(t, format, "t,t\n1,2\n"); err == nil || !strings.Contains(err.Error(), "appears twice") {
 		t.Errorf("got %v", err)
 	}
 	runs, _, err = read(t, format, "t\n"+strings.Repeat("1\n", 3))

@@ -14,10 +14,10 @@ func (v *mappedValues) add(m mappedMetric, text string) error {
 		return nil
 	}
 	if _, err := strconv.ParseFloat(text, 64); err != nil {
-		return fmt.Errorf("%q is no number", text)
+		return fmt.Errorf("%q is not a number", text)
 	}
 	if m.Unit != v.Unit {
-		return fmt.Errorf("metric %s in %s and in %s in one run", m.Metric, v.Unit, m.Unit)
+		return fmt.Errorf("metric %s has two units in one run, %s and %s", m.Metric, v.Unit, m.Unit)
 	}
 	number := foreign.Number(text)
 	if m.As == "" || m.As == "sample" {
@@ -60,7 +60,7 @@ func (t *mappedTable) flush() error {
 		}
 	}
 	if len(p.run.Metrics) == 0 && (p.run.Status == "" || p.run.Status == schema.StatusOK) {
-		t.out.Refuse(p.where, fmt.Errorf("no value, and no status that says why"))
+		t.out.Refuse(p.where, fmt.Errorf("no value, and no status that explains it"))
 		return nil
 	}
 	for _, name := range []string{schema.PrimaryMetric, t.Primary} {

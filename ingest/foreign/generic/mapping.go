@@ -79,17 +79,17 @@ func (m *mapping) check() error {
 	case m.Rows != rowsRuns && m.Rows != rowsSamples:
 		return fmt.Errorf("rows: %q: want runs or samples", m.Rows)
 	case m.Primary != "" && m.Long == nil && !m.measures(m.Primary):
-		return fmt.Errorf("primary: %q is none of the metrics", m.Primary)
+		return fmt.Errorf("primary: %q is not one of the metrics", m.Primary)
 	case m.Long == nil && len(m.Metrics) == 0:
-		return errors.New("no metric: want metrics (a column each) or long (one value a row)")
+		return errors.New("no metrics: want metrics (one column each) or long (one value per row)")
 	case m.Long != nil && len(m.Metrics) > 0:
-		return errors.New("metrics and long: want one of them")
+		return errors.New("metrics and long: want only one of them")
 	case m.Long != nil && (m.Long.Metric == "" || m.Long.Value == ""):
 		return errors.New("long: want the columns metric and value")
 	case m.Benchmark == "" && m.Set["benchmark"] == "" && !slices.Contains(slices.Collect(maps.Values(m.Fields)), "benchmark"):
-		return errors.New("benchmark: want a name, or a column of fields that has it")
+		return errors.New("benchmark: want a name, or a column for it under fields")
 	case !slices.Contains([]string{"", "unix_s", "unix_ms", "unix_us", "unix_ns"}, m.Time):
-		return fmt.Errorf("time: %q: want unix_s, unix_ms, unix_us or unix_ns; ISO 8601 needs none", m.Time)
+		return fmt.Errorf("time: %q: want unix_s, unix_ms, unix_us or unix_ns; leave it out for ISO 8601", m.Time)
 	}
 	for _, fields := range []map[string]string{m.Fields, inverse(m.Set)} {
 		for column, field := range fields {
@@ -107,7 +107,7 @@ func (m *mapping) check() error {
 	}
 	for word, status := range m.Statuses {
 		if !slices.Contains(schema.Statuses, schema.Status(status)) {
-			return fmt.Errorf("statuses: %s: %q is no status: %v", word, status, schema.Statuses)
+			return fmt.Errorf("statuses: %s: %q is not a status: want one of %v", word, status, schema.Statuses)
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func checkField(field string) error {
 		names = append(names, c.Name)
 	}
 	if near := schema.Nearest(field, names); near != "" && near != field {
-		return fmt.Errorf("field %q: there is none; is it %s?", field, near)
+		return fmt.Errorf("unknown field %q: did you mean %s?", field, near)
 	}
-	return fmt.Errorf("field %q: want a column of runs, params, params.NAME, tags.NAME, env.NAME or run", field)
+	return fmt.Errorf("unknown field %q: want a column of runs, params, params.NAME, tags.NAME, env.NAME or run", field)
 }

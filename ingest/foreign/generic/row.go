@@ -50,9 +50,9 @@ func unknownMember(columns []*schema.Column, members map[string]jsontext.Value, 
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !known[name] {
 			if near := schema.Nearest(name, names); near != "" {
-				return fmt.Errorf("unknown name %q: is it %q?", name, near)
+				return fmt.Errorf("unknown key %q: did you mean %q?", name, near)
 			}
-			return fmt.Errorf("unknown name %q: what has no column goes into params, tags or env", name)
+			return fmt.Errorf("unknown key %q: values without a column go into params, tags or env", name)
 		}
 	}
 	return nil
@@ -82,7 +82,7 @@ func valueOf(c *schema.Column, text jsontext.Value) (any, error) {
 func stringOf(text jsontext.Value) (any, error) {
 	var s string
 	if text.Kind() != jsontext.KindString {
-		return nil, fmt.Errorf("%.40s is no text", text)
+		return nil, fmt.Errorf("%.40s is not a string", text)
 	}
 	if err := foreign.Decode(text, &s); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func integerOf(text jsontext.Value) (any, error) {
 			return *n, nil
 		}
 	}
-	return nil, fmt.Errorf("%.40s is no integer of 64 bits", text)
+	return nil, fmt.Errorf("%.40s is not a 64-bit integer", text)
 }
 
 // realOf reads a number, or what stands for one that JSON has not.
@@ -113,11 +113,11 @@ func realOf(text jsontext.Value) (any, error) {
 		return math.Inf(-1), nil
 	}
 	if text.Kind() != jsontext.KindNumber {
-		return nil, fmt.Errorf("%.40s is no number", text)
+		return nil, fmt.Errorf("%.40s is not a number", text)
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
-		return nil, fmt.Errorf("%.40s is no number of 64 bits", text)
+		return nil, fmt.Errorf("%.40s is not a 64-bit number", text)
 	}
 	return v, nil
 }
@@ -129,7 +129,7 @@ func timeOf(text jsontext.Value) (any, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no time with its zone: want 2026-01-31T10:00:00Z", s)
+		return nil, fmt.Errorf("%q is not a time with a time zone: want 2026-01-31T10:00:00Z", s)
 	}
 	return at.UTC(), nil
 }

@@ -24,7 +24,7 @@ func nvbench() []foreign.Format {
 		{
 			Name:      "nvbench-samples",
 			About:     "NVBench: the sample times and frequencies of --jsonbin",
-			Side:      "goes with the JSON file that names it",
+			Side:      "read together with the JSON file that names it",
 			Recognize: isNVBenchSamples,
 		},
 	}

@@ -19,8 +19,8 @@ import (
 // float32Size is the size in bytes of a sample in a file of samples: 32 bits, little-endian, nothing before them.
 const float32Size = 4
 
-// mostSampleBytes bounds a file of samples.
-const mostSampleBytes = 64 << 20
+// maxSampleBytes bounds a file of samples.
+const maxSampleBytes = 64 << 20
 
 // addSamples gives a run the samples of a file that a summary names. One that is not there is left out, one that does
 // not fit is refused.
@@ -37,7 +37,7 @@ func (f *nvbenchFile) addSamples(r *schema.Run, s *nvbenchSummary) {
 	}
 	content, err := f.sampleFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		f.out.LeaveOut("files of samples that are not there", 1)
+		f.out.LeaveOut("missing files of samples", 1)
 		return
 	}
 	if err == nil {
@@ -65,7 +65,7 @@ func (f *nvbenchFile) addSamples(r *schema.Run, s *nvbenchSummary) {
 // fits tells whether a file of samples holds as many as the summary says.
 func fits(content []byte, size *int64) error {
 	if len(content)%float32Size != 0 || (size != nil && *size != int64(len(content)/float32Size)) {
-		said := "no number"
+		said := "an unknown number of"
 		if size != nil {
 			said = fmt.Sprint(*size)
 		}
@@ -112,9 +112,9 @@ func (f *nvbenchFile) raw(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, mostSampleBytes+1))
-	if len(content) > mostSampleBytes {
-		return nil, fmt.Errorf("%s: more than %d MiB", name, mostSampleBytes>>20)
+	content, err := io.ReadAll(io.LimitReader(file, maxSampleBytes+1))
+	if len(content) > maxSampleBytes {
+		return nil, fmt.Errorf("%s: more than %d MiB", name, maxSampleBytes>>20)
 	}
 	return content, err
 }

@@ -14,8 +14,8 @@ func trexMetadata() []foreign.Format {
 	return []foreign.Format{
 		{
 			Name:  "trtexec-metadata",
-			About: "TensorRT's TREx: X.profile.metadata.json, what the log of trtexec said; left out where X.timing.json stands beside",
-			Level: "a run is a launch of trtexec; there are no samples: min, max, mean and percentiles of the queries",
+			About: "TensorRT's TREx: X.profile.metadata.json, taken from the log of trtexec; ignored if X.timing.json is next to it",
+			Level: "a run is a launch of trtexec; no samples, but min, max, mean and percentiles of the queries",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("performance_summary", "inference_options", "device_information")
 			},
@@ -23,8 +23,8 @@ func trexMetadata() []foreign.Format {
 		},
 		{
 			Name:  "trtexec-build",
-			About: "TensorRT's TREx: X.build.metadata.json, what the log of trtexec said when the engine was built",
-			Side:  "goes with the times and the profile of its engine",
+			About: "TensorRT's TREx: X.build.metadata.json, taken from the log of trtexec when it built the engine",
+			Side:  "read together with the times and the profile of its engine",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("model_options", "build_options") && !h.HasAny("performance_summary")
 			},
@@ -146,7 +146,7 @@ func readTREx(in *foreign.Input, out *foreign.Output) error {
 	}
 	stem := strings.TrimSuffix(in.Head.Name, trexProfile)
 	if name := stem + trexTimes; in.Beside(name) {
-		out.LeaveTo(name, "summaries of queries whose times are in a file beside", 1)
+		out.LeaveTo(name, "summaries of queries whose times are in a file next to it", 1)
 		return nil
 	}
 	r := f.log(in, stem).run()

@@ -16,9 +16,9 @@ import (
 func tritonPerfReport() foreign.Format {
 	return foreign.Format{
 		Name: "triton-perf-report",
-		About: "Triton perf_report: PLOT.csv; recognised where its columns name their units, else it takes --from. " +
-			"A file that names none has values without unit and direction",
-		Level: "a run is a row of a provider: the median alone",
+		About: "Triton perf_report: PLOT.csv; recognised if its columns name their units, otherwise add --from. " +
+			"Values of a file without units have no unit and no direction",
+		Level: "a run is one provider in one row; it has only the median",
 		Recognize: func(h *foreign.Head) bool {
 			t := tritonColumns(h)
 			return t != nil && t.uniform && !slices.ContainsFunc(t.providers, func(p tritonProvider) bool { return p.metric == unnamedMetric })
@@ -77,8 +77,8 @@ func hasTritonUnit(name string) bool {
 	return ok
 }
 
-// mostTritonColumns is more columns than any plot has lines.
-const mostTritonColumns = 1000
+// maxTritonColumns is more columns than any plot has lines.
+const maxTritonColumns = 1000
 
 // tritonColumns tells what the columns are by the beginning of a file; nil where it is no report. All numbers are written
 // with as many decimals: a column of whole numbers only is an axis, up to the first that is not.
@@ -90,7 +90,7 @@ func tritonColumns(h *foreign.Head) *tritonTable {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord, r.LazyQuotes = -1, true
 	header, err := r.Read()
-	if err != nil || len(header) < 2 || len(header) > mostTritonColumns || slices.Contains(header, "") {
+	if err != nil || len(header) < 2 || len(header) > maxTritonColumns || slices.Contains(header, "") {
 		return nil
 	}
 	axes, rows, uniform, decimals := len(header)-1, 0, true, 0
@@ -150,7 +150,7 @@ func (t *tritonTable) addProviders(header []string) {
 func readTritonPerfReport(in *foreign.Input, out *foreign.Output) error {
 	t := tritonColumns(in.Head)
 	if t == nil {
-		return fmt.Errorf("reading %s: no rows of axes and numbers with decimals below names of columns", in.Name)
+		return fmt.Errorf("reading %s: want a header, and rows of axes and decimal numbers below it", in.Name)
 	}
 	t.plot = strings.TrimSuffix(path.Base(strings.ReplaceAll(in.Name, `\`, "/")), ".gz")
 	t.plot = strings.TrimSuffix(t.plot, ".csv")
@@ -166,7 +166,7 @@ func readTritonPerfReport(in *foreign.Input, out *foreign.Output) error {
 		}
 		where := fmt.Sprintf("line %d", r.Line())
 		if len(record) != columns {
-			out.Refuse(where, fmt.Errorf("%d columns, the first line has %d", len(record), columns))
+			out.Refuse(where, fmt.Errorf("%d columns, but the first line has %d", len(record), columns))
 			continue
 		}
 		for i := range t.providers {
@@ -203,7 +203,7 @@ func (t *tritonTable) run(record []string, p *tritonProvider) (schema.Run, error
 	}
 	m := foreign.Aggregate(p.metric, p.unit, schema.Summary{P50: value(cell)})
 	if m.Summary.P50 == nil {
-		return r, fmt.Errorf("column %s: %q is no number with decimals", p.name, cell)
+		return r, fmt.Errorf("column %s: %q is not a decimal number", p.name, cell)
 	}
 	if p.min > 0 {
 		m.Summary.Min = value(record[p.min])

@@ -13,8 +13,8 @@ import (
 func trtexecTimes() foreign.Format {
 	return foreign.Format{
 		Name:  "trtexec",
-		About: "TensorRT's trtexec: times of every query (--exportTimes); parameters come from its log, where that lies beside",
-		Level: "a run is a launch of trtexec; a sample is one query, those before the end of warm-up are kept apart",
+		About: "TensorRT's trtexec: times of every query (--exportTimes); parameters come from its log, if that is next to it",
+		Level: "a run is a launch of trtexec; a sample is one query; warm-up queries are stored separately",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Has("[].startComputeMs", "[].computeMs", "[].latencyMs")
 		},
@@ -88,7 +88,7 @@ func readTimes(in *foreign.Input, out *foreign.Output) error {
 		return nil
 	})
 	if len(series[0].warm)+len(series[0].measured) == 0 {
-		out.Refuse("", errors.New("no query"))
+		out.Refuse("", errors.New("no queries"))
 		return err
 	}
 	r := log.run()
@@ -150,7 +150,7 @@ func trtexecProfile() foreign.Format {
 	return foreign.Format{
 		Name:  "trtexec-profile",
 		About: "TensorRT's trtexec: times of the layers (--exportProfile)",
-		Level: "a run is a launch of trtexec; there are no samples: layers are added up by the tool",
+		Level: "a run is a launch of trtexec; no samples, because the tool adds up the times of each layer",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Has("[].name", "[].timeMs", "[].averageMs") && h.HasAny("[].count", "[].percentage")
 		},
@@ -204,7 +204,7 @@ func readLayers(in *foreign.Input, out *foreign.Output) error {
 		return nil
 	})
 	if len(r.Ops) == 0 {
-		out.Refuse("", errors.New("no layer"))
+		out.Refuse("", errors.New("no layers"))
 		return err
 	}
 	if queries != nil && *queries > 0 {

@@ -21,8 +21,8 @@ import (
 func trtexecLog() foreign.Format {
 	return foreign.Format{
 		Name:      "trtexec-log",
-		About:     "TensorRT's trtexec: its log, which sums up the queries",
-		Level:     "a run is a launch of trtexec; there are no samples: min, max, mean and percentiles of the queries",
+		About:     "TensorRT's trtexec: its log, which summarizes the queries",
+		Level:     "a run is a launch of trtexec; no samples, but min, max, mean and percentiles of the queries",
 		Recognize: func(h *foreign.Head) bool { return h.JSONAt != 0 && h.Matches(trtMarks) },
 		Read:      readLog,
 	}
@@ -67,7 +67,7 @@ func readLog(in *foreign.Input, out *foreign.Output) error {
 		logs = takeLine(in, logs, n, line.Text)
 	}
 	if len(logs) == 0 && ended == nil {
-		out.Refuse("", errors.New("no launch of trtexec: lines begin otherwise than it writes them"))
+		out.Refuse("", errors.New("no launch of trtexec found: no line begins as trtexec writes it"))
 	}
 	averages := 0
 	for _, l := range logs {
@@ -75,7 +75,7 @@ func readLog(in *foreign.Input, out *foreign.Output) error {
 		r := l.run()
 		out.Version(r.BackendVersion)
 		if file := path.Base(strings.ReplaceAll(l.flag("exportTimes"), `\`, "/")); file != "." && in.Beside(file) {
-			out.LeaveTo(file, "summaries of queries whose times are in a file beside", 1)
+			out.LeaveTo(file, "summaries of queries whose times are in a file next to it", 1)
 			continue
 		}
 		if len(l.metrics) == 0 && r.Status == schema.StatusOK {
@@ -87,7 +87,7 @@ func readLog(in *foreign.Input, out *foreign.Output) error {
 		}
 	}
 	if averages > 0 {
-		out.LeaveOut("averages of some queries each", averages)
+		out.LeaveOut("averages over several queries", averages)
 	}
 	return ended
 }
@@ -109,16 +109,16 @@ func logBeside(in *foreign.Input, flag string) *trtLog {
 	if err != nil {
 		return nil
 	}
-	const mostLogs, mostBytes = 50, 8 << 20
+	const maxLogs, maxBytes = 50, 8 << 20
 	read := 0
 	for _, e := range entries {
 		if ext := path.Ext(e.Name()); ext != ".log" && ext != ".txt" && ext != ".out" {
 			continue
 		}
-		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > mostBytes {
+		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
 			continue
 		}
-		if read++; read > mostLogs {
+		if read++; read > maxLogs {
 			return nil
 		}
 		content, err := in.Side(e.Name())

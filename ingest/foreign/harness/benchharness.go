@@ -15,14 +15,14 @@ func benchmarkHarness() foreign.Format {
 		Name:  "benchmark-harness",
 		Log:   true,
 		About: "BenchmarkHarness of the AI performance engineering book: results, expectations, peaks, single runs, profiler CSV",
-		Level: "a run is the baseline or one optimization of a pair, a sample is an iteration; results files have means only",
+		Level: "a run is the baseline or one optimization of a pair, a sample is an iteration; results files have only means",
 		Recognize: func(h *foreign.Head) bool {
 			return harnessReader(h) != nil
 		},
 		Read: func(in *foreign.Input, out *foreign.Output) error {
 			read := harnessReader(in.Head)
 			if read == nil {
-				return errors.New("this is no result, no expectations, no peaks and no profiler CSV of BenchmarkHarness")
+				return errors.New("it is none of the files of BenchmarkHarness that are read: results, expectations, peaks, single runs, profiler CSV")
 			}
 			return read(in, out)
 		},
@@ -66,11 +66,11 @@ func readHarnessReport(in *foreign.Input, out *foreign.Output) error {
 	stem := strings.TrimSuffix(path.Base(in.Path), path.Ext(in.Path))
 	for _, folder := range []string{"", "../results/"} {
 		if in.Beside(folder + stem + ".json") {
-			out.LeaveTo(folder+stem+".json", "report of a results file that is there", 1)
+			out.LeaveTo(folder+stem+".json", "report whose results file is read instead", 1)
 			return nil
 		}
 	}
-	return errors.New("a Markdown report is not read: ingest the benchmark_test_results.json that it was made of")
+	return errors.New("Markdown reports are not read: ingest the benchmark_test_results.json that it was made from")
 }
 
 // chapterName is the name of a benchmark as the harness tells benchmarks apart: chapter and example.

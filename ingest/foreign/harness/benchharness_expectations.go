@@ -44,7 +44,7 @@ type expectedExample struct {
 }
 
 // ratcheted is what such values are not: what any program takes that did not change.
-const ratcheted = "ratcheted: each value is the best that was ever measured, by itself, and no one run had them all"
+const ratcheted = "ratcheted: each value is the best one ever measured, and no single run had all of them"
 
 // readExpectations reads the whole file: it is one of a chapter, and the machine stands at its end.
 func readExpectations(in *foreign.Input, out *foreign.Output) error {

@@ -182,7 +182,7 @@ func addCustom(r *schema.Run, v values) {
 func (m *measured) profile(where string, out *foreign.Output, r schema.Run, profiler, trace string) error {
 	var numbers values
 	if text := m.profiler[profiler]; text != nil && foreign.Decode(text, &numbers) != nil {
-		out.Refuse(where+" "+profiler, fmt.Errorf("metrics of %s are no object", profiler))
+		out.Refuse(where+" "+profiler, fmt.Errorf("the metrics of %s are not an object", profiler))
 	}
 	if trace == "" && len(numbers) == 0 {
 		return nil

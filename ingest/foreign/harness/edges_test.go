@@ -92,7 +92,7 @@ func TestSummaryBesideItsRuns(t *testing.T) {
 		"summary.csv": header + "m,a,torch,1,8,fp32,2,0.0\r\nm,../summary,torch,1,8,fp32,3,0.0\r\n", "runs/a.json": "{}", "summary.json": "",
 	}
 	report, runs, err := readOne(t, "summary.csv", files)
-	wantLines(t, described(report, runs, err), "1 runs, 0 samples; 1 left out: row of a run document that is there", "run m backend=torch")
+	wantLines(t, described(report, runs, err), "1 runs, 0 samples; 1 left out: row whose run document is read instead", "run m backend=torch")
 }
 
 func TestParquetIndex(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 func operationGrid() foreign.Format {
 	return foreign.Format{
 		Name: "operation-grid", About: "comprehensive_benchmark.py: benchmark_results.json, cuda_vs_triton_results_*.json, *_comparison.csv",
-		Level: "a run is an operation at one size by one implementation; the files have means only",
+		Level: "a run is an operation at one size by one implementation; the files have only means",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Has("[].operation", "[].implementation", "[].time_ms") || h.Has("operation", "implementation", "time_ms") ||
 				h.Has("[].operation") && h.HasAny("[].pytorch", "[].cuda", "[].triton") && !h.Has("[].implementation") ||
@@ -227,7 +227,7 @@ func readGridCSV(in *foreign.Input, out *foreign.Output) error {
 
 func gridCells(r *schema.Run, header, record []string) error {
 	if len(record) != len(header) {
-		return fmt.Errorf("%d columns, the header has %d", len(record), len(header))
+		return fmt.Errorf("%d columns, but the header has %d", len(record), len(header))
 	}
 	for i, name := range header {
 		var n foreign.Number

@@ -22,7 +22,7 @@ func neurolens() foreign.Format {
 		Read: func(in *foreign.Input, out *foreign.Output) error {
 			read := neurolensReader(in.Head)
 			if read == nil {
-				return errors.New("this is no run document, no fingerprint, no summary.csv and no ledger of a run store")
+				return errors.New("it is none of the files that are read: run documents, fingerprints, summary.csv, the ledger of a run store")
 			}
 			return read(in, out)
 		},
@@ -78,7 +78,7 @@ func readParquetIndex(in *foreign.Input, out *foreign.Output) error {
 }
 
 func readBundle(*foreign.Input, *foreign.Output) error {
-	return errors.New("a bundle is not read: unpack it, and ingest the folder")
+	return errors.New("a bundle is not read: unpack it and ingest the folder")
 }
 
 func readBundleManifest(_ *foreign.Input, out *foreign.Output) error {

@@ -42,7 +42,7 @@ func readFingerprint(in *foreign.Input, out *foreign.Output) error {
 		return out.RefuseMismatch(err)
 	}
 	if document := runBeside(in, f.RunID); document != "" {
-		out.LeaveTo(document, "fingerprint of a run document that is there", 1)
+		out.LeaveTo(document, "fingerprint whose run document is read instead", 1)
 		return nil
 	}
 	r := schema.Run{Benchmark: "fingerprint", Purpose: schema.PurposeProfile}

@@ -11,7 +11,7 @@ import (
 )
 
 // inDocument is why a row of a table is no run.
-const inDocument = "row of a run document that is there"
+const inDocument = "row whose run document is read instead"
 
 // readSummary reads the table of a sweep. A row whose run document is in runs/ is that run.
 func readSummary(in *foreign.Input, out *foreign.Output) error {
@@ -202,7 +202,7 @@ func (l *ledger) row(where string, text jsontext.Value) error {
 	case row.Path != "" && l.in.Beside(row.Path):
 		l.out.LeaveTo(row.Path, inDocument, 1)
 	case row.RunID != "" && l.seen[row.RunID]:
-		l.out.LeaveOut("row of a run that was listed before", 1)
+		l.out.LeaveOut("row of a run that was already listed", 1)
 	default:
 		l.seen[row.RunID] = true
 		return l.out.Run(where, row.run(l.in))

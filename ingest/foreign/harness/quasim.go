@@ -27,13 +27,13 @@ func quasim() []foreign.Format {
 			Read: readQuasim,
 		},
 		{
-			Name: "quasim-env", About: "QuASIM bench_all.py: env.json", Side: "the environment of kernels/*.json, also in summary.json",
+			Name: "quasim-env", About: "QuASIM bench_all.py: env.json", Side: "the environment of kernels/*.json, which summary.json has as well",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("os", "os_version", "kernel", "python_version", "architecture", "numpy_version")
 			},
 		},
 		{
-			Name: "quasim-manifest", About: "QuASIM bench_all.py: kernel_manifest.json", Side: "the kernels that were found; no results",
+			Name: "quasim-manifest", About: "QuASIM bench_all.py: kernel_manifest.json", Side: "a list of the kernels that were found, without results",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("[].name", "[].module_name", "[].function_name", "[].test_command", "[].config")
 			},
@@ -162,7 +162,7 @@ func readQuasimKernel(in *foreign.Input, out *foreign.Output) error {
 		return err
 	}
 	if listed {
-		out.LeaveOut("results that stand in summary.json, too", 1)
+		out.LeaveOut("results that summary.json has as well", 1)
 		return nil
 	}
 	var q quasimResult

@@ -186,7 +186,7 @@ func (s *swiftRow) key() swiftRow {
 
 // Bounds of where files of configurations are looked for.
 const (
-	mostSwiftFiles = 10_000
+	maxSwiftFiles  = 10_000
 	swiftFileBytes = 64 << 10
 )
 
@@ -205,7 +205,7 @@ func swiftKnown(in *foreign.Input) map[swiftRow]string {
 		if err != nil {
 			continue // there is no such folder
 		}
-		for _, e := range entries[:min(len(entries), mostSwiftFiles)] {
+		for _, e := range entries[:min(len(entries), maxSwiftFiles)] {
 			info, err := e.Info()
 			if err != nil || !info.Mode().IsRegular() || info.Size() > swiftFileBytes || !strings.HasSuffix(e.Name(), ".json") {
 				continue

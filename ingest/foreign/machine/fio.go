@@ -12,7 +12,7 @@ import (
 func fio() foreign.Format {
 	return foreign.Format{
 		Name: "fio", About: "fio --output-format=json, json+ or normal,json",
-		Level: "a run is one job and one direction: read, write, trim or sync; the files have aggregates only",
+		Level: "a run is one job and one direction: read, write, trim or sync; the files have only aggregates",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Has("fio version") && h.HasAny("jobs", "client_stats")
 		},
@@ -41,8 +41,8 @@ type fioPlace struct {
 	elapsed time.Duration
 }
 
-// mostFIOJobs is how many jobs wait.
-const mostFIOJobs = 10_000
+// maxFIOJobs is how many jobs wait.
+const maxFIOJobs = 10_000
 
 func readFIO(in *foreign.Input, out *foreign.Output) error {
 	j, err := fioJSON(in)
@@ -131,7 +131,7 @@ func (f *fioReader) job(j *foreign.JSON) error {
 		f.out.LeaveOut("jobs that did nothing", 1)
 	}
 	f.jobs = append(f.jobs, p)
-	if len(f.jobs) < mostFIOJobs {
+	if len(f.jobs) < maxFIOJobs {
 		return nil
 	}
 	if err := f.emit(f.before); err != nil {
@@ -151,7 +151,7 @@ func (f *fioReader) again() bool {
 		return a.name == b.name && a.start.Sub(b.start).Abs() <= about && a.total <= b.total && a.elapsed <= b.elapsed
 	})
 	if same {
-		f.out.LeaveOut("reports of a launch before its last", 1)
+		f.out.LeaveOut("earlier reports of a launch", 1)
 		f.before = nil
 	}
 	return same

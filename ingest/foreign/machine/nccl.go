@@ -12,9 +12,9 @@ import (
 
 // ncclTests reads what nccl-tests print, in logs and in Markdown, and what they write with -J. RCCL's print the same.
 func ncclTests() foreign.Format {
-	const level = "a run is one message size, out of place or in place, of one launch; a sample, where -I wrote them, an iteration"
+	const level = "a run is one message size, out of place or in place, of one launch; a sample is an iteration, if -I wrote them"
 	return foreign.Format{
-		Name: "nccl-tests", About: "nccl-tests: what all_reduce_perf and the like print, and their JSON (-J)", Level: level,
+		Name: "nccl-tests", About: "nccl-tests: the printed output of all_reduce_perf and similar programs, and their JSON (-J)", Level: level,
 		Recognize: func(h *foreign.Head) bool { return isNCCLJSON(h) || h.Matches(ncclTable) },
 		Read: func(in *foreign.Input, out *foreign.Output) error {
 			if isNCCLJSON(in.Head) {
@@ -60,12 +60,12 @@ func (l *ncclLaunch) add(host, device string) {
 	if l.hosts == nil {
 		l.hosts = map[string]bool{}
 	}
-	if len(l.hosts) < mostHosts {
+	if len(l.hosts) < maxHosts {
 		l.hosts[host] = true
 	}
 }
 
-const mostHosts = 100_000
+const maxHosts = 100_000
 
 // set keeps a parameter of the launch.
 func (l *ncclLaunch) set(name, text string) {

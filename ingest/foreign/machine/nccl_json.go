@@ -108,7 +108,7 @@ func (f *ncclFile) config(j *foreign.JSON) error {
 		f.launch.add(d.Host, d.Device)
 	}
 	if threads, gpus := c.Threads.Int64(), c.GPUs.Int64(); threads != nil && gpus != nil && *threads > 0 && *gpus > 0 {
-		f.launch.devices *= min(*threads, mostHosts) * min(*gpus, mostHosts) // one of each process is listed
+		f.launch.devices *= min(*threads, maxHosts) * min(*gpus, maxHosts) // one of each process is listed
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (f *ncclFile) row(in *foreign.Input, out *foreign.Output, j *foreign.JSON) 
 	}
 	where := j.Where()
 	if row.OutOfPlace == nil && row.InPlace == nil {
-		out.Refuse(where, errors.New("neither out_of_place nor in_place"))
+		out.Refuse(where, errors.New("it has neither out_of_place nor in_place"))
 		return nil
 	}
 	for _, half := range []struct {

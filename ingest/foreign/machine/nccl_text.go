@@ -23,8 +23,8 @@ var (
 	ncclEnd      = regexp.MustCompile(`Avg bus bandwidth +:`)
 )
 
-// mostTableRuns is how many runs of a table wait for the line after it, which says whether results were wrong.
-const mostTableRuns = 10_000
+// maxTableRuns is how many runs of a table wait for the line after it, which says whether results were wrong.
+const maxTableRuns = 10_000
 
 // ncclReader reads text.
 type ncclReader struct {
@@ -168,7 +168,7 @@ func (n *ncclReader) row(where, text string) error {
 		half.place, half.values = inPlace, values
 		return n.half(half)
 	}
-	n.out.Refuse(where, fmt.Errorf("%d columns, the table has %d", len(fields), first+2*width))
+	n.out.Refuse(where, fmt.Errorf("%d columns, but the table has %d", len(fields), first+2*width))
 	return nil
 }
 
@@ -214,7 +214,7 @@ func (n *ncclReader) half(h ncclHalf) error {
 		foreign.SetStart(&r, at, source)
 	}
 	n.waiting = append(n.waiting, placed{h.where, r})
-	if len(n.waiting) < mostTableRuns {
+	if len(n.waiting) < maxTableRuns {
 		return nil
 	}
 	return n.emit("")

@@ -14,7 +14,7 @@ import (
 func nvbandwidth() foreign.Format {
 	return foreign.Format{
 		Name: "nvbandwidth", About: "NVIDIA nvbandwidth: its output, text or JSON (-j)",
-		Level: "a run is one cell of the matrix of a test; the files have medians only",
+		Level: "a run is one cell of the matrix of a test; the files have only medians",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Has("nvbandwidth.version") || h.Has("nvbandwidth.testcases") || h.Matches(nvbTitle)
 		},
@@ -169,7 +169,7 @@ func (n *nvbReader) line(where, text string) error {
 	}
 	switch {
 	case strings.HasPrefix(text, "Waived"):
-		n.out.LeaveOut("waived tests, which the text does not name", 1)
+		n.out.LeaveOut("waived tests, which the output does not name", 1)
 	case n.matrix.test != "":
 		n.describe(text)
 	default:
@@ -214,7 +214,7 @@ func (n *nvbReader) row(where, text string) error {
 	fields := strings.Fields(text)
 	at := len(fields) - len(n.columns)
 	if at < 1 {
-		n.out.Refuse(where, fmt.Errorf("%d values, the matrix has %d columns", len(fields)-1, len(n.columns)))
+		n.out.Refuse(where, fmt.Errorf("%d values, but the matrix has %d columns", len(fields)-1, len(n.columns)))
 		return nil
 	}
 	for i, value := range fields[at:] {

@@ -74,14 +74,14 @@ func (p *perflogReader) line(where, text string) error {
 	case p.columns != nil && len(fields) == len(p.columns):
 		return p.row(where, fields)
 	}
-	p.out.Refuse(where, fmt.Errorf("%d fields that no header names", len(fields)))
+	p.out.Refuse(where, fmt.Errorf("%d fields without a header", len(fields)))
 	return nil
 }
 
 // pattern reads a line for one variable: time|version|test|job|variable|unit and bounds in any order.
 func (p *perflogReader) pattern(where string, fields []string) error {
 	key := strings.Join(fields[:4], "|")
-	if key != p.key || len(p.run.Metrics) >= mostVariables {
+	if key != p.key || len(p.run.Metrics) >= maxVariables {
 		if err := p.flush(); err != nil {
 			return err
 		}

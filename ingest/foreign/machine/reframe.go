@@ -18,14 +18,14 @@ import (
 func reframe() []foreign.Format {
 	return []foreign.Format{
 		{
-			Name: "reframe", About: "ReFrame run reports (--report-file)", Level: "a run is a test case; it has one value of each variable",
+			Name: "reframe", About: "ReFrame run reports (--report-file)", Level: "a run is a test case, with one value of each variable",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("session_info.data_version") || h.Has("session_info.num_cases", "runs[].testcases")
 			},
 			Read: readReframe,
 		},
 		{
-			Name: "reframe-perflog", Log: true, About: "ReFrame performance logs (perflogs/*.log)", Level: "a run is a test case; it has one value of each variable",
+			Name: "reframe-perflog", Log: true, About: "ReFrame performance logs (perflogs/*.log)", Level: "a run is a test case, with one value of each variable",
 			Recognize: isPerflog, Read: readPerflog,
 		},
 	}
@@ -241,8 +241,8 @@ func reframeResult(r *schema.Run, word string) {
 	}
 }
 
-// mostVariables is how many variables a test case may have.
-const mostVariables = 10_000
+// maxVariables is how many variables a test case may have.
+const maxVariables = 10_000
 
 // variables are the values of a test case. Their names are those of the variables, without the system before them.
 func (c *reframeCase) variables(where string) ([]reframeVariable, error) {
@@ -259,8 +259,8 @@ func (c *reframeCase) variables(where string) ([]reframeVariable, error) {
 		}
 		all = append(all, v)
 	}
-	if len(all) > mostVariables {
-		return nil, &foreign.Mismatch{Where: where, Err: fmt.Errorf("%d variables, want at most %d", len(all), mostVariables)}
+	if len(all) > maxVariables {
+		return nil, &foreign.Mismatch{Where: where, Err: fmt.Errorf("%d variables, want at most %d", len(all), maxVariables)}
 	}
 	return all, nil
 }

@@ -20,7 +20,7 @@ func (v *reframeVariable) add(r *schema.Run) {
 	}
 	m := s.Metric(name, schema.LevelProcess)
 	kind, known := schema.KindOfMetric(name)
-	if _, _, told := schema.StoredUnit(m.Unit); known && told && kind.Unit != "" && kind.Unit != m.Unit {
+	if _, _, isUnit := schema.StoredUnit(m.Unit); known && isUnit && kind.Unit != "" && kind.Unit != m.Unit {
 		known = false // another thing of that name
 	}
 	if !known {

@@ -12,8 +12,8 @@ import (
 // sysbench reads what sysbench prints, one command after the other.
 func sysbench() foreign.Format {
 	return foreign.Format{
-		Name: "sysbench", About: "sysbench: what `sysbench TEST run` prints",
-		Level:     "a run is one command; the intervals of --report-interval are samples of metrics of their own",
+		Name: "sysbench", About: "sysbench: the printed output of `sysbench TEST run`",
+		Level:     "a run is one command; the intervals of --report-interval are samples of separate metrics",
 		Recognize: func(h *foreign.Head) bool { return h.Matches(sysbenchTitle) },
 		Read:      readSysbench,
 	}

@@ -22,14 +22,14 @@ func asv() []foreign.Format {
 		{
 			Name:      "asv",
 			About:     "airspeed velocity: results/MACHINE/COMMIT-ENVIRONMENT.json, versions 1 and 2, with benchmarks.json and machine.json",
-			Level:     "a run is a benchmark with one combination of its parameters, a sample is the mean of its calls (--record-samples)",
+			Level:     "a run is a benchmark with one combination of its parameters, a sample is the mean of several calls (--record-samples)",
 			Recognize: func(h *foreign.Head) bool { return h.Has("commit_hash", "date", "params", "python", "results") },
 			Read:      readASV,
 		},
 		{
 			Name:      "asv-tree",
 			About:     "airspeed velocity: benchmarks.json and machine.json",
-			Side:      "goes with the results of commits",
+			Side:      "read together with the results of commits",
 			Recognize: isASVSide,
 		},
 	}
@@ -223,7 +223,7 @@ func (f *asvFile) run(name string) schema.Run {
 }
 
 // noBenchmarks says what results without benchmarks.json lack.
-const noBenchmarks = "benchmarks.json is not beside the results: units, and names of parameters, are not known but by the names of benchmarks"
+const noBenchmarks = "benchmarks.json is not next to the results: units and names of parameters are unknown, unless the names of benchmarks show them"
 
 // lack says what is not known of a run without benchmarks.json: the unit, the names of its parameters.
 func (f *asvFile) lack(r *schema.Run, b *asvBenchmark, params int, out *foreign.Output) {

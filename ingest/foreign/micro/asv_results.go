@@ -25,8 +25,8 @@ type asvResult struct {
 	Samples   [][]foreign.Number
 }
 
-// mostCombinations bounds what a result without any value stands for.
-const mostCombinations = 100_000
+// maxCombinations bounds what a result without any value stands for.
+const maxCombinations = 100_000
 
 // readResult reads the result of a benchmark and yields a run for each combination.
 func (f *asvFile) readResult(place asvPlace, text jsontext.Value, out *foreign.Output) error {
@@ -37,12 +37,12 @@ func (f *asvFile) readResult(place asvPlace, text jsontext.Value, out *foreign.O
 	n := 1
 	for _, values := range result.Params {
 		n *= len(values)
-		if n > max(mostCombinations, len(result.Result)) {
+		if n > max(maxCombinations, len(result.Result)) {
 			break
 		}
 	}
 	switch {
-	case result.Result == nil && n <= mostCombinations:
+	case result.Result == nil && n <= maxCombinations:
 		result.Result = make([]foreign.Number, n)
 	case len(result.Result) != n:
 		out.Refuse(place.where, fmt.Errorf("%d results for %d combinations of parameters", len(result.Result), n))

@@ -19,7 +19,7 @@ func criterion() []foreign.Format {
 	return []foreign.Format{
 		{
 			Name:      "criterion",
-			About:     "Criterion.rs: target/criterion, of which new/sample.json with benchmark.json is read",
+			About:     "Criterion.rs: the folder target/criterion; new/sample.json and benchmark.json are read",
 			Level:     "a run is a benchmark of a cargo bench, a sample is the mean of its iterations",
 			Recognize: isCriterionSample,
 			Read:      readCriterion,
@@ -36,7 +36,7 @@ func criterion() []foreign.Format {
 		{
 			Name:      "criterion-tree",
 			About:     "Criterion.rs: benchmark.json, estimates.json, tukey.json and raw.csv",
-			Side:      "goes with sample.json",
+			Side:      "read together with sample.json",
 			Recognize: isCriterionSide,
 		},
 	}
@@ -90,7 +90,7 @@ func readCriterion(in *foreign.Input, out *foreign.Output) error {
 		return err
 	}
 	if older(in) {
-		out.LeaveOut("copies of an earlier run, beside new/", 1)
+		out.LeaveOut("copies of an earlier run, next to new/", 1)
 		return j.Skip()
 	}
 	var sample criterionSample
@@ -110,7 +110,7 @@ func readCriterion(in *foreign.Input, out *foreign.Output) error {
 		return nil
 	}
 	if b.Group == "" && b.Function == "" && b.Value == "" {
-		out.Refuse("benchmark.json", fmt.Errorf("the benchmark has no name: the file is missing or says none"))
+		out.Refuse("benchmark.json", fmt.Errorf("the benchmark has no name: the file is missing or has none"))
 		return nil
 	}
 	r := schema.Run{Benchmark: b.name()}
@@ -125,7 +125,7 @@ func readCriterion(in *foreign.Input, out *foreign.Output) error {
 	if b.Throughput != nil {
 		var t criterionThroughput
 		if err := foreign.DecodeAt("/throughput", b.Throughput, &t); err != nil {
-			out.LeaveOut("throughputs of another layout", 1)
+			out.LeaveOut("throughputs in an unknown layout", 1)
 		} else {
 			addWork(&r, m, t)
 		}
@@ -159,7 +159,7 @@ func (b *criterionBenchmark) name() string {
 // perIteration is the latency of samples that are the time of several iterations each.
 func perIteration(iterations, times []foreign.Number, unit string) (schema.Metric, error) {
 	if len(iterations) != len(times) {
-		return schema.Metric{}, fmt.Errorf("%d counts of iterations for %d times", len(iterations), len(times))
+		return schema.Metric{}, fmt.Errorf("%d iteration counts for %d times", len(iterations), len(times))
 	}
 	s, err := foreign.SeriesOf(times, unit)
 	if err != nil {
@@ -170,7 +170,7 @@ func perIteration(iterations, times []foreign.Number, unit string) (schema.Metri
 	for i, text := range iterations {
 		n := text.Int64()
 		if n == nil || *n <= 0 {
-			return schema.Metric{}, fmt.Errorf("sample %d is of %q iterations", i, text)
+			return schema.Metric{}, fmt.Errorf("sample %d has %q iterations", i, text)
 		}
 		values[i] /= float64(*n)
 		m.IterationsPerSample = append(m.IterationsPerSample, *n)

@@ -37,7 +37,7 @@ func TestCriterionFolders(t *testing.T) {
 			file = "sample.json"
 		}
 		_, report, _, err := foreigntest.One([]foreign.Format{criterion()[0]}, folder, file)
-		if err != nil || report.Runs != c.runs || report.LeftOut["copies of an earlier run, beside new/"] != 1-c.runs {
+		if err != nil || report.Runs != c.runs || report.LeftOut["copies of an earlier run, next to new/"] != 1-c.runs {
 			t.Errorf("%s, newer %t: %+v, %v; want %d runs", c.folder, c.newer, report, err, c.runs)
 		}
 	}
@@ -57,7 +57,7 @@ func TestCriterionThroughput(t *testing.T) {
 			"g/new/benchmark.json": {Data: []byte(`{"group_id":"g","function_id":null,"value_str":null,"throughput":` + c.throughput + `}`)},
 		}
 		_, report, runs, err := foreigntest.One([]foreign.Format{criterion()[0]}, folder, "g/new/sample.json")
-		if err != nil || len(runs) != 1 || len(runs[0].Metrics) != c.metrics || report.LeftOut["throughputs of another layout"] != c.left {
+		if err != nil || len(runs) != 1 || len(runs[0].Metrics) != c.metrics || report.LeftOut["throughputs in an unknown layout"] != c.left {
 			t.Errorf("%s: %+v, %v; want %d metrics, %d left out", c.throughput, report, err, c.metrics, c.left)
 		}
 	}

@@ -35,7 +35,7 @@ type gbenchMetric struct {
 // add takes a row. The first one of another benchmark yields the run of the one before.
 func (g *gbenchGroup) add(row *gbenchRow) error {
 	if row.isFit() {
-		g.out.LeaveOut("fits of complexity", 1)
+		g.out.LeaveOut("complexity fits", 1)
 		return nil
 	}
 	if g.first != nil && !g.goesOn(row) {
@@ -48,7 +48,7 @@ func (g *gbenchGroup) add(row *gbenchRow) error {
 		return nil
 	}
 	if row.aggregate != "" && !known(row.aggregate) {
-		g.out.LeaveOut("aggregates that are no column: "+row.aggregate, 1)
+		g.out.LeaveOut("aggregates without a column: "+row.aggregate, 1)
 		return nil
 	}
 	if g.first == nil {

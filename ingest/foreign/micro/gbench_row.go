@@ -59,7 +59,7 @@ func (row *gbenchRow) read(j *foreign.JSON) error {
 	}
 	row.where = j.Where()
 	if object.Kind() != jsontext.KindBeginObject {
-		return row.mismatch("", fmt.Errorf("no object"))
+		return row.mismatch("", fmt.Errorf("not an object"))
 	}
 	members, err := membersOf(object)
 	if err != nil {
@@ -171,7 +171,7 @@ func (row *gbenchRow) setValues(counters []gbenchValue) error {
 		return row.mismatch("/time_unit", fmt.Errorf("time unit %q: want ns, us, ms or s", unit))
 	}
 	if row.text["real_time"] == "" {
-		return row.mismatch("", fmt.Errorf("neither a real_time nor an error"))
+		return row.mismatch("", fmt.Errorf("it has neither a real_time nor an error"))
 	}
 	for _, name := range [][2]string{{"real_time", "latency"}, {"cpu_time", "cpu_time"}} {
 		member, metric := name[0], name[1]

@@ -36,7 +36,7 @@ func isGoEvents(h *foreign.Head) bool {
 }
 
 func readGoBench(in *foreign.Input, out *foreign.Output) error {
-	lines := &goLines{r: bufio.NewReaderSize(in.Text(), longestGoLine)}
+	lines := &goLines{r: bufio.NewReaderSize(in.Text(), maxGoLine)}
 	if isGoEvents(in.Head) {
 		return readGoEvents(in, lines, out)
 	}
@@ -60,10 +60,10 @@ func readGoBench(in *foreign.Input, out *foreign.Output) error {
 	}
 }
 
-// longestGoLine bounds a line of text, or an event.
-const longestGoLine = 256 << 10
+// maxGoLine bounds a line of text, or an event.
+const maxGoLine = 256 << 10
 
-var errLongGoLine = fmt.Errorf("a line of more than %d bytes", longestGoLine)
+var errLongGoLine = fmt.Errorf("a line of more than %d bytes", maxGoLine)
 
 // goLines reads lines without a copy of each.
 type goLines struct {

@@ -68,15 +68,15 @@ func readGoEvents(in *foreign.Input, lines *goLines, out *foreign.Output) error 
 
 // Bounds of what is held of packages that have not ended.
 const (
-	mostGoPackages = 1000
-	mostGoPartial  = 1000
+	maxGoPackages = 1000
+	maxGoPartial  = 1000
 )
 
 // event takes an event, which stands in a line.
 func (g *goEvents) event(n int, e *goTestEvent) error {
 	p := g.packages[e.Package]
 	if p == nil {
-		if len(g.packages) >= mostGoPackages {
+		if len(g.packages) >= maxGoPackages {
 			for name := range maps.Clone(g.packages) {
 				if err := g.end(name); err != nil {
 					return err
@@ -123,7 +123,7 @@ func (p *goPackage) output(n int, e *goTestEvent) error {
 		text = rest
 	}
 	delete(p.partial, e.Test)
-	if len(text) > 0 && len(text) < longestGoLine && len(p.partial) < mostGoPartial {
+	if len(text) > 0 && len(text) < maxGoLine && len(p.partial) < maxGoPartial {
 		p.partial[e.Test] = text
 	}
 	return nil

@@ -98,17 +98,17 @@ func (p *goParser) indented(line []byte) error {
 			return err
 		}
 	}
-	if len(p.logs) < longestGoLog {
+	if len(p.logs) < maxGoLog {
 		p.logs = append(append(p.logs, bytes.TrimSpace(line)...), '\n')
 	}
-	if p.run.failing && len(p.run.message) < longestGoLog {
+	if p.run.failing && len(p.run.message) < maxGoLog {
 		p.run.message = append(append(p.run.message, bytes.TrimSpace(line)...), '\n')
 	}
 	return nil
 }
 
-// longestGoLog is how much is kept of what a benchmark logs before it fails.
-const longestGoLog = 4 << 10
+// maxGoLog is how much is kept of what a benchmark logs before it fails.
+const maxGoLog = 4 << 10
 
 // other takes a line of which the beginning says what it is.
 func (p *goParser) other(line string) error {
@@ -167,8 +167,8 @@ var goHeader = map[string]bool{
 	"upload": true, "upload-file": true, "upload-part": true, "upload-time": true,
 }
 
-// mostGoConfig bounds the lines of the form key: value that are kept.
-const mostGoConfig = 100
+// maxGoConfig bounds the lines of the form key: value that are kept.
+const maxGoConfig = 100
 
 // setConfig takes a line of the form key: value, which holds for the results after it.
 func (p *goParser) setConfig(key, value string) error {
@@ -188,8 +188,8 @@ func (p *goParser) setConfig(key, value string) error {
 			p.process = goProcess{}
 		}
 	}
-	if len(to) >= mostGoConfig && to[key] == "" {
-		p.out.Refuse(p.where(), fmt.Errorf("more than %d lines of the form key: value", mostGoConfig))
+	if len(to) >= maxGoConfig && to[key] == "" {
+		p.out.Refuse(p.where(), fmt.Errorf("more than %d lines of the form key: value", maxGoConfig))
 		return nil
 	}
 	delete(other, key)

@@ -60,8 +60,8 @@ func (p *goParser) result(name, rest []byte) (bool, error) {
 	return true, nil
 }
 
-// mostGoUnits is how many values a line may have.
-const mostGoUnits = 200
+// maxGoUnits is how many values a line may have.
+const maxGoUnits = 200
 
 // readFields reads the values of a result.
 func (p *goParser) readFields(rest []byte) error {
@@ -80,7 +80,7 @@ func (p *goParser) readFields(rest []byte) error {
 			f.unit = p.run.metrics[i].unit
 		} else {
 			if p.open && len(bytes.TrimSpace(rest)) == 0 && !p.knows(f.name) {
-				return fmt.Errorf("the text breaks off after %.40q, which may be the beginning of a unit", f.name)
+				return fmt.Errorf("the text is cut off after %.40q, which may be an incomplete unit", f.name)
 			}
 			f.unit, same = p.unit(string(f.name)), false
 		}
@@ -88,8 +88,8 @@ func (p *goParser) readFields(rest []byte) error {
 		if f.value, ok = goNumber(number, f.unit); !ok {
 			return fmt.Errorf("%.40q is not a number", number)
 		}
-		if i == mostGoUnits {
-			return fmt.Errorf("more than %d values", mostGoUnits)
+		if i == maxGoUnits {
+			return fmt.Errorf("more than %d values", maxGoUnits)
 		}
 		p.fields = append(p.fields, f)
 	}
@@ -99,7 +99,7 @@ func (p *goParser) readFields(rest []byte) error {
 	for i := 0; i < len(p.fields) && !same; i++ {
 		for j := range i {
 			if p.fields[i].unit == p.fields[j].unit {
-				return fmt.Errorf("unit %.40q stands twice", p.fields[i].name)
+				return fmt.Errorf("unit %.40q appears twice", p.fields[i].name)
 			}
 		}
 	}

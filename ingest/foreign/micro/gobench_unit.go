@@ -18,15 +18,15 @@ type goUnit struct {
 	better  schema.Better
 }
 
-// mostGoKnownUnits is how many units are remembered.
-const mostGoKnownUnits = 10_000
+// maxGoKnownUnits is how many units are remembered.
+const maxGoKnownUnits = 10_000
 
 // unit is what a unit measures.
 func (p *goParser) unit(name string) *goUnit {
 	if u := p.units[name]; u != nil {
 		return u
 	}
-	if p.units == nil || len(p.units) >= mostGoKnownUnits {
+	if p.units == nil || len(p.units) >= maxGoKnownUnits {
 		p.units = map[string]*goUnit{}
 	}
 	u := goUnitOf(strings.ToValidUTF8(name, "�"))

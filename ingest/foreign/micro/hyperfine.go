@@ -96,7 +96,7 @@ func (h *hyperfineResult) run() (schema.Run, error) {
 		all = append(all, param{name, params[name]})
 	}
 	if !setParams(&r, all) {
-		return schema.Run{}, fmt.Errorf("two parameters are the same axis: %v", slices.Sorted(maps.Keys(params)))
+		return schema.Run{}, fmt.Errorf("two parameters name the same axis: %v", slices.Sorted(maps.Keys(params)))
 	}
 	h.setOutcome(&r)
 	if err := h.setMetrics(&r); err != nil {
@@ -189,7 +189,7 @@ func (h *hyperfineResult) setMetrics(r *schema.Run) error {
 		foreign.Add(r, m, "s")
 	}
 	if len(r.Metrics) == 0 {
-		return fmt.Errorf("neither times nor a mean")
+		return fmt.Errorf("it has neither times nor a mean")
 	}
 	n := int64(len(h.Times))
 	for _, cpu := range []struct {

@@ -16,7 +16,7 @@ func jmh() foreign.Format {
 	return foreign.Format{
 		Name:      "jmh",
 		About:     "JMH, the Java microbenchmark harness: JSON of its results (-rf json), also as a JavaScript array",
-		Level:     "a run is a fork, a sample is the score of an iteration; in mode sample a call",
+		Level:     "a run is a fork, a sample is the score of an iteration (in mode sample: a call)",
 		Recognize: func(h *foreign.Head) bool { return jmhStart(h) >= 0 },
 		Read:      readJMH,
 	}
@@ -171,12 +171,12 @@ func yieldJMHFork(result *jmhResult, fork int, where string, out *foreign.Output
 			continue
 		}
 		if secondary.Unit == "---" { // text of a profiler
-			out.LeaveOut("profiles that are text", 1)
+			out.LeaveOut("profiles in text form", 1)
 			continue
 		}
 		m, err := secondary.samples(name, fork)
 		if err == nil && r.Metric(m.Name) != nil {
-			err = fmt.Errorf("metric %s stands twice", m.Name)
+			err = fmt.Errorf("metric %s appears twice", m.Name)
 		}
 		if err != nil {
 			out.Refuse(fmt.Sprintf("%s/secondaryMetrics/%s, fork %d", where, name, fork), err)

@@ -80,8 +80,8 @@ func (q quantity) series(numbers []foreign.Number) (foreign.Series, error) {
 	return s, nil
 }
 
-// mostSamples bounds how many samples the counts of a histogram make.
-const mostSamples = 4 << 20
+// maxSamples bounds how many samples the counts of a histogram make.
+const maxSamples = 4 << 20
 
 // samples are the scores of a fork. A metric that has none there has no values.
 func (m *jmhMetric) samples(name string, fork int) (schema.Metric, error) {
@@ -93,8 +93,8 @@ func (m *jmhMetric) samples(name string, fork int) (schema.Metric, error) {
 		for _, iteration := range m.Histogram[fork] {
 			for _, bin := range iteration {
 				count := bin[1].Int64()
-				if count == nil || *count < 0 || *count > int64(mostSamples-len(numbers)) {
-					return schema.Metric{}, fmt.Errorf("a value came %q times: want a count, and no more than %d samples", bin[1], mostSamples)
+				if count == nil || *count < 0 || *count > int64(maxSamples-len(numbers)) {
+					return schema.Metric{}, fmt.Errorf("a value occurs %q times: want a count, and at most %d samples", bin[1], maxSamples)
 				}
 				for range *count {
 					numbers = append(numbers, bin[0])

@@ -220,7 +220,7 @@ func (run *pyperfRun) warmups(inner float64) ([]float64, error) {
 	var values []float64
 	for i, w := range run.Warmups {
 		if len(w) != 2 || w[0].Float64() == nil || w[1].Float64() == nil {
-			return nil, fmt.Errorf("reading warmups: the one at %d is no pair of loops and value", i)
+			return nil, fmt.Errorf("reading warmups: number %d is not a pair of loops and value", i)
 		}
 		value := *w[1].In("s")
 		if loops := *w[0].Float64() * inner; run.raw && loops > 0 {

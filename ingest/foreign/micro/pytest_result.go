@@ -67,7 +67,7 @@ func (b *pytestResult) yield(r schema.Run, where string, out *foreign.Output) er
 	}
 	foreign.Add(&r, latency, "s")
 	if len(r.Metrics) == 0 {
-		out.Refuse(where+"/stats", fmt.Errorf("neither data nor a mean"))
+		out.Refuse(where+"/stats", fmt.Errorf("it has neither data nor a mean"))
 		return nil
 	}
 	return out.Run(where, r)
@@ -97,8 +97,8 @@ func (b *pytestResult) latency(r *schema.Run) schema.Metric {
 
 // isJoined tells whether an id is the words of all parameters, in any order: who writes a file anew may sort its members.
 func isJoined(id string, words []string) bool {
-	const most = 8
-	if len(words) == 1 || len(words) > most {
+	const maxWords = 8
+	if len(words) == 1 || len(words) > maxWords {
 		return id == strings.Join(words, "-")
 	}
 	for i, word := range words {
@@ -210,8 +210,8 @@ func (b *pytestResult) setApplied(r *schema.Run) {
 	}
 }
 
-// longestTag is how long a text may be that a test says of itself: longer ones may be a prompt or a log.
-const longestTag = 64
+// maxTagLength is how long a text may be that a test says of itself: longer ones may be a prompt or a log.
+const maxTagLength = 64
 
 // setTags keeps what a test says of itself: its numbers, and short words.
 func (b *pytestResult) setTags(r *schema.Run) {
@@ -227,7 +227,7 @@ func (b *pytestResult) setTags(r *schema.Run) {
 		case jsontext.KindBeginObject, jsontext.KindBeginArray, jsontext.KindNull:
 			continue
 		}
-		if text := foreign.TextOf(m.value); text != "" && len(text) <= longestTag {
+		if text := foreign.TextOf(m.value); text != "" && len(text) <= maxTagLength {
 			if r.Tags == nil {
 				r.Tags = map[string]string{}
 			}

@@ -13,8 +13,8 @@ func aiperfFormats() []foreign.Format {
 	return []foreign.Format{
 		{
 			Name:  "aiperf",
-			About: "AIPerf: profile_export.jsonl, a line per request; model, load and throughput are read from the profile_export_aiperf.json beside it",
-			Level: level + "; samples are requests (latency, ttft, tpot: its inter token latency) and chunks (itl: its inter chunk latency); warm-up requests and failed ones are left out",
+			About: "AIPerf: profile_export.jsonl, a line per request; model, load and throughput come from profile_export_aiperf.json next to it",
+			Level: level + "; samples are requests (latency, ttft, tpot: its inter token latency) and chunks (itl: its inter chunk latency), without warm-up and failed requests",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("metadata", "metrics") && h.HasAny("metadata.x_request_id", "metadata.worker_id", "metadata.benchmark_phase", "metadata.credit_phase")
 			},
@@ -22,8 +22,8 @@ func aiperfFormats() []foreign.Format {
 		},
 		{
 			Name:  "aiperf-summary",
-			About: "AIPerf: profile_export_aiperf.json, of all versions; left out where the requests, profile_export.jsonl, stand beside it",
-			Level: level + "; there are aggregates only",
+			About: "AIPerf: profile_export_aiperf.json, all versions; ignored if the requests, profile_export.jsonl, are next to it",
+			Level: level + "; only aggregates, no samples",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("input_config") && (h.HasAny("records.request_latency", "records.request_count") ||
 					h.Has("input_config.endpoint", "records", "was_cancelled") ||
@@ -33,8 +33,8 @@ func aiperfFormats() []foreign.Format {
 		},
 		{
 			Name:  "aiperf-csv",
-			About: "AIPerf: profile_export_aiperf.csv; left out where the JSON file of that name or the requests stand beside it",
-			Level: level + "; there are aggregates only",
+			About: "AIPerf: profile_export_aiperf.csv; ignored if the JSON file of that name or the requests are next to it",
+			Level: level + "; only aggregates, no samples",
 			Recognize: func(h *foreign.Head) bool {
 				return strings.HasPrefix(h.FirstLine(), "Metric,avg,min,max,") && !isGenAICSV(h)
 			},
@@ -43,7 +43,7 @@ func aiperfFormats() []foreign.Format {
 		{
 			Name:      "aiperf-gpu",
 			About:     "AIPerf: gpu_telemetry_export.jsonl",
-			Level:     "a run is what one GPU reported during a benchmark; samples are readings, intervals",
+			Level:     "a run is the readings of one GPU during a benchmark; a sample is one reading",
 			Recognize: func(h *foreign.Head) bool { return h.Has("timestamp_ns", "gpu_index", "telemetry_data") },
 			Read:      readAIPerfGPU,
 		},

@@ -95,7 +95,7 @@ func (s *aiperfSummary) leaveOut(out *foreign.Output) {
 		}
 	}
 	if unknown > 0 {
-		out.LeaveOut("totals, and metrics that are not known", unknown)
+		out.LeaveOut("totals and unknown metrics", unknown)
 	}
 }
 

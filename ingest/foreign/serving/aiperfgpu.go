@@ -85,7 +85,7 @@ func readAIPerfGPU(in *foreign.Input, out *foreign.Output) error {
 		}
 		at := reading.At.Int64()
 		if at == nil {
-			out.Refuse(fmt.Sprintf("line %d/timestamp_ns", n), fmt.Errorf("%q is no time", string(reading.At)))
+			out.Refuse(fmt.Sprintf("line %d/timestamp_ns", n), fmt.Errorf("%q is not a time", string(reading.At)))
 			continue
 		}
 		if reading.Endpoint == "" {
@@ -152,7 +152,7 @@ func (g *gpuRun) emit(out *foreign.Output) error {
 		}
 	}
 	if len(g.run.Metrics) == 0 {
-		noResult(&g.run, "no reading")
+		noResult(&g.run, "no readings")
 	}
 	return out.Run("gpu "+g.run.Params["gpu_index"], g.run)
 }

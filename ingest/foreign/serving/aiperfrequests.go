@@ -100,11 +100,11 @@ func aiperfSummaryBeside(in *foreign.Input, out *foreign.Output) *aiperfSummary 
 func (a *aiperfRun) add(out *foreign.Output, n int, q *aiperfRequest) {
 	switch {
 	case q.Metadata.Phase+q.Metadata.OldPhase == "warmup":
-		out.LeaveOut("requests of the warm-up", 1)
+		out.LeaveOut("warm-up requests", 1)
 		return
 	case q.Error.Kind() == jsontext.KindBeginObject || q.Metadata.Cancelled:
 		a.failed++
-		out.LeaveOut("requests that failed or were cancelled", 1)
+		out.LeaveOut("failed or cancelled requests", 1)
 		return
 	}
 	start := q.start()

@@ -14,7 +14,7 @@ func genaiPerfFormats() []foreign.Format {
 	return []foreign.Format{
 		{
 			Name:  "genai-perf",
-			About: "GenAI-Perf and perf_analyzer: profile_export.json, the requests; model and lengths are read from the _genai_perf.json beside it. Prompts and answers are not read.",
+			About: "GenAI-Perf and perf_analyzer: profile_export.json, the requests; model and lengths come from _genai_perf.json next to it; prompts and answers are not read",
 			Level: level + "; samples are requests (latency, ttft) and responses (itl: the time between two)",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("experiments[].experiment.mode", "experiments[].requests[].timestamp")
@@ -23,8 +23,8 @@ func genaiPerfFormats() []foreign.Format {
 		},
 		{
 			Name:  "genai-perf-summary",
-			About: "GenAI-Perf: profile_export_genai_perf.json; left out where the requests stand beside it",
-			Level: level + "; there are aggregates only",
+			About: "GenAI-Perf: profile_export_genai_perf.json; ignored if the requests are next to it",
+			Level: level + "; only aggregates, no samples",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("input_config", "request_latency.unit", "request_latency.avg") && !isAIPerf(h)
 			},
@@ -32,8 +32,8 @@ func genaiPerfFormats() []foreign.Format {
 		},
 		{
 			Name:      "genai-perf-csv",
-			About:     "GenAI-Perf: profile_export_genai_perf.csv; left out where the JSON file of that name stands beside it",
-			Level:     level + "; there are aggregates only",
+			About:     "GenAI-Perf: profile_export_genai_perf.csv; ignored if the JSON file of that name is next to it",
+			Level:     level + "; only aggregates, no samples",
 			Recognize: isGenAICSV,
 			Read:      readGenAICSV,
 		},

@@ -178,7 +178,7 @@ func (l *genaiLoad) emit(out *foreign.Output, file *genaiFile, summary *genaiSum
 		foreign.SetStart(&r, time.Unix(0, l.first), schema.TimeFile)
 	}
 	if l.failed > 0 {
-		out.LeaveOut("requests that failed", int(l.failed))
+		out.LeaveOut("failed requests", int(l.failed))
 	}
 	requestsFailed(&r, l.failed)
 	return out.Run("load "+l.value, r)

@@ -22,7 +22,7 @@ func llamaBench() foreign.Format {
 		Name:  "llama-bench",
 		Log:   true,
 		About: "llama.cpp: llama-bench -o json and -o jsonl",
-		Level: llamaLevel + "; samples are its repetitions, iterations",
+		Level: llamaLevel + "; a sample is one repetition",
 		Recognize: func(h *foreign.Head) bool {
 			return isLlama(h, "[].") || isLlama(h, "")
 		},

@@ -15,7 +15,7 @@ func llamaBenchTable() foreign.Format {
 		Name:  "llama-bench-csv",
 		Log:   true,
 		About: "llama.cpp: llama-bench -o csv",
-		Level: llamaLevel + "; there are aggregates only",
+		Level: llamaLevel + "; only aggregates, no samples",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Matches(llamaColumnsLine)
 		},
@@ -29,7 +29,7 @@ func llamaBenchText() foreign.Format {
 		Name:  "llama-bench-text",
 		Log:   true,
 		About: "llama.cpp: llama-bench -o md and -o sql",
-		Level: llamaLevel + "; there are aggregates only",
+		Level: llamaLevel + "; only aggregates, no samples",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Matches(llamaHeader) || h.Matches(llamaInsert)
 		},
@@ -81,8 +81,8 @@ var (
 	llamaBuild  = regexp.MustCompile(`^build: ([0-9a-f]+|unknown) \((\d+)\)`)
 )
 
-// mostLlamaRows bounds how many rows wait for the build, which stands behind them.
-const mostLlamaRows = 10_000
+// maxLlamaRows bounds how many rows wait for the build, which stands behind them.
+const maxLlamaRows = 10_000
 
 // llamaText are the tables for people of a file.
 type llamaText struct {
@@ -109,7 +109,7 @@ func readLlamaText(in *foreign.Input, out *foreign.Output) error {
 		return err
 	}
 	if !t.found {
-		out.Refuse("", errors.New("a table without a row: no test came to its end"))
+		out.Refuse("", errors.New("a table without rows: no test was completed"))
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (t *llamaText) take(line, where string) error {
 		return nil
 	}
 	t.rows, t.where = append(t.rows, row), append(t.where, where)
-	if len(t.rows) == mostLlamaRows || row["build_commit"] != "" {
+	if len(t.rows) == maxLlamaRows || row["build_commit"] != "" {
 		return t.flush("", "")
 	}
 	return nil
@@ -200,7 +200,7 @@ func llamaCells(names, values []string) (llamaRow, error) {
 		case "test":
 			test := llamaTest.FindStringSubmatch(values[i])
 			if test == nil || values[i] == "" {
-				return nil, fmt.Errorf("%q is no test", values[i])
+				return nil, fmt.Errorf("%q is not a test", values[i])
 			}
 			for j, field := range []string{"n_prompt", "n_gen", "n_depth"} {
 				row[field] = "0"

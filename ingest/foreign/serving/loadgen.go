@@ -10,13 +10,13 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-const loadgenLevel = "a run is one test; there are aggregates only"
+const loadgenLevel = "a run is one test; only aggregates, no samples"
 
 // loadgenSummary reads the summary that MLPerf's LoadGen writes.
 func loadgenSummary() foreign.Format {
 	return foreign.Format{
 		Name:  "mlperf-summary",
-		About: "MLPerf LoadGen: mlperf_log_summary.txt of all years; left out where the mlperf_log_detail.txt beside it has the results, too",
+		About: "MLPerf LoadGen: mlperf_log_summary.txt of all years; ignored if mlperf_log_detail.txt next to it has the results as well",
 		Level: loadgenLevel,
 		Recognize: func(h *foreign.Head) bool {
 			return h.Matches(loadgenTitle) || h.Whole && len(h.Bytes) < 4<<10 && h.Matches(loadgenAccuracy)
@@ -42,7 +42,7 @@ func loadgenDetail() foreign.Format {
 func loadgenOldDetail() foreign.Format {
 	return foreign.Format{
 		Name:      "mlperf-2019",
-		About:     "MLPerf LoadGen: mlperf_log_detail.txt of v0.5, which has settings but no results: read with the mlperf_log_summary.txt beside it",
+		About:     "MLPerf LoadGen: mlperf_log_detail.txt of v0.5, which has settings but no results; read together with mlperf_log_summary.txt next to it",
 		Level:     loadgenLevel,
 		Recognize: func(h *foreign.Head) bool { return loadgenOld.MatchString(h.FirstLine()) },
 		Side:      "settings of a test, without its results: they are in mlperf_log_summary.txt",

@@ -12,7 +12,7 @@ func modelAnalyzer() foreign.Format {
 	return foreign.Format{
 		Name:  "model-analyzer",
 		About: "Triton model_analyzer: metrics-model-inference.csv, metrics-model-gpu.csv, metrics-server-only.csv",
-		Level: "a run is a row, one load of one configuration of a model; there are aggregates only",
+		Level: "a run is a row, one load of one configuration of a model; only aggregates, no samples",
 		Recognize: func(h *foreign.Head) bool {
 			first := h.FirstLine()
 			return strings.HasPrefix(first, "Model,") && (strings.Contains(first, ",Model Config Path") || strings.Contains(first, ",GPU UUID"))

@@ -14,8 +14,8 @@ import (
 func optimumBenchmark() foreign.Format {
 	return foreign.Format{
 		Name:  "optimum-benchmark",
-		About: "optimum-benchmark: benchmark.json, and benchmark_report.json where it stands alone",
-		Level: "a run is a phase (load, forward, prefill, decode) of a launch; samples of its latency are iterations (per_token: tokens), memory, throughput and energy are aggregates",
+		About: "optimum-benchmark: benchmark.json, or benchmark_report.json if it is alone",
+		Level: "a run is a phase (load, forward, prefill, decode) of a launch; latency samples are iterations (per_token: tokens); memory, throughput and energy are aggregates",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Has("config.backend", "report") && h.HasAny("config.scenario", "config.benchmark", "config.launcher") || isOptimumReport(h)
 		},
@@ -75,7 +75,7 @@ func readOptimum(in *foreign.Input, out *foreign.Output) error {
 		return err
 	}
 	if whole := strings.Replace(in.Head.Name, "_report.json", ".json", 1); isOptimumReport(in.Head) && beside(in, whole) != "" {
-		out.LeaveTo(whole, "a report that "+whole+" has, too", 1)
+		out.LeaveTo(whole, "a report that "+whole+" has as well", 1)
 		return nil
 	}
 	text, err := j.Value()
@@ -146,7 +146,7 @@ func optimumRun(out *foreign.Output, where string, config *optimumConfig, text j
 		addValue(&r, measure{"efficiency", higher}, phase.Efficiency.Value, phase.Efficiency.Unit)
 	}
 	if len(r.Metrics) == 0 {
-		out.LeaveOut("phases of which nothing was measured", 1)
+		out.LeaveOut("phases without measurements", 1)
 		return nil
 	}
 	return out.Run(where, r)

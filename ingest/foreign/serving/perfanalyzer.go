@@ -9,13 +9,13 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-const perfLevel = "a run is one load (concurrency or request rate); there are aggregates only"
+const perfLevel = "a run is one load (concurrency or request rate); only aggregates, no samples"
 
 // perfAnalyzerCSV reads the table that perf_analyzer writes. Its times are microseconds, which it does not say.
 func perfAnalyzerCSV() foreign.Format {
 	return foreign.Format{
 		Name:  "perf-analyzer-csv",
-		About: "Triton perf_analyzer -f: a row per load; model and batch size are not in it (--param model=...), columns of GPUs are not read",
+		About: "Triton perf_analyzer -f: a row per load; it does not name model and batch size (add --param model=...); GPU columns are not read",
 		Level: perfLevel,
 		Recognize: func(h *foreign.Head) bool {
 			first := h.FirstLine()
@@ -49,7 +49,7 @@ func perfRow(out *foreign.Output, where string, names, record []string) error {
 	r := schema.Run{Benchmark: "perf_analyzer"}
 	load := csvNumber(record[0])
 	if load.Float64() == nil {
-		out.Refuse(where, fmt.Errorf("%q is no %s", record[0], strings.ToLower(names[0])))
+		out.Refuse(where, fmt.Errorf("%q is not a %s", record[0], strings.ToLower(names[0])))
 		return nil
 	}
 	foreign.SetParam(&r, strings.ReplaceAll(strings.ToLower(names[0]), " ", "_"), string(load))
@@ -89,7 +89,7 @@ func perfRow(out *foreign.Output, where string, names, record []string) error {
 func perfAnalyzerText() foreign.Format {
 	return foreign.Format{
 		Name:  "perf-analyzer",
-		About: "Triton perf_analyzer: what it prints",
+		About: "Triton perf_analyzer: its printed output",
 		Level: perfLevel,
 		Recognize: func(h *foreign.Head) bool {
 			return h.Matches(perfHeading) && h.Matches(perfClient)

@@ -240,7 +240,7 @@ func (s *served) addSamples(r *schema.Run, out *foreign.Output) {
 		}
 	}
 	if n > 0 {
-		out.LeaveOut("requests that failed", n)
+		out.LeaveOut("failed requests", n)
 	}
 }
 

@@ -15,8 +15,8 @@ func servedText() foreign.Format {
 	return foreign.Format{
 		Name:      "vllm-text",
 		Log:       true,
-		About:     "vLLM and SGLang: what vllm bench serve, benchmark_serving.py and sglang.bench_serving print, also several in a log; of the arguments that they print those that tell results apart",
-		Level:     "a run is one benchmark of a server; there are aggregates only",
+		About:     "vLLM and SGLang: the printed output of vllm bench serve, benchmark_serving.py and sglang.bench_serving, also several in one log; parameters come from the printed arguments",
+		Level:     "a run is one benchmark of a server; only aggregates, no samples",
 		Recognize: func(h *foreign.Head) bool { return h.Matches(servedTitle) },
 		Read:      readServedText,
 	}

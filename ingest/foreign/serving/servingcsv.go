@@ -38,7 +38,7 @@ func readGenAICSV(in *foreign.Input, out *foreign.Output) error {
 // readTwoTables reads a table of statistics and one of single values, which follows it.
 func readTwoTables(in *foreign.Input, out *foreign.Output, benchmark string, others []string) error {
 	if name := beside(in, others...); name != "" {
-		out.LeaveTo(name, "a table of what "+name+" has, too", 1)
+		out.LeaveTo(name, "a table of the results in "+name, 1)
 		return nil
 	}
 	r := schema.Run{Benchmark: benchmark}

@@ -14,7 +14,7 @@ func sglang() foreign.Format {
 		Name:  "sglang",
 		Log:   true,
 		About: "SGLang: python -m sglang.bench_serving --output-file (JSON lines, with and without --output-details)",
-		Level: "a run is a line, one benchmark of a server; samples are requests (ttft) and chunks (itl) with --output-details, else there are aggregates only",
+		Level: "a run is a line, one benchmark of a server; samples are requests (ttft) and chunks (itl) with --output-details, otherwise only aggregates",
 		Recognize: func(h *foreign.Head) bool {
 			return !h.Has("model_id") && h.Has("backend", "dataset_name", "request_rate") &&
 				h.HasAny("mean_e2e_latency_ms", "median_ttft_ms", "total_output_tokens_retokenized", "output_throughput", "random_range_ratio")

@@ -12,8 +12,8 @@ func sglangOffline() foreign.Format {
 	return foreign.Format{
 		Name:  "sglang-offline",
 		Log:   true,
-		About: "SGLang: result files of bench_one_batch, bench_one_batch_server and bench_offline_throughput (JSON lines); the model is not in them (--param model=...)",
-		Level: "a run is a line, one batch or one launch; there are aggregates only",
+		About: "SGLang: result files of bench_one_batch, bench_one_batch_server and bench_offline_throughput (JSON lines); they do not name the model (add --param model=...)",
+		Level: "a run is a line, one batch or one launch; only aggregates, no samples",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Has("total_latency", "last_gen_throughput", "request_throughput") ||
 				h.Has("batch_size", "input_len", "output_len", "overall_throughput") && h.HasAny("prefill_latency", "last_gen_throughput", "latency")

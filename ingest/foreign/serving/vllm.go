@@ -16,8 +16,8 @@ func vllmFormats() []foreign.Format {
 		{
 			Name:  "vllm",
 			Log:   true,
-			About: "vLLM: vllm bench serve (with and without --save-detailed, --append-result, sweeps) and benchmark_serving.py. A sweep's summary.json is not read where its run=N.json stand beside it.",
-			Level: "a run is one benchmark of a server; samples are requests (latency, ttft) and chunks (itl) with --save-detailed, else there are aggregates only",
+			About: "vLLM: vllm bench serve (with and without --save-detailed, --append-result, sweeps) and benchmark_serving.py; a sweep's summary.json is ignored if its run=N.json are next to it",
+			Level: "a run is one benchmark of a server; samples are requests (latency, ttft) and chunks (itl) with --save-detailed, otherwise only aggregates",
 			Recognize: func(h *foreign.Head) bool {
 				return isServe(h, "") || isServe(h, "[].") || isSortedServe(h)
 			},
@@ -25,8 +25,8 @@ func vllmFormats() []foreign.Format {
 		},
 		{
 			Name:  "vllm-latency",
-			About: "vLLM: vllm bench latency --output-json; model and arguments are read from the .pytorch.json beside it",
-			Level: "a run is one launch; samples are iterations of a batch",
+			About: "vLLM: vllm bench latency --output-json; model and arguments come from the .pytorch.json next to it",
+			Level: "a run is one launch; a sample is one iteration of a batch",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("avg_latency", "latencies", "percentiles") && !h.Has("model_id")
 			},
@@ -34,8 +34,8 @@ func vllmFormats() []foreign.Format {
 		},
 		{
 			Name:  "vllm-throughput",
-			About: "vLLM: vllm bench throughput --output-json; model and arguments are read from the .pytorch.json beside it",
-			Level: "a run is one launch; there are aggregates only",
+			About: "vLLM: vllm bench throughput --output-json; model and arguments come from the .pytorch.json next to it",
+			Level: "a run is one launch; only aggregates, no samples",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("elapsed_time", "num_requests", "requests_per_second", "tokens_per_second")
 			},
@@ -43,8 +43,8 @@ func vllmFormats() []foreign.Format {
 		},
 		{
 			Name:  "vllm-pytorch",
-			About: "vLLM: the .pytorch.json that is written beside a result; read where that result is missing",
-			Level: "a run is one launch; there are aggregates only",
+			About: "vLLM: the .pytorch.json that is written next to a result; read if that result is missing",
+			Level: "a run is one launch; only aggregates, no samples",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("[].benchmark.extra_info.args", "[].metric.benchmark_values", "[].model.name") && h.Matches(vllmRecordName)
 			},
@@ -83,7 +83,7 @@ func readVLLMServe(in *foreign.Input, out *foreign.Output) error {
 		}
 		if rowsAreFiles {
 			err = j.Elements(func(i int) error {
-				out.LeaveTo(fmt.Sprintf("run=%d.json", i), "rows of a sweep whose run=N.json stand beside", 1)
+				out.LeaveTo(fmt.Sprintf("run=%d.json", i), "rows of a sweep whose run=N.json are next to it", 1)
 				return j.Skip()
 			})
 		} else {
@@ -146,19 +146,19 @@ func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
 			results = true
 			continue
 		}
-		if vllmConfigured[v.name] || !results || sweep && len(v.value) <= longestAxis || v.kind == jsontext.KindString || v.kind == jsontext.KindTrue || v.kind == jsontext.KindFalse {
+		if vllmConfigured[v.name] || !results || sweep && len(v.value) <= maxAxisLength || v.kind == jsontext.KindString || v.kind == jsontext.KindTrue || v.kind == jsontext.KindFalse {
 			s.setParam(r, v)
 		} else if v.kind == jsontext.KindNumber {
 			unknown++
 		}
 	}
 	if unknown > 0 {
-		out.LeaveOut("results that are not known", unknown)
+		out.LeaveOut("unknown results", unknown)
 	}
 }
 
-// longestAxis is how long a number is that a user chose; those of results have more digits.
-const longestAxis = 6
+// maxAxisLength is how long a number is that a user chose; those of results have more digits.
+const maxAxisLength = 6
 
 // isSortedSweep tells whether the result is one of a sweep whose members were sorted: what stands where says nothing then.
 func (s *served) isSortedSweep() bool {

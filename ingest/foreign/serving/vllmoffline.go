@@ -106,7 +106,7 @@ func readVLLMPyTorch(in *foreign.Input, out *foreign.Output) error {
 	}
 	stem := pytorchSuffix.ReplaceAllString(in.Head.Name, "")
 	if name := beside(in, stem+".json", stem+".jsonl"); name != "" {
-		out.LeaveOut("records that "+name+" has, too", 1)
+		out.LeaveOut("records that "+name+" has as well", 1)
 		return nil
 	}
 	s := &served{}

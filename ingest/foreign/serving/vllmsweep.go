@@ -16,8 +16,8 @@ import (
 func vllmSweepTable() foreign.Format {
 	return foreign.Format{
 		Name:  "vllm-sweep-csv",
-		About: "vLLM: the summary.csv of vllm bench sweep; left out where the folders of its runs stand beside it",
-		Level: "a run is a row, one benchmark of a server; there are aggregates only",
+		About: "vLLM: the summary.csv of vllm bench sweep; ignored if the folders of its runs are next to it",
+		Level: "a run is a row, one benchmark of a server; only aggregates, no samples",
 		Recognize: func(h *foreign.Head) bool {
 			names := strings.Split(h.FirstLine(), ",")
 			return slices.Contains(names, "model_id") && slices.Contains(names, "request_throughput") && slices.Contains(names, "run_number")
@@ -58,7 +58,7 @@ func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
 			for _, name := range folders {
 				out.LeaveTo(name, "", 0)
 			}
-			out.LeaveOut("rows of a sweep whose folders stand beside", 1)
+			out.LeaveOut("rows of a sweep whose folders are next to it", 1)
 			continue
 		}
 		where := fmt.Sprintf("line %d", c.Line())

@@ -60,7 +60,7 @@ func member(object []byte, name string) []byte {
 func scanObject(text []byte, f func(name, value []byte)) error {
 	i := space(text, 0)
 	if i == len(text) || text[i] != '{' {
-		return fmt.Errorf("an event that is no object")
+		return fmt.Errorf("the event is not an object")
 	}
 	for i = space(text, i+1); i < len(text) && text[i] == '"'; {
 		name := text[i : i+scalar(text[i:])]
@@ -148,19 +148,19 @@ func nanoseconds(text []byte) (int64, error) {
 	}
 	var n foreign.Number
 	if len(text) == 0 || n.UnmarshalJSON(text) != nil {
-		return 0, fmt.Errorf("a time of %q", foreign.Brief(string(text)))
+		return 0, fmt.Errorf("%q is not a time", foreign.Brief(string(text)))
 	}
 	ns := n.Finite("us")
 	if ns == nil || math.Abs(*ns) >= longest {
-		return 0, fmt.Errorf("a time of %q", foreign.Brief(string(text)))
+		return 0, fmt.Errorf("%q is not a time", foreign.Brief(string(text)))
 	}
 	return int64(math.Round(*ns)), nil
 }
 
 // decimal reads digits with up to three decimal places as thousandths, exactly.
 func decimal(text []byte) (n int64, ok bool) {
-	const mostDigits = 19 // the dot among them
-	if len(text) == 0 || len(text) > mostDigits {
+	const maxDigits = 19 // the dot among them
+	if len(text) == 0 || len(text) > maxDigits {
 		return 0, false
 	}
 	places := -1
@@ -198,7 +198,7 @@ func (e *event) span() (start, took int64, err error) {
 		return 0, 0, err
 	}
 	if took < 0 {
-		return 0, 0, fmt.Errorf("a duration of %q", foreign.Brief(string(e.dur)))
+		return 0, 0, fmt.Errorf("%q is not a duration", foreign.Brief(string(e.dur)))
 	}
 	return start, took, nil
 }

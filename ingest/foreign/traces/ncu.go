@@ -13,8 +13,8 @@ import (
 func ncuCSV() foreign.Format {
 	return foreign.Format{
 		Name:  "ncu",
-		About: "Nsight Compute: CSV of the details page, of single metrics, of the raw page or of summaries, also inside a log",
-		Level: "a run is a kernel, its grid, block and device, in a process; a sample is one launch of it, serialised and at fixed clocks",
+		About: "Nsight Compute: CSV of the details page, single metrics, the raw page or summaries, also inside a log",
+		Level: "a run is a kernel with its grid, block and device, in one process; a sample is one launch of it, serialised and at fixed clocks",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Matches(ncuHeader) || h.Matches(ncuLog)
 		},
@@ -30,8 +30,8 @@ var (
 	ncuTrouble = regexp.MustCompile(`^==(?:ERROR|WARNING)== (.*)`)
 )
 
-// mostJoined bounds how many lines a record may have.
-const mostJoined = 200
+// maxJoined bounds how many lines a record may have.
+const maxJoined = 200
 
 // ncuReader reads the table, or several one after the other.
 type ncuReader struct {
@@ -69,7 +69,7 @@ func readNCU(in *foreign.Input, out *foreign.Output) error {
 		}
 		record.WriteString(line.Text)
 		lines++
-		if strings.Count(record.String(), `"`)%2 == 1 && lines < mostJoined && record.Len() < 1<<20 { // a text with line ends in it
+		if strings.Count(record.String(), `"`)%2 == 1 && lines < maxJoined && record.Len() < 1<<20 { // a text with line ends in it
 			record.WriteByte('\n')
 			continue
 		}
@@ -106,7 +106,7 @@ func (r *ncuReader) record(text string, line int) error {
 	}
 	t := r.table
 	if len(cells) > len(t.columns) {
-		return fmt.Errorf("%d cells, the header has %d", len(cells), len(t.columns))
+		return fmt.Errorf("%d cells, but the header has %d", len(cells), len(t.columns))
 	}
 	if t.raw && t.units == nil { // below the header
 		t.units = slices.Clone(cells)
@@ -137,14 +137,14 @@ func (r *ncuReader) record(text string, line int) error {
 	return nil
 }
 
-// mostHeld bounds how many rows of a launch are held.
-const mostHeld = 10_000
+// maxHeld bounds how many rows of a launch are held.
+const maxHeld = 10_000
 
 // hold keeps a row until its launch is over.
 func (r *ncuReader) hold(cells []string, line int) error {
 	t, h := r.table, &r.held
 	same := func(column string) bool { return t.cell(cells, column) == t.cell(h.cells, column) }
-	if len(h.cells) > 0 && (len(h.values) == mostHeld || !same("ID") || !same("Process ID") || !same("Kernel Name")) {
+	if len(h.cells) > 0 && (len(h.values) == maxHeld || !same("ID") || !same("Process ID") || !same("Kernel Name")) {
 		if err := r.release(); err != nil {
 			return err
 		}
@@ -238,10 +238,10 @@ func (r *ncuReader) finish() error {
 		r.out.Refuse("", err)
 	}
 	if r.rules > 0 {
-		r.out.LeaveOut("advice of rules", r.rules)
+		r.out.LeaveOut("advice of profiler rules", r.rules)
 	}
 	if r.kernels.noRoom > 0 {
-		r.out.LeaveOut("rows of kernels beyond the first 64 MiB of names", r.kernels.noRoom)
+		r.out.LeaveOut("rows of kernels after the first 64 MiB of names", r.kernels.noRoom)
 	}
 	if len(r.kernels.all) == 0 {
 		why := "no kernel was profiled"
@@ -249,7 +249,7 @@ func (r *ncuReader) finish() error {
 		case r.trouble != "":
 			why += ": " + r.trouble
 		case r.table == nil:
-			why = "no table in CSV, which ncu prints with --csv"
+			why = "no CSV table: run ncu with --csv"
 		}
 		r.out.Refuse("", errors.New(why))
 	}

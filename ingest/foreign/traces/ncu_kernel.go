@@ -47,7 +47,7 @@ type ncuKernels struct {
 	noRoom int
 }
 
-func newNCUKernels() ncuKernels { return ncuKernels{keys: map[ncuKey]*ncuKernel{}, room: mostNames} }
+func newNCUKernels() ncuKernels { return ncuKernels{keys: map[ncuKey]*ncuKernel{}, room: maxNames} }
 
 // find gives the kernel of a key, nil where there is no room for another one.
 func (n *ncuKernels) find(key ncuKey) *ncuKernel {
@@ -134,7 +134,7 @@ func (v ncuValue) setting() string {
 }
 
 // addSummary adds what a metric of all launches is summarised to.
-func (k *ncuKernel) addSummary(v ncuValue, least, most, mean, invocations string) error {
+func (k *ncuKernel) addSummary(v ncuValue, minimum, maximum, mean, invocations string) error {
 	if isNotAvailable(mean) {
 		k.lack(v)
 		return nil
@@ -142,13 +142,13 @@ func (k *ncuKernel) addSummary(v ncuValue, least, most, mean, invocations string
 	name, unit := ncuName(v)
 	m := k.metric(name, unit, v.unit)
 	values := [3]*float64{}
-	for i, text := range []string{least, most, mean} {
+	for i, text := range []string{minimum, maximum, mean} {
 		if number, ok := ncuNumber(text); ok {
 			values[i] = number.Finite(unit)
 		}
 	}
 	if values[2] == nil {
-		return fmt.Errorf("%s: an average of %q", v.name, foreign.Brief(mean))
+		return fmt.Errorf("%s: %q is not an average", v.name, foreign.Brief(mean))
 	}
 	m.summary = schema.Summary{Min: values[0], Max: values[1], Mean: values[2], N: foreign.Number(invocations).Int64()}
 	return nil

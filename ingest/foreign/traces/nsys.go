@@ -17,7 +17,7 @@ func nsysSQLite() foreign.Format {
 	return foreign.Format{
 		Name:  "nsys",
 		About: "Nsight Systems: report exported to SQLite (nsys export, nsys stats)",
-		Level: "a run is a profiled process; its kernels, copies, CUDA calls and NVTX ranges are added up by name and device",
+		Level: "a run is a profiled process; kernels, copies, CUDA calls and NVTX ranges are added up by name and device",
 		Recognize: func(h *foreign.Head) bool {
 			return strings.HasPrefix(string(h.Bytes), sqliteMagic) && h.Matches(nsysTables)
 		},
@@ -51,17 +51,17 @@ func readNsys(in *foreign.Input, out *foreign.Output) error {
 		return err
 	}
 	defer db.close()
-	n := &nsysReport{database: db, out: out, processes: map[int64]*nsysProcess{}, room: mostNames}
+	n := &nsysReport{database: db, out: out, processes: map[int64]*nsysProcess{}, room: maxNames}
 	var env nsysTarget
 	n.try("TARGET_INFO", func() error { return env.read(n) })
 	for _, s := range n.sources() {
 		n.try(s.table, func() error { return n.addUp(s) })
 	}
 	if n.noRoom > 0 {
-		out.LeaveOut("calls of operators beyond the first 64 MiB of names", n.noRoom)
+		out.LeaveOut("calls of operators after the first 64 MiB of names", n.noRoom)
 	}
 	if len(n.processes) == 0 {
-		out.Refuse("CUPTI_ACTIVITY_KIND_KERNEL", fmt.Errorf("no kernel, copy, CUDA call or NVTX range of a process"))
+		out.Refuse("CUPTI_ACTIVITY_KIND_KERNEL", fmt.Errorf("no process has a kernel, copy, CUDA call or NVTX range"))
 		return nil
 	}
 	n.try("PROCESSES", n.nameProcesses)

@@ -111,7 +111,7 @@ func eventOf(values []any) (nsysEvent, error) {
 	e.start, ok[0] = values[0].(int64)
 	e.end, ok[1] = values[1].(int64)
 	if !ok[0] || !ok[1] || e.end < e.start || e.end-e.start < 0 {
-		return e, fmt.Errorf("from %s to %s", shown(values[0]), shown(values[1]))
+		return e, fmt.Errorf("its time is from %s to %s", shown(values[0]), shown(values[1]))
 	}
 	e.global, _ = values[2].(int64)
 	e.device = "cpu"
@@ -184,7 +184,7 @@ func (n *nsysReport) lookUp(s *nsysSource, names map[int64][]*opTotal) error {
 		return nil
 	}
 	if !n.has("StringIds", "id", "value") {
-		return fmt.Errorf("there is no table of names, StringIds")
+		return fmt.Errorf("the table StringIds, with the names, is missing")
 	}
 	err := n.each(`SELECT id, CAST(substr(value, 1, 65536) AS BLOB) FROM StringIds`, func(row []any) error {
 		id, _ := row[0].(int64)
@@ -202,7 +202,7 @@ func (n *nsysReport) lookUp(s *nsysSource, names map[int64][]*opTotal) error {
 		for _, t := range totals {
 			t.name = fmt.Sprintf("name %d", id)
 		}
-		n.out.Refuse("StringIds", fmt.Errorf("%s has the name %d, which is not among the names", s.table, id))
+		n.out.Refuse("StringIds", fmt.Errorf("%s has the name %d, which is not in the table", s.table, id))
 	}
 	return err
 }

@@ -17,8 +17,8 @@ import (
 func nsysStats() foreign.Format {
 	return foreign.Format{
 		Name:  "nsys-stats",
-		About: "Nsight Systems: summaries that nsys stats prints, as CSV or as tables of text, also several in a log",
-		Level: "a run is a profiled report; there are no samples: kernels, copies, calls and ranges are added up by the tool",
+		About: "Nsight Systems: summaries printed by nsys stats, as CSV or as text tables, also several in one log",
+		Level: "a run is a profiled report; no samples, because the tool adds up kernels, copies, calls and ranges",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Matches(statsHeader) || h.Matches(statsSizes) || h.Matches(statsHeading) || h.Matches(statsTrace)
 		},
@@ -63,7 +63,7 @@ type statsReader struct {
 }
 
 func readStats(in *foreign.Input, out *foreign.Output) error {
-	s := &statsReader{out: out, room: mostNames}
+	s := &statsReader{out: out, room: maxNames}
 	var ended error
 	for n, line := range in.Lines() {
 		if line.Err != nil {
@@ -75,7 +75,7 @@ func readStats(in *foreign.Input, out *foreign.Output) error {
 		}
 	}
 	if s.room < 0 {
-		out.LeaveOut("rows beyond the first 64 MiB of names", 1)
+		out.LeaveOut("rows after the first 64 MiB of names", 1)
 	}
 	if !slices.ContainsFunc(s.files, func(f *statsFile) bool { return len(f.ops) > 0 }) {
 		out.Refuse("", errors.New("no summary with rows"))
@@ -139,7 +139,7 @@ func (s *statsReader) take(line string) error {
 		s.table = t
 		s.table.number = s.n
 		if !t.understood() {
-			s.out.LeaveOut("tables that are no summaries by name", 1)
+			s.out.LeaveOut("tables that do not summarize by name", 1)
 		}
 		return nil
 	}
@@ -209,7 +209,7 @@ func (o *statsOp) merge(row *statsOp, table int) error {
 	if o.timed { // several rows of one name: their spread is not that of all of them
 		maps.DeleteFunc(o.counters, func(name string, _ float64) bool { return name != "bytes" })
 		if o.count > math.MaxInt64-row.count {
-			return fmt.Errorf("counts that add up to more than an integer holds")
+			return fmt.Errorf("its counts add up to more than a 64-bit integer holds")
 		}
 		o.duration, o.count = o.duration+row.duration, o.count+row.count
 		return nil

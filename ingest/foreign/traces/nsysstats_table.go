@@ -122,7 +122,7 @@ func (t *statsTable) row(line, report string) (statsOp, error) {
 		return statsOp{}, err
 	}
 	if len(cells) != len(t.columns) {
-		return statsOp{}, fmt.Errorf("%d cells, the header has %d", len(cells), len(t.columns))
+		return statsOp{}, fmt.Errorf("%d cells, but the header has %d", len(cells), len(t.columns))
 	}
 	cell := func(names ...string) string {
 		if i := t.column(names...); i >= 0 {
@@ -154,7 +154,7 @@ func (t *statsTable) row(line, report string) (statsOp, error) {
 	i := t.column("Total")
 	size := foreign.Number(strings.TrimSpace(cells[i])).Finite(sizeUnit(t.units[i]))
 	if size == nil {
-		return statsOp{}, fmt.Errorf("a size of %q", foreign.Brief(cells[i]))
+		return statsOp{}, fmt.Errorf("%q is not a size", foreign.Brief(cells[i]))
 	}
 	o.counters["bytes"] = *size
 	return o, nil
@@ -165,7 +165,7 @@ func (t *statsTable) event(o *statsOp, cells []string) error {
 	i := t.column("Duration")
 	d := foreign.Number(strings.TrimSpace(cells[i])).Finite(t.units[i])
 	if d == nil || *d < 0 {
-		return fmt.Errorf("a duration of %q", foreign.Brief(cells[i]))
+		return fmt.Errorf("%q is not a duration", foreign.Brief(cells[i]))
 	}
 	o.duration, o.timed = *d, true
 	if i := t.column("Bytes"); i >= 0 {
@@ -184,7 +184,7 @@ func (t *statsTable) times(o *statsOp, total int, cells []string) error {
 	}
 	d := foreign.Number(strings.TrimSpace(cells[total])).Finite(t.units[total])
 	if d == nil || *d < 0 {
-		return fmt.Errorf("a total of %q", foreign.Brief(cells[total]))
+		return fmt.Errorf("%q is not a total", foreign.Brief(cells[total]))
 	}
 	o.duration, o.timed = *d, true
 	for _, s := range spread {

@@ -17,8 +17,8 @@ import (
 func onnxRuntime() foreign.Format {
 	return foreign.Format{
 		Name:  "onnxruntime",
-		About: "ONNX Runtime: profile of a session (enable_profiling), also one that was cut off",
-		Level: "a run is a session; a sample is one model_run, the first of which is slower; operators are added up over all of them",
+		About: "ONNX Runtime: profile of a session (enable_profiling), even if it is cut off",
+		Level: "a run is a session; a sample is one model_run (the first is slower); operators are added up over all of them",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Has("[].cat", "[].ph", "[].ts", "[].dur", "[].name") &&
 				(h.Matches(ortEvents) || h.Has("[].args.op_name", "[].args.provider"))
@@ -69,7 +69,7 @@ func readORT(in *foreign.Input, out *foreign.Output) error {
 		r.Warnings, err = append(r.Warnings, "the profile is cut off: its session was not ended"), nil
 	}
 	if s.noRoom > 0 {
-		out.LeaveOut("calls of operators beyond the first 64 MiB of names", s.noRoom)
+		out.LeaveOut("calls of operators after the first 64 MiB of names", s.noRoom)
 	}
 	if s.began == math.MaxInt64 {
 		out.Refuse("", errNoEvents)
@@ -114,7 +114,7 @@ func (s *ortSession) op(e *event, start, took int64) error {
 			return nil
 		}
 		k.kind, k.device = unquoted(member(e.args, "op_name")), unquoted(member(e.args, "provider"))
-		if k.device != "" && len(s.providers) < mostProviders {
+		if k.device != "" && len(s.providers) < maxProviders {
 			s.providers[k.device] = true
 		}
 	}
@@ -127,8 +127,8 @@ func (s *ortSession) op(e *event, start, took int64) error {
 	return total.add(start, took, 1)
 }
 
-// mostProviders is how many execution providers a session is believed to have.
-const mostProviders = 16
+// maxProviders is how many execution providers a session is believed to have.
+const maxProviders = 16
 
 func (s *ortSession) run() schema.Run {
 	r := schema.Run{Purpose: schema.PurposeProfile, Benchmark: "onnxruntime", Backend: "onnxrt"}

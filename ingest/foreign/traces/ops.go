@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// mostNames bounds the bytes of what operators are told apart by: a trace of ever new names cannot ask for more memory.
-const mostNames = 64 << 20
+// maxNames bounds the bytes of what operators are told apart by: a trace of ever new names cannot ask for more memory.
+const maxNames = 64 << 20
 
 // perName is what an operator takes besides its name.
 const perName = 200
@@ -30,7 +30,7 @@ type opTotal struct {
 	bytes                  *int64 // that it moved
 }
 
-func newOps() *ops { return &ops{keys: map[string]*opTotal{}, room: mostNames} }
+func newOps() *ops { return &ops{keys: map[string]*opTotal{}, room: maxNames} }
 
 // find gives the total of what the key stands for, nil where there is none. Where it is a new one, it is made of what
 // named says; nil is given where there is no room for it.
@@ -51,10 +51,10 @@ func (o *ops) find(key []byte, named func() opKey) *opTotal {
 // add counts calls that began at a time and took so long together.
 func (t *opTotal) add(start, duration, calls int64) error {
 	if duration < 0 || calls < 0 {
-		return fmt.Errorf("a duration of %d ns of %d calls", duration, calls)
+		return fmt.Errorf("%d ns for %d calls is not a duration", duration, calls)
 	}
 	if t.duration > math.MaxInt64-duration || t.count > math.MaxInt64-calls {
-		return fmt.Errorf("durations that add up to more than %d years", math.MaxInt64/int64(1e9)/86400/365)
+		return fmt.Errorf("its durations add up to more than %d years", math.MaxInt64/int64(1e9)/86400/365)
 	}
 	t.start, t.duration, t.count = min(t.start, start), t.duration+duration, t.count+calls
 	return nil

@@ -17,9 +17,9 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign"
 )
 
-// mostCopied bounds the temporary copy of a database that cannot be read where it is: it is compressed, or comes from a
+// maxCopied bounds the temporary copy of a database that cannot be read where it is: it is compressed, or comes from a
 // pipe.
-const mostCopied = 4 << 30
+const maxCopied = 4 << 30
 
 // sqliteMagic begins a database.
 const sqliteMagic = "SQLite format 3\x00"
@@ -91,12 +91,12 @@ func (d *database) copied(content io.Reader) (one, error) {
 	if err != nil {
 		return one{}, err
 	}
-	n, err := io.Copy(f, io.LimitReader(content, mostCopied+1))
+	n, err := io.Copy(f, io.LimitReader(content, maxCopied+1))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return one{}, fmt.Errorf("copying the database: %w", err)
 	}
-	if n > mostCopied {
-		return one{}, fmt.Errorf("a database of more than %d GiB that is compressed or no file: give the file itself", mostCopied>>30)
+	if n > maxCopied {
+		return one{}, fmt.Errorf("a database of more than %d GiB that is compressed or a stream: name the uncompressed file", maxCopied>>30)
 	}
 	return one{os.DirFS(dir), "copy"}, nil
 }
@@ -149,7 +149,7 @@ func (d *database) each(query string, f func(row []any) error) error {
 	}
 	for n := int64(0); rows.Next(); n++ {
 		if n > d.size { // a row takes more than a byte: the pages of a damaged file can be rows many times
-			return fmt.Errorf("more rows than the file has room for")
+			return fmt.Errorf("it has more rows than fit into the file")
 		}
 		if err := rows.Scan(to...); err != nil {
 			return err

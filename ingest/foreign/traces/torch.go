@@ -17,7 +17,7 @@ func torchProfiler() foreign.Format {
 	return foreign.Format{
 		Name:  "torch-profiler",
 		About: "PyTorch: trace of torch.profiler (Kineto), often gzipped",
-		Level: "a run is a trace, of one process; a sample is one ProfilerStep; operators and kernels are added up by name, with those that they call",
+		Level: "a run is a trace of one process; a sample is one ProfilerStep; operators and kernels are added up by name, including those that they call",
 		Recognize: func(h *foreign.Head) bool {
 			return h.Has("traceEvents") && h.HasAny("schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds",
 				"traceEvents[].args.External id", "traceEvents[].args.Ev Idx", "traceEvents[].args.Record function id")
@@ -77,7 +77,7 @@ func readTorch(in *foreign.Input, out *foreign.Output) error {
 		out.LeaveOut("calls of Python functions", k.python)
 	}
 	if k.noRoom > 0 {
-		out.LeaveOut("calls of operators beyond the first 64 MiB of names", k.noRoom)
+		out.LeaveOut("calls of operators after the first 64 MiB of names", k.noRoom)
 	}
 	if k.nothing {
 		out.Refuse("/traceEvents", errNoEvents)

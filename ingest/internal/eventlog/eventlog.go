@@ -59,9 +59,9 @@ func lastEvent(f disk.Files) (time.Time, error) {
 }
 
 // Say writes events that runs have lost rows of a table, or that they are there again.
-func Say(f disk.Files, kind schema.EventKind, t *schema.Table, runs []string, reason string) error {
-	const most = 1000 // of an event
-	for some := range slices.Chunk(runs, most) {
+func WriteRowEvents(f disk.Files, kind schema.EventKind, t *schema.Table, runs []string, reason string) error {
+	const maxRuns = 1000 // of an event
+	for some := range slices.Chunk(runs, maxRuns) {
 		if _, err := Append(f, schema.Event{Kind: kind, Runs: some, Key: t.Name, Value: reason}, time.Now()); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func Say(f disk.Files, kind schema.EventKind, t *schema.Table, runs []string, re
 }
 
 // SayFound says that all rows of runs are there again of which events say that they were lost.
-func SayFound(f disk.Files, runs []string) error {
+func WriteFound(f disk.Files, runs []string) error {
 	lost := runfile.ReadLost(f)
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		var again []string
@@ -79,7 +79,7 @@ func SayFound(f disk.Files, runs []string) error {
 				again = append(again, id)
 			}
 		}
-		if err := Say(f, schema.EventFound, t, again, ""); err != nil {
+		if err := WriteRowEvents(f, schema.EventFound, t, again, ""); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,7 @@ func ListClaims(f fs.FS) ([]schema.Claim, error) {
 func PlannedFile(c schema.Claim, plan schema.Plan) (schema.SealedFile, error) {
 	f, err := schema.ParseSealedFile(plan.File)
 	if err != nil || f.ID != c.ID || f.Rows != len(plan.Runs) {
-		return f, fmt.Errorf("%w: %s plans the sealed file %q of %d runs", schema.ErrDamaged, c.Path(), plan.File, len(plan.Runs))
+		return f, fmt.Errorf("%w: the plan of %s names the sealed file %q for %d runs", schema.ErrDamaged, c.Path(), plan.File, len(plan.Runs))
 	}
 	return f, nil
 }

@@ -32,7 +32,7 @@ func (p *Packer) events() error {
 	if err != nil {
 		return err
 	}
-	if len(fresh) >= p.Rules.Least {
+	if len(fresh) >= p.Rules.MinFiles {
 		current := slices.DeleteFunc(slices.Clone(packs), func(pack eventPack) bool { return covering(packs, pack) != nil })
 		if len(current)+1 >= packFan {
 			for _, pack := range current {

@@ -15,15 +15,15 @@ import (
 
 // Rules say when rows are packed, and how much at once.
 type Rules struct {
-	Least  int // files that are worth a pack
-	Full   int // rows of a pack at most: several packs are read at a time, and fewer where time bounds them
-	Memory int // of the files that are merged at a time, about, in bytes
+	MinFiles int // files that are worth a pack
+	MaxRows  int // rows of a pack at most: several packs are read at a time, and fewer where time bounds them
+	Memory   int // of the files that are merged at a time, about, in bytes
 }
 
 // StandardRules are those of every program; others are for tests.
 func StandardRules() Rules {
 	const rowGroup = 122_880
-	return Rules{Least: 100, Full: 2 * rowGroup, Memory: 96 << 20}
+	return Rules{MinFiles: 100, MaxRows: 2 * rowGroup, Memory: 96 << 20}
 }
 
 const (
@@ -72,7 +72,7 @@ func (p *Packer) runs(l *schema.Listing) error {
 	}
 	packs, files := schema.PlanPacks(l, covers)
 	files = slices.DeleteFunc(files, func(f schema.SealedFile) bool { return f.Rows >= packRows })
-	if len(files) >= p.Rules.Least {
+	if len(files) >= p.Rules.MinFiles {
 		if err := p.packRuns(files, packs, covers); err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (p *Packer) runs(l *schema.Listing) error {
 // packRuns writes packs of files, and of the packs that these make superfluous.
 func (p *Packer) packRuns(files, packs []schema.SealedFile, covers map[schema.ULID][]schema.ULID) error {
 	inputs, err := p.readable(files, schema.RunsDir)
-	if err != nil || len(inputs) < p.Rules.Least {
+	if err != nil || len(inputs) < p.Rules.MinFiles {
 		return err
 	}
 	for i := range inputs {
@@ -112,7 +112,7 @@ func (p *Packer) parts(inputs []packInput) [][]packInput {
 	var all [][]packInput
 	from, rows := 0, 0
 	for i, in := range inputs {
-		if i > from && rows+in.file.Rows > p.Rules.Full {
+		if i > from && rows+in.file.Rows > p.Rules.MaxRows {
 			all = append(all, inputs[from:i])
 			from, rows = i, 0
 		}
@@ -125,10 +125,10 @@ func (p *Packer) parts(inputs []packInput) [][]packInput {
 // are enough; and again for the size that it then has. So a row is written anew once for each size, until its pack is
 // more than half full.
 func (p *Packer) joining(packs []schema.SealedFile, covers map[schema.ULID][]schema.ULID, files int) []schema.SealedFile {
-	packs = slices.DeleteFunc(slices.Clone(packs), func(pack schema.SealedFile) bool { return pack.Rows > p.Rules.Full/2 })
+	packs = slices.DeleteFunc(slices.Clone(packs), func(pack schema.SealedFile) bool { return pack.Rows > p.Rules.MaxRows/2 })
 	var taken []schema.SealedFile
 	for {
-		size := p.Rules.Least * packFan // packs of a size cover fewer files
+		size := p.Rules.MinFiles * packFan // packs of a size cover fewer files
 		for size <= files {
 			size *= packFan
 		}
@@ -181,7 +181,7 @@ func (p *Packer) check(in packInput) error {
 		return err
 	}
 	if file.Rows() != int64(in.file.Rows) {
-		return runfile.Damagedf(in.path, "it has %d rows", file.Rows())
+		return runfile.Damagedf(in.path, "it has %d rows, but its name says otherwise", file.Rows())
 	}
 	return file.Newer()
 }

@@ -29,7 +29,7 @@ func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[
 	dirs := map[string]bool{}
 	err := layout.WalkZone(from, schema.ArtifactsDir, func(s layout.File) error {
 		if s.Kind == layout.KindBroken {
-			return refused(Damagedf(s.Path, "it is no file or directory of its own"))
+			return refused(Damagedf(s.Path, "it is not a regular file or directory"))
 		}
 		if s.Kind != layout.KindArtifact {
 			return ctx.Err()

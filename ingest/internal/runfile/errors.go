@@ -49,10 +49,10 @@ func ProblemText(err error) string {
 }
 
 // ErrMoved says that a live run went elsewhere after it was listed: into a claim, or a sealed file.
-var ErrMoved = errors.New("sealing goes on in the store that is read")
+var ErrMoved = errors.New("the store kept changing while it was read, because its runs are being sealed; try again")
 
-// MostMoves bounds how often reading begins anew because of that.
-const MostMoves = 20
+// MaxMoves bounds how often reading begins anew because of that.
+const MaxMoves = 20
 
 // Moved turns the error of a file that is not there any more into ErrMoved.
 func Moved(err error) error {

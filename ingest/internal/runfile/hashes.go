@@ -34,7 +34,7 @@ func CheckArtifact(f fs.FS, name string) error {
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != layout.ArtifactHash(name) {
-		return fmt.Errorf("%w: it has the hash %s", schema.ErrDamaged, got)
+		return fmt.Errorf("%w: its SHA-256 is %s, not its name", schema.ErrDamaged, got)
 	}
 	return nil
 }

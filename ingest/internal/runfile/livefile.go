@@ -47,7 +47,7 @@ func ReadLiveFile(f fs.FS, name schema.LiveFile) (*table.Live, error) {
 		return nil, InFile(name.Path(), err)
 	}
 	if live.RunID != name.Run.String() {
-		return nil, Damagedf(name.Path(), "it holds run %q", live.RunID)
+		return nil, Damagedf(name.Path(), "it contains run %q, but its name says otherwise", live.RunID)
 	}
 	return live, nil
 }

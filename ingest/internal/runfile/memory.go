@@ -19,7 +19,7 @@ func memoryOf(f schema.SealedFile) int { return fileMemory + min(f.Rows*rowMemor
 // Overlapping is the most memory that files, which are in the order of their first runs, take at a time when their runs
 // are merged. Of a file the range and the number of rows count.
 func Overlapping(files []schema.SealedFile) int {
-	most, now := 0, 0
+	peak, now := 0, 0
 	open := files[:0:0]
 	for _, f := range files {
 		open = slices.DeleteFunc(open, func(o schema.SealedFile) bool {
@@ -31,9 +31,9 @@ func Overlapping(files []schema.SealedFile) int {
 		})
 		open = append(open, f)
 		now += memoryOf(f)
-		most = max(most, now)
+		peak = max(peak, now)
 	}
-	return most
+	return peak
 }
 
 // Batches divides files so that each part fits into memory, or is of two. It gives the length of each.

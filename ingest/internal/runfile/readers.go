@@ -72,7 +72,7 @@ func (s *SealedRuns) Next() (*table.Live, error) {
 	if runs.Row == nil {
 		for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 			if rest := s.open[t]; rest != nil && rest.Row != nil {
-				return nil, Damagedf(rest.path, "it has a row of run %q, and the file of runs has none", rest.RunID())
+				return nil, Damagedf(rest.path, "it has a row of run %q, which is not in the file of runs", rest.RunID())
 			}
 		}
 		return nil, io.EOF
@@ -91,9 +91,9 @@ func (s *SealedRuns) Next() (*table.Live, error) {
 	if digest != live.Digest && !s.Lacks {
 		lacks := ""
 		if s.open[schema.Samples] == nil {
-			lacks = fmt.Sprintf("; %s is not there", s.name(schema.Samples))
+			lacks = fmt.Sprintf("; %s is missing", s.name(schema.Samples))
 		}
-		return nil, Damagedf(runs.path, "run %s has the digest %s and says %q%s", live.RunID, digest, live.Digest, lacks)
+		return nil, Damagedf(runs.path, "run %s has the digest %s, but %q is stored%s", live.RunID, digest, live.Digest, lacks)
 	}
 	return live, runs.Advance()
 }

@@ -71,14 +71,14 @@ func CheckRow(live *table.Live) error {
 		return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
 	}
 	if started := live.Run[startedPlace]; !sameInstant(id, started) {
-		return fmt.Errorf("%w: the id of run %s is not of the time %v at which it started", schema.ErrDamaged, live.RunID, started)
+		return fmt.Errorf("%w: the id of run %s does not match its start time, %v", schema.ErrDamaged, live.RunID, started)
 	}
 	for _, row := range live.Samples {
 		if n, ok := row[countPlace].(int64); ok && lengthOf(row) >= 0 && int64(lengthOf(row)) != n {
-			return fmt.Errorf("%w: run %s has %d samples of %v and says %d", schema.ErrDamaged, live.RunID, lengthOf(row), row[metricPlace], n)
+			return fmt.Errorf("%w: run %s has %d samples of %v, but its summary counts %d", schema.ErrDamaged, live.RunID, lengthOf(row), row[metricPlace], n)
 		}
 		if row[metricPlace] == live.Run[primaryPlace] && !sameSummary(live.Run, row) {
-			return fmt.Errorf("%w: run %s and its samples do not say the same of %v", schema.ErrDamaged, live.RunID, row[metricPlace])
+			return fmt.Errorf("%w: run %s and its samples differ in the summary of %v", schema.ErrDamaged, live.RunID, row[metricPlace])
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ func (m *MergedRuns) Next() (*table.Live, error) {
 			m.last = live
 			return live, nil
 		case live.Digest != m.last.Digest:
-			return nil, fmt.Errorf("%w: run %s is there twice, with the digests %s and %s", schema.ErrDamaged, live.RunID, m.last.Digest, live.Digest)
+			return nil, fmt.Errorf("%w: run %s is stored twice, with different digests: %s and %s", schema.ErrDamaged, live.RunID, m.last.Digest, live.Digest)
 		}
 	}
 	return nil, io.EOF

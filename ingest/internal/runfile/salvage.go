@@ -154,7 +154,7 @@ func (s *Salvager) Damages() (all []error) {
 		case part.damage != nil:
 			all = append(all, part.damage)
 		case part.absent && (t == schema.Samples && s.Loss.Samples > 0 || t == schema.Ops && s.Loss.Ops > 0):
-			all = append(all, Damagedf(part.path, "it is not there, and its runs are"))
+			all = append(all, Damagedf(part.path, "it is missing, but its runs are not"))
 		}
 	}
 	return all

@@ -86,7 +86,7 @@ func (p *salvagePart) advance() error {
 			p.row = row
 			return nil
 		}
-		p.damage = cmp.Or(p.damage, Damagedf(p.path, "the row of run %q is not in order", row[RunIDPlace]))
+		p.damage = cmp.Or(p.damage, Damagedf(p.path, "the row of run %q is out of order", row[RunIDPlace]))
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (r *TableRows) Advance() error {
 	if before < after || before == after && r.table != schema.Runs && lessKey(last[1], row[1]) {
 		return nil
 	}
-	return Damagedf(r.path, "the row of run %q is not in order", after)
+	return Damagedf(r.path, "the row of run %q is out of order", after)
 }
 
 // lessKey orders what tells the rows of a run apart, and is REQUIRED: names of metrics or indices of ops.
@@ -99,7 +99,7 @@ func (r *TableRows) of(run string) ([][]any, error) {
 		}
 	}
 	if r.Row != nil && r.RunID() < run {
-		return nil, Damagedf(r.path, "it has a row of run %q, and the file of runs has none", r.RunID())
+		return nil, Damagedf(r.path, "it has a row of run %q, which is not in the file of runs", r.RunID())
 	}
 	return rows, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrFenced says that a claim was taken over or is finished: whoever has it now does the rest.
-var ErrFenced = errors.New("the claim is not there any more")
+var ErrFenced = errors.New("another process has taken over or finished the claim")
 
 // claim takes segments out of LiveDir, so that this process alone may seal their runs. It fails with fs.ErrNotExist
 // where others took all of them.

@@ -41,7 +41,7 @@ func (s *Sealer) Find(run schema.ULID, content []byte) (bool, error) {
 		}
 	}
 	if digest != want.Digest {
-		return false, errors.New("the store holds another run with this id")
+		return false, errors.New("the store has a different run with this id")
 	}
 	return true, nil
 }

@@ -224,7 +224,7 @@ func (s *Sealer) writeAgain(ctx context.Context, c schema.Claim, plan schema.Pla
 func (s *Sealer) writePlannedRun(set *runfile.Set, files []schema.LiveFile, id string) error {
 	at, found := slices.BinarySearchFunc(files, id, func(f schema.LiveFile, id string) int { return cmp.Compare(f.Run.String(), id) })
 	if !found {
-		return fmt.Errorf("%w: run %s is planned and not in the claim", schema.ErrDamaged, id)
+		return fmt.Errorf("%w: run %s is in the plan, but not in the claim", schema.ErrDamaged, id)
 	}
 	var damage error
 	for _, f := range alike(files[at:]) {

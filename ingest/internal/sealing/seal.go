@@ -216,7 +216,7 @@ func (s *Sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 }
 
 // Tidy goes on with the claims that this process has, takes over those that were abandoned, and removes those that are
-// settled. One that it cannot deal with does not keep it from the others. It gives the number of runs that it sealed.
+// finished. One that it cannot deal with does not keep it from the others. It gives the number of runs that it sealed.
 func (s *Sealer) Tidy(ctx context.Context) int {
 	claims, err := layout.ListClaims(s.Files)
 	s.Note(err)
@@ -235,13 +235,13 @@ func (s *Sealer) Tidy(ctx context.Context) int {
 
 // goOn does what can be done for a claim now, and gives the number of runs that it sealed.
 func (s *Sealer) goOn(ctx context.Context, c schema.Claim) (int, error) {
-	settled, since, err := s.Settled(c)
+	finished, since, err := s.Finished(c)
 	switch {
 	case err != nil:
 		return 0, s.fenced(c, err)
-	case settled && time.Since(since) >= s.Rules.Grace:
-		return 0, s.bury(c)
-	case settled:
+	case finished && time.Since(since) >= s.Rules.Grace:
+		return 0, s.removeFinished(c)
+	case finished:
 		return 0, nil
 	}
 	if !slices.Contains(s.claims, c) {

@@ -64,7 +64,7 @@ func Columns(c *duck.Conn, text string) (casts []string, fields []arrow.Field, e
 	defer func() { _ = prepared.Close() }() // it was not run
 	s, ok := prepared.(*duckdb.Stmt)
 	if !ok {
-		return nil, nil, fmt.Errorf("preparing a statement: the driver gives a %T", prepared)
+		return nil, nil, fmt.Errorf("preparing a statement: unexpected type %T from the driver", prepared)
 	}
 	n, err := s.ColumnCount()
 	if err != nil {
@@ -77,7 +77,7 @@ func Columns(c *duck.Conn, text string) (casts []string, fields []arrow.Field, e
 		}
 		info, err := s.ColumnTypeInfo(i)
 		if err != nil { // a struct whose fields have no names
-			return nil, nil, fault.Input("query: column %s is of a type that Arrow has not: cast it, to VARCHAR for example", fault.Brief(name))
+			return nil, nil, fault.Input("query: column %s has a type that Arrow does not support: cast it, for example to VARCHAR", fault.Brief(name))
 		}
 		cast, t := shapeOf(info)
 		casts, fields = append(casts, cast), append(fields, arrow.Field{Name: name, Type: t, Nullable: true})

@@ -128,7 +128,7 @@ func appendValue(b array.Builder, value any) (int, error) {
 		return appendNested(b, value)
 	}
 	if !ok {
-		return 0, fmt.Errorf("the driver gives a %T", value)
+		return 0, fmt.Errorf("unexpected type %T from the driver", value)
 	}
 	return size, nil
 }
@@ -192,5 +192,5 @@ func appendNested(b array.Builder, value any) (int, error) {
 		}
 		return size, nil
 	}
-	return 0, fmt.Errorf("the driver gives a %T", value)
+	return 0, fmt.Errorf("unexpected type %T from the driver", value)
 }

@@ -23,7 +23,7 @@ import (
 func readTable(rows driver.Rows, most int) (answer.Table, error) {
 	types, ok := rows.(driver.RowsColumnTypeDatabaseTypeName)
 	if !ok {
-		return answer.Table{}, fmt.Errorf("reading a result: the driver names no types")
+		return answer.Table{}, fmt.Errorf("reading a result: the driver gives no column types")
 	}
 	t := answer.Table{Rows: [][]any{}}
 	var convert []func(any) any

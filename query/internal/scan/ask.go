@@ -14,8 +14,8 @@ import (
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
-// attempts is how often a question is asked because a file went away after it was listed, and pause how much longer it
-// waits each time, for sealers to come to rest.
+// attempts is how often a question is tried if files disappear after they were listed. pause is how much longer it waits before each
+// attempt, so that sealers can finish.
 const (
 	attempts = 20
 	pause    = 5 * time.Millisecond
@@ -27,17 +27,17 @@ type Reader struct {
 	Src  *Sources
 }
 
-// Ask lists the files of all runs and calls do with what reads them, again if one of the files went away meanwhile.
+// Ask lists the files of all runs and calls do with a Reader of them. It does so again if a file disappeared meanwhile.
 func (s *Stores) Ask(ctx context.Context, do func(r *Reader) error) error {
 	return s.AskSince(ctx, time.Time{}, do)
 }
 
-// AskSince is Ask about the runs that started since a time, the zero time: all. Older ones may be among the sources.
+// AskSince is Ask for the runs that started since a time; the zero time: all. The sources may have older runs too.
 func (s *Stores) AskSince(ctx context.Context, since time.Time, do func(r *Reader) error) error {
 	return s.ask(ctx, s.lister(since), do)
 }
 
-// AskNewest is Ask about the newest n runs of the only store, and names no other files than those that can hold them.
+// AskNewest is Ask for the newest n runs of the only store. The sources have only the files that may have these runs.
 func (s *Stores) AskNewest(ctx context.Context, n int, do func(r *Reader) error) error {
 	return s.ask(ctx, func() (*Sources, error) { return s.listNewest(n) }, do)
 }
@@ -48,10 +48,10 @@ func (s *Stores) ask(ctx context.Context, list func() (*Sources, error), do func
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }() // in memory: there is nothing to lose
+	defer func() { _ = c.Close() }() // in memory: an error loses nothing
 	return retry(ctx, list, func(src *Sources) error {
 		r := &Reader{Conn: c, Src: src}
-		if err := r.Settle(ctx); err != nil {
+		if err := r.Deduplicate(ctx); err != nil {
 			return err
 		}
 		err := do(r)
@@ -62,11 +62,11 @@ func (s *Stores) ask(ctx context.Context, list func() (*Sources, error), do func
 	})
 }
 
-// besideTables is what the names of the tables of other stores begin with, where two are read for one question.
+// besideTables is the prefix of the tables of the other stores, if two groups of stores are read for one question.
 const besideTables = "beside_"
 
-// AskBeside is Ask about the runs of these stores and, apart from them, about those of others: a run that both have is one
-// of each. Where there are no others, both readers are the same.
+// AskBeside is Ask for the runs of these stores and, separately, of others. A run that both have counts in each. If others is nil, both
+// readers are the same.
 func (s *Stores) AskBeside(ctx context.Context, others *Stores, do func(r, beside *Reader) error) error {
 	if others == nil {
 		return s.Ask(ctx, func(r *Reader) error { return do(r, r) })
@@ -85,20 +85,19 @@ func (s *Stores) AskBeside(ctx context.Context, others *Stores, do func(r, besid
 	}
 	return s.ask(ctx, list, func(r *Reader) error {
 		beside := &Reader{Conn: r.Conn, Src: r.Src.beside}
-		if err := beside.Settle(ctx); err != nil {
+		if err := beside.Deduplicate(ctx); err != nil {
 			return err
 		}
 		return do(r, beside)
 	})
 }
 
-// Elsewhere is Ask for a question that is asked in an engine of its own: it calls do with the sources alone.
+// Elsewhere is Ask for a question that has its own engine: it calls do only with the sources.
 func (s *Stores) Elsewhere(ctx context.Context, do func(src *Sources) error) error {
 	return retry(ctx, ahead(s.lister(time.Time{})), do)
 }
 
-// ahead begins to list at once, while DuckDB starts. The first call of what it returns gives that listing, later calls
-// list anew.
+// ahead starts to list at once, while DuckDB starts. The first call of the returned function gives that listing; later calls list again.
 func ahead(list func() (*Sources, error)) func() (*Sources, error) {
 	type listing struct {
 		s   *Sources
@@ -131,18 +130,18 @@ func (s *Stores) connect(ctx context.Context) (*duck.Conn, error) {
 	return c, err
 }
 
-// neverOfFiles are the classes of DuckDB's errors that have nothing to do with the files. A file that is not there any
-// more is also one that may not be read: DuckDB then looks for a directory of that name.
+// neverOfFiles are the classes of DuckDB errors that do not come from files. Permission errors are not among them: if a file is gone,
+// DuckDB looks for a directory of that name and reports such an error.
 var neverOfFiles = []duckdb.ErrorType{
 	duckdb.ErrorTypeParser, duckdb.ErrorTypeSyntax, duckdb.ErrorTypeBinder, duckdb.ErrorTypeCatalog, duckdb.ErrorTypeConversion,
 	duckdb.ErrorTypeDivideByZero, duckdb.ErrorTypeOutOfMemory,
 }
 
-// noFile matches the messages of DuckDB about a file that is not there.
+// noFile matches DuckDB's messages about a missing file.
 var noFile = regexp.MustCompile(`(?i)no files found that match the pattern|no such file or directory`)
 
-// retry calls do with the sources that list gives, again if a file of them went away meanwhile. Errors of DuckDB about
-// a file become ones about the store.
+// retry calls do with the listed sources, and again if one of their files disappeared. Errors of DuckDB about a file become errors of
+// the store.
 func retry(ctx context.Context, list func() (*Sources, error), do func(*Sources) error) error {
 	var err error
 	for attempt := range attempts {

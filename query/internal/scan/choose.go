@@ -16,25 +16,25 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Question says which runs are wanted, and in which order.
+// Question selects runs and their order.
 type Question struct {
 	Filter string
 	Bounds Bounds
 	Sort   []string // "-key" is descending; empty: newest first
-	Metric string   // of which the numbers of the filter and the order are; empty: of each run's primary one
+	Metric string   // metric of the statistics in Filter and Sort; empty: the primary one of each run
 }
 
-// Everything tells whether all runs answer the question, newest first.
+// Everything reports whether the question selects all runs, newest first.
 func (q *Question) Everything() bool {
 	return strings.TrimSpace(q.Filter) == "" && q.Bounds == (Bounds{}) && len(q.Sort) == 0
 }
 
-// Selection is a question as SQL, over the sources that it needs.
+// Selection is a compiled question, with the sources that it needs.
 type Selection struct {
 	filter.Condition
 	Order   []filter.SortKey
 	Src     *Sources
-	Bounded bool // by times, which the condition includes
+	Bounded bool // there are time bounds; the condition includes them
 }
 
 // Selected compiles a question. The condition includes the bounds.
@@ -65,10 +65,10 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	return sel, r.remarkAbsent(ctx, cond)
 }
 
-// ignore is for a statement of which the rows do not matter.
+// ignore is for statements whose rows do not matter.
 func ignore([]driver.Value) error { return nil }
 
-// Restrict adds bounds to the condition: the ids of runs are ordered by time.
+// Restrict adds bounds to the condition. It compares ids of runs, which begin with their time.
 func (s *Selection) Restrict(b Bounds) {
 	var parts []string
 	at := func(op string, ms int64) {
@@ -90,10 +90,10 @@ func (s *Selection) Restrict(b Bounds) {
 	}
 }
 
-// firstID is not larger than the id of any run of that time, in Unix milliseconds.
+// firstID is the smallest possible id of a run at a time in Unix milliseconds.
 func firstID(ms int64) string { return schema.ULIDFrom(time.UnixMilli(ms), [10]byte{}).String() }
 
-// Matches is the SQL of whether a row matches, never NULL.
+// Matches is the SQL of whether a row matches. It is never NULL.
 func (s *Selection) Matches() string {
 	if s.SQL == "" {
 		return "true"
@@ -101,7 +101,7 @@ func (s *Selection) Matches() string {
 	return "coalesce(" + s.SQL + ", false)"
 }
 
-// where is the SQL of whether a row matches, or has a value that is to be counted: one that alone may be why it does not.
+// where is the SQL of the rows that match or have a value to be counted in NotNumbers.
 func (s *Selection) where() string {
 	if len(s.NotNumbers) == 0 {
 		return s.SQL
@@ -109,14 +109,14 @@ func (s *Selection) where() string {
 	return s.Reach
 }
 
-// Chosen are the runs that answer a question, in its order.
+// Chosen are the runs that match a question, in its order.
 type Chosen struct {
-	IDs        []schema.ULID // at most so many as were asked for
-	Total      int           // all of them
+	IDs        []schema.ULID // up to the limit
+	Total      int           // number of all matching runs
 	NotNumbers map[string]int
 }
 
-// tally reads counts of what matches and of values that are no numbers.
+// tally reads the number of matching runs, and of values that are not numbers.
 func (s *Selection) tally(total any, notNumbers []driver.Value) Chosen {
 	n, _ := total.(int64)
 	found := Chosen{Total: int(n), NotNumbers: map[string]int{}}
@@ -128,7 +128,7 @@ func (s *Selection) tally(total any, notNumbers []driver.Value) Chosen {
 	return found
 }
 
-// AppendID adds the id of a row's value. A text that is none is an error of the file.
+// AppendID appends the id in a cell. A cell that is not an id is an error of the file.
 func AppendID(ids []schema.ULID, value any) ([]schema.ULID, error) {
 	text, _ := value.(string)
 	id, err := schema.ParseULID(text)
@@ -138,9 +138,8 @@ func AppendID(ids []schema.ULID, value any) ([]schema.ULID, error) {
 	return append(ids, id), nil
 }
 
-// Check refuses what is unsure and known to no run at all. In a store without runs nothing is known, so nothing is
-// refused.
-func (r *Reader) Check(ctx context.Context, doubts []filter.Unsure) error {
+// Check rejects possible typos that no run has. In a store without runs it accepts everything.
+func (r *Reader) Check(ctx context.Context, doubts []filter.PossibleTypo) error {
 	if len(doubts) == 0 || len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
 		return nil
 	}
@@ -157,13 +156,13 @@ func (r *Reader) Check(ctx context.Context, doubts []filter.Unsure) error {
 		case d.Unit != "" && !slices.Contains(units, d.Unit):
 			return filter.ErrorAt(d.Word.Text, d.Offset, "unit %q is not known, and no run has it%s", fault.Brief(d.Unit), meant.Unit(d.Unit))
 		case d.Unit == "" && !slices.Contains(names, d.Field.Entry):
-			return filter.ErrorAt(d.Word.Text, d.Offset, "there is no column and no run has a parameter %q%s", fault.Brief(d.Word.Key), meant.Word(d.Word, names))
+			return filter.ErrorAt(d.Word.Text, d.Offset, "no column or parameter is called %q%s", fault.Brief(d.Word.Key), meant.Word(d.Word, names))
 		}
 	}
 	return nil
 }
 
-// Texts are the different values of an expression over a column of all runs, in ascending order.
+// Texts are the different values of an expression over a column of all runs, ascending.
 func (r *Reader) Texts(ctx context.Context, expression, column string) ([]string, error) {
 	var all []string
 	text := "SELECT DISTINCT " + expression + " AS x FROM " + r.Src.Scan([]*schema.Column{schema.RunColumn(column)}, "") + " ORDER BY x"
@@ -176,8 +175,8 @@ func (r *Reader) Texts(ctx context.Context, expression, column string) ([]string
 	return all, err
 }
 
-// RestrictedTo is the SQL of a condition of this package and whether a row matches, for a WHERE: of either part the engine
-// can tell from the statistics of a file that none of its rows does.
+// RestrictedTo is the SQL of a condition and of whether a row matches, for a WHERE clause. DuckDB can skip files by the statistics for
+// either part.
 func (s *Selection) RestrictedTo(condition string) string {
 	if s.SQL == "" {
 		return condition

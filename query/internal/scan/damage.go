@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// vanished finds a file that is no longer there, and the sources that named it.
+// vanished finds a listed file that no longer exists, and the sources that have it.
 func (s *Sources) vanished() (in *Sources, gone *file, ok bool) {
 	for _, files := range [][]file{s.Live, s.Read} {
 		for i := range files {
@@ -30,7 +30,7 @@ func (s *Sources) vanished() (in *Sources, gone *file, ok bool) {
 	return nil, nil, false
 }
 
-// damaged is what is wrong with the footers of the files that were read.
+// damaged is the error of the footers of the files that were read.
 func (s *Sources) damaged() error {
 	err := s.footers.wait()
 	if err == nil && s.beside != nil {
@@ -39,9 +39,9 @@ func (s *Sources) damaged() error {
 	return err
 }
 
-// blame turns an error of DuckDB that comes from a file into one that names it and wraps schema.ErrDamaged or, where
-// the file cannot be read at all, the error of the file system. Other errors stay as they are. It reads every file, the
-// ones that the error names first, which is slow, but happens only where a question could not be answered.
+// blame turns an error of DuckDB that comes from a file into an error that names the file and wraps schema.ErrDamaged or the error of the
+// file system. Other errors are returned unchanged. It reads every file, those in the message first. That is slow, but only happens if
+// a question failed.
 func (s *Sources) blame(ctx context.Context, cause error) error {
 	if s.beside != nil {
 		if err := s.beside.blame(ctx, cause); err != cause {
@@ -61,7 +61,7 @@ func (s *Sources) blame(ctx context.Context, cause error) error {
 			}
 			err := s.checkFile(&files[i])
 			if err == nil && strings.HasSuffix(message, damageMark+paths[i]) {
-				err = fmt.Errorf("%w: it does not hold the one run that its name says", schema.ErrDamaged)
+				err = fmt.Errorf("%w: it does not contain the run that its name says", schema.ErrDamaged)
 			}
 			if named, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, schema.ErrDamaged) {
 				err = named.Err
@@ -75,7 +75,7 @@ func (s *Sources) blame(ctx context.Context, cause error) error {
 	return cause
 }
 
-// checkFile compares a file with its own hash, and one of one run with its name.
+// checkFile checks the hash of a file and, for a file of one run, that it has the run of its name.
 func (s *Sources) checkFile(of *file) (err error) {
 	f, err := schema.Dir(s.Stores[of.store].path).OpenFile(s.name(of))
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *Sources) checkFile(of *file) (err error) {
 	if _, err := io.ReadFull(f, content); err != nil {
 		return err
 	}
-	if !bytes.Contains(content, []byte(of.live.Run.String())) { // which is neither compressed nor encoded
-		return fmt.Errorf("%w: it does not hold the one run that its name says", schema.ErrDamaged)
+	if !bytes.Contains(content, []byte(of.live.Run.String())) { // ids are stored uncompressed and without encoding
+		return fmt.Errorf("%w: it does not contain the run that its name says", schema.ErrDamaged)
 	}
 	return nil
 }

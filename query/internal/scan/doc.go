@@ -1,13 +1,11 @@
-// Package scan makes SQL of stores: which files hold the runs that a question is about, and the statement that reads them.
+// Package scan reads stores with SQL: it chooses the files that may have the requested runs, and makes the statements that read them.
 //
-// A question goes this way. Stores.Ask lists the files (Sources), opens a connection, takes out what stands in two files
-// or was removed (Reader.Settle), and hands over a Reader. That compiles a filter to a condition (Reader.Selected, a
-// Selection), finds the ids of the runs that match (Newest, NewestOf, Find: Chosen), and reads columns of these (Rows).
-// Sources.Scan is the subquery over the rows of runs that every other question builds on, Sources.Nested the one over
-// their samples and ops. Where a file goes away meanwhile, because it was sealed into another one, the question is asked
-// again of a new listing.
+// A question has these steps. Stores.Ask lists the files (Sources), opens a connection, removes duplicate and removed runs
+// (Reader.Deduplicate), and provides a Reader. The Reader compiles a filter to a condition (Reader.Selected, a Selection), finds the ids
+// of the matching runs (Newest, NewestOf, Find: Chosen), and reads columns of these runs (Rows). Sources.Scan is the subquery over the
+// rows of runs on which every other query is based; Sources.Nested is the one over their samples and ops. If a file disappears
+// meanwhile, because its runs were sealed into another file, the question is repeated with a new listing.
 //
-// DuckDB trusts files: it leaves out what a footer does not mention. So the footers of all files that a question reads
-// are compared with their names beside it (footers.go), and an error that comes from a file is traced to that file
-// (damage.go).
+// DuckDB trusts files: it silently leaves out rows that a footer does not mention. So the footers of all files that a question reads are
+// checked in parallel (footers.go), and an error that comes from a file is traced to that file (damage.go).
 package scan

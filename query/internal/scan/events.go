@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ReadEvents reads the events of a listing: the packed ones, and the files of those that no pack holds. A pack that
-// cannot be read is as good as none: it only repeats. Errors name the event's file.
+// ReadEvents reads the events of a listing: from packs, and from files for events that are in no pack. An unreadable pack is ignored,
+// because packs only repeat the files. Errors name the file of the event.
 func ReadEvents(store fs.FS, listed schema.Events) ([]schema.Event, error) {
 	if len(listed.Files) == 0 {
 		return nil, nil

@@ -13,11 +13,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Nothing is for a selection without runs: an error where the filter has what no run has and is a slip of the pen, else
-// remarks that say which words match no run. It looks at all runs, which an answer that is not empty never does.
+// Nothing explains why a selection is empty: with an error if the filter probably has a typo, otherwise with remarks on the conditions
+// that match no run. It reads all runs, so it is only called for empty selections.
 func (r *Reader) Nothing(ctx context.Context, sel Selection) error {
 	if r.Conn.Remark == nil {
-		return r.Check(ctx, sel.Unsure)
+		return r.Check(ctx, sel.PossibleTypos)
 	}
 	reasons, err := r.Reasons(ctx, sel)
 	for _, text := range reasons {
@@ -26,9 +26,9 @@ func (r *Reader) Nothing(ctx context.Context, sel Selection) error {
 	return err
 }
 
-// Reasons are what Nothing remarks.
+// Reasons are the remarks of Nothing.
 func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, err error) {
-	if err := r.Check(ctx, sel.Unsure); err != nil {
+	if err := r.Check(ctx, sel.PossibleTypos); err != nil {
 		return nil, err
 	}
 	if len(sel.Words) == 0 || len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
@@ -47,7 +47,7 @@ func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, 
 		if row[1+i] == true {
 			continue
 		}
-		if each = false; !w.Wants {
+		if each = false; !w.Positive {
 			continue
 		}
 		text, err := r.whyNot(ctx, w)
@@ -57,20 +57,20 @@ func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, 
 		reasons = append(reasons, text)
 	}
 	if each && len(sel.Words) > 1 && !sel.Bounded {
-		reasons = append(reasons, "each word of the filter matches some run, but none matches as a whole")
+		reasons = append(reasons, "each condition of the filter matches some run, but no run matches all of them")
 	}
 	return reasons, nil
 }
 
-// remarkAbsent remarks what words name that no run has, where the answer hides it: one value of a short list, and all that a word
-// leaves out, asks for beside others or asks runs to be without. A parameter that no run has is an error there too. Of words that leave
-// the answer empty, Nothing speaks.
+// remarkAbsent remarks on values that no run has in conditions that do not make the answer empty: one value of a short list, and
+// everything in a condition that excludes values, is one of several alternatives, or asks for NULL. A parameter that no run has is an
+// error here too. Conditions that make the answer empty are handled by Nothing.
 func (r *Reader) remarkAbsent(ctx context.Context, cond filter.Condition) error {
 	if len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
 		return nil
 	}
 	for _, w := range cond.Words {
-		known, err := r.knowsKey(ctx, w, cond.Unsure)
+		known, err := r.knowsKey(ctx, w, cond.PossibleTypos)
 		if err == nil && known && r.Conn.Remark != nil {
 			err = r.remarkValues(ctx, w)
 		}
@@ -81,8 +81,8 @@ func (r *Reader) remarkAbsent(ctx context.Context, cond filter.Condition) error 
 	return nil
 }
 
-// knowsKey tells whether some run has the entry that a silent word names, and says so where none has.
-func (r *Reader) knowsKey(ctx context.Context, w filter.CompiledWord, doubts []filter.Unsure) (bool, error) {
+// knowsKey reports whether some run has the map entry of a silent condition, and remarks if none has.
+func (r *Reader) knowsKey(ctx context.Context, w filter.CompiledWord, doubts []filter.PossibleTypo) (bool, error) {
 	if w.Field.Entry == "" || !w.Silent {
 		return true, nil
 	}
@@ -92,7 +92,7 @@ func (r *Reader) knowsKey(ctx context.Context, w filter.CompiledWord, doubts []f
 	case err != nil || known:
 		return known, err
 	case w.Field.Bare:
-		return false, r.Check(ctx, slices.DeleteFunc(slices.Clone(doubts), func(d filter.Unsure) bool { return d.Word != w.Word || d.Unit != "" }))
+		return false, r.Check(ctx, slices.DeleteFunc(slices.Clone(doubts), func(d filter.PossibleTypo) bool { return d.Word != w.Word || d.Unit != "" }))
 	case r.Conn.Remark != nil:
 		text, err := r.whyNot(ctx, w)
 		if err != nil {
@@ -103,17 +103,17 @@ func (r *Reader) knowsKey(ctx context.Context, w filter.CompiledWord, doubts []f
 	return false, nil
 }
 
-// some tells whether some run meets a condition. It reads no further than up to that.
+// some reports whether some run meets a condition. It stops at the first one.
 func (r *Reader) some(ctx context.Context, cond filter.Condition) (bool, error) {
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT true FROM " + r.Src.Scan(cond.Columns, cond.SQL) + " LIMIT 1", Args: cond.Args})
 	return len(row) > 0, err
 }
 
-// remarkValues remarks values of a word that no run has. Of those that are left out, which may be on purpose, it remarks ids, and
-// those that are spelt like another one.
+// remarkValues remarks on values that no run has. Excluding an absent value may be intended, so for excluded values it only remarks on
+// ids, and on values that are spelt like an existing one.
 func (r *Reader) remarkValues(ctx context.Context, w filter.CompiledWord) error {
-	const short = 8 // values, each of which is looked for in all runs
-	list := w.Wants && len(w.Values) > 1
+	const short = 8 // maximum number of values: each is searched in all runs
+	list := w.Positive && len(w.Values) > 1
 	if w.Field.Metric != "" || strings.TrimPrefix(w.Op, "!") != "=" || !list && !w.Silent || len(w.Values) > short {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (r *Reader) remarkValues(ctx context.Context, w filter.CompiledWord) error 
 	return nil
 }
 
-// absent says that no run has one of a word's values; it is empty where a run has it, and where that needs no word.
+// absent is the remark that no run has a value; empty: a run has it, or no remark is needed.
 func (r *Reader) absent(ctx context.Context, w filter.CompiledWord, v filter.Value) (string, error) {
 	if v.Null() {
 		return "", nil
@@ -147,7 +147,7 @@ func (r *Reader) absent(ctx context.Context, w filter.CompiledWord, v filter.Val
 	if known, err := r.some(ctx, one.Condition); err != nil || known {
 		return "", err
 	}
-	if !w.Wants && !filter.StandsForIDs(w.Key) {
+	if !w.Positive && !filter.StandsForIDs(w.Key) {
 		values, err := r.valuesOf(ctx, w.Field)
 		if err != nil || meant.Similar(v.Text, values) == "" {
 			return "", err
@@ -156,7 +156,7 @@ func (r *Reader) absent(ctx context.Context, w filter.CompiledWord, v filter.Val
 	return r.whyNot(ctx, one.Words[0])
 }
 
-// valuesOf are the texts that runs have of a field.
+// valuesOf are the different texts of a field in all runs.
 func (r *Reader) valuesOf(ctx context.Context, f filter.Field) ([]string, error) {
 	if f.Kind() != schema.KindString {
 		return nil, nil
@@ -168,18 +168,18 @@ func (r *Reader) valuesOf(ctx context.Context, f filter.Field) ([]string, error)
 	return r.Texts(ctx, x, f.Column.Name)
 }
 
-// whyNot says why a word matches no run, with the key or value that was probably meant.
+// whyNot explains why a condition matches no run, with the key or value that was probably meant.
 func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, error) {
 	key, shown := w.Key, fault.Brief(w.Text)
 	switch {
 	case key == filter.KeySession && countsFromLast(w.Values):
-		return shown + ": there are not so many sessions", nil
+		return shown + ": the store has fewer sessions", nil
 	case key == filter.KeySession && strings.HasPrefix(strings.ToLower(w.Values[0].Text), "la"):
-		return shown + ": no session has an id that begins or ends so; session=last is the newest, session=last~1 the one before", nil
+		return shown + ": no session id begins or ends with this; session=last is the newest session, session=last~1 the one before it", nil
 	case key == filter.KeyRun && strings.HasPrefix(strings.ToLower(w.Values[0].Text), "la"):
-		return shown + ": no run has an id that begins or ends so; session=last is the runs of the newest session, and neurolens show last the newest run", nil
+		return shown + ": no run id begins or ends with this; session=last selects the runs of the newest session, and neurolens show last shows the newest run", nil
 	case key == filter.KeyRun, key == filter.KeySession:
-		return fmt.Sprintf("%s: no %s has an id that begins or ends so", shown, key), nil
+		return fmt.Sprintf("%s: no %s id begins or ends with this", shown, key), nil
 	case key == filter.KeyCommit:
 		return r.noCommit(ctx, shown)
 	case w.Field.Entry != "":
@@ -195,11 +195,11 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	if c, stored := schema.Runs.Column(w.Field.Column.Name); stored && w.Field.Entry+w.Field.Metric == "" {
 		row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(" + duck.Identifier(c.Name) + ") FROM " + r.Src.Scan([]*schema.Column{c}, "")})
 		if err != nil || duck.Integer(row[0]) == 0 {
-			return text + "; none has a value of " + key, err
+			return text + "; no run has a value of " + key, err
 		}
 	}
 	if w.Field.Column.Name == "status" && slices.Contains([]string{"failed", "failure", "fail"}, w.Values[0].Text) {
-		return text + "; status!=ok is every run that did not end well", nil
+		return text + "; status!=ok selects every run that is not ok", nil
 	}
 	if w.Field.Metric != "" || w.Field.Column.Unit == schema.UnitOfRow {
 		return r.inOtherUnit(ctx, w, text)
@@ -208,7 +208,7 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 		return text, nil
 	}
 	if pattern := meant.Pattern(w.Values[0].Text); pattern != "" {
-		return text + "; ~ takes a regular expression: " + fault.Brief(key+"~"+pattern), nil
+		return text + "; for a pattern, use ~ with a regular expression: " + fault.Brief(key+"~"+pattern), nil
 	}
 	values, err := r.valuesOf(ctx, w.Field)
 	if err != nil {
@@ -217,7 +217,7 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	return text + meant.Value(w.Values[0].Text, values), nil
 }
 
-// inOtherUnit adds to what is said of a number of a metric in which unit runs have that, where it is none of its own.
+// inOtherUnit adds the units in which runs have the metric, if the condition uses another one.
 func (r *Reader) inOtherUnit(ctx context.Context, w filter.CompiledWord, text string) (string, error) {
 	of := duck.Statement{SQL: "SELECT DISTINCT unit FROM " + r.Src.Scan([]*schema.Column{schema.RunColumn("unit")}, "unit IS NOT NULL") + " ORDER BY unit"}
 	if w.Field.Metric != "" {
@@ -235,26 +235,26 @@ func (r *Reader) inOtherUnit(ctx context.Context, w filter.CompiledWord, text st
 	if own == "" || len(units) == 0 || slices.Contains(units, own) {
 		return text, nil
 	}
-	return fmt.Sprintf("%s; runs have it in %s, and %s is %s", text, strings.Join(units, ", "), fault.Brief(w.Values[0].Text), own), nil
+	return fmt.Sprintf("%s; runs have it in %s, but %s is in %s", text, strings.Join(units, ", "), fault.Brief(w.Values[0].Text), own), nil
 }
 
-// noCommit says that no run has a commit, with those that runs have where they are few.
+// noCommit explains that no run has a commit, and lists the commits of the runs if there are few.
 func (r *Reader) noCommit(ctx context.Context, shown string) (string, error) {
 	commits, err := r.Texts(ctx, "git_commit", "git_commit")
 	if err != nil {
 		return "", err
 	}
 	if len(commits) == 0 {
-		return shown + ": no run has a commit that begins so, and none has a commit at all", nil
+		return shown + ": no run has a commit", nil
 	}
 	const short = 7
 	for i, c := range commits {
 		commits[i] = c[:min(short, len(c))]
 	}
-	return shown + ": no run has a commit that begins so" + meant.Few(commits), nil
+	return shown + ": no run has a commit that begins with this" + meant.Few(commits), nil
 }
 
-// countsFromLast tells whether a session is named by how many came after it.
+// countsFromLast reports whether a value is last or last~N.
 func countsFromLast(values []filter.Value) bool {
 	return slices.ContainsFunc(values, func(v filter.Value) bool { _, ok := filter.LastButN(v.Text); return ok })
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// meant adds to an error about a word of a filter that is no condition which condition was probably meant.
+// meant adds, to the error about a word without an operator, the condition that was probably meant.
 func (r *Reader) meant(ctx context.Context, err error) error {
 	var no *filter.NoConditionError
 	if !errors.As(err, &no) || no.Names() || r.Src.Runs() == 0 {
@@ -30,11 +30,11 @@ func (r *Reader) meant(ctx context.Context, err error) error {
 	return err
 }
 
-// wordColumns are those among whose values a word without a key is looked for, in this order.
+// wordColumns are the columns in which a word without a key is searched, in this order.
 var wordColumns = []string{"status", "precision", "suite", "benchmark", "variant", "backend", "model", "machine", "gpu_name", "metric", "side", "purpose"}
 
-// conditionOf is the condition that a word probably stands for: a value of a column, of a parameter or of a tag, an id, or a value
-// that is spelt like it.
+// conditionOf is the condition that a word probably means: a value of a column, parameter or tag, an id, or a value with a similar
+// spelling.
 func (r *Reader) conditionOf(ctx context.Context, word string) (string, error) {
 	if _, ok := filter.LastButN(word); ok {
 		return filter.KeySession + "=" + word, nil
@@ -73,9 +73,9 @@ func (r *Reader) conditionOf(ctx context.Context, word string) (string, error) {
 			}
 		}
 	}
-	const least = 6                                                                                        // letters of an id
+	const minID = 6                                                                                        // letters of an id
 	for key, column := range map[string]string{filter.KeyRun: "run_id", filter.KeySession: "session_id"} { // ids are of either
-		if len(word) < least {
+		if len(word) < minID {
 			break
 		}
 		if ids, err := r.like(ctx, likeness{what: key + "s", column: column, text: word}); err == nil && len(ids) == 1 {
@@ -85,7 +85,7 @@ func (r *Reader) conditionOf(ctx context.Context, word string) (string, error) {
 	return r.metricMeant(ctx, word, near)
 }
 
-// metricMeant is the condition that a metric's name stands for, else the one that was nearest so far.
+// metricMeant is the condition for the name of a metric, otherwise near.
 func (r *Reader) metricMeant(ctx context.Context, word, near string) (string, error) {
 	_, known := schema.KindOfMetric(word)
 	names, err := r.Metrics(ctx)

@@ -12,8 +12,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// footerChecks compare the footers of the files that a question reads with their names, beside the engine, which trusts
-// them: it leaves rows out without a word where a footer speaks of fewer, and reads a file of another format.
+// footerChecks check the footers of the files that a question reads, in parallel to the query. DuckDB trusts footers: it silently leaves
+// out rows that a footer does not mention, and reads files of other formats.
 type footerChecks struct {
 	mu     sync.Mutex
 	seen   map[string]bool
@@ -23,7 +23,7 @@ type footerChecks struct {
 
 func newFooterChecks() *footerChecks { return &footerChecks{seen: map[string]bool{}} }
 
-// begin checks those of the files that were not met before. Nothing is checked where c is nil.
+// begin starts to check the files that were not checked before. If c is nil, nothing is checked.
 func (c *footerChecks) begin(s *Sources, files []file) {
 	if c == nil {
 		return
@@ -54,13 +54,13 @@ func (c *footerChecks) begin(s *Sources, files []file) {
 	})
 }
 
-// wait gives what is wrong with the files.
+// wait returns the error of the files.
 func (c *footerChecks) wait() error {
 	c.wg.Wait()
 	return c.failed
 }
 
-// checkFooter compares the footer of a file with its name. One that is gone was moved: that is found out elsewhere.
+// checkFooter compares the footer of a file with its name. A missing file was moved, which is detected elsewhere.
 func (s *Sources) checkFooter(of *file) error {
 	err := s.readFooter(of)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -72,8 +72,8 @@ func (s *Sources) checkFooter(of *file) error {
 	return fault.Store(s.Stores[of.store].dir, fmt.Errorf("%s: %w", s.name(of), err))
 }
 
-// readFooter opens a file as little as it can: thousands may be listed. The listing has seen that it is a plain one; what
-// took its place since does not block.
+// readFooter opens a file with as few system calls as possible, because there may be thousands. The listing has checked that it is a
+// regular file; if something else has replaced it since, opening does not block.
 func (s *Sources) readFooter(of *file) error {
 	path := s.path(of)
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
@@ -101,8 +101,8 @@ func (s *Sources) readFooter(of *file) error {
 	return footer.Check(schema.Runs.Columns, int64(of.sealed.Rows))
 }
 
-// checkLive looks at the footer of a live file for its format, and that it has a row: that this is the run of its name,
-// the scan itself finds, which leaves out a file without a row.
+// checkLive checks the format and the number of rows in the footer of a live file. That the row is the run of the file's name is checked
+// by the scan, which would silently skip a file without rows.
 func checkLive(file io.ReaderAt, size int64) error {
 	format, rows, err := schema.ReadFooterRows(file, size)
 	if err != nil {

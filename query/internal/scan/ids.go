@@ -15,8 +15,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ids finds what the value of a key stands for. For run= and session= it is the whole id, or a prefix or suffix that no
-// other id has, in any case of letters; a value that fits none gives none. A baseline has to be there.
+// ids finds the ids for a value of a key. For run= and session= the value is a whole id, or a unique prefix or suffix of it in upper or
+// lower case; no match is not an error. A baseline has to exist.
 func (r *Reader) ids(ctx context.Context, key, value string) ([]string, error) {
 	switch key {
 	case filter.KeyRun:
@@ -44,7 +44,7 @@ func nearestBaseline(name string, baselines map[string][]string) string {
 	return ""
 }
 
-// sessionFromLast is the id of the newest session but so many.
+// sessionFromLast is the id of the session that has back newer ones.
 func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error) {
 	text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT 1 OFFSET %d", r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, "session_id IS NOT NULL"), back)
 	if back == 0 {
@@ -59,21 +59,21 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 		return nil, nil
 	}
 	if began := time.UnixMilli(timeOf(id)); r.Conn.Remark != nil && time.Until(began) > clockSkew {
-		r.Conn.Remark(fmt.Sprintf("session %s begins in the future, %s: it counts as the last one until then; name another with session=ID",
+		r.Conn.Remark(fmt.Sprintf("session %s starts in the future (%s) and counts as session=last until then; select another with session=ID",
 			id[len(id)-shortID:], began.UTC().Format(time.RFC3339)))
 	}
 	return []string{id}, nil
 }
 
-// clockSkew is how far the clocks of machines that share a store may be apart, for a session not to be of the future;
-// shortID is how much of the end of an id people are shown.
+// clockSkew is the tolerated difference between the clocks of machines that share a store. shortID is the number of characters at the
+// end of an id that are shown.
 const (
 	clockSkew = 10 * time.Minute
 	shortID   = 8
 )
 
-// RunsLike are the ids of the run with an id, or with a prefix or suffix of one: at most one, or an error. Only files
-// are opened whose names do not say it all.
+// RunsLike finds a run by its id, or by a unique prefix or suffix of it. It returns at most one id; an ambiguous text is an error. Files
+// are only opened if their names do not have the ids.
 func (r *Reader) RunsLike(ctx context.Context, text string) ([]string, error) {
 	var known []string
 	sealed := *r.Src
@@ -87,25 +87,25 @@ func (r *Reader) RunsLike(ctx context.Context, text string) ([]string, error) {
 	return (&Reader{r.Conn, &sealed}).like(ctx, likeness{"runs", "run_id", text, known})
 }
 
-// likeness asks for an id by a part of it.
+// likeness is a search for an id by a part of it.
 type likeness struct {
 	what, column string
 	text         string
-	known        []string // ids to look among, beside those in the column
+	known        []string // ids to search, in addition to those in the column
 }
 
-// like finds the id that is, begins with or ends with a text, in any case of letters: at most one, or an error that says
-// which there are.
+// like finds the id that equals, begins with or ends with a text, in upper or lower case. It returns at most one; if there are
+// several, the error lists them.
 func (r *Reader) like(ctx context.Context, l likeness) ([]string, error) {
 	text := strings.ToUpper(l.text)
 	if text == "" {
 		return nil, nil
 	}
 	ids := slices.DeleteFunc(l.known, func(id string) bool { return !strings.HasPrefix(id, text) && !strings.HasSuffix(id, text) })
-	const most = 1000 // more than anybody wants to choose from
+	const most = 1000 // enough for an error
 	x := duck.Identifier(l.column)
 	is := fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)
-	if _, err := schema.ParseULID(text); err == nil { // a whole id: statistics tell where it can be
+	if _, err := schema.ParseULID(text); err == nil { // a whole id: DuckDB can skip files by their statistics
 		is = x + " = $1::VARCHAR"
 	}
 	found := duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT x FROM (SELECT %s AS x FROM %s) ORDER BY x = $1::VARCHAR DESC, x DESC LIMIT %d", x,
@@ -126,7 +126,7 @@ func (r *Reader) like(ctx context.Context, l likeness) ([]string, error) {
 	return ids, nil
 }
 
-// commitsLike finds the commit that is or begins with a text: at most one, or an error that says which there are.
+// commitsLike finds the commit that equals or begins with a text. It returns at most one; if there are several, the error lists them.
 func (r *Reader) commitsLike(ctx context.Context, text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
@@ -156,10 +156,10 @@ func ambiguous(what, text string, ids []string) error {
 	if len(ids) > shown {
 		more = " ..."
 	}
-	return fault.Input("%s begins or ends the ids of %d %s: %s%s", fault.Brief(text), len(ids), what, strings.Join(ids[:min(shown, len(ids))], " "), more)
+	return fault.Input("%s is ambiguous, %d %s have an id that begins or ends with it: %s%s", fault.Brief(text), len(ids), what, strings.Join(ids[:min(shown, len(ids))], " "), more)
 }
 
-// Removed tells whether a run whose id begins or ends with a text, in any case of letters, was removed.
+// Removed reports whether a run was removed whose id begins or ends with a text, in upper or lower case.
 func (s *Sources) Removed(text string) bool {
 	text = strings.ToUpper(text)
 	for id := range s.Said.Removed {

@@ -9,41 +9,41 @@ import (
 // kept is a listing that several questions share.
 type kept struct {
 	mu  sync.Mutex
-	src *Sources // as it was listed; nil before the first question
+	src *Sources // the listing; nil before the first question
 }
 
-// Kept are the same stores, of whose files questions are asked that were there at the first of them. What several questions say then
-// holds together, and stores of very many files are listed once. A question of which a file went away lists the files anew, for those after
-// it as well. Questions about the newest runs alone name their files themselves.
+// Kept are the same stores with a fixed list of files: that of the first question. So the answers of several questions are consistent,
+// and stores with very many files are listed once. If a file disappears, the files are listed again, for later questions too.
+// AskNewest does not use the list.
 func (s *Stores) Kept() *Stores {
 	same := *s
 	same.kept = &kept{}
 	return &same
 }
 
-// lister lists the files of one question: what is kept at first, and anew where the question is asked again.
+// lister lists the files for one question: the kept list first, and a new one if the question is repeated.
 func (s *Stores) lister(since time.Time) func() (*Sources, error) {
 	if s.kept == nil {
 		return func() (*Sources, error) { return s.list(since) }
 	}
-	again := false
+	repeated := false
 	return func() (*Sources, error) {
 		k := s.kept
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		if k.src == nil || again {
+		if k.src == nil || repeated {
 			src, err := s.list(time.Time{})
 			if err != nil {
 				return nil, err
 			}
 			k.src = src
 		}
-		again = true
+		repeated = true
 		return k.src.own(), nil
 	}
 }
 
-// own is a copy of sources for one question, which takes files out of it.
+// own is a copy of sources for one question, which removes files from it.
 func (s *Sources) own() *Sources {
 	same := *s
 	same.Live = slices.Clone(s.Live)

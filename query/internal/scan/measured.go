@@ -10,11 +10,11 @@ import (
 // Measured is the SQL condition of the runs that are compared.
 const Measured = "purpose = 'measure'"
 
-// WrongSQL is the SQL condition of runs whose result is wrong, as schema.IsWrong has it.
+// WrongSQL is the SQL condition of runs with a wrong result, like schema.IsWrong.
 var WrongSQL = "(status = '" + string(schema.StatusError) + "' AND stage = '" + string(schema.StageValidate) +
 	"' AND error_kind IN ('" + strings.Join(schema.WrongResults, "', '") + "'))"
 
-// LocationSQL is LocationOf the metric of each run.
+// LocationSQL is the SQL of the location of an ok run, by the scale of its metric: see LocationOf.
 func LocationSQL() string {
 	var names []string
 	for _, k := range schema.MetricKinds {
@@ -25,10 +25,10 @@ func LocationSQL() string {
 	return "CASE WHEN metric IN (" + strings.Join(names, ", ") + ") THEN " + LocationOf(schema.ScaleDifference) + " ELSE " + LocationOf(schema.ScaleRatio) + " END"
 }
 
-// LocationOf is the SQL of the location of an ok run: the median of the logarithms or, where some sample is not positive
-// but the median is, its logarithm; of a metric that is compared by its difference the median. Where another tool's file
-// gives the mean alone, that stands for the median, and the run has a warning. It is NULL where a value is not finite or
-// there is none, and minus infinity where a median has no logarithm.
+// LocationOf is the SQL of the location of an ok run. For a ratio it is the median of the logarithms or, if a sample is not positive but
+// the median is, the logarithm of the median. For a difference it is the median. If an imported file only has a mean, that is used
+// instead of the median, and the run has a warning. It is NULL if there is no finite value, and minus infinity if the median has no
+// logarithm.
 func LocationOf(scale schema.Scale) string {
 	const middle = "coalesce(p50, mean)"
 	if scale == schema.ScaleDifference {
@@ -46,5 +46,5 @@ func NamesOf(table string, names []string) string {
 	return strings.Join(all, ", ")
 }
 
-// OfRuns restricts a subquery before it to the runs of a list of ids.
+// OfRuns follows a subquery and restricts it to the runs of a list of ids, which is parameter $1.
 const OfRuns = " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"

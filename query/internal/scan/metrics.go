@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// metricTable makes the table of what runs have of a metric, which has a name that the metric and the value alone decide. A metric
-// that no run has is an ErrInput.
+// metricTable makes the table of the values of a metric: see filter.Lookups. Its name only depends on the metric and the SQL of the
+// value. A metric that no run has is an ErrInput.
 func (r *Reader) metricTable(ctx context.Context, metric, value string) (string, error) {
 	if err := r.CheckSamples(ctx); err != nil {
 		return "", err
@@ -37,14 +37,14 @@ func (r *Reader) metricTable(ctx context.Context, metric, value string) (string,
 	return name, nil
 }
 
-// noMetricOf is NoMetric for a key of a filter, which may be that of a parameter.
+// noMetricOf is NoMetric for a key of a filter, which may be the name of a parameter.
 func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 	names, err := r.Texts(ctx, "unnest(map_keys(params))", "params")
 	if err != nil {
 		return err
 	}
 	if slices.Contains(names, key) {
-		return fault.Input("filter: %s is a parameter, which has no unit, and no run has a metric of that name", fault.Brief(key))
+		return fault.Input("filter: %s is a parameter and has no unit, and no run has a metric of that name", fault.Brief(key))
 	}
 	if near := meant.Key(key, names); near != "" && near != "; did you mean metric."+key+"?" {
 		return fault.Input("filter: no run has the metric %q%s", fault.Brief(key), near)
@@ -52,15 +52,15 @@ func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 	return r.NoMetric(ctx, "filter", key)
 }
 
-// NoMetric is the ErrInput of a metric that no run has of those that were asked about, with the nearest one of the stores, else those that
-// there are.
+// NoMetric is the ErrInput for a metric that no run has. It suggests a metric with a similar name, or lists the metrics of the stores if
+// there are few. asked is the command or option that the error names.
 func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	names, err := r.Metrics(ctx)
 	if err != nil {
 		return err
 	}
 	if dot := strings.LastIndex(metric, "."); dot > 0 && slices.Contains(names, metric[:dot]) {
-		return fault.Input("%s: metric.%s: there is no number %q of a metric; there are min, max, mean, stddev, p25, p50, p75, p90, p95, p99, mad, spread and n_samples",
+		return fault.Input("%s: metric.%s: %q is not a statistic of a metric: want one of min, max, mean, stddev, p25, p50, p75, p90, p95, p99, mad, spread and n_samples",
 			asked, fault.Brief(metric), fault.Brief(metric[dot+1:]))
 	}
 	hint := meant.Few(names)
@@ -70,7 +70,7 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	return fault.Input("%s: no run has the metric %q%s", asked, fault.Brief(metric), hint)
 }
 
-// Metrics are the metrics that runs have, in ascending order.
+// Metrics are the metrics of all runs, ascending.
 func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
 	t, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric FROM " + r.Src.Nested(schema.Samples, "") + " ORDER BY metric"})
 	if err != nil {

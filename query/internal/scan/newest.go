@@ -13,8 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// listNewest is list for a question about the newest n runs of the only store: it names no other files than those that
-// can hold them.
+// listNewest lists the files of the only store that may have its newest n runs.
 func (s *Stores) listNewest(n int) (*Sources, error) {
 	st := s.dirs[0]
 	l, events, err := listScoped(schema.Dir(st.path), n)
@@ -28,14 +27,14 @@ func (s *Stores) listNewest(n int) (*Sources, error) {
 	return src, nil
 }
 
-// NameCount is how many runs a store has by the names of its files.
+// NameCount is the number of runs of a store by the names of its files.
 type NameCount struct {
-	Runs int  // also those that are removed
-	Sure bool // no run can stand in two files
+	Runs int  // including removed runs
+	Sure bool // no run can be in two files, so that Runs is exact
 	Err  error
 }
 
-// CountNames counts the runs of the only store by names, while its caller does something else.
+// CountNames counts the runs of the only store by file names, in the background. The returned function waits for the result.
 func (s *Stores) CountNames() func() NameCount {
 	st := s.dirs[0]
 	counted := make(chan NameCount, 1)
@@ -53,7 +52,7 @@ func (s *Stores) CountNames() func() NameCount {
 	return sync.OnceValue(func() NameCount { return <-counted })
 }
 
-// doubtful tells whether a live run can be in a sealed file too.
+// doubtful reports whether a live run may be in a sealed file too.
 func (s *Sources) doubtful() bool {
 	if len(s.Live) == 0 {
 		return false
@@ -62,7 +61,7 @@ func (s *Sources) doubtful() bool {
 	return slices.ContainsFunc(s.Live, func(f file) bool { return !sealed.miss(f) })
 }
 
-// listScoped lists a store for its newest n runs that are not removed, and reads its events.
+// listScoped lists the files that may have the newest n runs that are not removed, and reads the events.
 func listScoped(dir fs.FS, n int) (*schema.Listing, []schema.Event, error) {
 	for wanted := n; ; {
 		l, err := schema.List(dir, schema.Scope{Newest: wanted})
@@ -96,7 +95,7 @@ func timeOf(id string) int64 {
 	return run.Time().UnixMilli()
 }
 
-// Newest finds the newest n runs, or all where n is 0, and counts all by the names of their files.
+// Newest finds the newest n runs, or all if n is 0. Total is computed from file names.
 func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
 	s := r.Src
 	found := Chosen{Total: s.Counted - len(s.Said.Removed)}
@@ -116,7 +115,7 @@ func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
 	return found, nil
 }
 
-// sinceSome are the sources that hold the newest n runs; 0 is all of them. They are a copy, also where they are all.
+// sinceSome is a copy of the sources with the files that may have the newest n runs; 0: all.
 func (s *Sources) sinceSome(n int) *Sources {
 	narrow := *s
 	if n == 0 {
@@ -129,7 +128,7 @@ func (s *Sources) sinceSome(n int) *Sources {
 	return &narrow
 }
 
-// keep orders the ids and keeps the newest n of them, each once.
+// keep sorts the ids, removes repetitions and keeps the newest n.
 func (c *Chosen) keep(n int) {
 	slices.SortFunc(c.IDs, func(a, b schema.ULID) int { return CompareIDs(b, a) })
 	c.IDs = slices.Compact(c.IDs)
@@ -140,8 +139,8 @@ func (c *Chosen) keep(n int) {
 	c.IDs = c.IDs[:n]
 }
 
-// NewestRows is newest and the rows of what it finds, where these are in so few files that they are read whole: then
-// they need not be opened twice.
+// NewestRows is Newest plus the rows of these runs, if they are in so few files that they can be read completely. Then the files need
+// not be opened twice.
 func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column) (Chosen, *answer.Table, error) {
 	narrow := r.Src.sinceSome(n)
 	if n == 0 || narrow.Runs() > PageRows {
@@ -169,10 +168,10 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 	return found, &t, err
 }
 
-// fewFiles are not worth a pack.
+// fewFiles is the number of files up to which packs do not help.
 const fewFiles = 64
 
-// sinceNewest gives a time since which there are at least n runs that are not removed; 0 where there are not so many.
+// sinceNewest is a time since which there are at least n runs that are not removed; 0: there are fewer.
 func (s *Sources) sinceNewest(n int) int64 {
 	var removed []int64
 	for id := range s.Said.Removed {

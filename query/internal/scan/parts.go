@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// partFiles are the files of a part: DuckDB keeps some kilobytes for each.
+// partFiles is the number of files of a part: DuckDB keeps some kilobytes of memory for each.
 const partFiles = 2048
 
-// Parts divide the sources into some of few files each, in which each run stands once.
+// Parts divides the sources into parts with few files each. Each run is in one part.
 func (s *Sources) Parts() []*Sources {
 	var all []*Sources
 	add := func(live, read []file) {
@@ -25,7 +25,7 @@ func (s *Sources) Parts() []*Sources {
 	return all
 }
 
-// Windows part all time where about so many runs are between, as far as names tell.
+// Windows divides all time into windows with about this many runs each, estimated from file names.
 func (s *Sources) Windows(runs int) []Bounds {
 	type start struct{ at, runs int64 }
 	var starts []start

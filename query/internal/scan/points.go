@@ -1,9 +1,8 @@
 package scan
 
-// PointRows is a subquery of the rows that query.SessionPoints describes, of a subquery of runs, one for each point, side and
-// value of the columns by ("a, b, "). Runs of another purpose than measure are in runs and statuses alone. comparable tells
-// whether the ok runs agree in metric and unit. more are further aggregates (", min(a) AS a"), in which ok tells which runs give
-// numbers.
+// PointRows is a subquery with one row per point, side and value of the columns by ("a, b, "), over a subquery of runs. Its columns are
+// described at query.SessionPoints. Runs of other purposes than measure only count in runs and statuses. comparable is whether the ok
+// runs have the same metric and unit. more are further aggregates (", min(a) AS a"), which may use ok for the runs with measurements.
 func PointRows(runs, by, more string) string {
 	return `(WITH points AS (SELECT ` + by + `point_id, side,
 	min(benchmark) AS benchmark, min(variant) AS variant, min(backend) AS backend, min(model) AS model,

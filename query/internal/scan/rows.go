@@ -12,10 +12,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// PageRows is how many rows are kept in memory of an answer that may be longer.
+// PageRows is the maximum number of rows in memory of an answer that may be longer.
 const PageRows = 4096
 
-// Rows reads columns of runs, a row an id in the order of the ids.
+// Rows reads columns of runs: one row per id, in the order of the ids.
 func (r *Reader) Rows(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
 	q, err := r.Some(ctx, ids, WithRunID(columns))
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *Reader) Rows(ctx context.Context, ids []schema.ULID, columns []*schema.
 	return ArrangeRows(&t, ids, columns)
 }
 
-// Some is the statement that reads columns of runs, in whatever order.
+// Some is the statement that reads columns of runs, in any order.
 func (r *Reader) Some(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (duck.Statement, error) {
 	some := &Reader{r.Conn, r.Src.Of(ids)}
 	if err := some.changeOf(ctx, columns); err != nil {
@@ -61,8 +61,8 @@ func keepRows(t *answer.Table, ids []schema.ULID) {
 	})
 }
 
-// ArrangeRows gives the rows of ids in their order, with the columns alone. t has run_id among its columns; it is an error
-// if it has not each of the ids. A run that has two rows gets one of them.
+// ArrangeRows returns the rows of the ids, in their order, with only the given columns. t must have the column run_id and a row for each
+// id; otherwise it is an error. If a run has two rows, one of them is used.
 func ArrangeRows(t *answer.Table, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
 	byID := make(map[string][]any, len(ids))
 	runID := t.Index("run_id")
@@ -92,7 +92,7 @@ func ArrangeRows(t *answer.Table, ids []schema.ULID, columns []*schema.Column) (
 	return out, nil
 }
 
-// RunColumns finds columns of runs by name; nil is all of them.
+// RunColumns finds columns of runs by name; nil: all. An unknown name is an ErrInput.
 func RunColumns(names []string) ([]*schema.Column, error) {
 	if names == nil {
 		return schema.Runs.Columns, nil

@@ -12,11 +12,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// damageMark opens the message of the error that a scan raises on a file which is not what its name says.
+// damageMark begins the message of the error that a scan raises for a file that does not match its name.
 const damageMark = "not the run of its name: "
 
-// Scan is the SQL text of a subquery over the runs of the sources: the named columns of their rows, by field id, so that
-// a column that a file lacks is NULL, where a condition over them holds (empty: all).
+// Scan is the SQL of a subquery over the runs of the sources, with the given columns, where a condition on these columns holds (empty:
+// all). Columns are read by field id, so a column that a file lacks is NULL.
 func (s *Sources) Scan(columns []*schema.Column, where string) string {
 	read, early := WithRunID(columns), where
 	replaced, joined := s.changes(read)
@@ -38,7 +38,7 @@ func (s *Sources) Scan(columns []*schema.Column, where string) string {
 	return "(SELECT " + ColumnNames(columns) + " FROM " + from + ")"
 }
 
-// changes are the SQL of columns as events change them, and the joins that this takes; empty where they change nothing.
+// changes are the SQL of columns that events change, and the necessary joins; empty if events change nothing.
 func (s *Sources) changes(columns []*schema.Column) (replaced, joined string) {
 	has := func(name string) bool {
 		return slices.ContainsFunc(columns, func(c *schema.Column) bool { return c.Name == name })
@@ -55,11 +55,10 @@ func (s *Sources) changes(columns []*schema.Column) (replaced, joined string) {
 	return strings.Join(values, ", "), joined
 }
 
-// ChangedMissing is what is not known of a run beside the column of the table lost_rows: also the samples or ops that it
-// has lost, and why.
+// ChangedMissing is the SQL of env_missing plus the samples or ops that the run has lost, from the table lost_rows.
 const ChangedMissing = `CASE WHEN lost IS NULL THEN env_missing ELSE map_concat(coalesce(env_missing, MAP {}), lost) END`
 
-// ChangedTags are the tags of a row beside the columns of the table tag_changes.
+// ChangedTags is the SQL of tags as changed by events, from the table tag_changes.
 const ChangedTags = `CASE WHEN tags_set IS NULL OR tags IS NULL AND cardinality(tags_set) = 0 THEN tags ELSE map_concat(map_from_entries(
 	list_filter(map_entries(coalesce(tags, MAP {})), lambda e: NOT list_contains(tags_gone, e.key))), tags_set) END`
 
@@ -70,7 +69,7 @@ func whereText(where string) string {
 	return " WHERE " + where
 }
 
-// withoutRemoved leaves out of a subquery before it what events removed.
+// withoutRemoved follows a subquery and leaves out the runs that events removed.
 func (s *Sources) withoutRemoved() string {
 	if s.chosen || len(s.Said.Removed) == 0 {
 		return ""
@@ -78,9 +77,9 @@ func (s *Sources) withoutRemoved() string {
 	return " ANTI JOIN " + s.Tables + "removed USING (run_id)"
 }
 
-// scanLive is the SQL text over live files. A row that is not the only one of its file, the run of the file's name, or
-// not of a file of the stores raises an error. The check and the condition are one expression, as DuckDB would try the
-// parts of an AND in the order that it likes, and pass over a file that it can tell not to match.
+// scanLive is the SQL over live files. It raises an error for a row that is not the only one of its file, is not the run of the file's
+// name, or is from a file outside of the stores. The check and the condition are one expression: DuckDB evaluates the parts of an AND in
+// any order, and would skip files whose statistics do not match.
 func (s *Sources) scanLive(columns []*schema.Column, where string) string {
 	if where == "" {
 		where = "true"
@@ -91,14 +90,14 @@ func (s *Sources) scanLive(columns []*schema.Column, where string) string {
 		" THEN " + where + " ELSE error('" + damageMark + "' || filename) END"
 }
 
-// scanSealed are SQL texts over sealed files of a table, plain, so that a condition reaches the files. A file that is
-// none raises an error.
+// scanSealed are the SQL texts over sealed files of a table. They are simple, so that DuckDB can apply a condition to the statistics of
+// the files. A path that is not a regular file raises an error.
 func (s *Sources) scanSealed(columns []*schema.Column, files []file, where string) []string {
 	s.footers.begin(s, files)
 	groups := map[int][]file{}
 	for _, f := range files {
 		if f.broken {
-			// Of a table without rows DuckDB evaluates no condition.
+			// The table has one row, because DuckDB evaluates no condition for a table without rows.
 			return []string{"FROM " + rowOfNulls(columns, "") + " WHERE CASE WHEN true THEN error(" + duck.Literal(damageMark+s.path(&f)) + ") ELSE true END"}
 		}
 		group := -1
@@ -132,7 +131,7 @@ func (s *Sources) Paths(files []file) []string {
 	return all
 }
 
-// ofStores is the SQL condition that a file is one of the stores.
+// ofStores is the SQL condition that a file is in one of the stores.
 func (s *Sources) ofStores() string {
 	conditions := make([]string, len(s.Stores))
 	for i, st := range s.Stores {
@@ -141,7 +140,7 @@ func (s *Sources) ofStores() string {
 	return "(" + strings.Join(conditions, " OR ") + ")"
 }
 
-// WithRunID are columns with run_id before them, unless it is among them.
+// WithRunID adds run_id in front of columns, unless they have it.
 func WithRunID(columns []*schema.Column) []*schema.Column {
 	if slices.ContainsFunc(columns, func(c *schema.Column) bool { return c.Name == "run_id" }) {
 		return columns
@@ -149,10 +148,10 @@ func WithRunID(columns []*schema.Column) []*schema.Column {
 	return append([]*schema.Column{schema.RunColumn("run_id")}, columns...)
 }
 
-// EmptyTable is a subquery with columns and without rows.
+// EmptyTable is a subquery with these columns and no rows.
 func EmptyTable(columns []*schema.Column) string { return rowOfNulls(columns, " WHERE false") }
 
-// rowOfNulls is a table of one row, if that meets a condition.
+// rowOfNulls is a subquery with one row of NULLs, if a condition holds.
 func rowOfNulls(columns []*schema.Column, where string) string {
 	nulls := make([]string, len(columns))
 	for i, c := range columns {
@@ -161,7 +160,7 @@ func rowOfNulls(columns []*schema.Column, where string) string {
 	return "(SELECT " + strings.Join(nulls, ", ") + where + ")"
 }
 
-// ColumnNames lists names of the registry, or of this package.
+// ColumnNames is the SQL list of the names of columns.
 func ColumnNames(columns []*schema.Column) string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -170,13 +169,13 @@ func ColumnNames(columns []*schema.Column) string {
 	return strings.Join(names, ", ")
 }
 
-// wild are the characters that read_parquet takes for more than themselves: it is given patterns, not paths.
+// wild are the wildcards of read_parquet, which takes patterns, not paths.
 const wild = "*?["
 
-// AsPattern makes of a path the pattern that it alone matches.
+// AsPattern escapes a path, so that the pattern only matches this path.
 var AsPattern = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
-// CheckPath refuses the paths that no pattern stands for: in a pattern DuckDB takes a backslash for the end of a directory.
+// CheckPath rejects paths that cannot be written as a pattern: in patterns DuckDB treats a backslash as a path separator.
 func CheckPath(path string) error {
 	if !utf8.ValidString(path) {
 		return errors.New("its path is not UTF-8, and cannot be read")
@@ -187,7 +186,7 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// Patterns are what read_parquet is given for paths.
+// Patterns are the patterns of paths for read_parquet.
 func Patterns(paths []string) []string {
 	all := make([]string, len(paths))
 	for i, path := range paths {
@@ -196,7 +195,7 @@ func Patterns(paths []string) []string {
 	return all
 }
 
-// TextList is an SQL list of texts of this package or paths.
+// TextList is an SQL list of texts.
 func TextList(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, text := range texts {
@@ -205,7 +204,7 @@ func TextList(texts []string) string {
 	return "[" + strings.Join(quoted, ",") + "]"
 }
 
-// SchemaMap is the schema that read_parquet is given: columns by field id, NULL where a file lacks one.
+// SchemaMap is the schema for read_parquet: columns by field id, NULL if a file lacks one.
 func SchemaMap(columns []*schema.Column) string {
 	fields := make([]string, len(columns))
 	for i, c := range columns {
@@ -214,13 +213,13 @@ func SchemaMap(columns []*schema.Column) string {
 	return "MAP {" + strings.Join(fields, ", ") + "}"
 }
 
-// liveColumn is a column of a live file: samples and ops, nested.
+// liveColumn is a nested column of a live file: samples or ops.
 func liveColumn(name string) *schema.Column {
 	columns := schema.LiveColumns()
 	return columns[slices.IndexFunc(columns, func(c *schema.Column) bool { return c.Name == name })]
 }
 
-// WithColumns are columns and, after them, those of more that are not among them.
+// WithColumns appends the columns of more that are not in columns.
 func WithColumns(columns, more []*schema.Column) []*schema.Column {
 	all := slices.Clone(columns)
 	for _, c := range more {

@@ -9,16 +9,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// file is a file of one of the stores: of one run, of sealed runs, or a pack of them.
+// file is a file of one of the stores: a live file with one run, a sealed file, or a pack.
 type file struct {
 	store  int
 	zone   string            // schema.RunsDir or schema.PacksDir; empty for a live file
 	live   schema.LiveFile   // of one run
 	sealed schema.SealedFile // of many
-	broken bool              // it is no file, or stands beyond a link: DuckDB must not open it
+	broken bool              // not a regular file, or reached through a link: DuckDB must not open it
 }
 
-// span is the time of the first and the last run that the file can hold, in Unix milliseconds.
+// span is the time of the first and of the last run that the file may have, in Unix milliseconds.
 func (f *file) span() (first, last int64) {
 	if f.zone == "" {
 		ms := f.live.Run.Time().UnixMilli()
@@ -27,32 +27,29 @@ func (f *file) span() (first, last int64) {
 	return f.sealed.First, f.sealed.Last
 }
 
-// Sources are the files that answer a question, as one listing of the stores names them. A run that is met in several
-// of them counts once: see doubles.
+// Sources are the files for a question, from one listing of the stores. A run that is in several of them counts once: see Deduplicate.
 type Sources struct {
 	Stores  []store
-	Live    []file // a run each, newest first
-	sealed  []file // of schema.RunsDir; one that several stores hold is that of the first of them
-	Read    []file // what to read in place of sealed: packs, and files that no pack covers
-	Counted int    // runs, by names alone, also those that are removed
+	Live    []file // one run each, newest first
+	sealed  []file // files of schema.RunsDir; a file that several stores have is listed for the first of them
+	Read    []file // files to read instead of sealed: packs, and sealed files that no pack covers
+	Counted int    // number of runs by file names, including removed ones
 	Said    schema.Annotations
+	Tables  string       // prefix of the tables that leave out or change runs
+	doubled map[int]bool // stores that have sealed runs which are left out because an earlier store has them
+	chosen  bool         // removed runs have been left out already
+	tagged  bool         // there is a table tag_changes
+	lossy   bool         // there is a table lost_rows
 
-	Tables  string       // what stands before the names of the tables that leave runs out, or change them
-	doubled map[int]bool // stores of whose sealed runs some are left out, being those of others
-	chosen  bool         // runs that are removed were left out before
-	tagged  bool         // tags are to be changed by the table
-	lossy   bool         // some have lost samples or ops, which the table lost_rows names
-
-	footers *footerChecks // of what is read; nil: none
-	beside  *Sources      // of other stores, read for the same question; nil: none
+	footers *footerChecks // of the files that are read; nil: not checked
+	beside  *Sources      // sources of other stores for the same question; nil: none
 }
 
-// list names the files of all runs that started since a time (the zero time: of all), what packs stand for them, and
-// what was said about them.
+// list lists the files of all runs that started since a time (the zero time: all runs), the packs, and the events.
 func (s *Stores) list(since time.Time) (*Sources, error) {
 	src := &Sources{Stores: s.dirs, footers: newFooterChecks()}
 	var events []schema.Event
-	known := map[schema.SealedFile]bool{} // by its whole name: what a repair left of one has the same id
+	known := map[schema.SealedFile]bool{} // by the whole name, because a repaired file keeps the id
 	for i, st := range s.dirs {
 		dir := schema.Dir(st.path)
 		l, err := listSince(dir, since)
@@ -85,7 +82,7 @@ func (s *Stores) list(since time.Time) (*Sources, error) {
 	return src, nil
 }
 
-// listSince lists the files since a time, or all where these are many: packs stand for all.
+// listSince lists the files since a time, or all files if there are many: packs are only useful for all.
 func listSince(dir fs.FS, since time.Time) (*schema.Listing, error) {
 	l, err := schema.List(dir, schema.Scope{Since: since})
 	if err != nil || since.IsZero() || len(l.Sealed) <= fewFiles || len(l.Packs) == 0 {
@@ -94,8 +91,8 @@ func listSince(dir fs.FS, since time.Time) (*schema.Listing, error) {
 	return schema.List(dir, schema.Scope{})
 }
 
-// coversOf reads what the packs of a listing cover, where there are enough files for that to pay. A pack that cannot be
-// read is as good as none: it only repeats.
+// coversOf reads which files the packs of a listing cover, if there are enough files for packs to help. An unreadable pack is ignored,
+// because packs only repeat files.
 func coversOf(dir fs.FS, l *schema.Listing) map[schema.ULID][]schema.ULID {
 	if len(l.Sealed) <= fewFiles {
 		return nil
@@ -109,7 +106,7 @@ func coversOf(dir fs.FS, l *schema.Listing) map[schema.ULID][]schema.ULID {
 	return covers
 }
 
-// add takes the live and the sealed files of a store's listing in.
+// add adds the live and sealed files of a store.
 func (s *Sources) add(store int, l *schema.Listing) {
 	for _, f := range l.Live {
 		s.Live = append(s.Live, file{store: store, live: f})
@@ -117,7 +114,7 @@ func (s *Sources) add(store int, l *schema.Listing) {
 	s.sealed = append(s.sealed, filesOf(store, schema.RunsDir, l.Sealed)...)
 }
 
-// annotate applies the events of all stores, and counts.
+// annotate applies the events of all stores and counts the runs.
 func (s *Sources) annotate(events []schema.Event) {
 	s.Said = schema.Annotate(events)
 	if len(s.Stores) > 1 {
@@ -149,13 +146,13 @@ func (s *Sources) name(f *file) string {
 	return f.sealed.Path(f.zone)
 }
 
-// Bounds are times since and before which runs started, in Unix milliseconds as in a run's id. The zero bounds are none;
-// within others there is no run without a start.
+// Bounds are the times since and before which runs started, in Unix milliseconds. The zero value has no bounds. A run without a start is
+// never within bounds.
 type Bounds struct {
 	Since, Until int64 // until 0: no bound
 }
 
-// NewBounds are those of two times; the zero time is no bound.
+// NewBounds makes bounds of two times; the zero time: no bound.
 func NewBounds(since, until time.Time) Bounds {
 	var b Bounds
 	if !since.IsZero() {
@@ -167,12 +164,12 @@ func NewBounds(since, until time.Time) Bounds {
 	return b
 }
 
-// overlap tells whether there can be a run between first and last within the bounds.
+// overlap reports whether the period from first to last overlaps the bounds.
 func (b Bounds) overlap(first, last int64) bool {
 	return last >= b.Since && (b.Until == 0 || first < b.Until)
 }
 
-// Within are the sources of runs within bounds; of others too, where a file holds both.
+// Within are the sources that may have runs within bounds. Their files may have other runs too.
 func (s *Sources) Within(b Bounds) *Sources {
 	if b == (Bounds{}) {
 		return s
@@ -180,7 +177,7 @@ func (s *Sources) Within(b Bounds) *Sources {
 	return s.only(func(f *file) bool { return b.overlap(f.span()) })
 }
 
-// Of are the sources of some runs, which were chosen from those that are not removed. The ids descend or ascend.
+// Of are the sources that may have some runs. The runs must not be removed ones.
 func (s *Sources) Of(ids []schema.ULID) *Sources {
 	times := make([]int64, len(ids))
 	wanted := make(map[schema.ULID]bool, len(ids))
@@ -197,7 +194,7 @@ func (s *Sources) Of(ids []schema.ULID) *Sources {
 		return at < len(times) && times[at] <= last
 	})
 	narrow.chosen = true
-	// A row group of a pack takes as long as some tens of small files.
+	// Reading a row group of a pack takes as long as reading some tens of small files.
 	const smallFiles = 24
 	if len(narrow.sealed) <= smallFiles {
 		narrow.Read = narrow.sealed
@@ -205,7 +202,7 @@ func (s *Sources) Of(ids []schema.ULID) *Sources {
 	return narrow
 }
 
-// only are the sources without the files that are not wanted.
+// only are the sources with the wanted files.
 func (s *Sources) only(wanted func(*file) bool) *Sources {
 	narrow := *s
 	for _, files := range []*[]file{&narrow.Live, &narrow.sealed, &narrow.Read} {

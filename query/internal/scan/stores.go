@@ -15,25 +15,25 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Options of Stores: those of query.Open.
+// Options of Stores: see query.Options.
 type Options struct {
-	MemoryLimit int64             // bytes for a text of SQL, and for what does not do with little; 0 is DuckDB's own default
-	Remark      func(text string) // is told what people should know of an answer; nil: nobody wants to know
-	TempDir     string            // of temporary files; empty is the system's
+	MemoryLimit int64             // bytes for SQL of users, and for questions that need more than usual; 0: DuckDB's default
+	Remark      func(text string) // receives notes for the user; nil: dropped
+	TempDir     string            // directory for temporary files; empty: that of the system
 }
 
-// Stores are stores to be read together. Every question lists them anew. They are safe for concurrent use.
+// Stores are stores that are read together. Every question lists their files again. They are safe for concurrent use.
 type Stores struct {
 	Options
 	dirs        []store
-	engine      func() (*duck.Engine, error) // for statements of this module, started at first use
+	engine      func() (*duck.Engine, error) // for statements of this program, started at first use
 	closed      func() error
 	closing     *closing
-	withRemoved bool  // runs that were removed are there
-	kept        *kept // what was listed, for several questions; nil: each lists
+	withRemoved bool  // removed runs are included
+	kept        *kept // a listing for several questions; nil: each question lists
 }
 
-// store is a directory: dir as it was given, path absolute and without symbolic links.
+// store is a directory: dir as the user gave it, path absolute and without symbolic links.
 type store struct {
 	dir, path string
 }
@@ -86,14 +86,14 @@ func (s *Stores) Quiet() *Stores {
 	return &quiet
 }
 
-// WithRemoved are the same stores with the runs that were removed.
+// WithRemoved are the same stores including removed runs.
 func (s *Stores) WithRemoved() *Stores {
 	all := *s
-	all.withRemoved, all.kept = true, nil // what is kept is without them
+	all.withRemoved, all.kept = true, nil // the kept listing lacks removed runs
 	return &all
 }
 
-// Removed are the ids of the runs that were removed.
+// Removed are the ids of removed runs.
 func (s *Stores) Removed() (map[string]bool, error) {
 	src, err := s.list(time.Time{})
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Stores) Removed() (map[string]bool, error) {
 // Close releases DuckDB. Nothing else may be called during or after it.
 func (s *Stores) Close() error { return s.closed() }
 
-// Single tells whether there is one store.
+// Single reports whether there is only one store.
 func (s *Stores) Single() bool { return len(s.dirs) == 1 }
 
 // Paths are the directories of the stores, absolute and without symbolic links.
@@ -117,7 +117,7 @@ func (s *Stores) Paths() []string {
 	return paths
 }
 
-// Holds names the store, as it was given to Open, in whose directory a path without symbolic links is; empty: in none.
+// Holds is the store, as it was given to Open, that contains a path without symbolic links; empty: none.
 func (s *Stores) Holds(path string) string {
 	for _, st := range s.dirs {
 		if path == st.path || strings.HasPrefix(path, strings.TrimSuffix(st.path, "/")+"/") {
@@ -127,8 +127,8 @@ func (s *Stores) Holds(path string) string {
 	return ""
 }
 
-// OwnEngine starts an engine for one text of SQL of a user. release closes it, in the background: that takes as long as
-// many an answer takes to print.
+// OwnEngine starts an engine for one SQL text of a user. release closes it in the background, because closing may take as long as
+// printing the answer.
 func (s *Stores) OwnEngine() (e *duck.Engine, release func(), err error) {
 	if e, err = duck.Open(s.MemoryLimit, s.TempDir); err != nil {
 		return nil, nil, err
@@ -136,14 +136,14 @@ func (s *Stores) OwnEngine() (e *duck.Engine, release func(), err error) {
 	return e, func() { s.closing.close(e) }, nil
 }
 
-// closing are engines that are being closed, which takes as long as many an answer takes to print.
+// closing waits for engines that are being closed in the background.
 type closing struct {
 	each sync.WaitGroup
 	mu   sync.Mutex
 	err  error
 }
 
-// close begins to close an engine.
+// close starts to close an engine.
 func (c *closing) close(e *duck.Engine) {
 	c.each.Go(func() {
 		err := e.Close()
@@ -153,7 +153,7 @@ func (c *closing) close(e *duck.Engine) {
 	})
 }
 
-// wait waits for the end.
+// wait waits until all engines are closed.
 func (c *closing) wait() error {
 	c.each.Wait()
 	return c.err

@@ -15,32 +15,32 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// RunsSQL has one row a run.
+// RunsSQL is a SELECT with one row per run.
 func (s *Sources) RunsSQL() string {
 	return "SELECT * FROM " + s.Scan(schema.Runs.Columns, "")
 }
 
-// SampleValues is the SQL of the samples of a row of samples in the unit.
+// SampleValues is the SQL of the list of samples in a row of samples, in its unit.
 const SampleValues = "CASE WHEN ticks IS NOT NULL THEN list_transform(ticks, lambda t: t * tick) ELSE reals END"
 
-// SamplesSQL has one row a metric, and its samples in the unit as `values`.
+// SamplesSQL is a SELECT with one row per run and metric, with the samples in `values`.
 func (s *Sources) SamplesSQL(where string) string {
 	return "SELECT *, " + SampleValues + ` AS "values" FROM ` +
 		s.Nested(schema.Samples, where)
 }
 
-// SamplesLongSQL has one row a sample of samples; i counts from 0 in the order they were taken.
+// SamplesLongSQL is a SELECT with one row per sample; i counts from 0 in the order in which they were taken.
 func SamplesLongSQL(samples string) string {
 	return `SELECT run_id, metric, unit, unnest(range(len("values"))) AS i, unnest("values") AS "value" FROM ` + samples
 }
 
-// OpsSQL has one row an operator of a profiled run, where a condition on run_id holds.
+// OpsSQL is a SELECT with one row per operator of a profiled run, where a condition on run_id holds.
 func (s *Sources) OpsSQL(where string) string {
 	return "SELECT * FROM " + s.Nested(schema.Ops, where)
 }
 
-// Nested are the rows of a table that live files nest in the row of their run, and that sealed runs have in a file of
-// the same name, where a condition on run_id holds.
+// Nested is a subquery over the rows of the table samples or ops, where a condition on run_id holds. Live files have these rows nested in
+// the row of their run; sealed runs have them in a file of the same name.
 func (s *Sources) Nested(t *schema.Table, where string) string {
 	var parts []string
 	if len(s.Live) > 0 {
@@ -49,20 +49,20 @@ func (s *Sources) Nested(t *schema.Table, where string) string {
 	}
 	parts = append(parts, s.scanSealed(t.Columns, s.Beside(t), where)...)
 	if len(parts) == 0 {
-		return "(FROM " + EmptyTable(t.Columns) + whereText(where) + ")" // which has the parameters of the statement
+		return "(FROM " + EmptyTable(t.Columns) + whereText(where) + ")" // where has the parameters of the statement
 	}
 	return "(SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved() + ")"
 }
 
-// Beside are the files of a table that have the names of sealed runs. A file that is not there holds nothing.
+// Beside are the files of a table that belong to the sealed files of runs. A missing file has no rows.
 func (s *Sources) Beside(t *schema.Table) []file {
 	files, _ := s.besideOrNot(t)
 	return files
 }
 
-// besideOrNot also gives the sealed runs that have no such file.
+// besideOrNot also returns the sealed files without such a file.
 func (s *Sources) besideOrNot(t *schema.Table) (files, without []file) {
-	folders := map[string]bool{} // those that are directories, without a link on the way
+	folders := map[string]bool{} // whether a folder is a directory that is not reached through a link
 	for _, f := range s.sealed {
 		beside := f
 		beside.zone = schema.TableZones[t]
@@ -84,7 +84,7 @@ func (s *Sources) besideOrNot(t *schema.Table) (files, without []file) {
 	return files, without
 }
 
-// CheckSamples fails where the samples of sealed runs are not there though a run says what they are of.
+// CheckSamples fails if the samples of sealed runs are missing although the runs have a metric.
 func (r *Reader) CheckSamples(ctx context.Context) error {
 	_, without := r.Src.besideOrNot(schema.Samples)
 	if len(without) == 0 {
@@ -92,7 +92,7 @@ func (r *Reader) CheckSamples(ctx context.Context) error {
 	}
 	for _, f := range without {
 		one := &Sources{Stores: r.Src.Stores, Read: []file{f}}
-		expected := 0 // runs that say what their samples are of, and of which nobody says that they are lost
+		expected := 0 // runs that have a metric, and whose samples are not recorded as lost
 		text := "SELECT run_id FROM " + one.Scan([]*schema.Column{schema.RunColumn("run_id"), schema.RunColumn("metric")}, "metric IS NOT NULL")
 		err := r.Conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {
 			id, _ := row[0].(string)
@@ -106,7 +106,7 @@ func (r *Reader) CheckSamples(ctx context.Context) error {
 		}
 		if expected > 0 {
 			st := r.Src.Stores[f.store]
-			return fault.Store(st.dir, fmt.Errorf("%w: %s is not there, but its runs are", schema.ErrDamaged, f.sealed.Path(schema.SamplesDir)))
+			return fault.Store(st.dir, fmt.Errorf("%w: %s is missing, but the file of its runs exists", schema.ErrDamaged, f.sealed.Path(schema.SamplesDir)))
 		}
 	}
 	return nil

@@ -18,7 +18,8 @@ import (
 type Group struct {
 	PointID, Machine string
 	Metric           *Kind     // of its ok runs
-	Least, Most      int64     // n_samples of the runs that have least and most
+	MinSamples       int64     // smallest n_samples of an ok run
+	MaxSamples       int64     // largest n_samples of an ok run
 	Locations        []float64 // of its ok runs, in the order in which they ran, or ascending where places are not known
 	Started          []int64   // when each ran, in Unix microseconds; nil where that was not asked for
 	Places           []Place   // where each ran; likewise
@@ -37,7 +38,7 @@ type Group struct {
 // notes are what is out of the ordinary with the runs of a group.
 type notes struct {
 	Differing   string         // which of metric, unit, clock, level differ among the ok runs; empty: none
-	Useless     int64          // ok runs that give no location
+	NoValue     int64          // ok runs without a location
 	NonPositive int64          // of those, runs of a metric compared by its ratio that is not positive
 	Failed      map[string]any // numbers of runs by the status that they ended with, but ok
 	Failure     string         // what one of these says went wrong

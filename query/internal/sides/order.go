@@ -2,9 +2,8 @@ package sides
 
 import "slices"
 
-// Settle forgets when and where the runs ran: how they relate is known, and there are very many. Where points are judged as
-// they were at earlier looks, it is kept.
-func (g *Group) Settle(keep bool) {
+// ForgetTimes sets InOrder and, unless keep is set, drops when and where the runs ran to save memory.
+func (g *Group) ForgetTimes(keep bool) {
 	if g == nil || g.Started == nil {
 		return
 	}
@@ -17,27 +16,27 @@ func (g *Group) Settle(keep bool) {
 	g.InOrder = len(slices.Compact(started)) == len(g.Locations)
 }
 
-// Told are the starts of the runs that tell theirs, ascending.
-func (g *Group) Told() []int64 {
+// KnownStarts are the starts of the runs that have one, ascending.
+func (g *Group) KnownStarts() []int64 {
 	first, _ := slices.BinarySearch(g.Started, 1)
 	return g.Started[first:]
 }
 
-// Starts are when the runs of each session began, ascending in Unix microseconds; without those that do not tell.
+// Starts are the starts of the runs of each session, in Unix microseconds, ascending. Runs without a start are left out.
 func (g *Group) Starts() map[string][]int64 {
-	all, told := map[string][]int64{}, g.Told()
+	all, known := map[string][]int64{}, g.KnownStarts()
 	if len(g.Sessions) == 1 {
-		all[g.Sessions[0]] = told
+		all[g.Sessions[0]] = known
 		return all
 	}
-	for i := len(g.Started) - len(told); i < len(g.Started); i++ {
+	for i := len(g.Started) - len(known); i < len(g.Started); i++ {
 		session := g.SessionOf(i)
 		all[session] = append(all[session], g.Started[i])
 	}
 	return all
 }
 
-// SessionOf is the session of the run with location i; empty where it says none.
+// SessionOf is the session of the run with location i; empty: unknown.
 func (g *Group) SessionOf(i int) string {
 	if len(g.Sessions) == 1 {
 		return g.Sessions[0]
@@ -45,7 +44,7 @@ func (g *Group) SessionOf(i int) string {
 	return g.Places[i].session
 }
 
-// CountRepeats is how many repeats there were until the last ok run.
+// CountRepeats is the number of repeats up to the last ok run.
 func (g *Group) CountRepeats() int {
 	last := int64(-1)
 	for _, n := range g.Noted().Repeats {
@@ -54,7 +53,7 @@ func (g *Group) CountRepeats() int {
 	return int(last) + 1
 }
 
-// UpTo is the group of the runs of the first repeats.
+// UpTo is the group as it was after a number of repeats.
 func (g *Group) UpTo(repeats int) *Group {
 	of := g.Noted().Repeats
 	if len(of) != len(g.Locations) {
@@ -73,7 +72,7 @@ func (g *Group) UpTo(repeats int) *Group {
 	return &early
 }
 
-// Differing names the first of metric, unit, clock and level in which two differ; empty: none.
+// Differing is the first of metric, unit, clock and level in which two kinds differ; empty: none.
 func (k Kind) Differing(other Kind) string {
 	switch {
 	case k.Name != other.Name:

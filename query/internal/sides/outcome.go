@@ -77,7 +77,7 @@ func (g *Group) UseSamples(values []any) {
 		location, ok := v.(float64)
 		switch {
 		case !ok || math.IsNaN(location) || math.IsInf(location, 0):
-			g.Note().Useless++
+			g.Note().NoValue++
 			continue
 		case k.Scale == schema.ScaleDifference:
 		case location <= 0:

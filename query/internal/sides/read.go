@@ -15,7 +15,7 @@ import (
 
 // read reads a row of what was asked.
 func (g *Group) read(row []driver.Value, a Asked) {
-	g.Least, g.Most, g.First = duck.Integer(row[0]), duck.Integer(row[1]), duck.Integer(row[2])
+	g.MinSamples, g.MaxSamples, g.First = duck.Integer(row[0]), duck.Integer(row[1]), duck.Integer(row[2])
 	list := duck.List(row[3])
 	row = row[4:]
 	g.OK = int64(len(list))
@@ -55,10 +55,10 @@ func (g *Group) LeaveOut() {
 	for i, location := range g.Locations {
 		switch {
 		case math.IsNaN(location):
-			g.Note().Useless++
+			g.Note().NoValue++
 			continue
 		case math.IsInf(location, 0):
-			g.Note().Useless++
+			g.Note().NoValue++
 			g.Note().NonPositive++
 			continue
 		}

@@ -135,7 +135,7 @@ func (c *checker) byName() {
 			c.report.Unknown++
 		case f.err != nil:
 			c.report.Layouts[kinds[at].layout]++
-			c.report.Problems = append(c.report.Problems, Problem{File: f.file, Why: "no JSON: " + f.err.Error()})
+			c.report.Problems = append(c.report.Problems, Problem{File: f.file, Why: "not JSON: " + f.err.Error()})
 		default:
 			c.against(&kinds[at], f.file, f.value)
 		}
@@ -190,7 +190,7 @@ func (t *table) problems(header []string, rows *csv.Reader) (found []Problem) {
 		}
 		for i, name := range header {
 			if _, err := strconv.ParseFloat(row[i], 64); err != nil && row[i] != "" && slices.Contains(t.numbers, name) {
-				found = append(found, Problem{Pointer: where, Why: fmt.Sprintf("column %s: %q is no number", name, row[i])})
+				found = append(found, Problem{Pointer: where, Why: fmt.Sprintf("column %s: %q is not a number", name, row[i])})
 			}
 		}
 	}

@@ -95,15 +95,15 @@ func TestDamaged(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		{map[string]string{"benchmark_test_results.json": half("chapters/benchmark_test_results.json")}, "benchmark_test_results.json : no JSON: "},
+		{map[string]string{"benchmark_test_results.json": half("chapters/benchmark_test_results.json")}, "benchmark_test_results.json : not JSON: "},
 		{map[string]string{"benchmark_results.json": "{}"}, "benchmark_results.json : missing operation, implementation,"},
-		{map[string]string{"summary.json": golden(t, "kernels/summary.json"), "kernels/x.json": half("kernels/kernels/Scan.json")}, "kernels/x.json : no JSON: "},
+		{map[string]string{"summary.json": golden(t, "kernels/summary.json"), "kernels/x.json": half("kernels/kernels/Scan.json")}, "kernels/x.json : not JSON: "},
 		{map[string]string{"kernel_manifest.json": golden(t, "kernels/kernel_manifest.json"), "env.json": "{}"}, "env.json : missing os, os_version,"},
-		{map[string]string{"report.json": golden(t, "matrix/report.json"), "classic_cpu_20260302_143031.json": ""}, "classic_cpu_20260302_143031.json : no JSON: "},
+		{map[string]string{"report.json": golden(t, "matrix/report.json"), "classic_cpu_20260302_143031.json": ""}, "classic_cpu_20260302_143031.json : not JSON: "},
 		{map[string]string{"summary.csv": "run_id,backend,batch_size,seq_len,precision,total_latency_ms\r\n"}, "summary.csv line 1: column 7: want gpu_utilization"},
 		{
 			map[string]string{"summary.csv": "run_id,backend,batch_size,seq_len,precision,total_latency_ms,gpu_utilization\r\na,torch,1,2,fp32,fast,\r\n"},
-			`summary.csv line 2: column total_latency_ms: "fast" is no number`,
+			`summary.csv line 2: column total_latency_ms: "fast" is not a number`,
 		},
 		{
 			map[string]string{"gelu_comparison.csv": "Implementation,Avg Time (ms),Avg Memory (MB),Avg Inference Speed,Avg GPU Efficiency\nCUDA,1,2,3\n"},

@@ -88,7 +88,7 @@ func reason(k jsonschema.ErrorKind, printer *message.Printer) string {
 	case *kind.Type:
 		return fmt.Sprintf("got %s, want %s", k.Got, strings.Join(k.Want, " or "))
 	case *kind.FalseSchema:
-		return "may not be there: the run is not ok"
+		return "must be absent: the run is not ok"
 	}
 	return k.LocalizedString(printer)
 }

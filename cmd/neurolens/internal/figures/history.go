@@ -45,7 +45,7 @@ func (t *trend) weight() int {
 		return 0
 	case t.Failed > 0:
 		return 1
-	case verdict == history.Unsettled:
+	case verdict == judge.Inconclusive:
 		return 2
 	case verdict != "":
 		return 3
@@ -98,10 +98,10 @@ func chosenFor(trends []*trend) string {
 			loud++
 		}
 	}
-	few := !slices.ContainsFunc(trends, func(t *trend) bool { return t.Sessions >= history.Least })
+	few := !slices.ContainsFunc(trends, func(t *trend) bool { return t.Sessions >= history.MinSessions })
 	why := ", as no level changed and none fails"
 	if few {
-		why = fmt.Sprintf(", as fewer than %d sessions tell no change from chance", history.Least)
+		why = fmt.Sprintf(", as fewer than %d sessions tell no change from chance", history.MinSessions)
 	}
 	switch {
 	case loud == 0:
@@ -302,7 +302,7 @@ func (m Maker) sessions(t *trend, rows []history.Row) figure.Mark {
 		}
 		switch k.Word = string(first.Verdict); first.Verdict {
 		case "":
-		case history.Unsettled, history.Spike:
+		case judge.Inconclusive, history.Spike:
 			k.Tone = figure.Warned
 			what = append(what, m.changeText(first))
 		default:

@@ -57,7 +57,7 @@ func (m Maker) measured(req Points) (*measured, error) {
 		d.subjects[i] = wording.Subject{Point: p.Subject.Point(), Side: string(p.Side)}
 	}
 	if len(req.All) == 0 {
-		return nil, refused("no point matches; neurolens ls shows what there is")
+		return nil, refused("no point matches; neurolens ls lists the runs")
 	}
 	d.title, d.names = named(d.subjects, axisColumns)
 	metric := req.Metric

@@ -65,7 +65,7 @@ func (m Mode) Verdict(g compare.Gate) error {
 	switch {
 	case g.Regressions > 0:
 		return ErrRegression
-	case m == strict && (g.Unsettled > 0 || g.Points == 0):
+	case m == strict && (g.Inconclusive > 0 || g.Points == 0):
 		return ErrInconclusive
 	}
 	return nil
@@ -101,7 +101,7 @@ func (m Mode) HistoryLine(g history.Gate, newest int) string {
 
 // HistoryVerdict is Verdict of the series of a history that can be decided.
 func (m Mode) HistoryVerdict(g history.Gate) error {
-	return m.Verdict(compare.Gate{Regressions: g.Regressed, Lost: g.Failing, Unsettled: g.Unsettled, Points: g.Series - g.Short})
+	return m.Verdict(compare.Gate{Regressions: g.Regressed, Lost: g.Failing, Inconclusive: g.Inconclusive, Points: g.Series - g.Short})
 }
 
 // Misplaced is the error of a mode that stands behind a space, where it is a filter.

@@ -13,10 +13,10 @@ func TestHistoryGateLine(t *testing.T) {
 		gate history.Gate
 		want string
 	}{
-		{strict, history.Gate{Series: 9, Regressed: 2, Failing: 1, Unsettled: 3}, "2 series regressed (1 of them failing); 3 series unsettled (exit 1)"},
+		{strict, history.Gate{Series: 9, Regressed: 2, Failing: 1, Inconclusive: 3}, "2 series regressed (1 of them failing); 3 series inconclusive (exit 1)"},
 		{strict, history.Gate{Series: 9, Regressed: 2}, "2 series regressed (exit 1)"},
-		{strict, history.Gate{Series: 9, Unsettled: 3, Short: 4}, "3 series unsettled (exit 3)"},
-		{regression, history.Gate{Series: 9, Unsettled: 3}, "3 series unsettled (exit 0)"},
+		{strict, history.Gate{Series: 9, Inconclusive: 3, Short: 4}, "3 series inconclusive (exit 3)"},
+		{regression, history.Gate{Series: 9, Inconclusive: 3}, "3 series inconclusive (exit 0)"},
 		{strict, history.Gate{Series: 9, Short: 4}, "no regression found in 5 series (exit 0)"},
 		{strict, history.Gate{Series: 9, Short: 9}, "nothing to decide: no series has 8 sessions (exit 3)"},
 		{strict, history.Gate{}, "nothing to decide: no series has 8 sessions (exit 3)"},

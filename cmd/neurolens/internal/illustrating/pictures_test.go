@@ -103,7 +103,7 @@ func TestTrends(t *testing.T) {
 		return history.Row{PointID: "p", Metric: "latency", Unit: "ns", SessionID: session, Verdict: verdict, Shift: new(.25), Scale: scale}
 	}
 	h := &history.History{
-		Rows: []history.Row{row("A", judge.Improved, schema.ScaleRatio), row("B", judge.Regressed, schema.ScaleRatio), row("C", history.Unsettled, schema.ScaleRatio), row("D", judge.Improved, schema.ScaleDifference)},
+		Rows: []history.Row{row("A", judge.Improved, schema.ScaleRatio), row("B", judge.Regressed, schema.ScaleRatio), row("C", judge.Inconclusive, schema.ScaleRatio), row("D", judge.Improved, schema.ScaleDifference)},
 		Series: []history.Series{
 			{Changes: []history.Change{{Row: 0}, {Row: 1}}}, {Changes: []history.Change{{Row: 1}, {Row: 2}}}, {}, {Changes: []history.Change{{Row: 3}}},
 		},

@@ -15,14 +15,14 @@ import (
 // TestCareView: on a narrow terminal no path is cut and no word of a problem or a remedy is lost; a document has a table.
 func TestCareView(t *testing.T) {
 	path := "samples/2026-11/01M7ZTFDJT59048HP5BRKV224V-01M7ZTFDHY-01M7ZTFDJM-122880-and-more-than-80-columns.parquet"
-	problem := "its name speaks of 122880 runs, and there is no file of this name in runs/: somebody took the file out of runs/"
+	problem := "it is ignored (122880 runs), because runs/ has no file of this name: an import was interrupted, or the file was removed"
 	table := answer.Table{
 		Columns: []answer.Column{{Name: "severity"}, {Name: "path"}, {Name: "problem"}},
-		Rows:    [][]any{{"damage", path, problem}, {"notice", "notes.txt", "it is passed over"}},
+		Rows:    [][]any{{"damage", path, problem}, {"notice", "notes.txt", "it is not a file of the store, and is ignored"}},
 	}
 	page := term.Page{Width: 80}
 	var b bytes.Buffer
-	Care(output.FormatTable, table, []string{"store repair sets it aside", ""}, page).Render(&b, page)
+	Care(output.FormatTable, table, []string{"store repair sets it aside in quarantine/", ""}, page).Render(&b, page)
 	lines := strings.Split(b.String(), "\n")
 	if lines[0] != "damage  "+path {
 		t.Errorf("the first line is %q", lines[0])
@@ -33,7 +33,7 @@ func TestCareView(t *testing.T) {
 		}
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
-	for _, want := range []string{problem + " store repair sets it aside notice notes.txt it is passed over", "2 rows"} {
+	for _, want := range []string{problem + " store repair sets it aside in quarantine/ notice notes.txt it is not a file of the store, and is ignored", "2 rows"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}

@@ -65,6 +65,10 @@ func manual(root *cobra.Command) ([]manPage, error) {
 		}
 	}
 	visit(root)
+	all, err := topics()
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range all {
 		text, err := t.text()
 		if err != nil {

@@ -10,52 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/docs"
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// topic is a page of docs.
-type topic struct{ name, page, about string }
-
-// all are the topics, in the order in which help lists them.
-var all = []topic{
-	{"sweep", "sweeps.md", "the sweep file: what runs, with which parameters"},
-	{"programs", "programs.md", "programs on the command line"},
-	{"expressions", "expressions.md", "expressions in a sweep file"},
-	{"metrics", "metrics.md", "metrics that a benchmark reports"},
-	{"filter", "filters.md", "filters: which runs a command is about"},
-	{"verdicts", verdictsPage, "verdicts: what decides each, and what to do"},
-	{"sql", "sql.md", "SQL over a store: views, examples, limits"},
-	{"columns", columnsPage, "the columns of each answer"},
-	{"formats", "formats.md", "formats of output"},
-	{"warnings", "warnings.md", "warnings about a measurement, and what to do"},
-	{"projects", "projects.md", "settings of a project: neurolens.yaml"},
-	{"exit-codes", "exit-codes.md", "what the exit status says"},
-	{"install", "install.md", "ways to install, the GitHub Action, uninstalling"},
-	{"completion", "completion.md", "completion in bash, zsh and fish"},
-}
-
-// columnsPage stands in the folder of the package whose answers it explains.
-const columnsPage = "COLUMNS.md"
-
-// text is the page of a topic.
-func (t topic) text() (string, error) {
-	if t.page == columnsPage {
-		return query.ColumnsPage, nil
-	}
-	page, err := docs.Pages.ReadFile(t.page)
-	return string(page), err
-}
-
-// topicNames are the names of the topics.
-func topicNames() []string {
-	names := make([]string, len(all))
-	for i, t := range all {
-		names[i] = t.name
-	}
-	return names
-}
+// helpWidth is how many columns the list of topics takes, as all help does.
+const helpWidth = 80
 
 // Host is what the command help knows of its program.
 type Host struct {
@@ -67,19 +26,19 @@ type Host struct {
 // Command is help.
 func Command(root *cobra.Command, h Host) *cobra.Command {
 	var man string
-	var list strings.Builder
-	for _, t := range all {
-		fmt.Fprintf(&list, "  %-12s %s\n", t.name, t.about)
-	}
+	all, err := topics()
 	help := &cobra.Command{
 		Use:   "help [COMMAND|TOPIC|WORD]",
 		Short: "Help about any command, topics, and words of answers",
 		Long: "Show the help of a command, a topic, or a word of an answer: a warning (help\ndrift), a verdict (help regressed), " +
-			"a column (help p99) or a metric (help ttft).\n\nTopics:\n" + strings.TrimSuffix(list.String(), "\n"),
+			"a column (help p99) or a metric (help ttft).\n" + topicList(all, helpWidth),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return offered(root, args, typed), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(help *cobra.Command, args []string) error {
+			if err != nil {
+				return err
+			}
 			if !help.Flags().Changed("man") {
 				return h.answer(root, args)
 			}
@@ -126,16 +85,20 @@ func (h Host) answer(root *cobra.Command, args []string) error {
 	if near := schema.Nearest(asked, append(names(root), words()...)); near != "" {
 		return h.Wrong("help: there is no command, topic or word %q; did you mean %s", asked, near)
 	}
-	return h.Wrong("help: there is no command, topic or word %q; topics are %s", asked, strings.Join(topicNames(), " "))
+	return h.Wrong("help: there is no command, topic or word %q; neurolens help help lists the topics", asked)
 }
 
 // shown is the topic that was asked for, for a terminal of so many columns; empty where it is none.
 func shown(args []string, width int) (string, error) {
-	at := slices.IndexFunc(all, func(t topic) bool { return len(args) == 1 && t.name == args[0] })
-	if at < 0 {
+	all, err := topics()
+	if err != nil || len(args) != 1 {
+		return "", err
+	}
+	asked, is := named(all, args[0])
+	if !is {
 		return "", nil
 	}
-	page, err := all[at].text()
+	page, err := asked.text()
 	return rendered(page, width), err
 }
 

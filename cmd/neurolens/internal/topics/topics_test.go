@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/docs"
 )
 
 // TestTopicsFit: every topic has its page, and what is no code fits a terminal, narrow or wide.
 func TestTopicsFit(t *testing.T) {
-	for _, topic := range all {
+	for _, topic := range listedTopics(t) {
 		page, err := topic.text()
 		if err != nil {
 			t.Fatal(err)
@@ -76,9 +77,41 @@ func TestHelp(t *testing.T) {
 			t.Errorf("help %s: got %s, want %s", word, got, want)
 		}
 	}
-	for word, want := range map[string]string{"filtr": "did you mean filter", "drif": "did you mean drift", "regresed": "did you mean regressed", "nosuch": "topics are sweep"} {
+	for word, want := range map[string]string{"filtr": "did you mean filters", "drif": "did you mean drift", "regresed": "did you mean regressed", "nosuch": "help help lists the topics"} {
 		if got := help(t, word); !strings.Contains(got, want) {
 			t.Errorf("help %s: got %s, want %s", word, got, want)
 		}
 	}
+}
+
+// TestTopics: every page of docs is a topic, in the order of the index, with a group and a sentence; a name in the singular is one, too.
+func TestTopics(t *testing.T) {
+	all := listedTopics(t)
+	pages, err := docs.Pages.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		name := strings.TrimSuffix(page.Name(), ".md")
+		if found, is := named(all, name); !is && name != "README" || is && (found.group == "" || found.about == "") {
+			t.Errorf("%s is topic %+v", page.Name(), found)
+		}
+	}
+	for asked, want := range map[string]string{"filter": "filters", "filters": "filters", "sweep": "sweeps", "columns": "columns"} {
+		if got, _ := named(all, asked); got.name != want {
+			t.Errorf("%s is %q, want %q", asked, got.name, want)
+		}
+	}
+	if list := topicList(all, 60); !strings.Contains(list, "\nTopics, measure:\n  programs ") || len(all) < 30 {
+		t.Errorf("%d topics:\n%s", len(all), list)
+	}
+}
+
+func listedTopics(t *testing.T) []topic {
+	t.Helper()
+	all, err := topics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

@@ -35,7 +35,7 @@ func TestVerdictsPage(t *testing.T) {
 		"Verdicts of compare": slices.Concat(judged["Verdict"], constants(t, "compare")["judge.Verdict"]),
 		"Reasons of compare":  slices.Concat(judged["Reason"], constants(t, "compare")["judge.Reason"]),
 		"Flags of compare":    constants(t, "compare")["flag"],
-		"Verdicts of history": append(constants(t, "history")["judge.Verdict"], "regressed", "improved", "changed"),
+		"Verdicts of history": append(constants(t, "history")["judge.Verdict"], "regressed", "improved", "changed", "inconclusive"),
 		"Verdicts of explain": judged["ContrastVerdict"],
 		"Statuses":            texts(schema.Statuses),
 	} {
@@ -129,9 +129,9 @@ func TestOffered(t *testing.T) {
 		args        []string
 		typed, want string
 	}{
-		{nil, "sto", "store stored_bytes"},
+		{nil, "sto", "store stored_bytes stores"},
 		{nil, "regr", "regressed"},
-		{nil, "fil", "file file_changed filter"},
+		{nil, "fil", "file file_changed filters"},
 		{[]string{"store"}, "", "info"},
 		{[]string{"store"}, "x", ""},
 		{[]string{"nosuch"}, "", ""},

@@ -1,6 +1,6 @@
-"""equal.py HOW TABLE WANT TYPES [README]: reads a table and compares it with what neurolens query printed as JSON lines.
+"""equal.py HOW TABLE WANT TYPES [PAGE]: reads a table and compares it with what neurolens query printed as JSON lines.
 
-HOW is a module, whose block of the README reads the store in the working directory, or arrow-pyarrow and arrow-polars,
+HOW is a module, whose block of docs/notebooks.md reads the store in the working directory, or arrow-pyarrow and arrow-polars,
 which read a stream on standard input. TYPES is a JSON object of the columns and their types."""
 
 import json

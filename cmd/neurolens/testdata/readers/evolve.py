@@ -1,4 +1,4 @@
-"""evolve.py MODULE README OLD: makes of the sealed files in the working directory some of a version that had no column
+"""evolve.py MODULE PAGE OLD: makes of the sealed files in the working directory some of a version that had no column
 purpose, and others of one that has a column later, and reads them together. OLD is 0 where the first file is an old one."""
 
 import sys
@@ -9,7 +9,7 @@ import pyarrow.parquet
 
 import tables
 
-module, readme, old = sys.argv[1:]
+module, page, old = sys.argv[1:]
 files = sorted(Path("runs_store/runs").rglob("*.parquet"))
 if len(files) < 4:
     sys.exit(f"{len(files)} files")
@@ -25,7 +25,7 @@ for i, file in enumerate(files):
         want |= dict(zip(table["run_id"].to_pylist(), later))
     pyarrow.parquet.write_table(table, file)
 
-exec(tables.block(readme, module))
+exec(tables.block(page, module))
 names, rows = tables.rows(read("runs"), ["run_id", "later", "purpose"])  # noqa: F821: the block defines it
 got = {run_id: later for run_id, later, _ in rows}
 if len(rows) != len(want) or got != want:

@@ -1,4 +1,4 @@
-"""What the readers of the README give, as rows of plain Python values. A block of the README defines read(table)."""
+"""What the readers of docs/notebooks.md give, as rows of plain Python values. A block of that page defines read(table)."""
 
 import datetime
 import math
@@ -7,14 +7,13 @@ import struct
 import sys
 
 
-def block(readme, module):
-    """The text of the README's code block for a module."""
-    text = open(readme, encoding="utf-8").read()
-    text = text.split("\n## Notebooks\n")[1].split("\n## ")[0]
+def block(page, module):
+    """The text of the page's code block for a module."""
+    text = open(page, encoding="utf-8").read()
     for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         if re.search(rf"^import {module}\b", code, re.MULTILINE):
             return code
-    sys.exit(f"the README has no block for {module}")
+    sys.exit(f"the page has no block for {module}")
 
 
 def rows(table, names=None):

@@ -1,4 +1,4 @@
-"""watch.py MODULE README STOP: reads the store in the working directory again and again while others append and seal,
+"""watch.py MODULE PAGE STOP: reads the store in the working directory again and again while others append and seal,
 until there is a file STOP, and then once more. After the first time it makes the file STOP.MODULE. A run has in `bytes` the sum of the ticks of its samples."""
 
 import hashlib
@@ -7,8 +7,8 @@ import sys
 
 import tables
 
-module, readme, stop = sys.argv[1:]
-exec(tables.block(readme, module))
+module, page, stop = sys.argv[1:]
+exec(tables.block(page, module))
 
 
 def sealed():

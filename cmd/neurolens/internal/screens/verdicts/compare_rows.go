@@ -191,12 +191,12 @@ func runsText(r *compare.Row) string {
 		switch {
 		case m == nil:
 			return term.Unknown
-		case m.Samples == nil:
+		case m.SamplesMin == nil:
 			return term.Thousands(int(m.Runs))
-		case *m.SamplesMax > *m.Samples:
-			return fmt.Sprintf("%s×%s…%s", term.Thousands(int(m.Runs)), term.Thousands(int(*m.Samples)), term.Thousands(int(*m.SamplesMax)))
+		case *m.SamplesMax > *m.SamplesMin:
+			return fmt.Sprintf("%s×%s…%s", term.Thousands(int(m.Runs)), term.Thousands(int(*m.SamplesMin)), term.Thousands(int(*m.SamplesMax)))
 		}
-		return fmt.Sprintf("%s×%s", term.Thousands(int(m.Runs)), term.Thousands(int(*m.Samples)))
+		return fmt.Sprintf("%s×%s", term.Thousands(int(m.Runs)), term.Thousands(int(*m.SamplesMin)))
 	}
 	base, head := side(r.Base), side(r.Head)
 	if base == head {

@@ -69,10 +69,10 @@ func (w Comparison) withoutHistory(what string) []string {
 		far = " " + apartText(time.Duration(gap)*time.Microsecond) + " or more apart"
 	}
 	there := "fewer are"
-	if history >= 0 && history < judge.LeastHistory {
+	if history >= 0 && history < judge.MinHistory {
 		there = fmt.Sprintf("%d are", history)
 	}
-	why := fmt.Sprintf("%s: no verdict before %d earlier ones%s tell what sessions differ by; %s known", what, judge.LeastHistory, far, there)
+	why := fmt.Sprintf("%s: no verdict before %d earlier ones%s tell what sessions differ by; %s known", what, judge.MinHistory, far, there)
 	if w.C.Base.Imported > 0 && w.C.Head.Imported > 0 {
 		return []string{why, "to settle it: ingest the results of earlier sessions" + far}
 	}

@@ -123,8 +123,8 @@ func TestMatrixHasEveryPoint(t *testing.T) {
 func TestCompareCells(t *testing.T) {
 	row := compare.Row{
 		Point: compare.Point{Verdict: judge.Unchanged}, Flags: []string{"drift", compare.FlagFailures},
-		Base: &compare.Measured{Runs: 5, Samples: new(int64(5)), SamplesMax: new(int64(500))},
-		Head: &compare.Measured{Runs: 3, Samples: new(int64(50)), SamplesMax: new(int64(50))},
+		Base: &compare.Measured{Runs: 5, SamplesMin: new(int64(5)), SamplesMax: new(int64(500))},
+		Head: &compare.Measured{Runs: 3, SamplesMin: new(int64(50)), SamplesMax: new(int64(50))},
 	}
 	if got := runsText(&row); got != "5×5…500 3×50" {
 		t.Errorf("runs are %q", got)

@@ -153,7 +153,7 @@ func TestExplainViewContrasts(t *testing.T) {
 	alike.Alike = []string{"os_kernel=6.9", "env.a", "env.b", "env.c", "env.d"}
 	unbounded := madeContrast(3, "tag.lane=a", judge.Explains, judge.WithinBase)
 	unbounded.Estimate = &explain.Estimate{Change: math.NaN(), Low: math.NaN(), High: math.NaN()}
-	none := madeContrast(nil, "env.load.1m>=3", judge.ContrastNotSettled, judge.WithinBase)
+	none := madeContrast(nil, "env.load.1m>=3", judge.ContrastInconclusive, judge.WithinBase)
 	x := madeExplanation(judge.Regressed,
 		alike,
 		madeContrast(2, "env.numa=1", judge.Opposes, judge.WithinHead, 3, 5),
@@ -223,7 +223,7 @@ func TestExplainViewContrastless(t *testing.T) {
 		"5 facts that differ between runs of one side: none tells slow runs from fast ones; 2 more in too few runs or sessions to tell\n": {5, 2},
 		"1 fact that differs in too few runs or sessions of one side to tell\n":                                                           {0, 1},
 	} {
-		x := madeExplanation(judge.Regressed, madeContrast(nil, "a=b", judge.ContrastNotSettled, judge.WithinHead))
+		x := madeExplanation(judge.Regressed, madeContrast(nil, "a=b", judge.ContrastInconclusive, judge.WithinHead))
 		x.Facts, x.FewRuns = counts[0], counts[1]
 		r := wording.Reader{Now: time.Now(), Width: 200}
 		var b bytes.Buffer

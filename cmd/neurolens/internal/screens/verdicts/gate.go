@@ -18,11 +18,11 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 			text += fmt.Sprintf(" (%d of them no longer measured, failing or wrong)", g.Lost)
 		}
 		parts = append(parts, text)
-	} else if regressionsAlone && (g.Unsettled > 0 || g.Points == 0) {
+	} else if regressionsAlone && (g.Inconclusive > 0 || g.Points == 0) {
 		parts = append(parts, "no regression found")
 	}
-	if g.Unsettled > 0 {
-		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, term.Count(g.Points, noun))
+	if g.Inconclusive > 0 {
+		text := fmt.Sprintf("%d of %s not settled", g.Inconclusive, term.Count(g.Points, noun))
 		text += settleText(g.Open)
 		parts = append(parts, text)
 	}

@@ -44,12 +44,12 @@ func HistoryGateLine(g history.Gate, newest, exit int) string {
 	case g.Regressed > 0:
 		parts = append(parts, counted(g.Regressed, "series")+" regressed")
 	}
-	if g.Unsettled > 0 {
-		parts = append(parts, counted(g.Unsettled, "series")+" unsettled")
+	if g.Inconclusive > 0 {
+		parts = append(parts, counted(g.Inconclusive, "series")+" inconclusive")
 	}
 	switch {
 	case g.Short == g.Series:
-		parts = append(parts, fmt.Sprintf("nothing to decide: no series has %d sessions", history.Least))
+		parts = append(parts, fmt.Sprintf("nothing to decide: no series has %d sessions", history.MinSessions))
 	case len(parts) == 0:
 		parts = append(parts, "no regression found in "+counted(g.Series-g.Short, "series"))
 	}
@@ -60,30 +60,30 @@ func HistoryGateLine(g history.Gate, newest, exit int) string {
 func (w History) nothing() []string {
 	switch {
 	case w.H.Known > 0 && w.Req.Regressions:
-		return append([]string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}, w.unsettledSeries()...)
+		return append([]string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}, w.inconclusiveSeries()...)
 	case w.H.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.gone()...)
-	case w.H.Failed > 0 && w.H.Useless+w.H.Unplaced == 0:
+	case w.H.Failed > 0 && w.H.NoValue+w.H.Undated == 0:
 		return []string{term.Count(w.H.Failed, "run") + " failed, and none is ok"}
-	case w.H.Unplaced > 0:
+	case w.H.Undated > 0:
 		return []string{w.unplaced()}
-	case w.H.Useless > 0:
-		return []string{term.Count(w.H.Useless, "ok run") + " without a value of " + wording.OrUnknown(w.Req.Metric)}
+	case w.H.NoValue > 0:
+		return []string{term.Count(w.H.NoValue, "ok run") + " without a value of " + wording.OrUnknown(w.Req.Metric)}
 	}
 	return []string{"no run matches"}
 }
 
 // unplaced says what was left out for want of an order.
 func (w History) unplaced() string {
-	return "left out: " + term.Count(w.H.Unplaced, "ok run") + " of which neither started_at nor session_id is known"
+	return "left out: " + term.Count(w.H.Undated, "ok run") + " of which neither started_at nor session_id is known"
 }
 
 // gone counts the series that have nothing to show because all that is newer failed.
 func (w History) gone() []string {
-	if w.H.Gone == 0 {
+	if w.H.Discontinued == 0 {
 		return nil
 	}
-	return []string{counted(w.H.Gone, "series") + " with an earlier last value, failing since"}
+	return []string{counted(w.H.Discontinued, "series") + " with an earlier last value, failing since"}
 }
 
 // since is the bound that was asked for, in local time.

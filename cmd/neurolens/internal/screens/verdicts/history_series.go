@@ -108,19 +108,19 @@ func (w History) alsoChanged(changes []changedAt) []string {
 // outcome is the line that counts the changes of one series.
 func (w History) outcome(changes []changedAt, s history.Series) string {
 	values := term.Count(len(s.Locations), w.noun()) + w.perCommit()
-	found, unsettled := len(changes), ""
-	if found > 0 && changes[found-1].verdict() == history.Unsettled {
+	found, inconclusive := len(changes), ""
+	if found > 0 && changes[found-1].verdict() == judge.Inconclusive {
 		last := changes[found-1].row
 		found--
-		unsettled = fmt.Sprintf("; unsettled %s since %s: it can be seen but may be chance", shiftText(last, last.Shift), began(last.StartedAt))
+		inconclusive = fmt.Sprintf("; inconclusive: a visible step of %s since %s, which may be chance", shiftText(last, last.Shift), began(last.StartedAt))
 	}
 	switch {
 	case found == 0 && w.tooShort(s):
-		return fmt.Sprintf("%s; fewer than %d tell no change from chance", term.Count(s.Sessions, w.noun())+w.perCommit(), history.Least) + unsettled
+		return fmt.Sprintf("%s; fewer than %d tell no change from chance", term.Count(s.Sessions, w.noun())+w.perCommit(), history.MinSessions) + inconclusive
 	case found == 0:
-		return "no change of level found in " + values + unsettled
+		return "no change of level found in " + values + inconclusive
 	}
-	return term.Count(found, "change") + " of level found in " + values + unsettled
+	return term.Count(found, "change") + " of level found in " + values + inconclusive
 }
 
 // spikes is a line about the sessions that are far off their level.
@@ -158,7 +158,7 @@ func (w History) perCommit() string {
 
 // tooShort tells whether a series has too few sessions for any change to be found. Otava's rule has no such bound.
 func (w History) tooShort(s history.Series) bool {
-	return s.Sessions < history.Least && w.Req.Method != history.Otava
+	return s.Sessions < history.MinSessions && w.Req.Method != history.Otava
 }
 
 // seriesName is what the series of a row is of.

@@ -16,7 +16,7 @@ import (
 )
 
 // changeOrder is how verdicts are ordered: what got worse first.
-var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, history.Unsettled, judge.Improved, ""}
+var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, judge.Inconclusive, judge.Improved, ""}
 
 // several is a line for each series: those that fail first, then that whose last change is worst.
 func (w History) several() term.View {
@@ -121,7 +121,7 @@ func (w History) seriesCells(s history.Series, c changedAt) []term.Cell {
 		return append(cells, term.Cell{Text: term.Unknown}, term.Cell{Text: failedOfLate(s), Failed: s.Failed > 0}, term.Cell{})
 	}
 	verdict := string(c.verdict())
-	if n := len(s.Changes); c.verdict() == history.Unsettled && n > 1 {
+	if n := len(s.Changes); c.verdict() == judge.Inconclusive && n > 1 {
 		verdict += ", " + string(w.changes(s)[n-2].verdict()) + " before"
 	}
 	if s.Failed > 0 {
@@ -164,13 +164,13 @@ func (w History) counts() []string {
 	if n := counts[judge.Changed]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%s changed", term.Thousands(n)))
 	}
-	if n := counts[history.Unsettled]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s unsettled", term.Thousands(n)))
+	if n := counts[judge.Inconclusive]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%s inconclusive", term.Thousands(n)))
 	}
 	parts = append(parts, fmt.Sprintf("%s with no change found", term.Thousands(counts[""])))
 	lines = append(lines, counted(len(w.H.Series), "series")+" over "+term.Count(w.H.Sessions, "session")+w.perCommit(), "by their last change: "+strings.Join(parts, ", "))
 	if few > 0 {
-		lines = append(lines, fmt.Sprintf("%s with fewer than %d %ss, which tell no change from chance", term.Thousands(few), history.Least, w.noun()))
+		lines = append(lines, fmt.Sprintf("%s with fewer than %d %ss, which tell no change from chance", term.Thousands(few), history.MinSessions, w.noun()))
 	}
 	failed := 0
 	for _, s := range w.H.Series {
@@ -182,17 +182,17 @@ func (w History) counts() []string {
 	if spiky := w.spiky(); spiky > 0 {
 		lines = append(lines, counted(spiky, "series")+" with a "+w.noun()+" far off its level and back, which is no change")
 	}
-	if counts[history.Unsettled] > 0 {
-		lines = append(lines, unsettledMeans)
+	if counts[judge.Inconclusive] > 0 {
+		lines = append(lines, inconclusiveMeans)
 	}
-	if counts[""]+counts[history.Unsettled]+few < len(w.H.Series) && w.Req.Method != history.Otava {
+	if counts[""]+counts[judge.Inconclusive]+few < len(w.H.Series) && w.Req.Method != history.Otava {
 		lines = append(lines, w.promise())
 	}
 	return lines
 }
 
-// unsettledMeans says what an unsettled series is.
-const unsettledMeans = "unsettled: a step that can be seen but may be chance; more sessions settle it"
+// inconclusiveMeans explains an inconclusive series.
+const inconclusiveMeans = "inconclusive: a visible step that may be chance; more sessions will decide it"
 
 // promise is what is known of false changes.
 func (w History) promise() string {
@@ -255,25 +255,25 @@ func (w History) regressions() term.View {
 		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
 	v.Below = append(v.Below, fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.H.Series), "series"), term.Thousands(w.H.Known)))
-	v.Below = append(v.Below, w.unsettledSeries()...)
+	v.Below = append(v.Below, w.inconclusiveSeries()...)
 	return w.finish(v, all[:1])
 }
 
-// unsettledSeries counts the series that may have a regression which is not listed.
-func (w History) unsettledSeries() []string {
-	if w.H.Unsettled == 0 {
+// inconclusiveSeries counts the series that may have a regression which is not listed.
+func (w History) inconclusiveSeries() []string {
+	if w.H.Inconclusive == 0 {
 		return nil
 	}
-	return []string{counted(w.H.Unsettled, "series") + " unsettled, with a step that may be chance: history without --regressions shows them"}
+	return []string{counted(w.H.Inconclusive, "series") + " inconclusive, with a step that may be chance: history without --regressions shows them"}
 }
 
 // finish adds what was left out and the command to type next: about the first of the changes.
 func (w History) finish(v term.View, changes []changedAt) term.View {
 	v.Below = append(v.Below, w.gone()...)
-	if w.H.Useless > 0 {
-		v.Below = append(v.Below, term.Count(w.H.Useless, "ok run")+" without a value of the metric left out")
+	if w.H.NoValue > 0 {
+		v.Below = append(v.Below, term.Count(w.H.NoValue, "ok run")+" without a value of the metric left out")
 	}
-	if w.H.Unplaced > 0 {
+	if w.H.Undated > 0 {
 		v.Below = append(v.Below, w.unplaced())
 	}
 	if w.Gate != "" {

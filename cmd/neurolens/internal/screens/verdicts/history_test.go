@@ -181,7 +181,7 @@ func TestHistoryCounts(t *testing.T) {
 		t.Errorf("got\n%s", text)
 	}
 	h := madeHistory(.2, 0, 0)
-	h.Series[2].Sessions = history.Least - 1
+	h.Series[2].Sessions = history.MinSessions - 1
 	twice := &h.Series[0]
 	later := &h.Rows[twice.First+9]
 	later.Shift, later.Verdict = new(-.09), judge.Improved
@@ -199,7 +199,7 @@ func TestHistoryCounts(t *testing.T) {
 // TestHistoryFailing: a series whose runs fail comes first and says so in red, and one that has no value since is counted.
 func TestHistoryFailing(t *testing.T) {
 	h := madeHistory(.2, 0, .3)
-	h.Series[0].Failed, h.Series[1].Failed, h.Gone = 1, 8, 2
+	h.Series[0].Failed, h.Series[1].Failed, h.Discontinued = 1, 8, 2
 	text := historyText(h, history.Request{}, 100, false)
 	for _, want := range []string{"regressed, failing for 1 session ", "–  failing for 8 sessions", "\n2 series failing since the last value\n", "\n2 series with an earlier last value, failing since\n", "next  neurolens compare"} {
 		if !strings.Contains(text, want) {
@@ -225,8 +225,8 @@ func TestHistoryFailing(t *testing.T) {
 // unsettled makes the change of a series one that may be chance.
 func unsettled(h history.History, series int) history.History {
 	row := &h.Rows[h.Series[series].Changes[0].Row]
-	row.Verdict, row.ChangePoint = history.Unsettled, false
-	h.Unsettled++
+	row.Verdict, row.ChangePoint = judge.Inconclusive, false
+	h.Inconclusive++
 	return h
 }
 
@@ -236,10 +236,10 @@ func TestHistoryUnsettled(t *testing.T) {
 	h.Series[1].Spikes = []int{h.Series[1].First + 3}
 	text := historyText(h, history.Request{}, 120, false)
 	for _, want := range []string{
-		" +14.9 %  unsettled  2026-09-07 12:00\n",
-		"\nby their last change: 1 regressed, 1 improved, 1 unsettled, 1 with no change found\n",
+		" +14.9 %  inconclusive  2026-09-07 12:00\n",
+		"\nby their last change: 1 regressed, 1 improved, 1 inconclusive, 1 with no change found\n",
 		"\n1 series with a session far off its level and back, which is no change\n",
-		"\nunsettled: a step that can be seen but may be chance; more sessions settle it\n",
+		"\ninconclusive: a visible step that may be chance; more sessions will decide it\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -250,7 +250,7 @@ func TestHistoryUnsettled(t *testing.T) {
 	}
 
 	text = historyText(unsettled(madeHistory(.149), 0), history.Request{}, 120, false)
-	if want := "\nno change of level found in 12 sessions; unsettled +14.9 % since 2026-09-07: it can be seen but may be chance\n"; !strings.Contains(text, want) {
+	if want := "\nno change of level found in 12 sessions; inconclusive: a visible step of +14.9 % since 2026-09-07, which may be chance\n"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 	one := madeHistory(0)
@@ -261,16 +261,16 @@ func TestHistoryUnsettled(t *testing.T) {
 	if want := "\n4 sessions far off its level and back, which is no change: 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), …\n"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
-	text = historyText(history.History{Known: 3, Unsettled: 1}, history.Request{Regressions: true}, 120, false)
-	if want := "no regression in 3 series\n1 series unsettled, with a step that may be chance: history without --regressions shows them\n"; text != want {
+	text = historyText(history.History{Known: 3, Inconclusive: 1}, history.Request{Regressions: true}, 120, false)
+	if want := "no regression in 3 series\n1 series inconclusive, with a step that may be chance: history without --regressions shows them\n"; text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
 	h = madeHistory(.2)
 	last := &h.Rows[h.Series[0].First+9]
-	last.Shift, last.Verdict = new(.05), history.Unsettled
+	last.Shift, last.Verdict = new(.05), judge.Inconclusive
 	h.Series[0].Changes = append(h.Series[0].Changes, history.Change{Row: 9})
 	h.Series = append(h.Series, h.Series[0])
-	if text := historyText(h, history.Request{}, 120, false); !strings.Contains(text, "unsettled, regressed before") {
+	if text := historyText(h, history.Request{}, 120, false); !strings.Contains(text, "inconclusive, regressed before") {
 		t.Errorf("the change before is not said:\n%s", text)
 	}
 }

@@ -27,20 +27,20 @@ func TestHistoryUnsettled(t *testing.T) {
 	// Such noise wanders, and the step is of two standard deviations.
 	db := querytest.SealedRuns(t, levelled(100, 103, 106, 104, 101, 103, 110, 113, 110, 112, 109, 107))
 	h := historyOf(t, db, history.Request{})
-	if len(h.Series) != 1 || len(h.Series[0].Changes) != 1 || h.Unsettled != 1 {
-		t.Fatalf("%d unsettled, %+v", h.Unsettled, h.Series)
+	if len(h.Series) != 1 || len(h.Series[0].Changes) != 1 || h.Inconclusive != 1 {
+		t.Fatalf("%d unsettled, %+v", h.Inconclusive, h.Series)
 	}
 	row := h.Rows[h.Series[0].Changes[0].Row]
-	if row.ChangePoint || row.Verdict != history.Unsettled || row.P != nil || row.PAdjusted != nil || row.Shift == nil || math.Abs(*row.Shift-.07) > .02 {
+	if row.ChangePoint || row.Verdict != judge.Inconclusive || row.P != nil || row.PAdjusted != nil || row.Shift == nil || math.Abs(*row.Shift-.07) > .02 {
 		t.Errorf("%+v", row)
 	}
 	h = historyOf(t, db, history.Request{Regressions: true})
-	if len(h.Series) != 0 || h.Unsettled != 1 {
-		t.Errorf("%d unsettled, %+v", h.Unsettled, h.Series)
+	if len(h.Series) != 0 || h.Inconclusive != 1 {
+		t.Errorf("%d unsettled, %+v", h.Inconclusive, h.Series)
 	}
 	h = historyOf(t, db, history.Request{Regressions: true, Since: querytest.Start.Add(11 * 24 * time.Hour)})
-	if h.Unsettled != 0 {
-		t.Errorf("a step before what was asked for counts: %d", h.Unsettled)
+	if h.Inconclusive != 0 {
+		t.Errorf("a step before what was asked for counts: %d", h.Inconclusive)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestHistoryLargeSteps(t *testing.T) {
 	}{
 		{[]float64{100, 101, 100, 102, 200, 203, 201, 200}, 4, "regressed"},
 		{[]float64{100, 101, 100, 203, 200, 203, 201, 200}, 3, "regressed"},
-		{[]float64{100, 101, 100, 203, 200, 203}, 3, "unsettled"},
+		{[]float64{100, 101, 100, 203, 200, 203}, 3, "inconclusive"},
 		{[]float64{100, 100, 100, 100, 100, 100, 100, 100}, 0, ""},
 	} {
 		h := historyOf(t, querytest.SealedRuns(t, levelled(c.levels...)), history.Request{})
@@ -111,7 +111,7 @@ func TestGate(t *testing.T) {
 		{"undone", levels(100, 30, 200, 5, 100, 5), 14, history.Gate{Series: 1}},
 		{"undone in part", levels(100, 30, 200, 5, 150, 5), 14, history.Gate{Series: 1, Regressed: 1}},
 		{"better", levels(200, 30, 100, 5), 14, history.Gate{Series: 1}},
-		{"of few sessions, which may be one of many looks", levels(100, 4, 112, 4), 14, history.Gate{Series: 1, Unsettled: 1}},
+		{"of few sessions, which may be one of many looks", levels(100, 4, 112, 4), 14, history.Gate{Series: 1, Inconclusive: 1}},
 		{"better, and of few sessions", levels(112, 4, 100, 4), 14, history.Gate{Series: 1}},
 		{"nothing", levels(100, 35), 14, history.Gate{Series: 1}},
 		{"of too few sessions", levels(100, 5), 14, history.Gate{Series: 1, Short: 1}},

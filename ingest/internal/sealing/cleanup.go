@@ -14,9 +14,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Settled tells whether nothing is left to do for a claim but to wait, and since when: what its plan names is in sealed
+// Finished tells whether nothing is left to do for a claim but to wait, and since when: what its plan names is in sealed
 // files, and the files of the claim are removed.
-func (s *Sealer) Settled(c schema.Claim) (bool, time.Time, error) {
+func (s *Sealer) Finished(c schema.Claim) (bool, time.Time, error) {
 	plan, err := schema.ReadPlan(s.Files, c)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, time.Time{}, nil
@@ -55,9 +55,9 @@ func (s *Sealer) Committed(c schema.Claim, plan schema.Plan) (bool, error) {
 	return err == nil, err
 }
 
-// bury removes a claim that has been settled for long enough: the runs that its plan does not name go back to LiveDir,
+// removeFinished removes a claim that has been finished for long enough: the runs that its plan does not name go back to LiveDir,
 // the others are sealed. Several processes may do it at once.
-func (s *Sealer) bury(c schema.Claim) error {
+func (s *Sealer) removeFinished(c schema.Claim) error {
 	if err := s.rescue(c); err != nil {
 		return s.fenced(c, err)
 	}

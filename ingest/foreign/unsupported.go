@@ -6,23 +6,23 @@ import (
 	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
-// cousin is a kind of file that people have and that is not read.
-type cousin struct {
+// unsupportedFormat is a kind of file that people have and that is not read.
+type unsupportedFormat struct {
 	name    string
 	members []string       // paths of JSON; all of them
 	text    *regexp.Regexp // of the beginning, where it is no JSON
 	instead string         // what is read of the tool; empty for nothing
 }
 
-// cousins are told from one another by little, as nothing is read of them: a mistake costs a wrong hint.
-var cousins = []cousin{
-	{name: "the data.js of github-action-benchmark", text: regexp.MustCompile(`^\s*window\.BENCHMARK_DATA\s*=`), instead: "the output of the benchmark tool that it was made of"},
-	{name: "github-action-benchmark or Bencher JSON", members: []string{"[].name", "[].unit", "[].value"}, instead: "the output of the benchmark tool that it was made of"},
+// unsupportedFormats are told from one another by little, as nothing is read of them: a mistake costs a wrong hint.
+var unsupportedFormats = []unsupportedFormat{
+	{name: "the data.js of github-action-benchmark", text: regexp.MustCompile(`^\s*window\.BENCHMARK_DATA\s*=`), instead: "the output of the benchmark tool that it was made from"},
+	{name: "github-action-benchmark or Bencher JSON", members: []string{"[].name", "[].unit", "[].value"}, instead: "the output of the benchmark tool that it was made from"},
 	{name: "a k6 summary", members: []string{"metrics.http_req_duration"}},
 	{name: "k6 points", members: []string{"type", "metric", "data.time", "data.value"}},
 	{name: "BenchmarkDotNet", members: []string{"HostEnvironmentInfo", "Benchmarks[].Statistics"}},
 	{name: "libtest benches", text: regexp.MustCompile(`(?m)^test \S+ +\.\.\. bench: +[0-9,.]+ ns/iter`)},
-	{name: "what Criterion.rs prints", text: regexp.MustCompile(`(?m)^(?:\S.*)? +time: +\[[0-9.]+ \S+ [0-9.]+ \S+ [0-9.]+ \S+\]`), instead: "target/criterion, its folder"},
+	{name: "the printed output of Criterion.rs", text: regexp.MustCompile(`(?m)^(?:\S.*)? +time: +\[[0-9.]+ \S+ [0-9.]+ \S+ [0-9.]+ \S+\]`), instead: "its folder target/criterion"},
 	{name: "Locust statistics", text: regexp.MustCompile(`^"?Type"?,"?Name"?,"?Request Count"?,`)},
 	{name: "Locust statistics", members: []string{"[].num_requests", "[].total_response_time"}},
 	{name: "iperf3", members: []string{"start.test_start", "intervals", "end"}},
@@ -40,21 +40,21 @@ var cousins = []cousin{
 func looksLike(formats []Format, head *Head) string {
 	for i := range formats {
 		if formats[i].Resembles != nil && formats[i].Resembles(head) {
-			return fmt.Sprintf("it looks like %s: --from %s", formats[i].Name, formats[i].Name)
+			return fmt.Sprintf("it looks like %s; if it is, add --from %s", formats[i].Name, formats[i].Name)
 		}
 	}
-	for _, c := range cousins {
+	for _, c := range unsupportedFormats {
 		if len(c.members) > 0 && head.Has(c.members...) || c.text != nil && head.Matches(c.text) {
-			return c.say()
+			return c.hint()
 		}
 	}
 	return ""
 }
 
-func (c cousin) say() string {
-	const table = "a table or JSON lines made of it can be, with --from csv or jsonl and --map FILE"
+func (c unsupportedFormat) hint() string {
+	const table = "convert it to CSV or JSON lines and use --from csv or jsonl with --map FILE"
 	if c.instead != "" {
-		return fmt.Sprintf("it looks like %s, which is not read; %s is, or %s", c.name, c.instead, table)
+		return fmt.Sprintf("it looks like %s, which is not supported; ingest %s instead, or %s", c.name, c.instead, table)
 	}
-	return fmt.Sprintf("it looks like %s, which is not read; %s", c.name, table)
+	return fmt.Sprintf("it looks like %s, which is not supported; %s", c.name, table)
 }

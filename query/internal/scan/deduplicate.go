@@ -13,14 +13,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Settle makes sure that a run counts once: it takes out of the live files the runs that are sealed, and says in a table
-// which sealed runs of a store are those of an earlier store. Only files whose names say that they can have a run in
-// common are opened. It also makes the table of the runs that events removed.
-func (r *Reader) Settle(ctx context.Context) error {
-	if err := r.settleLive(ctx); err != nil {
+// Deduplicate makes sure that each run counts once. It drops live files whose run is sealed too, and makes a table of the sealed runs of
+// a store that an earlier store has as well. It only opens files that may have a run in common according to their names. It also makes
+// the table of the runs that events removed.
+func (r *Reader) Deduplicate(ctx context.Context) error {
+	if err := r.dropSealedLive(ctx); err != nil {
 		return err
 	}
-	if err := r.settleStores(ctx); err != nil {
+	if err := r.findDoubles(ctx); err != nil {
 		return err
 	}
 	removed := r.Src.Said.Removed
@@ -36,7 +36,7 @@ func (r *Reader) Settle(ctx context.Context) error {
 	return err
 }
 
-// temporary is the word for tables that belong to the connection: those without a schema of their own.
+// temporary is TEMP for tables that belong to the connection, which are those without a schema of their own.
 func (r *Reader) temporary() string {
 	if !strings.HasSuffix(r.Src.Tables, ".") {
 		return "TEMP "
@@ -44,9 +44,9 @@ func (r *Reader) temporary() string {
 	return ""
 }
 
-// settleLive takes the live files of sealed runs out: a claim of runs that a copied file holds already, and a run that
-// one store has sealed and another has not.
-func (r *Reader) settleLive(ctx context.Context) error {
+// dropSealedLive drops the live files of runs that are also in sealed files. This happens while a claim is being sealed, and if one
+// store has sealed a run and another has not.
+func (r *Reader) dropSealedLive(ctx context.Context) error {
 	s := r.Src
 	if len(s.Live) == 0 || len(s.sealed) == 0 {
 		return nil
@@ -86,9 +86,9 @@ func IDTexts(ids []schema.ULID) []string {
 	return all
 }
 
-// settleStores finds sealed runs that several stores hold in files of different names, as after one was copied before it
-// was sealed.
-func (r *Reader) settleStores(ctx context.Context) error {
+// findDoubles finds sealed runs that several stores have in files with different names, for example because a store was copied before
+// the runs were sealed.
+func (r *Reader) findDoubles(ctx context.Context) error {
 	s := r.Src
 	s.doubled = map[int]bool{}
 	var selects []string
@@ -117,7 +117,7 @@ func (r *Reader) settleStores(ctx context.Context) error {
 	})
 }
 
-// overlapping are the files of a store that can have a run in common with those of the stores before it, and these.
+// overlapping are the files of a store, and those of the stores before it, that may have a run in common.
 func overlapping(files []file, store int) (before, own []file) {
 	var b, o []file
 	for _, f := range files {
@@ -132,7 +132,7 @@ func overlapping(files []file, store int) (before, own []file) {
 	return slices.DeleteFunc(b, inOwn.miss), slices.DeleteFunc(o, inBefore.miss)
 }
 
-// spans are stretches of time, first and last, that do not touch, in order.
+// spans are disjoint periods (first and last millisecond), in order.
 type spans [][2]int64
 
 func spansOf(files []file) spans {
@@ -152,7 +152,7 @@ func spansOf(files []file) spans {
 	return merged
 }
 
-// miss tells whether a file can hold no run of the time of the spans.
+// miss reports whether a file cannot have a run within the spans.
 func (s spans) miss(f file) bool {
 	first, last := f.span()
 	at, _ := slices.BinarySearchFunc(s, first, func(span [2]int64, first int64) int { return cmp.Compare(span[1], first) })
@@ -166,7 +166,7 @@ type tagChange struct {
 	Gone  []string          `json:"tags_gone"`
 }
 
-// changeOf makes the tables of what events change in columns.
+// changeOf makes the tables that are needed to apply events to columns.
 func (r *Reader) changeOf(ctx context.Context, columns []*schema.Column) error {
 	for _, c := range columns {
 		var err error
@@ -183,10 +183,10 @@ func (r *Reader) changeOf(ctx context.Context, columns []*schema.Column) error {
 	return nil
 }
 
-// ChangeAll is changeOf for all columns of runs.
+// ChangeAll makes the tables that are needed to apply events to all columns of runs.
 func (r *Reader) ChangeAll(ctx context.Context) error { return r.changeOf(ctx, schema.Runs.Columns) }
 
-// nameLost makes the table of the runs that the sources can hold and that have lost samples or ops, if there are any.
+// nameLost makes the table of the runs that have lost samples or ops, if the sources may have such runs.
 func (r *Reader) nameLost(ctx context.Context) error {
 	s := r.Src
 	type lostRow struct {
@@ -208,15 +208,14 @@ func (r *Reader) nameLost(ctx context.Context) error {
 	}
 	rows, err := json.Marshal(all)
 	if err != nil {
-		return fmt.Errorf("naming what was lost: %w", err)
+		return fmt.Errorf("listing lost samples: %w", err)
 	}
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.Tables+`lost_rows AS SELECT unnest(from_json($1::JSON,
 	'[{"run_id": "VARCHAR", "lost": "MAP(VARCHAR, VARCHAR)"}]'), max_depth := 2)`, string(rows))
 	return err
 }
 
-// changeTags makes the table of the tags that events changed, of the runs that the sources can hold, if there are any.
-// It is for callers that read tags.
+// changeTags makes the table of the tags that events changed, if the sources may have such runs. Only queries that read tags need it.
 func (r *Reader) changeTags(ctx context.Context) error {
 	s := r.Src
 	changes := []tagChange{}
@@ -258,7 +257,7 @@ func (r *Reader) changeTags(ctx context.Context) error {
 	return err
 }
 
-// holding gives what tells whether a run can be in one of the files.
+// holding returns a function that reports whether a run may be in one of the files.
 func (s *Sources) holding() func(run schema.ULID) bool {
 	live := make(map[schema.ULID]bool, len(s.Live))
 	for _, f := range s.Live {

@@ -11,14 +11,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ManyRuns are so many that reading all their ids takes longer than a second look at a part of them.
+// ManyRuns is the number of runs from which on reading all their ids takes longer than a second query for a part of them.
 const ManyRuns = 50_000
 
-// NewestOf finds the newest n runs that match, and counts all. It keeps no more than that. While it counts, it looks for
-// them among all runs where these are few, and among the newest where all ids are read anyway.
+// NewestOf finds the newest n matching runs, and counts all. If there are few runs, both are done in one query. If there are many, that
+// query looks for the newest ones only if it reads the ids anyway.
 func (r *Reader) NewestOf(ctx context.Context, sel Selection, n int) (Chosen, error) {
 	conditions := []string{"true"} // of the aggregates
-	if len(sel.NotNumbers) > 0 {   // the scan gives more than what matches
+	if len(sel.NotNumbers) > 0 {   // the scan also returns rows that do not match
 		conditions = []string{sel.Matches()}
 	}
 	results := []string{"count(*) FILTER (" + conditions[0] + ")"}
@@ -54,7 +54,7 @@ func (r *Reader) NewestOf(ctx context.Context, sel Selection, n int) (Chosen, er
 	return found, err
 }
 
-// NewestAlone is NewestOf without counting.
+// NewestAlone is NewestOf without the count.
 func (r *Reader) NewestAlone(ctx context.Context, sel Selection, n int) (Chosen, error) {
 	ids, err := r.newestAmong(ctx, sel, n, ManyRuns)
 	if err == nil && len(ids) == 0 {
@@ -63,7 +63,7 @@ func (r *Reader) NewestAlone(ctx context.Context, sel Selection, n int) (Chosen,
 	return Chosen{IDs: ids}, err
 }
 
-// newestAmong finds the newest n runs that match: among so many of the newest runs first, then among more.
+// newestAmong finds the newest n matching runs, first among the newest look runs, then among more.
 func (r *Reader) newestAmong(ctx context.Context, sel Selection, n, look int) ([]schema.ULID, error) {
 	for all := sel.Src.Runs(); ; look *= 8 {
 		since := int64(0)
@@ -85,7 +85,7 @@ func (r *Reader) newestAmong(ctx context.Context, sel Selection, n, look int) ([
 	}
 }
 
-// Runs is how many runs there are by names, also those that are removed.
+// Runs is the number of runs by file names, including removed ones.
 func (s *Sources) Runs() int {
 	n := len(s.Live)
 	for i := range s.sealed {
@@ -94,7 +94,7 @@ func (s *Sources) Runs() int {
 	return n
 }
 
-// idsOf reads a list of ids, in order.
+// idsOf reads a list of ids.
 func idsOf(list any) (ids []schema.ULID, err error) {
 	texts, _ := list.([]any)
 	for _, text := range texts {
@@ -105,8 +105,7 @@ func idsOf(list any) (ids []schema.ULID, err error) {
 	return slices.Compact(ids), nil
 }
 
-// Find makes the temporary table found of the runs that match: run_id, matches, and the values to order by. It is of
-// one column where all runs match and none is to be ordered.
+// Find makes the temporary table found with the columns run_id, matches, and the values of the sort keys.
 func (r *Reader) Find(ctx context.Context, sel Selection) (Chosen, error) {
 	results := []string{"run_id", sel.Matches() + " AS matches"}
 	counts := []string{"count(*) FILTER (matches)"}
@@ -132,12 +131,12 @@ func (r *Reader) Find(ctx context.Context, sel Selection) (Chosen, error) {
 	case found.Total == 0:
 		err = r.Nothing(ctx, sel)
 	case slices.Contains(keyed, driver.Value(int64(0))):
-		err = r.Check(ctx, sel.Unsure)
+		err = r.Check(ctx, sel.PossibleTypos)
 	}
 	return found, err
 }
 
-// ListFound reads ids of the table found in the order of the question; limit 0 is no limit.
+// ListFound reads the ids of the matching runs from the table found, in the order of the question; limit 0: no limit.
 func (r *Reader) ListFound(ctx context.Context, sel Selection, limit int) ([]schema.ULID, error) {
 	text := "SELECT run_id FROM found WHERE matches ORDER BY " + sel.foundOrder()
 	if limit > 0 {
@@ -146,7 +145,7 @@ func (r *Reader) ListFound(ctx context.Context, sel Selection, limit int) ([]sch
 	return r.ListIDs(ctx, duck.Statement{SQL: text})
 }
 
-// foundOrder is what stands in ORDER BY for the table found.
+// foundOrder are the terms of ORDER BY for the table found.
 func (s *Selection) foundOrder() string {
 	var by []string
 	for i, k := range s.Order {
@@ -155,7 +154,7 @@ func (s *Selection) foundOrder() string {
 	return strings.Join(append(by, "run_id DESC"), ", ")
 }
 
-// ListIDs reads a result of ids, of which equal ones follow one another; it gives each once.
+// ListIDs reads a result of ids, and removes consecutive repetitions.
 func (r *Reader) ListIDs(ctx context.Context, q duck.Statement) ([]schema.ULID, error) {
 	var ids []schema.ULID
 	var bad error
@@ -166,7 +165,7 @@ func (r *Reader) ListIDs(ctx context.Context, q duck.Statement) ([]schema.ULID, 
 	return slices.Compact(ids), err
 }
 
-// CountNotNumbers counts the values that an ordering of a filter could not use.
+// CountNotNumbers counts, per key, the values that < or > in a filter could not compare because they are not numbers.
 func (r *Reader) CountNotNumbers(ctx context.Context, sel Selection) (map[string]int, error) {
 	if len(sel.NotNumbers) == 0 {
 		return nil, nil

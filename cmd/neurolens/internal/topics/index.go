@@ -1,0 +1,106 @@
+package topics
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/docs"
+	"github.com/neurolens/neurolens/query"
+)
+
+// topic is a page that help shows: its name, its file, the group it is listed in, and a sentence about it.
+type topic struct{ name, file, group, about string }
+
+// A row of the index of docs, and the heading of a table of rows.
+var (
+	indexRow   = regexp.MustCompile(`^\| \[([^\]]+)\]\(([^)]+)\) \| (.*) \|$`)
+	indexGroup = regexp.MustCompile(`^\| ([^\[|]+) \| \|$`)
+)
+
+// columnsPage is in the folder of the package whose answers it explains.
+const columnsPage = "COLUMNS.md"
+
+// topics are the pages that the index of docs lists and the program has, in its order. The page of columns is the topic columns.
+func topics() ([]topic, error) {
+	index, err := docs.Pages.ReadFile("README.md")
+	if err != nil {
+		return nil, err
+	}
+	var all []topic
+	group := ""
+	for line := range strings.Lines(string(index)) {
+		line = strings.TrimSuffix(line, "\n")
+		if m := indexGroup.FindStringSubmatch(line); m != nil {
+			group = m[1]
+		}
+		m := indexRow.FindStringSubmatch(line)
+		switch {
+		case m == nil:
+		case strings.HasSuffix(m[1], columnsPage):
+			all = append(all, topic{"columns", columnsPage, group, inline(m[3])})
+		case !strings.Contains(m[2], "/"):
+			all = append(all, topic{strings.TrimSuffix(m[2], ".md"), m[2], group, inline(m[3])})
+		}
+	}
+	return all, nil
+}
+
+// text is the page of a topic.
+func (t topic) text() (string, error) {
+	if t.file == columnsPage {
+		return query.ColumnsPage, nil
+	}
+	page, err := docs.Pages.ReadFile(t.file)
+	return string(page), err
+}
+
+// named finds a topic by its name; of sweeps and filters also in the singular, as one says them.
+func named(all []topic, name string) (topic, bool) {
+	if name == "sweep" || name == "filter" {
+		name += "s"
+	}
+	at := slices.IndexFunc(all, func(t topic) bool { return t.name == name })
+	if at < 0 {
+		return topic{}, false
+	}
+	return all[at], true
+}
+
+// topicNames are the names of the topics.
+func topicNames() []string {
+	all, err := topics()
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.name
+	}
+	return names
+}
+
+// topicList lists the topics by group, for help on a terminal of so many columns.
+func topicList(all []topic, width int) string {
+	var b strings.Builder
+	group, nameWidth := "", 0
+	for _, t := range all {
+		nameWidth = max(nameWidth, len(t.name))
+	}
+	for _, t := range all {
+		if t.group != group {
+			fmt.Fprintf(&b, "\nTopics, %s:\n", t.group)
+			group = t.group
+		}
+		for i, line := range term.Wrapped(t.about, width-nameWidth-4) {
+			name := ""
+			if i == 0 {
+				name = t.name
+			}
+			fmt.Fprintf(&b, "  %-*s  %s\n", nameWidth, name, line)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,134 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// pictureColumns is the width of the terminal in the README's picture.
+const pictureColumns = 88
+
+// pictureCommands are the commands of the README's picture.
+var pictureCommands = []string{
+	"bench 'sort numbers' 'sort -n numbers'",
+	"ls --limit 3",
+	"plot strip session=last",
+}
+
+// TestTerminalPicture records the commands of the README's picture on a terminal, in a directory of its own. -update draws the picture
+// anew: what it shows was measured then. Without it the picture has to have the commands, and the lines that do not depend on the machine.
+func TestTerminalPicture(t *testing.T) {
+	needsLong(t)
+	dir := t.TempDir()
+	var numbers strings.Builder
+	for n := range 50000 {
+		fmt.Fprintln(&numbers, 50000-n)
+	}
+	writeText(t, filepath.Join(dir, "numbers"), numbers.String())
+	var lines []string
+	for _, command := range pictureCommands {
+		out := recordedOn(t, dir, pictureColumns, command+" 2>/dev/null") // without the progress, which is drawn over itself
+		lines = append(append(append(lines, "$ neurolens "+command), strings.Split(strings.TrimRight(out, "\n"), "\n")...), "")
+	}
+	lines = lines[:len(lines)-1]
+	path := filepath.Join("..", "..", "docs", "pictures", "terminal.svg")
+	if *update {
+		writeText(t, path, terminalSVG(lines))
+	}
+	picture, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := textOfSVG(string(picture))
+	for _, line := range lines {
+		plain := strings.TrimRight(ansi.Strip(line), " ")
+		if steady := strings.HasPrefix(plain, "$ ") || regexp.MustCompile(`^[A-Z]+ .*(MEDIAN|STATUS)`).MatchString(plain); steady && !slices.ContainsFunc(kept, func(k string) bool {
+			return strings.Join(strings.Fields(k), " ") == strings.Join(strings.Fields(plain), " ")
+		}) {
+			t.Errorf("the picture does not have %q (-update draws it anew)", plain)
+		}
+	}
+}
+
+// The measures of the picture, in its units.
+const (
+	cellWidth, lineHeight = 8.4, 19
+	margin                = 16
+)
+
+// terminalSVG draws lines of a terminal, with their colours.
+func terminalSVG(lines []string) string {
+	var b strings.Builder
+	width, height := pictureColumns*cellWidth+2*margin, len(lines)*lineHeight+2*margin
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">
+<title>A terminal: neurolens bench, ls and plot</title>
+<style>text { white-space: pre; fill: #d6dde5; } .c1, .c9 { fill: #ff938a; } .c2, .c10 { fill: #7ee787; } .c3, .c11 { fill: #e8b86b; } .c4, .c12 { fill: #85c2ff; } .c5, .c13 { fill: #d8a9ff; } .c6, .c14 { fill: #76e3ea; } .b { font-weight: 700; } .d { fill: #8f9aa6; } .p { fill: #ffffff; font-weight: 700; }</style>
+<rect width="%.0f" height="%d" rx="8" fill="#14191f"/>
+`, width, height, width, height)
+	for i, line := range lines {
+		spans := spansOf(line)
+		if strings.HasPrefix(line, "$ ") {
+			spans = `<tspan class="p">` + html.EscapeString(line) + `</tspan>`
+		}
+		if cells := ansi.StringWidth(line); cells > 0 {
+			fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" textLength=\"%.0f\">%s</text>\n", margin, margin+(i+1)*lineHeight-5, float64(cells)*cellWidth, spans)
+		}
+	}
+	return b.String() + "</svg>\n"
+}
+
+var colouring = regexp.MustCompile("\x1b\\[([0-9;]*)m")
+
+// spansOf is a line whose sequences of colour are elements.
+func spansOf(line string) string {
+	var b strings.Builder
+	var class []string
+	add := func(text string) {
+		text = html.EscapeString(ansi.Strip(text))
+		if len(class) > 0 && text != "" {
+			text = fmt.Sprintf(`<tspan class="%s">%s</tspan>`, strings.Join(class, " "), text)
+		}
+		b.WriteString(text)
+	}
+	from := 0
+	for _, m := range colouring.FindAllStringSubmatchIndex(line, -1) {
+		add(line[from:m[0]])
+		from = m[1]
+		for code := range strings.SplitSeq(line[m[2]:m[3]], ";") {
+			n, _ := strconv.Atoi(code) // empty is 0
+			switch {
+			case n == 0:
+				class = nil
+			case n == 1:
+				class = append(class, "b")
+			case n == 2:
+				class = append(class, "d")
+			case 30 <= n && n <= 37:
+				class = append(class, "c"+strconv.Itoa(n-30))
+			case 90 <= n && n <= 97:
+				class = append(class, "c"+strconv.Itoa(n-90+8))
+			}
+		}
+	}
+	add(line[from:])
+	return b.String()
+}
+
+// textOfSVG are the lines of text of a picture.
+func textOfSVG(svg string) (lines []string) {
+	for _, m := range regexp.MustCompile(`<text [^>]*>(.*)</text>`).FindAllStringSubmatch(svg, -1) {
+		lines = append(lines, html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(m[1], "")))
+	}
+	return lines
+}
