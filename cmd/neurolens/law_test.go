@@ -103,6 +103,8 @@ var law = []struct {
 	{"cmd/neurolens/internal/completion", nil, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/streams", nil, []string{"golang.org/x/sys", "golang.org/x/term"}},
 	{"docs", nil, nil},
+	{"release", []string{"release/bundle"}, nil},
+	{"release/bundle", nil, nil},
 	{"cmd/neurolens/internal/topics", []string{"schema", "docs", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/cpuguy83/go-md2man"}},
 	{"cmd/neurolens/internal/comparing", []string{"query/compare", "query/filter", "query/threshold"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/illustrating", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
@@ -274,7 +276,7 @@ func TestTopLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := []string{"benchmarks", "cmd", "docs", "fixtures", "ingest", "python", "query", "runner", "schema", "go.mod", "go.sum", "LICENSE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+	known := []string{"benchmarks", "cmd", "docs", "fixtures", "ingest", "python", "query", "release", "runner", "schema", "go.mod", "go.sum", "LICENSE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Containerfile", "action.yml"}
 	for line := range strings.Lines(string(ignored)) {
 		known = append(known, strings.Trim(line, "/\n"))
 	}
