@@ -27,7 +27,7 @@ type Options struct {
 
 // Make stages the files and packs them. It returns the path of the archive, which replaces an older one.
 func Make(o Options) (string, error) {
-	b, err := Stage(o)
+	b, err := stage(o)
 	if err != nil {
 		return "", err
 	}
@@ -37,31 +37,31 @@ func Make(o Options) (string, error) {
 	return filepath.Join(o.Out, b.Name+".tar.gz"), b.pack(filepath.Join(o.Out, b.Name+".tar.gz"))
 }
 
-// Bundle is the staged files of an archive.
-type Bundle struct {
+// staged are the files of an archive.
+type staged struct {
 	Name string    // neurolens-0.1.0-linux-amd64: of the archive, and of the folder in it
 	Dir  string    // the folder where they are staged
 	Date time.Time // of every file in the archive: the commit's
 }
 
-// Stage puts the files of an archive into a folder.
-func Stage(o Options) (Bundle, error) {
+// stage puts the files of an archive into a folder.
+func stage(o Options) (staged, error) {
 	info, err := buildinfo.ReadFile(o.Program)
 	if err != nil {
-		return Bundle{}, fmt.Errorf("reading %s: %w", o.Program, err)
+		return staged{}, fmt.Errorf("reading %s: %w", o.Program, err)
 	}
 	facts, err := ask(o.Program)
 	if err != nil {
-		return Bundle{}, err
+		return staged{}, err
 	}
 	if err := facts.check(o.Tag); err != nil {
-		return Bundle{}, err
+		return staged{}, err
 	}
 	if err := checkNVML(o.Program); err != nil {
-		return Bundle{}, err
+		return staged{}, err
 	}
 	if err := os.Mkdir(o.Stage, 0o755); err != nil {
-		return Bundle{}, err
+		return staged{}, err
 	}
 	b := Bundle{Name: facts.name(), Dir: o.Stage, Date: facts.date()}
 	program := filepath.Join(o.Stage, "neurolens")
@@ -73,7 +73,7 @@ func Stage(o Options) (Bundle, error) {
 		func() error { return licenses(info, facts, o.DuckDB, filepath.Join(o.Stage, "licenses")) },
 	} {
 		if err := step(); err != nil {
-			return Bundle{}, err
+			return staged{}, err
 		}
 	}
 	return b, nil
