@@ -17,7 +17,7 @@ type JSON struct {
 	decoder *jsontext.Decoder
 	bounded *bounded
 	quoted  *quoted
-	in      *Input // that counts the lines of text which are passed over; nil where text is an error
+	in      *Input // that counts the lines of text which are passed over; nil if text is an error
 	values  bool   // at least one value was read
 }
 

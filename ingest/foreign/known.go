@@ -18,7 +18,7 @@ type ImportedRuns interface {
 
 // ImportedRun is what matters when a stored run is compared with one that is read.
 type ImportedRun struct {
-	Session string // empty where it is not known
+	Session string // empty if it is not known
 	Point   string
 	Samples int64 // of its primary metric
 }

@@ -130,7 +130,7 @@ func (q *quoted) words(i, end, copied int) (at, copiedTo int) {
 // begins are the bytes that a word may begin with.
 var begins = [256]bool{'N': true, 'I': true, '-': true, 'n': true, 'i': true}
 
-// wordAt is the length of the word that a text begins with, and what it becomes; 0 where there is none.
+// wordAt is the length of the word that a text begins with, and what it becomes; 0 if there is none.
 func wordAt(text []byte) (length int, quoted []byte) {
 	if text[0] == '-' && len(text) > 1 && text[1] <= '9' { // a number, as nearly always
 		return 0, nil

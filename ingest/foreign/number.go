@@ -67,7 +67,7 @@ func (n Number) In(unit string) *float64 {
 	return &v
 }
 
-// Finite is In, but nil where the number is NaN or infinite.
+// Finite is In, but nil if the number is NaN or infinite.
 func (n Number) Finite(unit string) *float64 {
 	v := n.In(unit)
 	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {

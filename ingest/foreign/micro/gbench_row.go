@@ -114,7 +114,7 @@ func gbenchCounter(m member) (gbenchValue, error) {
 	return c, err
 }
 
-// gbenchReserved tells whether a metric is what Google Benchmark itself measures, which a counter of that name is not.
+// gbenchReserved reports whether a metric is what Google Benchmark itself measures, which a counter of that name is not.
 func gbenchReserved(metric string) bool {
 	for _, c := range gbenchCounters {
 		if c.metric == metric {
@@ -150,12 +150,12 @@ func (row *gbenchRow) runName() string {
 	return name
 }
 
-// failed tells whether there are no values, because of an error or because the benchmark was skipped.
+// failed reports whether there are no values, because of an error or because the benchmark was skipped.
 func (row *gbenchRow) failed() bool {
 	return row.text["error_occurred"] == "true" || row.text["skipped"] == "true"
 }
 
-// isFit tells whether a row is about the complexity of a family of benchmarks.
+// isFit reports whether a row is about the complexity of a family of benchmarks.
 func (row *gbenchRow) isFit() bool { return row.aggregate == "BigO" || row.aggregate == "RMS" }
 
 // setValues takes over the times and the counters.

@@ -231,7 +231,7 @@ func (run *pyperfRun) warmups(inner float64) ([]float64, error) {
 	return values, nil
 }
 
-// setPyperfStatement tells apart the benchmarks that pyperf itself named: all statements are timeit, all commands are
+// setPyperfStatement distinguishes benchmarks that pyperf itself named: all statements are timeit, all commands are
 // command.
 func setPyperfStatement(r *schema.Run, meta pyperfMetadata) {
 	switch r.Benchmark {

@@ -81,7 +81,7 @@ var (
 	llamaBuild  = regexp.MustCompile(`^build: ([0-9a-f]+|unknown) \((\d+)\)`)
 )
 
-// maxLlamaRows bounds how many rows wait for the build, which stands behind them.
+// maxLlamaRows limits the number of rows that wait for the build, which comes after them.
 const maxLlamaRows = 10_000
 
 // llamaText are the tables for people of a file.
