@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What the strength of a change of level is measured with.
+// Constants of the strength of a level shift.
 const (
 	clipAt       = 2.5    // standard deviations beyond which a residual counts as if it were there
 	madOfNormals = 1.4826 // standard deviations of normal values in a median absolute deviation

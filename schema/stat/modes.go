@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// What two modes must be.
+// Conditions for two modes.
 const (
 	modesLeast  = 20   // samples
 	modesMinor  = .10  // least share of the smaller one

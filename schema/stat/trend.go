@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// What change points are looked for with.
+// Constants of the search for change points.
 const (
 	trendLeast      = 3   // values on either side
 	trendShortest   = 8   // values in a part of a series that is looked at, and in a series

@@ -70,7 +70,7 @@ func readHarnessReport(in *foreign.Input, out *foreign.Output) error {
 			return nil
 		}
 	}
-	return errors.New("Markdown reports are not read: ingest the benchmark_test_results.json that it was made from")
+	return errors.New("it is a Markdown report, which is not read: ingest the benchmark_test_results.json that it was made from")
 }
 
 // chapterName is the name of a benchmark in the harness: chapter and example.

@@ -26,7 +26,7 @@ type fioReader struct {
 	version string
 	global  map[string]foreign.Text
 	ended   time.Time // when the report was written
-	stopped bool      // nobody wants more
+	stopped bool      // no more runs are needed
 	jobs    []fioPlace
 	before  []fioPlace // the runs of the previous report
 }

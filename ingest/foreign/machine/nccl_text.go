@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// What launchers and logs put before a line: mpirun --tag-output, srun --label, a time.
+	// Prefixes of lines from launchers and logs: mpirun --tag-output, srun --label, a time.
 	launcherTag  = regexp.MustCompile(`^(?:\[\d+,\d+\]<std(?:out|err)>: ?| *\d{1,6}: |\d{4}-\d\d-\d\dT\S+ )`)
 	ncclOptions  = regexp.MustCompile(`\bnThreads? (\d+) +nGpus (\d+) +minBytes \d+ maxBytes \d+`)
 	ncclIters    = regexp.MustCompile(`\b(?:iters|agg iters|graph|unalign): *\d+`)

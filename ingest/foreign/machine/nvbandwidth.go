@@ -199,7 +199,7 @@ func (n *nvbReader) fact(text string) {
 	first := n.env.GPUCount == nil
 	if (strings.HasPrefix(text, "Device ") || strings.HasPrefix(text, "Process ")) && n.device(text) {
 		if first && n.env.Hostname == "" && n.last != "" && !strings.ContainsAny(n.last, ": ") {
-			n.host(n.last) // stands in a line of its own over the devices
+			n.host(n.last) // on a line of its own above the devices
 		}
 		return
 	}

@@ -127,7 +127,7 @@ func reframeTestcase(j *foreign.JSON, out *foreign.Output, session *reframeSessi
 	return out.Run(where, r)
 }
 
-// reframeParam is where a parameter stands in the name of a test: "StreamTest %size=64k %mode=a b".
+// reframeParam matches a parameter in the name of a test: "StreamTest %size=64k %mode=a b".
 var reframeParam = regexp.MustCompile(` %([^=\s]+)=`)
 
 // reframeName gives a run the name of a test: the parameters in it are parameters.

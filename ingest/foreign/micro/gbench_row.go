@@ -51,7 +51,7 @@ var gbenchCounters = map[string]gbenchValue{
 	"net_heap_growth":       {metric: "heap_growth", unit: "B", better: schema.BetterLower},
 }
 
-// read reads a row. What stands in it twice is, the second time, a counter of that name.
+// read reads a row. If a name appears twice in it, the second one is a counter with that name.
 func (row *gbenchRow) read(j *foreign.JSON) error {
 	object, err := j.Value()
 	if err != nil {

@@ -46,7 +46,7 @@ func (v *vllmRecord) point(r *schema.Run) {
 	}
 }
 
-// vllmSide gives a run what stands in the .pytorch.json beside its file.
+// vllmSide adds the values of the .pytorch.json next to the file to a run.
 func vllmSide(in *foreign.Input, out *foreign.Output, r *schema.Run) {
 	name := strings.TrimSuffix(in.Head.Name, path.Ext(in.Head.Name)) + ".pytorch.json"
 	content := sideOf(in, name)

@@ -22,7 +22,7 @@ func ncuCSV() foreign.Format {
 	}
 }
 
-// What the output of Nsight Compute has: the header of its table, and its own lines around what a program prints.
+// Patterns of Nsight Compute's output: the header of its table, and its own lines around the output of a program.
 var (
 	ncuHeader  = regexp.MustCompile(`(?m)^"?(?:ID"?,"?)?Process ID"?,"?Process Name"?,.*\bKernel Name\b`)
 	ncuLog     = regexp.MustCompile(`(?m)^==PROF== (?:Connected to|Disconnected from|Profiling)`)
@@ -195,7 +195,7 @@ func (r *ncuReader) kernel(cells []string, line int) (*ncuKernel, error) {
 	return r.find(key, cells, line)
 }
 
-// find finds the kernel of a key. What is known of it stands in its first row.
+// find finds the kernel of a key. The first row of the kernel describes it.
 func (r *ncuReader) find(key ncuKey, cells []string, line int) (*ncuKernel, error) {
 	t := r.table
 	if key.name == "" {

@@ -36,7 +36,7 @@ type ncuMetric struct {
 	summary     schema.Summary
 }
 
-// ncuValue is a value of a metric as it stands in the file.
+// ncuValue is a value of a metric as written in the file.
 type ncuValue struct{ section, name, unit, text string }
 
 // ncuKernels are the kernels of a report.

@@ -32,7 +32,7 @@ func Walk(f fs.FS, each func(File) error) error {
 	}
 	for _, e := range entries {
 		s, ok := there[e.Name()]
-		if !ok || e.Name() == schema.IgnoreFile { // nobody opens it but git
+		if !ok || e.Name() == schema.IgnoreFile { // only git opens it
 			continue
 		}
 		if err := each(s); err != nil {
