@@ -160,7 +160,7 @@ func environOf(variables map[string]string) []string {
 	return env
 }
 
-// enough tells that latencies give their location to a relative error.
+// enough is a function that reports whether latencies determine their location with a relative error.
 func enough(relError float64) func([]int64) bool {
 	return func(latencies []int64) bool {
 		values := make([]float64, len(latencies))
