@@ -137,7 +137,7 @@ func TestBisectInput(t *testing.T) {
 		{dir, "c0 c2 sweep.yaml --max-blocks 5", "--max-blocks: want at least 6, got 5"},
 		{dir, "c0 c2 sweep.yaml --threshold 0.05", `--threshold "0.05": want a share (5%), or an amount with its unit`},
 		{dir, "c0 c2 sweep.yaml --threshold many", `--threshold "many": want a share (5%) or an amount`},
-		{dir, "c0 c2 sweep.yaml --log " + other, "it is not the log of this search"},
+		{dir, "c0 c2 sweep.yaml --log " + other, "the log belongs to another search"},
 		{dir, "c0 c2 sweep.yaml --log /nowhere/x", "--log: "},
 	} {
 		p := program(t, c.dir, append([]string{"bisect"}, strings.Fields(c.args)...)...)

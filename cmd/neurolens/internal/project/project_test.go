@@ -223,7 +223,7 @@ func TestReadErrors(t *testing.T) {
 		"defaults: {compare: {metric: [[a]]}}":               `neurolens.yaml:1: defaults.compare.metric: want a text, got a list`,
 		"defaults:\n  explain:\n    threshold: few":          `neurolens.yaml:3: defaults.explain.threshold: --threshold "few": want a share`,
 		"[a]":              `neurolens.yaml:1: want keys with values, got a list`,
-		"store: a\n---\nb": `neurolens.yaml:2: a second document`,
+		"store: a\n---\nb": `neurolens.yaml:2: a second YAML document`,
 		"a: {":             `neurolens.yaml:1: YAML: `,
 	} {
 		if err := os.WriteFile(projectFile, []byte(text), 0o666); err != nil {

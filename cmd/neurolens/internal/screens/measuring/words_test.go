@@ -16,7 +16,7 @@ func TestGoesOn(t *testing.T) {
 		"the same command goes on":                                 {Done: done},
 		"the same command without --rerun all goes on":             {Done: done, Rerun: runner.RerunAll},
 		"two sides are measured in one session, another --against": {Against: "main", Done: done},
-		"programs on the command line are always measured again each time":                        {},
+		"a line is measured anew each time":                        {},
 	} {
 		if got := GoesOn(o); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
