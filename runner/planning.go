@@ -81,7 +81,7 @@ func (s *session) choose(launches []sweep.Launch) {
 	s.result.Plan, s.assembler.resumes = plan, plan.Resumes
 }
 
-// identities gives what has to agree with a run for it to count as a launch, worked out once for each target.
+// identities returns a function for the values that must agree with a run for it to count as a launch, computed once per target.
 func (s *session) identities(ctx context.Context) func(sweep.Launch) map[string]string {
 	known := map[*prepare.Target]map[string]string{}
 	return func(l sweep.Launch) map[string]string {

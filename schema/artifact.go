@@ -49,7 +49,7 @@ func FindArtifact(store fs.FS, sha256 string) (string, error) {
 	return "", err
 }
 
-// IsFrame tells whether an artifact is stored as a zstd frame.
+// IsFrame reports whether an artifact is stored as a zstd frame.
 func IsFrame(name string) bool { return path.Ext(name) == artifactSuffix }
 
 // artifactsColumn is the index of the column artifacts in Runs.

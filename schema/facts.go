@@ -2,47 +2,50 @@ package schema
 
 import "slices"
 
-// Facts of Env that both who writes runs and who compares them have to know.
+// Facts of Env that both the code that writes runs and the code that compares them use.
 const (
-	// FactControl is "true" in runs of points that the sweep names as controls: the change under test cannot touch them. It says
-	// what a point is for, not what is measured: it is no setting, and a run without it counts when a session goes on.
+	// FactControl is "true" in runs of points that the sweep names as controls, which the change under test cannot
+	// affect. It says what a point is for, not what is measured: it is not a setting, and a run without it counts when a
+	// session is resumed.
 	FactControl = "runner.control"
 
-	// FactBaseline is the baseline that the sweep names, as axis=value: what the other values of that axis are compared with. It is
-	// no setting.
+	// FactBaseline is the baseline of the sweep, as axis=value: the other values of that axis are compared with it. It is
+	// not a setting.
 	FactBaseline = "runner.baseline"
 
-	// FactLooks is in runs of a session that went on until the comparison of its sides was settled: after how many repeats
-	// there was to be a look, ascending and separated by commas.
+	// FactLooks is in runs of a session that continued until the comparison of its sides was decided. It has the numbers
+	// of repeats after which there was a check, ascending and separated by commas.
 	FactLooks = "runner.looks"
-	// FactOrigins is the fact with the layer that each given setting comes from, as JSON: {"iterations":"preset quick"}.
+	// FactOrigins is the layer that each given setting comes from, as JSON: {"iterations":"preset quick"}.
 	FactOrigins = "runner.origins"
 
-	// FactConfig is the hash of all that a run was told, also of settings whose values are not stored.
+	// FactConfig is the hash of all settings of a run, including those whose values are not stored.
 	FactConfig = "runner.config_sha256"
 
-	// FactSession is what a foreign file calls the session of a run.
+	// FactSession is the name of the session in a foreign file.
 	FactSession = "source.session"
 
-	// FactPath is where a run was read: the path of the foreign file in the folder that the user named, or its own name.
+	// FactPath is the path of the foreign file in the folder that the user named, or its own name.
 	FactPath = "source.path"
 )
 
-// WarnUnchecked is the word of warning of a run whose result could not be checked: it may be wrong, and so it wins nowhere.
+// WarnUnchecked is the warning for a run whose result could not be checked. The result may be wrong, so the run never
+// counts as the best.
 const WarnUnchecked = "unchecked"
 
-// The kinds of error of the stage validate that say that a result is wrong. Others say that it could not be read.
+// The kinds of error of the stage validate that mean that a result is wrong. Other kinds mean that it could not be read.
 const (
-	KindValidate         = "validate"          // the benchmark's own check says so, or there is nothing to compare
-	KindOutput           = "output"            // the output is not that of the reference, is not finite, or is none
-	KindCheck            = "check"             // it does not meet a condition of the sweep
-	KindNotDeterministic = "not_deterministic" // it is not that of another run
+	KindValidate         = "validate"          // the benchmark's own check failed, or there is nothing to compare
+	KindOutput           = "output"            // the output differs from the reference, is not finite, or is missing
+	KindCheck            = "check"             // the result does not meet a condition of the sweep
+	KindNotDeterministic = "not_deterministic" // the result differs from that of another run
 )
 
 // WrongResults are these kinds.
 var WrongResults = []string{KindValidate, KindOutput, KindCheck, KindNotDeterministic}
 
-// IsWrong tells whether a run ended because what it computed is wrong. However fast it was, it wins nowhere.
+// IsWrong reports whether a run ended because its result is wrong. Such a run never counts as the best, however fast it
+// was.
 func IsWrong(status Status, stage Stage, kind string) bool {
 	return status == StatusError && stage == StageValidate && slices.Contains(WrongResults, kind)
 }

@@ -9,19 +9,20 @@ import (
 	"strings"
 )
 
-// FileHashKey is the key in the metadata of every file under which the file's own SHA-256 stands, in hex, taken with
-// EmptyFileHash in its place.
+// FileHashKey is the key in the metadata of every file that has the file's SHA-256, in hex, computed with EmptyFileHash
+// in its place.
 const FileHashKey = "neurolens.sha256"
 
-// EmptyFileHash stands for the hash while a file is encoded and hashed.
+// EmptyFileHash takes the place of the hash while a file is encoded and hashed.
 var EmptyFileHash = strings.Repeat("0", hex.EncodedLen(sha256.Size))
 
-// fileHashSlot is what stands before the hash in the footer: its key, then the header of a Thrift string (field 2 of
-// KeyValue, type 8) and its length, 64.
+// fileHashSlot precedes the hash in the footer: its key, then the header of a Thrift string (field 2 of KeyValue, type 8)
+// and its length, 64.
 const fileHashSlot = FileHashKey + "\x18\x40"
 
-// PutFileHash writes the hash of a whole file, encoded with EmptyFileHash, into its place. The checksums of pages leave
-// headers, footer and statistics uncovered, and a flipped bit in a statistic makes readers pass over the run in silence.
+// PutFileHash writes the hash of a whole file, encoded with EmptyFileHash, into its place. The checksums of pages do not
+// cover headers, footer and statistics, and with a flipped bit in a statistic readers would skip the run without an
+// error.
 func PutFileHash(file []byte) error {
 	at, err := FileHashPlace(file)
 	if err != nil || string(file[at:][:len(EmptyFileHash)]) != EmptyFileHash {
@@ -32,13 +33,13 @@ func PutFileHash(file []byte) error {
 	return nil
 }
 
-// CheckFileHash compares a file with the hash that it carries of itself. The error wraps ErrDamaged.
+// CheckFileHash compares a file with the hash in its metadata. The error wraps ErrDamaged.
 func CheckFileHash(file []byte) error {
 	return CheckFileHashAt(bytes.NewReader(file), int64(len(file)))
 }
 
-// CheckFileHashAt is CheckFileHash of a file of any size: it keeps its footer and one block in memory. The error may
-// also be one of reading.
+// CheckFileHashAt is CheckFileHash for a file of any size: it keeps only its footer and one block in memory. The error
+// may also be one of reading.
 func CheckFileHashAt(file io.ReaderAt, size int64) error {
 	footer, err := readFooter(file, size)
 	if err != nil {
@@ -63,8 +64,8 @@ func CheckFileHashAt(file io.ReaderAt, size int64) error {
 	return nil
 }
 
-// FileHashPlace is where the hash begins in a file, or in the end of one that has the footer; all of the hash is in it.
-// The error wraps ErrDamaged.
+// FileHashPlace is the offset of the hash in a file, or in the end of one that includes the footer. The error wraps
+// ErrDamaged.
 func FileHashPlace(file []byte) (int, error) {
 	at := bytes.LastIndex(file, []byte(fileHashSlot)) + len(fileHashSlot)
 	if at < len(fileHashSlot) || at+len(EmptyFileHash) > len(file) {

@@ -55,7 +55,7 @@ type Run struct {
 	// Where.
 	Env Env
 
-	// What came out.
+	// Results.
 	Primary string // name of the metric whose summary is in the run's row
 	Metrics []Metric
 	Ops     []Op

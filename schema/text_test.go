@@ -290,3 +290,11 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+func TestBytes(t *testing.T) {
+	for text, want := range map[string]int64{"512MiB": 512 << 20, "1": 1, "2 kB": 2000, "0": 0, "-1": 0, "1ms": 0, "x": 0, "": 0, "1e30": 0} {
+		if got, err := ParseBytes(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("ParseBytes(%q) = %d, %v, want %d", text, got, err, want)
+		}
+	}
+}

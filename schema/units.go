@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -123,4 +124,21 @@ func roundTo3(v float64) float64 {
 		return v
 	}
 	return rounded
+}
+
+// ParseBytes reads a size: a number of bytes, or one with a unit (512MiB).
+func ParseBytes(text string) (int64, error) {
+	q, err := ParseQuantity(text)
+	if err != nil {
+		return 0, err
+	}
+	stored, factor := "B", 1.0
+	if q.Unit != "" {
+		stored, factor, _ = StoredUnit(q.Unit)
+	}
+	bytes := q.Value * factor
+	if stored != "B" || !(bytes >= 1 && bytes < 1<<62) {
+		return 0, errors.New("want a size such as 512MiB")
+	}
+	return int64(bytes), nil
 }

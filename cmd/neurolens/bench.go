@@ -75,7 +75,9 @@ append the columns metric.NAME (the median) and metric.NAME.unit.
 On a terminal, progress is a view that is redrawn, and failures stay visible.
 Elsewhere it is one line per run. With --format jsonl it is one JSON object per
 line, whose "event" is session, plan, waiting, build, reference, run, look or
-end. Unknown values are null.
+end. Unknown values are null. With --format arrow, the summary is an Arrow
+stream of the runs that it counts, failed ones included, with the columns of the
+view runs.
 
 --schema prints a JSON Schema of sweep files with every key. Editors use it to
 complete keys and to mark typos.`,
@@ -131,7 +133,7 @@ type bench struct {
 
 // read reads the sweep, and what the command line says of its session.
 func (b *bench) read() (err error) {
-	if b.format, err = b.outputFormat(); err != nil {
+	if b.format, err = b.answerFormat("bench"); err != nil {
 		return err
 	}
 	if b.rerun, err = b.flags.rerunWord(); err != nil {

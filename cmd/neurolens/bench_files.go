@@ -32,7 +32,10 @@ func (b *bench) all(args []string) error {
 			return err
 		}
 	}
-	if format := sessions[0].format; len(sessions) > 1 && slices.Contains([]string{"json", "csv", "plain"}, format) {
+	if sessions[0].format == measuring.FormatArrow && b.flags.dryRun {
+		return usageErrorf("--format arrow holds runs, and --dry-run has none: want another format")
+	}
+	if format := sessions[0].format; len(sessions) > 1 && slices.Contains([]string{"json", "csv", "plain", measuring.FormatArrow}, format) {
 		return usageErrorf("--format %s holds one session, and there are %d sweep files: want jsonl or table", format, len(sessions))
 	}
 	var worst error

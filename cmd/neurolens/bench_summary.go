@@ -15,10 +15,10 @@ import (
 // summaryPatience is how long the summary may take after an interrupt.
 const summaryPatience = 5 * time.Second
 
-// printSummary prints one row a point of the session, in the order of the sweep file, also after an interrupt or an
-// error: it answers from the store, so that what it shows is what was kept.
+// printSummary prints one row a point of the session, in the order of the sweep file, or its runs as an Arrow stream, also
+// after an interrupt or an error: it answers from the store, so that what it shows is what was kept.
 func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary) error {
-	if s.Result.Runs() == 0 {
+	if s.Result.Runs() == 0 && format != measuring.FormatArrow { // a stream without rows has columns
 		return nil
 	}
 	ctx := cmd.Context()
@@ -27,11 +27,14 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), summaryPatience)
 		defer cancel()
 	}
-	db, err := openForReading(ctx, []string{s.Dir})
+	db, err := a.open(ctx, []string{s.Dir})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	if format == measuring.FormatArrow {
+		return s.Stream(ctx, db, a.stdout)
+	}
 	points, absent, err := s.Read(ctx, db)
 	if err != nil {
 		return err

@@ -43,6 +43,7 @@ case "$1 $2" in
 "api --paginate") jq -r "$last" "$STATE/$kind.json" ;;
 "pr comment") add=comments text=$(body "$5") ;;
 "issue create") add=issues text=$(body "$6") ;;
+"release download") cp "$STATE/release/"* . || exit; echo "download $3 $7" >>"$STATE/calls" ;;
 "issue close") echo "close $3" >>"$STATE/calls"; echo '[]' >"$STATE/issues.json" ;;
 "api --silent")
 	case "$5" in
@@ -411,11 +412,7 @@ func TestCILint(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"actionlint", "shellcheck"} {
 		t.Run(tool, func(t *testing.T) {
-			path, err := exec.LookPath(tool)
-			if gopath, noGo := exec.Command("go", "env", "GOPATH").Output(); err != nil && noGo == nil {
-				path, err = exec.LookPath(filepath.Join(strings.TrimSpace(string(gopath)), "bin", tool))
-			}
-			needs(t, tool, err)
+			path := linter(t, tool)
 			for _, history := range []string{"cache", "artifact", "branch", "none", "/mnt/share"} {
 				dir := t.TempDir()
 				git(t, dir, "init", "-q", "--template=")
@@ -432,6 +429,17 @@ func TestCILint(t *testing.T) {
 			}
 		})
 	}
+}
+
+// linter is where a linter is: on the PATH, or where go install puts it.
+func linter(t *testing.T, tool string) string {
+	t.Helper()
+	path, err := exec.LookPath(tool)
+	if gopath, noGo := exec.Command("go", "env", "GOPATH").Output(); err != nil && noGo == nil {
+		path, err = exec.LookPath(filepath.Join(strings.TrimSpace(string(gopath)), "bin", tool))
+	}
+	needs(t, tool, err)
+	return path
 }
 
 // TestCINothingMeasured: where no run was measured successfully, on either side, CI fails. A base commit that does not exist is named in a warning.

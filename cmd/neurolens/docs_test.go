@@ -49,28 +49,6 @@ func TestREADMESize(t *testing.T) {
 	}
 }
 
-// TestGettingStarted runs the commands of docs/getting-started.md, block by block, in one directory; each has to succeed. What needs a git
-// repository is left out.
-func TestGettingStarted(t *testing.T) {
-	t.Parallel()
-	needsLong(t)
-	_, err := exec.LookPath("python3")
-	needs(t, "python3", err)
-	page, dir := ofRepository(t, "docs/getting-started.md"), documentDir(t)
-	ran := 0
-	for _, block := range regexp.MustCompile(`(?m)(^    .*\n|^\n)+`).FindAllString(page, -1) {
-		script := regexp.MustCompile(`(?m)^    `).ReplaceAllString(block, "")
-		if strings.TrimSpace(script) == "" || strings.Contains(script, "--against") {
-			continue
-		}
-		runScript(t, dir, script)
-		ran++
-	}
-	if ran < 5 {
-		t.Errorf("%d blocks ran", ran)
-	}
-}
-
 // documentDir is a new directory in which the program is called neurolens and the fixtures of the repository are at hand.
 func documentDir(t *testing.T) string {
 	t.Helper()

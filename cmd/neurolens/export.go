@@ -76,7 +76,7 @@ func exportFormat(a *app) (export.Format, error) {
 
 func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if o.dest == "-" && (o.format == export.Parquet || o.format == export.Arrow) && a.terminal {
-		return usageErrorf("export: %s is binary, and standard output is a terminal: name a folder, or redirect the output", o.format)
+		return usageErrorf("export: %s cannot be shown on a terminal: name a folder, or redirect the output", o.format)
 	}
 	_ = scratch.Sweep() // what it cannot remove is for the next one
 	db, err := a.open(cmd.Context(), a.readStores())

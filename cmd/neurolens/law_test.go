@@ -103,12 +103,15 @@ var law = []struct {
 	{"cmd/neurolens/internal/completion", nil, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/streams", nil, []string{"golang.org/x/sys", "golang.org/x/term"}},
 	{"docs", nil, nil},
+	{"release", []string{"release/bundle"}, nil},
+	{"release/bundle", nil, nil},
 	{"cmd/neurolens/internal/topics", []string{"schema", "docs", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/cpuguy83/go-md2man"}},
 	{"cmd/neurolens/internal/comparing", []string{"query/compare", "query/filter", "query/threshold"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/illustrating", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/figures", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/plotting", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	{"cmd/neurolens/internal/models", []string{"schema", "query", "runner/onnx", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
+	{"cmd/neurolens/internal/views", []string{"query/sql", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/notebook", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/wording", []string{
@@ -223,7 +226,7 @@ var commandLayers = [][]string{
 	{"cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/figure/vegalite"},
 	{"cmd/neurolens/internal/htmlreport", "cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/figure/cells", "cmd/neurolens/internal/figures", "cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
-	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/illustrating", "cmd/neurolens/internal/models", "cmd/neurolens/internal/notebook", "cmd/neurolens/internal/plotting", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics"},
+	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/illustrating", "cmd/neurolens/internal/models", "cmd/neurolens/internal/notebook", "cmd/neurolens/internal/plotting", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics", "cmd/neurolens/internal/views"},
 	{"cmd/neurolens"},
 }
 
@@ -274,7 +277,7 @@ func TestTopLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := []string{"benchmarks", "cmd", "docs", "fixtures", "ingest", "query", "runner", "schema", "go.mod", "go.sum", "LICENSE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+	known := []string{"benchmarks", "cmd", "docs", "fixtures", "ingest", "python", "query", "release", "runner", "schema", "go.mod", "go.sum", "LICENSE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Containerfile", "action.yml"}
 	for line := range strings.Lines(string(ignored)) {
 		known = append(known, strings.Trim(line, "/\n"))
 	}

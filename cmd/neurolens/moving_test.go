@@ -237,13 +237,15 @@ func TestDocsCommands(t *testing.T) {
 	}
 }
 
-// TestDocsLinks: what the README and the pages in docs link to exists, heading and all, and each page is in the index.
+// TestDocsLinks: links of all pages of the repository lead to a file that is there, and to a heading in it. The index lists each page in docs.
 func TestDocsLinks(t *testing.T) {
 	index := ofRepository(t, "docs/README.md")
-	for _, page := range append(docsPages(t), "README.md") {
-		if name, inDocs := strings.CutPrefix(page, "docs/"); inDocs && name != "README.md" && !strings.Contains(index, "]("+name+")") {
+	for _, page := range docsPages(t) {
+		if name := strings.TrimPrefix(page, "docs/"); name != "README.md" && !strings.Contains(index, "]("+name+")") {
 			t.Errorf("docs/README.md does not list %s", name)
 		}
+	}
+	for _, page := range append(docsPages(t), otherPages(t)...) {
 		for _, link := range regexp.MustCompile(`\]\(([^)#]*)(?:#([^)]+))?\)`).FindAllStringSubmatch(ofRepository(t, page), -1) {
 			target := page
 			if link[1] != "" {
@@ -263,6 +265,21 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
+// otherPages are the pages that are not below docs.
+func otherPages(t *testing.T) (pages []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.md", "query/*.md", "query/judge/*.md", "runner/*.md", "schema/*.md", "fixtures/*/README.md"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern)))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, file := range found {
+			pages = append(pages, filepath.ToSlash(strings.TrimPrefix(file, filepath.Join("..", "..")+string(filepath.Separator))))
+		}
+	}
+	return pages
+}
+
 // hasHeading tells whether a page has a heading of this anchor.
 func hasHeading(text, anchor string) bool {
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
@@ -277,6 +294,7 @@ func hasHeading(text, anchor string) bool {
 func takes(t *testing.T, args []string) error {
 	t.Helper()
 	root := rootCommand(t)
+	root.InitDefaultHelpCmd()
 	cmd, rest, err := root.Find(args)
 	if err == nil {
 		err = cmd.ParseFlags(rest)
@@ -292,7 +310,7 @@ var shellWord = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`)
 // shellWords are the words of a line before a comment or a redirection, without their quotes.
 func shellWords(line string) (words []string) {
 	for _, word := range shellWord.FindAllString(line, -1) {
-		if strings.ContainsAny(word[:1], "#<>&;") {
+		if strings.ContainsAny(word[:1], "#<>&;|") {
 			break
 		}
 		words = append(words, strings.NewReplacer("'", "", `"`, "").Replace(word))

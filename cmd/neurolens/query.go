@@ -42,11 +42,11 @@ Ctrl-C. neurolens help sql has examples.`,
 }
 
 func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
-	limit, err := parseBytes(memory)
+	limit, err := schema.ParseBytes(memory)
 	if err != nil {
 		return usageErrorf("--memory-limit %q: %w", memory, err)
 	}
-	format, err := a.answerFormat()
+	format, err := a.answerFormat("query")
 	if err != nil {
 		return err
 	}
@@ -59,30 +59,13 @@ func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
 	return err
 }
 
-// answerFormat is the format asked for, of which Arrow is only one here.
-func (a *app) answerFormat() (string, error) {
+// answerFormat is the format asked for, of a command whose answer may be an Arrow stream.
+func (a *app) answerFormat(command string) (string, error) {
 	if a.format != string(export.Arrow) {
 		return a.outputFormat()
 	}
 	if a.terminal {
-		return "", usageErrorf("query: arrow is binary, and standard output is a terminal: redirect the output")
+		return "", usageErrorf("%s: an Arrow stream cannot be shown on a terminal: redirect the output", command)
 	}
 	return a.format, nil
-}
-
-// parseBytes reads a size: a number of bytes, or one with a unit.
-func parseBytes(text string) (int64, error) {
-	q, err := schema.ParseQuantity(text)
-	if err != nil {
-		return 0, err
-	}
-	unit, factor := "B", 1.0
-	if q.Unit != "" {
-		unit, factor, _ = schema.StoredUnit(q.Unit)
-	}
-	bytes := q.Value * factor
-	if unit != "B" || !(bytes >= 1 && bytes < 1<<62) {
-		return 0, errors.New("want a size such as 512MiB")
-	}
-	return int64(bytes), nil
 }

@@ -96,7 +96,7 @@ func TestArrowTerminal(t *testing.T) {
 		var out, errs strings.Builder
 		a := &app{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }, now: time.Now, terminal: true, width: 80}
 		code := a.run(append(argv, "--format", "arrow", "--store", dir+"/store"))
-		if code != exitInput || out.Len() > 0 || !strings.Contains(errs.String(), " arrow is binary, and standard output is a terminal: ") {
+		if code != exitInput || out.Len() > 0 || !strings.Contains(errs.String(), " cannot be shown on a terminal: ") {
 			t.Errorf("%v: exit %d, %d bytes, %s", argv, code, out.Len(), errs.String())
 		}
 	}

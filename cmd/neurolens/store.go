@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -45,18 +45,7 @@ format and its last writer. Several stores (--store) are described one by one.`,
 			RunE: func(cmd *cobra.Command, _ []string) error { return runStoreInfo(a, cmd.Context()) },
 		},
 		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a), newStoreUnquarantineCommand(a), newStorePruneCommand(a),
-		&cobra.Command{
-			Use:   "views",
-			Short: "Print the SQL of the views, for DuckDB's shell and Python",
-			Long: `Print SQL that creates the views of query (runs, samples, samples_long, ops, and
-num(x)) in DuckDB's own shell or in Python. The views show the files that the
-store has when you load the SQL. Tags and removed runs are those of the moment
-it was printed.`,
-			Example: `  neurolens store views > views.sql && duckdb -init views.sql
-  python3 -ic "import duckdb; duckdb.execute(open('views.sql').read())"`,
-			Args: noArguments,
-			RunE: func(*cobra.Command, []string) error { return runStoreViews(a) },
-		},
+		views.Command(views.Host{Store: a.writeStore, Stdout: a.stdout, Wrong: usageErrorf}, noArguments),
 	)
 	return cmd
 }
@@ -71,19 +60,6 @@ func runStoreInit(a *app) error {
 	}
 	fmt.Fprintf(a.stderr, "store %s is ready\n", dir)
 	return nil
-}
-
-func runStoreViews(a *app) error {
-	dir, err := a.writeStore()
-	if err != nil {
-		return err
-	}
-	text, err := sql.Views(dir)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprint(a.stdout, text)
-	return err
 }
 
 // withStore opens the store that a command writes to.

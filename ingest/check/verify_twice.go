@@ -56,7 +56,7 @@ func (s *runSweep) sweep(horizon int64) {
 	s.kept = len(s.pending)
 }
 
-// duplicate says that some runs of a file stand in an earlier one as well.
+// duplicate means that some runs of a file are also in an earlier one.
 type duplicate struct {
 	a, b  int32
 	equal bool // the digests
@@ -105,7 +105,7 @@ func sortOf(s layout.File) string {
 	return schema.LiveDir
 }
 
-// duplicateFinding is about runs that stand in two files, a and b.
+// duplicateFinding is the finding about runs that are in two files, a and b.
 func duplicateFinding(a, b string, equal bool, what string) Finding {
 	one, other := sortOf(layout.Classify(a)), sortOf(layout.Classify(b))
 	switch {

@@ -7,9 +7,10 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// SetAxis gives a run the value of an axis: in its column where it has one (bs is batch_size), else as a parameter. A
-// number is in canonical text already (Canonical). What does not fit a column, a precision that is none, and what another
-// axis filled already, bs beside batch_size, becomes a parameter by a name that is no column: no axis replaces another.
+// SetAxis sets an axis of a run: in its column if it has one (bs is batch_size), otherwise as a parameter. A number must
+// already be canonical text (Canonical). A value becomes a parameter, under a name that is not a column, if it does not
+// fit the column, if it is an unknown precision, or if another axis has set the column, as bs beside batch_size. So no
+// axis replaces another.
 func SetAxis(r *schema.Run, name, text string) {
 	column := schema.CanonicalAlias(name)
 	if !schema.IsAxisColumn(column) {
@@ -32,7 +33,7 @@ func setParam(r *schema.Run, name, text string) {
 	r.Params[name] = text
 }
 
-// fill gives the column of an axis a value; false where it takes none such, or has another one.
+// fill sets the column of an axis. It returns false if the column cannot have the value, or has another one.
 func fill(r *schema.Run, column, text string) bool {
 	switch column {
 	case "batch_size":
@@ -66,7 +67,7 @@ func fillText(column *string, text string) bool {
 	return true
 }
 
-// HasAxis tells whether a run has a value of an axis.
+// HasAxis reports whether a run has a value of an axis.
 func HasAxis(r *schema.Run, name string) bool {
 	switch schema.CanonicalAlias(name) {
 	case "batch_size":
@@ -84,15 +85,14 @@ func HasAxis(r *schema.Run, name string) bool {
 	return ok
 }
 
-// SetParam gives a run a parameter whose text is a number or anything else; numbers become canonical text. An empty
-// text is no value.
+// SetParam sets a parameter of a run. Numbers become canonical text. An empty text is not a value.
 func SetParam(r *schema.Run, name, text string) {
 	if text != "" {
 		SetAxis(r, name, Canonical(text))
 	}
 }
 
-// Canonical is the canonical text of a number, and any other text itself.
+// Canonical gives the canonical text of a number, and any other text unchanged.
 func Canonical(text string) string {
 	if number, err := schema.CanonicalNumber(text); err == nil {
 		return number
@@ -100,8 +100,8 @@ func Canonical(text string) string {
 	return text
 }
 
-// TextOf is the canonical text of a JSON value: strings as they are, numbers and containers as schema.CanonicalJSON
-// prints them; empty for null.
+// TextOf is the canonical text of a JSON value: strings unchanged, numbers and containers as schema.CanonicalJSON prints
+// them, and an empty text for null.
 func TextOf(value jsontext.Value) string {
 	switch value.Kind() {
 	case jsontext.KindInvalid, jsontext.KindNull:
@@ -121,7 +121,7 @@ func TextOf(value jsontext.Value) string {
 	return text
 }
 
-// Text is a JSON scalar or container as text: TextOf.
+// Text is a JSON scalar or container as text; see TextOf.
 type Text string
 
 // UnmarshalJSON takes any value.

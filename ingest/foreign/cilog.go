@@ -8,19 +8,19 @@ import (
 	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
-// ciPrefix is what CI systems put before each line of a log: GitHub Actions a time, and gh run view the job and the step
-// before that; GitLab a time and the stream; Jenkins a time in brackets.
+// ciPrefix is what CI systems write before each line of a log. GitHub Actions writes a time, and gh run view the job and
+// the step before it; GitLab a time and the stream; Jenkins a time in brackets.
 var ciPrefix = regexp.MustCompile(`^(?:(?:[^\t\n]*\t[^\t\n]*\t)?(?:\x{feff})?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z(?: |\r?$)` +
 	`|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \d\d[OE][ +]?` +
 	`|\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)\](?: |\r?$))`)
 
-// terminal is what tells a terminal how to draw, and the marks of GitLab about sections, which a carriage return ends.
+// terminal matches control sequences of terminals, and GitLab's marks of sections, which end with a carriage return.
 var terminal = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]|section_(?:start|end):\d+:[^\r\n]*\r`)
 
 const escape = 0x1b
 
-// withoutCI is a text without what a CI system wrote before its lines, and without what is for a terminal. Its lines stay
-// as many. A text that has nothing of this is given back as it is.
+// withoutCI removes from a text the prefixes of a CI system and the control sequences of terminals. The number of lines
+// stays the same. A text without them is returned unchanged.
 func withoutCI(b *bufio.Reader) *bufio.Reader {
 	start, _ := b.Peek(headBytes)
 	f := lineFilter{r: b, prefixed: hasCIPrefix(start), drawn: bytes.IndexByte(start, escape) >= 0}
@@ -30,7 +30,7 @@ func withoutCI(b *bufio.Reader) *bufio.Reader {
 	return bufio.NewReaderSize(&f, headBytes)
 }
 
-// hasCIPrefix tells whether maxLines lines of the beginning have a prefix.
+// hasCIPrefix reports whether maxLines lines at the beginning have a prefix.
 func hasCIPrefix(start []byte) bool {
 	const maxLines = 40
 	if part := start[:min(len(start), 4<<10)]; !bytes.Contains(part, []byte("Z")) && !bytes.Contains(part, []byte("] ")) {
@@ -52,7 +52,7 @@ func hasCIPrefix(start []byte) bool {
 	return prefixed > 0 && 2*prefixed >= lines
 }
 
-// drawnAway is a line without what is for a terminal.
+// drawnAway is a line without control sequences of terminals.
 func drawnAway(line []byte) []byte {
 	if bytes.IndexByte(line, escape) < 0 && !bytes.Contains(line, []byte("section_")) {
 		return line
@@ -64,7 +64,7 @@ func drawnAway(line []byte) []byte {
 type lineFilter struct {
 	r               *bufio.Reader
 	prefixed, drawn bool
-	inLine          bool // what comes next goes on with a long line
+	inLine          bool // the next bytes continue a long line
 	line            []byte
 	err             error
 }
@@ -88,7 +88,7 @@ func (f *lineFilter) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// without is a line without its prefix, and without what is for a terminal.
+// without is a line without its prefix and without control sequences.
 func (f *lineFilter) without(line []byte) []byte {
 	text, ended := bytes.CutSuffix(line, []byte("\n"))
 	before := len(text)

@@ -1,45 +1,48 @@
-// Package foreign reads result files of other tools into runs. It cannot reach a store: whoever calls it stores what it
-// yields.
+// Package foreign reads result files of other tools into runs. It does not know stores: its callers store the runs.
 //
 // A Format is one kind of file. It is recognised by its content (Head), never by its name alone, and read as a stream
-// (Input) into runs (Output). What every reader has to keep:
+// (Input) into runs (Output). Every reader follows these rules:
 //
-//   - A run is one launch of one point. Samples are raw values of the file in their order; a run without raw values
-//     carries the file's aggregates in Summary, and no samples. None is ever made up.
-//   - Times, sizes and rates become stored units (Series, Number); the unit of the file is kept as a fact.
-//   - A zero or an empty value that means failure is a status and no value. NaN and infinity stay among samples.
-//   - All that tells two results of a file apart is in the identity of their points: every axis is a parameter.
-//   - What a record says that cannot be understood refuses that record (Output.Refuse), never the file.
-//   - Facts are chosen one by one: no environment variable, prompt or generated text is taken over.
+//   - A run is one launch of one point. Samples are raw values of the file, in their order. A run without raw values has
+//     the aggregates of the file in Summary, and no samples. No value is ever made up.
+//   - Times, sizes and rates are converted to stored units (Series, Number). The unit of the file is kept as a fact.
+//   - A zero or an empty value that means failure becomes a status, not a value. NaN and infinity stay among samples.
+//   - Everything that distinguishes two results of a file is a part of their points: every axis is a parameter.
+//   - A record that cannot be understood is refused by itself (Output.Refuse), never the whole file.
+//   - Facts are chosen one by one. Environment variables, prompts and generated text are not imported.
 //
 // # Identity
 //
-// A run_id is made of what was read, so that the same content gives the same id, whenever, by whatever name and from
-// wherever it is read: the time when the run began, 40 bits of a hash over all records of the file before its own, and 40
-// bits of the hash that goes on with its own. So
+// The id of a run is computed from the content of the file, so that the same content gives the same id, whenever, under
+// whatever name and from wherever it is read. It has the time at which the run began, 40 bits of a hash over all records
+// of the file before its own, and 40 bits of the hash that includes its own. So
 //
-//   - a file that was read before, a copy of it or its beginning, of whatever name, zipped or through a pipe, adds nothing;
-//   - a file that has grown at its end adds what is new, also where it was renamed meanwhile, as logs are;
-//   - equal records of two files are two runs, as other records stand before them.
+//   - a file that was read before, a copy of it or its beginning, under any name, zipped or through a pipe, adds nothing;
+//   - a file that has grown at its end adds only what is new, even if it was renamed in the meantime, as logs are;
+//   - equal records of two files are two runs, because different records come before them.
 //
-// Two files may begin with equal records, and then differ. The second of them shows that: what stands before its first
-// other record is known, and goes on otherwise (the first half of ids tells which runs come after what). Then it is read
-// again with the hash of that record as its seed, so that all of its runs are its own, and its session is. While it has not
-// come to differ, nothing tells a file from one that grows: whoever is all of another's beginning is taken for it.
+// Two files may begin with equal records and then differ. The second of them is recognised at its first different record:
+// the records before it are known, but continue differently (the first half of the ids says which runs follow others).
+// The file is then read again, with the hash of that record as a seed, so that all its runs, and its session, are its
+// own. Before the first difference, a file cannot be distinguished from one that grows: a file that equals the beginning
+// of another is taken for it.
 //
-// A file that was read while it was written may have broken off in its last record. Where that has the same point as the
-// record that now stands there, and fewer samples, the file has grown: the part of a record stays as it was read, and the
-// report names it. Where it broke off otherwise (in a number, or in a line that says something of all records), nothing
-// tells it from another file, and what it shares with the whole one is there twice.
+// A file that was read while it was being written may have been cut off in its last record. If that record has the same
+// point as the record that is there now, and fewer samples, the file has grown: the cut-off record stays as it was read,
+// and the report names it. If the file was cut off in another way (in a number, or in a line that applies to all
+// records), it cannot be distinguished from another file, and the records that it shares with the complete file are
+// stored twice.
 //
-// The name of a file counts for nothing, but where it alone says what was measured (operation-grid, triton-perf-report,
-// trtexec-metadata): there a copy of another name is another benchmark. With it in the hash a log that was renamed when it
-// was rotated, and has grown since it was read first, would be stored twice; and files in two folders are called alike more
-// often than two files begin alike. What the ids are does not depend on what was read before, but of files that begin
-// alike, of which the first to come has the ids without a seed. Within one store the order changes nothing but these ids.
-// Two stores that took such files in another order have other ids for the same runs: merged into one, they double them. So
-// import files that begin alike into one store, or merge before importing.
+// The name of a file does not matter, except where it alone says what was measured (operation-grid, triton-perf-report,
+// trtexec-metadata): there, a copy under another name is another benchmark. If the name were a part of the hash, a log
+// that was renamed by rotation, and has grown since it was read first, would be stored twice. And files in two folders
+// have the same name more often than two files have the same beginning.
 //
-// Versions before made ids of a record and of how many of the same came before it in the file. A file that is known by
-// these stays known by them, and so does its beginning where it is a log.
+// Ids do not depend on what was read before, with one exception: among files with the same beginning, the first one gets
+// the ids without a seed. Within one store, the order changes nothing but these ids. Two stores that imported such files
+// in different orders have different ids for the same runs, and a merge doubles them. So import files with the same
+// beginning into one store, or merge before importing.
+//
+// Earlier versions computed an id from a record and the number of equal records before it in the file. A file that is
+// stored with such ids is still recognised by them, and so is its beginning if it is a log.
 package foreign

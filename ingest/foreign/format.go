@@ -8,21 +8,21 @@ import (
 
 // Format is one kind of result file.
 type Format struct {
-	Name  string // in runs.source and for --from: lower case, the name of the tool
-	About string // one line for people: the tool and which of its files
-	Level string // one line for people: what is a run and what a sample
-	// Recognize tells whether a file is of this format by its beginning. Of all formats exactly one should say so.
+	Name  string // for runs.source and --from: the name of the tool, in lower case
+	About string // one line for --list-formats: the tool, and which of its files
+	Level string // one line for --list-formats: what a run and a sample are
+	// Recognize reports whether a file has this format, by its beginning. At most one format should recognise a file.
 	Recognize func(*Head) bool
-	// Resembles tells whether a file may be of this format, of which nobody says so: people are told that --from reads it.
+	// Resembles reports whether a file that no format recognises may have this one. The user is told to try --from.
 	Resembles func(*Head) bool
-	// Read yields the runs of a file. Its error ends the file: what came before it counts. Nil where the file is read
-	// together with another one, which is Side's.
+	// Read yields the runs of a file. If it returns an error, the runs before it count. It is nil if the file is only
+	// read together with another one; Side explains that.
 	Read func(*Input, *Output) error
-	Side string // of a file that only goes with others: what it is
-	Log  bool   // a file may be of many invocations, on many days: see fileSessions
+	Side string // for a file that is only read together with others: what it is
+	Log  bool   // a file may have the results of many invocations, on many days; see fileSessions
 }
 
-// Recognize finds the formats of a file by its beginning.
+// Recognize gives the formats that recognise a file by its beginning.
 func Recognize(formats []Format, head *Head) []*Format {
 	var found []*Format
 	for i := range formats {
@@ -33,7 +33,7 @@ func Recognize(formats []Format, head *Head) []*Format {
 	return found
 }
 
-// FormatOf is the one format of a file. An error says that nobody recognises it, or that several do.
+// FormatOf is the format of a file. The error says that no format recognises it, or several do.
 func FormatOf(formats []Format, head *Head) (*Format, error) {
 	found := Recognize(formats, head)
 	switch len(found) {
@@ -48,7 +48,7 @@ func FormatOf(formats []Format, head *Head) (*Format, error) {
 	return nil, fmt.Errorf("it matches the formats %s and %s: choose one with --from", found[0].Name, found[1].Name)
 }
 
-// archives are what files begin with that hold others, or a whole file compressed.
+// archives are the first bytes of archives and of compressed files.
 var archives = []struct{ begins, name string }{
 	{"PK\x03\x04", "a zip archive"},
 	{"BZh", "compressed with bzip2"},
@@ -57,7 +57,7 @@ var archives = []struct{ begins, name string }{
 	{"7z\xbc\xaf\x27\x1c", "a 7z archive"},
 }
 
-// unknownWhy says what a file is that is of no format.
+// unknownWhy says what is wrong with a file of an unknown format.
 func unknownWhy(head *Head) string {
 	switch {
 	case len(head.Bytes) == 0:

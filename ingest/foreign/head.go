@@ -8,24 +8,25 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// Head is the beginning of a file, up to 256 KiB without gzip, byte order mark and UTF-16: what its format is recognised by.
+// Head is the beginning of a file, up to 256 KiB, decoded from gzip and UTF-16 and without byte order mark. Formats
+// recognise a file by it.
 type Head struct {
 	Name  string // the file's own name, without its folder
 	Bytes []byte
-	Whole bool // that is all of the file
-	// JSONAt is where JSON begins, after text that some tools print before; -1 where there is none.
+	Whole bool // it is the complete file
+	// JSONAt is the offset at which JSON begins, after text that some tools print before; -1 if there is none.
 	JSONAt  int
-	Values  int             // JSON values at the top that begin here: more than one in JSON lines
-	paths   map[string]bool // of members: "benchmarks[].stats.min"
-	tooDeep bool            // JSON has more in one another than is read
+	Values  int             // number of top-level JSON values that begin here: more than one in JSON lines
+	paths   map[string]bool // paths of members, such as "benchmarks[].stats.min"
+	tooDeep bool            // the JSON is nested too deeply
 }
 
-// Bounds of what is looked for in JSON.
+// Limits of the search in JSON.
 const (
 	maxPaths     = 10_000
 	maxDepth     = 8
-	maxLeads     = 50    // lines at which JSON may begin
-	maxJSONDepth = 9_999 // what package jsontext reads in one another
+	maxLeads     = 50    // number of lines at which JSON may begin
+	maxJSONDepth = 9_999 // nesting that package jsontext reads
 )
 
 // newHead looks at the beginning of a file.
@@ -53,10 +54,11 @@ func newHead(name string, start []byte, whole bool) *Head {
 	return h
 }
 
-// jsonOpening is how a line begins that JSON begins with; not one as "[INFO] text" or "[2026-01-31] text".
+// jsonOpening matches the beginning of a line with which JSON begins, but not one as "[INFO] text" or "[2026-01-31]
+// text".
 var jsonOpening = regexp.MustCompile(`(?m)^[ \t\r]*(?:(\{)[ \t\r]*(?:["}]|$)|(\[)[ \t\r]*(?:[\[{"\]]|$|(?:-?[0-9][-+.0-9eE]*|NaN|-?Infinity|true|false|null)[ \t\r]*(?:[,\]]|$)))`)
 
-// jsonStart is where the first line begins that looks like JSON; -1 for none.
+// jsonStart is the offset of the first line that looks like the beginning of JSON; -1 if there is none.
 func jsonStart(text []byte) int {
 	at := jsonOpening.FindSubmatchIndex(text)
 	if at == nil {
@@ -65,10 +67,10 @@ func jsonStart(text []byte) int {
 	return max(at[2], at[4]) // of an object or of an array: the other is -1
 }
 
-// readJSON collects the paths of the members of JSON values until something is no JSON, or the text ends.
+// readJSON collects the paths of the members of JSON values, until the text is not JSON or ends.
 func (h *Head) readJSON(text []byte) {
 	d := newJSON(bytes.NewReader(text)).decoder
-	var path []string // of the containers that are open: "[]" of an array, of an object the member that is read
+	var path []string // of the open containers: "[]" for an array, and the current member for an object
 	for len(h.paths) < maxPaths {
 		token, err := d.ReadToken()
 		if err != nil {
@@ -96,7 +98,8 @@ func (h *Head) readJSON(text []byte) {
 	}
 }
 
-// Has tells whether JSON has members at all of the paths: "context.num_cpus", "benchmarks[].real_time", "[].command".
+// Has reports whether the JSON has members at all of the paths: "context.num_cpus", "benchmarks[].real_time",
+// "[].command".
 func (h *Head) Has(paths ...string) bool {
 	for _, p := range paths {
 		if !h.paths[p] {
@@ -106,7 +109,7 @@ func (h *Head) Has(paths ...string) bool {
 	return len(h.paths) > 0
 }
 
-// HasAny tells whether JSON has a member at one of the paths.
+// HasAny reports whether the JSON has a member at one of the paths.
 func (h *Head) HasAny(paths ...string) bool {
 	for _, p := range paths {
 		if h.paths[p] {
@@ -116,7 +119,7 @@ func (h *Head) HasAny(paths ...string) bool {
 	return false
 }
 
-// Matches tells whether the text matches an expression. ^ and $ are line ends where it begins with (?m).
+// Matches reports whether the text matches a regular expression. ^ and $ match at line ends if it begins with (?m).
 func (h *Head) Matches(expression *regexp.Regexp) bool { return expression.Match(h.Bytes) }
 
 // FirstLine is the first line that is not empty, without its end.

@@ -10,24 +10,25 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// halfBits are the bytes that an id has of the hash of all records before its own, and again of the hash with its own.
+// halfBits is the number of bytes that an id has from the hash of all records before its own, and again from the hash
+// that includes its own.
 const halfBits = 5
 
-// timeBytes are the bytes of an id before those.
+// timeBytes is the number of bytes before those, for the time.
 const timeBytes = 6
 
-// chain is the hash of the records of a file up to one of them. It makes their ids: see the package comment.
+// chain is the hash of the records of a file up to one of them. It gives their ids; see the package comment.
 type chain struct {
 	before, with [sha256.Size]byte
 	first        bool // with is of one record
 }
 
-// newChain begins a file; seed is of those that begin as another file does, and then differ from it.
+// newChain begins a file. seed is not empty if the file begins like another file and then differs.
 func newChain(seed string) chain {
 	return chain{with: sha256.Sum256([]byte("file " + seed))}
 }
 
-// next goes on to a record with a digest.
+// next continues with the digest of the next record.
 func (c *chain) next(digest [16]byte, first bool) {
 	var both [sha256.Size + 16]byte
 	copy(both[:], c.with[:])
@@ -35,36 +36,36 @@ func (c *chain) next(digest [16]byte, first bool) {
 	c.before, c.with, c.first = c.with, sha256.Sum256(both[:]), first
 }
 
-// id is that of the record, which began at a time.
+// id is the id of the record, which began at a time.
 func (c *chain) id(began time.Time) schema.ULID { return schema.ULIDFrom(began, c.bits()) }
 
-// bits are what is behind the time of the record's id.
+// bits are the bytes after the time in the record's id.
 func (c *chain) bits() (bits [2 * halfBits]byte) {
 	copy(bits[:halfBits], c.before[:])
 	copy(bits[halfBits:], c.with[:])
 	return bits
 }
 
-// other is the seed of a file that differs here, for the first time, from one that is known.
+// other is the seed of a file that differs here, for the first time, from a known one.
 func (c *chain) other(seed string) string { return seed + hex.EncodeToString(c.with[:8]) }
 
-// standing is how a file stands to those that are known, as far as it was read.
+// standing is how a file relates to the known files, as far as it was read.
 type standing int
 
 const (
-	standsNew   standing = iota // it goes its own way
-	standsKnown                 // all of it is known
-	standsOld                   // all of it is known by the ids of versions before
-	standsGrown                 // it was known, and more was appended
+	standsNew   standing = iota // it is new from the first record
+	standsKnown                 // all its records are known
+	standsOld                   // all its records are known, by ids of earlier versions
+	standsGrown                 // it is known, and has new records at its end
 )
 
-// errOther ends the reading of a file that begins as one that is known, and is another one: it is read again, as that.
+// errOther ends the reading of a file that begins like a known one and then differs. It is then read again with a seed.
 var errOther = errors.New("another file")
 
-// maxSeeds bounds how often a file is begun again: files of which each begins as the one before, and goes on otherwise.
+// maxSeeds limits how often a file is read again, which happens if it begins like one file, then like another.
 const maxSeeds = 100
 
-// place is where in a file its identity is.
+// place is the position in a file.
 type place struct {
 	chain   chain
 	records int
@@ -76,17 +77,17 @@ type identity struct {
 	known    *known
 	standing standing
 	seed     string
-	again    bool // the file can be read from its beginning once more
+	again    bool // the file can be read again from its beginning
 	log      bool
 	old      oldIDs
-	noOld    bool        // it is not what a version before read
-	last     bool        // the record is the last of the file, or the file is another one:
-	another  string      // its seed
-	part     schema.ULID // of a record that had broken off, and is known whole, too
-	failed   error       // of the store
+	noOld    bool        // no earlier version has read this file
+	last     bool        // either this record is the last of the file, or the file is another one:
+	another  string      // the seed of that other file
+	part     schema.ULID // id of a record that was cut off in an earlier import
+	failed   error       // an error of the store
 }
 
-// of gives a run its id. there tells whether there is such a run already. An error ends the reading.
+// of gives a run its id. there means that the run is already stored. An error ends the reading.
 func (i *identity) of(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
 	i.chain.next(keyOf(digest), i.records == 0)
 	i.records++
@@ -102,7 +103,7 @@ func (i *identity) of(r *schema.Run, digest string) (id schema.ULID, there bool,
 	return id, there, err
 }
 
-// goOn is the id of a record that is not the first.
+// goOn gives the id of a record that is not the first.
 func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
 	id = i.chain.id(r.StartedAt)
 	if i.last {
@@ -113,7 +114,7 @@ func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there boo
 		if there, err = i.known.store.Has(old); there || err != nil {
 			return old, there, err
 		}
-		if !i.log { // a file of one invocation has not grown: it only begins as the other one
+		if !i.log { // a file of one invocation does not grow, so it only has the same beginning
 			i.noOld = true
 			return id, false, i.other(i.seed)
 		}
@@ -138,7 +139,7 @@ func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there boo
 	return id, false, err
 }
 
-// begin finds out of the first record how the file stands to those that are known.
+// begin finds out, from the first record, how the file relates to the known files.
 func (i *identity) begin(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
 	id = i.chain.id(r.StartedAt)
 	if there, err = i.known.has(&i.chain, id); err != nil {
@@ -165,7 +166,7 @@ func (i *identity) begin(r *schema.Run, digest string) (id schema.ULID, there bo
 	return old, true, nil
 }
 
-// other begins the file again with a seed, if that can be done.
+// other starts the file again with a seed, if that is possible.
 func (i *identity) other(seed string) error {
 	i.part = schema.ULID{}
 	if !i.again {
@@ -176,14 +177,14 @@ func (i *identity) other(seed string) error {
 	return errOther
 }
 
-// keyOf are the bytes of a digest.
+// keyOf gives the bytes of a digest.
 func keyOf(digest string) (key [16]byte) {
 	_, _ = hex.Decode(key[:], []byte(digest))
 	return key
 }
 
-// oldIDs are the ids that versions before gave: of the record, of how many of the same came before it in the file, and, of
-// one with neither a sample nor a start, of the first record.
+// oldIDs gives the ids of earlier versions: computed from the record, the number of equal records before it in the file
+// and, for a record without samples and start, the first record.
 type oldIDs struct {
 	first string
 	times map[[16]byte]uint32
@@ -202,7 +203,7 @@ func (o *oldIDs) id(r *schema.Run, digest string) schema.ULID {
 	return schema.ULIDFrom(r.StartedAt, bits(record))
 }
 
-// oldSession is the session that versions before gave the first run of a file that does not name it.
+// oldSession is the session that earlier versions gave the first run of a file that does not name one.
 func oldSession(r *schema.Run, digest string) string {
 	return schema.ULIDFrom(r.StartedAt, bits("session", digest)).String()
 }

@@ -19,10 +19,10 @@ import (
 
 // Input is one file that is read.
 type Input struct {
-	Name     string // as people know it
+	Name     string // as the user knows it
 	Path     string // in Folder, with slashes
-	Given    string // its path in what the user named; empty where it has none
-	Folder   fs.FS  // where side files are looked for; nil where there are none, on standard input
+	Given    string // its path in the file or folder that the user named; empty if it has none
+	Folder   fs.FS  // folder for side files; nil for standard input
 	Location *time.Location
 	Head     *Head
 
@@ -30,10 +30,10 @@ type Input struct {
 	closers []io.Closer
 	raw     *counted
 
-	passedOver int // lines of text around JSON
+	passedOver int // number of skipped lines of text around JSON
 }
 
-// counted counts what was read, for whoever watches, until ctx ends.
+// counted counts the bytes that were read, until ctx ends.
 type counted struct {
 	ctx context.Context
 	r   io.Reader
@@ -49,11 +49,11 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Consumed is how many bytes of the file were read so far, as it is on disk. It may be called while the file is read.
+// Consumed is the number of bytes of the file that were read, as stored on disk. It may be called during the reading.
 func (in *Input) Consumed() int64 { return in.raw.n.Load() }
 
-// Open opens a file of a folder; reading it ends with the context. location is the zone of times that say none; nil is UTC,
-// and marks them.
+// Open opens a file of a folder. Reading ends with the context. location is the zone of times without one; nil means UTC,
+// and marks the times.
 func Open(ctx context.Context, folder fs.FS, name string, location *time.Location) (*Input, error) {
 	f, err := folder.Open(name)
 	if err != nil {
@@ -68,7 +68,7 @@ func Open(ctx context.Context, folder fs.FS, name string, location *time.Locatio
 	return in, nil
 }
 
-// FromReader reads what has no file: standard input.
+// FromReader reads a stream that is not a file, such as standard input.
 func FromReader(r io.Reader, name string, location *time.Location) (*Input, error) {
 	return newInput(&counted{ctx: context.Background(), r: r}, name, location)
 }
@@ -88,7 +88,7 @@ func newInput(raw *counted, name string, location *time.Location) (*Input, error
 	}, nil
 }
 
-// Close ends the reading.
+// Close closes the file.
 func (in *Input) Close() error {
 	var all error
 	for _, c := range in.closers {
@@ -97,10 +97,11 @@ func (in *Input) Close() error {
 	return all
 }
 
-// Text is the content, without gzip, byte order mark and UTF-16. An input can be read once, one way.
+// Text is the content, decoded from gzip and UTF-16 and without byte order mark. An input can be read only once, in one
+// way.
 func (in *Input) Text() io.Reader { return in.text }
 
-// JSON reads the content as JSON, from where that begins.
+// JSON reads the content as JSON, from where the JSON begins.
 func (in *Input) JSON() (*JSON, error) {
 	if _, err := in.text.Discard(max(in.Head.JSONAt, 0)); err != nil {
 		return nil, err
@@ -110,8 +111,8 @@ func (in *Input) JSON() (*JSON, error) {
 	return j, nil
 }
 
-// Lines are the lines of the content, without their ends, with their numbers from 1. What is no UTF-8 is replaced. A
-// line of more than 128 MiB is an error.
+// Lines gives the lines of the content, without line breaks, with their numbers from 1. Invalid UTF-8 is replaced. A line
+// of more than 128 MiB is an error.
 func (in *Input) Lines() iter.Seq2[int, Line] {
 	return func(yield func(int, Line) bool) {
 		for n := 1; ; n++ {
@@ -127,9 +128,9 @@ func (in *Input) Lines() iter.Seq2[int, Line] {
 	}
 }
 
-// line reads a line. io.EOF goes with the last one, that has no end.
+// line reads a line. io.EOF comes together with a last line without a line break.
 func (in *Input) line() (string, error) {
-	var long []byte // of a line that does not fit the buffer
+	var long []byte // a line that does not fit into the buffer
 	part, err := in.text.ReadSlice('\n')
 	for errors.Is(err, bufio.ErrBufferFull) {
 		if len(long)+len(part) > maxRecord {
@@ -145,7 +146,7 @@ func (in *Input) line() (string, error) {
 	return strings.ToValidUTF8(string(part), "�"), err
 }
 
-// Line is a line of text, or why there is none.
+// Line is a line of text, or an error.
 type Line struct {
 	Text string
 	Err  error
@@ -165,7 +166,7 @@ type CSV struct {
 	bounded *bounded
 }
 
-// Record is the next record; io.EOF after the last one. It is valid until the next call.
+// Record gives the next record, and io.EOF after the last one. It is valid until the next call.
 func (c *CSV) Record() ([]string, error) {
 	c.bounded.renew()
 	record, err := c.reader.Read()
@@ -175,7 +176,7 @@ func (c *CSV) Record() ([]string, error) {
 	return record, err
 }
 
-// Records are the records that are left, up to the first error. Each is valid until the next one.
+// Records gives the remaining records, up to the first error. Each is valid until the next one.
 func (c *CSV) Records() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		for {
@@ -187,14 +188,15 @@ func (c *CSV) Records() iter.Seq2[[]string, error] {
 	}
 }
 
-// Line is the line at which the record that was read last begins, from 1.
+// Line is the number of the line at which the last record begins, from 1.
 func (c *CSV) Line() int {
 	line, _ := c.reader.FieldPos(0)
 	return line
 }
 
-// Ahead is the same content once more, for what stands behind the records that need it; this input is still to be read.
-// Whoever asks closes it. Of what can be read only once up to 128 MiB are held, and more is an error.
+// Ahead is the same content once more, to read something after the records that need it. This input can still be read.
+// The caller has to close the new one. If the content can be read only once, up to 128 MiB are kept in memory, and more
+// is an error.
 func (in *Input) Ahead() (*Input, error) {
 	if in.Head.Whole {
 		return FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)
@@ -215,13 +217,13 @@ func (in *Input) Ahead() (*Input, error) {
 	return FromReader(again(), in.Name, in.Location)
 }
 
-// failing is what comes behind content that could not be read to its end.
+// failing follows content that could not be read to its end.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// Beside tells whether a file stands at a path from this one's folder. The name may stand in a file: what leads out of
-// Folder is not there.
+// Beside reports whether a file exists, by its path from the folder of this one. The path may come from a file: files
+// outside of Folder do not exist.
 func (in *Input) Beside(name string) bool {
 	full := path.Join(path.Dir(in.Path), name)
 	if in.Folder == nil || name == "" || !fs.ValidPath(full) {
@@ -231,12 +233,12 @@ func (in *Input) Beside(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sideBytes bounds a side file.
+// sideBytes limits the size of a side file.
 const sideBytes = 64 << 20
 
-// Side reads a file that belongs to this one, by its path from this one's folder, which may go up: "../machine.json".
-// It never leaves Folder. The name is the reader's own: one that stands in a file goes through Below. fs.ErrNotExist
-// where there is none.
+// Side reads a file that belongs to this one, by its path from this one's folder, which may go up: "../machine.json". It
+// never leaves Folder. The path must be fixed in the reader; check one from a file with Below first. The error is
+// fs.ErrNotExist if there is no such file.
 func (in *Input) Side(name string) ([]byte, error) {
 	full := path.Join(path.Dir(in.Path), name)
 	if in.Folder == nil || !fs.ValidPath(full) {
@@ -258,7 +260,7 @@ func (in *Input) Side(name string) ([]byte, error) {
 	return content, err
 }
 
-// Below is the path of a side file that a file names. One that leads out of the file's folder is an error.
+// Below checks the path of a side file that comes from a file. A path outside of the file's folder is an error.
 func Below(name string) (string, error) {
 	clean := path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	if !fs.ValidPath(clean) {
@@ -267,5 +269,5 @@ func Below(name string) (string, error) {
 	return clean, nil
 }
 
-// Separator sets what stands between the values of a record: a comma, unless said otherwise.
+// Separator sets the separator between the values of a record, which is a comma by default.
 func (c *CSV) Separator(separator rune) { c.reader.Comma = separator }

@@ -11,14 +11,14 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// JSON reads a JSON text, or several that follow one another, value by value. It takes what tools write: NaN and
-// Infinity, which become strings ("NaN", "-Infinity"), names that stand twice, text that is not UTF-8.
+// JSON reads a JSON text, or several one after the other, value by value. It accepts what tools write: NaN and Infinity,
+// which become strings ("NaN", "-Infinity"), names that appear twice, and text that is not UTF-8.
 type JSON struct {
 	decoder *jsontext.Decoder
 	bounded *bounded
 	quoted  *quoted
-	in      *Input // that counts the lines of text which are passed over; nil where text is an error
-	values  bool   // some were read
+	in      *Input // that counts the lines of text which are passed over; nil if text is an error
+	values  bool   // at least one value was read
 }
 
 func newJSON(r io.Reader) *JSON {
@@ -27,24 +27,23 @@ func newJSON(r io.Reader) *JSON {
 	return j
 }
 
-// begin reads from here on.
+// begin begins to read here.
 func (j *JSON) begin(r io.Reader) {
 	j.bounded = newBounded(r)
 	j.quoted = newQuoted(j.bounded)
 	j.decoder = jsontext.NewDecoder(j.quoted)
 }
 
-// Strict makes an error of text between values and behind them.
+// Strict makes text between and after values an error.
 func (j *JSON) Strict() { j.in = nil }
 
-// Where is the JSON pointer of the value that was read last.
+// Where is the JSON pointer of the last value.
 func (j *JSON) Where() string { return string(j.decoder.StackPointer()) }
 
-// Kind is the kind of the next value: '{', '[', '"', '0', 't', 'f', 'n'; 0 where there is none.
+// Kind is the kind of the next value: '{', '[', '"', '0', 't', 'f', 'n', or 0 if there is none.
 func (j *JSON) Kind() jsontext.Kind { return j.decoder.PeekKind() }
 
-// More tells whether another value follows at the top of the file. Lines of text in between, as programs print them, are
-// passed over.
+// More reports whether another top-level value follows. Lines of text in between, as programs print them, are skipped.
 func (j *JSON) More() bool {
 	j.bounded.renew()
 	kind := j.decoder.PeekKind()
@@ -56,7 +55,7 @@ func (j *JSON) More() bool {
 	return j.passOver()
 }
 
-// passOver goes to the next line that JSON begins with; false where there is none.
+// passOver skips to the next line with which JSON begins. It returns false if there is none.
 func (j *JSON) passOver() bool {
 	rest := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(j.decoder.UnreadBuffer())), j.quoted.unread()), headBytes)
 	for begins := true; ; { // of the line; one that is too long for the buffer comes in parts
@@ -76,7 +75,7 @@ func (j *JSON) passOver() bool {
 	}
 }
 
-// peek reports the error that the next read would have; nothing is read.
+// peek returns the error of the next read, without reading.
 func (j *JSON) peek() (jsontext.Kind, error) {
 	kind := j.decoder.PeekKind()
 	if kind != jsontext.KindInvalid {
@@ -92,13 +91,14 @@ func (j *JSON) Value() (jsontext.Value, error) {
 	return j.decoder.ReadValue()
 }
 
-// Skip reads over the next value.
+// Skip skips the next value.
 func (j *JSON) Skip() error {
 	j.bounded.renew()
 	return j.decoder.SkipValue()
 }
 
-// Decode reads the next value into what v points to, as encoding/json does. A value that does not fit gives a Mismatch.
+// Decode reads the next value into the variable that v points to, as encoding/json does. A value that does not fit gives
+// a Mismatch.
 func (j *JSON) Decode(v any) error {
 	text, err := j.Value()
 	if err != nil {
@@ -107,12 +107,12 @@ func (j *JSON) Decode(v any) error {
 	return DecodeAt(j.Where(), text, v)
 }
 
-// Decode reads the text of a JSON value into what v points to.
+// Decode reads the text of a JSON value into the variable that v points to.
 func Decode(text jsontext.Value, v any) error {
 	return jsontext.Unmarshal(text, v)
 }
 
-// DecodeOnce is Decode of what says each thing once: a name that stands twice in an object is an error.
+// DecodeOnce is Decode, but a name that appears twice in an object is an error.
 func DecodeOnce(text jsontext.Value, v any) error {
 	err := jsontext.UnmarshalOnce(text, v)
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(err, jsontext.ErrDuplicateName) {
@@ -121,8 +121,8 @@ func DecodeOnce(text jsontext.Value, v any) error {
 	return err
 }
 
-// Members goes through the object that comes next: f reads the value of each member. A value of another kind gives a
-// Mismatch and is read over.
+// Members reads the next object: f reads the value of each member. A value of another kind gives a Mismatch and is
+// skipped.
 func (j *JSON) Members(f func(name string) error) error {
 	if err := j.open(jsontext.KindBeginObject, "an object"); err != nil {
 		return err
@@ -141,8 +141,7 @@ func (j *JSON) Members(f func(name string) error) error {
 	return err
 }
 
-// Elements goes through the array that comes next: f reads each element. A value of another kind gives a Mismatch and is
-// read over.
+// Elements reads the next array: f reads each element. A value of another kind gives a Mismatch and is skipped.
 func (j *JSON) Elements(f func(i int) error) error {
 	if err := j.open(jsontext.KindBeginArray, "an array"); err != nil {
 		return err
@@ -176,7 +175,7 @@ func (j *JSON) open(want jsontext.Kind, what string) error {
 	return err
 }
 
-// kindName is what people call a kind of value.
+// kindName names a kind of value for people.
 func kindName(kind jsontext.Kind) string {
 	switch kind {
 	case jsontext.KindBeginObject:

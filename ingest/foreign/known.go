@@ -6,28 +6,28 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ImportedRuns are the runs of files that a store has.
+// ImportedRuns looks up imported runs of a store.
 type ImportedRuns interface {
-	// Has tells whether a run of this id is there.
+	// Has reports whether the store has a run with this id.
 	Has(id schema.ULID) (bool, error)
-	// After are the runs whose ids have these first five bytes of their ten behind the time.
+	// After gives the runs whose ids have these first five of the ten bytes after their time.
 	After(before [halfBits]byte) ([]schema.ULID, error)
-	// Run is what a run is that is there.
+	// Run describes a stored run.
 	Run(id schema.ULID) (ImportedRun, error)
 }
 
-// ImportedRun is what tells how a run stands to one that is read.
+// ImportedRun is what matters when a stored run is compared with one that is read.
 type ImportedRun struct {
-	Session string // empty where it is not known
+	Session string // empty if it is not known
 	Point   string
 	Samples int64 // of its primary metric
 }
 
-// known are the runs that need not be read again: those of files that were read before, and of a store.
+// known has the runs that need not be read again: those of files that were read before, and those of a store.
 type known struct {
-	store  ImportedRuns // nil: nothing is known of any
+	store  ImportedRuns // nil if there is no store
 	begins map[[2 * halfBits]byte]struct{}
-	goesOn map[[halfBits]byte]follower // by what stands before
+	goesOn map[[halfBits]byte]follower // by the hash of the records before
 }
 
 // follower is a record that follows others.
@@ -48,7 +48,7 @@ func followerOf(c *chain, r *schema.Run) follower {
 	return f
 }
 
-// id is the one of what follows that.
+// id is the id of the record after that one.
 func (f *follower) id(before [halfBits]byte) schema.ULID {
 	return schema.ULID(slices.Concat(f.began[:], before[:], f.with[:]))
 }
@@ -57,7 +57,7 @@ func newKnown(store ImportedRuns) *known {
 	return &known{store, map[[2 * halfBits]byte]struct{}{}, map[[halfBits]byte]follower{}}
 }
 
-// note remembers a record that was read.
+// note records that a record was read.
 func (k *known) note(c *chain, r *schema.Run) {
 	if c.first {
 		k.begins[c.bits()] = struct{}{}
@@ -66,7 +66,7 @@ func (k *known) note(c *chain, r *schema.Run) {
 	k.goesOn[[halfBits]byte(c.before[:])] = followerOf(c, r)
 }
 
-// has tells whether the record was read, or is in the store.
+// has reports whether the record was read, or is in the store.
 func (k *known) has(c *chain, id schema.ULID) (bool, error) {
 	if c.first {
 		if _, ok := k.begins[c.bits()]; ok {
@@ -81,18 +81,18 @@ func (k *known) has(c *chain, id schema.ULID) (bool, error) {
 	return k.store.Has(id)
 }
 
-// divergence is how a record stands to others that follow what stands before it.
+// divergence is how a record relates to others that follow the same records.
 type divergence int
 
 const (
-	divergesNot      divergence = iota // there is none, or the record goes on with what the other began
-	divergesUnlessAt                   // one goes on with it: the file is an older one if it ends here
-	diverges                           // it is another one
+	divergesNot      divergence = iota // there are no others, or the record completes a cut-off one
+	divergesUnlessAt                   // another one completes it: if the file ends here, it is an older version of a known file
+	diverges                           // it is a different record
 )
 
-// diverges tells how a record that is not known stands to those that follow the same as it. One that broke off, as a file
-// was read while it was written, has the same point and fewer samples, and is the last of its file. part is the id of such a
-// one.
+// diverges says how an unknown record relates to others that follow the same records. A record that was cut off, because
+// its file was read while it was being written, has the same point and fewer samples, and is the last of its file. part
+// is the id of such a record.
 func (k *known) diverges(c *chain, r *schema.Run) (worst divergence, part schema.ULID, err error) {
 	own, before := followerOf(c, r), [halfBits]byte(c.before[:])
 	others, err := k.after(before)
@@ -116,7 +116,7 @@ func (k *known) diverges(c *chain, r *schema.Run) (worst divergence, part schema
 	return worst, part, err
 }
 
-// after are the records that follow what is known.
+// after gives the records that follow known ones.
 func (k *known) after(before [halfBits]byte) (all []follower, err error) {
 	if f, ok := k.goesOn[before]; ok {
 		all = append(all, f)

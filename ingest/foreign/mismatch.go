@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// A Mismatch is a value that could be read, but is not what was expected. The reader stands behind it.
+// A Mismatch is a valid value of an unexpected kind. The reader continues after it.
 type Mismatch struct {
 	Where string // JSON pointer into the file
 	Err   error
@@ -19,7 +19,7 @@ type Mismatch struct {
 func (m *Mismatch) Error() string { return m.Err.Error() }
 func (m *Mismatch) Unwrap() error { return m.Err }
 
-// DecodeAt reads the text of a JSON value, which stood at a place in the file, into what v points to. A value that does
+// DecodeAt reads the text of a JSON value at a place of the file into the variable that v points to. A value that does
 // not fit gives a Mismatch.
 func DecodeAt(where string, text jsontext.Value, v any) error {
 	if err := Decode(text, v); err != nil {
@@ -28,7 +28,8 @@ func DecodeAt(where string, text jsontext.Value, v any) error {
 	return nil
 }
 
-// misfit says in words of its own what does not fit where: those of package json change from one process to the next.
+// misfit describes a value that does not fit in its own words, because those of package json differ from process to
+// process.
 func misfit(where string, err error) *Mismatch {
 	var semantic *jsontext.SemanticError
 	for errors.As(err, &semantic) {
@@ -41,7 +42,7 @@ func misfit(where string, err error) *Mismatch {
 	return &Mismatch{where, inWords(err)}
 }
 
-// wanted is what people call the values that fit a type.
+// wanted names, for people, the values that fit a type.
 func wanted(t reflect.Type) string {
 	if t == nil {
 		return "another value"
@@ -61,19 +62,20 @@ func wanted(t reflect.Type) string {
 	return "a number"
 }
 
-// inWords says where JSON breaks off, or is none, without the words of the package that read it.
+// inWords says where JSON is cut off or invalid, without the words of the package that read it.
 func inWords(err error) error {
 	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok {
 		if cause := errors.Unwrap(err); cause != nil && strings.HasPrefix(err.Error(), "jsontext: ") {
-			err = cause // of the reading
+			err = cause // an error of reading
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			return fmt.Errorf("it is cut off: %w", err)
 		}
 		return err
 	}
-	// Of a value that is longer than a buffer the package loses the names within: the place is in what it still knows.
+	// For a value that is longer than a buffer, the package loses the names inside of it. The error is somewhere in the
+	// part that it still knows.
 	where, _, _ := strings.Cut(string(syntactic.JSONPointer), "//")
 	where = strings.TrimSuffix(where, "/")
 	switch {

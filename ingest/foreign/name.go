@@ -2,8 +2,8 @@ package foreign
 
 import "strings"
 
-// MetricName makes the name of a metric of any text: letters, digits and _ . : / - stay, everything else becomes _.
-// Empty text has none.
+// MetricName makes the name of a metric from any text: letters, digits and _ . : / - stay, everything else becomes _. An
+// empty text stays empty.
 func MetricName(text string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

@@ -5,21 +5,21 @@ import (
 	"io"
 )
 
-// quoted passes a JSON text on and puts the words for what is no finite number, which many tools write and JSON does not
-// know, in quotation marks: NaN, Infinity, -Infinity and the like. What is inside strings stays as it is.
+// quoted puts the words for non-finite numbers in a JSON text in quotation marks: NaN, Infinity, -Infinity and the like,
+// which many tools write and JSON does not allow. The content of strings is unchanged.
 type quoted struct {
 	r        io.Reader
 	buffer   []byte
-	in       []byte // of buffer: read, not passed on
-	out      []byte // ready to be given away
-	made     []byte // the room of out
+	in       []byte // part of buffer that was read and not processed yet
+	out      []byte // processed bytes
+	made     []byte // the memory of out
 	inString bool
 	err      error
 }
 
 func newQuoted(r io.Reader) *quoted { return &quoted{r: r, buffer: make([]byte, 64<<10)} }
 
-// nonFinite are the words and what they become, the longer before their beginnings.
+// nonFinite are the words and their replacements. A longer word comes before one that it begins with.
 var nonFinite = []struct{ word, quoted []byte }{
 	{[]byte("-Infinity"), []byte(`"-Infinity"`)},
 	{[]byte("Infinity"), []byte(`"Infinity"`)},
@@ -130,7 +130,7 @@ func (q *quoted) words(i, end, copied int) (at, copiedTo int) {
 // begins are the bytes that a word may begin with.
 var begins = [256]bool{'N': true, 'I': true, '-': true, 'n': true, 'i': true}
 
-// wordAt is the length of the word that a text begins with, and what it becomes; 0 where there is none.
+// wordAt is the length of the word that a text begins with, and what it becomes; 0 if there is none.
 func wordAt(text []byte) (length int, quoted []byte) {
 	if text[0] == '-' && len(text) > 1 && text[1] <= '9' { // a number, as nearly always
 		return 0, nil

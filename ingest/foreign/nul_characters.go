@@ -6,11 +6,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// nulRemoved is the note and the warning about a run whose names had NUL characters, as fixed-size buffers of C leave them: no
-// filter could name them, for no command line can have them. Other control characters stay: a shell can type them.
+// nulRemoved is the note and the warning about a run whose names had NUL characters, which come from fixed-size buffers
+// of C. They are removed, because no command line, and so no filter, can contain them. Other control characters stay: a
+// shell can type them.
 const nulRemoved = "NUL characters were removed from its names"
 
-// removeNUL removes the NUL characters of the names by which people find a run, and tells whether there were any.
+// removeNUL removes the NUL characters from the names by which people find a run, and reports whether there were any.
 func removeNUL(r *schema.Run) bool {
 	found := false
 	clean := func(text string) string {

@@ -11,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// Number is a number as it stands in a file: all its digits, or a word for what is not finite. Empty is NULL. JSON
-// numbers, strings of digits and null are read into it.
+// Number is a number as it is written in a file: all its digits, or a word for a non-finite number. Empty is NULL. It can
+// be decoded from JSON numbers, strings of digits and null.
 type Number string
 
 // UnmarshalJSON takes a number, a string and null.
@@ -39,7 +39,7 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 	return fmt.Errorf("%s is not a number", Brief(string(text)))
 }
 
-// Int64 is the number where it is an integer of 64 bits, else nil.
+// Int64 is the number if it is a 64-bit integer, otherwise nil.
 func (n Number) Int64() *int64 {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 		return &i
@@ -51,11 +51,11 @@ func (n Number) Int64() *int64 {
 	return new(int64(f))
 }
 
-// Float64 is the number, NaN and infinity included; nil where it is NULL.
+// Float64 is the number, including NaN and infinity, or nil if it is NULL.
 func (n Number) Float64() *float64 { return n.In("") }
 
-// In is the number, given in a unit, in the stored unit of that (s: ns); nil where it is NULL. Decimal digits stay
-// exact: 0.0012 s is 1200000 ns.
+// In converts the number from a unit to the stored unit (s: ns), or gives nil if it is NULL. Decimal digits stay exact:
+// 0.0012 s is 1200000 ns.
 func (n Number) In(unit string) *float64 {
 	if n == "" {
 		return nil
@@ -67,7 +67,7 @@ func (n Number) In(unit string) *float64 {
 	return &v
 }
 
-// Finite is In, but nil where the number is NaN or infinite.
+// Finite is In, but nil if the number is NaN or infinite.
 func (n Number) Finite(unit string) *float64 {
 	v := n.In(unit)
 	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
@@ -81,13 +81,13 @@ func isRange(err error) bool {
 	return ok && e.Err == strconv.ErrRange
 }
 
-// Brief is a text of a file that may be long, for an error.
+// Brief shortens a text of a file, which may be long, for an error.
 func Brief(text string) string {
 	const limit = 60
 	return clipped(strings.ToValidUTF8(text, ""), limit)
 }
 
-// clipped is the beginning of a text that is longer than so many bytes.
+// clipped shortens a text to a number of bytes.
 func clipped(text string, limit int) string {
 	if len(text) > limit {
 		return strings.ToValidUTF8(text[:limit], "") + "…"
@@ -95,7 +95,7 @@ func clipped(text string, limit int) string {
 	return text
 }
 
-// scale turns numbers of a unit into its stored unit: by moving the decimal point, else by a factor.
+// scale converts numbers of a unit to its stored unit: by moving the decimal point if possible, otherwise by a factor.
 type scale struct {
 	point  int
 	factor float64
@@ -109,7 +109,7 @@ func scaleOf(unit string) scale {
 	return scale{factor: factor}
 }
 
-// value reads the digits of a number. What is too large is infinite, as IEEE 754 rounds it.
+// value parses a number. A number that is too large is infinite, as IEEE 754 rounds it.
 func (s scale) value(digits []byte) (float64, error) {
 	var room [64]byte
 	text := digits
@@ -123,7 +123,7 @@ func (s scale) value(digits []byte) (float64, error) {
 	return v * s.factor, nil
 }
 
-// shifted appends the digits with the exponent that the unit asks for.
+// shifted appends the digits with the exponent that the unit needs.
 func (s scale) shifted(to, digits []byte) []byte {
 	exponent := s.point
 	if e := bytes.IndexAny(digits, "eE"); e >= 0 {

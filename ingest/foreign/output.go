@@ -12,11 +12,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Added is what a user adds to all runs of a file that do not say it themselves.
+// Added is what a user adds to all runs of a file that do not have it themselves.
 type Added struct {
 	Tags   map[string]string
-	Params map[string]string // axes, too
-	// FromPath makes parameters of the path of a file (schema.FactPath), by the names of its groups; they come before Params.
+	Params map[string]string // parameters and axes
+	// FromPath takes parameters from the path of a file (schema.FactPath): one for each named group. They override
+	// Params.
 	FromPath *regexp.Regexp
 	Machine  string
 	At       time.Time
@@ -31,17 +32,17 @@ type Output struct {
 	added     Added
 	fromPath  map[string]string
 	path      pathFact
-	held      *schema.Valid // the last of the file, unless it is another one
+	held      *schema.Valid // the last run of the file, unless the file turns out to be another one
 	yield     func(schema.Valid) bool
 	identity  identity
 	sessions  fileSessions
 }
 
-// errStopped ends the reading of a file when nobody wants more.
+// errStopped ends the reading of a file when no more runs are needed.
 var errStopped = errors.New("stopped")
 
-// Run takes a run. The reader says what was measured; source, purpose, ids and what the user added are filled in here.
-// where is what a refusal of the run names. An error ends the reading and is to be returned.
+// Run adds a run. The reader says what was measured. Run adds source, purpose, ids and the values of the user. where
+// names the record in a refusal. If Run returns an error, the reader must return it.
 func (o *Output) Run(where string, r schema.Run) error {
 	before := o.identity.place
 	there, err := o.complete(&r)
@@ -54,7 +55,7 @@ func (o *Output) Run(where string, r schema.Run) error {
 		o.Refuse(where, errors.Unwrap(err))
 		return nil
 	}
-	if o.identity.place != before && o.identity.standing != standsOld && !o.identity.last { // of that a longer one is known
+	if o.identity.place != before && o.identity.standing != standsOld && !o.identity.last { // the store has a longer version of a last one
 		o.identity.known.note(&o.identity.chain, &r)
 	}
 	o.Report.Runs++
@@ -85,10 +86,10 @@ func (o *Output) count(session string) {
 	}
 }
 
-// maxErrorLength is how much is kept of what a run printed as its error.
+// maxErrorLength is how many bytes of a run's error are kept.
 const maxErrorLength = 8 << 10
 
-// complete fills in what the reader does not say. there tells whether there is such a run already.
+// complete adds what the reader does not say. there means that the run is already stored.
 func (o *Output) complete(r *schema.Run) (there bool, err error) {
 	if r.Source == "" {
 		r.Source = o.Report.Format
@@ -103,12 +104,12 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 	if r.Primary == "" && len(r.Metrics) > 0 {
 		r.Primary = r.Metrics[0].Name
 	}
-	for i := range r.Metrics { // what a file says of samples that it has itself is not believed, but computed
+	for i := range r.Metrics { // summaries of samples are computed, not taken from the file
 		if m := &r.Metrics[i]; m.Ticks != nil || m.Reals != nil {
 			m.Summary = schema.Summary{}
 		}
 	}
-	if r.RunID != "" { // it comes from a store: to change it would make it another run
+	if r.RunID != "" { // it comes from a store, and must not change
 		r.PointID = schema.PointID(r)
 		return false, nil
 	}
@@ -130,7 +131,7 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 	return false, nil
 }
 
-// add gives a run what the user knows and the file does not say.
+// add adds the values of the user that the file does not have.
 func (o *Output) add(r *schema.Run) {
 	for _, params := range []map[string]string{o.fromPath, o.added.Params} {
 		for name, text := range params {
@@ -147,9 +148,9 @@ func (o *Output) add(r *schema.Run) {
 	}
 }
 
-// name gives a run its ids, of what it says and of what stands before it in the file; the user's tags do not count, and its
-// place in the file does not, which a run without a start is given to be listed by. there tells whether there is such a run
-// already.
+// name gives a run its ids, which depend on its content and on the records before it in the file. They do not depend on
+// the user's tags, or on the position in the file, which a run without a start gets only for sorting. there means that
+// the run is already stored.
 func (o *Output) name(r *schema.Run) (there bool, err error) {
 	r.PointID = schema.PointID(r)
 	digest := schema.DigestOf(r)

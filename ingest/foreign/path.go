@@ -11,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// pathFact gives runs the fact of their path. It is not of what a run is, so that a file elsewhere, or of another name, has
-// the same runs. Runs that share their facts go on sharing them.
+// pathFact adds the path of the file to the facts of runs. The path is not a part of the identity of a run: a file
+// elsewhere, or with another name, has the same runs. Runs that share a map of facts still share one.
 type pathFact struct {
 	path     string
 	from, to map[string]string // of the last run: its facts, and these with the path
@@ -36,8 +36,8 @@ func (p *pathFact) set(r *schema.Run) {
 	r.Env.Facts = p.to
 }
 
-// pathParams are the parameters that a path says: of each named group of an expression, where it matches. matches is false
-// where it does not.
+// pathParams gives the parameters in a path: one for each named group of an expression. matches is false if it does not
+// match.
 func pathParams(expression *regexp.Regexp, path string) (params map[string]string, matches bool) {
 	if expression == nil {
 		return nil, true
@@ -52,7 +52,7 @@ func pathParams(expression *regexp.Regexp, path string) (params map[string]strin
 	return params, found != nil
 }
 
-// PathExpression is that of Added.FromPath, whose named groups are parameters; nil for an empty text.
+// PathExpression compiles Added.FromPath, whose named groups are parameters. It is nil for an empty text.
 func PathExpression(text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil

@@ -8,17 +8,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Reader reads files one after the other. It knows what it read, and what a store has of earlier ones.
+// Reader reads files one after the other. It knows the runs of earlier files, and of a store.
 type Reader struct {
 	added Added
 	known *known
 }
 
-// NewReader reads for a store; nil where there is none.
+// NewReader creates a reader. store is nil if there is no store.
 func NewReader(added Added, store ImportedRuns) *Reader { return &Reader{added, newKnown(store)} }
 
-// Read yields the runs of a file that are not known, and reports what came of all. Its error says why the file ended
-// early; a StoreError says that nobody knows what the store has.
+// Read yields the new runs of a file, and gives a report. Its error says why the file ended early. A StoreError means
+// that looking up stored runs failed.
 func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) (Report, error) {
 	seed, noOld := "", false
 	for n := 0; ; n++ {
@@ -61,16 +61,16 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 	}
 }
 
-// A StoreError is one of the store that was asked which runs it has.
+// A StoreError is an error of looking up runs in the store.
 type StoreError struct{ Err error }
 
 func (e *StoreError) Error() string { return e.Err.Error() }
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// canBeReadAgain tells whether reopen works: what comes from a pipe is gone.
+// canBeReadAgain reports whether reopen works. The content of a pipe is gone.
 func (in *Input) canBeReadAgain() bool { return in.Folder != nil || in.Head.Whole }
 
-// reopen is the file from its beginning.
+// reopen gives the file from its beginning.
 func (in *Input) reopen() (*Input, error) {
 	if in.Folder == nil {
 		return FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)

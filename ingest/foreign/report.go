@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-// Report is what came of a file.
+// Report is the result of reading a file.
 type Report struct {
 	Name     string
 	Format   string
-	Version  string // of the format or of the tool, where the file says it
+	Version  string // of the format or the tool, if the file has it
 	Runs     int
-	Known    int            // of these runs, those that were there already: they are not yielded
+	Known    int            // runs that were already stored, and are not yielded
 	NoParams bool           // FromPath does not match the path
-	Sessions int            // that the runs are of
-	RunsOf   map[string]int // how many are of each session; of the empty one, where it is not known
+	Sessions int            // number of sessions
+	RunsOf   map[string]int // number of runs by session; the session is empty if unknown
 	Samples  int64
-	LeftOut  map[string]int // what is no run, by why: aggregates of samples, calibration
-	Notes    map[string]int // what the runs lack or have changed, by how often
-	// Elsewhere are the files that have what was left out for that reason, by their paths in the folder of the file.
+	LeftOut  map[string]int // number of items that were left out, by reason, such as calibration runs
+	Notes    map[string]int // number of runs with missing or changed values, by note
+	// Elsewhere has the files that contain what was left out for that reason, by their paths in the folder of the file.
 	Elsewhere []string
 	Refused   int       // records that cannot be understood
-	Refusals  []Refusal // the first reasons
+	Refusals  []Refusal // the first reasons, at most maxRefusals
 }
 
-// Refusal is why records cannot be understood.
+// Refusal is a reason why records cannot be understood.
 type Refusal struct {
-	Where string // the first of them: a line, a JSON pointer, a name; empty where it is the file
-	More  int    // records of which it is true, too
+	Where string // the first record: a line, a JSON pointer or a name; empty for the whole file
+	More  int    // number of further records with the same reason
 	Why   string
 }
 
@@ -46,7 +46,7 @@ func (r Refusal) String() string {
 	return where + ": " + r.Why
 }
 
-// Unnamed is how many refused records have reasons that Refusals does not name.
+// Unnamed is the number of refused records whose reasons are not in Refusals.
 func (r *Report) Unnamed() int {
 	unnamed := r.Refused - len(r.Refusals)
 	for _, refusal := range r.Refusals {
@@ -55,20 +55,20 @@ func (r *Report) Unnamed() int {
 	return unnamed
 }
 
-// maxReasonLength is how much is said of a refusal.
+// maxReasonLength is the maximum length of a reason, in bytes.
 const maxReasonLength = 300
 
-// maxRefusals is how many reasons a report names.
+// maxRefusals is the number of reasons that a report names.
 const maxRefusals = 20
 
-// Version says which version of the tool or of the format wrote the file.
+// Version sets the version of the tool or the format.
 func (o *Output) Version(version string) {
 	if o.Report.Version == "" {
 		o.Report.Version = version
 	}
 }
 
-// LeaveOut counts what a file has that is no run and no sample.
+// LeaveOut counts items of a file that are neither runs nor samples.
 func (o *Output) LeaveOut(why string, n int) {
 	if o.Report.LeftOut == nil {
 		o.Report.LeftOut = map[string]int{}
@@ -76,7 +76,7 @@ func (o *Output) LeaveOut(why string, n int) {
 	o.Report.LeftOut[why] += n
 }
 
-// Note says what the runs lack, or what was changed in them, so that nobody takes them for more than they are.
+// Note counts runs with missing or changed values, so that nobody takes them for more than they are.
 func (o *Output) Note(what string, n int) {
 	if o.Report.Notes == nil {
 		o.Report.Notes = map[string]int{}
@@ -84,8 +84,8 @@ func (o *Output) Note(what string, n int) {
 	o.Report.Notes[what] += n
 }
 
-// LeaveTo leaves out what a file has, too, that stands at a path from this one's folder and says more of it. Whoever named
-// this file alone has that one read as well.
+// LeaveTo leaves out items that another file has with more details. name is its path from this file's folder. If the user
+// named only this file, the other one is read as well.
 func (o *Output) LeaveTo(name, why string, n int) {
 	if n > 0 {
 		o.LeaveOut(why, n)
@@ -103,8 +103,8 @@ func (o *Output) LeaveTo(name, why string, n int) {
 	}
 }
 
-// Refuse counts a record that cannot be understood, and goes on. An error that is no Mismatch and no record's is to be
-// returned by the reader instead.
+// Refuse counts a record that cannot be understood; reading continues. A reader must return errors that are not about a
+// record.
 func (o *Output) Refuse(where string, err error) {
 	o.Report.Refused++
 	why := clipped(err.Error(), maxReasonLength)
@@ -125,8 +125,8 @@ func (o *Output) RefuseMismatch(err error) error {
 	return nil
 }
 
-// Noted are the notes, by name.
+// Noted gives the notes, sorted.
 func (r *Report) Noted() []string { return slices.Sorted(maps.Keys(r.Notes)) }
 
-// Reasons are why something was left out, by name.
+// Reasons gives the reasons why something was left out, sorted.
 func (r *Report) Reasons() []string { return slices.Sorted(maps.Keys(r.LeftOut)) }

@@ -10,23 +10,23 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// Series is samples in a stored unit, in order: Ticks of 1 where all are integers, else Reals.
+// Series has samples in a stored unit, in order: Ticks of size 1 if all are integers, otherwise Reals.
 type Series struct {
-	Unit  string // stored
+	Unit  string // the stored unit
 	Given string // the unit of the file
 	Ticks []int64
 	Reals []float64
 
-	room int // about how many there will be
+	room int // expected number of samples
 }
 
 // Len is the number of samples.
 func (s Series) Len() int { return max(len(s.Ticks), len(s.Reals)) }
 
-// exactIntegers is up to where a float64 holds every integer.
+// exactIntegers is the limit up to which a float64 represents every integer.
 const exactIntegers = 1 << 53
 
-// SeriesOf makes a series of the texts of numbers in a unit.
+// SeriesOf makes a series from texts of numbers in a unit.
 func SeriesOf(numbers []Number, unit string) (Series, error) {
 	stored, _, _ := schema.StoredUnit(unit)
 	s, sc := Series{Unit: stored, Given: unit}, scaleOf(unit)
@@ -41,8 +41,8 @@ func SeriesOf(numbers []Number, unit string) (Series, error) {
 	return s, nil
 }
 
-// ReadSeries reads a JSON array of numbers in a unit. Arrays in it are taken one after the other. A null, or anything
-// else that is no number, is an error.
+// ReadSeries reads a JSON array of numbers in a unit. Nested arrays are read one after the other. A null, or anything
+// else that is not a number, is an error.
 func ReadSeries(text jsontext.Value, unit string) (Series, error) {
 	stored, _, _ := schema.StoredUnit(unit)
 	s, sc := Series{Unit: stored, Given: unit, room: bytes.Count(text, []byte(",")) + 1}, scaleOf(unit)
@@ -68,7 +68,7 @@ func ReadSeries(text jsontext.Value, unit string) (Series, error) {
 	return s, nil
 }
 
-// add reads a sample. The first that is no integer makes reals of those before.
+// add adds a sample. The first one that is not an integer converts those before to reals.
 func (s *Series) add(number []byte, sc scale) error {
 	if s.Reals == nil && sc == (scale{factor: 1}) {
 		if i, ok := integer(number); ok {
@@ -97,7 +97,7 @@ func (s *Series) add(number []byte, sc scale) error {
 
 // integer reads an integer of 64 bits.
 func integer(number []byte) (n int64, ok bool) {
-	const sure = 18 // digits that always fit
+	const sure = 18 // number of digits that always fit
 	if len(number) > sure+1 {
 		n, err := strconv.ParseInt(string(number), 10, 64)
 		return n, err == nil && number[0] != '+'
@@ -121,8 +121,8 @@ func integer(number []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// Metric is a metric with these samples. Which way is better is known of the metrics that NeuroLens knows; a reader of
-// others says so itself.
+// Metric is a metric with these samples. The direction is set for metrics that NeuroLens knows; for others, the reader
+// has to set it.
 func (s Series) Metric(name string, level schema.Level) schema.Metric {
 	m := schema.Metric{Name: name, Unit: s.Unit, Level: level, Ticks: s.Ticks, Reals: s.Reals}
 	if s.Ticks != nil {
@@ -134,7 +134,7 @@ func (s Series) Metric(name string, level schema.Level) schema.Metric {
 	return m
 }
 
-// Aggregate is a metric of which the file has no samples, only what they were summarised to, in the stored unit of unit.
+// Aggregate is a metric without samples: the file has only aggregates. They are in the stored unit of unit.
 func Aggregate(name, unit string, summary schema.Summary) schema.Metric {
 	stored, _, _ := schema.StoredUnit(unit)
 	m := schema.Metric{Name: name, Unit: stored, Summary: summary}
@@ -144,8 +144,8 @@ func Aggregate(name, unit string, summary schema.Summary) schema.Metric {
 	return m
 }
 
-// Add gives a run a metric, and keeps as a fact the unit that the file has it in, where that is another one. A metric
-// without anything is left out.
+// Add adds a metric to a run. If the unit of the file differs from the stored one, it is kept as a fact. An empty metric
+// is left out.
 func Add(r *schema.Run, m schema.Metric, unit string) {
 	if m.Ticks == nil && m.Reals == nil && m.Summary == (schema.Summary{}) {
 		return
@@ -156,10 +156,10 @@ func Add(r *schema.Run, m schema.Metric, unit string) {
 	r.Metrics = append(r.Metrics, m)
 }
 
-// FactVersion is the fact of which version the tool is that measured, where it is not the backend.
+// FactVersion is the fact with the version of the measuring tool, if the tool is not the backend.
 const FactVersion = "source.version"
 
-// SetFact gives a run a fact of its environment, unless the text is empty.
+// SetFact sets a fact about the environment of a run, unless the text is empty.
 func SetFact(r *schema.Run, name, text string) {
 	if text == "" {
 		return

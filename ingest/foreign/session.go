@@ -8,12 +8,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// fileSessions are the sessions of a file. A file of one invocation is one session. In a log, to which invocations append,
-// they are what it names, else the days (UTC) of each machine: taken for one session, what a machine differs by from day to
-// day would look like a change. A run of a log that says neither when it began nor in which session is of none that is known.
+// fileSessions assigns the runs of a file to sessions. A file of one invocation is one session. A log, to which many
+// invocations append, has the sessions that it names, or else one per day (UTC) and machine: in a single session,
+// differences between days would look like changes. A run of a log without a start and a session belongs to no session.
 type fileSessions struct {
 	log   bool
-	only  string            // of a file that is no log
+	only  string            // the session of a file that is not a log
 	named map[string]string // by their names
 	days  map[machineDay]string
 }
@@ -28,8 +28,8 @@ func newFileSessions(log bool) fileSessions {
 	return fileSessions{log: log, named: map[string]string{}, days: map[machineDay]string{}}
 }
 
-// of is the session of a run, empty where it is not known. A session has its id from the first of its runs, of which
-// seed is one of a kind, so that it keeps it when more is appended to the file.
+// of is the session of a run, or empty if it is unknown. A session gets its id from its first run, of which seed is
+// unique, so the id stays the same when the file grows.
 func (s *fileSessions) of(r *schema.Run, seed string) string {
 	first := func(at time.Time) string { return schema.ULIDFrom(at, bits("session", seed)).String() }
 	switch {
@@ -41,7 +41,7 @@ func (s *fileSessions) of(r *schema.Run, seed string) string {
 		r.Env.Facts = maps.Clone(r.Env.Facts)
 		SetFact(r, schema.FactSession, name)
 		if s.named[name] == "" {
-			if at.IsZero() { // no time is known, but sessions sort by their ids: in the order of the file
+			if at.IsZero() { // without a time, give the sessions ids that sort in the order of the file
 				at = time.UnixMilli(int64(len(s.named) + 1))
 			}
 			s.named[name] = first(at)
@@ -62,8 +62,8 @@ func (s *fileSessions) of(r *schema.Run, seed string) string {
 	return s.days[day]
 }
 
-// sessionULID is what a file calls a session where that is a ULID. Its time has to be about that of the run: a number of 26
-// digits is no ULID.
+// sessionULID is the session id of a file if it is a ULID. Its time must be close to that of the run, because a number of
+// 26 digits is not a ULID.
 func sessionULID(r *schema.Run) (string, bool) {
 	const about = 366 * 24 * time.Hour
 	id, err := schema.ParseULID(strings.ToUpper(r.SessionID))

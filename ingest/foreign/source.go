@@ -16,25 +16,25 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Source is a file that was named, or stands in a folder that was.
+// Source is a file that the user named, or that is in a named folder.
 type Source struct {
-	Name  string // as people know it
-	Named bool   // by itself, not by its folder
-	Bytes int64  // 0 where that is not known
-	Store bool   // a store of NeuroLens in a folder that is walked, which is not read
+	Name  string // as the user knows it
+	Named bool   // the user named the file itself, not its folder
+	Bytes int64  // 0 if unknown
+	Store bool   // a NeuroLens store in a named folder, which is not read
 
-	given   string    // its path in what was named, with slashes: of a file its own name; empty where it has none
-	root    string    // the folder that side files are looked for in
+	given   string    // its path in the named folder, or its own name, with slashes; empty if it has none
+	root    string    // the folder for side files
 	path    string    // in root, with slashes
-	stream  io.Reader // of what has no such folder: standard input, a pipe
+	stream  io.Reader // for standard input or a pipe, which have no folder
 	refused error     // why it is not read
 }
 
-// stdinName is the name by which standard input is read.
+// stdinName is the name for standard input.
 const stdinName = "-"
 
-// Sources lists the files of paths: folders are walked, in the order of names, without .git. Of a store in them the folder
-// is listed. A path that is not there is an error.
+// Sources lists the files of paths. Folders are walked in the order of names, without .git. A store in them is listed as
+// one source. A path that does not exist is an error.
 func Sources(paths []string, stdin io.Reader) ([]Source, error) {
 	var all []Source
 	for _, p := range paths {
@@ -70,7 +70,7 @@ func Sources(paths []string, stdin io.Reader) ([]Source, error) {
 	return all, nil
 }
 
-// cause is an error of the file system without the path, which the message has already.
+// cause is an error of the file system without the path, which the message already has.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -78,7 +78,8 @@ func cause(err error) error {
 	return err
 }
 
-// named is a file by itself. Its side files may stand in its folder and the one above, if that can be opened.
+// named is a file that the user named. Its side files may be in its folder or in the parent folder, if that can be
+// opened.
 func named(name string) (Source, error) {
 	real, err := filepath.EvalSymlinks(name)
 	if err == nil {
@@ -96,7 +97,7 @@ func named(name string) (Source, error) {
 		s.root, s.path = above, path.Join(filepath.Base(dir), file)
 	case opens(dir):
 		s.root, s.path = dir, file
-	default: // of a folder that one may only pass through
+	default: // the folder cannot be listed
 		s.stream = &lazyFile{name: real}
 	}
 	return s, nil
@@ -122,7 +123,7 @@ func walk(dir string) ([]Source, error) {
 		switch {
 		case err != nil && name == ".":
 			return err
-		case err != nil: // it is reported where it is opened
+		case err != nil: // reported when it is opened
 			all = append(all, Source{Name: path.Join(filepath.ToSlash(dir), name), root: dir, path: name})
 			return fs.SkipDir
 		case d.IsDir() && d.Name() == ".git" && name != ".":
@@ -151,8 +152,8 @@ func walk(dir string) ([]Source, error) {
 
 var errStore = errors.New("it is a store: copy its runs with store merge")
 
-// linkRefused says why a link in a folder that is walked is not read; nil where there is nothing to say: what it leads to
-// is walked anyway, or is a folder, of which links are not followed.
+// linkRefused says why a link in a walked folder is not read. It is nil if nothing needs to be said: the target is walked
+// anyway, or is a folder, and links to folders are not followed.
 func linkRefused(dir, name string) error {
 	real, err := filepath.EvalSymlinks(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {
@@ -171,7 +172,7 @@ func linkRefused(dir, name string) error {
 	return nil
 }
 
-// absolute is a path from the root; the path itself where nobody knows the working directory.
+// absolute is an absolute path, or the path itself if the working directory is unknown.
 func absolute(name string) string {
 	if whole, err := filepath.Abs(name); err == nil {
 		return whole
@@ -179,13 +180,13 @@ func absolute(name string) string {
 	return name
 }
 
-// isStore tells whether a folder is a store of NeuroLens: those are merged, not read as files.
+// isStore reports whether a folder is a NeuroLens store, which can be merged but not read as files.
 func isStore(folder fs.FS, dir string) bool {
 	_, err := fs.Stat(folder, path.Join(dir, schema.HeaderFile))
 	return err == nil
 }
 
-// Open opens the file. location is the zone of times that say none. When ctx ends, so does the reading.
+// Open opens the file. location is the zone of times without one. Reading ends with ctx.
 func (s Source) Open(ctx context.Context, location *time.Location) (*Input, error) {
 	if s.refused != nil {
 		return nil, s.refused
@@ -213,8 +214,7 @@ func (s Source) Open(ctx context.Context, location *time.Location) (*Input, erro
 	return in, nil
 }
 
-// Beside is the file at a path in the folder in which this one's side files are looked for, as if it were named as this one
-// was.
+// Beside is the file at a path in the folder for side files, as if the user had named it in the same way.
 func (s Source) Beside(name string) Source {
 	rel, err := filepath.Rel(filepath.FromSlash(path.Dir(s.path)), filepath.FromSlash(name))
 	if err != nil {
@@ -227,7 +227,7 @@ func (s Source) Beside(name string) Source {
 	return b
 }
 
-// Real is the path of the file from the root, without links; of what is no file in a folder, its name.
+// Real is the absolute path of the file, without links. For standard input and pipes it is the name.
 func (s Source) Real() string {
 	if s.stream != nil {
 		return s.Name
@@ -239,11 +239,11 @@ func (s Source) Real() string {
 	return name
 }
 
-// waiting reads what may have nothing to read for a long time, until ctx ends.
+// waiting reads from a stream that may block for a long time, until ctx ends.
 type waiting struct {
 	ctx    context.Context
 	r      io.Reader
-	buffer [64 << 10]byte // read into, as a reading that is given up may end later
+	buffer [64 << 10]byte // its own memory, because an abandoned read may end later
 }
 
 func (w *waiting) Read(p []byte) (int, error) {
@@ -268,10 +268,10 @@ func (w *waiting) Read(p []byte) (int, error) {
 	}
 }
 
-// lazyFile is opened when it is read first: a pipe that nobody writes to yet would wait.
+// lazyFile is opened at the first read, because opening a pipe without a writer blocks.
 type lazyFile struct {
 	name string
-	file atomic.Pointer[os.File] // a reading that was given up may go on beside Close
+	file atomic.Pointer[os.File] // an abandoned read may run at the same time as Close
 }
 
 func (l *lazyFile) Read(p []byte) (int, error) {

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// headBytes is how much of a file its format is recognised by.
+// headBytes is how much of a file formats can use to recognise it.
 const headBytes = 256 << 10
 
-// maxRecord bounds what of a file is held at once: a line, or one value of a JSON text that a reader asks for.
+// maxRecord limits the part of a file that is in memory at once: a line, or a JSON value that a reader requests.
 const maxRecord = 128 << 20
 
 var (
@@ -23,10 +23,10 @@ var (
 	utf16BE   = []byte{0xfe, 0xff}
 )
 
-// plain is the content of a file without what it is wrapped in: gzip, a byte order mark, UTF-16, the log of a CI system.
+// plain is the content of a file, decoded from gzip, UTF-16 and CI logs, without byte order mark.
 func plain(r io.Reader) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, headBytes)
-	start, _ := b.Peek(len(utf8BOM)) // a short file has less: it is nothing of these then
+	start, _ := b.Peek(len(utf8BOM)) // fewer bytes in a short file, which is none of these
 	if bytes.HasPrefix(start, gzipMagic) {
 		unzipped, err := gzip.NewReader(b)
 		if err != nil {
@@ -47,7 +47,7 @@ func plain(r io.Reader) (*bufio.Reader, error) {
 	return withoutCI(b), nil
 }
 
-// bounded reads no more than maxRecord bytes between two records, so that a file cannot ask for more memory than that.
+// bounded reads at most maxRecord bytes between two records, so that a file cannot use more memory than that.
 type bounded struct {
 	r    io.Reader
 	left int
@@ -55,7 +55,7 @@ type bounded struct {
 
 func newBounded(r io.Reader) *bounded { return &bounded{r, maxRecord} }
 
-// renew says that a record ends here.
+// renew marks the end of a record.
 func (b *bounded) renew() { b.left = maxRecord }
 
 func (b *bounded) Read(p []byte) (int, error) {

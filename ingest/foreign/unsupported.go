@@ -6,15 +6,15 @@ import (
 	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
-// unsupportedFormat is a kind of file that people have and that is not read.
+// unsupportedFormat is a common kind of file that is not supported.
 type unsupportedFormat struct {
 	name    string
-	members []string       // paths of JSON; all of them
-	text    *regexp.Regexp // of the beginning, where it is no JSON
-	instead string         // what is read of the tool; empty for nothing
+	members []string       // JSON paths, which the file must all have
+	text    *regexp.Regexp // matches the beginning of a file that is not JSON
+	instead string         // supported output of the tool; empty if there is none
 }
 
-// unsupportedFormats are told from one another by little, as nothing is read of them: a mistake costs a wrong hint.
+// unsupportedFormats are recognised by simple rules, because they are not read: a mistake only gives a wrong hint.
 var unsupportedFormats = []unsupportedFormat{
 	{name: "the data.js of github-action-benchmark", text: regexp.MustCompile(`^\s*window\.BENCHMARK_DATA\s*=`), instead: "the output of the benchmark tool that it was made from"},
 	{name: "github-action-benchmark or Bencher JSON", members: []string{"[].name", "[].unit", "[].value"}, instead: "the output of the benchmark tool that it was made from"},
@@ -36,7 +36,7 @@ var unsupportedFormats = []unsupportedFormat{
 	{name: "vegeta", members: []string{"latencies.99th", "success", "status_codes"}},
 }
 
-// looksLike says what a file that nobody recognises is near to; empty where that is nothing.
+// looksLike gives a hint for a file that no format recognises. It is empty if there is no hint.
 func looksLike(formats []Format, head *Head) string {
 	for i := range formats {
 		if formats[i].Resembles != nil && formats[i].Resembles(head) {

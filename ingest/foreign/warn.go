@@ -8,25 +8,25 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Words of warning about runs of files, beside those of schema/stat.
+// Names of warnings about imported runs, besides those of schema/stat.
 const (
-	// WarnMean: the file has neither samples nor a median of the primary metric. Where a median would stand for the run,
-	// its mean does.
+	// WarnMean: the file has neither samples nor a median of the primary metric, so its mean is used in place of the
+	// median.
 	WarnMean = "mean"
 
-	// WarnNotFinite: samples of the primary metric are NaN or infinite, so that nothing sums it up.
+	// WarnNotFinite: samples of the primary metric are NaN or infinite, so there is no summary.
 	WarnNotFinite = "not_finite"
 
-	// WarnRounded: samples of the primary metric are integers that real numbers do not hold, so that what sums them up is
-	// rounded. The samples are not.
+	// WarnRounded: samples of the primary metric are integers that a float64 cannot represent, so the summary is rounded.
+	// The samples are not.
 	WarnRounded = "rounded"
 )
 
-// maxWarned is of how many samples something is said about their order: what finds out takes longer than linear time.
+// maxWarned is the number of samples up to which their order is checked, because the checks take more than linear time.
 const maxWarned = 10_000
 
-// warnings are the words about the primary metric of a run. Requests and tokens differ by what they ask for: that they
-// spread says nothing.
+// warnings gives the warnings about the primary metric of a run. Requests and tokens are different from each other, so
+// their spread is no warning.
 func warnings(r *schema.Run) []string {
 	m := r.Metric(r.Primary)
 	if m == nil {
@@ -48,5 +48,5 @@ func warnings(r *schema.Run) []string {
 	if !timed || max(len(m.Ticks), len(m.Reals)) > maxWarned {
 		return nil
 	}
-	return stat.Warnings(m.Values(), 0, 0) // the step of the clock is not known
+	return stat.Warnings(m.Values(), 0, 0) // the step of the clock is unknown
 }

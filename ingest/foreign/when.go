@@ -7,7 +7,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// SetStart sets when a run began. A time outside of 1970 to 2200 is not known.
+// SetStart sets when a run began. A time outside of 1970 to 2200 counts as unknown.
 func SetStart(r *schema.Run, at time.Time, source schema.TimeSource) {
 	if at.Unix() <= 0 || at.Year() > 2200 {
 		return
@@ -15,8 +15,8 @@ func SetStart(r *schema.Run, at time.Time, source schema.TimeSource) {
 	r.StartedAt, r.TimeSource = at.UTC().Truncate(time.Microsecond), source
 }
 
-// Time reads a time by the first layout that fits. One without a zone is in the zone that the user named; where none
-// was named it is read as UTC and marked as naive.
+// Time parses a time with the first layout that fits. A time without a zone is in the zone that the user named, or else
+// is read as UTC and marked as naive.
 func (in *Input) Time(text string, layouts ...string) (time.Time, schema.TimeSource, error) {
 	for _, layout := range layouts {
 		if at, err := time.Parse(layout, text); err == nil && saysZone(layout) {
@@ -34,7 +34,7 @@ func (in *Input) Time(text string, layouts ...string) (time.Time, schema.TimeSou
 	return time.Time{}, "", fmt.Errorf("%q is not a time", Brief(text))
 }
 
-// saysZone tells whether times of a layout have a zone.
+// saysZone reports whether times of a layout have a zone.
 func saysZone(layout string) bool {
 	summer := time.Date(2000, 1, 1, 0, 0, 0, 0, time.FixedZone("", 7200))
 	return summer.Format(layout) != summer.UTC().Add(2*time.Hour).Format(layout)

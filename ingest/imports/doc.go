@@ -1,4 +1,4 @@
-// Package imports reads result files of other tools into a store: it joins the readers of ingest/foreign, which reach no
-// store, and ingest, which knows no formats. Files are read one after the other; of each a report says how far it was read
-// and what of it was left out, refused, or in the store already.
+// Package imports imports result files of other tools into a store. It connects the readers of ingest/foreign, which do
+// not know stores, with ingest, which does not know formats. It reads files one after the other, and reports for each how
+// far it was read, and what was left out, refused, or already stored.
 package imports

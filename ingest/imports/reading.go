@@ -17,39 +17,39 @@ import (
 // Options say how files are read.
 type Options struct {
 	Formats  []foreign.Format
-	From     *foreign.Format // of all files; nil: each is recognised by its content
-	Added    foreign.Added   // what the files do not say
-	Location *time.Location  // of times without a zone; nil: UTC, and marked
+	From     *foreign.Format // format of all files; nil means that each is recognised by its content
+	Added    foreign.Added   // values that the user adds to the runs
+	Location *time.Location  // zone of times without one; nil means UTC, and the times are marked
 }
 
-// Watcher is told how far a reading is.
+// Watcher is told about the progress of a reading.
 type Watcher interface {
-	Add(s foreign.Source)         // it will be read
-	File(i int)                   // source i is read now
-	Reading(input *foreign.Input) // of which so much is consumed
-	Run()                         // one more
+	Add(s foreign.Source)         // one more source will be read
+	File(i int)                   // source i is being read
+	Reading(input *foreign.Input) // its input, which knows how much is consumed
+	Run()                         // one more run was read
 }
 
 // Reading reads sources, once.
 type Reading struct {
-	Reports []Report // of the sources that were read
-	Source  string   // what the first run came from; empty before
+	Reports []Report // of the sources so far
+	Source  string   // runs.source of the first run; empty before it
 
 	options Options
 	watch   Watcher
 	sources []foreign.Source
-	listed  map[string]bool // the sources, by their real paths; nil until that is asked
+	listed  map[string]bool // real paths of the sources; nil until they are needed
 	reader  *foreign.Reader
-	failed  error // of the store, while it was asked what it has
+	failed  error // of the store, during a lookup
 }
 
-// New prepares a reading. The watcher knows the sources; it is told of those that become known on the way.
+// New prepares a reading. The watcher knows the sources already; it is told about those that are found on the way.
 func New(sources []foreign.Source, o Options, watch Watcher) *Reading {
 	return &Reading{sources: sources, options: o, watch: watch}
 }
 
-// Into stores all runs that are not in the store yet. The error is that of the store or the context; what was stored
-// before stays, and the reports say where the reading was stopped.
+// Into stores all runs that are not in the store yet. The error is that of the store or the context. Runs that were
+// stored before it stay, and the reports say where reading stopped.
 func (r *Reading) Into(ctx context.Context, store *ingest.Store) (ingest.Appended, error) {
 	r.reader = foreign.NewReader(r.options.Added, imported{store.Imported()})
 	done, err := store.AppendAll(r.runs(ctx))
@@ -57,7 +57,7 @@ func (r *Reading) Into(ctx context.Context, store *ingest.Store) (ingest.Appende
 	return done, err
 }
 
-// Preview gives the runs as they would be stored, whatever is in a store.
+// Preview gives the runs as they would be stored, whether or not a store has them.
 func (r *Reading) Preview(ctx context.Context) iter.Seq2[schema.Run, error] {
 	r.reader = foreign.NewReader(r.options.Added, nil)
 	return func(yield func(schema.Run, error) bool) {
@@ -72,20 +72,20 @@ func (r *Reading) Preview(ctx context.Context) iter.Seq2[schema.Run, error] {
 	}
 }
 
-// imported tells package foreign, which knows no store, what is in one.
+// imported lets package foreign, which does not know stores, look up runs in one.
 type imported struct{ *ingest.Imported }
 
-// Run is what a run is that is there.
+// Run describes a stored run.
 func (i imported) Run(id schema.ULID) (foreign.ImportedRun, error) {
 	r, samples, err := i.Imported.Run(id)
 	return foreign.ImportedRun{Session: r.SessionID, Point: r.PointID, Samples: samples}, err
 }
 
-// runs yields the runs of all sources, and leaves a report of each.
+// runs yields the runs of all sources, and adds a report for each source.
 func (r *Reading) runs(ctx context.Context) iter.Seq2[schema.Valid, error] {
 	return func(yield func(schema.Valid, error) bool) {
 		more := true
-		for i := 0; i < len(r.sources); i++ { // some become known while others are read
+		for i := 0; i < len(r.sources); i++ { // reading one may add others
 			s := r.sources[i]
 			r.watch.File(i)
 			report := r.read(ctx, s, func(run schema.Valid) bool {
@@ -114,8 +114,8 @@ func (r *Reading) runs(ctx context.Context) iter.Seq2[schema.Valid, error] {
 	}
 }
 
-// alsoRead adds the files that say more of what a file says which was named alone, so that it is stored once and whole,
-// whichever of them is named.
+// alsoRead adds files that have more details of the results in a file that the user named. So the results are stored once
+// and completely, whichever of the files is named.
 func (r *Reading) alsoRead(s foreign.Source, elsewhere []string) {
 	if !s.Named || len(elsewhere) == 0 {
 		return

@@ -2,12 +2,12 @@ package imports
 
 import "github.com/neurolens/neurolens/ingest/foreign"
 
-// Report is what came of a source.
+// Report is the result of reading a source.
 type Report struct {
 	foreign.Report
 	State State
-	Why   string // where it was not read to its end
-	Named bool   // by the user, or by a file that was, and not found in a folder
+	Why   string // why it was not read to its end
+	Named bool   // the user named it, or a named file refers to it; it was not just found in a folder
 }
 
 // State is how far a source was read.
@@ -16,14 +16,14 @@ type State string
 // The states.
 const (
 	Read    State = "read"
-	Partly  State = "partly"  // something of it was refused
-	Side    State = "side"    // it only goes with others
-	Unknown State = "unknown" // nobody recognises it
+	Partly  State = "partly"  // some of its records were refused
+	Side    State = "side"    // it is only read together with another file
+	Unknown State = "unknown" // no format recognises it
 	Store   State = "store"   // a store in a folder that was walked
 	Failed  State = "failed"  // it cannot be read
 )
 
-// Known is the number of runs that the store has and that were passed over.
+// Known is the number of runs that were skipped because the store has them.
 func (r *Reading) Known() int {
 	n := 0
 	for i := range r.Reports {
@@ -32,8 +32,8 @@ func (r *Reading) Known() int {
 	return n
 }
 
-// Incomplete tells whether something that was asked for is not there: records that were refused, a file that was named
-// and that nobody knows, folders in which nothing could be read.
+// Incomplete reports whether the user asked for something that was not read: refused records, a named file of an unknown
+// format, or folders in which nothing could be read.
 func (r *Reading) Incomplete() bool {
 	read := 0
 	for _, report := range r.Reports {

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Readable are the names of the formats that an output can be in.
+// Readable gives the names of the formats that the output of a program can have.
 func Readable(formats []foreign.Format) (names []string) {
 	for _, f := range formats {
 		if f.Read != nil {
@@ -22,8 +22,8 @@ func Readable(formats []foreign.Format) (names []string) {
 	return names
 }
 
-// Results gives the runs of an output in one of the formats, by its name, as they would be imported. file is the name of the output.
-// What a Report would call refused is an error: there is nobody who reads the report.
+// Results reads the output of a program in a format, given by its name, and gives the runs as they would be imported.
+// file is the name of the output. Refused records are an error, because nobody reads a report.
 func Results(ctx context.Context, formats []foreign.Format, format, file string, output io.Reader) ([]schema.Run, error) {
 	i := slices.IndexFunc(formats, func(f foreign.Format) bool { return f.Name == format })
 	if i < 0 || formats[i].Read == nil {

@@ -1,5 +1,5 @@
-// Package runtest makes runs for tests and benchmarks: with little, with everything, and as they come out of sweeps; and
-// a place for their files. It is part of no program.
+// Package runtest makes runs for tests and benchmarks: with few values, with all values, and as they come from sweeps. It
+// also gives them a place for their files. It is not part of any program.
 package runtest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Each gives runs one after the other, as AppendAll takes them; of one that is not valid the error.
+// Each gives runs one after the other, as AppendAll takes them, or the error of one that is not valid.
 func Each(runs ...schema.Run) iter.Seq2[schema.Valid, error] {
 	return func(yield func(schema.Valid, error) bool) {
 		for _, r := range runs {
@@ -30,7 +30,7 @@ func identified(r schema.Run) schema.Run {
 	return r
 }
 
-// Small is a run that passes Validate with little in it.
+// Small is a valid run with few values.
 func Small() schema.Run {
 	return identified(schema.Run{
 		Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens, Status: schema.StatusOK,
@@ -78,7 +78,7 @@ func fullEnv() schema.Env {
 	}
 }
 
-// fullMetrics fill every column of samples in some row; no row may have them all.
+// fullMetrics fill every column of samples in some row; no row can have them all.
 func fullMetrics() []schema.Metric {
 	return []schema.Metric{
 		{
@@ -103,7 +103,7 @@ func fullSummary() schema.Summary {
 	}
 }
 
-// Realistic is a run of 1,000 samples of a clock and the manifest of an environment with 120 facts.
+// Realistic is a run with 1,000 samples of a clock and an environment of 120 facts.
 func Realistic() schema.Run {
 	r := Small()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -11,13 +11,13 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Sweep makes runs as they come out of years of sweeps: sessions of PerSession runs of a few points each, on one of ten
+// Sweep makes runs like those of years of sweeps: sessions of PerSession runs of a few points each, on one of ten
 // machines, with latencies of 0.13 to 54 ms, a spread of 1 to 12 %, a slow drift and a tail. Equal seeds give equal runs.
 type Sweep struct {
 	Start      time.Time // of the first run
 	Step       time.Duration
 	PerSession int
-	Samples    int     // of each run; 0: the metric has a summary alone
+	Samples    int     // of each run; 0 means that the metric has only a summary
 	Tick       float64 // of the clock, in ns
 
 	random  *rand.Rand
@@ -26,7 +26,7 @@ type Sweep struct {
 	machine int
 }
 
-// NewSweep makes the sweep of notes: 24 runs a session, one run a minute, a clock of 1 ns.
+// NewSweep makes the usual sweep: 24 runs per session, one run per minute, a clock with a resolution of 1 ns.
 func NewSweep(seed uint64, samples int) *Sweep {
 	return &Sweep{
 		Start: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Step: time.Minute, PerSession: 24, Samples: samples, Tick: 1,

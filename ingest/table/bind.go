@@ -10,18 +10,18 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ErrNewer says that a file is whole, but has what this version does not know. Whoever would write it anew leaves it as
-// it is.
+// ErrNewer means that a file is intact, but has columns or a format that this version does not know. Do not rewrite such
+// a file.
 var ErrNewer = errors.New("the file was written by a newer version")
 
-// binder finds the columns of the format among those of a file.
+// binder finds the columns of the format in a file.
 type binder struct {
-	leaf  int   // number of the next leaf of the file
-	newer error // names the first column that is not of the format
+	leaf  int   // index of the next leaf of the file
+	newer error // names the first unknown column
 }
 
-// bind gives the fields of the columns that a file has, in its order. The first error wraps ErrNewer and names a column
-// of the file that is not among them; the second wraps schema.ErrDamaged where one is of another type.
+// bind gives the fields of the columns that a file has, in its order. The first error wraps ErrNewer and names an unknown
+// column; the second wraps schema.ErrDamaged if a column has another type.
 func bind(root parquet.Node, columns []*schema.Column) (fields []*field, newer, err error) {
 	var b binder
 	fields, err = b.children(root, columns)
@@ -68,7 +68,7 @@ func placeOf(columns []*schema.Column, id int) int {
 	return -1
 }
 
-// column binds a node of the file to a column of the format, and what is in it.
+// column binds a node of the file to a column of the format, with its parts.
 func (b *binder) column(node parquet.Field, c *schema.Column, place int) (*field, error) {
 	f := &field{Column: c, place: place, leaf: b.leaf}
 	if node.Name() != c.Name || node.Repeated() || node.Required() != c.Required {
@@ -98,7 +98,7 @@ func (b *binder) column(node parquet.Field, c *schema.Column, place int) (*field
 	return f, err
 }
 
-// repeated binds what is inside the repeated group of a list or a map, which has all its parts.
+// repeated binds the content of the repeated group of a list or a map, which must have all its parts.
 func (b *binder) repeated(node parquet.Field, c *schema.Column, name string) ([]*field, error) {
 	if node.Leaf() || len(node.Fields()) != 1 {
 		return nil, mismatch(node, c)

@@ -12,8 +12,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// How many values of a leaf are read at once: few at first, since many files are open at a time that hold few; more
-// where there are more to come. A row that has more makes room for them.
+// The number of values of a leaf that are read at once: few at first, because many files with few values may be open at
+// the same time, and more later. A row with more values gets a larger buffer.
 const (
 	minValuesRead = 32
 	maxValuesRead = 512
@@ -21,15 +21,15 @@ const (
 
 // cursor reads the values of one leaf, row by row, through all row groups of a file.
 type cursor struct {
-	chunks []parquet.ColumnChunk // those to come
-	pages  parquet.Pages         // of the chunk being read; nil between chunks
-	page   parquet.ValueReader   // being read; nil between pages
-	values []parquet.Value       // read and not yet used up
-	at     int                   // of the next one in values
+	chunks []parquet.ColumnChunk // the remaining ones
+	pages  parquet.Pages         // of the current chunk; nil between chunks
+	page   parquet.ValueReader   // the current page; nil between pages
+	values []parquet.Value       // the buffer
+	at     int                   // index of the next value in values
 }
 
-// row gives the values of the next row, good until the next call; none at the end of the file. The bytes that they
-// point to stay: pages are left to the garbage collector.
+// row gives the values of the next row, valid until the next call, and none at the end of the file. The bytes that they
+// point to stay valid: pages are left to the garbage collector.
 func (c *cursor) row() ([]parquet.Value, error) {
 	if c.at == len(c.values) {
 		if err := c.more(); err != nil {
@@ -41,7 +41,7 @@ func (c *cursor) row() ([]parquet.Value, error) {
 	}
 	for end := c.at + 1; ; end++ {
 		if end == len(c.values) {
-			end -= c.at // more moves what is left to the beginning
+			end -= c.at // more moves the remaining values to the beginning
 			if err := c.more(); err != nil {
 				return nil, err
 			}
@@ -54,7 +54,8 @@ func (c *cursor) row() ([]parquet.Value, error) {
 	}
 }
 
-// more reads some values after those that are left, which it moves to the beginning; none at the end of the file.
+// more moves the remaining values to the beginning of the buffer and reads some after them; it reads none at the end of
+// the file.
 func (c *cursor) more() error {
 	left := copy(c.values, c.values[c.at:])
 	c.values, c.at = c.values[:left], 0
@@ -115,12 +116,12 @@ func (c *cursor) close() error {
 	return err
 }
 
-// damaged marks what a Parquet reader stumbles over, unless it is an error of the file system.
+// damaged marks an error of the Parquet reader as damage, unless it is an error of the file system.
 func damaged(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		if _, ok := errors.AsType[syscall.Errno](at); ok || errors.Is(at, errors.ErrUnsupported) {
 			return err
-		} // else it is an offset that no file has
+		} // otherwise it is an impossible offset
 	}
 	return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// errLevels says that the values of a row do not make a row.
+// errLevels means that the values of a row do not fit together.
 var errLevels = errors.New("the values of a row are inconsistent")
 
 // decoder makes the values of one row from those of its leaves: the inverse of leaves.put.
 type decoder struct {
-	leaves [][]parquet.Value // what is left of the row, leaf by leaf
-	err    error             // the first
-	texts  map[string]string // that were met before, so that equal ones share their memory
+	leaves [][]parquet.Value // the remaining values of the row, by leaf
+	err    error             // the first error
+	texts  map[string]string // texts so far, so that equal ones share memory
 }
 
-// maxTexts and maxText bound the texts that a decoder keeps.
+// maxTexts and maxText limit the texts that a decoder keeps.
 const (
 	maxTexts = 4096
 	maxText  = 128
@@ -41,7 +41,7 @@ func (d *decoder) text(b []byte) string {
 	return s
 }
 
-// row gives the values of the columns of a row, of which there are so many; nil for those that the file lacks.
+// row gives the values of n columns of a row, and nil for those that the file lacks.
 func (d *decoder) row(fields []*field, columns int) ([]any, error) {
 	row := make([]any, columns)
 	for _, f := range fields {
@@ -80,14 +80,14 @@ func (d *decoder) head(leaf int) (parquet.Value, bool) {
 	return d.leaves[leaf][0], true
 }
 
-// skip takes what stands for something that is not there: one value in each of its leaves.
+// skip takes the values of an absent part: one in each of its leaves.
 func (d *decoder) skip(f *field) {
 	for leaf := f.leaf; leaf < f.leaf+f.leaves; leaf++ {
 		d.next(leaf)
 	}
 }
 
-// value gives the value of a column: nil where it is NULL.
+// value gives the value of a column, or nil if it is NULL.
 func (d *decoder) value(f *field, l level) any {
 	if !f.Required {
 		l.definition++
@@ -117,7 +117,7 @@ func (d *decoder) value(f *field, l level) any {
 	}
 }
 
-// leafValue is what leafValue of shred.go makes a parquet.Value of.
+// leafValue is the inverse of leafValue in shred.go.
 func (d *decoder) leafValue(kind schema.Kind, v parquet.Value) any {
 	switch kind {
 	case schema.KindInt:
@@ -152,7 +152,7 @@ func (d *decoder) list(f *field, l level) any {
 	return rows
 }
 
-// scalars gives the elements of a list of leaves, of which none is NULL.
+// scalars gives the elements of a list of leaves without NULLs.
 func scalars[T any](d *decoder, f *field, l level, convert func(parquet.Value) T) []T {
 	list := make([]T, 0, len(d.leaves[f.leaf]))
 	d.repeated(f, l, func(l level) {
@@ -192,7 +192,7 @@ func (d *decoder) repeated(f *field, l level, take func(level)) {
 	entry := level{l.repetition, l.definition + 1, l.depth + 1}
 	head, _ := d.head(f.leaf)
 	if head.DefinitionLevel() < entry.definition {
-		d.skip(f) // there, but empty
+		d.skip(f) // not NULL, but empty
 		return
 	}
 	for d.err == nil {

@@ -16,23 +16,24 @@ const (
 	writerKey = "neurolens.writer" // version of the program that wrote the file
 )
 
-// Columns with a name that this package goes by.
+// Columns that this package knows by name.
 const (
 	runIDColumn  = "run_id" // of every table
 	digestColumn = "digest" // of runs
 )
 
-// maxWriters bounds the writers kept. A sweep needs two or three: one for runs that are ok, one for those that are not.
+// maxWriters limits the number of cached writers. A sweep needs two or three: one for runs that are ok, and others for
+// those that are not.
 const maxWriters = 8
 
-// Encoder makes live files. Making a parquet.Writer costs more than using it, so it keeps one for each shape.
+// Encoder encodes live files. It keeps a parquet.Writer for each shape, because creating one costs more than using it.
 type Encoder struct {
 	version string // of this program
 	writers map[string]*liveWriter
 	out     bytes.Buffer
 }
 
-// NewEncoder makes an encoder; version is the one of the program, which every file names.
+// NewEncoder creates an encoder. version is the version of the program, which every file names.
 func NewEncoder(version string) *Encoder {
 	return &Encoder{version: version, writers: map[string]*liveWriter{}}
 }
@@ -43,7 +44,7 @@ type liveWriter struct {
 	writer *parquet.GenericWriter[any]
 }
 
-// Encode gives the live file of a run with its digest. The bytes are good until the next call.
+// Encode gives the live file of a run with its digest. The bytes are valid until the next call.
 func (e *Encoder) Encode(r *schema.Run, digest string) ([]byte, error) {
 	row := liveRow(r, digest)
 	shape := shapeOf(row)
@@ -57,7 +58,7 @@ func (e *Encoder) Encode(r *schema.Run, digest string) ([]byte, error) {
 	}
 	e.out.Reset()
 	if err := w.write(row, &e.out); err != nil {
-		delete(e.writers, shape.key()) // what it holds now is not known
+		delete(e.writers, shape.key()) // its state is unknown now
 		return nil, fmt.Errorf("encoding as parquet: %w", err)
 	}
 	if err := schema.PutFileHash(e.out.Bytes()); err != nil {
@@ -75,11 +76,11 @@ func newLiveWriter(s shape, version string) *liveWriter {
 	)...)}
 }
 
-// metadata are the options that every file is written with.
+// metadata are the options of every written file.
 func metadata(version string) []parquet.WriterOption {
 	return []parquet.WriterOption{
 		parquet.DataPageVersion(2),
-		parquet.DataPageStatistics(false), // those of the column chunk say the same
+		parquet.DataPageStatistics(false), // those of the column chunk are enough
 		parquet.KeyValueMetadata(formatKey, strconv.Itoa(schema.Format)),
 		parquet.KeyValueMetadata(writerKey, version),
 		parquet.KeyValueMetadata(schema.FileHashKey, schema.EmptyFileHash),
@@ -100,9 +101,9 @@ func (w *liveWriter) write(row []any, out *bytes.Buffer) error {
 	return w.writer.Close()
 }
 
-// reset makes the writer ready for the next file. Its row groups of the last file share the paths of the columns with
-// it, and its Reset clears what they have (parquet-go v0.32.0, issue 602); every file but the first would have columns
-// without a name, which DuckDB reads and Spark does not. So the paths are taken out of the row groups first.
+// reset prepares the writer for the next file. The row groups of the last file share the paths of the columns with the
+// writer, and its Reset clears them (parquet-go v0.32.0, issue 602): every file except the first would have columns
+// without a name, which DuckDB reads and Spark does not. So the paths are removed from the row groups first.
 func (w *liveWriter) reset(out *bytes.Buffer) {
 	for _, group := range w.writer.File().Metadata().RowGroups {
 		for i := range group.Columns {

@@ -12,13 +12,13 @@ import (
 // field is a column of a file, or a part of one.
 type field struct {
 	*schema.Column
-	place  int      // of its value in the row or struct
-	leaf   int      // number of its first leaf in the file
-	leaves int      // how many it has
-	fields []*field // its parts, as Children; of a struct, those that the file has
+	place  int      // index of its value in the row or struct
+	leaf   int      // index of its first leaf in the file
+	leaves int      // number of its leaves
+	fields []*field // its parts, as in Children; for a struct, those that the file has
 }
 
-// newFields gives the fields of a file that has all these columns.
+// newFields gives the fields of a file with all these columns.
 func newFields(columns []*schema.Column) []*field {
 	var fields []*field
 	leaves := 0
@@ -30,8 +30,8 @@ func newFields(columns []*schema.Column) []*field {
 	return fields
 }
 
-// newField gives the field of a column whose first leaf has that number. Where kept is not nil, the column is a list
-// of structs and these are the parts of the struct that are kept.
+// newField gives the field of a column; leaf is the index of its first leaf. If kept is not nil, the column is a list of
+// structs, and kept has the parts of the struct that are written.
 func newField(c *schema.Column, place, leaf int, kept []byte) *field {
 	f := &field{Column: c, place: place, leaf: leaf}
 	for i, part := range c.Children {
@@ -48,11 +48,11 @@ func newField(c *schema.Column, place, leaf int, kept []byte) *field {
 	return f
 }
 
-// profile says how the values of a leaf are encoded; element tells that the leaf is the element of a list.
+// profile says how the values of a leaf are encoded. element means that the leaf is the element of a list.
 type profile func(c *schema.Column, element bool) parquet.Node
 
-// node is the field's type in Parquet. Every node has the column's field id, which the groups in between that lists
-// and maps need (`list`, `key_value`) do not have.
+// node is the field's Parquet type. Every node has the column's field id, except the intermediate groups of lists and
+// maps (`list`, `key_value`).
 func (f *field) node(p profile, element bool) parquet.Node {
 	var n parquet.Node
 	switch f.Kind {
@@ -87,9 +87,9 @@ func leafNode(c *schema.Column) parquet.Node {
 	}
 }
 
-// liveProfile is that of live files, which are many, small and short-lived: no dictionary and no compression, which
-// would cost more for a page of one value than the value. Lists of integers are DELTA_BINARY_PACKED: samples of a
-// clock take 2.7 B each.
+// liveProfile is that of live files, which are many, small and short-lived. They have no dictionary and no compression,
+// which would take more room for a page of one value than the value. Lists of integers are DELTA_BINARY_PACKED: samples
+// of a clock take 2.7 B each.
 func liveProfile(c *schema.Column, element bool) parquet.Node {
 	if element && c.Kind == schema.KindInt {
 		return parquet.Encoded(leafNode(c), &parquet.DeltaBinaryPacked)
@@ -97,11 +97,11 @@ func liveProfile(c *schema.Column, element bool) parquet.Node {
 	return parquet.Encoded(leafNode(c), &parquet.Plain)
 }
 
-// sealedCodec compresses what a delta encoding does not make small.
+// sealedCodec compresses columns that a delta encoding does not make small.
 var sealedCodec = &zstd.Codec{Level: zstd.SpeedDefault}
 
-// sealedProfile is that of sealed files and packs. Text repeats from run to run, so it has dictionaries, less what is
-// another for each run. Reals are PLAIN, since not every reader knows BYTE_STREAM_SPLIT.
+// sealedProfile is that of sealed files and packs. Text repeats from run to run, so it has dictionaries, except text that
+// is different for each run. Reals are PLAIN, because not every reader knows BYTE_STREAM_SPLIT.
 func sealedProfile(c *schema.Column, _ bool) parquet.Node {
 	n := sealedNode(c)
 	if c.Kind != schema.KindString && c.Kind != schema.KindReal {
@@ -110,8 +110,8 @@ func sealedProfile(c *schema.Column, _ bool) parquet.Node {
 	return parquet.Compressed(n, sealedCodec)
 }
 
-// runsProfile is that of sealed files and packs of runs. What filters read of every run is not compressed: a filter over
-// a million runs takes half the time.
+// runsProfile is that of sealed files and packs of runs. Columns that filters read for every run are not compressed,
+// which halves the time of a filter over a million runs.
 func runsProfile(c *schema.Column, element bool) parquet.Node {
 	if c.Kind == schema.KindReal || c.Name == runIDColumn || c.Name == digestColumn {
 		return sealedNode(c)
@@ -133,7 +133,7 @@ func sealedNode(c *schema.Column) parquet.Node {
 	}
 }
 
-// orderedGroup is a group whose fields stand in the order of the format; parquet.Group sorts them by name.
+// orderedGroup is a group with its fields in the order of the format; parquet.Group sorts them by name.
 type orderedGroup struct {
 	parquet.Group
 	names []string

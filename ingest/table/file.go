@@ -16,12 +16,12 @@ type File struct {
 	table  *schema.Table
 	file   *parquet.File
 	fields []*field
-	newer  error // names what it has and this version does not know
+	newer  error // names a column that this version does not know
 }
 
-// Open opens the file of a table. It reads the footer alone and checks no hash: schema.CheckFileHashAt does. The file
-// stays open for the caller to close. The error wraps schema.ErrDamaged, or ErrNewer where the file is of another
-// format, or is one of reading.
+// Open opens the file of a table. It reads only the footer and checks no hash; schema.CheckFileHashAt does that. The
+// caller has to close the underlying file. The error wraps schema.ErrDamaged, or ErrNewer if the file has another format,
+// or is one of reading.
 func Open(file io.ReaderAt, size int64, t *schema.Table) (f *File, err error) {
 	defer recovered(&err)
 	f, err = open(file, size, t)
@@ -34,7 +34,7 @@ func Open(file io.ReaderAt, size int64, t *schema.Table) (f *File, err error) {
 	return f, nil
 }
 
-// open opens a file whose columns are to be those of a table.
+// open opens a file with the columns of a table.
 func open(file io.ReaderAt, size int64, t *schema.Table) (*File, error) {
 	opened, err := parquet.OpenFile(file, size,
 		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(readBuffer))
@@ -51,19 +51,19 @@ func open(file io.ReaderAt, size int64, t *schema.Table) (*File, error) {
 	return &File{t, opened, fields, newer}, err
 }
 
-// readBuffer is the size of the buffer of each column, which is filled once a page.
+// readBuffer is the size of the buffer of each column, which is filled once per page.
 const readBuffer = 1024
 
-// recovered turns a panic into an error. A Parquet reader trusts what a file says of itself, so a damaged one may lead
-// it anywhere.
+// recovered turns a panic into an error. The Parquet reader trusts the content of a file, so a damaged one can make it
+// panic.
 func recovered(err *error) {
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("%w: reading it fails with %v", schema.ErrDamaged, cause)
 	}
 }
 
-// Newer gives an error that wraps ErrNewer if the file has columns that this version does not know: those that it does
-// know can be read all the same, but whoever writes the rows anew would lose the others.
+// Newer returns an error that wraps ErrNewer if the file has columns that this version does not know. The known columns
+// can be read anyway, but rewriting the rows would lose the others.
 func (f *File) Newer() error { return f.newer }
 
 // Rows is the number of rows.
@@ -76,12 +76,12 @@ func (f *File) Lookup(key string) (string, bool) { return f.file.Lookup(key) }
 type Reader struct {
 	table   *schema.Table
 	fields  []*field // wanted
-	cursors []cursor // by leaf of the file; one without chunks where the leaf is not wanted
+	cursors []cursor // by leaf of the file; without chunks if the leaf is not wanted
 	decoder decoder
-	rows    int64 // left
+	rows    int64 // remaining
 }
 
-// Reader reads the columns of these names, or all where there are none. Several may be used at once.
+// Reader reads the columns of these names, or all if there are none. Several readers can be used at the same time.
 func (f *File) Reader(columns ...string) *Reader {
 	r := &Reader{table: f.table, rows: f.file.NumRows(), cursors: make([]cursor, len(f.file.Schema().Columns()))}
 	for _, field := range f.fields {
@@ -99,8 +99,8 @@ func (f *File) Reader(columns ...string) *Reader {
 	return r
 }
 
-// Read gives the next row: a value for each column of the table, nil for those that are NULL, that the file lacks or
-// that were not asked for. It fails with io.EOF after the last row; other errors wrap schema.ErrDamaged.
+// Read gives the next row: a value for each column of the table, and nil for those that are NULL, that the file lacks, or
+// that were not requested. It returns io.EOF after the last row; other errors wrap schema.ErrDamaged.
 func (r *Reader) Read() (row []any, err error) {
 	defer recovered(&err)
 	if err := r.next(); err != nil {
@@ -109,7 +109,7 @@ func (r *Reader) Read() (row []any, err error) {
 	return r.decoder.row(r.fields, len(r.table.Columns))
 }
 
-// next gets the values of the next row, leaf by leaf.
+// next reads the values of the next row, leaf by leaf.
 func (r *Reader) next() error {
 	if r.rows == 0 {
 		return io.EOF

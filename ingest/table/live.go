@@ -19,7 +19,7 @@ type Live struct {
 	Ops     [][]any // rows of ops, by op
 }
 
-// ReadLive reads a live file that matches its hash and its digest. The error wraps schema.ErrDamaged or ErrNewer.
+// ReadLive reads a live file, which must match its hash and its digest. The error wraps schema.ErrDamaged or ErrNewer.
 func ReadLive(content []byte) (live *Live, err error) {
 	defer recovered(&err)
 	if err := schema.CheckFileHash(content); err != nil {
@@ -46,7 +46,7 @@ func ReadLive(content []byte) (live *Live, err error) {
 	return live, nil
 }
 
-// newLive takes a row of the columns of live files apart.
+// newLive splits a row of the columns of live files.
 func newLive(row []any) *Live {
 	live := &Live{Run: row[:len(schema.Runs.Columns):len(schema.Runs.Columns)]}
 	live.RunID, _ = row[0].(string)
@@ -59,7 +59,7 @@ func newLive(row []any) *Live {
 	return live
 }
 
-// keyed puts the run's id before each of the nested rows, whose own keys are REQUIRED and therefore there.
+// keyed puts the run's id before each of the nested rows.
 func keyed(run string, nested any) [][]any {
 	rows, _ := nested.([][]any)
 	for i, row := range rows {

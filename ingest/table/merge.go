@@ -11,24 +11,24 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Source is a file to be merged, whose rows are in ascending order of run_id. It is opened when its turn has come, and
-// closed after its last row.
+// Source is a file to be merged, with rows in ascending order of run_id. It is opened when its turn comes, and closed
+// after its last row.
 type Source struct {
-	From string // no run id in it is smaller; it may be the beginning of one
+	From string // a lower bound of its run ids; it may be the beginning of an id
 	Open func() (*File, io.Closer, error)
 }
 
-// Merge adds the rows of files to a file of the same table, in ascending order of run_id. Of a run that several files
-// have, the rows of the first of them are taken; a run of which keep says no is left out. At any moment those files are
-// open that overlap there, a row of each in memory. Rows are copied as they are. The error wraps ErrNewer or
-// schema.ErrDamaged where one of the files cannot be copied.
+// Merge adds the rows of files to a file of the same table, in ascending order of run_id. If several files have the same
+// run, the rows of the first of them are taken. Runs for which keep returns false are left out. At any moment only the
+// files that overlap there are open, with one row of each in memory. Rows are copied unchanged. The error wraps ErrNewer
+// or schema.ErrDamaged if one of the files cannot be copied.
 func Merge(w *Writer, sources []Source, keep func(run string) bool) error {
 	var m merger
 	defer m.close()
 	for i, s := range sources {
 		heap.Push(&m, &input{source: s, order: i, run: s.From})
 	}
-	taken, from := "", -1 // the last run that was met, and the file that has it
+	taken, from := "", -1 // the last run, and the index of its file
 	for len(m) > 0 {
 		in := m[0]
 		if in.reader == nil {
@@ -55,12 +55,12 @@ func Merge(w *Writer, sources []Source, keep func(run string) bool) error {
 // input is a file being merged.
 type input struct {
 	source Source
-	order  int    // among the sources
-	place  int    // in the heap
-	run    string // id of the row that comes next; before it is open, a lower bound of it
+	order  int    // index among the sources
+	place  int    // index in the heap
+	run    string // id of the next row; before the file is open, a lower bound of it
 	reader *Reader
 	file   io.Closer
-	fields []*field // of the file, by place in the table; nil where its parts are not those of the format
+	fields []*field // of the file, by index in the table; nil if its parts differ from the format
 }
 
 // open opens a file and goes to its first row.
@@ -80,7 +80,7 @@ func (m *merger) open(in *input, t *schema.Table) error {
 	return m.advance(in)
 }
 
-// aligned gives the fields of a file by the places of the format's, or nil where one of them has not all its parts in
+// aligned gives the fields of a file by the indices of the format's, or nil if one of them does not have all its parts in
 // the order of the format, so that its leaves cannot be copied.
 func aligned(format, file []*field) []*field {
 	byPlace := make([]*field, len(format))
@@ -105,7 +105,7 @@ func sameParts(a, b *field) bool {
 	return true
 }
 
-// advance goes to the next row of an input, or drops the input where there is none.
+// advance reads the next row of an input, or drops the input at its end.
 func (m *merger) advance(in *input) (err error) {
 	defer recovered(&err)
 	err = in.reader.next()
@@ -132,7 +132,7 @@ func (in *input) close() error {
 	return cmp.Or(in.reader.Close(), in.file.Close())
 }
 
-// copyRow adds the row that an input stands on.
+// copyRow adds the current row of an input.
 func (w *Writer) copyRow(in *input) (err error) {
 	defer recovered(&err)
 	r := in.reader
@@ -145,7 +145,7 @@ func (w *Writer) copyRow(in *input) (err error) {
 	}
 	for _, f := range w.fields {
 		from := in.fields[f.place]
-		if from == nil { // its version did not know the column
+		if from == nil { // the file was written by a version without this column
 			w.leaves.null(f, level{})
 			continue
 		}
@@ -159,7 +159,7 @@ func (w *Writer) copyRow(in *input) (err error) {
 	return w.added()
 }
 
-// merger is a heap of the inputs by the run that comes next, then by the order of the sources.
+// merger is a heap of the inputs, by their next run, then by the order of the sources.
 type merger []*input
 
 func (m *merger) close() {

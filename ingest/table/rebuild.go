@@ -15,16 +15,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// rebuilt is a file whose footer was made anew.
+// rebuilt is a file with a new footer.
 type rebuilt struct {
 	file io.ReaderAt
 	size int64
 }
 
-// rebuild makes the footer of a sealed file anew, from its pages: each has a header that says how long it is and how
-// many rows it has, and they follow one another, column by column, as a Writer of this version writes them. A row group
-// that does not come to its end is left out, and what follows it; complete tells that there is none. The pages
-// themselves are not looked at. The error wraps schema.ErrDamaged where there is no row group, or is one of reading.
+// rebuild makes a new footer for a sealed file from its pages. Each page has a header with its length and its number of
+// rows, and they follow one another, column by column, as a Writer of this version writes them. An incomplete row group
+// is left out, with everything after it; complete means that there is none. The content of the pages is not checked. The
+// error wraps schema.ErrDamaged if there is no row group, or is one of reading.
 func rebuild(file io.ReaderAt, size int64, t *schema.Table) (r rebuilt, complete bool, err error) {
 	blank, err := blankFooters[t]()
 	if err != nil {
@@ -60,14 +60,14 @@ func rebuild(file io.ReaderAt, size int64, t *schema.Table) (r rebuilt, complete
 // magic begins and ends a Parquet file.
 const magic = "PAR1"
 
-// blankFooters are made once: to make one takes longer than to go through the pages of a small file.
+// blankFooters are made only once: making one takes longer than reading the pages of a small file.
 var blankFooters = map[*schema.Table]func() (*format.FileMetaData, error){
 	schema.Runs:    sync.OnceValues(func() (*format.FileMetaData, error) { return blankFooter(schema.Runs) }),
 	schema.Samples: sync.OnceValues(func() (*format.FileMetaData, error) { return blankFooter(schema.Samples) }),
 	schema.Ops:     sync.OnceValues(func() (*format.FileMetaData, error) { return blankFooter(schema.Ops) }),
 }
 
-// blankFooter is the footer of a file of a table that has one row.
+// blankFooter is the footer of a file of a table with one row.
 func blankFooter(t *schema.Table) (*format.FileMetaData, error) {
 	out := &blank{}
 	w := NewWriter(out, t, "", nil)
@@ -90,7 +90,7 @@ func blankFooter(t *schema.Table) (*format.FileMetaData, error) {
 	return file.Metadata(), nil
 }
 
-// zeroOf is a value of a column that cannot be NULL.
+// zeroOf is a value for a column that cannot be NULL.
 func zeroOf(c *schema.Column) any {
 	if c.Kind == schema.KindInt {
 		return int64(0)
@@ -112,12 +112,12 @@ func (b *blank) WriteAt(p []byte, at int64) (int, error) { return copy(b.content
 type pageWalk struct {
 	file io.ReaderAt
 	size int64
-	at   int64 // of the next page
-	end  int64 // of the last whole row group
+	at   int64 // offset of the next page
+	end  int64 // end of the last complete row group
 	next *pageHeader
 }
 
-// pageHeader is where a page is and what its header says.
+// pageHeader is the header of a page, with its offset.
 type pageHeader struct {
 	format.PageHeader
 	offset, size int64 // size includes the header
@@ -125,7 +125,7 @@ type pageHeader struct {
 
 func (p *pageHeader) isDictionary() bool { return p.Type == format.DictionaryPage }
 
-// errNoPage says that there is no page where one could begin.
+// errNoPage means that there is no page at an offset.
 var errNoPage = fmt.Errorf("%w: no page begins at that offset", schema.ErrDamaged)
 
 // peek reads the header of the next page.
@@ -133,8 +133,8 @@ func (w *pageWalk) peek() (*pageHeader, error) {
 	if w.next != nil {
 		return w.next, nil
 	}
-	const longest = 512 // of a header, which has no statistics
-	b := make([]byte, min(longest, max(w.size-w.at, 0)))
+	const maxHeader = 512 // bytes of a header, which has no statistics
+	b := make([]byte, min(maxHeader, max(w.size-w.at, 0)))
 	if n, err := w.file.ReadAt(b, w.at); n < len(b) && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -154,10 +154,10 @@ func (w *pageWalk) peek() (*pageHeader, error) {
 	return p, nil
 }
 
-// take goes past the next page.
+// take skips the next page.
 func (w *pageWalk) take() { w.at, w.next = w.at+w.next.size, nil }
 
-// group goes through a row group. It fails with errNoPage where none begins.
+// group reads the page headers of a row group. It fails with errNoPage if none begins here.
 func (w *pageWalk) group(template []format.ColumnChunk) (format.RowGroup, []format.OffsetIndex, error) {
 	g := format.RowGroup{FileOffset: w.at}
 	indexes := make([]format.OffsetIndex, len(template))
@@ -178,8 +178,8 @@ func (w *pageWalk) group(template []format.ColumnChunk) (format.RowGroup, []form
 	return g, indexes, nil
 }
 
-// chunk goes through the pages of a column, which have so many rows; 0 where that is not known: then they end where
-// pages of another column begin, of which the first one of every table differs.
+// chunk reads the page headers of a column, which has so many rows. If that is unknown (0), they end where the pages of
+// another column begin; the first column of every table makes that possible.
 func (w *pageWalk) chunk(template *format.ColumnChunk, rows int64, index *format.OffsetIndex) (format.ColumnChunk, int64, error) {
 	c := format.ColumnChunk{MetaData: template.MetaData}
 	m := &c.MetaData
@@ -219,7 +219,7 @@ func (w *pageWalk) chunk(template *format.ColumnChunk, rows int64, index *format
 	return c, rows, nil
 }
 
-// encodeTail is what comes after the pages of a file: the offset indexes and the footer.
+// encodeTail encodes what comes after the pages of a file: the offset indexes and the footer.
 func encodeTail(footer *format.FileMetaData, indexes []format.OffsetIndex, at int64) ([]byte, error) {
 	var tail []byte
 	var protocol thrift.CompactProtocol
@@ -243,7 +243,7 @@ func encodeTail(footer *format.FileMetaData, indexes []format.OffsetIndex, at in
 	return append(tail, magic...), nil
 }
 
-// twoParts is the beginning of a file, up to an offset, and bytes after that.
+// twoParts is the beginning of a file, up to an offset, followed by other bytes.
 type twoParts struct {
 	file io.ReaderAt
 	end  int64

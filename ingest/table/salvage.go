@@ -10,19 +10,19 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Salvage reads what is left of the rows of a damaged file: those of which no column lies in a page that is damaged.
+// Salvage reads the intact rows of a damaged file: those without a column in a damaged page.
 type Salvage struct {
 	table  *schema.Table
 	file   *parquet.File
 	fields []*field
 	todo   []stretch
-	rows   *Reader // of the stretch being read; nil between stretches
+	rows   *Reader // of the current stretch; nil between stretches
 	whole  bool
 }
 
-// OpenSalvage opens a damaged file of a table, of whichever of two footers more rows are found by: its own one, and one
-// that is made anew from the pages, as the columns of this version are. The error wraps schema.ErrDamaged where no row
-// can be found, or is one of reading.
+// OpenSalvage opens a damaged file of a table. It tries the footer of the file, and one that is made from the pages with
+// the columns of this version, and takes the one with more rows. The error wraps schema.ErrDamaged if no row can be
+// found, or is one of reading.
 func OpenSalvage(file io.ReaderAt, size int64, t *schema.Table) (*Salvage, error) {
 	var best *Salvage
 	var rowsLeft int64 = -1
@@ -33,7 +33,7 @@ func OpenSalvage(file io.ReaderAt, size int64, t *schema.Table) (*Salvage, error
 			if !errors.Is(err, schema.ErrDamaged) {
 				return nil, err
 			}
-			failed = err // what its own footer lacks is said
+			failed = err // report what is wrong with the file's own footer
 			continue
 		}
 		if rows := s.left(); rows > rowsLeft {
@@ -72,7 +72,7 @@ func openPlain(file io.ReaderAt, size int64, t *schema.Table) (s *Salvage, err e
 	return newSalvage(file, size, t, parquet.SkipPageIndex(true))
 }
 
-// newSalvage opens a file and looks at every page of it.
+// newSalvage opens a file and checks every page of it.
 func newSalvage(file io.ReaderAt, size int64, t *schema.Table, options ...parquet.FileOption) (*Salvage, error) {
 	opened, err := parquet.OpenFile(file, size, append(options, parquet.SkipMagicBytes(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(readBuffer))...)
 	if err != nil {
@@ -99,7 +99,7 @@ func newSalvage(file io.ReaderAt, size int64, t *schema.Table, options ...parque
 	return s, nil
 }
 
-// left is how many rows are still to be read.
+// left is the number of remaining rows.
 func (s *Salvage) left() int64 {
 	var n int64
 	for _, r := range s.todo {
@@ -108,7 +108,7 @@ func (s *Salvage) left() int64 {
 	return n
 }
 
-// Read gives the next row that can be read, and io.EOF after the last. Other errors are those of the file system.
+// Read gives the next intact row, and io.EOF after the last. Other errors are those of the file system.
 func (s *Salvage) Read() ([]any, error) {
 	for {
 		if s.rows == nil {

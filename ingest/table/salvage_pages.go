@@ -15,7 +15,7 @@ type stretch struct {
 	from, end int64
 }
 
-// goodRows are the rows of a row group of which all pages can be read.
+// goodRows gives the rows of a row group whose pages are all intact.
 func goodRows(group parquet.RowGroup) ([]stretch, error) {
 	var all []stretch
 	values := make([]parquet.Value, maxValuesRead)
@@ -36,8 +36,8 @@ func goodRows(group parquet.RowGroup) ([]stretch, error) {
 	return all, nil
 }
 
-// goodOfChunk are the rows of a column chunk whose pages can be read. Behind a page that cannot, reading goes on where
-// the offset index says that the next one begins. Values are read into a buffer that is used again.
+// goodOfChunk gives the rows of a column chunk whose pages are intact. After a damaged page, reading continues where the
+// offset index says that the next one begins. Values are read into a shared buffer.
 func goodOfChunk(chunk parquet.ColumnChunk, buffer []parquet.Value) (good []stretch, err error) {
 	next := int64(0)
 	for {
@@ -58,8 +58,8 @@ func goodOfChunk(chunk parquet.ColumnChunk, buffer []parquet.Value) (good []stre
 	}
 }
 
-// readableFrom reads pages from a row on that begins one, and gives the row before which it had to end. The error wraps
-// schema.ErrDamaged, unless it came to the end of the chunk or the file could not be read.
+// readableFrom reads pages from a row on, which must be the first of a page, and gives the row at which it had to stop.
+// The error wraps schema.ErrDamaged, unless it reached the end of the chunk or the file could not be read.
 func readableFrom(chunk parquet.ColumnChunk, row int64, buffer []parquet.Value) (end int64, err error) {
 	defer recovered(&err)
 	pages := chunk.Pages()
@@ -103,7 +103,7 @@ func readValues(page parquet.Page, buffer []parquet.Value) error {
 	}
 }
 
-// pageAfter is the first row of the page after the one that has a row, as far as that is known.
+// pageAfter is the first row of the page after the one with a row, as far as that is known.
 func pageAfter(chunk parquet.ColumnChunk, row int64) (next int64, ok bool) {
 	index, err := chunk.OffsetIndex()
 	if err != nil || index == nil {
@@ -117,7 +117,7 @@ func pageAfter(chunk parquet.ColumnChunk, row int64) (next int64, ok bool) {
 	return 0, false
 }
 
-// common are the rows that are in both of two lists of stretches, which ascend.
+// common gives the rows that are in both of two lists of stretches, which ascend.
 func common(a, b []stretch) (both []stretch) {
 	for len(a) > 0 && len(b) > 0 {
 		from, end := max(a[0].from, b[0].from), min(a[0].end, b[0].end)
@@ -133,7 +133,7 @@ func common(a, b []stretch) (both []stretch) {
 	return both
 }
 
-// boundedPages are the pages of so many rows: what comes after is damaged.
+// boundedPages are pages with a known number of rows: anything after them is damaged.
 type boundedPages struct {
 	parquet.Pages
 	rows int64

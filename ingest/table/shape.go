@@ -6,23 +6,23 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// shape tells which columns a live file has: the places, in a row, of those that are not NULL for its run; and for
-// samples and ops, whose rows are nested in it, of those that are not NULL in every one of them.
+// shape says which columns a live file has: the indices, in a row, of those that are not NULL for its run; and for
+// samples and ops, whose rows are nested in it, of those that are not NULL in every row.
 //
-// A column left out saves its page and its part of the footer, and every reader the time for them. Readers ask for the
-// columns they know and get NULL for what a file lacks, a field of a nested row included.
+// Leaving out a column saves its page and its part of the footer, and every reader the time for them. Readers request the
+// columns that they know, and get NULL for those that a file lacks, including fields of nested rows.
 type shape struct {
 	run, samples, ops []byte
 }
 
-// shapeOf finds the shape of a row, which has the columns of schema.LiveColumns: samples and ops are the last two.
+// shapeOf gives the shape of a row with the columns of schema.LiveColumns; samples and ops are the last two.
 func shapeOf(row []any) shape {
 	samples, _ := row[len(row)-2].([][]any)
 	ops, _ := row[len(row)-1].([][]any)
 	return shape{present([][]any{row}), present(samples), present(ops)}
 }
 
-// present gives the places that are not nil in some row.
+// present gives the indices that are not nil in some row.
 func present(rows [][]any) []byte {
 	if len(rows) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func present(rows [][]any) []byte {
 	return places
 }
 
-// key identifies the shape; no table has 255 columns.
+// key identifies the shape. No table has 255 columns.
 func (s shape) key() string {
 	return string(s.run) + "\xff" + string(s.samples) + "\xff" + string(s.ops)
 }
@@ -67,7 +67,7 @@ func liveRow(r *schema.Run, digest string) []any {
 	return append(row, nestedRows(r.Metrics, schema.MetricRow), nestedRows(r.Ops, schema.OpRow))
 }
 
-// nestedRows is nil, which is NULL, where there are none.
+// nestedRows is nil, which is NULL, if there are none.
 func nestedRows[T any](items []T, row func(*T) []any) any {
 	if len(items) == 0 {
 		return nil

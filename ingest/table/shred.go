@@ -8,12 +8,12 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// level says where a value stands among lists and optional columns, in the terms of Dremel (Melnik and others, VLDB
-// 2010), which are those of Parquet.
+// level says where a value is within lists and optional columns, in the terms of Dremel (Melnik and others, VLDB 2010),
+// which Parquet uses.
 type level struct {
-	repetition int // which of the surrounding lists goes on with this value; 0: none, a new row
-	definition int // how many optional and repeated columns around it are there
-	depth      int // how many lists are around it
+	repetition int // which of the surrounding lists this value continues; 0 means a new row
+	definition int // how many of the surrounding optional and repeated columns are not NULL
+	depth      int // number of surrounding lists
 }
 
 // leaves are the values of one row, leaf by leaf.
@@ -24,14 +24,14 @@ func newLeaves(fields []*field) leaves {
 	return make(leaves, last.leaf+last.leaves)
 }
 
-// reset keeps the memory for the next row.
+// reset clears the values and keeps the memory for the next row.
 func (v leaves) reset() {
 	for i := range v {
 		v[i] = v[i][:0]
 	}
 }
 
-// put adds the value of a column, one of the types that schema.Kind names.
+// put adds the value of a column, which has one of the types that schema.Kind names.
 func (v leaves) put(f *field, value any, l level) {
 	if value == nil {
 		v.null(f, l)
@@ -83,7 +83,7 @@ func putNumbers[T any](v leaves, f *field, list []T, l level, convert func(T) pa
 	v[leaf] = values
 }
 
-// putMap adds the entries by key, so that equal runs give equal files.
+// putMap adds the entries in order of their keys, so that equal runs give equal files.
 func putMap[T any](v leaves, f *field, m map[string]T, l level) {
 	keys := slices.Sorted(maps.Keys(m))
 	v.repeated(f, len(keys), l, func(i int, l level) {
@@ -95,7 +95,7 @@ func putMap[T any](v leaves, f *field, m map[string]T, l level) {
 // repeated calls put for each of n entries of a list or map with the level of the entry.
 func (v leaves) repeated(f *field, n int, l level, put func(i int, l level)) {
 	if n == 0 {
-		v.null(f, l) // there, but empty: the definition level tells it from NULL
+		v.null(f, l) // empty but not NULL, which the definition level shows
 		return
 	}
 	entry := level{l.repetition, l.definition + 1, l.depth + 1}
@@ -112,7 +112,7 @@ func (v leaves) leaf(f *field, value parquet.Value, l level) {
 	v[f.leaf] = append(v[f.leaf], value.Level(l.repetition, l.definition, f.leaf))
 }
 
-// null adds what stands for a column that ends at this level to each of its leaves.
+// null adds, to each of its leaves, the value for a column that ends at this level.
 func (v leaves) null(f *field, l level) {
 	for leaf := f.leaf; leaf < f.leaf+f.leaves; leaf++ {
 		v[leaf] = append(v[leaf], parquet.NullValue().Level(l.repetition, l.definition, leaf))

@@ -15,16 +15,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Bounds of what a Writer holds in memory.
+// Limits of the memory of a Writer.
 const (
-	groupRows   = 122_880  // of a row group: 60 vectors of DuckDB
-	groupValues = 1 << 20  // of a row group: 1,000 runs of 1,000 samples
-	groupBytes  = 48 << 20 // of a row group as it is encoded, where texts are large
-	batchValues = 4096     // handed to the columns at once
+	groupRows   = 122_880  // rows of a row group: 60 vectors of DuckDB
+	groupValues = 1 << 20  // values of a row group: 1,000 runs of 1,000 samples
+	groupBytes  = 48 << 20 // encoded bytes of a row group, for large texts
+	batchValues = 4096     // values that are passed to the columns at once
 	bufferBytes = 256 << 10
-	smallPage   = 64 << 10  // of runs and ops: a reader of many files at a time holds a page of every column of each
-	largePage   = 256 << 10 // of samples
-	dictionary  = 1 << 20   // bytes of a dictionary, from which on a column goes without
+	smallPage   = 64 << 10  // for runs and ops: a reader of many files has a page of every column of each in memory
+	largePage   = 256 << 10 // for samples
+	dictionary  = 1 << 20   // bytes of a dictionary; a column with a larger one has none
 )
 
 // Output is what a sealed file is written to, from its beginning.
@@ -38,18 +38,18 @@ type Writer struct {
 	table  *schema.Table
 	fields []*field
 	leaves leaves // of the rows of the batch
-	values int    // in the batch
+	values int    // number of values in the batch
 	out    *hashedOutput
 	writer *parquet.GenericWriter[any]
 	group  *parquet.ConcurrentRowGroupWriter
 	rows   int   // in the row group
 	weight int   // values in the row group
 	total  int64 // rows in the file
-	err    error // after which nothing is written any more
+	err    error // the first error; nothing is written after it
 }
 
-// NewWriter begins the file of a table; version is the one of the program. A pack names the sealed files whose rows it
-// holds, ascending; a sealed file covers none. Nothing is written before the first row group is full.
+// NewWriter begins the file of a table. version is the version of the program. A pack names the sealed files whose rows
+// it has, ascending; a sealed file covers none. Nothing is written before the first row group is full.
 func NewWriter(out Output, t *schema.Table, version string, covers []schema.ULID) *Writer {
 	fields := newFields(t.Columns)
 	hashed := &hashedOutput{out: out, hash: sha256.New()}
@@ -78,8 +78,8 @@ func pageBytes(t *schema.Table) int {
 	return smallPage
 }
 
-// Write adds a row: the values of the table's columns in order. Rows come in the order of the format. What it is given
-// may be used again only after Close, or after as many rows as fit a batch.
+// Write adds a row: the values of the table's columns, in order. Rows come in the order of the format. The values may be
+// reused only after Close, or after as many rows as fit into a batch.
 func (w *Writer) Write(row []any) error {
 	if len(row) != len(w.table.Columns) {
 		return fmt.Errorf("writing a row of %s: it has %d values, want %d", w.table.Name, len(row), len(w.table.Columns))
@@ -90,12 +90,12 @@ func (w *Writer) Write(row []any) error {
 	return w.added()
 }
 
-// added takes note of a row that was added to the batch.
+// added counts a row that was added to the batch.
 func (w *Writer) added() error {
 	w.rows++
 	w.total++
 	values := w.leaves.count()
-	w.weight += values - w.values - len(w.leaves) // one a leaf is the row itself
+	w.weight += values - w.values - len(w.leaves) // one value per leaf is the row itself
 	w.values = values
 	if w.values < batchValues && !w.full() {
 		return w.err
@@ -107,12 +107,12 @@ func (w *Writer) added() error {
 	return w.err
 }
 
-// full tells whether the row group has its rows; of samples, its values: else it would be as large as they are.
+// full reports whether the row group is full: by its rows, or for samples by its values, because those may be very many.
 func (w *Writer) full() bool {
 	return w.rows >= groupRows || w.table == schema.Samples && w.weight >= groupValues
 }
 
-// flush hands the batch to the columns.
+// flush passes the batch to the columns.
 func (w *Writer) flush() {
 	for i, column := range w.group.ColumnWriters() {
 		if w.err == nil && len(w.leaves[i]) > 0 {
@@ -123,7 +123,7 @@ func (w *Writer) flush() {
 	w.values = 0
 }
 
-// endGroup ends the row group before it is full: what is written next is in another one.
+// endGroup ends the row group before it is full. Following rows are in another one.
 func (w *Writer) endGroup() error {
 	w.flush()
 	w.commit()
@@ -141,8 +141,8 @@ func (w *Writer) commit() {
 // Rows is the number of rows so far.
 func (w *Writer) Rows() int64 { return w.total }
 
-// Close writes what is left and the footer, and puts the hash of the file into its place. The file is to be fsynced
-// and closed by the caller. Without Close the file is not whole.
+// Close writes the rest and the footer, and puts the hash of the file into its place. The caller has to fsync and close
+// the file. Without Close the file is incomplete.
 func (w *Writer) Close() error {
 	err := w.endGroup()
 	w.out.tail = new(bytes.Buffer)
@@ -156,12 +156,12 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// hashedOutput hashes what is written, and keeps the end of it once that is wanted.
+// hashedOutput hashes the written bytes, and keeps the last ones once tail is set.
 type hashedOutput struct {
 	out    Output
 	hash   hash.Hash
 	offset int64
-	tail   *bytes.Buffer // nil: not wanted
+	tail   *bytes.Buffer // nil if they are not needed
 }
 
 // Write writes and hashes.
@@ -175,7 +175,7 @@ func (h *hashedOutput) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// seal writes the hash of the whole into its place in the footer, which is in the tail.
+// seal writes the hash of the whole file into its place in the footer, which is in the tail.
 func (h *hashedOutput) seal() error {
 	at, err := schema.FileHashPlace(h.tail.Bytes())
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
@@ -36,7 +38,7 @@ func Views(dir string) (string, error) {
 		return "", fault.Store(dir, err)
 	}
 	w := viewWriter{path: path, said: schema.Annotate(events)}
-	w.line("-- The store %s for DuckDB: runs, samples, samples_long, ops, num(x).", strings.ReplaceAll(path, "\n", " "))
+	w.line("-- The store %s for DuckDB: runs, samples, samples_long, ops, num(x).", oneLine(path))
 	w.line("-- It reads the files that exist when this is loaded; tags and removed runs are as they were when it was printed.")
 	w.files()
 	w.annotations()
@@ -48,10 +50,16 @@ func Views(dir string) (string, error) {
 type viewWriter struct {
 	path string
 	said schema.Annotations
-	text strings.Builder
+	viewText
 }
 
-func (w *viewWriter) line(format string, args ...any) { fmt.Fprintf(&w.text, format+"\n", args...) }
+// viewText collects lines.
+type viewText struct{ text strings.Builder }
+
+func (w *viewText) line(format string, args ...any) { fmt.Fprintf(&w.text, format+"\n", args...) }
+
+// oneLine is a text for a comment.
+func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(text) }
 
 // globOf is the SQL of the paths in the store that match.
 func (w *viewWriter) globOf(pattern string) string {
@@ -145,4 +153,19 @@ func (w *viewWriter) views() {
 	w.line("CREATE OR REPLACE TEMP VIEW samples_long AS %s;", scan.SamplesLongSQL("samples"))
 	w.line("CREATE OR REPLACE TEMP VIEW ops AS FROM %s;", nested(schema.Ops))
 	w.line("CREATE OR REPLACE TEMP MACRO num(x) AS %s;", duck.Number("x"))
+}
+
+// Location is the URL of a store's directory on this machine, for SparkViews and TrinoViews. Errors are those of Open.
+func Location(dir string) (string, error) {
+	path, err := scan.RealPath(dir)
+	if err == nil && (!utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl)) {
+		err = errors.New("its path has characters that SQL cannot name")
+	}
+	if err == nil {
+		_, err = schema.ReadHeader(schema.Dir(path))
+	}
+	if err != nil {
+		return "", fault.Store(dir, err)
+	}
+	return "file://" + path, nil
 }

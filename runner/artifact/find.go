@@ -17,13 +17,13 @@ import (
 
 // Rules define which files of a run are kept.
 type Rules struct {
-	Patterns []string // as filepath.Match has them; a folder stands for all files in it
-	Dir      string   // where relative patterns begin; empty: the working directory
-	RunDir   string   // the text with which a pattern begins that is of the directory of the run
-	Limit    int64    // B of one file; of all files together it is limitOfAll times as much
+	Patterns []string // in the syntax of filepath.Match; a folder stands for all files in it
+	Dir      string   // the base of relative patterns; empty: the working directory
+	RunDir   string   // the prefix of patterns for the directory of the run
+	Limit    int64    // B per file; the limit for all files together is limitOfAll times as much
 }
 
-// The most that is looked at, and that is kept.
+// Limits for looking at and keeping files.
 const (
 	maxLooked  = 100_000 // files
 	maxKept    = 1000    // files
@@ -38,11 +38,11 @@ const runDirName = "run_dir"
 
 // Found is a file that a run has left.
 type Found struct {
-	Path    string // relative to Rules.Dir where it lies in it; of the directory of the run it begins with run_dir/
+	Path    string // relative to Rules.Dir if it is inside; run_dir/... in the directory of the run
 	Pattern string // that found it
 	Size    int64  // B
-	Why     string // it is not to be kept; empty: it is
-	File    string // where it lies
+	Why     string // why it is not kept; empty: it is kept
+	File    string // its real path
 }
 
 // Finder finds the files of one run.

@@ -12,17 +12,17 @@ import (
 // Options of a search.
 type Options struct {
 	History   worktree.History
-	Looks     int    // of a step, at most
+	Looks     int    // maximum per step
 	MaxBlocks int    // blocks per step
-	Known     []Step // what was decided before, in order
+	Known     []Step // steps decided before, in order
 
 	// MinChange is the smallest change of a point that counts, in the scale of blocks.
 	MinChange func(*Series) float64
-	// Decide says what blocks decide. It is asked at looks alone.
+	// Decide decides by the blocks. It is called only at looks.
 	Decide func(Question, []float64) Decision
-	// Measure measures a commit against the good one. One that cannot be measured is no error: see Session.Excuse.
+	// Measure measures a commit against the good one. A commit that cannot be measured is not an error: see Session.Excuse.
 	Measure func(context.Context, Trial) (*Session, error)
-	// Decided is told each step that was measured, and keeps it. It may put into words why a commit was skipped.
+	// Decided is called with each measured step, and stores it. It may set the reason why a commit was skipped.
 	Decided func(*Step) error
 }
 
@@ -35,15 +35,15 @@ type Trial struct {
 
 // Question is the question to the blocks of a point: is their change less or more than half of a known change?
 type Question struct {
-	Known     *float64 // in the scale of blocks; nil: it is what is looked for, the change between the ends
-	Error     float64  // the chance of a wrong answer, over all looks
-	Looks     int      // how often it is asked, at most
+	Known     *float64 // in the scale of blocks; nil: it is not known yet, the change between the ends
+	Error     float64  // the probability of a wrong answer, over all looks
+	Looks     int      // the maximum number of looks
 	MinChange float64  // smaller changes do not count
 }
 
 // Decision is the answer of the blocks.
 type Decision struct {
-	Change  stat.Estimate // Confidence is 0 where there are too few blocks for one
+	Change  stat.Estimate // Confidence is 0 if there are too few blocks
 	Like    string        // Good or Bad; empty: not decided yet
 	Nothing bool          // the interval of the change lies within MinChange
 	More    int           // about how many blocks would decide; 0: not known
@@ -52,7 +52,7 @@ type Decision struct {
 // Search finds the commit that changed a point. The zero value is not usable: see New.
 type Search struct {
 	Options
-	Steps []Step // what is known by now, the bad end first
+	Steps []Step // the steps so far, the bad end first
 
 	commits *commits
 	budget  budget

@@ -124,7 +124,7 @@ func names() string {
 	return strings.Join(all, " ")
 }
 
-// dimensionKey gives the spelling of the dimension that config uses.
+// dimensionKey returns the spelling of the dimension that config uses.
 func dimensionKey(config map[string]string) (string, error) {
 	const short, long = "param.dim", "param.tensor_dimension"
 	if _, ok := config[long]; !ok {

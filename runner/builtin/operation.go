@@ -124,7 +124,7 @@ func scalar(f func() float64) kernel {
 	return kernel{iterate: func() { *out = f() }, result: func() []float64 { return []float64{*out} }}
 }
 
-// newGenerator gives the one sequence that all input is made of.
+// newGenerator returns the one sequence that all input is made of.
 func newGenerator() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 // fill sets tensor to numbers in [-1, 1) that are the same in every precision but for rounding.

@@ -53,7 +53,7 @@ func Of(env schema.Env, environ []string, cpuOnly bool) []string {
 	return []string{cpu}
 }
 
-// ofAMD gives the AMD GPUs that are visible: of those that ROCR_VISIBLE_DEVICES leaves those that HIP_VISIBLE_DEVICES does,
+// ofAMD returns the AMD GPUs that are visible: of those that ROCR_VISIBLE_DEVICES leaves those that HIP_VISIBLE_DEVICES does,
 // in whose place HIP takes that of CUDA. Both count in the order of the driver.
 func ofAMD(all []gpu, environ []string) []string {
 	if list, limited := variable(environ, "ROCR_VISIBLE_DEVICES"); limited {
@@ -144,7 +144,7 @@ func choose(all []gpu, list string, ordered bool) []string {
 	return chosen
 }
 
-// variable gives the value of a variable, the last one that is there, and whether it is there.
+// variable returns the value of a variable, the last one that is there, and whether it is there.
 func variable(environ []string, name string) (value string, ok bool) {
 	for _, entry := range slices.Backward(environ) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {

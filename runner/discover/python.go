@@ -146,7 +146,7 @@ func (r *reader) statement(tokens []token, in scope) error {
 		}
 	}
 	if tokens[len(tokens)-1].is(":") {
-		return fmt.Errorf("unexpected :")
+		return fmt.Errorf("unexpected colon")
 	}
 	return r.simple(tokens, in)
 }

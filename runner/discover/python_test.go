@@ -84,7 +84,7 @@ func TestBrokenPython(t *testing.T) {
 		"def f[T]:\n    pass\n":   "line 1: want parameters in ( and ) after def",
 		"class 1:\n    pass\n":    "line 1: want a name after class",
 		"else\n":                  "line 1: want a : after else",
-		"x:\n    y\n":             "line 1: unexpected :",
+		"x:\n    y\n":             "line 1: unexpected colon",
 		"import\n":                "line 1: want names of modules after import",
 		"from a\n":                "line 1: want a module, import and names after from",
 		"from a import\n":         "line 1: want a module, import and names after from",

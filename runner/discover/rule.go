@@ -14,35 +14,34 @@ import (
 // the folder src, the file src/ch1/baseline_moe.py is ch1/baseline_moe.py. Files and Benchmark are required. The rule {Files:
 // ["**/bench_*.py"], Benchmark: "bench_(.+)\\.py$"} finds perf/bench_sort.py as the benchmark sort.
 type Rule struct {
-	// Name is what the rule is called: pairs, kernels. A user's own needs none.
+	// Name is the name of the rule: pairs, kernels. A user's own rule needs none.
 	Name string
-	// In are the folders to look into where nobody names others. Paths from the root of the tree; none: the root.
+	// In are the folders to search by default, as paths from the root of the tree; none: the root.
 	In []string
-	// Files are globs of the files that are taken. * and ? stand for characters but /, [ab] for one of them, and ** for any
-	// number of folders, none too: "ch*/baseline_*.py", "**/*.py", "**/bench/*.sh".
+	// Files are globs of the files that are taken. * and ? stand for characters except /, [ab] for one of them, and ** for any
+	// number of folders, including none: "ch*/baseline_*.py", "**/*.py", "**/bench/*.sh".
 	Files []string
-	// Except are globs of files that are not taken although one of Files is met: "**/test_*".
+	// Except are globs of files that are left out, although Files matches: "**/test_*".
 	Except []string
-	// Benchmark is a regular expression (RE2) for a path. The benchmark's name is what its groups match, joined by /; without
+	// Benchmark is a regular expression (RE2) for a path. The name of the benchmark is the text of its groups, joined by /; without
 	// groups, the whole match. "^(ch[0-9]+)/(?:baseline|optimized)_(.+)\\.py$" calls ch1/baseline_moe.py ch1/moe.
 	Benchmark string
 	// Variant is a regular expression for a path, read as Benchmark is. Without one, a benchmark has one variant without a
 	// name. "/(baseline|optimized)_" calls ch1/baseline_moe.py baseline.
 	Variant string
-	// Baseline is the variant whose files say what benchmarks there are. A file of another variant then belongs to the
-	// benchmark with the longest name that its own begins with, at its end or before a _, among files of its extension.
-	// What comes after that _ is its variant: with ch1/baseline_moe.py and baseline: baseline, ch1/optimized_moe_sparse.py is
-	// the variant sparse of ch1/moe, and ch1/optimized_moe.py the variant optimized. A baseline alone is no benchmark, nor is
-	// a file without one. Empty: every file stands for itself.
+	// Baseline is the variant whose files define which benchmarks exist. A file of another variant belongs to the benchmark with
+	// the longest name that its own name begins with, ending there or before a _, among files of its extension. The text after
+	// that _ is its variant: with ch1/baseline_moe.py and baseline: baseline, ch1/optimized_moe_sparse.py is
+	// the variant sparse of ch1/moe, and ch1/optimized_moe.py the variant optimized. A baseline alone is not a benchmark, nor is
+	// a file without a baseline. Empty: every file is a benchmark.
 	Baseline string
-	// Objects are functions and classes, the first of which that a Python file has is the benchmark in it; {stem} is the
-	// file's name without .py. After them comes the only class with a method benchmark_fn. Without any, what bench itself
-	// looks for in a file.
+	// Objects are functions and classes. The first one that a Python file has is its benchmark; {stem} is the file's name without
+	// .py. If it has none of them, its only class with a method benchmark_fn counts. Empty: the names that bench looks for.
 	Objects []string
 	// Config is the name of a file with settings for the benchmarks of its folder: bench.yaml. Empty: there is none.
 	Config string
-	// Backends are the backends of Python files by what they import; the first that is met counts. CUDA sources are cuda.
-	// Nil: cuda for cupy, jax, torch; of others nothing is said.
+	// Backends are the backends of Python files by their imports; the first match counts. CUDA sources are cuda. Nil: cuda for
+	// cupy, jax, torch; empty for others.
 	Backends []Backend
 }
 

@@ -34,7 +34,7 @@ func Settings(tree fs.FS, b *Benchmark) (map[string]any, error) {
 	return settings, nil
 }
 
-// texts tells whether all keys of maps in a value are texts.
+// texts reports whether all keys of maps in a value are texts.
 func texts(value any) bool {
 	switch v := value.(type) {
 	case map[any]any:

@@ -151,7 +151,7 @@ func (c *compilation) errorf(at ast.Node, format string, args ...any) error {
 var goKinds = strings.NewReplacer("float64", "number", "string", "text", "bool", "true or false", "interface {}", "any value",
 	"mismatched types", "mismatched kinds", "mismatched type", "mismatched kind", "[]any", "list", "[]interface {}", "list")
 
-// translate gives an error of the library its place and our words.
+// translate adds the position to an error of the library and uses our words.
 func (c *compilation) translate(err error) error {
 	if own, ok := errors.AsType[*positionError](err); ok {
 		return own

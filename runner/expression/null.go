@@ -20,7 +20,7 @@ type NullError struct {
 // Error names what is NULL.
 func (e *NullError) Error() string { return e.What + " is NULL" }
 
-// need gives its second argument, and refuses nil: the first is its name.
+// need returns its second argument, and refuses nil: the first is its name.
 var need = &builtin.Function{
 	Name: "need()",
 	Func: func(args ...any) (any, error) {
@@ -92,7 +92,7 @@ func (c *compilation) mustBinary(n *ast.BinaryNode) (ast.Node, error) {
 	return n, nil
 }
 
-// ordersNumbers tells that a node orders numbers, which the library does right and quicker.
+// ordersNumbers reports whether a node orders numbers, which the library does correctly and faster.
 func ordersNumbers(n *ast.BinaryNode) bool {
 	return strings.ContainsAny(n.Operator, "<>") && kindOf(n.Left) == Number && kindOf(n.Right) == Number
 }

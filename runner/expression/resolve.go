@@ -90,7 +90,7 @@ func (c *compilation) resolveParts(n ast.Node) error {
 	return nil
 }
 
-// at gives a node the place of another.
+// at gives a node the position of another one.
 func at[N ast.Node](place ast.Node, n N) N {
 	n.SetLocation(place.Location())
 	return n

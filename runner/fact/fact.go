@@ -19,7 +19,7 @@ type Fact struct {
 // All lists the facts in alphabetical order.
 func All() []Fact { return slices.Clone(facts) }
 
-// find gives the fact of a name.
+// find returns the fact of a name.
 func find(name string) (Fact, bool) {
 	i := slices.IndexFunc(facts, func(f Fact) bool { return f.Name == name })
 	if i < 0 {

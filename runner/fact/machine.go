@@ -16,8 +16,8 @@ import (
 type Sources struct {
 	Env     func() schema.Env // the manifest of the environment; called once at most
 	Environ []string          // key=value: which GPUs can be seen
-	// Version gives the version of a module of a Python interpreter, whose name may be empty for the usual one; empty: it
-	// has no such module, or there is no interpreter.
+	// Version returns the version of a module of a Python interpreter, whose name may be empty for the default one; empty: it has no such
+	// module, or there is no interpreter.
 	Version func(interpreter, module string) string
 }
 

@@ -58,7 +58,7 @@ func (w *what) isCommand() bool { return w.Command.Kind != 0 }
 // models are the endings of model files, and what runs them.
 var models = map[string]string{".onnx": "onnxrt", ".pt": "torch", ".pt2": "torch", ".engine": "tensorrt", ".plan": "tensorrt"}
 
-// isFile tells whether an argument of bench is a sweep file, or - for standard input, and not what to measure.
+// isFile reports whether an argument of bench is a sweep file, or - for standard input, and not what to measure.
 func isFile(argument string) bool {
 	if argument == "-" {
 		return true
@@ -71,7 +71,7 @@ func isFile(argument string) bool {
 	return err == nil || !strings.ContainsAny(argument, " \t") // 'cat a.yaml' is a program
 }
 
-// isPlainFile tells whether an argument that has no ending of a sweep file is one all the same: it cannot be executed, and is neither
+// isPlainFile reports whether an argument without the extension of a sweep file is one nevertheless: it cannot be executed, and is neither
 // Python nor a model.
 func isPlainFile(argument string) bool {
 	info, err := os.Stat(argument)

@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/runner/discover"
 )
 
-// spelled gives each benchmark of a Python file a text of its own: those that stand behind the file (bench.py:a,b), or those that
-// are found in it. found is true where the only text is a file in which several were found.
+// spelled makes a separate text of each benchmark in a Python file: of those named after the file (bench.py:a,b), or of those found in it.
+// found is true if the only text is a file in which several were found.
 func (l line) spelled() (all []string, found bool, err error) {
 	if l.shell {
 		return l.texts, false, nil
@@ -37,8 +37,8 @@ func (l line) spelled() (all []string, found bool, err error) {
 	return all, found, nil
 }
 
-// objectsOf are the benchmarks of a text that is a Python file, without executing it; nil where Python chooses, or says what is
-// wrong with the file.
+// objectsOf lists the benchmarks of a text that is a Python file, without executing it; nil if Python selects the benchmark, or reports
+// what is wrong with the file.
 func objectsOf(text string) ([]string, error) {
 	if path.Ext(text) != ".py" || strings.Contains(text, " ") {
 		return nil, nil

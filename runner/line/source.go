@@ -166,7 +166,7 @@ func (s *Source) Name() string {
 }
 
 // notKept are options of bench that change what is run, and that a sweep file has no key for.
-var notKept = []string{"against", "until-settled", "rerun", "max-time", "no-skip-after-oom", "out-dir", "layout"}
+var notKept = []string{"against", "until-conclusive", "rerun", "max-time", "no-skip-after-oom", "out-dir", "layout"}
 
 // Keep is the sweep file of a command line, with the other options written into it. given reports whether an option of bench is set.
 func (s *Source) Keep(o sweep.Overrides, given func(option string) bool) ([]byte, error) {

@@ -51,7 +51,7 @@ func file(name string, g graph) []byte {
 	return bytes(m, 8, integer(text(nil, 1, ""), 2, opset)) // OperatorSetIdProto of the default domain
 }
 
-// encode gives a GraphProto.
+// encode returns a GraphProto.
 func (g graph) encode(name string) []byte {
 	var b []byte
 	for _, n := range g.nodes {
@@ -70,7 +70,7 @@ func (g graph) encode(name string) []byte {
 	return b
 }
 
-// encode gives a NodeProto.
+// encode returns a NodeProto.
 func (n node) encode() []byte {
 	var b []byte
 	for _, name := range n.in {
@@ -88,7 +88,7 @@ func (n node) encode() []byte {
 	return b
 }
 
-// encode gives a TensorProto.
+// encode returns a TensorProto.
 func (t tensor) encode() []byte {
 	var b []byte
 	if len(t.dims) > 0 {
@@ -103,7 +103,7 @@ func (t tensor) encode() []byte {
 	return bytes(b, 9, t.kind.encode(t.numbers))
 }
 
-// encode gives a ValueInfoProto.
+// encode returns a ValueInfoProto.
 func (v value) encode() []byte {
 	var shape []byte
 	for _, d := range v.shape {

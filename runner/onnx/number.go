@@ -16,7 +16,7 @@ const (
 	typeBfloat16 elementType = 16
 )
 
-// encode gives numbers as raw_data has them, little endian. They must be exact in the type.
+// encode returns numbers as raw_data has them, little endian. They must be exact in the type.
 func (t elementType) encode(numbers []float64) []byte {
 	var b []byte
 	for _, v := range numbers {

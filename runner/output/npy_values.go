@@ -20,7 +20,7 @@ type npyValues struct {
 	odd    *Odd // of all values
 }
 
-// at gives the values at places in the file, which ascend. The file has to have all values.
+// at returns the values at places in the file, which ascend. The file has to have all values.
 func (v npyValues) at(places []int) ([]float64, error) {
 	values := make([]float64, len(places))
 	buffer := make([]byte, v.width)
@@ -97,7 +97,7 @@ func (v npyValues) ofFortran(shape, places []int) ([]float64, error) {
 	return values, nil
 }
 
-// npyDecoder gives what reads a value of a type, and how many bytes it has; nil where the type is none of numbers.
+// npyDecoder returns a function that reads a value of a type, and the size of a value in bytes; nil if the type is not numeric.
 func npyDecoder(kind string) (func(binary.ByteOrder, []byte) float64, int) {
 	switch kind {
 	case "f8":

@@ -84,7 +84,7 @@ func readCSV(r io.Reader, to *sink) ([]int, error) {
 	}
 }
 
-// isHeader tells that no word of a row is a number.
+// isHeader reports that no word of a row is a number.
 func isHeader(row []string) bool {
 	return !slices.ContainsFunc(row, func(word string) bool { return new(sink).addWord(word) == nil })
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// The facts of a run that tell what it was of, for a later session that goes on from it.
+// The facts that identify a run for a later session that continues its session.
 const (
-	FactPoints      = "sweep.points_sha256" // by which sessions of the same points are known
-	FactBuild       = "build.sha256"        // the hash of what the commands of build: made
+	FactPoints      = "sweep.points_sha256" // identifies sessions with the same points
+	FactBuild       = "build.sha256"        // the hash of the files that builds made
 	factCommand     = "command.sha256"      // the hash of the program of a command
-	FactCommandFile = "command.sha256."     // that of another word of it that is a file; the word follows
+	FactCommandFile = "command.sha256."     // the hash of a file that a command names; the word follows
 	FactConfig      = schema.FactConfig
 	FactInstalled   = "python.installed." // the version of a package of an interpreter; its name follows
 
@@ -20,12 +20,12 @@ const (
 	factCommandLine = "runner.command"
 
 	factBenchmark = "benchmark.sha256"
-	factReference = "reference.sha256" // of a file that outputs are compared with
+	factReference = "reference.sha256" // the hash of a file that outputs are compared with
 	factSetting   = "runner."          // a setting of a launch; the key of the sweep file follows
-	factObject    = "runner.object"    // what of the Python file runs
-	// factAxis begins the facts of axes whose canonical text does not say how to write them again; the axis follows.
+	factObject    = "runner.object"    // the object of the Python file that runs
+	// factAxis is the prefix of facts about axes whose canonical text differs from how they are written; the axis follows.
 	factAxis = "runner.axis."
-	// factScale begins the facts with the bases of axes that depend on the machine; the axis follows.
+	// factScale is the prefix of facts with the bases of axes that depend on the machine; the axis follows.
 	factScale = "runner.scale."
 )
 

@@ -64,7 +64,7 @@ func (m models) draft() (path string, err error) {
 	return file.Name(), file.Close()
 }
 
-// keep gives a draft its name once it is on the disk.
+// keep renames a draft once it is on the disk.
 func (m models) keep(draft, key string) (path, hash string, err error) {
 	file, err := os.Open(draft)
 	if err != nil {

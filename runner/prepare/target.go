@@ -25,15 +25,15 @@ type Target struct {
 	Facts          map[string]string  // stored with every run
 	Python         python.Interpreter // the zero value where there is none
 	ModelSHA256    string
-	BackendVersion string        // where it is known before a launch; a Python worker says it
-	Built          *int64        // what its builds took, in ns
+	BackendVersion string        // if it is known before a launch; a Python worker reports it
+	Built          *int64        // the time of its builds, in ns
 	Refused        *task.Outcome // why it cannot be launched
-	Changed        bool          // its files are not those that the session began with
+	Changed        bool          // its files have changed since the session began
 
 	settings  python.Settings
-	model     []byte      // a generated one
+	model     []byte      // a generated model
 	pending   *conversion // that the model still needs
-	converted *converted  // what stands in for the model; nil: it is run itself
+	converted *converted  // the file that runs instead of the model; nil: the model itself
 	file      string      // the sweep's name
 	launched  bool
 }
@@ -160,7 +160,7 @@ func environOf(variables map[string]string) []string {
 	return env
 }
 
-// enough tells that latencies give their location to a relative error.
+// enough is a function that reports whether latencies determine their location with a relative error.
 func enough(relError float64) func([]int64) bool {
 	return func(latencies []int64) bool {
 		values := make([]float64, len(latencies))
@@ -198,7 +198,7 @@ func (t *Target) SpecOf(l sweep.Launch, level schema.Level) task.Spec {
 	return spec
 }
 
-// refuse keeps the first reason why a target cannot be launched. It names the line of the sweep file, if that is known.
+// refuse keeps the first reason why a target cannot be launched. The reason names the line of the sweep file, if it is known.
 func (t *Target) refuse(status schema.Status, kind string, at location, err error) {
 	if t.Refused != nil {
 		return
@@ -214,7 +214,7 @@ func (t *Target) refuse(status schema.Status, kind string, at location, err erro
 	t.Refused = &task.Outcome{Status: status, Stage: stage, ErrorKind: kind, Error: text}
 }
 
-// refuseFile keeps the reason why a file cannot be read that a target runs. An optional one that is not there is skipped.
+// refuseFile keeps the reason why a file of a target cannot be read. An optional file that is missing makes the point skipped.
 func (t *Target) refuseFile(kind string, at location, what string, err error) {
 	status := schema.StatusError
 	if t.Point.Optional && errors.Is(err, fs.ErrNotExist) {

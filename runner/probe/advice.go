@@ -13,29 +13,29 @@ import (
 // The states of an Advice.
 const (
 	StateOK      = "ok"
-	StateAdvice  = "advice"  // it makes measurements worse
-	StateUnknown = "unknown" // what is not known is not fine
+	StateAdvice  = "advice"  // it disturbs measurements
+	StateUnknown = "unknown" // unknown is not fine
 )
 
 // Advice is the result of one check of a machine as a place to measure.
 type Advice struct {
 	Check   string
 	State   string
-	Value   string // what was seen, for people; empty where it is not known
+	Value   string // the observed value, as text; empty: not known
 	Missing string // why it is not known: absent, permission, unsupported, timeout
-	Why     string // what it does to measurements; empty where it is fine
-	Command string // against it, to be pasted as it is; empty where there is none
-	Remedy  string // what to do in place of a command, and why there is none; empty where there is one, or nothing to do
+	Why     string // its effect on measurements; empty: it is fine
+	Command string // a command that helps, to be pasted as it is; empty: none
+	Remedy  string // what to do instead, and why no command helps; empty: there is a command, or nothing to do
 }
 
 // check is one question about a machine.
 type check struct {
 	name    string
-	facts   []string // what it rests on; where none is known, neither is the answer
+	facts   []string // the facts that it uses; if none is known, the answer is unknown
 	why     string
 	command string // may hold {gpu}, the index of the GPU
 	judge   func(seen) verdict
-	remedy  string // where no command helps: what does, and why none can
+	remedy  string // if no command helps: what does, and why
 }
 
 // seen are the facts that a check uses. The prefix is gpu.N. for a check of a GPU.
@@ -57,7 +57,7 @@ func (s seen) number(name string) (n float64, known bool) {
 type verdict struct {
 	state   string
 	value   string
-	command string // in place of the check's; the only one where the state is unknown
+	command string // instead of that of the check; the only one if the state is unknown
 }
 
 // fineIf is the verdict for a value that is fine or not.

@@ -30,7 +30,7 @@ func readCgroup(root fs.FS, f *facts) {
 	f.put("cgroup.cpuset")(cpuset(root, groups.chain("cpuset")))
 }
 
-// controllers gives the path of this process for each controller of version 1, and under the empty name for
+// controllers returns the path of this process for each controller of version 1, and under the empty name for
 // version 2.
 type controllers map[string]string
 
@@ -49,7 +49,7 @@ func cgroups(text string) controllers {
 	return found
 }
 
-// version tells which version the limits come from.
+// version reports which version the limits come from.
 func (c controllers) version() string {
 	if _, ok := c["memory"]; ok {
 		return "1"
@@ -75,7 +75,7 @@ func (c controllers) chain(controller string) []string {
 	return append(dirs, base)
 }
 
-// tightest gives the smallest limit that holds in any of the directories.
+// tightest returns the smallest limit that holds in any of the directories.
 func tightest(root fs.FS, dirs []string, limit func(fs.FS, string) (float64, error)) (string, error) {
 	smallest, found := 0.0, false
 	for _, dir := range dirs {

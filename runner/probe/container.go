@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// readContainer tells which engine's container this is, and by what that shows. A virtual machine made from an
-// image may carry the same marks.
+// readContainer detects the container engine, and the evidence for it. A virtual machine made from an image may have the same marks.
 func readContainer(opts Options, f *facts) {
 	engine, evidence := container(opts)
 	f.set("container", engine)

@@ -38,7 +38,7 @@ func readCPU(root fs.FS, f *facts) {
 	f.put("cpu.mitigations")(mitigations(root))
 }
 
-// cpuinfo gives the description of the first processor.
+// cpuinfo returns the description of the first processor.
 func cpuinfo(root fs.FS) (map[string]string, error) {
 	text, err := readText(root, "proc/cpuinfo")
 	if err != nil {
@@ -153,7 +153,7 @@ func mitigations(root fs.FS) (string, error) {
 	return orNone(strings.Join(affected, "; "))
 }
 
-// temperature gives the hottest sensor of the processor in Cel.
+// temperature returns the hottest sensor of the processor in Cel.
 func temperature(root fs.FS) (string, error) {
 	sensors, err := subdirs(root, "sys/class/hwmon", "hwmon")
 	if err != nil {

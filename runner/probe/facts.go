@@ -53,7 +53,7 @@ func (f *facts) miss(name, why string) {
 	}
 }
 
-// put gives a function that notes what a reader returns: f.put("name")(read()).
+// put returns a function that notes what a reader returns: f.put("name")(read()).
 func (f *facts) put(name string) func(value string, err error) {
 	return func(value string, err error) {
 		if err != nil {
@@ -70,7 +70,7 @@ func (f *facts) merge(other *facts) {
 	maps.Copy(f.missing, other.missing)
 }
 
-// integer gives a fact as a number; nil where it is not known.
+// integer returns a fact as a number; nil where it is not known.
 func (f *facts) integer(name string) *int64 {
 	n, err := strconv.ParseInt(f.known[name], 10, 64)
 	if err != nil {

@@ -106,7 +106,7 @@ func readDistinct(root fs.FS, f *facts) {
 	}
 }
 
-// readText gives the beginning of a file without the white space around it. 16 KiB hold every file that is read
+// readText returns the beginning of a file without the white space around it. 16 KiB hold every file that is read
 // here, and of cpuinfo, which costs an interrupt a processor, they hold the first one.
 func readText(root fs.FS, path string) (string, error) {
 	opened, err := root.Open(path)

@@ -111,7 +111,7 @@ func readDevices(ctx context.Context, ask func(context.Context) Devices, f *fact
 	}
 }
 
-// deviceFact tells whether name is gpu.N.fact, or gpu.N where fact is empty.
+// deviceFact reports whether name is gpu.N.fact, or gpu.N where fact is empty.
 func deviceFact(name, fact string) bool {
 	rest, ok := strings.CutPrefix(name, "gpu.")
 	index, last, _ := strings.Cut(rest, ".")
@@ -131,7 +131,7 @@ func (f *facts) deviceNames() []string {
 	return names
 }
 
-// unknownDevices gives the reason why it is not known which GPUs there are; empty where it is. No driver means
+// unknownDevices returns the reason why it is not known which GPUs there are; empty where it is. No driver means
 // that there are none to measure.
 func (f *facts) unknownDevices() string {
 	for _, name := range slices.Sorted(maps.Keys(f.missing)) {

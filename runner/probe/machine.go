@@ -13,7 +13,7 @@ import (
 // hostSalt keeps the id of a host from being looked up elsewhere by its machine-id.
 const hostSalt = "neurolens host 1\n"
 
-// hostID gives the identity of the installed system, in 32 hexadecimal digits.
+// hostID returns the identity of the installed system, in 32 hexadecimal digits.
 func hostID(root fs.FS) (string, error) {
 	var first error
 	for _, path := range []string{"etc/machine-id", "var/lib/dbus/machine-id"} {
@@ -70,7 +70,7 @@ func fingerprint(cpu, cores string, memory int64, devices []string) string {
 	return strings.Join(append(words, hex.EncodeToString(sum[:4])), "-")
 }
 
-// memoryClass gives the memory that was built in, in GiB: what the system sees is always some percent less.
+// memoryClass returns the memory that was built in, in GiB: what the system sees is always some percent less.
 // Rounding is upwards to three binary digits after the first, so that another kernel on the same machine, which keeps
 // more or less for itself, makes no other machine of it.
 func memoryClass(visible int64) int64 {

@@ -81,7 +81,7 @@ func (m Mask) Text(text string) string {
 	}
 }
 
-// assigns tells whether a name in the middle of a text has a value: a colon alone also stands in sentences ("unexpected
+// assigns reports whether a name in the middle of a text has a value: a colon alone also stands in sentences ("unexpected
 // token: x"), and is believed of what is too long for a word.
 func assigns(name, between, value string) bool {
 	const wordLength = 16
@@ -101,7 +101,7 @@ var (
 	}
 )
 
-// namesSecret tells whether a name is one of a secret.
+// namesSecret reports whether a name is one of a secret.
 func namesSecret(name string) bool {
 	parts := nameParts.FindAllString(name, -1)
 	if len(parts) == 0 {

@@ -82,7 +82,7 @@ func queryDriver(library string) Devices {
 	return Devices{Facts: d.facts.known, Missing: d.facts.missing}
 }
 
-// has tells whether the library has one of the functions. Calling one that it lacks ends the process.
+// has reports whether the library has one of the functions. Calling one that it lacks ends the process.
 func (d driver) has(symbols ...string) bool {
 	for _, symbol := range symbols {
 		if d.Extensions().LookupSymbol(symbol) == nil {

@@ -53,7 +53,7 @@ func throttle(get func(nvml.Device) (uint64, nvml.Return)) func(nvml.Device) (st
 	}
 }
 
-// violation gives for how long, in ns, a limit has held the clock down.
+// violation returns for how long, in ns, a limit has held the clock down.
 func violation(limit nvml.PerfPolicyType) func(nvml.Device) (string, nvml.Return) {
 	return func(d nvml.Device) (string, nvml.Return) {
 		status, ret := d.GetViolationStatus(limit)

@@ -45,7 +45,7 @@ func orNone(text string) (string, error) {
 	return text, nil
 }
 
-// chosen gives the word in brackets: always [madvise] never.
+// chosen returns the word in brackets: always [madvise] never.
 func chosen(text string) (string, error) {
 	_, rest, _ := strings.Cut(text, "[")
 	word, _, ok := strings.Cut(rest, "]")
@@ -67,7 +67,7 @@ func thousandths(what, text string) (string, error) {
 	return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64), nil
 }
 
-// firstNumber gives the first word, which has to be a number.
+// firstNumber returns the first word, which has to be a number.
 func firstNumber(text string) (string, error) {
 	word, _, _ := strings.Cut(text, " ")
 	return number(word)
@@ -82,7 +82,7 @@ func number(text string) (string, error) {
 	return strconv.FormatFloat(n, 'f', -1, 64), nil
 }
 
-// pressure gives the share of the last 10 s in which some task waited, in percent.
+// pressure returns the share of the last 10 s in which some task waited, in percent.
 func pressure(text string) (string, error) {
 	rest, ok := strings.CutPrefix(text, "some avg10=")
 	if !ok {
@@ -91,7 +91,7 @@ func pressure(text string) (string, error) {
 	return firstNumber(rest)
 }
 
-// status gives a parser of one line of a status file: Cpus_allowed_list: 0-3.
+// status returns a parser of one line of a status file: Cpus_allowed_list: 0-3.
 func status(key string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		for line := range strings.Lines(text) {
@@ -103,7 +103,7 @@ func status(key string) func(string) (string, error) {
 	}
 }
 
-// kibibytes gives a parser of one line of meminfo: MemTotal: 16 kB, in bytes.
+// kibibytes returns a parser of one line of meminfo: MemTotal: 16 kB, in bytes.
 func kibibytes(key string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		value, err := status(key)(text)
@@ -114,7 +114,7 @@ func kibibytes(key string) func(string) (string, error) {
 	}
 }
 
-// swapUsed gives how many bytes of meminfo's swap space hold something.
+// swapUsed returns how many bytes of meminfo's swap space hold something.
 func swapUsed(text string) (string, error) {
 	total, err1 := kibibytes("SwapTotal")(text)
 	free, err2 := kibibytes("SwapFree")(text)
@@ -162,7 +162,7 @@ func processorTime(text string) (stolen, all uint64, err error) {
 	return stolen, all, nil
 }
 
-// stolenShare gives how much of the time since the start was stolen, in percent.
+// stolenShare returns how much of the time since the start was stolen, in percent.
 func stolenShare(text string) (string, error) {
 	stolen, all, err := processorTime(text)
 	if err != nil || all == 0 {
@@ -198,7 +198,7 @@ func size(text string) (string, error) {
 	return strconv.FormatInt(n*scale, 10), nil
 }
 
-// distribution gives the name of the system from os-release.
+// distribution returns the name of the system from os-release.
 func distribution(text string) (string, error) {
 	for line := range strings.Lines(text) {
 		if value, ok := strings.CutPrefix(line, "PRETTY_NAME="); ok {

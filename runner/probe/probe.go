@@ -77,7 +77,7 @@ func readHost(opts Options, f *facts) {
 	}
 }
 
-// env gives the facts, those with a column of their own also there.
+// env returns the facts, those with a column of their own also there.
 func (f *facts) env() schema.Env {
 	env := schema.Env{
 		HostID:        f.known["host.id"],

@@ -25,7 +25,7 @@ func foreign(root fs.FS, pids []int, runner int) string {
 	return strings.Join(others, " ")
 }
 
-// below tells whether a process is another one or descends from it.
+// below reports whether a process is another one or descends from it.
 func below(root fs.FS, pid, ancestor int) bool {
 	const deepest = 1000 // ids are used again while they are read: no circle may hold this up
 	for range deepest {

@@ -118,7 +118,7 @@ func throttles(root fs.FS) (string, error) {
 	return strconv.FormatUint(count, 10), nil
 }
 
-// battery tells what the battery of this machine does, in the kernel's words but lower case: none, discharging,
+// battery reports what the battery of this machine does, in the kernel's words but lower case: none, discharging,
 // charging, full, not charging. The batteries of mice and pens do not count.
 func battery(root fs.FS) (string, error) {
 	const dir = "sys/class/power_supply"

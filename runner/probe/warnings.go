@@ -49,13 +49,13 @@ func Warnings(env schema.Env, facts map[string]string, devices []string) []strin
 	return words
 }
 
-// above tells whether a fact is known to be a number above a limit.
+// above reports whether a fact is known to be a number above a limit.
 func above(value string, limit float64) bool {
 	n, err := strconv.ParseFloat(value, 64)
 	return err == nil && n > limit
 }
 
-// some tells whether a list is known to have something in it.
+// some reports whether a list is known to have something in it.
 func some(list string) bool { return list != "" && list != none }
 
 func count(n *int64) int64 {

@@ -1,9 +1,9 @@
-"""ONNX Runtime: a model file, or a model that the runner made, on one execution provider.
+"""ONNX Runtime: a model file, or a model that the runner generated, on one execution provider.
 
-The provider, the threads, the model's own precision and the shapes are read back from the session. What the kernels
-compute in is read from the profile of one run: the session's assignment of nodes to providers shows the graph before it
-is optimised, without the casts around fp16 nodes that are computed in fp32. A session whose profile has ended is as
-fast as any other.
+The provider, the threads, the model's own precision and the shapes are read back from the session. The precision in which
+the kernels compute is read from the profile of one run. The session's assignment of nodes to providers is not enough: it
+shows the graph before optimisation, without the casts around fp16 nodes that are computed in fp32. A session whose profile
+has ended is as fast as any other.
 """
 import json
 import os
@@ -33,7 +33,7 @@ INTEGER = re.compile("Integer|^QLinear|^QGemm|^DynamicQuantizeMatMul|^MatMulNBit
 
 
 class Backend:
-    """A session, its inputs, and what they turned out to be."""
+    """A session with its inputs, and the settings read back from it."""
 
     def __init__(self, request):
         self.request, self.worker = request, request.worker
@@ -62,7 +62,7 @@ class Backend:
     # The session.
 
     def choose_provider(self):
-        """The provider asked for, and its device; else that of CUDA where there is one."""
+        """The requested provider and its device; else that of CUDA, if there is one."""
         there = [name for name in self.ort.get_available_providers() if name != HIDDEN]
         asked, device = self.request.option("provider"), self.request.option("device") or ""
         kind, _, number = device.partition(":")
@@ -78,7 +78,7 @@ class Backend:
         return asked, number or "0"
 
     def open(self, profiled):
-        """Makes the session. A provider that is there but does not start leaves the CPU, without an error."""
+        """Creates the session. If a provider exists but does not start, ONNX Runtime silently uses the CPU."""
         options = self.ort.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = self.threads, 1
         if profiled:
@@ -99,13 +99,13 @@ class Backend:
         self.session = session
 
     def reopen(self):
-        """Makes a session with a profile in place of the one there is: two of them would count as memory of one."""
+        """Replaces the session by one with a profile: the memory of two sessions would be counted."""
         self.session = self.binding = None
         self.open(profiled=True)
         self.binding = self.bind()
 
     def translated(self, error, kind):
-        """An exception of ONNX Runtime as the end of a point. Its texts begin with a code, and name the file again."""
+        """The error for an exception of ONNX Runtime, without its code and the repeated name of the file."""
         text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", "", " ".join(str(error).split()))
         text = text.replace("Load model from %s failed:" % self.path, "")
         if type(error).__name__ == "NotImplemented":
@@ -117,7 +117,7 @@ class Backend:
     # The inputs.
 
     def make_inputs(self):
-        """Inputs from the session's own description: the same numbers for the same seed."""
+        """Inputs made from the session's own description. The same seed gives the same numbers."""
         dimensions = Dimensions(self.request)
         random = self.np.random.default_rng(self.request.seed)
         self.kinds, self.feed = {}, {}
@@ -132,7 +132,7 @@ class Backend:
         self.outputs = [info.name for info in self.session.get_outputs()]
 
     def numbers(self, random, kind, shape):
-        """Reals in [-1, 1); the whole range of 8 bits; other integers are 0 or 1, which are indices of anything."""
+        """Reals in [-1, 1); the whole range of 8-bit integers; other integers are 0 or 1, which are always valid indices."""
         dtype, precision = TYPES[kind]
         if kind == "bfloat16":
             return (random.uniform(-1, 1, shape).astype("float32").view("uint32") >> 16).astype(dtype)
@@ -144,7 +144,7 @@ class Backend:
         return random.uniform(-1, 1, shape).astype(dtype)
 
     def bind(self):
-        """Inputs that lie on the device, and outputs that stay there, so that no iteration copies. None on a CPU."""
+        """Inputs and outputs in the memory of the device, so that no iteration copies. None on a CPU."""
         if not self.on_cuda:
             return None
         binding, device = self.session.io_binding(), int(self.device_id)
@@ -159,7 +159,7 @@ class Backend:
         return binding
 
     def benchmark_fn(self):
-        """One run, whose outputs are there when it returns."""
+        """One run. It returns when the outputs are available."""
         try:
             if self.binding is None:
                 self.session.run(self.outputs, self.feed)
@@ -170,7 +170,7 @@ class Backend:
             raise self.translated(error, "raise")
 
     def output(self):
-        """What one more run computes, of each output of the model."""
+        """The outputs of the model from one more run."""
         if self.binding is None:
             return self.session.run(self.outputs, self.feed)
         self.benchmark_fn()
@@ -179,10 +179,10 @@ class Backend:
     def teardown(self):
         self.session = self.binding = None
 
-    # What was applied.
+    # The applied settings.
 
     def check_precision(self):
-        """Compares what was asked with the model's own precision: that of its weights, else of its inputs."""
+        """Compares the requested precision with that of the model: of its weights, else of its inputs."""
         facts = self.worker.part("onnxfile").model_facts(self.path)
         precisions = [TYPES[kind][1] for kind in self.kinds.values() if TYPES[kind][1]]
         self.precision = facts.pop("precision", None) or (precisions[0] if precisions else None)
@@ -194,7 +194,7 @@ class Backend:
                 asked, self.request.model, self.precision or "of unknown precision"))
 
     def read_run(self):
-        """The nodes of one run with their providers and types, by the profile of the session, which ends."""
+        """The nodes of one run with their providers and types, from the profile of the session, which ends."""
         self.benchmark_fn()
         nodes = [event["args"] for event in self.end_profile() if event.get("cat") == "Node"]
         providers = {node["provider"] for node in nodes}
@@ -215,7 +215,7 @@ class Backend:
         return events
 
     def computed(self):
-        """The precisions that the kernels of the run computed in; none where none computes."""
+        """The precisions in which the kernels of the run computed; empty if no kernel computes."""
         found = set()
         for node in self.evidence:
             types = [TYPES.get(kind, ("", None))[1] for shape in node.get("input_type_shape", ()) for kind in shape]
@@ -258,7 +258,7 @@ class Backend:
     # A profile.
 
     def profile(self, iterations):
-        """The nodes of so many runs, in a session of its own. The first run, 5 to 10 times as slow, is left out.
+        """The nodes of several runs, in a separate session. The first run, 5 to 10 times slower, is left out.
 
         Durations are the sums over the runs, in steps of 1 us. Counters are those of the last run."""
         stage_began = time.time_ns()

@@ -1,8 +1,8 @@
-"""TensorRT: an engine built from an ONNX file, run on the stream that torch has current.
+"""TensorRT: an engine built from an ONNX file, run on the current stream of torch.
 
-Networks are strongly typed, the only kind that TensorRT 11 has: a layer computes in the type that the model gives it,
-and no flag makes a fp32 model a fp16 one. Building the engine is part of the set-up. Buffers and the stream are
-torch's, so that the worker times with CUDA events and knows the device's memory.
+Networks are strongly typed, which is the only kind that TensorRT 11 supports: a layer computes in the type that the model
+gives it, and no flag turns an fp32 model into an fp16 one. Building the engine is part of the set-up. Buffers and the
+stream belong to torch, so that the worker can time with CUDA events and knows the memory of the device.
 """
 import json
 
@@ -45,7 +45,8 @@ class Backend:
     def choose_device(self):
         request, torch = self.request, self.torch
         if request.option("provider"):
-            raise request.not_applied("provider %s was requested, but tensorrt has no providers: use device" % request.option("provider"))
+            raise request.not_applied("provider %s was requested, but tensorrt has no providers: use device" %
+                                      request.option("provider"))
         there = ["cuda:%d" % index for index in range(torch.cuda.device_count())]
         asked = request.option("device") or "cuda"
         if asked not in there and asked + ":0" not in there:
@@ -56,7 +57,7 @@ class Backend:
     # The engine.
 
     def build(self, path):
-        """An engine for exactly the shapes asked for."""
+        """An engine for exactly the requested shapes."""
         trt, request = self.trt, self.request
         logger = trt.Logger(trt.Logger.WARNING)
         builder = trt.Builder(logger)
@@ -90,7 +91,7 @@ class Backend:
         self.engine = trt.Runtime(logger).deserialize_cuda_engine(plan)
 
     def check_precision(self, path):
-        """Compares what was asked with the model's own precision: that of its weights, else of its inputs."""
+        """Compares the requested precision with that of the model: of its weights, else of its inputs."""
         facts = self.worker.part("onnxfile").model_facts(path)
         names = [self.engine.get_tensor_dtype(name).name for name in self.shapes]
         precisions = [TYPES[name][1] for name in names if name in TYPES and TYPES[name][1]]
@@ -104,7 +105,7 @@ class Backend:
                 self.asked_precision, self.request.model, self.precision or "of unknown precision"))
 
     def make_buffers(self):
-        """Inputs and outputs on the device, at the addresses that the context is told."""
+        """Inputs and outputs on the device, at addresses that are registered with the context."""
         trt, engine, context = self.trt, self.engine, self.context
         self.buffers = {}
         for name, shape in self.shapes.items():
@@ -125,7 +126,7 @@ class Backend:
             context.set_tensor_address(name, buffer.data_ptr())
 
     def numbers(self, kind, shape):
-        """Reals in [-1, 1); the whole range of 8 bits; other integers are 0 or 1, which are indices of anything."""
+        """Reals in [-1, 1); the whole range of 8-bit integers; other integers are 0 or 1, which are always valid indices."""
         torch, (name, precision) = self.torch, TYPES[kind]
         dtype = getattr(torch, name)
         if kind == "INT8":
@@ -134,7 +135,7 @@ class Backend:
             return torch.randint(0, 2, shape, device="cuda").to(dtype)
         return torch.rand(shape, device="cuda").mul_(2).sub_(1).to(dtype)
 
-    # What is measured.
+    # The measured function.
 
     def benchmark_fn(self):
         """Puts one inference on the stream; the worker's timing waits for it."""

@@ -1,9 +1,9 @@
 """PyTorch: torch.nn.Linear as builtin:tiny_linear, an addition as builtin:add, or a TorchScript file.
 
-The model is converted to the precision asked for; what its parameters then are is read back, and what its operators
-compute in is read from the profile of one more run. A TorchScript file says nothing about its input, so it gets one
-tensor [batch_size, seq_len, dim], dim being an axis of that name, else the second dimension of its first parameter that
-has two. A model that wants something else is a benchmark file of its own.
+The model is converted to the requested precision. The resulting type of its parameters is read back, and the precision in
+which its operators compute is read from the profile of one more run. A TorchScript file does not describe its input, so it
+gets one tensor [batch_size, seq_len, dim]. dim is an axis of that name, else the second dimension of its first parameter
+that has two. A model that needs another input must be a benchmark file.
 """
 import contextlib
 import json
@@ -22,7 +22,7 @@ AMPERE = 8  # the first compute capability with tf32
 
 
 class Backend:
-    """A module, its inputs, and what they turned out to be."""
+    """A module with its inputs, and the settings read back from it."""
 
     def __init__(self, request):
         self.request, self.worker = request, request.worker
@@ -51,10 +51,11 @@ class Backend:
             self.benchmark_fn()
 
     def choose_device(self):
-        """The device asked for, else CUDA where there is one, else the CPU."""
+        """The requested device, else CUDA if there is one, else the CPU."""
         torch, request = self.torch, self.request
         if request.option("provider"):
-            raise request.not_applied("provider %s was requested, but torch has no providers: use device" % request.option("provider"))
+            raise request.not_applied("provider %s was requested, but torch has no providers: use device" %
+                                      request.option("provider"))
         there = ["cpu"] + ["cuda:%d" % index for index in range(torch.cuda.device_count())]
         if hasattr(torch.backends, "mps") and torch.backends.mps.is_available():
             there.append("mps:0")
@@ -68,7 +69,7 @@ class Backend:
         return device
 
     def allow_tf32(self):
-        """Allows tf32 exactly where it is asked for: fp32 is fp32."""
+        """Allows tf32 only if it is requested: fp32 means fp32."""
         asked = self.asked_precision == "tf32"
         if asked and not self.has_tf32():
             raise self.request.not_applied("precision tf32 was requested, but %s does not support it" % self.device)
@@ -117,7 +118,7 @@ class Backend:
         return asked
 
     def converted(self, model):
-        """The model in the precision asked for, else in its own."""
+        """The model in the requested precision, else in its own."""
         precision, request = self.asked_precision, self.request
         if precision == "int8" and request.builtin == "tiny_linear":
             return self.quantised(model)
@@ -127,7 +128,7 @@ class Backend:
         return model.to(getattr(self.torch, DTYPES[precision])) if precision else model
 
     def precisions(self):
-        """The precisions that the model runs in here."""
+        """The precisions in which the model can run here."""
         own = [name for name in DTYPES if name != "tf32" or self.has_tf32()]
         return own + ["int8"] * (self.request.builtin == "tiny_linear" and self.device.type == "cpu")
 
@@ -150,7 +151,7 @@ class Backend:
             dtype = getattr(torch, DTYPES.get(self.asked_precision, "float32"))
         return torch.rand(shape, device=self.source).mul_(2).sub_(1).to(self.device, dtype)
 
-    # What is measured.
+    # The measured function.
 
     def benchmark_fn(self):
         try:
@@ -159,12 +160,12 @@ class Backend:
             raise self.translated(error)
 
     def output(self):
-        """What one more run computes."""
+        """The output of one more run."""
         self.benchmark_fn()
         return self.result
 
     def translated(self, error):
-        """What torch has no kernel for does not exist here. TorchScript says what is wrong in its last line."""
+        """The error for an exception. A missing kernel makes the point unsupported. The last line of TorchScript is the error."""
         lines = str(error).strip().splitlines() or [""]
         text = lines[-1 if "TorchScript" in lines[0] else 0]
         if isinstance(error, NotImplementedError) or "not implemented for" in str(error):
@@ -178,7 +179,7 @@ class Backend:
         self.model = self.inputs = self.result = None
         self.inference.__exit__(None, None, None)
 
-    # What was applied.
+    # The applied settings.
 
     def precision(self):
         """The type of the weights, else of the inputs."""
@@ -189,7 +190,7 @@ class Backend:
         return self.word(types[0] if types else next(iter(self.inputs.values())).dtype)
 
     def word(self, dtype):
-        """The precision of a type; fp32 is tf32 where that is allowed."""
+        """The precision of a type; fp32 is tf32 if that is allowed."""
         words = {getattr(self.torch, name): word for word, name in DTYPES.items() if word != "tf32"}
         word = words.get(dtype, str(dtype).replace("torch.", ""))
         return "tf32" if word == "fp32" and self.asked_precision == "tf32" else word
@@ -243,7 +244,7 @@ def addition(torch):
 
 @contextlib.contextmanager
 def silence():
-    """Keeps from standard error what the profiler of torch says about itself."""
+    """Keeps messages of the torch profiler about itself from standard error."""
     kept = os.dup(2)
     with open(os.devnull, "wb") as null:
         os.dup2(null.fileno(), 2)

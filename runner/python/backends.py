@@ -1,12 +1,12 @@
-"""Backends: a model, run by ONNX Runtime, PyTorch or TensorRT, as something that the worker measures.
+"""Backends: a model that ONNX Runtime, PyTorch or TensorRT runs, in the form that the worker measures.
 
-load() gives an object with setup, benchmark_fn, teardown, applied, work, version and, but for TensorRT, profile; none
-has validate_result, since a model comes without an expected result. Nothing is measured in silence that was not asked
-for: what a backend cannot apply is worker.Unsupported, what is wrong with a model is worker.Failure, and applied()
-reads back what really ran.
+load() returns an object with setup, benchmark_fn, teardown, applied, work, version and, except for TensorRT, profile. It has
+no validate_result, because a model comes without an expected result. A backend never measures something other than what was
+requested: a setting that it cannot apply is worker.Unsupported, an error in a model is worker.Failure, and applied() reads
+back what really ran.
 
-The backends stand in files of their own, backend_NAME.py. Here is what they share: reading what is asked, importing a
-framework, the dimensions of the inputs, and the work of the models that the runner makes.
+Each backend is in its own file, backend_NAME.py. This file has what they share: reading the request, importing a framework,
+the dimensions of the inputs, and the work of the models that the runner generates.
 """
 import importlib
 import os
@@ -24,7 +24,7 @@ SIZES = {"fp64": 8, "fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "int8": 1}  # B 
 
 
 def load(settings, config, worker):
-    """The backend that the settings name, on the model that they name."""
+    """The backend and model that the settings name."""
     name = settings["backend"]
     if name not in NAMES:
         raise worker.Failure("setup", "backend %s: want one of %s" % (name, " ".join(NAMES)))
@@ -36,7 +36,7 @@ def load(settings, config, worker):
 
 
 class Request:
-    """What is asked of a backend. An axis that nobody takes is refused, so that none is a mere label."""
+    """The request to a backend. An axis that nothing uses is refused, so that no axis is only a label."""
 
     def __init__(self, backend, settings, config, worker):
         self.backend, self.settings, self.config, self.worker = backend, settings, config, worker
@@ -48,13 +48,13 @@ class Request:
         self.seed = SEED if settings.get("seed") is None else settings["seed"]
 
     def axis(self, key):
-        """The text of an axis, which counts as applied by the one who asks; None where it is not given."""
+        """The text of an axis, which then counts as applied; None if it is not set."""
         if key in self.config:
             self.taken[key] = self.config[key]
         return self.config.get(key)
 
     def size(self, key):
-        """An axis that is a positive integer; None where it is not given."""
+        """An axis that is a positive integer; None if it is not set."""
         text = self.axis(key)
         if text is None:
             return None
@@ -63,12 +63,12 @@ class Request:
         return int(text)
 
     def option(self, name):
-        """A setting, which an axis of that name overrules; None where neither is given."""
+        """A setting, which an axis of that name overrides; None if neither is set."""
         text = self.axis("param." + name)
         return self.settings.get(name) or None if text is None else text
 
     def threads(self):
-        """Threads asked for, else the processors that this process may use: a library's own choice is no number."""
+        """The requested threads, else the number of processors that this process may use: a library's default is unknown."""
         asked = self.size("param.threads") or self.settings.get("threads")
         if asked:
             return asked
@@ -78,8 +78,8 @@ class Request:
             return os.cpu_count()
 
     def flush_l2(self, on_cuda, auto):
-        """on or off: whether the worker's timing empties the L2 cache of a CUDA device before each iteration. That with
-        CUDA events can, and the one of Triton always does. auto: the worker will choose CUDA events by itself."""
+        """on or off: whether the worker's timing empties the L2 cache of a CUDA device before each iteration. Timing with CUDA
+        events can do it, that of Triton always does. auto: the worker would choose CUDA events itself."""
         asked, timing = self.settings.get("flush_l2"), self.settings.get("timing") or "auto"
         if asked and not on_cuda:
             raise self.not_applied("flush_l2 was requested, but works only on a CUDA device")
@@ -88,22 +88,21 @@ class Request:
         return "on" if asked or timing == "triton" else "off"
 
     def refuse_unused(self):
-        """Refuses axes that neither the backend nor a text of the sweep has taken."""
+        """Refuses axes that neither the backend nor a text of the sweep uses."""
         unused = {name.replace("param.", "") for name in set(self.config) - set(self.taken) - set(LABELS)}
         unused -= set(self.settings.get("used") or ())
         if unused:
             raise self.not_applied("%s has no parameter %s" % (self.backend, ", ".join(sorted(unused))))
 
     def note_computed(self, applied, precision, found):
-        """Adds the precisions that the kernels computed in, a set, and warns where that of the model is not among
-        them."""
+        """Adds the precisions, a set, in which the kernels computed, and warns if that of the model is not among them."""
         if not found:
             return
         applied["compute"] = "+".join(sorted(found))
         if precision and precision not in found:
             self.worker.warning("computed_in_" + "_".join(sorted(found)))
 
-    # What ends a point.
+    # Errors that end a point.
 
     def failure(self, text):
         return self.worker.Failure("setup", text)
@@ -118,7 +117,7 @@ class Request:
         return self.worker.Unsupported("not_implemented", text)
 
     def find_file(self):
-        """The path of the model. Says in a line of its own what the frameworks say in many words."""
+        """The path of the model. Errors are short, unlike those of the frameworks."""
         if self.builtin and not self.settings.get("model_file"):
             raise self.model_failure("no such model")
         if not os.path.exists(self.file):
@@ -129,7 +128,7 @@ class Request:
 
 
 def framework(worker, module, package):
-    """Imports a framework. Without it the run fails, and the line says what to install."""
+    """Imports a framework. If it is missing, the run fails with the command that installs it."""
     python = sys.executable or "python3"
     install = "%s -m pip install %s" % (python, package)
     try:
@@ -162,7 +161,7 @@ class Dimensions:
         self.fixed = {}  # the same of inputs that leave no choice: input and size
 
     def fill(self, name, shape, tokens):
-        """The shape of an input: integers where it has names, None or -1. tokens: it holds integers."""
+        """The shape of an input, with integers instead of names, None or -1. tokens: it holds integers."""
         filled = []
         for axis, size in enumerate(shape):
             if isinstance(size, int) and size > 0:
@@ -191,7 +190,7 @@ class Dimensions:
         return size
 
     def check(self):
-        """Refuses what was asked where no input has such a dimension, or has another size there."""
+        """Refuses a requested size if no input has such a dimension, or if an input has another size there."""
         if self.request.builtin == "tiny_linear":
             for key in ("param.dim", "param.tensor_dimension"):
                 if self.request.size(key) not in (None, DIM):
@@ -211,8 +210,8 @@ class Dimensions:
 
 
 def work(request, applied, precision, dim=DIM):
-    """What one iteration processes. Bytes and flops are known of the models that the runner makes, by the formulas of
-    its own backend: every input read once and every output written once, additions and multiplications."""
+    """The work of one iteration. Bytes and flops are known for the models that the runner generates, by the formulas of its own
+    backend: every input read once and every output written once, additions and multiplications."""
     batch, seq = (int(applied[key]) if key in applied else None for key in ("batch_size", "seq_len"))
     done = {"items": float(batch)} if batch else {}
     if request.builtin not in ("add", "tiny_linear") or not batch or not seq:

@@ -1,8 +1,8 @@
-"""Benchmarks in files of users: finding the one that is meant, handing it the parameters of its point, and reading
-back what it did with them.
+"""Benchmarks in Python files of users: finds the benchmark, passes it the parameters of its point, and reads back what it
+applied.
 
-A benchmark is a class with benchmark_fn (and, if it likes, setup, teardown, get_config, validate_result, output and applied),
-or a function that does the work once, such as run_benchmark(**problem_size), and a function validate_result(result) beside it.
+A benchmark is a class with benchmark_fn (and optionally setup, teardown, get_config, validate_result, output and applied), or a
+function that does the work once, such as run_benchmark(**problem_size), optionally with a function validate_result(result).
 """
 import importlib.machinery
 import importlib.util
@@ -18,8 +18,8 @@ FACTORY = "get_benchmark"  # a function of this name makes the benchmark
 LAZY = 0x20 | 0x80 | 0x200  # flags of code: generator, coroutine, asynchronous generator
 TIMINGS = {"custom": "auto", "pytorch": "torch_timer"}  # words of others for ours
 OWN_TIMINGS = ("auto", "perf_counter", "cuda_event", "triton", "torch_timer")
-# Keys of get_config: those that are taken; those whose wish is always fulfilled, for every run is a process of its own
-# whose memory is measured; and those that can only be refused, with where to ask for it.
+# Keys of get_config: those that are supported; those that are always fulfilled, because every run is a separate process
+# whose memory is measured; and those that are refused, with the setting to use instead.
 OWN_KEYS = frozenset("iterations iterations_per_sample warmup seed deterministic reproducible timing mode min_run_time_ms".split())
 ALWAYS = frozenset(("enable_memory_tracking", "enable_cleanup"))
 NEVER = {
@@ -42,7 +42,7 @@ PRECISIONS = {
 
 
 class Loader(importlib.machinery.SourceFileLoader):
-    """Loads a file as Python loads a program: no compiled copy is looked for or left beside it."""
+    """Loads a file as Python loads a program, without reading or writing a compiled copy."""
 
     def get_code(self, fullname):
         return self.source_to_code(self.get_data(self.path), self.path)
@@ -61,7 +61,7 @@ def import_file(path):
 
 
 def find(module, stem):
-    """The benchmark of a file that names none."""
+    """The benchmark in a file, if the sweep does not name one."""
     own = {k: v for k, v in vars(module).items() if getattr(v, "__module__", None) == module.__name__}
     functions = [k for k, v in own.items() if inspect.isfunction(v)]
     classes = [
@@ -82,11 +82,12 @@ def find(module, stem):
             stem, ", ".join(several), stem, several[0]))
     others = [name for name in functions if name[:1] != "_"]
     raise Failure("setup", "%s.py has no bench_* function and no class with benchmark_fn; %s" % (
-        stem, "it has %s: choose one with file: %s.py:%s" % (", ".join(others), stem, others[0]) if others else "it has no function either"))
+        stem, "it has %s: choose one with file: %s.py:%s" % (", ".join(others), stem, others[0])
+        if others else "it has no function either"))
 
 
 def value_of(text):
-    """The value that a canonical text stands for: a number, true, false, a list, a map; else the text itself."""
+    """The value of a canonical text: a number, true, false, a list, a map; else the text itself."""
     if text[:1] not in '-0123456789tf[{' or text != text.strip():
         return text
     try:
@@ -96,12 +97,12 @@ def value_of(text):
 
 
 def text_of(value):
-    """The canonical text of a value; None where it is nothing that a parameter can be."""
+    """The canonical text of a value; None if a parameter cannot have it."""
     return value if isinstance(value, str) else json_of(value)
 
 
 def json_of(value):
-    """The value as RFC 8785 writes it; None where it cannot."""
+    """The value in the form of RFC 8785; None if that is impossible."""
     if type(value).__module__.partition(".")[0] == "numpy" and getattr(value, "ndim", 1) == 0:
         value = value.item()
     if isinstance(value, bool):
@@ -122,7 +123,7 @@ def json_of(value):
 
 
 def utf_16(key):
-    """What RFC 8785 sorts the keys of a map by: not the order of Python, where they have characters beyond 16 bits."""
+    """The sort key of RFC 8785 for the keys of a map. It differs from Python's order for characters beyond 16 bits."""
     return str(key).encode("utf-16-be", "surrogatepass")
 
 
@@ -141,23 +142,23 @@ def json_of_float(value):
 
 
 def precision_of(value):
-    """The word for a precision given as text or as a framework's type; None where it is neither."""
+    """The word for a precision given as text or as a framework's type; None for anything else."""
     word = str(value).rpartition(".")[2].lower()
     return PRECISIONS.get(word, word if isinstance(value, str) else None)
 
 
 def bare(key):
-    """An axis by the name that the benchmark knows it by."""
+    """An axis under the name that the benchmark uses."""
     return key[len(PREFIX):] if key.startswith(PREFIX) else key
 
 
 def made_already():
-    """Stands for what is there already and cannot be given any."""
+    """Marks an object that exists already and takes no parameters."""
 
 
 def arguments(target, title, config, used=(), values=None):
-    """What of the point a class or a function is called with. What it does not take cannot apply, unless it is a label
-    or has been used already. values are those whose text does not say their type."""
+    """The arguments with which a class or a function is called. An axis that it does not take is refused, unless it is a label
+    or has been used already. values are those whose type is not clear from their text."""
     values = values or {}
     try:
         parameters = inspect.signature(target).parameters.values()
@@ -185,7 +186,7 @@ def arguments(target, title, config, used=(), values=None):
 
 
 class Benchmark:
-    """A user's benchmark, behind what a backend has too."""
+    """A user's benchmark, with the interface of a backend."""
 
     def __init__(self, target, title, worker):
         self.worker, self.config = worker, worker.config
@@ -209,11 +210,11 @@ class Benchmark:
 
     @property
     def benchmark_fn(self):
-        """What is measured, as it is once set up: setup may have compiled it."""
+        """The measured function after setup, which may have compiled it."""
         return self.function or self.object.benchmark_fn
 
     def called(self):
-        """What is measured, and what it is called with: as benchmark_fn, without a function between."""
+        """The measured function and its arguments: as benchmark_fn, without an additional call."""
         return (self.target, self.passed) if self.function is not None else (self.object.benchmark_fn, {})
 
     def optional(self, name):
@@ -228,8 +229,8 @@ class Benchmark:
         self.optional("teardown")
 
     def output(self):
-        """What is to be compared with a reference: what the method or attribute output says, else what one more call
-        gives; of a dict its output, where it has one."""
+        """The output to compare with a reference: the method or attribute output, else the result of one more call. If that is
+        a dict with a key output, its value."""
         own = getattr(self.object, "output", None)
         value = own() if callable(own) else own
         if value is None:
@@ -238,8 +239,8 @@ class Benchmark:
 
     @property
     def validate_result(self):
-        """The check of the result, or None: a method, or of a function a function of that name in its file, which is given what
-        one more call returns, and of the arguments of that those that it takes."""
+        """The check of the result, or None: a method or, for a function, a function named validate_result in its file. It gets
+        the result of one more call, and those arguments of the call that it takes."""
         if self.function is None:
             return getattr(self.object, "validate_result", None)
         check = getattr(self.module, "validate_result", None)
@@ -250,7 +251,7 @@ class Benchmark:
         return (lambda: check(self.function(), **taken)) if names else check
 
     def profile(self, iterations):
-        """The operators of PyTorch in so many iterations."""
+        """The PyTorch operators in the given number of iterations."""
         torch = sys.modules.get("torch")
         if torch is None:
             raise Unsupported("not_applied", "profiler torch was requested, but nothing imported torch")
@@ -262,7 +263,7 @@ class Benchmark:
         return own_settings(self.optional("get_config"))
 
     def applied(self):
-        """The axes that the benchmark has under another value than it was given, and what it says itself."""
+        """The axes for which the benchmark has another value than requested, and those that it reports itself."""
         applied = {}
         for key, text in self.config.items():
             if key not in LABELS and self.object is not None:
@@ -279,8 +280,8 @@ class Benchmark:
 
 
 def given_keys(config):
-    """The keys of a get_config with their values: of a map all, of an object the attributes that it does not have by
-    default, for a class of settings has many that nobody has asked for."""
+    """The keys of a get_config with their values. For an object only attributes that differ from the defaults of its class
+    count, because such classes have many settings."""
     if isinstance(config, dict):
         return config
     try:
@@ -295,7 +296,7 @@ def given_keys(config):
 
 
 def refuse_keys(config):
-    """Refuses what a get_config asks for and does not get: it shall not be dropped without a word."""
+    """Refuses settings of get_config that are not supported, so that they are not dropped silently."""
     for key, value in given_keys(config).items():
         if key in OWN_KEYS or value is None or key in ALWAYS or key in NEVER and not value:
             continue
@@ -318,7 +319,7 @@ def refuse_keys(config):
 
 
 def own_settings(config):
-    """What a benchmark's get_config sets, in our words: a map, or an object with attributes."""
+    """The settings of a benchmark's get_config under our names. It returns a map, or an object with attributes."""
     if config is None:
         return {}
     refuse_keys(config)
@@ -348,7 +349,7 @@ def own_settings(config):
 
 
 def load(worker):
-    """Imports the file of the point and makes its benchmark."""
+    """Imports the file of the point and creates its benchmark."""
     named = worker.settings["file"]
     path = worker.file = os.path.abspath(named)
     optional = worker.settings.get("optional")

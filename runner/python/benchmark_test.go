@@ -339,7 +339,7 @@ class Config:
 		"{'nsys_timeout_seconds': 120}":      "get_config: nsys_timeout_seconds: set deadlines in the sweep: timeouts: {profile: 120s}",
 		"{'timeout_multiplier': 2}":          "get_config: timeout_multiplier: set deadlines in the sweep: timeout_multiplier",
 		"{'percentiles': [50, 99.9]}":        "get_config: percentiles: 99.9: only 25 50 75 90 95 99 are stored",
-		"{'enable_profiling': True}":         "get_config: enable_profiling: a profiler has a pass of its own: profile: [torch]",
+		"{'enable_profiling': True}":         "get_config: enable_profiling: profilers run in an extra pass: set profile: [torch]",
 		"{'use_subprocess': False}":          "get_config: use_subprocess: False: every run is a separate process",
 		"{'iteration': 5}":                   "get_config: iteration: not a setting of a benchmark: want ",
 		"Config()":                           "",

@@ -1,8 +1,8 @@
-"""Finds what a benchmark needs and this interpreter has not, before anything runs: modules, and classes and functions
-of files. Nothing is imported but the standard library, and no code of a user runs.
+"""Finds what benchmarks need and this interpreter does not have, before anything runs: modules, and classes and functions in
+files. Only the standard library is imported, and no code of a user runs.
 
-Standard input is a JSON list of what is needed: {"module", "package"}, or {"file", "object"}. Standard output is a JSON
-list of the same length: a line of text, or null where nothing is missing as far as can be seen.
+Standard input is a JSON list of needs: {"module", "package"}, or {"file", "object"}. Standard output is a JSON list of the same
+length: a line of text, or null if nothing is known to be missing.
 """
 import ast
 import importlib.util
@@ -16,7 +16,7 @@ PATHS = frozenset("meta_path modules path path_hooks".split())  # of sys: with t
 
 
 def there(module):
-    """Whether a module can be found. One that cannot be asked for is left to the import."""
+    """Whether a module can be found. If that cannot be determined, the import decides."""
     if module in sys.modules:
         return True
     try:
@@ -70,7 +70,7 @@ def used(tree):
 
 
 def imported(tree):
-    """The modules that a file cannot do without, with their lines: imports in a block may have a way out."""
+    """The modules that a file always imports, with their lines. Imports in a block may be optional."""
     for node in tree.body:
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -80,7 +80,7 @@ def imported(tree):
 
 
 def missing_module(path, tree):
-    """The first module that a file imports and that is not there."""
+    """The first module that a file imports and that is missing."""
     sys.path[:0] = [os.path.dirname(os.path.realpath(path)), os.getcwd()]
     try:
         for module, line in imported(tree):
@@ -93,7 +93,7 @@ def missing_module(path, tree):
 
 
 def missing_object(path, tree, name):
-    """Why a file has not what is to run."""
+    """Why a file does not have the object to run."""
     names, more = bound(tree)
     own = sorted(n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name[:1] != "_")
     if name and name not in names and not more:
@@ -102,7 +102,7 @@ def missing_object(path, tree, name):
 
 
 def unclear_object(path, tree, names):
-    """Why a file that names no benchmark has none, or several. What a call may have made is left to the run."""
+    """Why a file has no benchmark, or several, if the sweep names none. Objects created by calls are left to the run."""
     stem = os.path.splitext(os.path.basename(path))[0]
     usual = {"run_benchmark", "get_benchmark", stem + "_kernel", "benchmark", "solve"}
     made = any(isinstance(node, ast.Assign) and isinstance(node.value, (ast.Call, ast.Lambda)) for node in tree.body)

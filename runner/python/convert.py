@@ -1,7 +1,7 @@
-"""Converts an ONNX file to another precision with a tool that this interpreter has, and writes it to another file.
+"""Converts an ONNX file to another precision with a tool of this interpreter, and writes the result to another file.
 
-The arguments are the module of the tool, the precision, the file, and the file to write. The tool works on a copy in the
-directory of the run: quantisation leaves files beside the one that it reads. Standard error ends with what went wrong.
+The arguments are the module of the tool, the precision, the input file and the output file. The tool works on a copy in the
+directory of the run, because quantisation leaves files next to its input. The last line of standard error is the error.
 """
 import importlib
 import os
@@ -13,7 +13,7 @@ FLOAT16 = {"onnxruntime": "onnxruntime.transformers.float16", "onnxconverter_com
 
 
 def to_fp16(tool, source, target):
-    """Weights, inputs and outputs: the point is to be in that precision as a whole."""
+    """Converts weights, inputs and outputs, so that the whole point has that precision."""
     import onnx
 
     convert = importlib.import_module(FLOAT16[tool]).convert_float_to_float16

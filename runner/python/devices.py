@@ -1,7 +1,7 @@
-"""On which device a file of a user ran, read back from the frameworks that it has imported and from the process.
+"""The device on which a file of a user ran, read back from the frameworks that it has imported and from the process.
 
-A backend word that names a device (cpu, cuda, rocm, mps) is a claim about what ran. None of the frameworks is imported
-here, and nothing is asked before it is sure that such a word was given.
+A backend that names a device (cpu, cuda, rocm, mps) is a claim about what ran. This file imports none of the frameworks, and
+queries nothing unless such a device is named.
 """
 import os
 import sys
@@ -12,7 +12,7 @@ DEVICES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # a machine with a GPU has
 
 
 def asked(worker):
-    """The device that the backend of a point names; None where it names none, or no file runs."""
+    """The device that the backend of a point names; None if it names none, or no file runs."""
     word = worker.config.get("backend", "").partition(":")[0].lower()
     return word if worker.settings.get("file") and word in WORDS else None
 
@@ -48,7 +48,7 @@ def cupy_used(cupy):
 
 
 def jax_kind(device):
-    """The word for a device of JAX; None for another accelerator."""
+    """The word for a device of JAX; None for other accelerators."""
     platform = device.platform.lower()
     if platform == "gpu":
         return "rocm" if "rocm" in str(getattr(device.client, "platform_version", "")).lower() else "cuda"
@@ -77,7 +77,7 @@ def imported():
 
 
 def absent(word):
-    """Why a device is not here: no framework that was imported has it. None where one has it, or none was imported."""
+    """Why a device is missing: no imported framework has it. None if one has it, or none was imported."""
     without = []
     for name, module in imported() if word not in (None, "cpu") else ():
         try:
@@ -91,7 +91,7 @@ def absent(word):
 
 
 def used():
-    """The devices, apart from the CPU, that computed in this process, and whether all of them are known."""
+    """The devices, apart from the CPU, that computed in this process, and whether the list is complete."""
     found, sure = set(), True
     for name, module in imported():
         try:
@@ -112,7 +112,7 @@ def used():
 
 
 def had_children():
-    """Whether processes ran below this one, which may have computed elsewhere."""
+    """Whether this process had child processes, which may have used other devices."""
     if "multiprocessing" in sys.modules:
         return True
     try:
@@ -123,7 +123,7 @@ def had_children():
 
 
 def ran(word):
-    """The device that a point ran on, for a device that was asked; None where that cannot be known."""
+    """The device on which a point ran, given the requested one; None if that is unknown."""
     found, sure = used()
     if word == "cpu":
         return "+".join(sorted(found)) or ("cpu" if sure else None)

@@ -1,6 +1,6 @@
-"""What the frameworks of a benchmark want done: seeding, waiting for a device, its memory, how it says out of memory.
+"""What the frameworks of a benchmark need: seeding, synchronizing a device, its memory, recognising out of memory.
 
-None is imported here: only those that the benchmark has imported are touched.
+No framework is imported here. Only those that the benchmark has imported are used.
 """
 import os
 import sys
@@ -20,7 +20,7 @@ seeded = set()  # the frameworks that seed has met
 
 
 def fresh_caches(run_dir):
-    """Makes compilers of kernels start from nothing. It has to come before they are imported."""
+    """Makes kernel compilers start with empty caches. Must be called before they are imported."""
     for variable in ("CUDA_CACHE_PATH", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"):
         folder = os.path.join(run_dir, "cache", variable.lower())
         os.makedirs(folder, exist_ok=True)
@@ -28,7 +28,7 @@ def fresh_caches(run_dir):
 
 
 def seed(settings, only_new=False):
-    """Seeds all generators of random numbers that are there, and asks for deterministic algorithms."""
+    """Seeds all random number generators that exist, and requests deterministic algorithms."""
     if settings.get("reproducible"):
         settings.setdefault("seed", DEFAULT_SEED)
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -51,13 +51,13 @@ def seed(settings, only_new=False):
 
 
 def cuda():
-    """torch.cuda where the benchmark uses it: asking before would start it."""
+    """torch.cuda if the benchmark uses it. A query before that would initialise it."""
     module = getattr(sys.modules.get("torch"), "cuda", None)
     return module if module is not None and module.is_initialized() else None
 
 
 def synchronizer():
-    """The function that waits for the device that torch has begun to use; None where there is none."""
+    """The function that waits for the device that torch uses; None if there is none."""
     if cuda() is not None:
         return cuda().synchronize
     backends = getattr(sys.modules.get("torch"), "backends", None)
@@ -67,7 +67,7 @@ def synchronizer():
 
 
 def device_memory():
-    """What torch's allocator has on the current device, in B."""
+    """The memory of torch's allocator on the current device, in B."""
     device = cuda()
     if device is None:
         return {}
@@ -88,7 +88,7 @@ def is_oom(error):
 
 
 class Settle:
-    """Waits until what an iteration returned is computed, containers included. How a type is waited for is found out
+    """Waits until the return value of an iteration is computed, also inside containers. How to wait for a type is determined
     once, so that a value that needs no waiting costs one look-up."""
 
     KEYS = ("ttft_times_ms", "tpot_times_ms", "metrics")  # numbers that a benchmark measured itself

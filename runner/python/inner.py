@@ -1,8 +1,8 @@
-"""Inner loops: a sample of a short function is the mean of many calls, as timeit has it.
+"""Inner loops: a sample of a short function is the mean of many calls, as in timeit.
 
-Reading the clock twice takes about 0.1 us, which would be most of a function of 50 ns. Measured with such a function on a busy
-machine of 2 cores, the median of samples of 1 us was 20 to 30 % too high, of 10 us 2 to 5 %, of 30 us 0 to 2 %, of 100 us 0.
-Samples of 1 ms were interrupted by other work so often that one in ten was 6 times too high. Hence SAMPLE_NS.
+Reading the clock twice takes about 0.1 us, which would dominate a function of 50 ns. Measured with such a function on a busy
+machine with 2 cores, the median of samples of 1 us was 20 to 30 % too high, of 10 us 2 to 5 %, of 30 us 0 to 2 %, of 100 us 0.
+Samples of 1 ms were interrupted by other work so often that one in ten was 6 times too high. This is the reason for SAMPLE_NS.
 """
 import keyword
 import sys
@@ -29,7 +29,7 @@ def loop(counter, clock, call%s):
 
 
 class Inner:
-    """So many calls of a benchmark between two readings of the clock."""
+    """Several calls of a benchmark between two readings of the clock."""
 
     def __init__(self, call, arguments):
         if any(not name.isidentifier() or keyword.iskeyword(name) for name in arguments):
@@ -42,11 +42,11 @@ class Inner:
         self.count = 1
 
     def sample(self):
-        """Times as many calls as a sample has, in ns."""
+        """Times the calls of one sample, in ns."""
         return self.loop(repeat(None, self.count), perf_counter_ns, *self.given)
 
     def calibrate(self):
-        """Finds how many calls a sample has: 1, 2, 5, 10, 20, 50 ..., as timeit does."""
+        """Finds the number of calls per sample: 1, 2, 5, 10, 20, 50 ..., as timeit does."""
         scale = 1
         while True:
             for self.count in (scale, 2 * scale, 5 * scale):
@@ -56,7 +56,7 @@ class Inner:
 
 
 def choose(worker, warmup):
-    """The inner loop of a benchmark whose warm-up iterations took these ns; None where a sample is one iteration."""
+    """The inner loop for a benchmark whose warm-up iterations took these ns; None if a sample is one iteration."""
     asked = worker.settings.get("iterations_per_sample", 0)
     if asked == 1 or not asked and not wanted(worker, warmup):
         return None
@@ -74,7 +74,7 @@ def choose(worker, warmup):
 
 
 def wanted(worker, warmup):
-    """Whether a benchmark that nobody has given a number is to have an inner loop: as earlier runs of its point had, for
+    """Whether a benchmark gets an inner loop if iterations_per_sample is not set: if earlier runs of its point had one, because
     samples of two kinds cannot be compared; else if its calls are short."""
     exact = worker.own_iterations or not worker.budget and worker.iterations > MANY
     level = worker.settings.get("level")
@@ -84,7 +84,7 @@ def wanted(worker, warmup):
 
 
 def single(worker, result):
-    """Why each iteration has to be measured by itself; None where nothing is against more of them."""
+    """Why each iteration must be measured separately; None if several can be measured together."""
     settle = worker.part("frameworks").Settle()
     if worker.part("frameworks").synchronizer() is not None:
         return "the device must be synchronized after each iteration"

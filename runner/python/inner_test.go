@@ -132,10 +132,10 @@ func TestSingleIterations(t *testing.T) {
 // TestInnerLoopRefused: a number that was asked for is had, or the point is not supported.
 func TestInnerLoopRefused(t *testing.T) {
 	for name, c := range map[string]struct{ text, timing, want string }{
-		"device":  {"import torch\ndef run_benchmark(): pass\n", "perf_counter", "asked, a device has to be waited for"},
-		"events":  {"import torch\ndef run_benchmark(): pass\n", "", "asked, timing cuda_event chooses"},
-		"metrics": {"def run_benchmark(): return {'ttft_times_ms': [1]}\n", "", "asked, each iteration returns metrics"},
-		"arrays":  {"import jax\ndef run_benchmark(): return jax.Array()\n", "", "asked, what each iteration returns"},
+		"device":  {"import torch\ndef run_benchmark(): pass\n", "perf_counter", "requested, but the device must be synchronized"},
+		"events":  {"import torch\ndef run_benchmark(): pass\n", "", "requested, but timing cuda_event chooses"},
+		"metrics": {"def run_benchmark(): return {'ttft_times_ms': [1]}\n", "", "requested, but each iteration returns its own metrics"},
+		"arrays":  {"import jax\ndef run_benchmark(): return jax.Array()\n", "", "requested, but the return value of each iteration"},
 	} {
 		spec := specOfAny(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: c.timing, IterationsPerSample: 10}}, nil)
 		spec.Dir = folder(t, map[string]string{"bench.py": c.text, "torch.py": fakeTorch, "jax.py": fakeArrays})

@@ -62,7 +62,7 @@ func ModuleVersion(ctx context.Context, name, module string, environ []string) s
 	return i.Packages[module]
 }
 
-// find gives the path of the program that Resolve is to run.
+// find returns the path of the program that Resolve is to run.
 func find(name string, environ []string) (string, error) {
 	if name != "" {
 		path, err := lookUp(name, environ)
@@ -101,7 +101,7 @@ func lookUp(name string, environ []string) (string, error) {
 	return "", errors.New("not on PATH")
 }
 
-// executable tells why a file cannot be run.
+// executable reports why a file cannot be run.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {

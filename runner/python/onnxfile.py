@@ -1,6 +1,6 @@
-"""What an ONNX file says of itself that a session does not tell: its operator set and the type of its weights.
+"""Facts about an ONNX file that a session does not report: its operator set and the type of its weights.
 
-The file is mapped, and weights are stepped over: a model of many GB costs little.
+The file is mapped and weights are skipped, so a model of many GB takes little time.
 """
 import mmap
 
@@ -12,8 +12,8 @@ PRECISIONS = {
 
 
 def model_facts(path):
-    """opset, the version of the default operators; parameters, the count of the weights; precision, the type that most
-    of them have. What is not known is left out: all of it, if the file is of another format."""
+    """opset, the version of the default operators; parameters, the number of weights; precision, the type of most of them.
+    Unknown values are left out; all of them, if the file has another format."""
     try:
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as memory:
             with memoryview(memory) as view:
@@ -40,7 +40,7 @@ def read_model(view):
 
 
 def count_tensor(view, counts):
-    """Counts the numbers of a tensor, unless it is a mere scalar or of a type that a precision has no word for."""
+    """Counts the numbers of a tensor, unless it is a scalar or its type is not a precision."""
     size, kind = 1, None
     for number, value in fields(view):
         if number == 1:  # dims, packed or one by one

@@ -1,7 +1,7 @@
-"""The output of a benchmark, for the runner to compare: its numbers as a .npy file of float64, and a hash of what it was.
+"""The output of a benchmark, for the runner to compare: its numbers as a .npy file of float64, and a hash of the original.
 
-An output is an array of NumPy, PyTorch, JAX or CuPy, a number, or lists, tuples, dicts and data classes of such, which are
-joined in order, those of a dict by the names of its keys. NumPy is used where the benchmark has imported it.
+An output is an array of NumPy, PyTorch, JAX or CuPy, a number, or lists, tuples, dicts and data classes of these. Their numbers
+are joined in order; those of a dict are ordered by key. NumPy is used only if the benchmark has imported it.
 """
 import array
 import ctypes
@@ -17,8 +17,8 @@ MASK = (1 << 64) - 1
 
 
 def save(run_dir, value, seed):
-    """Writes the output to the run directory, and gives the hash of all of it, its shape, and how many of its values are no
-    number, and infinite, where what was written is a sample; else None."""
+    """Writes the output to the run directory. Returns the hash of the whole output, its shape and, if only a sample was written,
+    how many of its values are not a number and infinite; else None."""
     arrays = list(flat(value))
     if not arrays:
         raise Failure("validate", "no output to compare: %s" % one_line("%.200r" % (value,)))
@@ -40,7 +40,7 @@ def save(run_dir, value, seed):
 
 
 def positions(size, seed):
-    """The places of the values that are compared of so many: package output chooses the same."""
+    """The positions of the compared values. Package output selects the same ones."""
     chosen = []
     for i in range(MOST):
         start, end = i * size // MOST, (i + 1) * size // MOST
@@ -91,7 +91,7 @@ PART = 1 << 22  # values that are looked at together: what that takes is freed b
 
 
 def odd_of(values, size, isnan, isinf):
-    """How many values of a flat array are no number, and how many are infinite."""
+    """The number of values of a flat array that are not a number, and of those that are infinite."""
     odd = [0, 0]
     for start in range(0, size, PART):
         part = values[start:start + PART]
@@ -132,7 +132,7 @@ class NumPy:
             raise Failure("validate", "an output of type %s cannot be compared: want real numbers" % self.kind)
 
     def bytes(self):
-        """Without a copy: there may be much of it."""
+        """Without a copy, because the array may be large."""
         return self.values.reshape(-1).view("uint8")
 
     def odd(self):

@@ -1,7 +1,7 @@
-"""Versions of the frameworks that matter to a benchmark, as their installers recorded them: nothing is imported.
+"""Versions of the frameworks that matter to a benchmark, as recorded by their installers. Nothing is imported.
 
-As a program it describes the interpreter it runs in as one JSON object. It is written so that every Python parses it:
-one that is too old has to be able to say so.
+As a program, this file describes its interpreter as one JSON object. Every Python version can parse it, so that one that is too
+old can report that.
 """
 import sys
 
@@ -33,7 +33,7 @@ DISTRIBUTIONS = {
 
 
 def versions(modules):
-    """The versions of those frameworks that are among the names of modules."""
+    """The versions of the frameworks among the given modules."""
     names = [name for name in sorted(DISTRIBUTIONS) if name in modules]
     if not names:
         return {}
@@ -51,7 +51,7 @@ def versions(modules):
 
 
 def distributions_of(module):
-    """The distributions that may have brought a module of any name."""
+    """The distributions that may have installed a module."""
     from importlib import metadata
 
     brought = getattr(metadata, "packages_distributions", dict)()  # Python 3.10
@@ -59,7 +59,7 @@ def distributions_of(module):
 
 
 def version(module):
-    """The version of a module, None where it is not installed or its installer recorded none."""
+    """The version of a module; None if it is not installed or its installer recorded none."""
     from importlib import metadata
 
     for distribution in distributions_of(module):

@@ -1,5 +1,5 @@
-"""Clocks and the loops that read them. Nothing but the benchmark runs between the two readings of an iteration; what
-it returned is awaited before the second one, so that no framework gets away with having dispatched its work."""
+"""Clocks, and the loops that read them. Only the benchmark runs between the two readings for an iteration. Its return value is
+awaited before the second reading, so that asynchronous work of a framework is included."""
 import importlib
 import sys
 from time import perf_counter_ns
@@ -16,7 +16,7 @@ FLUSH_INTERVAL_NS = 250000000
 
 
 def floor_ns():
-    """The median time between two readings of the clock, and nothing in between."""
+    """The median time between two consecutive readings of the clock."""
     pairs = []
     for _ in range(FLOOR_PAIRS):
         start = perf_counter_ns()
@@ -25,8 +25,8 @@ def floor_ns():
 
 
 def perf_counter_loop(timing, words, first, end, limit):
-    """Times iterations into the rows from first to before end. With a limit it ends early, but with one row, when the
-    clock passes it or the runner has seen enough."""
+    """Times iterations into the rows from first to before end. With a limit it ends early, after at least one row, when the clock
+    passes the limit or the runner has enough samples."""
     clock, call, settle, collect = perf_counter_ns, timing.call, timing.settle, timing.collect
     for row in range(first, end):
         start = clock()
@@ -50,8 +50,8 @@ def inner_loop(inner, words, first, end, limit):
 
 
 class Collector:
-    """Sends what an iteration measured itself and returned: ttft_times_ms, tpot_times_ms, and under "metrics" its own
-    names. It works between iterations and sends now and then, so that little is lost if the run is killed."""
+    """Sends metrics that an iteration returned: ttft_times_ms, tpot_times_ms, and its own names under "metrics". It works between
+    iterations and sends from time to time, so that little is lost if the run is killed."""
 
     def __init__(self, worker):
         self.worker = worker
@@ -126,7 +126,7 @@ class PerfCounter:
         self.inner = None  # where a sample has several iterations
 
     def rows(self, iterations, budget):
-        """How many measured rows there have to be."""
+        """The number of rows that are needed for the measurement."""
         return iterations
 
     def applied(self):
@@ -167,7 +167,7 @@ class PerfCounter:
         perf_counter_loop(self, words, first, end, limit)
 
     def end(self):
-        """Sends what is left when the measuring is over."""
+        """Sends the remaining values after the measurement."""
         self.collect.send()
 
 
@@ -231,8 +231,8 @@ class Enough(Exception):
 
 
 class TorchTimer(PerfCounter):
-    """torch.utils.benchmark.Timer: a sample is the mean of a block of iterations. Without a number of iterations,
-    min_run_time ends it, otherwise it goes on until that many blocks are there."""
+    """torch.utils.benchmark.Timer: a sample is the mean of a block of iterations. It ends after min_run_time or, if the number of
+    iterations is set, after that many blocks."""
 
     mode = "torch_timer"
 
@@ -276,7 +276,7 @@ class TorchTimer(PerfCounter):
 
 
 def need(module, mode):
-    """Imports a module for a mode of timing."""
+    """Imports a module for a timing mode."""
     try:
         importlib.import_module(module)
     except ImportError:
@@ -285,7 +285,7 @@ def need(module, mode):
 
 
 def choose(worker):
-    """The timing that was asked for, or the best one for what the benchmark uses."""
+    """The requested timing, or the best one for the frameworks of the benchmark."""
     mode = worker.settings.get("timing") or "auto"
     if mode == "auto":
         mode = "cuda_event" if worker.part("frameworks").cuda() is not None else "perf_counter"

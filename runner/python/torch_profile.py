@@ -5,7 +5,7 @@ FIRST = "neurolens::first"  # marks the first iteration
 
 
 def operators(torch, call, iterations, device, path):
-    """The operators of so many calls, added up by name: the time in an operator itself, without those that it calls,
+    """The operators of several calls, added up by name: the time in an operator itself, without those that it calls,
     and of an operator that has kernels on a device (cuda:0) the time of these. One call before them is left out. The
     whole trace goes to path, in Chrome's format."""
     profiler, on_cuda = torch.profiler, device.startswith("cuda")
@@ -39,7 +39,7 @@ def operators(torch, call, iterations, device, path):
 
 
 def add(op, event, on_device):
-    """Adds an event, whose kernels took so many µs, to its operator."""
+    """Adds an event and the time of its kernels, in µs, to its operator."""
     op["duration_ns"] += round((on_device if event.kernels else event.self_cpu_time_total) * 1000)
     op["count"] += 1
     op["counters"]["self_cpu_ns"] += round(event.self_cpu_time_total * 1000)

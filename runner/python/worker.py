@@ -1,13 +1,13 @@
-"""The NeuroLens worker: measures one point once, in the interpreter of its user.
+"""The NeuroLens worker: measures one point once, in the user's own interpreter.
 
-A supervisor starts it with the run directory as argument. It does what job.json there says: it prepares a benchmark,
-warms up, measures, validates and tears down, each as a stage whose deadline the runner holds. Samples go into a mapped
-file, which survives every death of this process; all else is one JSON object a line on descriptor 3. PROTOCOL.md
-describes both.
+A supervisor starts it with the run directory as its argument. It follows job.json in that directory: it prepares a benchmark,
+warms up, measures, validates and tears down. Each of these is a stage with a deadline that the runner enforces. Samples are
+written into a mapped file, which survives if this process dies. Everything else is sent as one JSON object per line on
+descriptor 3. PROTOCOL.md describes both.
 
-Only the standard library is imported, and little of it, until the benchmark itself imports more. What not every point
-needs stands in files of its own beside this one: benchmark.py (files of users), backends.py (models), timing.py
-(clocks and loops), inner.py (many iterations in a sample), frameworks.py (what torch, JAX and others want done), packages.py (versions).
+Only a small part of the standard library is imported before the benchmark imports more. Parts that not every point needs are in
+separate files: benchmark.py (files of users), backends.py (models), timing.py (clocks and loops), inner.py (many iterations per
+sample), frameworks.py (support for torch, JAX and others), packages.py (versions).
 """
 import time
 
@@ -47,7 +47,7 @@ LABELS = ("benchmark", "model", "backend", "variant")  # of config: names, which
 
 
 class Unsupported(Exception):
-    """The point does not exist here, which is no failure: a word to select by, and one line."""
+    """The point does not exist here, which is not a failure: a word for selecting runs, and one line."""
 
     def __init__(self, kind, message):
         super().__init__(kind, message)
@@ -55,7 +55,7 @@ class Unsupported(Exception):
 
 
 class Skipped(Exception):
-    """The benchmark cannot run here, as it says itself or as somebody expected: a word, and one line."""
+    """The benchmark cannot run here, by its own statement or because it is optional: a word, and one line."""
 
     def __init__(self, kind, message):
         super().__init__(kind, message)
@@ -63,7 +63,7 @@ class Skipped(Exception):
 
 
 class Failure(Exception):
-    """What is wrong, in one line of our own where that of the exception would not do: a word, and the line."""
+    """An error with our own message, if that of the exception is not clear enough: a word, and one line."""
 
     def __init__(self, kind, message):
         super().__init__(kind, message)
@@ -71,7 +71,7 @@ class Failure(Exception):
 
 
 def text_of(error):
-    """What an exception says; nothing where it fails at that."""
+    """The text of an exception; empty if it cannot be converted to text."""
     try:
         return str(error)
     except BaseException:
@@ -79,19 +79,19 @@ def text_of(error):
 
 
 def is_bool(value):
-    """Whether a value is true or false, also as a framework has them: as an array without dimensions."""
+    """Whether a value is true or false, also in the form of a framework's array without dimensions."""
     if isinstance(value, bool):
         return True
     return getattr(value, "shape", None) == () and str(getattr(value, "dtype", "")).endswith("bool")
 
 
 def one_line(text):
-    """The text without line breaks, cut to what a person reads."""
+    """The text without line breaks, cut to a readable length."""
     return " ".join(str(text).split())[:MAX_MESSAGE]
 
 
 def out_of_the_way(fd):
-    """The descriptor under a number that a benchmark which closes those it does not know rarely reaches."""
+    """A copy of the descriptor with a high number, so that benchmarks that close unknown descriptors rarely reach it."""
     for number in (400, 200, 100):  # fewer may be allowed
         try:
             high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, number)
@@ -104,8 +104,8 @@ def out_of_the_way(fd):
 
 
 class Events:
-    """Events to the runner. One that cannot be written is dropped: the benchmark closed the descriptor, and the
-    header of the samples says the essential again."""
+    """Events for the runner. If one cannot be written, because the benchmark closed the descriptor, it is dropped: the header of
+    the samples repeats the essential ones."""
 
     def __init__(self, fd):
         self.fd = out_of_the_way(fd)
@@ -123,7 +123,7 @@ class Events:
 
 
 class Samples:
-    """The mapped file of samples: a header of 4096 B and rows of int64."""
+    """The mapped file of samples: a header of 4096 B, then rows of int64."""
 
     def __init__(self, path):
         self.path = path
@@ -137,7 +137,7 @@ class Samples:
         self.words = memoryview(self.memory).cast("q")
 
     def reshape(self, warmup, iterations):
-        """Makes room for other numbers of iterations. It comes before the first sample."""
+        """Changes the numbers of iterations. Must be called before the first sample."""
         had, want = self.words[WORD_CAPACITY], warmup + iterations
         self.words.release()
         self.memory.close()
@@ -166,8 +166,8 @@ class Samples:
 
 
 class Worker:
-    """One point on its way through the stages. Backends are handed this object: they may use fact, missing, warning,
-    run_dir, Unsupported, Skipped and Failure."""
+    """Runs one point through the stages. Backends get this object: they may use fact, missing, warning, run_dir, Unsupported,
+    Skipped and Failure."""
 
     Unsupported, Skipped, Failure = Unsupported, Skipped, Failure
 
@@ -199,7 +199,7 @@ class Worker:
         self.config, self.settings = job.get("config", {}), job.get("settings") or {}
         self.warmup, self.iterations, self.budget = job["warmup"], job["iterations"], job.get("budget", 0)
 
-    # What is told to the runner.
+    # Messages to the runner.
 
     def now(self):
         return time.monotonic_ns() - BEGAN
@@ -208,14 +208,14 @@ class Worker:
         self.events.send("fact", key=key, value=str(value))
 
     def missing(self, key, reason):
-        """A fact that could not be had: absent, permission, unsupported or timeout."""
+        """Reports a fact that is not known: absent, permission, unsupported or timeout."""
         self.events.send("fact", key=key, missing=reason)
 
     def warning(self, word):
         self.events.send("warning", value=word)
 
     def metric(self, name, unit, values, **about):
-        """Appends values to a metric, int as ticks of 1, else reals. About: better, clock, level."""
+        """Appends values to a metric: integers as ticks of 1, else reals. about may have better, clock, level."""
         kind = "ticks" if all(type(v) is int for v in values) else "reals"
         metric = dict(about, name=name, unit=unit)
         if kind == "ticks":
@@ -226,14 +226,14 @@ class Worker:
             self.events.send("metric", metric=metric, **{kind: values[at:at + MAX_VALUES]})
 
     def begin(self, stage):
-        """Begins a stage: in the header first, which stays readable when the event is lost."""
+        """Begins a stage. It is written to the header first, which stays readable if the event is lost."""
         self.stage = stage
         at = self.now()
         self.samples.begin(stage, at)
         self.events.send("stage", stage=stage, at=at)
 
     def part(self, name):
-        """The module in the file NAME.py of the run directory."""
+        """The module in the file NAME.py in the run directory."""
         title = "neurolens_" + name
         if title not in sys.modules:
             module = types.ModuleType(title)
@@ -246,7 +246,7 @@ class Worker:
     # The stages.
 
     def run(self):
-        """Takes the point through its stages and gives the exit status: 0 exactly after a result or unsupported."""
+        """Runs the stages of the point and returns the exit status: 0 only after a result or unsupported."""
         try:
             self.begin("setup")
             self.set_up()
@@ -285,7 +285,7 @@ class Worker:
         self.fit_samples()
 
     def check_device(self):
-        """Ends a point whose backend names a device that is not here."""
+        """Ends a point whose backend names a device that is missing here."""
         devices = self.part("devices")
         why = devices.absent(devices.asked(self))
         if why:
@@ -297,7 +297,7 @@ class Worker:
         return self.part("benchmark").load(self)
 
     def configure(self):
-        """Takes in what the benchmark's own get_config says, but for what was given on the command line."""
+        """Applies the benchmark's own get_config, except for settings of the command line."""
         if not hasattr(self.subject, "get_config"):
             return
         own, fixed = self.subject.get_config(), set(self.settings.get("fixed") or ())
@@ -314,7 +314,7 @@ class Worker:
         self.settings.update(own)
 
     def fit_samples(self):
-        """Makes the file of samples fit the benchmark's own numbers, and says which clock they will be of."""
+        """Resizes the file of samples for the benchmark's own numbers, and reports the clock."""
         iterations = self.timing.rows(self.iterations, self.budget)
         words = self.samples.words
         if (self.warmup, iterations) != (words[WORD_WARMUP], words[WORD_CAPACITY] - words[WORD_WARMUP]):
@@ -327,7 +327,7 @@ class Worker:
         self.send_latency()
 
     def send_latency(self, count=0, **about):
-        """Says what a row of samples is: an iteration, or so many of them in one go, whose mean is the sample."""
+        """Reports what a row of samples is: one iteration, or the mean of several that are timed together."""
         metric = {"name": "latency", "unit": "ns", "better": "lower", "level": "iteration", "tick": 1}
         if count:
             metric.update(level="mean", tick=1 / count)
@@ -354,7 +354,7 @@ class Worker:
         self.send_device_memory()
 
     def profile(self):
-        """A pass of a profiler: its operations, and no samples of its own."""
+        """A profiler pass: it has operations, and no samples."""
         if self.warmup:
             self.begin("warmup")
             self.timing.warm_up(self.samples.words, WORD_ROWS, WORD_ROWS + self.warmup)
@@ -384,8 +384,8 @@ class Worker:
             raise Failure("validate", one_line("validate_result returned %r" % (verdict,)))
 
     def save_output(self):
-        """Writes down what was computed, which the runner compares. It comes before the check, so that a wrong output can
-        be looked at. Numbers that are drawn for it are the same however many iterations there were."""
+        """Writes the output, which the runner compares. It is written before the check, so that a wrong output can be examined.
+        Random numbers drawn for it do not depend on the number of iterations."""
         self.part("frameworks").seed(self.settings)
         self.note_peak()
         self.peak_noted = True
@@ -399,7 +399,7 @@ class Worker:
             self.fact("output.infinite", odd[1])
 
     def result(self):
-        """Reports the result, which comes before the teardown: what was measured stays measured."""
+        """Reports the result before the teardown, so that an error there does not lose it."""
         self.check_modules()
         applied = dict(self.timing.applied(), **self.own_counts)
         applied.update(self.subject.applied())
@@ -421,7 +421,7 @@ class Worker:
         return 0
 
     def tear_down(self, status):
-        """Tears down what was set up. Its exception is an error of its own only where nothing failed before."""
+        """Runs the teardown. Its exception counts only if nothing failed before."""
         if not self.ready:
             return status
         if not self.settings.get("profile"):
@@ -437,7 +437,7 @@ class Worker:
         return status
 
     def fail(self, error):
-        """Reports how the point ended and gives the exit status."""
+        """Reports how the point ended and returns the exit status."""
         self.note_peak()
         error = self.explained(self.skipped(error) or error)
         for kind, state, event in (Unsupported, UNSUPPORTED, "unsupported"), (Skipped, SKIPPED, "skipped"):
@@ -456,7 +456,7 @@ class Worker:
         return 1
 
     def skipped(self, error):
-        """What a benchmark says of a point that cannot run here, as Skipped; None where it says nothing of that kind."""
+        """Skipped, if the benchmark says that the point cannot run here; else None."""
         if self.file is None or self.stage not in ("setup", "warmup", "measure"):
             return None
         names = {(c.__module__, c.__qualname__) for c in type(error).__mro__}
@@ -481,7 +481,7 @@ class Worker:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def explained(self, error):
-        """Where the device is not here that was asked, that is why the benchmark failed."""
+        """If the requested device is missing, that is the reason why the benchmark failed."""
         if "neurolens_devices" in sys.modules and isinstance(error, Exception) and not isinstance(
                 error, (Failure, Skipped)):
             try:
@@ -493,7 +493,7 @@ class Worker:
         return error
 
     def describe(self, error):
-        """The kind of an error and one line with the innermost place in the user's file."""
+        """The kind of an error, and one line with the innermost line of the user's file."""
         if isinstance(error, Failure):
             return error.kind, one_line(error.message)
         if isinstance(error, SyntaxError) and error.filename:
@@ -515,7 +515,7 @@ class Worker:
         return kind, one_line(message)[:MAX_MESSAGE - len(place)] + place
 
     def print_traceback(self, error):
-        """Prints the traceback on standard error, without the worker's own frames, and gives it."""
+        """Prints the traceback on standard error, without the worker's own frames, and returns it."""
         import traceback
 
         trace = error.__traceback__
@@ -532,11 +532,10 @@ class Worker:
             pass
         return text
 
-    # What is known at the end.
+    # Facts at the end.
 
     def note_peak(self):
-        """Writes the largest resident size of this process, which teardown and clean-up must not raise, nor what it takes
-        to write down an output."""
+        """Records the peak resident size of this process, before writing an output, teardown or clean-up can raise it."""
         if self.peak_noted:
             return
         try:
@@ -560,9 +559,8 @@ class Worker:
             self.fact("python.package." + name, version)
 
     def check_modules(self):
-        """Refuses the run if code of another side, or of the tree the sides were taken from, took part in it. The
-        interpreter's own folders are nobody's side, even if a virtual environment stands in such a tree, and neither
-        are those that the sides share."""
+        """Refuses the run if it loaded code of the other side, or of the tree from which the sides were made. The interpreter's
+        own folders, even of a virtual environment in such a tree, and shared folders belong to no side."""
         foreign = inside(self.settings.get("foreign") or ())
         if not foreign:
             return
@@ -582,13 +580,13 @@ class Worker:
 
 
 def inside(folders):
-    """The real folders with a separator at the end: what begins so lies inside."""
+    """The real paths of folders with a separator at the end, so that they are prefixes of the paths inside."""
     return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
 
 
 def end_helpers(pid):
-    """Ends the helpers of multiprocessing, which end by themselves only after this process: nobody shall take them for
-    something that the benchmark left running. One that does not end now is left to the supervisor."""
+    """Ends the helper processes of multiprocessing. By themselves they end only after this process, and would be reported as left
+    running by the benchmark. One that does not end now is left to the supervisor."""
     if os.getpid() != pid:
         return
     for module, name, fd, child in (

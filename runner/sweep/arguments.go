@@ -46,7 +46,7 @@ func (f field) arguments() ([]string, error) {
 	return words, nil
 }
 
-// giveArguments gives values that are chosen from those of the axis the arguments that it has for them.
+// giveArguments gives values that were selected from those of the axis their arguments.
 func (a *axis) giveArguments(values []value) error {
 	if !a.mapped() {
 		return nil
@@ -61,7 +61,7 @@ func (a *axis) giveArguments(values []value) error {
 	return nil
 }
 
-// mapped tells that the values of the axis stand for arguments.
+// mapped reports whether the values of the axis stand for arguments.
 func (a *axis) mapped() bool { return len(a.values) > 0 && a.values[0].mapped }
 
 // texts are the values of the axis.

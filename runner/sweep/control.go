@@ -26,7 +26,7 @@ type control struct {
 	known   map[string]bool // other values that points have
 }
 
-// readCalibrate gives the key calibrate where it asks for points, else the zero field.
+// readCalibrate returns the key calibrate if it is true, else the zero field.
 func (d *document) readCalibrate() (field, error) {
 	f := d.keys["calibrate"]
 	if !f.given() {
@@ -93,7 +93,7 @@ func readControl(sections []*section, f field) (control, error) {
 	return c, err
 }
 
-// controlled tells whether a point is one of the controls, and notes which of them chooses it.
+// controlled reports whether a point is one of the controls, and notes which of them chooses it.
 func (e *expansion) controlled(p *Point) bool {
 	is := false
 	for i := range e.controls {

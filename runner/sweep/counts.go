@@ -22,7 +22,7 @@ func orExpression(v Value) Value {
 	return v
 }
 
-// isExpression tells whether a value in the file is an expression. Numbers are what they were, and so are times with units.
+// isExpression reports whether a value in the file is an expression. Numbers, and times with units, are not.
 func (k Key) isExpression(f field) bool {
 	if !f.given() || !k.Value.Expression || f.Kind != yaml.ScalarNode || f.ShortTag() != "!!str" {
 		return false

@@ -34,7 +34,7 @@ func TestErrorsOfText(t *testing.T) {
 	check(`backend: "a\0b"`, "1: a text cannot contain a NUL byte")
 	check("- a", "1: want a map, got a list")
 	check("hello", `1: want a map, got "hello"`)
-	check("---\na: 1\n---\nb: 2", "3: a second YAML document: a file may hold only one sweep")
+	check("---\na: 1\n---\nb: 2", "3: a second YAML document: a file may have only one")
 	check("a: 1\n<<: {b: 2}", "2: merge keys (<<) are not supported: write the keys out")
 	check("? [a]\n: 1", "1: a key must be a word")
 	check("a: &x 1\n*x: 2", "2: a key must be a word")

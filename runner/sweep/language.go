@@ -53,7 +53,7 @@ type formula struct {
 	language *language
 }
 
-// speak gives the language of the document's expressions, which is made for the first of them.
+// speak returns the language of the document's expressions, which is created for the first of them.
 func (d *document) speak(g *grid, seed *int64) *language {
 	if d.language == nil {
 		d.language = newLanguage(g, d.over.Facts, seed, d.elsewhere)
@@ -168,7 +168,7 @@ func (l *language) parse(f field, gives expression.Kind) (*formula, error) {
 	return &formula{Evaluator: e.Evaluator(), at: f, text: e.String(), names: e.Names(), language: l}, nil
 }
 
-// eval gives the value of the formula at a point. What is NULL is an error that names it.
+// eval returns the value of the formula at a point. If a needed value is NULL, the error names it.
 func (f *formula) eval(p *Point) (any, error) {
 	l := f.language
 	l.point = p
@@ -201,7 +201,7 @@ func (l *language) explain(null *expression.NullError) string {
 	return null.Error() + ": write (... ?? VALUE) for a default"
 }
 
-// isFact tells whether a name is that of a fact.
+// isFact reports whether a name is that of a fact.
 func (l *language) isFact(name string) bool {
 	_, identity := identityKinds[name]
 	_, param := l.params[name]

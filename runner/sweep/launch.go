@@ -113,7 +113,7 @@ func spread(others, blocks [][]Launch) [][]Launch {
 	return append(all, others[from:]...)
 }
 
-// ordered gives the members of each block in the order of a repeat.
+// ordered returns the members of each block in the order of a repeat.
 func (s *Sweep) ordered(repeat int, o LaunchOptions) [][]Launch {
 	return s.arranged(s.grouped(), repeat, o)
 }

@@ -85,7 +85,7 @@ func (o origin) load(src []byte) (field, error) {
 		}
 		documents = append(documents, &document)
 		if len(documents) > 1 {
-			return field{}, o.errorf(document.Line, "a second YAML document: a file may hold only one sweep")
+			return field{}, o.errorf(document.Line, "a second YAML document: a file may have only one")
 		}
 	}
 	if len(documents) == 0 || documents[0].Content[0].ShortTag() == "!!null" {

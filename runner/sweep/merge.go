@@ -29,8 +29,8 @@ var modelBackends = []string{
 // axisKeys are the maps whose keys are axes.
 var axisKeys = []string{"params", "grid", "scale"}
 
-// merged is a layer with another one over it: maps merge, lists and scalars replace. An axis is replaced whole, however it
-// is written and wherever it stands.
+// merged is a layer with another one on top: maps are merged, lists and single values are replaced. An axis is replaced as a whole, however
+// and wherever it is written.
 func merged(base, over *yaml.Node) *yaml.Node {
 	for pair := range slices.Chunk(over.Content, 2) {
 		for _, rival := range rivals[pair[0].Value] {
@@ -174,14 +174,14 @@ func without(n *yaml.Node, path ...string) *yaml.Node {
 	return &out
 }
 
-// runsModel tells whether a layer says that a model is run by a backend that does so.
+// runsModel reports whether a layer makes a backend run a model.
 func runsModel(layer *yaml.Node) bool {
 	backend := memberOf(layer, "backend")
 	return backend != nil && backend.Kind == yaml.ScalarNode && slices.Contains(modelBackends, backend.Value) &&
 		memberOf(layer, "model") != nil && memberOf(layer, "command") == nil && memberOf(layer, "file") == nil
 }
 
-// ofAnotherKind tells whether a layer says what is compared with, and not tolerances alone.
+// ofAnotherKind reports whether a layer sets the reference itself, and not only tolerances.
 func ofAnotherKind(reference *yaml.Node) bool { return len(referenceKinds(reference)) > 0 }
 
 // referenceKinds are the keys of reference that say what is compared with.

@@ -152,7 +152,7 @@ func (m *metric) launchOnce(point *Point) error {
 	return nil
 }
 
-// fillMetrics gives the metrics at a point, or none where nothing that it runs has outputs.
+// fillMetrics sets the metrics of a point, unless it runs nothing with outputs.
 func (p *program) fillMetrics(point *Point, row []*value) error {
 	if len(p.metrics) == 0 || !keyOf("metrics").takes(point.Executor) {
 		return nil

@@ -41,7 +41,7 @@ func rank(layer string) int {
 	return slices.Index([]string{LayerProject, LayerEnvironment, layerSweep, layerBenchmark, layerVariant, layerPreset, layerFlag}, kind)
 }
 
-// decided tells that a key comes from a layer over what a benchmark in Python says of itself.
+// decided reports whether a key comes from a layer that overrides get_config of a Python benchmark.
 func (d *document) decided(key string) bool { return rank(d.layerOf(key)) > rank(layerBenchmark) }
 
 // readOrigins notes where the settings come from that are stored with every run.

@@ -64,7 +64,7 @@ func (p *pythonText) read(d *document, f field, s *scope) (*template, error) {
 	return &t, nil
 }
 
-// fill gives the text at a point, and where it comes from.
+// fill returns the text at a point, and where it comes from.
 func (p *pythonText) fill(row []*value) (text string, at field, given bool) {
 	switch {
 	case p.text != nil:
@@ -75,7 +75,7 @@ func (p *pythonText) fill(row []*value) (text string, at field, given bool) {
 	return "", field{}, false
 }
 
-// set gives a point the texts that mean something to its executor.
+// set gives a point the texts that its executor uses.
 func (p pythonTexts) set(point *Point, row []*value) error {
 	for i := range p {
 		key := &p[i]

@@ -172,7 +172,7 @@ func axisWords(run *schema.Run) (words []string) {
 	return words
 }
 
-// isOfKey tells that a parameter of a run is the value of a key and of no axis: see addParam.
+// isOfKey reports whether a parameter of a run is the value of a key and not of an axis: see addParam.
 func isOfKey(run *schema.Run, name string) bool {
 	_, axis := run.Env.Facts["runner.axis."+name]
 	value, given := run.Env.Facts["runner."+name]
@@ -230,13 +230,13 @@ func optionWords(run *schema.Run) []string {
 	return words
 }
 
-// isSwitch tells that an option without a value says true.
+// isSwitch reports whether an option without a value means true.
 func isSwitch(option string) bool {
 	at := slices.IndexFunc(keys, func(k Key) bool { return k.OptionName() == option })
 	return at < 0 || keys[at].Value.Kind == Switch || keys[at].Alone == "true"
 }
 
-// choosesPython tells that a parameter names the interpreter, which then needs no option.
+// choosesPython reports whether a parameter names the interpreter, so that no option is needed.
 func choosesPython(params map[string]string, path string) bool {
 	for _, value := range params {
 		if name := filepath.Clean("/" + value); name != "/" && strings.HasSuffix(path, name) {

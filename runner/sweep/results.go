@@ -300,7 +300,7 @@ func (p *program) orderDerived(f field) error {
 	return nil
 }
 
-// fillResults gives a point what is made of its metrics.
+// fillResults gives a point its derived metrics and conditions.
 func (p *program) fillResults(point *Point) {
 	point.Derived, point.Checks = p.derived, p.checks
 }

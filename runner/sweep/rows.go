@@ -88,7 +88,7 @@ func (g *grid) rows(e *entry, yield func(row []*value) error) error {
 	}
 }
 
-// matches tells whether an entry of exclude removes a row.
+// matches reports whether an entry of exclude removes a row.
 func (e *entry) matches(row []*value) bool {
 	if e.foreign {
 		return false

@@ -77,7 +77,7 @@ func (f field) knownOfExpressions(keys []string) (map[string]field, error) {
 	return f.known(f.what+".", keys)
 }
 
-// skip tells why a point is not to be run; nil: it is.
+// skip reports why a point is not to be run; nil: it is.
 func (of *section) skip(p *Point) (*Skip, error) {
 	for _, rule := range of.skips {
 		holds, err := rule.when.eval(p)

@@ -17,7 +17,7 @@ var spanLike = regexp.MustCompile(`^-?[0-9][0-9.eE+-]*\.\.`)
 // maxSpan bounds the numbers that one text stands for.
 const maxSpan = 10_000
 
-// span gives the numbers that a value stands for: from the first, by the step (1) or the factor, up to the last. Any other
+// span returns the numbers that a value stands for: from the first, by the step (1) or the factor, up to the last. Any other
 // value, and one that is quoted, stands for itself.
 func (f field) span() ([]field, error) {
 	if f.Kind != yaml.ScalarNode || f.Style&quotedStyle != 0 {

@@ -52,7 +52,7 @@ func (e *expansion) checkTaken() error {
 	return nil
 }
 
-// takes tells whether a point takes a key. What the file says stays unused where the command line has changed the backend.
+// takes reports whether a point takes a key. What the file says stays unused where the command line has changed the backend.
 func (of *section) takes(r request) bool {
 	takers := executorsOf(r.key)
 	return takers == nil || r.at.optional || r.at.lines && of.grid.backendReplaced() ||

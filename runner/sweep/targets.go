@@ -27,7 +27,7 @@ func readTargets(patterns []string) ([]target, error) {
 	return targets, nil
 }
 
-// targeted tells whether a point is one to run. also are further names of its benchmark.
+// targeted reports whether a point is one to run. also are further names of its benchmark.
 func (e *expansion) targeted(p *Point, also []string) bool {
 	if len(e.targets) == 0 {
 		return true

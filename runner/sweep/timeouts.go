@@ -134,7 +134,7 @@ func deadlineNames() (names []string) {
 	return names
 }
 
-// readMultiplier gives what deadlines are multiplied with.
+// readMultiplier returns what deadlines are multiplied with.
 func readMultiplier(d *document) (float64, error) {
 	multiplier := 1.0
 	if f := d.keys["timeout_multiplier"]; f.given() {

@@ -77,7 +77,7 @@ func jsonText(text string) string {
 	return quoted
 }
 
-// isText tells that a value is text in the file, though it may look like a number.
+// isText reports that a value is text in the file, though it may look like a number.
 func (f field) isText() bool {
 	return f.Kind == yaml.ScalarNode && (f.ShortTag() == "!!str" || f.ShortTag() == "!!timestamp")
 }

@@ -137,7 +137,7 @@ func (c *command) run() *event {
 	return nil
 }
 
-// traces tells whether a process may run under ptrace. While one does, a run that is ended ends with its supervisor, and nothing
+// traces reports whether a process may run under ptrace. While one does, a run that is ended ends with its supervisor, and nothing
 // could clean up after it.
 func (c *command) traces() bool { return len(c.job.Hooks.Cleanup) == 0 }
 

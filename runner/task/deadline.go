@@ -20,7 +20,7 @@ func (r *run) deadline() time.Time {
 	return r.since.wall.Add(limit)
 }
 
-// cleans tells whether the end of the run has something to do.
+// cleans reports whether the end of the run has something to do.
 func (r *run) cleans() bool { return len(r.spec.Hooks.Cleanup) > 0 }
 
 // strike is called by the timer.
@@ -44,7 +44,7 @@ func (r *run) strike() {
 	}
 }
 
-// behind tells whether this process looks at a deadline long after it, as one does that Ctrl-Z or SIGSTOP stopped. The run went on
+// behind reports whether this process looks at a deadline long after it, as one does that Ctrl-Z or SIGSTOP stopped. The run went on
 // meanwhile, and may be over: then the timer is armed anew, as long as there is something to read of what it said.
 func (r *run) behind() bool {
 	const long = time.Second
@@ -77,7 +77,7 @@ func (r *run) catchUp() {
 	}
 }
 
-// movedOn tells whether a later stage, or the next process of this one, has begun. Then it arms the timer anew.
+// movedOn reports whether a later stage, or the next process of this one, has begun. Then it arms the timer anew.
 func (r *run) movedOn() bool {
 	before := r.stage
 	r.catchUp()

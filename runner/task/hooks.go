@@ -173,7 +173,7 @@ func (c *command) openOutput() error {
 	return nil
 }
 
-// ignored tells whether an exit status other than 0 is no failure, and notes it.
+// ignored reports whether an exit status other than 0 is no failure, and notes it.
 func (c *command) ignored(status int) bool {
 	if !c.job.AnyExit && !slices.Contains(c.job.Exits, status) {
 		return false

@@ -104,7 +104,7 @@ func (r *run) judge(o *Outcome) {
 	}
 }
 
-// killed tells whether somebody else killed the benchmark, or, as a shell says it, a part of it.
+// killed reports whether somebody else killed the benchmark, or, as a shell says it, a part of it.
 func killed(o *Outcome) bool {
 	switch o.ErrorKind {
 	case kindSignal:

@@ -102,7 +102,7 @@ func (o *keptOutput) mark() {
 	}
 }
 
-// written tells whether the process has written its file, and gives back the time of one that it has not.
+// written reports whether the process has written its file, and gives back the time of one that it has not.
 func (o *keptOutput) written(now fs.FileInfo) bool {
 	if !o.own || o.before == nil || !os.SameFile(o.before, now) || o.before.Size() != now.Size() || !o.before.ModTime().Equal(now.ModTime()) {
 		return true

@@ -9,8 +9,8 @@ import (
 // Outcome is the result of a run. Nil and empty mean not known, as in schema.Run.
 type Outcome struct {
 	Status    schema.Status
-	Stage     schema.Stage // where the run ended, unless ok
-	ErrorKind string       // unless ok; the word of the status where there is nothing finer
+	Stage     schema.Stage // the stage in which the run ended, unless ok
+	ErrorKind string       // unless ok; the word of the status if there is no more specific kind
 	Error     string
 	ExitCode  *int64
 	Signal    string // SIGSEGV
@@ -18,40 +18,40 @@ type Outcome struct {
 	StartedAt time.Time // UTC
 	Stages    schema.Stages
 	Metrics   []schema.Metric
-	Ops       []schema.Op       // of a pass of a profiler
+	Ops       []schema.Op       // of a profiler pass
 	Applied   map[string]string // the configuration read back
-	// BackendVersion is of what computed, where the worker says so.
+	// BackendVersion is the version of the backend, if the worker reports it.
 	BackendVersion string
 	Facts          map[string]string
-	Missing        map[string]string // why a fact or a metric is not there: a word
+	Missing        map[string]string // why a fact or a metric is missing: a word
 	Work           schema.Work
 	Warnings       []string // words
-	// StderrTail is the end of what the benchmark wrote on standard error, at most 4 KiB of valid UTF-8. Of a
-	// command it is that of the last process.
+	// StderrTail is the end of the benchmark's standard error, at most 4 KiB of valid UTF-8. For a command it is that of the
+	// last process.
 	StderrTail string
 }
 
-// The words of warning of this package.
+// The warnings of this package.
 const (
-	// WarnLeftRunning: the benchmark ended well and left processes running, which were killed. The fact
-	// runner.left_running says how many.
+	// WarnLeftRunning: the benchmark ended well and left processes running, which were killed. The fact runner.left_running is
+	// their number.
 	WarnLeftRunning = "left_running"
-	// WarnAppliedUnknown: the benchmark closed a descriptor of its worker, so that what was applied is not known.
+	// WarnAppliedUnknown: the benchmark closed a descriptor of its worker, so the applied settings are not known.
 	WarnAppliedUnknown = "applied_unknown"
 )
 
 // FactTimerFloor is the fact with the resolution of the measuring clock, in ns.
 const FactTimerFloor = "timer.floor_ns"
 
-// The facts about the start of the shell that runs a command: its median and its robust spread (1.4826 MAD), in ns, and of how many
-// starts they are.
+// The facts about the start of the shell that runs a command: its median and robust spread (1.4826 MAD), in ns, and the number of
+// starts.
 const (
 	factStart       = "timer.shell_start_ns"
 	factStartSpread = "timer.shell_start_spread_ns"
 	factStarts      = "timer.shell_starts"
 )
 
-// factExits is the fact with the exit statuses of a command that are not 0 and count as well.
+// factExits is the fact with accepted exit statuses of a command other than 0.
 const factExits = "runner.exits"
 
 // FactCleanup is the fact with the reason why the cleanup of a run failed.
@@ -68,10 +68,10 @@ type Progress struct {
 
 // Work is one point that a WorkerFunc prepared.
 type Work struct {
-	Iterate  func()            // one iteration; what is measured
+	Iterate  func()            // one iteration, which is measured
 	Applied  map[string]string // the configuration read back
-	Work     schema.Work       // what one iteration processes
-	Validate func() error      // checks the result after the measurement; nil where there is nothing to check
+	Work     schema.Work       // the work of one iteration
+	Validate func() error      // checks the result after the measurement; nil: nothing to check
 }
 
 // WorkerFunc prepares the point that config describes. An *Unsupported in the error makes the run unsupported;

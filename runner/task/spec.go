@@ -11,50 +11,49 @@ import (
 // Spec defines what to run. Executor, Deadlines, and one of Config, Command and Program are required.
 type Spec struct {
 	Executor schema.Executor
-	Config   map[string]string // of a worker: handed to it as it is
-	Command  []string          // command: the program and its arguments; no shell
-	Program  *Program          // what the worker is; nil for builtin, whose worker is this program, and for command
-	Env      []string          // KEY=VALUE, added to the runner's own environment; the last one of a key wins
-	Dir      string            // working directory of the benchmark; empty is the runner's
+	Config   map[string]string // for a worker, passed on unchanged
+	Command  []string          // for executor command: the program and its arguments; no shell
+	Program  *Program          // the worker; nil for builtin, whose worker is this program, and for command
+	Env      []string          // KEY=VALUE, added to the runner's own environment; the last value of a key counts
+	Dir      string            // working directory of the benchmark; empty: that of the runner
 
 	Warmup int // warm-up iterations; at maxIterations 2^26 together with the measured ones
-	// TracePeak runs one more process of a quick command without warm-up, after the measurement, where that alone tells
-	// its peak of memory.
+	// TracePeak runs one more process of a quick command without warm-up, after the measurement, if its peak memory is not
+	// known otherwise.
 	TracePeak bool
-	// Iterations is exact if above 0. Otherwise the run takes iterations until there are 100 (of a command 10,000), or until
-	// Enough says so, or until the budget is spent, at least one.
+	// Iterations is exact if above 0. Otherwise the run measures until there are 100 iterations (10,000 for a command), until
+	// Enough returns true, or until the budget is spent, but at least one iteration.
 	Iterations int
 	Budget     time.Duration // of the measure stage; required without Iterations
-	// Enough is asked now and then whether the latencies so far, in ns, will do; nil: 100 (10,000) will do. Of more than
-	// 4,096 it sees as many, in stretches that are evenly spread: it may say no too often, not yes. It does not cut
-	// iterations whose number the spec or the benchmark itself gives.
+	// Enough is called from time to time with the latencies so far, in ns, and returns whether they are enough; nil: 100
+	// (10,000) are. If there are more than 4,096, it gets that many, in evenly spread sections. Then it may return false too
+	// often, but not true. It does not apply if the spec or the benchmark itself sets the number of iterations.
 	Enough func(latencies []int64) bool `json:"-"`
-	// Profile makes the run a pass of a profiler: stage profile instead of measure and validate, no latencies.
+	// Profile makes the run a profiler pass: stage profile instead of measure and validate, no latencies.
 	Profile bool
 
-	// Keep are the outputs that are kept of each process of a command, and of a worker once: stdout, stderr, or the path of a
-	// file, relative to Dir, that each process writes anew. Read is given them when everything has ended, and says what is
-	// in them.
+	// Keep are the outputs to keep, for each process of a command, and once for a worker: stdout, stderr, or the path of a file,
+	// relative to Dir, that each process writes. Read gets them after the end of all processes, and returns their content.
 	Keep []string
 	Read func(Kept) Reading `json:"-"`
 
-	// RunDir is a text that stands in Command, Env and Keep for a directory of the run's own: empty when it begins, and gone
-	// after it. Every process of the benchmark finds it in the variable NEUROLENS_RUN_DIR too.
+	// RunDir is the placeholder in Command, Env and Keep for the private directory of the run. The directory is empty when the
+	// run begins and is removed after it. Its path is also in the variable NEUROLENS_RUN_DIR of every process.
 	RunDir string
-	// Leave is told what the run has left, when nothing of it runs any more and before that is removed.
+	// Leave is called with the files of the run after the end of all processes, before the files are removed.
 	Leave func(Left) `json:"-"`
 
-	// SkipExit is the exit status by which a process of a command says that it cannot run here; 0: there is none.
+	// SkipExit is the exit status with which a process of a command says that it cannot run here; 0: none.
 	SkipExit int
-	// AnyExit has every exit status of a command count as well; Exits are those that do.
+	// AnyExit accepts every exit status of a command; Exits are those that are accepted.
 	AnyExit bool
 	Exits   []int
 
 	Hooks Hooks // of a command
-	// Start is a program with its arguments whose own time is no part of the latency: a shell that has nothing to run.
+	// Start is a program with its arguments whose time is subtracted from the latency: a shell with nothing to run.
 	Start []string
-	// Stdin is the file that each process of a command reads, and Stdout the one that it writes, both relative to Dir. Without
-	// them nothing is there to be read, and standard output is kept as long as the run needs it.
+	// Stdin is the standard input of each process of a command, and Stdout the file for its standard output, both relative to
+	// Dir. By default the input is empty, and the output is kept as long as the run needs it.
 	Stdin, Stdout string
 
 	Deadlines   Deadlines // all of them
@@ -65,8 +64,8 @@ type Spec struct {
 type Program struct {
 	Path     string            // of the executable, absolute
 	Args     []string          // its arguments
-	Files    map[string][]byte // put into the run directory, by name
-	Settings json.RawMessage   // in job.json as it is
+	Files    map[string][]byte // written into the run directory, by name
+	Settings json.RawMessage   // copied into job.json
 }
 
 // Deadlines are how long a stage may take before the run is killed. For the executor command, Warmup and Measure apply to each process.
@@ -75,7 +74,7 @@ type Deadlines struct {
 	Setup, Warmup, Measure, Validate, Teardown, Profile time.Duration
 }
 
-// What applies where a Spec does not say.
+// Defaults of a Spec.
 const (
 	defaultOutputLimit = 64 << 20
 	// maxIterations bounds the iterations of a run that continues until it is Enough: 8 MiB of samples. maxProcesses is the
@@ -88,7 +87,7 @@ const (
 	maxRows = 1 << 26
 )
 
-// defaultIterations is the most iterations that a run takes if their number is not given.
+// defaultIterations is the maximum number of iterations if it is not set.
 func defaultIterations(executor schema.Executor) int {
 	if executor == schema.ExecutorCommand {
 		return maxProcesses
@@ -96,7 +95,7 @@ func defaultIterations(executor schema.Executor) int {
 	return 100
 }
 
-// of is the deadline of a stage; what has no deadline of its own is part of the set-up.
+// of is the deadline of a stage. A stage without its own deadline is part of the set-up.
 func (d Deadlines) of(stage schema.Stage) time.Duration {
 	switch stage {
 	case schema.StageWarmup:
@@ -113,10 +112,10 @@ func (d Deadlines) of(stage schema.Stage) time.Duration {
 	return d.Setup
 }
 
-// perProcess tells whether an iteration is a process.
+// perProcess reports whether an iteration is a process.
 func (s Spec) perProcess() bool { return s.Executor == schema.ExecutorCommand }
 
-// level is what one latency is a measurement of.
+// level is what one latency measures.
 func (s Spec) level() schema.Level {
 	if s.perProcess() {
 		return schema.LevelProcess
@@ -124,7 +123,7 @@ func (s Spec) level() schema.Level {
 	return schema.LevelIteration
 }
 
-// filled is the Spec with its defaults, or an error that says what makes no sense in it.
+// filled is the Spec with its defaults, or an error that names an invalid value.
 func (s Spec) filled() (Spec, error) {
 	switch s.Executor {
 	case schema.ExecutorBuiltin:
@@ -156,7 +155,7 @@ func (s Spec) filled() (Spec, error) {
 	return s, nil
 }
 
-// job is what supervisor and worker read from job.json in the run directory.
+// job is the content of job.json in the run directory, for supervisor and worker.
 type job struct {
 	Proto       int               `json:"proto"`
 	Executor    schema.Executor   `json:"executor"`
@@ -199,7 +198,7 @@ func (s Spec) job(killWait time.Duration) job {
 	return j
 }
 
-// atMost bounds the iterations whose number is not given.
+// atMost is the maximum number of iterations if it is not set.
 func (s Spec) atMost() int {
 	switch {
 	case s.Enough == nil:

@@ -150,7 +150,7 @@ func unescaped(text string, double bool) string {
 	return out.String()
 }
 
-// plain tells whether parts of a word stand for themselves.
+// plain reports whether parts of a word stand for themselves.
 func plain(parts []syntax.WordPart) bool {
 	for _, part := range parts {
 		switch part := part.(type) {

@@ -18,7 +18,7 @@ var (
 	errNoRepository = errors.New("not in a git repository")
 	errBare         = errors.New("a bare repository has no working tree")
 	errUntrusted    = errors.New("git does not trust this repository because it belongs to another user: see git config safe.directory")
-	errNotStored    = errors.New("Git LFS files of that commit are missing here, and nothing is downloaded: use git lfs fetch --all")
+	errNotStored    = errors.New("files of that commit in Git LFS are missing here, and nothing is downloaded: use git lfs fetch --all")
 	errNotHere      = errors.New("this partial clone lacks files of that commit, and nothing is downloaded: check out the commit once")
 )
 

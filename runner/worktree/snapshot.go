@@ -30,7 +30,7 @@ type snapshot struct {
 	marks   []string // stand for the bulky files that were not read
 }
 
-// take gives the state of r's working tree and the commit that holds its files: that of HEAD where they are the same.
+// take returns the state of r's working tree and the commit that holds its files: that of HEAD where they are the same.
 // Submodules are part of it with their own files as they are.
 func (s *snapshot) take(ctx context.Context, r repo) (Code, string, error) {
 	s.taken++

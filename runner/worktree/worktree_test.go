@@ -329,7 +329,7 @@ func TestLFSDownloadsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "HEAD~1", Session: "s", Root: root})
-	refused(t, err, "files that Git LFS keeps for that commit are not here")
+	refused(t, err, "files of that commit in Git LFS are missing here")
 	empty(t, root)
 }
 

@@ -12,7 +12,7 @@ const (
 )
 
 // drift is the change of level from the first to the last sample by Theil and Sen's slope, where the samples have a
-// monotone trend by the test of Mann and Kendall; 0 where they have none.
+// monotone trend by the test of Mann and Kendall; 0 if they have none.
 func drift(values []float64) float64 {
 	medians, _ := batchMedians(values, driftBatches)
 	if mannKendall(medians) >= driftChance {

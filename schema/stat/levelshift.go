@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What the strength of a change of level is measured with.
+// Constants of the strength of a level shift.
 const (
 	clipAt       = 2.5    // standard deviations beyond which a residual counts as if it were there
 	madOfNormals = 1.4826 // standard deviations of normal values in a median absolute deviation
@@ -60,7 +60,7 @@ func shiftIn(values []float64) levelShift {
 	return levelShift{at: at, low: low, high: high, size: size, inflation: inflationOf(residuals)}
 }
 
-// held tells whether at least trendLeast values on either side are nearer to their level than to the other: two that are far
+// held reports whether at least trendLeast values on either side are nearer to their level than to the other: two that are far
 // off are no level, even if they are more than half of a side.
 func (s levelShift) held(values []float64) bool {
 	before, after := 0, 0

@@ -14,7 +14,7 @@ const maxExactTied = 25
 // distribution given the ties, which with sides of different size is not symmetric (Lehmann, Nonparametrics, 1975,
 // chapter 1). Above, it is that of the normal approximation with the corrections for ties and for continuity.
 //
-// Infinite values have ranks like others. u is 0 and p is 1 where a side has no values; both are NaN where one is NaN.
+// Infinite values have ranks like others. u is 0 and p is 1 where a side has no values; both are NaN if one is NaN.
 func MannWhitney(a, b []float64) (u, p float64) {
 	if slices.ContainsFunc(a, math.IsNaN) || slices.ContainsFunc(b, math.IsNaN) {
 		return math.NaN(), math.NaN()

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// What two modes must be.
+// Conditions for two modes.
 const (
 	modesLeast  = 20   // samples
 	modesMinor  = .10  // least share of the smaller one
@@ -13,7 +13,7 @@ const (
 	modesValley = 2.58 // standard errors by which the valley is emptier than either mode: one-sided p of .005
 )
 
-// modesGap is the distance between two modes of ascending samples, where they have two; 0 where they do not.
+// modesGap is the distance between two modes of ascending samples, where they have two; 0 if they do not.
 //
 // Samples are cut in two so that the absolute deviations from the medians of the parts are least, with at least a tenth
 // of the samples in each. These are modes where the medians lie far apart by Ashman's D > 2 (Ashman, Bird and Zepf, The

@@ -21,7 +21,7 @@ const varianceFloor = 1e-5
 // ln(d₀/2)). Degrees of freedom may differ.
 //
 // Variances below 1e-5 of the median one, such as 0, count as that. Points whose variance is not finite or negative, or
-// whose degrees of freedom are not positive, do not count. ok is false where fewer than 2 count or more than half of
+// whose degrees of freedom are not positive, do not count. ok is false if fewer than 2 count or more than half of
 // their variances are 0, and where there are not as many degrees of freedom as variances.
 func FitPrior(variances, df []float64) (prior Prior, ok bool) {
 	if len(variances) != len(df) {

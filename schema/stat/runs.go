@@ -2,7 +2,7 @@ package stat
 
 import "slices"
 
-// How two modes of few values are told, and how few have no trend.
+// Limits for two modes of few values, and for a trend.
 const (
 	fewPart  = 3  // values in each mode
 	fewGap   = 20 // over the count: how many times wider the gap is than the wider part
@@ -13,7 +13,7 @@ const (
 // there are fewer than 6 and where one is not finite. Values read in steps gather around two neighbouring steps without
 // having modes: nothing is to be made of a gap of one or two.
 //
-// 20 values or more are told as WarnModes tells them. For n of 6 to 19 the gap between the values of two parts, of at
+// 20 values or more follow the rules of WarnModes. For n of 6 to 19 the gap between the values of two parts, of at
 // least 3 each, must be wider than 20/n times the wider of the parts: so it is for at most 4 in 1000 samples of a
 // normal distribution, and 12 of a uniform or an exponential one.
 func Modes(values []float64) (gap float64) {

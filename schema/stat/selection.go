@@ -32,7 +32,7 @@ func place(values []float64, k int) {
 func partition(values []float64) (less, rest int) {
 	first, half, last := values[0], values[len(values)/2], values[len(values)-1]
 	pivot := max(min(first, half), min(max(first, half), last))
-	// What to do does not depend on a comparison, which a processor would guess wrong half of the time.
+	// The branches do not depend on a comparison, which a processor would mispredict half of the time.
 	for i, v := range values {
 		values[i], values[less] = values[less], v
 		less += before(v, pivot)

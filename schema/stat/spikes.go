@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What a value that is far off its level is.
+// Conditions for a spike.
 const (
 	spikeBeyond   = 5      // robust standard deviations of its level
 	spikeMost     = 2      // such values in a row: three are a level

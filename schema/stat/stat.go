@@ -80,7 +80,7 @@ func ordered(values []float64) []float64 {
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
-// finite is nil where a sum or a difference of finite samples overflowed.
+// finite is nil if a sum or a difference of finite samples overflowed.
 func finite(v float64) *float64 {
 	if notFinite(v) {
 		return nil
@@ -136,7 +136,7 @@ func Complete(r *schema.Run) {
 	}
 }
 
-// isComplete tells whether the summary of a metric is one of Summarize: nobody else gives it a version.
+// isComplete reports whether the summary of a metric is one of Summarize: nobody else gives it a version.
 func isComplete(m *schema.Metric) bool {
 	s := &m.Summary
 	return s.Version != nil && *s.Version == summaryVersion && s.N != nil && *s.N == int64(max(len(m.Ticks), len(m.Reals)))

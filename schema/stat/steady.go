@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What steadyStart looks for.
+// Constants of steadyStart.
 const (
 	steadyLeast     = 30  // samples; with fewer the last sixth is shorter than the shortest segment
 	steadyBatches   = 200 // at most

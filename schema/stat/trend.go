@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// What change points are looked for with.
+// Constants of the search for change points.
 const (
 	trendLeast      = 3   // values on either side
 	trendShortest   = 8   // values in a part of a series that is looked at, and in a series
-	trendVisible    = 6   // values in a series in which a change can be seen, but is not told from chance
+	trendVisible    = 6   // values in a series in which a change can be seen, but is not statistically significant
 	trendWhole      = .8  // share of the chance that the series as a whole is given
 	trendConfidence = .95 // of the interval of a shift
 )

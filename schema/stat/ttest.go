@@ -58,7 +58,7 @@ func WelchOf(difference float64, base, head Spread) TTest {
 }
 
 // PooledVariance is the variance within two sides together, in the square of their unit, with its degrees of freedom,
-// n + m - 2. ok is false where a side has no value, both have one, or a value or the variance is not finite.
+// n + m - 2. ok is false if a side has no value, both have one, or a value or the variance is not finite.
 func PooledVariance(base, head []float64) (variance, df float64, ok bool) {
 	df = float64(len(base) + len(head) - 2)
 	if len(base) == 0 || len(head) == 0 || df == 0 {

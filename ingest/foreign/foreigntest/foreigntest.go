@@ -1,4 +1,4 @@
-// Package foreigntest has what the tests of readers of foreign files share.
+// Package foreigntest has helpers for the tests of readers of foreign files.
 package foreigntest
 
 import (
@@ -22,11 +22,12 @@ import (
 
 var update = flag.Bool("update", false, "write what is read in place of what is wanted; look at the difference")
 
-// wanted is the file of a folder of fixtures that says what they are read as.
+// wanted is the file in a folder of fixtures with the expected result.
 const wanted = "want.txt"
 
-// Golden reads the folder fixtures/results/NAME of the repository, whose root it is given, and compares what is read with
-// want.txt in it. It gives how many runs were read of each format; of one that only goes with others, how many files.
+// Golden reads the folder fixtures/results/NAME of the repository, whose root it is given, and compares the result with
+// its want.txt. It returns the number of runs of each format; for formats that are only read together with others, the
+// number of files.
 func Golden(t *testing.T, formats []foreign.Format, root, name string) map[string]int {
 	t.Helper()
 	dir := filepath.Join(root, "fixtures", "results", name)
@@ -35,7 +36,7 @@ func Golden(t *testing.T, formats []foreign.Format, root, name string) map[strin
 	return read
 }
 
-// Compare tells whether a text is what a file says, line by line.
+// Compare compares a text with a file, line by line.
 func Compare(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -67,8 +68,8 @@ func at(lines []string, i int) string {
 	return "(nothing)"
 }
 
-// All reads every file of a folder and says what came of it: the report and all that its runs are; and how many runs, or
-// files without, there are of each format.
+// All reads every file of a folder and describes the reports and all runs. It also returns the number of runs, or of
+// files without runs, for each format.
 func All(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string) (text string, read map[string]int) {
 	t.Helper()
 	var b strings.Builder
@@ -102,7 +103,7 @@ func All(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string)
 	return b.String(), read
 }
 
-// One reads a file of a folder. format is nil where not exactly one format is its own.
+// One reads a file of a folder. format is nil unless exactly one format recognises it.
 func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, foreign.Report, []schema.Run, error) {
 	in, err := foreign.Open(context.Background(), folder, name, nil)
 	if err != nil {
@@ -122,7 +123,7 @@ func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, 
 	return format, report, runs, err
 }
 
-// Report says what came of a file.
+// Report describes the report of a file.
 func Report(r foreign.Report, err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %d runs, %d samples", r.Format, r.Version, r.Runs, r.Samples)
@@ -145,7 +146,7 @@ func Report(r foreign.Report, err error) string {
 	return b.String()
 }
 
-// Point says what a run measured.
+// Point describes what a run measured.
 func Point(r *schema.Run) string {
 	words := []string{r.Benchmark}
 	put := func(name, text string) {
@@ -169,8 +170,8 @@ func Point(r *schema.Run) string {
 	return strings.Join(words, " ")
 }
 
-// Run says all that a run is: every column that is not NULL, its metrics and ops. Its place in the file is that among the
-// others.
+// Run describes a run: every column that is not NULL, its metrics and ops. Its position in the file is its place among
+// the others.
 func Run(r *schema.Run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s\n", Point(r))
@@ -200,7 +201,7 @@ func oneLine(value any) string {
 
 const maxValues = 12
 
-// Metric says what a metric is: its first samples, or its aggregates.
+// Metric describes a metric: its first samples, or its aggregates.
 func Metric(m *schema.Metric) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "metric %s [%s] better=%s level=%s", m.Name, m.Unit, m.Better, m.Level)
@@ -267,8 +268,8 @@ func op(o *schema.Op) string {
 		integer(o.StartNS), integer(o.DurationNS), integer(o.Count), o.Kernels, strings.Join(counters, " "))
 }
 
-// Fuzz tries a reader on changes of its fixtures. Whatever the file, there is no panic, and what is read is a run that the
-// store takes: foreign.Read refuses any other.
+// Fuzz tries a reader on variations of its fixtures. For any file, there must be no panic, and all runs must be valid:
+// foreign.Read refuses others.
 func Fuzz(f *testing.F, format foreign.Format, root, name string) {
 	dir := filepath.Join(root, "fixtures", "results", name)
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {

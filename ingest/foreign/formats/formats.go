@@ -17,12 +17,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// All are the formats, in the order in which people are told of them.
+// All gives the formats in the order of --list-formats.
 func All() []foreign.Format {
 	return slices.Concat(generic.Formats(), harness.Formats(), micro.Formats(), gpu.Formats(), serving.Formats(), traces.Formats(), machine.Formats())
 }
 
-// Named is the format of that name; nil for an empty one.
+// Named is the format of that name, or nil for an empty name.
 func Named(name string) (*foreign.Format, error) {
 	if name == "" {
 		return nil, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema/baseline"
 )
 
-// baselineFile is what bless --to writes.
+// baselineFile is the format of files that bless --to writes.
 func baselineFile() foreign.Format {
 	return foreign.Format{
 		Name:      "neurolens-baseline",
@@ -19,7 +19,7 @@ func baselineFile() foreign.Format {
 	}
 }
 
-// readBaseline reads the whole file: what is wrong with a part of it is wrong with all.
+// readBaseline reads the whole file at once: an error in a part makes all of it invalid.
 func readBaseline(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// jsonLines is the own form of NeuroLens: one run a line, with its samples and operators.
+// jsonLines is NeuroLens's own format: one run per line, with its samples and operators.
 func jsonLines() foreign.Format {
 	return foreign.Format{
 		Name:      "jsonl",
@@ -23,7 +23,8 @@ func jsonLines() foreign.Format {
 	}
 }
 
-// isRunLine tells whether a file begins with a run. Behind other text, as in a page about the format, it may be an example.
+// isRunLine reports whether a file begins with a run. A run after other text may be an example, as on a page about the
+// format.
 func isRunLine(h *foreign.Head) bool {
 	return len(bytes.TrimSpace(h.Bytes[:max(h.JSONAt, 0)])) == 0 && h.Has("benchmark") && (h.HasAny("samples[].metric", "status") || h.Has("run_id", "point_id"))
 }
@@ -56,7 +57,7 @@ const (
 	samplesMember = "samples"
 	opsMember     = "ops"
 	sessionMember = "session_id"
-	valuesMember  = "values" // samples as a program has them: real numbers in any unit
+	valuesMember  = "values" // samples as real numbers in any unit
 )
 
 // runOfLine reads a run: the columns of the table of runs by name, and the rows of its samples and operators.
@@ -70,7 +71,7 @@ func runOfLine(text jsontext.Value) (schema.Run, error) {
 		nested[name] = members[name]
 		delete(members, name)
 	}
-	if session := members[sessionMember]; session.Kind() == jsontext.KindNumber { // of a job
+	if session := members[sessionMember]; session.Kind() == jsontext.KindNumber { // such as the number of a job
 		members[sessionMember] = jsontext.Value(`"` + string(session) + `"`)
 	}
 	row, err := rowOf(schema.Runs.Columns, members, samplesMember, opsMember)
@@ -96,7 +97,7 @@ func runOfLine(text jsontext.Value) (schema.Run, error) {
 	return r, nil
 }
 
-// tidy brings what programs write into the form of the store: canonical text, columns of axes, times.
+// tidy converts what programs write to the form of the store: canonical text, columns of axes, times.
 func tidy(r *schema.Run) {
 	if p, err := schema.CanonicalPrecision(r.Precision); err == nil {
 		r.Precision = p
@@ -141,7 +142,7 @@ func metricsOf(r *schema.Run, text jsontext.Value) error {
 	return nil
 }
 
-// metricOf reads a row of samples, in any unit; unit is the one that it is in. One that comes from a store stays as it is.
+// metricOf reads a row of samples in any unit, and returns that unit. A stored metric stays unchanged.
 func metricOf(text jsontext.Value, stored bool) (m schema.Metric, unit string, err error) {
 	members, err := membersOf(text)
 	if err != nil {
@@ -179,7 +180,7 @@ func metricOf(text jsontext.Value, stored bool) (m schema.Metric, unit string, e
 	return m, unit, nil
 }
 
-// inStoredUnit brings what a metric has into the stored unit of its unit.
+// inStoredUnit converts a metric to the stored unit of its unit.
 func inStoredUnit(m *schema.Metric) {
 	stored, factor, _ := schema.StoredUnit(m.Unit)
 	m.Unit = stored
@@ -199,7 +200,7 @@ func inStoredUnit(m *schema.Metric) {
 			*v *= factor
 		}
 	}
-	s.LogMedian = nil // it follows from the median
+	s.LogMedian = nil // recomputed from the median
 }
 
 func opsOf(r *schema.Run, text jsontext.Value) error {

@@ -12,14 +12,15 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// The tables that a mapping reads.
+// The kinds of tables that a mapping can describe.
 const (
 	CSV   = "csv"
 	jsonl = "jsonl"
 )
 
-// Mapped is the format of tables of one layout: comma-separated values (a header and rows; tabs and semicolons, too), or
-// JSON lines, whose members are the columns, those of objects in them with a dot: "config.batch".
+// Mapped is the format of tables with one layout: comma-separated values (a header and rows; also tabs, semicolons or
+// bars), or JSON lines. The columns of JSON lines are their members; those of nested objects are joined by a dot:
+// "config.batch".
 func Mapped(table string, mapping []byte) (foreign.Format, error) {
 	m, err := parseMapping(mapping)
 	if err != nil {
@@ -40,14 +41,14 @@ func Mapped(table string, mapping []byte) (foreign.Format, error) {
 	return f, nil
 }
 
-// mappedRow is a row of a table: the text of its columns, and where it stands.
+// mappedRow is a row of a table: the text of its columns, and its place.
 type mappedRow struct {
 	where string
 	cells map[string]string
 	lists map[string]jsontext.Value // columns of JSON lines that are arrays
 }
 
-// separators are what may stand between the values of a table; the one that its header has most of does.
+// separators may separate the values of a table. The one that is most frequent in the header is used.
 const separators = ",\t;|"
 
 func (m *mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
@@ -122,7 +123,7 @@ func (m *mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {
 	return t.flush()
 }
 
-// maxDepth is how many objects may stand in one another.
+// maxDepth limits the nesting of objects.
 const maxDepth = 16
 
 // flatten takes the members of an object as columns.
@@ -149,7 +150,7 @@ func (r *mappedRow) flatten(prefix string, text jsontext.Value, depth int) error
 	return nil
 }
 
-// checkColumns refuses a table with a column that the mapping does not name.
+// checkColumns returns an error if the table has a column that the mapping does not list.
 func (m *mapping) checkColumns(columns []string) error {
 	var forgotten []string
 	seen := map[string]bool{}
@@ -170,7 +171,8 @@ func (m *mapping) checkColumns(columns []string) error {
 	return nil
 }
 
-// checkNames refuses a table without a column that the mapping names: what was misspelt could be an axis.
+// checkNames returns an error if the mapping names a column that the table does not have: a misspelt one could be an
+// axis.
 func (m *mapping) checkNames(columns []string) error {
 	names := slices.Sorted(maps.Keys(m.Fields))
 	names = slices.AppendSeq(names, maps.Keys(m.Metrics))

@@ -12,36 +12,36 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// mappedTable makes runs of the rows of a table.
+// mappedTable makes runs from the rows of a table.
 type mappedTable struct {
 	*mapping
 	in      *foreign.Input
 	out     *foreign.Output
-	pending *mappedRun // rows may follow that belong to it
+	pending *mappedRun // the current run, to which the next rows may belong
 }
 
-// mappedRun is a run of which rows are read.
+// mappedRun is a run whose rows are being read.
 type mappedRun struct {
 	where  string
-	key    string // all fields
+	key    string // the text of all fields
 	run    schema.Run
 	values map[string]*mappedValues
-	order  []string // of the metrics
+	order  []string // names of the metrics in their order
 }
 
-// mappedValues are what a metric has so far.
+// mappedValues are the values of a metric so far.
 type mappedValues struct {
 	mappedMetric
 	samples  []foreign.Number
 	summary  schema.Summary
-	gathered bool // the run has something of it
+	gathered bool // there is at least one aggregate
 }
 
 func newMappedTable(m *mapping, in *foreign.Input, out *foreign.Output) *mappedTable {
 	return &mappedTable{mapping: m, in: in, out: out}
 }
 
-// add takes a row: it goes on with the run before it, or begins one.
+// add adds a row: it continues the run before, or begins one.
 func (t *mappedTable) add(row mappedRow) error {
 	key := t.key(row)
 	together := t.Rows == rowsSamples || t.Long != nil
@@ -62,7 +62,7 @@ func (t *mappedTable) add(row mappedRow) error {
 	return nil
 }
 
-// key tells rows of different runs apart: the text of all fields.
+// key distinguishes rows of different runs: it is the text of all fields.
 func (t *mappedTable) key(row mappedRow) string {
 	var b strings.Builder
 	for _, column := range slices.Sorted(maps.Keys(t.Fields)) {
@@ -71,7 +71,7 @@ func (t *mappedTable) key(row mappedRow) string {
 	return b.String()
 }
 
-// begin is a run with the fields of a row.
+// begin makes a run with the fields of a row.
 func (t *mappedTable) begin(row mappedRow) (schema.Run, error) {
 	r := schema.Run{Benchmark: t.Benchmark}
 	for _, field := range slices.Sorted(maps.Keys(t.Set)) {
@@ -93,7 +93,7 @@ func (t *mappedTable) begin(row mappedRow) (schema.Run, error) {
 	return r, nil
 }
 
-// setField gives a run the text of a field; an empty one is NULL.
+// setField sets a field of a run. An empty text is NULL.
 func (t *mappedTable) setField(r *schema.Run, field, column, text string) error {
 	if text == "" {
 		return nil
@@ -132,7 +132,7 @@ func setEntry(r *schema.Run, column, name, text string) {
 	(*into)[name] = text
 }
 
-// setColumn gives a run the value of a column of the table of runs.
+// setColumn sets a column of the table of runs.
 func setColumn(r *schema.Run, field, text string) error {
 	row := schema.RunRow(r, "")
 	i := schema.Runs.Place(field)
@@ -230,7 +230,7 @@ func (t *mappedTable) measureLong(row mappedRow) error {
 	return t.pending.of(metric).add(metric, row.cells[t.Long.Value])
 }
 
-// of is what the run has of a metric.
+// of gives the values of a metric in the run.
 func (p *mappedRun) of(m mappedMetric) *mappedValues {
 	v, ok := p.values[m.Metric]
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// add takes a value of a metric; an empty one is none.
+// add adds a value of a metric. An empty text is not a value.
 func (v *mappedValues) add(m mappedMetric, text string) error {
 	if text == "" {
 		return nil
@@ -37,7 +37,7 @@ func (v *mappedValues) add(m mappedMetric, text string) error {
 	return nil
 }
 
-// unit is that of the column, else the one that the metric has anyway.
+// unit is that of the column, or else the usual one of the metric.
 func (v *mappedValues) unit() string {
 	if v.Unit != "" {
 		return v.Unit
@@ -46,7 +46,7 @@ func (v *mappedValues) unit() string {
 	return kind.Unit
 }
 
-// flush yields the run of which rows were read.
+// flush yields the current run.
 func (t *mappedTable) flush() error {
 	p := t.pending
 	t.pending = nil
@@ -71,8 +71,7 @@ func (t *mappedTable) flush() error {
 	return t.out.Run(p.where, p.run)
 }
 
-// addTo makes a metric of what was gathered. Samples and aggregates of one metric do not go together: what the samples
-// say counts.
+// addTo adds the metric to a run. If it has both samples and aggregates, the samples count.
 func (v *mappedValues) addTo(r *schema.Run, level schema.Level) error {
 	var m schema.Metric
 	switch {

@@ -12,34 +12,34 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// mapping says what the columns of a table are. It is what a user writes for --map. Every column of the table stands in
-// it once: one that was forgotten could be an axis, and without it points that differ would become one.
+// mapping describes the columns of a table. Users write it for --map. Every column of the table must be listed once: a
+// forgotten column could be an axis, and without it different points would become one.
 type mapping struct {
-	Source    string            `yaml:"source"`    // runs.source; csv or jsonl where it is not given
-	Benchmark string            `yaml:"benchmark"` // of all rows; or fields has a column for it
+	Source    string            `yaml:"source"`    // runs.source; csv or jsonl by default
+	Benchmark string            `yaml:"benchmark"` // of all rows, unless fields has a column for it
 	Set       map[string]string `yaml:"set"`       // fields that are the same in all rows
 	// Fields maps columns to fields of a run: a column of the table of runs (variant, backend, batch_size, hostname,
-	// started_at, status ...), params or params.NAME, tags or tags.NAME, env or env.NAME, run. Rows of different values
-	// of run are never of one run; session_id is any name of the invocation that made the run.
+	// started_at, status ...), params or params.NAME, tags or tags.NAME, env or env.NAME, run. Rows with different values
+	// of run belong to different runs. session_id can be any name of a session.
 	Fields map[string]string `yaml:"fields"`
-	// Metrics maps columns to metrics, one value or aggregate a row: the wide layout.
+	// Metrics maps columns to metrics, with one value or aggregate per row: the wide layout.
 	Metrics map[string]mappedMetric `yaml:"metrics"`
 	// Long is the long layout: a row has one value of one metric.
 	Long    *longLayout `yaml:"long"`
-	Primary string      `yaml:"primary"` // the metric that runs are about: latency where there is one
-	// Rows says what a row is: runs (a run, unless said otherwise; in the long layout a part of one) or samples (a
-	// sample). Rows that follow one another and agree in all fields are one run then.
+	Primary string      `yaml:"primary"` // the primary metric; latency by default, if there is one
+	// Rows says what a row is: runs (one run, or in the long layout a part of one) or samples (one sample). With samples,
+	// and in the long layout, consecutive rows with equal fields are one run.
 	Rows     string            `yaml:"rows"`
-	Level    schema.Level      `yaml:"level"`    // of the samples; iteration where it is not given
-	Time     string            `yaml:"time"`     // of started_at: ISO 8601 where it is not given, or unix_s, unix_ms, unix_us, unix_ns
-	Statuses map[string]string `yaml:"statuses"` // words of the status column, and the statuses they are
+	Level    schema.Level      `yaml:"level"`    // of the samples; iteration by default
+	Time     string            `yaml:"time"`     // format of started_at: unix_s, unix_ms, unix_us or unix_ns; ISO 8601 by default
+	Statuses map[string]string `yaml:"statuses"` // translates words of the status column to statuses
 	Ignore   []string          `yaml:"ignore"`   // columns that are not read
 }
 
 // mappedMetric says which metric a column is.
 type mappedMetric struct {
 	Metric string        `yaml:"metric"`
-	Unit   string        `yaml:"unit"` // of the column; the one of the metric where it is not given
+	Unit   string        `yaml:"unit"` // of the column; that of the metric by default
 	Better schema.Better `yaml:"better"`
 	As     string        `yaml:"as"` // sample, or an aggregate: mean median stddev min max p25 p75 p90 p95 p99 n
 }
@@ -48,8 +48,8 @@ type mappedMetric struct {
 type longLayout struct {
 	Metric string                  `yaml:"metric"` // column of the names of metrics
 	Value  string                  `yaml:"value"`  // column of the values
-	Unit   string                  `yaml:"unit"`   // column of their units; or Metrics says them
-	Names  map[string]mappedMetric `yaml:"names"`  // what the names stand for; one that is not here stands for itself
+	Unit   string                  `yaml:"unit"`   // column of their units, unless Names has them
+	Names  map[string]mappedMetric `yaml:"names"`  // the metrics by name; a name that is not listed is the name of its metric
 }
 
 const (
@@ -113,7 +113,7 @@ func (m *mapping) check() error {
 	return nil
 }
 
-// measures tells whether a column is a metric of that name.
+// measures reports whether a column is a metric of that name.
 func (m *mapping) measures(name string) bool {
 	for _, metric := range m.Metrics {
 		if metric.Metric == name {
@@ -130,7 +130,7 @@ func (m *mapping) names() map[string]mappedMetric {
 	return m.Long.Names
 }
 
-// inverse has the fields of a map of fields as values, as Fields has.
+// inverse swaps keys and values, so that fields are values as in Fields.
 func inverse(set map[string]string) map[string]string {
 	fields := map[string]string{}
 	for field := range set {
@@ -139,7 +139,7 @@ func inverse(set map[string]string) map[string]string {
 	return fields
 }
 
-// aggregates are what a column can be but samples.
+// aggregates are the kinds of columns that are not samples.
 var aggregates = []string{"mean", "median", "stddev", "min", "max", "p25", "p75", "p90", "p95", "p99", "n"}
 
 func (m mappedMetric) check() error {
@@ -155,7 +155,7 @@ func (m mappedMetric) check() error {
 	return nil
 }
 
-// mapFields are the columns of runs that are maps, of which a field names an entry.
+// mapFields are the map columns of runs, in which a field names an entry.
 var mapFields = []string{"params", "tags", "env", "applied"}
 
 func checkField(field string) error {

@@ -13,9 +13,9 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// rowOf reads the members of an object as the columns of a table. A member that is no column is an error: it would be
-// lost; others are names that the caller reads. Warnings, digests and summaries are read where they stand, and made again
-// by whoever stores the run.
+// rowOf reads the members of an object as the columns of a table. A member that is not a column is an error, because it
+// would be lost; others are names that the caller reads. Warnings, digests and summaries are read if they are there, and
+// computed again when the run is stored.
 func rowOf(columns []*schema.Column, members map[string]jsontext.Value, others ...string) ([]any, error) {
 	row := make([]any, len(columns))
 	read := 0
@@ -102,7 +102,7 @@ func integerOf(text jsontext.Value) (any, error) {
 	return nil, fmt.Errorf("%.40s is not a 64-bit integer", text)
 }
 
-// realOf reads a number, or what stands for one that JSON has not.
+// realOf reads a number, or a word for one that JSON does not have.
 func realOf(text jsontext.Value) (any, error) {
 	switch string(text) {
 	case `"NaN"`:
@@ -168,7 +168,7 @@ func listAs[T any](element *schema.Column, all []jsontext.Value) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		list[i] = value.(T) // the kind of the column says so
+		list[i] = value.(T) // guaranteed by the kind of the column
 	}
 	return list, nil
 }
@@ -183,7 +183,7 @@ func textsOf(all []jsontext.Value) (any, error) {
 	return list, nil
 }
 
-// mapValue reads a map of texts, in which numbers and the rest become canonical text, or of numbers.
+// mapValue reads a map of numbers, or of texts; then numbers and other values become canonical text.
 func mapValue(value *schema.Column, text jsontext.Value) (any, error) {
 	members, err := membersOf(text)
 	if err != nil {

@@ -64,7 +64,7 @@ type nvbenchFile struct {
 	known   bool // meta and devices were read already
 }
 
-// readNVBench reads what a launch wrote, or what several did after one another.
+// readNVBench reads the output of one launch, or of several that were appended.
 func readNVBench(in *foreign.Input, out *foreign.Output) error {
 	f := &nvbenchFile{in: in, out: out}
 	if err := f.readAhead(); err != nil {
@@ -84,7 +84,7 @@ func readNVBench(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// readAhead reads what stands behind the benchmarks, where who wrote the file anew sorted its members.
+// readAhead reads the members after the benchmarks, if another program wrote the file again with sorted members.
 func (f *nvbenchFile) readAhead() error {
 	if !f.in.Head.Whole && f.in.Head.Has("devices") {
 		return nil
@@ -99,11 +99,11 @@ func (f *nvbenchFile) readAhead() error {
 		return err
 	}
 	f.known = true
-	_ = j.Members(func(name string) error { return f.readHeader(j, name) }) // what is wrong is said when the benchmarks are read
+	_ = j.Members(func(name string) error { return f.readHeader(j, name) }) // errors are reported when the benchmarks are read
 	return nil
 }
 
-// readHeader reads a member that holds for all benchmarks.
+// readHeader reads a member that applies to all benchmarks.
 func (f *nvbenchFile) readHeader(j *foreign.JSON, name string) error {
 	switch name {
 	case "meta":
@@ -128,7 +128,7 @@ func (f *nvbenchFile) read() error {
 	})
 }
 
-// readBenchmark reads a benchmark, whose name stands before its states.
+// readBenchmark reads a benchmark, whose name comes before its states.
 func (f *nvbenchFile) readBenchmark() error {
 	benchmark := ""
 	return f.j.Members(func(name string) error {
@@ -154,7 +154,7 @@ type nvbenchState struct {
 	SkipReason string           `json:"skip_reason"`
 }
 
-// nvbenchValue is a named value; all that are numbers are texts in newer files.
+// nvbenchValue is a named value. In newer files all numbers are texts.
 type nvbenchValue struct {
 	Name  string       `json:"name"`
 	Value foreign.Text `json:"value"`
@@ -179,8 +179,8 @@ func (f *nvbenchFile) readState(benchmark string) error {
 	return f.out.Run(where, r)
 }
 
-// run is what is known of a state besides its results. Benchmarks of many programs have the same name, base, so the
-// program belongs to it.
+// run makes a run of a state without its results. Benchmarks of many programs have the same name, base, so the program is
+// a part of it.
 func (f *nvbenchFile) run(benchmark string, state *nvbenchState) schema.Run {
 	r := schema.Run{Benchmark: benchmark}
 	if len(f.meta.Argv) > 0 {

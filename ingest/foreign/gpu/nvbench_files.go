@@ -22,8 +22,8 @@ const float32Size = 4
 // maxSampleBytes bounds a file of samples.
 const maxSampleBytes = 64 << 20
 
-// addSamples gives a run the samples of a file that a summary names. One that is not there is left out, one that does
-// not fit is refused.
+// addSamples adds the samples of a file that a summary names. A missing file is left out; one that does not fit is
+// refused.
 func (f *nvbenchFile) addSamples(r *schema.Run, s *nvbenchSummary) {
 	name, unit := schema.PrimaryMetric, "s"
 	if strings.HasSuffix(s.Tag, "/sample_freqs") {
@@ -32,7 +32,7 @@ func (f *nvbenchFile) addSamples(r *schema.Run, s *nvbenchSummary) {
 		return
 	}
 	file := s.value("filename")
-	if file == "" || r.Metric(name) != nil { // no name: it could not be written
+	if file == "" || r.Metric(name) != nil { // without a name, the file could not be written
 		return
 	}
 	content, err := f.sampleFile(file)
@@ -62,7 +62,7 @@ func (f *nvbenchFile) addSamples(r *schema.Run, s *nvbenchSummary) {
 	foreign.Add(r, m, unit)
 }
 
-// fits tells whether a file of samples holds as many as the summary says.
+// fits returns an error unless a file of samples has as many samples as the summary says.
 func fits(content []byte, size *int64) error {
 	if len(content)%float32Size != 0 || (size != nil && *size != int64(len(content)/float32Size)) {
 		said := "an unknown number of"
@@ -74,8 +74,8 @@ func fits(content []byte, size *int64) error {
 	return nil
 }
 
-// sampleFile reads a file of samples. Its name is a path from the folder of the JSON file, or, of older versions, from
-// where the benchmark was launched: then its own folder is looked for beside the JSON file.
+// sampleFile reads a file of samples. Its name is a path from the folder of the JSON file. In older versions it is a path
+// from where the benchmark was launched; then its own folder is looked up next to the JSON file.
 func (f *nvbenchFile) sampleFile(name string) ([]byte, error) {
 	clean := path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	candidates := []string{
@@ -102,7 +102,8 @@ func (f *nvbenchFile) sampleFile(name string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// raw reads a file below this one's folder as it is: its bytes may begin like gzip or a byte order mark by chance.
+// raw reads a file below this one's folder without decoding it, because its bytes may begin like gzip or a byte order
+// mark by chance.
 func (f *nvbenchFile) raw(name string) ([]byte, error) {
 	if f.in.Folder == nil {
 		return nil, fs.ErrNotExist
@@ -121,7 +122,7 @@ func (f *nvbenchFile) raw(name string) ([]byte, error) {
 
 var sampleFileName = regexp.MustCompile(`^[0-9]+\.bin$`)
 
-// isNVBenchSamples tells whether a file is nothing but times in s or frequencies in Hz: positive and finite.
+// isNVBenchSamples reports whether a file has only times in s or frequencies in Hz: positive and finite.
 func isNVBenchSamples(h *foreign.Head) bool {
 	const longest = 1e11
 	if !sampleFileName.MatchString(h.Name) || len(h.Bytes) < float32Size || (h.Whole && len(h.Bytes)%float32Size != 0) {

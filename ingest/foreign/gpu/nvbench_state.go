@@ -11,14 +11,14 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// nvbenchSummary is a number that NVBench, or a benchmark, says of a state.
+// nvbenchSummary is a number that NVBench, or a benchmark, computed for a state.
 type nvbenchSummary struct {
 	Tag  string         `json:"tag"`
 	Hint string         `json:"hint"`
 	Data []nvbenchValue `json:"data"`
 }
 
-// value is a value of a summary by its name; empty where it has none.
+// value is a value of a summary by its name, or empty if it has none.
 func (s *nvbenchSummary) value(name string) string {
 	for _, v := range s.Data {
 		if v.Name == name {
@@ -31,7 +31,7 @@ func (s *nvbenchSummary) value(name string) string {
 // nvbenchSummaries are the summaries of a state: a list, and in the oldest files an object by their names.
 type nvbenchSummaries []nvbenchSummary
 
-// nvbenchOldTags are the tags of what had only names in the oldest files.
+// nvbenchOldTags are the tags of summaries that had only names in the oldest files.
 var nvbenchOldTags = map[string]string{
 	"Number of Samples (Cold)": "nv/cold/sample_size", "Number of Samples (Batch)": "nv/batch/sample_size",
 	"Average GPU Time (Cold)": "nv/cold/time/gpu/mean", "Average CPU Time (Cold)": "nv/cold/time/cpu/mean",
@@ -71,8 +71,7 @@ type nvbenchTimes struct {
 	relative *float64 // standard deviation
 }
 
-// nvbenchTimeNames are the kinds of times, and what they are called here. cold are isolated executions, batch those one
-// after the other.
+// nvbenchTimeNames are the kinds of times, with our names. cold are isolated executions, batch are consecutive ones.
 var nvbenchTimeNames = []struct{ kind, metric string }{
 	{"cold/gpu", schema.PrimaryMetric}, {"cpu_only/cpu", schema.PrimaryMetric}, {"cold/cpu", "cpu_time"}, {"batch/gpu", "batch_time"},
 }
@@ -88,7 +87,7 @@ var nvbenchKnown = []struct{ end, metric, unit string }{
 	{"/sm_clock_rate/scaling/percent", "clock_scaling", "ratio"},
 }
 
-// nvbenchHints are the units of the other summaries, and which way is better where the kind of value says it.
+// nvbenchHints are the units of the other summaries, and their direction if the kind of value decides it.
 var nvbenchHints = map[string]struct {
 	unit   string
 	better schema.Better
@@ -97,7 +96,7 @@ var nvbenchHints = map[string]struct {
 	"bytes": {"B", ""}, "percentage": {"ratio", ""}, "frequency": {"Hz", ""},
 }
 
-// addMeasured gives a run its samples, where they are beside the file, and what it says of them.
+// addMeasured adds the samples, if their files exist, and the summaries.
 func (f *nvbenchFile) addMeasured(r *schema.Run, summaries nvbenchSummaries) {
 	times, samples := map[string]*nvbenchTimes{}, map[string]*int64{}
 	var others []schema.Metric
@@ -166,7 +165,7 @@ func (t *nvbenchTimes) metric(name string, n *int64) schema.Metric {
 	return m
 }
 
-// addWork takes what a summary says of the work of an execution: true where it says that.
+// addWork reads the work of an execution from a summary. It returns false if the summary is about something else.
 func (s *nvbenchSummary) addWork(r *schema.Run, value foreign.Number) bool {
 	switch {
 	case strings.HasSuffix(s.Tag, "/walltime"):
@@ -195,7 +194,7 @@ func zero[T int64 | float64](n *T) T {
 	return *n
 }
 
-// metric is any other summary as a metric. It has nothing where the value is no number.
+// metric makes a metric from any other summary. It is empty if the value is not a number.
 func (s *nvbenchSummary) metric(value foreign.Number) schema.Metric {
 	for _, k := range nvbenchKnown {
 		if strings.HasPrefix(s.Tag, "nv/") && strings.HasSuffix(s.Tag, k.end) {

@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign"
 )
 
-// trexMetadata are the formats of TREx, which runs trtexec and keeps what its log said in files of their own:
-// X.profile.metadata.json beside X.timing.json and X.profile.json, and X.build.metadata.json.
+// trexMetadata are the formats of TREx, which runs trtexec and writes the content of its log into files:
+// X.profile.metadata.json, next to X.timing.json and X.profile.json, and X.build.metadata.json.
 func trexMetadata() []foreign.Format {
 	return []foreign.Format{
 		{
@@ -65,7 +65,7 @@ const (
 	trexTimes   = ".timing.json"
 )
 
-// trexLog is the log that TREx kept of the launch that wrote a file; nil where none stands beside it.
+// trexLog is the log that TREx kept of the launch that wrote a file, or nil if there is none next to it.
 func trexLog(in *foreign.Input) *trtLog {
 	for _, end := range []string{trexTimes, ".profile.json"} {
 		stem, ok := strings.CutSuffix(in.Head.Name, end)
@@ -85,7 +85,7 @@ func trexLog(in *foreign.Input) *trtLog {
 	return nil
 }
 
-// log is what the log said, with what the file about the engine adds.
+// log gives the content of the log, with that of the file about the engine.
 func (f *trexFile) log(in *foreign.Input, stem string) *trtLog {
 	l := &trtLog{options: map[string]string{}}
 	var build trexFile
@@ -113,13 +113,13 @@ func (l *trtLog) takeAll(section string, options map[string]foreign.Text) {
 	}
 }
 
-// trexStatistics are what the numbers of a metric are, by how many there are.
+// trexStatistics name the numbers of a metric, by how many there are.
 var trexStatistics = map[int][][2]string{
 	5: {{"min"}, {"max"}, {"mean"}, {"median"}, {"percentile", "99"}},
 	7: {{"min"}, {"max"}, {"mean"}, {"median"}, {"percentile", "90"}, {"percentile", "95"}, {"percentile", "99"}},
 }
 
-// takeNumbers takes a line of the summary. Zeros alone are of what was switched off.
+// takeNumbers reads a line of the summary. If all its numbers are zero, the metric was switched off.
 func (l *trtLog) takeNumbers(name string, numbers trexNumbers) {
 	if len(numbers) == 1 {
 		l.take(name + ": " + string(numbers[0]) + map[string]string{"Throughput": " qps", "Total Host Walltime": " s"}[name])

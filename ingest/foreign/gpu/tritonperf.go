@@ -31,7 +31,7 @@ func tritonPerfReport() foreign.Format {
 	}
 }
 
-// tritonTable is what the columns of a report are: axes first, then providers.
+// tritonTable says what the columns of a report are: first axes, then providers.
 type tritonTable struct {
 	plot      string
 	axes      []string
@@ -48,7 +48,7 @@ type tritonProvider struct {
 	min, max int // columns; 0 for none
 }
 
-// unnamedMetric is the metric of values whose unit the file does not say.
+// unnamedMetric is the metric for values whose unit the file does not name.
 const unnamedMetric = "value"
 
 var (
@@ -64,10 +64,10 @@ var tritonUnits = map[string]struct{ metric, unit string }{
 	"ms": {schema.PrimaryMetric, "ms"}, "us": {schema.PrimaryMetric, "us"}, "µs": {schema.PrimaryMetric, "us"}, "s": {schema.PrimaryMetric, "s"},
 }
 
-// tritonLabel is how a label stands in tritonUnits.
+// tritonLabel gives the spelling of a label in tritonUnits.
 func tritonLabel(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
 
-// hasTritonUnit tells whether the name of a column names a unit, which that of an axis never does.
+// hasTritonUnit reports whether the name of a column has a unit, which that of an axis never has.
 func hasTritonUnit(name string) bool {
 	m := tritonUnit.FindStringSubmatch(name)
 	if m == nil {
@@ -77,11 +77,12 @@ func hasTritonUnit(name string) bool {
 	return ok
 }
 
-// maxTritonColumns is more columns than any plot has lines.
+// maxTritonColumns is larger than the number of lines of any plot.
 const maxTritonColumns = 1000
 
-// tritonColumns tells what the columns are by the beginning of a file; nil where it is no report. All numbers are written
-// with as many decimals: a column of whole numbers only is an axis, up to the first that is not.
+// tritonColumns finds out, by the beginning of a file, what the columns are, or gives nil if it is not a report. All
+// numbers have equally many decimals. A column with only whole numbers is an axis, up to the first column that has
+// others.
 func tritonColumns(h *foreign.Head) *tritonTable {
 	text := h.Bytes
 	if !h.Whole {
@@ -100,7 +101,7 @@ func tritonColumns(h *foreign.Head) *tritonTable {
 	for {
 		record, err := r.Read()
 		if err != nil {
-			break // the end, or something that the reading will say
+			break // the end, or an error that is reported when the file is read
 		}
 		rows++
 		for i, cell := range record {
@@ -128,7 +129,7 @@ func tritonColumns(h *foreign.Head) *tritonTable {
 	return t
 }
 
-// tritonMissing tells whether a cell has no value: the configuration failed.
+// tritonMissing reports whether a cell has no value: the configuration failed.
 func tritonMissing(cell string) bool { return cell == "" || strings.EqualFold(cell, "nan") }
 
 func (t *tritonTable) addProviders(header []string) {

@@ -22,7 +22,7 @@ func trtexecTimes() foreign.Format {
 	}
 }
 
-// A trtQuery is a row of the times, of new versions and of those before 8.2.
+// A trtQuery is a row of the times, in the layouts of new versions and of those before 8.2.
 type trtQuery struct {
 	Start    foreign.Number `json:"startComputeMs"`
 	Latency  foreign.Number `json:"latencyMs"`
@@ -43,17 +43,17 @@ const (
 	trtEndToEnd = "end_to_end_latency"
 )
 
-// values are the metrics of a query. Starts and ends are left: late in a run they have too few digits.
+// values are the metrics of a query. Starts and ends are left out, because late in a run they have too few digits.
 func (q *trtQuery) values() []foreign.Number {
 	return []foreign.Number{q.Latency, q.Compute, cmp.Or(q.H2D, q.In), cmp.Or(q.D2H, q.Out), q.EndToEnd}
 }
 
 var trtMetrics = []string{"latency", trtCompute, trtH2D, trtD2H, trtEndToEnd}
 
-// trtSeries is a metric of the queries: those of the warm-up, and the others.
+// trtSeries is a metric of the queries: those of the warm-up, and the measured ones.
 type trtSeries struct{ warm, measured []foreign.Number }
 
-// defaultWarmUp is how long trtexec warms up unless told otherwise.
+// defaultWarmUp is the default duration of trtexec's warm-up.
 const defaultWarmUp = 200 // ms
 
 func readTimes(in *foreign.Input, out *foreign.Output) error {
@@ -95,7 +95,7 @@ func readTimes(in *foreign.Input, out *foreign.Output) error {
 	if log != nil {
 		out.Version(r.BackendVersion)
 	}
-	if len(series[0].measured) == 0 { // a run as short as that has no warm-up
+	if len(series[0].measured) == 0 { // a run that is so short has no warm-up
 		for i := range series {
 			series[i].measured, series[i].warm = series[i].warm, nil
 		}
@@ -113,7 +113,7 @@ func readTimes(in *foreign.Input, out *foreign.Output) error {
 	return err
 }
 
-// addQueries gives a run the samples of its queries, in place of what the log summarises them to.
+// addQueries adds the samples of the queries, instead of their summary in the log.
 func addQueries(r *schema.Run, series []trtSeries) error {
 	var kept []schema.Metric
 	for i, name := range trtMetrics {
@@ -134,7 +134,7 @@ func addQueries(r *schema.Run, series []trtSeries) error {
 		}
 		kept = append(kept, m)
 	}
-	for i := range r.Metrics { // what the rows do not say
+	for i := range r.Metrics { // metrics that the rows do not have
 		if m := &r.Metrics[i]; m.Name == "throughput" || m.Name == trtEnqueue {
 			kept = append(kept, *m)
 		}
@@ -158,7 +158,7 @@ func trtexecProfile() foreign.Format {
 	}
 }
 
-// trtLayer is an element of a profile. The first one only has the number of queries.
+// trtLayer is an element of a profile. The first element has only the number of queries.
 type trtLayer struct {
 	Queries foreign.Number `json:"count"`
 	Name    string         `json:"name"`

@@ -39,7 +39,7 @@ var (
 	trtQPS     = regexp.MustCompile(`(?i)^throughput: (\S+) qps`)
 )
 
-// trtLog is what a log says of one launch.
+// trtLog is the log of one launch.
 type trtLog struct {
 	line             int
 	began            time.Time
@@ -92,8 +92,8 @@ func readLog(in *foreign.Input, out *foreign.Output) error {
 	return ended
 }
 
-// logOf finds what the log said of the launch that wrote a file with the results that a flag asks for: the log itself, which
-// names the file, else what TREx kept of it. nil where there is neither.
+// logOf finds the log of the launch that wrote a file with the results of a flag: the log itself, which names the file,
+// or what TREx kept of it. It is nil if there is neither.
 func logOf(in *foreign.Input, flag string) *trtLog {
 	if l := logBeside(in, flag); l != nil {
 		return l
@@ -139,7 +139,7 @@ func logBeside(in *foreign.Input, flag string) *trtLog {
 	return nil
 }
 
-// takeLine reads a line into the launch at hand, or into a new one that it begins.
+// takeLine reads a line of the current launch, or one that begins a new launch.
 func takeLine(in *foreign.Input, logs []*trtLog, n int, line string) []*trtLog {
 	if m := trtStamp.FindStringSubmatchIndex(line); m != nil {
 		line = line[m[2]:]
@@ -180,7 +180,7 @@ func takeLine(in *foreign.Input, logs []*trtLog, n int, line string) []*trtLog {
 	return logs
 }
 
-// trtVersion is how people write a version: 8601 is 8.6.1, 100300 is 10.3.0.
+// trtVersion is a version as people write it: 8601 is 8.6.1, 100300 is 10.3.0.
 func trtVersion(digits string) string {
 	n, err := strconv.Atoi(digits)
 	switch {
@@ -192,13 +192,13 @@ func trtVersion(digits string) string {
 	return fmt.Sprintf("%d.%d.%d", n/1000, n/100%10, n%100)
 }
 
-// trtTitles are the metrics by what the log calls them, in its layouts.
+// trtTitles are the metrics by their names in the log, in all layouts.
 var trtTitles = map[string]string{
 	"latency": "latency", "host latency": "latency", "enqueue time": trtEnqueue, "h2d latency": trtH2D, "d2h latency": trtD2H,
 	"gpu compute time": trtCompute, "gpu compute": trtCompute, "end-to-end host latency": trtEndToEnd,
 }
 
-// take reads what stands in a line.
+// take reads the content of a line.
 func (l *trtLog) take(body string) {
 	name, value, _ := strings.Cut(body, ":")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
@@ -219,7 +219,7 @@ func (l *trtLog) take(body string) {
 			l.set(trtEndToEnd, trtValue{m[1], m[4], m[5], m[6]})
 		}
 	case trtQPS.MatchString(body):
-		if v := foreign.Number(trtQPS.FindStringSubmatch(body)[1]).Finite(""); v != nil && *v > 0 { // 0 is none
+		if v := foreign.Number(trtQPS.FindStringSubmatch(body)[1]).Finite(""); v != nil && *v > 0 { // 0 means unknown
 			l.metrics = slices.DeleteFunc(l.metrics, func(m schema.Metric) bool { return m.Name == "throughput" })
 			l.metrics = append(l.metrics, foreign.Aggregate("throughput", "1/s", schema.Summary{Mean: v}))
 		}

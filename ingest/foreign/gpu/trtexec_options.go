@@ -11,7 +11,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// trtFlags are the flags that say what is measured: parameters. Others are about files, reports, and how long.
+// trtFlags are the flags that say what is measured, and become parameters. Others are about files, reports, and the
+// duration.
 var trtFlags = []string{
 	"shapes", "optShapes", "minShapes", "maxShapes", "maxBatch", "streams", "infStreams", "threads", "useCudaGraph", "useSpinWait",
 	"exposeDMA", "noDataTransfers", "useManagedMemory", "useDLACore", "allowGPUFallback", "sparsity", "workspace", "memPoolSize",
@@ -21,10 +22,10 @@ var trtFlags = []string{
 
 var trtPrecisions = []string{"fp16", "bf16", "int8", "fp8", "int4"}
 
-// trtModels are the flags that name a model, or an engine made of one.
+// trtModels are the flags that name a model, or an engine made from one.
 var trtModels = []string{"onnx", "uff", "deploy", "model", "loadEngine"}
 
-// flag is the value of a flag of the command; "true" where it has none, empty where it is not there.
+// flag is the value of a flag of the command: "true" if it has no value, and empty if it was not given.
 func (l *trtLog) flag(name string) string {
 	if l == nil {
 		return ""
@@ -65,7 +66,7 @@ func (l *trtLog) option(name, value string) {
 	}
 }
 
-// run is the launch that a log tells of, with the summary of its queries.
+// run makes a run from a launch in a log, with the summary of its queries.
 func (l *trtLog) run() schema.Run {
 	r := l.point()
 	if l == nil {
@@ -81,7 +82,7 @@ func (l *trtLog) run() schema.Run {
 	return r
 }
 
-// trtGiven is the unit that trtexec has a metric in.
+// trtGiven is the unit of a metric in trtexec.
 func trtGiven(metric string) string {
 	if metric == "throughput" {
 		return "1/s"
@@ -89,7 +90,7 @@ func trtGiven(metric string) string {
 	return "ms"
 }
 
-// point is what was launched. Where there is no log, nothing but the program is known.
+// point is what was launched. Without a log, only the program is known.
 func (l *trtLog) point() schema.Run {
 	r := schema.Run{Benchmark: "trtexec", Backend: "tensorrt"}
 	if l == nil {
@@ -134,8 +135,8 @@ func (l *trtLog) setCommand(r *schema.Run) {
 	}
 }
 
-// setOptions makes parameters of the options where the log has no command: those that are not as they are by themselves,
-// called as their flags.
+// setOptions makes parameters from the options, if the log has no command: those that differ from their defaults, under
+// the names of their flags.
 func (l *trtLog) setOptions(r *schema.Run) {
 	o := l.options
 	r.Model = baseName(cmp.Or(o["Model"], o["Load engine"]))
@@ -162,8 +163,8 @@ func (l *trtLog) setOptions(r *schema.Run) {
 	}
 }
 
-// setPrecision sets what the engine may compute in: fp16 where that was allowed besides fp32. An engine that was loaded
-// says nothing of it.
+// setPrecision sets the precision that the engine may use: fp16 if that was allowed besides fp32. For an engine that was
+// loaded, it is unknown.
 func (l *trtLog) setPrecision(r *schema.Run) {
 	if l.flag("loadEngine") != "" || l.options["Load engine"] != "" || l.flag("stronglyTyped") != "" {
 		return

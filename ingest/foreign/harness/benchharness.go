@@ -36,7 +36,7 @@ var (
 	ncuRow         = regexp.MustCompile(`^"?[a-z][a-z0-9]*__[a-z0-9_.]+"? *, *"?[-+0-9.,eE]+"?$`)
 )
 
-// harnessReader is the reader of a file by its beginning; nil where it is none of BenchmarkHarness.
+// harnessReader gives the reader for a file by its beginning, or nil if it is not a file of BenchmarkHarness.
 func harnessReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) error {
 	switch {
 	case h.Has("results[].chapter", "results[].status"), h.Has("results[].chapter", "results[].benchmarks"):
@@ -61,7 +61,7 @@ func harnessReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) error 
 	return nil
 }
 
-// readHarnessReport: a report says less than the file that it was made of.
+// readHarnessReport leaves a report to the results file that it was made from, which says more.
 func readHarnessReport(in *foreign.Input, out *foreign.Output) error {
 	stem := strings.TrimSuffix(path.Base(in.Path), path.Ext(in.Path))
 	for _, folder := range []string{"", "../results/"} {
@@ -70,10 +70,10 @@ func readHarnessReport(in *foreign.Input, out *foreign.Output) error {
 			return nil
 		}
 	}
-	return errors.New("Markdown reports are not read: ingest the benchmark_test_results.json that it was made from")
+	return errors.New("it is a Markdown report, which is not read: ingest the benchmark_test_results.json that it was made from")
 }
 
-// chapterName is the name of a benchmark as the harness tells benchmarks apart: chapter and example.
+// chapterName is the name of a benchmark in the harness: chapter and example.
 func chapterName(chapter, example string) string {
 	if chapter == "" {
 		return example
@@ -81,11 +81,12 @@ func chapterName(chapter, example string) string {
 	return chapter + "/" + example
 }
 
-// baselineVariant is the variant of what a pair is measured against.
+// baselineVariant is the variant that the others of a pair are compared with.
 const baselineVariant = "baseline"
 
-// variantOf is the variant that a technique is. The harness calls a file without one, optimized_X of the example X, after the
-// file; here it is called as the rule pairs of discover calls it, so that imported and measured pairs are the same points.
+// variantOf is the variant for a technique. The harness names a file without a technique, optimized_X of the example X,
+// after the file. Here it has the name that the rule pairs of discover gives it, so that imported and measured pairs are
+// the same points.
 func variantOf(example, technique string) string {
 	if technique == "optimized_"+example {
 		return "optimized"
@@ -93,7 +94,7 @@ func variantOf(example, technique string) string {
 	return technique
 }
 
-// backendOf is what computes: a benchmark is a Python file with torch, or a CUDA program.
+// backendOf is the backend: a benchmark is a Python file with torch, or a CUDA program.
 func backendOf(kind, file string) string {
 	switch {
 	case kind == "cuda", kind == "" && path.Ext(file) == ".cu":
@@ -113,12 +114,12 @@ var (
 	stageText   = regexp.MustCompile(`Benchmark (setup|warmup|measurement|profiling) stage`)
 )
 
-// harnessStages are the stages of the harness by what they are called here.
+// harnessStages translates the stages of the harness to ours.
 var harnessStages = map[string]schema.Stage{
 	"setup": schema.StageSetup, "warmup": schema.StageWarmup, "measurement": schema.StageMeasure, "profiling": schema.StageProfile,
 }
 
-// fail sets how a run ended that has no time, by what the harness says of it. word is the status it gives.
+// fail sets how a run without a time ended, from the message of the harness. word is the status in the file.
 func fail(r *schema.Run, word, text string) {
 	r.Status, r.Error = schema.StatusError, text
 	if text == "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// expectations are the best values that were ever measured on a kind of machine, each by itself: they are of no one run.
+// expectations are the best values ever measured on a kind of machine, each by itself. They do not come from one run.
 type expectations struct {
 	HardwareKey   string                    `json:"hardware_key"`
 	SchemaVersion foreign.Text              `json:"schema_version"`
@@ -43,10 +43,10 @@ type expectedExample struct {
 	} `json:"provenance"`
 }
 
-// ratcheted is what such values are not: what any program takes that did not change.
+// ratcheted is the note about such values: any unchanged program can look slower than them.
 const ratcheted = "ratcheted: each value is the best one ever measured, and no single run had all of them"
 
-// readExpectations reads the whole file: it is one of a chapter, and the machine stands at its end.
+// readExpectations reads the whole file at once: it covers one chapter, and the machine is at its end.
 func readExpectations(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {
@@ -84,8 +84,8 @@ var gpusOfKey = regexp.MustCompile(`^([0-9]{1,4})x_`)
 
 var chapterFolder = regexp.MustCompile(`^ch[0-9]+$`)
 
-// chapterOfPath is the chapter whose folder a file lies in, where the harness keeps it: ch1 of ch1/expectations_b200.json. The file
-// itself does not say its chapter.
+// chapterOfPath is the chapter whose folder a file is in, if the harness keeps it there: ch1 of
+// ch1/expectations_b200.json. The file itself does not name its chapter.
 func chapterOfPath(file string) string {
 	if folder := path.Base(path.Dir(filepath.ToSlash(file))); chapterFolder.MatchString(folder) {
 		return folder
@@ -112,7 +112,7 @@ func (x *expectedExample) runs(in *foreign.Input, key, machine string) (base, be
 		r.Env.Machine = machine
 	}
 	if m := gpusOfKey.FindStringSubmatch(r.Env.Machine); m != nil {
-		n, _ := strconv.ParseInt(m[1], 10, 64) // it is digits
+		n, _ := strconv.ParseInt(m[1], 10, 64) // it has only digits
 		r.Env.GPUCount = &n
 	}
 	foreign.SetFact(&r, "config.iterations", string(x.Provenance.Iterations))
@@ -134,7 +134,7 @@ func (x *expectedExample) runs(in *foreign.Input, key, machine string) (base, be
 	return base, best
 }
 
-// variant is the technique that was best.
+// variant is the best technique.
 func (x *expectedExample) variant() string {
 	for _, name := range []string{x.Metadata.Best, x.Metadata.Technique, strings.TrimSuffix(x.Metadata.File, path.Ext(x.Metadata.File))} {
 		if name != "" && name != baselineVariant {
@@ -144,8 +144,8 @@ func (x *expectedExample) variant() string {
 	return "best_optimized"
 }
 
-// side gives a run the metrics of the baseline, or of what was best. A time of 0.0 is that of a timeout, which nothing can be
-// better than: it is none, and the latency that the throughput was worked out of stands in for it.
+// side adds the metrics of the baseline, or of the best variant. A time of 0.0 comes from a timeout, and nothing can be
+// better: it is left out, and the latency from which the throughput was computed is used instead.
 func (x *expectedExample) side(r *schema.Run, prefix string) {
 	number := func(key string) foreign.Number { return positive(numberOf(x.Metrics[prefix+key])) }
 	addLatency(r, schema.Summary{

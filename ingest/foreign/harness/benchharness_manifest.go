@@ -61,7 +61,7 @@ func (m *harnessManifest) environment(in *foreign.Input, r *schema.Run) {
 	}
 }
 
-// setNumbers takes over as facts what is a number, true or false: texts may be anything.
+// setNumbers keeps numbers and booleans as facts. Texts could be anything, so they are left out.
 func setNumbers(r *schema.Run, prefix string, v values) {
 	for _, key := range slices.Sorted(maps.Keys(v)) {
 		switch v[key].Kind() {

@@ -15,7 +15,7 @@ import (
 // values are numbers and other things by name.
 type values map[string]jsontext.Value
 
-// measured is what a results file says of one side of a pair.
+// measured is one side of a pair in a results file.
 type measured struct {
 	time, p75, p90, memory  foreign.Number
 	percentiles             map[string]foreign.Number
@@ -29,7 +29,7 @@ type measured struct {
 // profilers are the names of the profilers.
 var profilers = [4]string{"nsys", "ncu", "torch", "proton"}
 
-// emit makes a run of what was measured, and one of each profiler that looked at it.
+// emit makes a run from what was measured, and one for each profiler.
 func (m *measured) emit(where string, out *foreign.Output, r schema.Run) error {
 	profiled := r
 	v := m.time.Float64()
@@ -53,7 +53,7 @@ func (m *measured) emit(where string, out *foreign.Output, r schema.Run) error {
 	return nil
 }
 
-// zeroTime sets how a run ended that took no time: the harness writes that for a timeout, and calls it a success.
+// zeroTime sets how a run with a time of 0 ended: the harness writes that for a timeout, and calls it a success.
 func zeroTime(r *schema.Run, word, why string) {
 	if why == "" {
 		why = "TIMEOUT: 0 ms is what the harness writes for one"
@@ -64,7 +64,7 @@ func zeroTime(r *schema.Run, word, why string) {
 	}
 }
 
-// outcome sets how a run ended that has a time. One that is slower than was expected was measured all the same.
+// outcome sets how a run with a time ended. A run that is slower than expected was measured all the same.
 func (m *measured) outcome(r *schema.Run) {
 	switch m.word {
 	case "failed_verification":
@@ -91,7 +91,7 @@ func (m *measured) metrics(r *schema.Run) {
 	addCustom(r, m.custom)
 }
 
-// addLatency gives a run aggregates of its times. The percentiles of the harness are values that were measured: the one at or
+// addLatency adds aggregates of the times of a run. The percentiles of the harness are measured values: the one at or
 // below the rank.
 func addLatency(r *schema.Run, s schema.Summary) {
 	latency := foreign.Aggregate(schema.PrimaryMetric, "ms", s)
@@ -151,7 +151,7 @@ func addThroughput(r *schema.Run, v values) {
 	}
 }
 
-// gpuReadings are what the harness reads of a GPU after a benchmark.
+// gpuReadings are the values that the harness reads from a GPU after a benchmark.
 var gpuReadings = []struct {
 	key string
 	quantity
@@ -171,14 +171,14 @@ func addGPU(r *schema.Run, v values) {
 	}
 }
 
-// addCustom gives a run what the benchmark says of itself, by its own names.
+// addCustom adds the metrics of the benchmark itself, under its own names.
 func addCustom(r *schema.Run, v values) {
 	for _, key := range slices.Sorted(maps.Keys(v)) {
 		addSample(r, quantityOf(key), key, numberOf(v[key]), schema.LevelProcess)
 	}
 }
 
-// profile makes a run of what a profiler saw. The harness profiles in a process of its own.
+// profile makes a run from the numbers of a profiler. The harness profiles in a separate process.
 func (m *measured) profile(where string, out *foreign.Output, r schema.Run, profiler, trace string) error {
 	var numbers values
 	if text := m.profiler[profiler]; text != nil && foreign.Decode(text, &numbers) != nil {
@@ -215,7 +215,7 @@ func profileRun(r *schema.Run, profiler string, numbers values) {
 	}
 }
 
-// tracePath is where a trace is, in the folder of the results; of one elsewhere only its name.
+// tracePath is the path of a trace in the folder of the results, or only its name if it is elsewhere.
 func tracePath(trace string) string {
 	if below, err := foreign.Below(trace); err == nil && below == trace {
 		return trace

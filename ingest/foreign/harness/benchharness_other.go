@@ -20,7 +20,8 @@ type continuousJob struct {
 	Output     jsontext.Value `json:"benchmark_output"` // a result file of any kind
 }
 
-// readContinuous reads benchmark_run_*.json: commands by name, each run once. It reads the whole file: it holds a few jobs.
+// readContinuous reads benchmark_run_*.json: commands by name, each run once. It reads the whole file at once, because it
+// has few jobs.
 func readContinuous(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {
@@ -38,7 +39,7 @@ func readContinuous(in *foreign.Input, out *foreign.Output) error {
 	if d.Tag != "" {
 		setTags(&common, map[string]foreign.Text{"tag": d.Tag})
 	}
-	if at, err := time.Parse("20060102_150405", string(d.Timestamp)); err == nil { // of the end, in UTC
+	if at, err := time.Parse("20060102_150405", string(d.Timestamp)); err == nil { // the end, in UTC
 		foreign.SetStart(&common, at, schema.TimeFile)
 	}
 	for i, text := range d.Benchmarks {
@@ -60,7 +61,7 @@ func readContinuous(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// signals are the names of those that end a process most often.
+// signals are the names of the signals that most often end a process.
 var signals = map[int64]string{4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM"}
 
 func (c *continuousJob) run(r schema.Run) schema.Run {
@@ -86,7 +87,7 @@ func (c *continuousJob) run(r schema.Run) schema.Run {
 	return r
 }
 
-// nsysPairs are the rows that the harness makes of nsys, in lower case.
+// nsysPairs are the rows that the harness writes for nsys, in lower case.
 var nsysPairs = map[string]quantity{
 	"total gpu time":               {"total_gpu_time", "ms", schema.BetterLower},
 	"kernel time":                  {"kernel_time", "ms", schema.BetterLower},
@@ -141,7 +142,7 @@ func readNcuPairs(in *foreign.Input, out *foreign.Output) error {
 	return out.Run("line 1", r)
 }
 
-// readPairs goes through lines of a name and a number. Anything else but a header and empty lines is refused.
+// readPairs reads lines of a name and a number. Anything else except a header and empty lines is refused.
 func readPairs(in *foreign.Input, out *foreign.Output, pair func(name string, n foreign.Number)) error {
 	table := in.CSV()
 	for record, err := range table.Records() {

@@ -46,7 +46,7 @@ type harnessResult struct {
 	SchemaVersion foreign.Text   `json:"schemaVersion"`
 }
 
-// watchdog is what became of each stage.
+// watchdog has the state of each stage.
 type watchdog map[string]struct {
 	Status   string         `json:"status"`
 	Duration foreign.Number `json:"duration"`
@@ -128,7 +128,7 @@ func nameByID(r *schema.Run, id string) {
 	}
 }
 
-// emit makes a run of a result. What is known of where and when it ran is in r.
+// emit makes a run from a result. r has what is known about where and when it ran.
 func (h *harnessResult) emit(where string, out *foreign.Output, r schema.Run) error {
 	switch {
 	case r.Benchmark != "":
@@ -177,7 +177,7 @@ func (h *harnessResult) emit(where string, out *foreign.Output, r schema.Run) er
 	return nil
 }
 
-// outcome sets how a run ended, and tells whether it has times.
+// outcome sets how a run ended, and reports whether it has times.
 func (h *harnessResult) outcome(r *schema.Run) bool {
 	var errors []string
 	for _, text := range h.Errors {
@@ -208,7 +208,7 @@ func (h *harnessResult) outcome(r *schema.Run) bool {
 	return timed
 }
 
-// stages takes the durations of the stages, which the harness writes as a map or as the text of one.
+// stages sets the durations of the stages, which the harness writes as a map or as the text of one.
 func (h *harnessResult) stages(r *schema.Run) {
 	w := h.Watchdog
 	if w == nil && foreign.Decode([]byte(h.Message), &w) == nil {
@@ -224,7 +224,8 @@ func (h *harnessResult) stages(r *schema.Run) {
 	}
 }
 
-// clock is what an iteration is timed with: CUDA events, and without CUDA the clock of Python. Other modes leave it to torch or Triton.
+// clock is the clock of an iteration: CUDA events, or Python's clock without CUDA. In other modes, torch or Triton choose
+// it.
 func (h *harnessResult) clock() string {
 	switch {
 	case h.Mode == "custom" && strings.HasPrefix(h.Device, "cuda"):
@@ -235,7 +236,7 @@ func (h *harnessResult) clock() string {
 	return ""
 }
 
-// latency gives a run its times: those of all iterations, else what they were summarised to.
+// latency adds the times of a run: those of all iterations, or else their aggregates.
 func (h *harnessResult) latency(r *schema.Run) error {
 	t := &h.Timing
 	s, err := foreign.ReadSeries(t.RawMS, "ms")
@@ -264,7 +265,7 @@ func (h *harnessResult) latency(r *schema.Run) error {
 	return nil
 }
 
-// tokens gives a run the times of a model that generates text: to the first token of each request, and for each token.
+// tokens adds the times of a model that generates text: to the first token of each request, and per token.
 func (h *harnessResult) tokens(r *schema.Run) error {
 	for _, t := range []struct {
 		name  string

@@ -18,8 +18,8 @@ type suite struct {
 	time string
 }
 
-// readSuite goes through a results file as it stands. Where the chapters stand before the time, as in a file with its keys
-// sorted, they are read when it is known.
+// readSuite reads a results file as a stream. If the chapters come before the time, as in a file with sorted keys, they
+// are read once it is known.
 func readSuite(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {
@@ -121,13 +121,13 @@ type suitePair struct {
 	Runs        []suiteRun                `json:"runs"`
 }
 
-// suiteRun is a run of a baseline or an optimization in a file that neurolens wrote.
+// suiteRun is a run of a baseline or an optimization in a file that NeuroLens wrote.
 type suiteRun struct {
 	TimeMS foreign.Number `json:"time_ms"`
 	Own    *layoutRun     `json:"neurolens"`
 }
 
-// suiteOptimization is one way to do what the baseline does.
+// suiteOptimization is one alternative to the baseline.
 type suiteOptimization struct {
 	File       string       `json:"file"`
 	Technique  string       `json:"technique"`
@@ -149,8 +149,8 @@ type suiteOptimization struct {
 	Runs       []suiteRun     `json:"runs"`
 }
 
-// point is a run of the pair, without how it is done. The harness gives the same example to several baselines: the file
-// tells them apart where it is not called after the example.
+// point is a run of the pair without its variant. The harness gives the same example to several baselines; the file
+// distinguishes them if it is not named after the example.
 func (s *suite) point(chapter string, p *suitePair) schema.Run {
 	r := schema.Run{Benchmark: chapterName(chapter, p.Example), Backend: backendOf(p.Type, p.BaselineFile)}
 	if stem := strings.TrimSuffix(p.BaselineFile, path.Ext(p.BaselineFile)); stem != "baseline_"+p.Example {
@@ -163,7 +163,8 @@ func (s *suite) point(chapter string, p *suitePair) schema.Run {
 	return r
 }
 
-// runs makes runs of those that a file lists one by one. It tells whether it does: then what stands beside them is made of them.
+// runs makes the runs that a file lists one by one, and reports whether it lists any. Then the other values of the file
+// were computed from them.
 func (s *suite) runs(where string, list []suiteRun) (listed bool, err error) {
 	for i := range list {
 		one := &list[i]
@@ -199,7 +200,7 @@ func (s *suite) pair(where, chapter string, p *suitePair) error {
 		base.why = string(p.SkipReason)
 	}
 	if len(p.Optimizations) > 0 && p.TimeMS != "" || p.Status != "failed_verification" && positive(p.TimeMS) != "" {
-		base.word, base.why = "", "" // what is said of the pair is said of its optimizations
+		base.word, base.why = "", "" // the status of the pair is that of its optimizations
 	}
 	r := s.point(chapter, p)
 	r.Variant = baselineVariant
@@ -242,10 +243,11 @@ func (s *suite) pair(where, chapter string, p *suitePair) error {
 	return nil
 }
 
-// regression is the status of what is slower than was expected.
+// regression is the status of a variant that is slower than expected.
 const regression = "failed_regression"
 
-// saysRegression tells whether an optimization has that status itself: then it is not said of the others of its pair.
+// saysRegression reports whether an optimization itself has that status. Then it does not apply to the others of its
+// pair.
 func saysRegression(optimization jsontext.Value) bool {
 	var o suiteOptimization
 	return foreign.Decode(optimization, &o) == nil && o.Status == regression

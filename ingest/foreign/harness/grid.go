@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// operationGrid reads what comprehensive_benchmark.py and cuda_vs_triton_comparison.py write: results of operations over
-// a grid of sizes, by implementation.
+// operationGrid reads the files of comprehensive_benchmark.py and cuda_vs_triton_comparison.py: results of operations
+// over a grid of sizes, by implementation.
 func operationGrid() foreign.Format {
 	return foreign.Format{
 		Name: "operation-grid", About: "comprehensive_benchmark.py: benchmark_results.json, cuda_vs_triton_results_*.json, *_comparison.csv",
@@ -81,7 +81,7 @@ func gridRow(j *foreign.JSON, out *foreign.Output) error {
 	if !timed && row.Own == nil {
 		return out.Run(j.Where(), r)
 	}
-	if row.Own == nil { // else it is computed of the mean
+	if row.Own == nil { // otherwise it is computed from the mean
 		gridMean(&r, "inference_speed", row.Speed, "1/s")
 	}
 	gridMean(&r, "gpu_efficiency", row.Efficiency, "%")
@@ -103,8 +103,8 @@ func gridRun(operation, implementation string) schema.Run {
 	return schema.Run{Benchmark: operation, Variant: implementation, Backend: backend}
 }
 
-// gridLatency adds the mean time of a call. No call takes none: such a result failed, and what was made of its time says
-// nothing. A comparison measures with another clock than the grid, which is not named.
+// gridLatency adds the mean time of a call. A time of 0 means that the call failed, and values computed from it mean
+// nothing. A comparison uses another clock than the grid, which the file does not name.
 func gridLatency(r *schema.Run, time foreign.Number, clock string) bool {
 	v := time.Finite("ms")
 	if v == nil || *v <= 0 {
@@ -117,7 +117,7 @@ func gridLatency(r *schema.Run, time foreign.Number, clock string) bool {
 	return true
 }
 
-// gridMean adds a mean of which more is better.
+// gridMean adds a mean for which higher is better.
 func gridMean(r *schema.Run, name string, value foreign.Number, unit string) {
 	m := foreign.Aggregate(name, unit, schema.Summary{Mean: value.Finite(unit)})
 	m.Better = schema.BetterHigher
@@ -175,7 +175,7 @@ func gridComparison(j *foreign.JSON, out *foreign.Output) error {
 
 var gridDifference = regexp.MustCompile(`Max diff: *([-+.0-9a-zA-Z]+)`)
 
-// validate sets what came of the comparison with PyTorch's result. A wrong result is an error, its times stay.
+// validate sets the result of the comparison with PyTorch. A wrong result is an error, but its times stay.
 func (g *gridResult) validate(r *schema.Run) {
 	if g.Correctness == "" || strings.HasPrefix(g.Correctness, "✓") {
 		return
@@ -189,7 +189,7 @@ func (g *gridResult) validate(r *schema.Run) {
 // gridHeader is the first line of a table of an operation: means over all sizes, by implementation.
 const gridHeader = "implementation,avg time (ms),"
 
-// readGridCSV reads a table of an operation, which only the name of the file tells: gelu_comparison.csv.
+// readGridCSV reads a table of an operation, which only the name of the file says: gelu_comparison.csv.
 func readGridCSV(in *foreign.Input, out *foreign.Output) error {
 	operation := strings.TrimSuffix(strings.TrimSuffix(in.Head.Name, ".csv"), "_comparison")
 	for _, name := range []string{"LayerNorm", "GELU", "Swish", "Loss"} {

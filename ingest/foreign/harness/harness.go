@@ -7,7 +7,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign"
 )
 
-// Formats are the formats of this package.
+// Formats gives the formats of this package.
 func Formats() []foreign.Format {
 	return slices.Concat(
 		[]foreign.Format{neurolens(), benchmarkHarness()},

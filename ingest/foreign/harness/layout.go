@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// layoutRun is the member neurolens of results that were written by neurolens in the layout of a harness: what the members of the harness
-// do not say of the run, or say in another way.
+// layoutRun is the member neurolens of results that NeuroLens wrote in the layout of a harness. It has the values of the
+// run for which the harness has no member, or another meaning.
 type layoutRun struct {
 	RunID     string `json:"run_id"`
 	Purpose   string `json:"purpose"`
@@ -39,7 +39,7 @@ type layoutRun struct {
 	Values  []layoutValue     `json:"values"`
 }
 
-// layoutValue is what the run has of a metric that no member of the harness shows.
+// layoutValue is a metric of the run that no member of the harness has.
 type layoutValue struct {
 	Metric string         `json:"metric"`
 	Unit   string         `json:"unit"`
@@ -51,7 +51,7 @@ type layoutValue struct {
 	Value  foreign.Number `json:"value"`
 }
 
-// identify gives a run the point, the start and the outcome that it has. A nil l is of a file that a harness wrote itself.
+// identify sets the point, the start and the outcome of a run. l is nil for files that a harness wrote.
 func (l *layoutRun) identify(r *schema.Run) {
 	if l == nil {
 		return
@@ -67,7 +67,7 @@ func (l *layoutRun) identify(r *schema.Run) {
 	foreign.SetFact(r, "source.run_id", l.RunID)
 }
 
-// metric is the metric that a member of the harness shows; usual where that is the one that the harness measures.
+// metric is the metric in a member of the harness. usual is the one that the harness measures.
 func (l *layoutRun) metric(member, usual string) string {
 	if l != nil && l.Metrics[member] != "" {
 		return l.Metrics[member]
@@ -75,10 +75,10 @@ func (l *layoutRun) metric(member, usual string) string {
 	return usual
 }
 
-// shown tells whether a member of the harness is of a metric that only it shows, and not computed of others.
+// shown reports whether a member of the harness has a metric that is only there, and not computed from others.
 func (l *layoutRun) shown(member string) bool { return l == nil || l.Metrics[member] == "" }
 
-// times are the samples that no member of the harness has; empty where a harness wrote the file.
+// times are the samples that no member of the harness has; empty if a harness wrote the file.
 func (l *layoutRun) times() (foreign.Series, error) {
 	if l == nil || l.Raw.Kind() != jsontext.KindBeginArray {
 		return foreign.Series{}, nil
@@ -93,7 +93,7 @@ func (l *layoutRun) timing(m *schema.Metric) {
 	}
 }
 
-// values adds what the run has of other metrics, and says which it is about.
+// values adds the other metrics of the run, and sets the primary one.
 func (l *layoutRun) values(r *schema.Run) {
 	if l == nil {
 		return
@@ -118,7 +118,7 @@ func (l *layoutRun) values(r *schema.Run) {
 	}
 }
 
-// grid makes a run of a row of an operation grid the one that it is of: its point, how it ended, and its times where there are any.
+// grid completes the run of a row in an operation grid: its point, how it ended, and its times if there are any.
 func (l *layoutRun) grid(r *schema.Run, timed bool) error {
 	l.identify(r)
 	if !timed {
@@ -127,7 +127,7 @@ func (l *layoutRun) grid(r *schema.Run, timed bool) error {
 	return l.time(r, "time_ms")
 }
 
-// time gives the time of a run, of which a member of the harness has the mean, its name and its samples.
+// time sets the name and the samples of the time, of which a member of the harness has the mean.
 func (l *layoutRun) time(r *schema.Run, member string) error {
 	m := r.Metric(schema.PrimaryMetric)
 	if m == nil {

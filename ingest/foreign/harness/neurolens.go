@@ -29,7 +29,7 @@ func neurolens() foreign.Format {
 	}
 }
 
-// neurolensReader is the reader of a file by its beginning; nil where it is none of NeuroLens for Python.
+// neurolensReader gives the reader for a file by its beginning, or nil if it is not a file of NeuroLens for Python.
 func neurolensReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) error {
 	switch {
 	case h.Has("run_id", "software.backend", "model.name", "timeline"):
@@ -54,10 +54,10 @@ func neurolensReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) erro
 	return nil
 }
 
-// summaryColumns are those that summary.csv always had. Others came later.
+// summaryColumns are the columns that summary.csv has in all versions.
 var summaryColumns = []string{"run_id", "backend", "batch_size", "seq_len", "precision", "total_latency_ms", "gpu_utilization"}
 
-// isSummary tells whether a line is the header of summary.csv.
+// isSummary reports whether a line is the header of summary.csv.
 func isSummary(line string) bool {
 	columns := strings.Split(line, ",")
 	for _, c := range summaryColumns {
@@ -68,7 +68,7 @@ func isSummary(line string) bool {
 	return true
 }
 
-// readParquetIndex: the index of a run store says nothing that its ledger does not say.
+// readParquetIndex leaves the index of a run store to its ledger, which has the same values.
 func readParquetIndex(in *foreign.Input, out *foreign.Output) error {
 	if in.Beside(ledgerFile) {
 		out.LeaveTo(ledgerFile, "index of the ledger "+ledgerFile, 1)
@@ -86,7 +86,7 @@ func readBundleManifest(_ *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// known is a text of the tool, which writes "unknown" for what it does not know.
+// known is a text of the tool, or empty for "unknown".
 func known(text string) string {
 	switch text {
 	case "unknown", "Unknown GPU", "n/a":
@@ -95,13 +95,13 @@ func known(text string) string {
 	return text
 }
 
-// neurolensPoint is what one inference of NeuroLens for Python was of.
+// neurolensPoint is what one inference of NeuroLens for Python measured.
 type neurolensPoint struct {
 	model, backend, precision string
 	batch, seq                foreign.Number
 }
 
-// run is a run of the point. A size that is not above zero is not known.
+// run makes a run of the point. A size that is not positive is unknown.
 func (p *neurolensPoint) run() schema.Run {
 	r := schema.Run{Benchmark: known(p.model), Model: known(p.model), Backend: p.backend}
 	if r.Benchmark == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// fingerprint says of each op of a run what share of the time it took and how it used the device.
+// fingerprint has, for each op of a run, its share of the time and how it used the device.
 type fingerprint struct {
 	RunID      string           `json:"run_id"`
 	SourceSHA  string           `json:"source_run_sha"`
@@ -31,7 +31,7 @@ type fingerprintOp struct {
 
 const fingerprintEnding = ".fp.json"
 
-// readFingerprint: the fingerprint of a run document that is there is a part of it, one alone is a profile.
+// readFingerprint leaves the fingerprint to its run document, if that exists. Otherwise the fingerprint is a profile.
 func readFingerprint(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {
@@ -67,7 +67,7 @@ func readFingerprint(in *foreign.Input, out *foreign.Output) error {
 	return out.Run("fingerprint of "+f.RunID, r)
 }
 
-// op is an op by its fingerprint alone: its time is its share of the whole.
+// op makes an op from its fingerprint alone: its time is its share of the whole.
 func (f *fingerprint) op(i int, o *fingerprintOp, total foreign.Number) schema.Op {
 	op := schema.Op{Index: int64(i), Name: o.Name, Type: o.Type}
 	if index := o.Index.Int64(); index != nil {
@@ -80,8 +80,7 @@ func (f *fingerprint) op(i int, o *fingerprintOp, total foreign.Number) schema.O
 	return op
 }
 
-// count gives an op the numbers of its vector, by the names that the tool has for them. A zero is what it writes for a
-// number that it does not have.
+// count adds the numbers of an op's vector under the names of the tool. The tool writes a zero for an unknown number.
 func (f *fingerprint) count(o *fingerprintOp, op *schema.Op) {
 	for i, name := range f.VectorSpec[:min(len(f.VectorSpec), len(o.Vector))] {
 		if v := positive(o.Vector[i]).Finite(""); v != nil {
@@ -90,8 +89,8 @@ func (f *fingerprint) count(o *fingerprintOp, op *schema.Op) {
 	}
 }
 
-// runBeside is the run document of a fingerprint, where that is where the tool puts it: in the same folder of a run store,
-// in runs/ of a sweep or of a bundle.
+// runBeside is the path of the run document of a fingerprint, if it is where the tool puts it: in the same folder of a
+// run store, or in runs/ of a sweep or a bundle.
 func runBeside(in *foreign.Input, runID string) string {
 	stem, ok := strings.CutSuffix(path.Base(in.Path), fingerprintEnding)
 	if !ok {
@@ -112,7 +111,7 @@ func runBeside(in *foreign.Input, runID string) string {
 	return ""
 }
 
-// enrich gives the ops of a run what its fingerprint says, where that is where the tool puts it.
+// enrich adds the fingerprint of a run to its ops, if it is where the tool puts it.
 func enrich(in *foreign.Input, runID string, r *schema.Run) {
 	stem := strings.TrimSuffix(path.Base(in.Path), ".json")
 	for _, folder := range []string{"", "../fp/", "../fingerprints/"} {

@@ -32,7 +32,7 @@ type neurolensKernel struct {
 	WriteBytes  foreign.Number `json:"bytes_write"`
 }
 
-// op is the operator in the place i of the timeline.
+// op is the operator at index i of the timeline.
 func (o *neurolensOp) op(i int) schema.Op {
 	op := schema.Op{
 		Index: int64(i), Name: o.Name, Type: o.Type,
@@ -71,7 +71,7 @@ func (c counters) add(name string, v *float64) {
 	c[name].n++
 }
 
-// value is the sum of bytes, and else the mean: the way the tool itself puts kernels together.
+// value is the sum for bytes, and otherwise the mean, as the tool itself combines kernels.
 func (c *counter) value(name string) float64 {
 	if strings.HasSuffix(name, "_bytes") {
 		return c.sum
@@ -79,7 +79,8 @@ func (c *counter) value(name string) float64 {
 	return c.sum / c.n
 }
 
-// count adds what a kernel counted. One that ran has warps: where there are none, nothing was counted, and all of it is zero.
+// count adds the counters of a kernel. A kernel that ran has warps: without warps, nothing was counted, and all values
+// are zero.
 func (k *neurolensKernel) count(c counters) {
 	if positive(k.Occupancy) == "" && positive(k.WarpEff) == "" {
 		return
@@ -107,7 +108,7 @@ func setCounter(op *schema.Op, name string, value float64) {
 	op.Counters[name] = value
 }
 
-// numbered are the ops by their index; by their place where two have the same.
+// numbered gives the ops by their index, or by their position if two have the same index.
 func numbered(ops []schema.Op) []schema.Op {
 	seen := map[int64]bool{}
 	for i := range ops {
@@ -121,7 +122,7 @@ func numbered(ops []schema.Op) []schema.Op {
 	return ops
 }
 
-// nanoseconds is a time in a unit; nil where it is none, or more than can be counted.
+// nanoseconds converts a time. It is nil if it is not a time, or too large.
 func nanoseconds(n foreign.Number, unit string) *int64 {
 	v := n.Finite(unit)
 	if v == nil || math.Abs(*v) >= math.MaxInt64 {

@@ -81,7 +81,7 @@ func readRunDocuments(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// read reads one document. An op that does not fit is refused by itself; anything else refuses the document.
+// read reads one document. An op that does not fit is refused by itself; any other mismatch refuses the document.
 func (d *runDocument) read(j *foreign.JSON, out *foreign.Output) error {
 	var wrong error
 	err := j.Members(func(name string) error {
@@ -157,8 +157,7 @@ func (d *runDocument) emit(in *foreign.Input, out *foreign.Output) error {
 	return out.Run("run "+d.runID, r)
 }
 
-// metrics gives a run its one time and what was derived of counters. A zero is what the adapters write for a value that
-// they do not have.
+// metrics adds the one time of a run and values derived from counters. The adapters write a zero for an unknown value.
 func (d *runDocument) metrics(r *schema.Run) {
 	latency := d.summary.TotalDurationMS
 	if latency == "" {
@@ -178,11 +177,11 @@ func (d *runDocument) metrics(r *schema.Run) {
 	}
 }
 
-// cudaVersion finds the version in what nvcc or nvidia-smi print, of which the harness keeps all.
+// cudaVersion finds the version in the output of nvcc or nvidia-smi, which the harness stores completely.
 var cudaVersion = regexp.MustCompile(`(?:release|CUDA Version:) *([0-9]+\.[0-9]+)|^([0-9]+\.[0-9]+(?:\.[0-9]+)?)$`)
 
-// environment fills in where a run happened. Of a CPU the harness writes its name as that of a GPU, and the version of the
-// operating system as that of a driver; of a GPU torch gives the CUDA version as that of the driver.
+// environment sets where a run happened. For a CPU, the harness writes its name as that of a GPU, and the version of the
+// operating system as that of a driver. For a GPU, torch writes the CUDA version as that of the driver.
 func (d *runDocument) environment(r *schema.Run) {
 	h, e := &d.hardware, &d.meta.Env
 	r.Env.PythonVersion = known(e.PythonVersion)
@@ -213,7 +212,7 @@ func (d *runDocument) environment(r *schema.Run) {
 	}
 	r.Env.GPUCount = h.GPUCount.Int64()
 	foreign.SetFact(r, "gpu.vendor", known(h.Vendor))
-	if known(h.GPUModel) != "" { // of a GPU that it does not know it writes 1.0
+	if known(h.GPUModel) != "" { // it writes 1.0 for an unknown GPU
 		foreign.SetFact(r, "gpu.memory_gb", string(positive(h.MemoryGB)))
 	}
 	switch {
@@ -225,7 +224,7 @@ func (d *runDocument) environment(r *schema.Run) {
 	}
 }
 
-// failedDocument is what neurolens writes beside the run documents of runs that are not ok, for which the tool has no form.
+// failedDocument is the document that NeuroLens writes for a run that is not ok, for which the tool has no format.
 type failedDocument struct {
 	CreatedAt string `json:"created_at"`
 	RunID     string `json:"run_id"`
@@ -255,7 +254,7 @@ type failedDocument struct {
 	} `json:"meta"`
 }
 
-// readFailedDocument reads the document of a run that is not ok: of the same point as run documents of its like.
+// readFailedDocument reads the document of a run that is not ok. Its point is computed as for run documents.
 func readFailedDocument(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {

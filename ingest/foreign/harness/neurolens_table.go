@@ -10,10 +10,10 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// inDocument is why a row of a table is no run.
+// inDocument is why a row of a table does not become a run.
 const inDocument = "row whose run document is read instead"
 
-// readSummary reads the table of a sweep. A row whose run document is in runs/ is that run.
+// readSummary reads the table of a sweep. A row whose run document is in runs/ is left to that document.
 func readSummary(in *foreign.Input, out *foreign.Output) error {
 	table := in.CSV()
 	header, err := table.Record()
@@ -59,7 +59,7 @@ type summaryRow struct {
 	columns map[string]int
 }
 
-// text is a cell; empty where there is no such column.
+// text is a cell, or empty if the column does not exist.
 func (s *summaryRow) text(column string) string {
 	i, ok := s.columns[column]
 	if !ok || i >= len(s.record) {
@@ -118,13 +118,13 @@ func (s *summaryRow) run(in *foreign.Input) (schema.Run, error) {
 // failedEnding ends the names of documents of runs that are not ok.
 const failedEnding = ".failed.json"
 
-// neurolensAggregates gives a run the two numbers that tables have. Both are 0.0 where they are not known.
+// neurolensAggregates adds the two numbers that tables have. Both are 0.0 if unknown.
 func neurolensAggregates(r *schema.Run, latency, utilization foreign.Number) {
 	foreign.Add(r, foreign.Aggregate(schema.PrimaryMetric, "ms", lone(positive(latency), "ms")), "ms")
 	addMean(r, quantity{"gpu_utilization", "ratio", schema.BetterHigher}, "", positive(utilization))
 }
 
-// The files of a run store that list its runs: the ledger, and an index that is made of it.
+// The files that list the runs of a run store: the ledger, and an index that is made from it.
 const (
 	ledgerFile = "_manifest.jsonl"
 	indexFile  = "_index.jsonl"
@@ -148,8 +148,8 @@ type ledgerRow struct {
 	Path        string         `json:"path_run_json"`
 }
 
-// readLedger reads the ledger of a run store, or its index. A row whose run document is there is that run. A run that was
-// written twice stands there twice.
+// readLedger reads the ledger of a run store, or its index. A row whose run document exists is left to that document. A
+// run that was written twice has two rows.
 func readLedger(in *foreign.Input, out *foreign.Output) error {
 	if in.Head.Name == indexFile && in.Beside(ledgerFile) {
 		out.LeaveTo(ledgerFile, "index of the ledger "+ledgerFile, 1)

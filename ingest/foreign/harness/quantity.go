@@ -8,14 +8,14 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// quantity is what the key of a number says of it: "peak_bandwidth_gbs" is peak_bandwidth in GB/s, more of it is better.
+// quantity is the meaning of a key with a number: "peak_bandwidth_gbs" is peak_bandwidth in GB/s, and higher is better.
 type quantity struct {
 	name   string
 	unit   string
 	better schema.Better
 }
 
-// unitEndings are how keys end that name their unit, the longer before their ends.
+// unitEndings are the endings of keys that name their unit. A longer ending comes before one that it ends with.
 var unitEndings = []struct{ ending, unit string }{
 	{"_percent", "%"},
 	{"_pct", "%"},
@@ -58,7 +58,7 @@ func quantityOf(key string) quantity {
 	return q
 }
 
-// counterOf reads the name of a counter of Nsight Compute, which stays as it is. The harness reads its times as ms.
+// counterOf gives the metric of a Nsight Compute counter, whose name stays unchanged. The harness reads its times as ms.
 func counterOf(name string) quantity {
 	q := quantity{name: name}
 	switch {
@@ -84,7 +84,7 @@ var (
 	lessIsBetter = []string{"time", "latency", "duration", "overhead", "memory", "error", "loss", "stall"}
 )
 
-// directionOf tells which way is better by the words of a name, else by the unit; the zero value where neither says so.
+// directionOf gives the direction by the words of a name, or else by the unit; it is empty if neither decides.
 func directionOf(q quantity) schema.Better {
 	for _, word := range moreIsBetter {
 		if strings.Contains(q.name, word) {
@@ -125,20 +125,20 @@ func (q quantity) metric(r *schema.Run, m schema.Metric, key string) {
 // addSample gives a run a metric of one raw value: a reading, or what a process counted.
 func addSample(r *schema.Run, q quantity, key string, n foreign.Number, level schema.Level) {
 	s, err := foreign.SeriesOf([]foreign.Number{n}, q.unit)
-	if n == "" || err != nil { // a Number is a number
+	if n == "" || err != nil { // a non-empty Number is always a number
 		return
 	}
 	q.metric(r, s.Metric(q.name, level), key)
 }
 
-// addMean gives a run a metric of which the file has the mean only.
+// addMean adds a metric of which the file has only the mean.
 func addMean(r *schema.Run, q quantity, key string, n foreign.Number) {
 	if mean := n.Finite(q.unit); mean != nil {
 		q.metric(r, foreign.Aggregate(q.name, q.unit, schema.Summary{Mean: mean}), key)
 	}
 }
 
-// numberOf is a JSON value that is a number; empty for anything else.
+// numberOf is the number in a JSON value, or empty for anything else.
 func numberOf(value jsontext.Value) foreign.Number {
 	var n foreign.Number
 	if value.Kind() == jsontext.KindString && strings.Trim(string(value), `"`) == "" {
@@ -150,7 +150,7 @@ func numberOf(value jsontext.Value) foreign.Number {
 	return n
 }
 
-// positive is a number, and empty where it is not above zero: what these tools write for a value that they do not have.
+// positive is a number, or empty if it is not positive: these tools write such numbers for unknown values.
 func positive(n foreign.Number) foreign.Number {
 	if v := n.Float64(); v != nil && *v <= 0 {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// quasim reads the reports of QuASIM's bench_all.py: summary.json, which holds all results, and kernels/NAME.json, which
-// hold one each. A result of a kernel that the summary of its tree has, too, is read from there only.
+// quasim reads the reports of QuASIM's bench_all.py: summary.json, which has all results, and kernels/NAME.json, which
+// have one each. A result that is also in the summary of its tree is read only from there.
 func quasim() []foreign.Format {
 	const level = "a run is a kernel in one launch of bench_all.py; a sample of latency is one call of it"
 	return []foreign.Format{
@@ -97,8 +97,8 @@ type quasimEnv struct {
 	NumPy string `json:"numpy_version"`
 }
 
-// readQuasim reads a summary, or the only result of a file. What a summary says of all results stands before them; where
-// it does not, it is known of none.
+// readQuasim reads a summary, or a file with a single result. Values that apply to all results come before them;
+// otherwise they are unknown for all.
 func readQuasim(in *foreign.Input, out *foreign.Output) error {
 	if in.Head.Has("kernel_name") {
 		return readQuasimKernel(in, out)
@@ -176,14 +176,14 @@ func readQuasimKernel(in *foreign.Input, out *foreign.Output) error {
 		return err
 	default:
 		var e quasimEnv
-		if side.Decode(&e) == nil { // any other file of that name says nothing
+		if side.Decode(&e) == nil { // ignore other files with that name
 			env = e.env()
 		}
 	}
 	return q.emit("/", out, &env)
 }
 
-// inSummary tells whether the summary of the tree has exactly this result.
+// inSummary reports whether the summary of the tree has exactly this result.
 func inSummary(in *foreign.Input, result jsontext.Value) (found bool, err error) {
 	j, err := sideJSON(in, "../summary.json")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// emit makes a run of a result. The zeros of a kernel that failed are no measurements.
+// emit makes a run from a result. The zeros of a kernel that failed are not measurements.
 func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) error {
 	if q.Kernel == "" {
 		out.Refuse(where, fmt.Errorf("a result without kernel_name"))
@@ -51,7 +51,7 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 // quasimClock is what bench_all.py measures with.
 const quasimClock = "perf_counter"
 
-// latency adds the times of the calls, or what they were summarised to where the file has no more.
+// latency adds the times of the calls, or their aggregates if the file has only those.
 func (q *quasimResult) latency(r *schema.Run) error {
 	const unit = "ms"
 	t := &q.Timing
@@ -97,9 +97,9 @@ func sampleDeviation(population *float64, n *int64) *float64 {
 	return new(*population * math.Sqrt(float64(*n)/float64(*n-1)))
 }
 
-// others adds what was measured besides time.
+// others adds the other metrics.
 func (q *quasimResult) others(r *schema.Run) {
-	if q.Own == nil { // else it is computed of the mean, and what was measured stands among the values
+	if q.Own == nil { // otherwise it is computed from the mean, and the measured one is among the values
 		foreign.Add(r, foreign.Aggregate("throughput", "1/s", schema.Summary{Mean: q.Timing.Throughput.Finite("1/s")}), "1/s")
 	}
 	if m := q.Memory; m != nil {
@@ -119,7 +119,7 @@ func (q *quasimResult) others(r *schema.Run) {
 	}
 }
 
-// single adds a metric of which a run has one value. Unless more is known to be better, less is.
+// single adds a metric with one value per run. Lower is better, unless higher is known to be.
 func single(r *schema.Run, name string, value foreign.Number, unit string) {
 	if value == "" {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// swiftMNIST reads what run_benchmarks.sh of the Swift MNIST examples writes, a file for each configuration, and the
-// report.json that generate_report.py makes of them.
+// swiftMNIST reads the files of run_benchmarks.sh of the Swift MNIST examples, one for each configuration, and
+// report.json, which generate_report.py makes from them.
 func swiftMNIST() foreign.Format {
 	return foreign.Format{
 		Name: "swift-mnist", About: "Swift MNIST scripts: benchmarks/*.json and report.json",
@@ -48,7 +48,8 @@ type swiftFile struct {
 	Own        *layoutRun              `json:"neurolens"`
 }
 
-// swiftRow is a result of a report. It says the same as the file it was made of, less that one's configuration.
+// swiftRow is a result of a report. It has the same values as the file that it was made from, without that file's
+// configuration.
 type swiftRow struct {
 	Model     string `json:"model"`
 	Backend   string `json:"backend"`
@@ -74,8 +75,8 @@ func readSwiftFile(in *foreign.Input, out *foreign.Output) error {
 	return f.row().emit(in, out, "/", r)
 }
 
-// setSwift takes over a member of a configuration. The seed is a fact, as it is of runs of our own: it says how a point
-// was run, not which one.
+// setSwift sets a value of a configuration. The seed is a fact, as for NeuroLens's own runs: it says how a point was run,
+// not which point it is.
 func setSwift(r *schema.Run, name, text string) {
 	if name == "seed" {
 		foreign.SetFact(r, "runner.seed", foreign.Canonical(text))
@@ -88,7 +89,7 @@ func (f *swiftFile) row() *swiftRow {
 	return &swiftRow{f.Model, f.Backend, f.Compiled, f.Timestamp, f.Metrics, f.Own}
 }
 
-// emit makes a run of a result; r says what it measured besides model and backend.
+// emit makes a run from a result; r says what was measured besides model and backend.
 func (s *swiftRow) emit(in *foreign.Input, out *foreign.Output, where string, r schema.Run) error {
 	r.Model, r.Backend = s.Model, s.Backend
 	if s.Compiled {
@@ -111,9 +112,9 @@ func (s *swiftRow) emit(in *foreign.Input, out *foreign.Output, where string, r 
 	return out.Run(where, r)
 }
 
-// readSwiftReport reads the results of a report. Those whose configuration has its own file are read from there only. The
-// hidden size is lost in a report, and what it says of one is that of its first result: two results that differ in
-// nothing else are told apart by their order.
+// readSwiftReport reads the results of a report. If the configuration of a result has its own file, it is read only from
+// there. A report does not have the hidden size, and its notes apply to its first result: two results that differ in
+// nothing else are distinguished by their order.
 func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {
@@ -160,7 +161,7 @@ func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 	return out.RefuseMismatch(err)
 }
 
-// warnHiddenSize marks the results of a report: it does not say their hidden size.
+// warnHiddenSize is the warning for results of a report, which does not have their hidden size.
 const warnHiddenSize = "hidden_size_unknown"
 
 // executable is the program that has the backend; a report does not name it.
@@ -171,7 +172,7 @@ func (s *swiftRow) executable() string {
 	return "MNISTClassic"
 }
 
-// key is all that a report says of a result, in canonical numbers.
+// key has all values of a result in a report, in canonical numbers.
 func (s *swiftRow) key() swiftRow {
 	k := *s
 	if k.Own != nil { // two that failed say the same
@@ -184,13 +185,13 @@ func (s *swiftRow) key() swiftRow {
 	return k
 }
 
-// Bounds of where files of configurations are looked for.
+// Limits of the search for files of configurations.
 const (
 	maxSwiftFiles  = 10_000
 	swiftFileBytes = 64 << 10
 )
 
-// swiftKnown are the results that have a file of their own near the report, beside it or in benchmarks, and its path.
+// swiftKnown gives the results that have a file of their own near the report, next to it or in benchmarks, with its path.
 func swiftKnown(in *foreign.Input) map[swiftRow]string {
 	known := map[swiftRow]string{}
 	if in.Folder == nil {

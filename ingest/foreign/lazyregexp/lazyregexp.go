@@ -1,6 +1,6 @@
-// Package lazyregexp has the regular expressions of package regexp, compiled when they are first used. The readers of
-// formats have two hundred of them, in variables of their packages: compiled at the start of every process these took a
-// tenth of the time of a command that reads none of the formats.
+// Package lazyregexp has the regular expressions of package regexp, but compiles them at their first use. The readers
+// have two hundred of them in package variables. Compiling them at every start took a tenth of the time of a command that
+// reads no foreign file.
 package lazyregexp
 
 import (
@@ -15,7 +15,7 @@ type Regexp struct {
 	compiled func() *regexp.Regexp
 }
 
-// MustCompile takes an expression. It panics at the first use of one that is none, in a test at once.
+// MustCompile takes an expression. If it is invalid, the first use panics, as in any test.
 func MustCompile(text string) *Regexp {
 	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
 	if strings.HasSuffix(os.Args[0], ".test") {

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// fio reads the JSON of fio, 2 and 3, with the text that it prints around it.
+// fio reads the JSON of fio 2 and 3, also with the text that fio prints around it.
 func fio() foreign.Format {
 	return foreign.Format{
 		Name: "fio", About: "fio --output-format=json, json+ or normal,json",
@@ -20,28 +20,28 @@ func fio() foreign.Format {
 	}
 }
 
-// fioReader reads the reports of a file: more than one with --status-interval, or where files were put together.
+// fioReader reads the reports of a file. There is more than one with --status-interval, or if files were concatenated.
 type fioReader struct {
 	out     *foreign.Output
 	version string
 	global  map[string]foreign.Text
 	ended   time.Time // when the report was written
-	stopped bool      // nobody wants more
+	stopped bool      // no more runs are needed
 	jobs    []fioPlace
-	before  []fioPlace // of the report before this one
+	before  []fioPlace // the runs of the previous report
 }
 
-// fioPlace is the runs of a job, which wait until it is known that no later report has it again.
+// fioPlace has the runs of a job, which wait until it is known that no later report repeats it.
 type fioPlace struct {
 	name    string
 	start   time.Time
-	total   float64 // bytes and operations
+	total   float64 // bytes and operations so far
 	where   string
 	runs    []schema.Run
 	elapsed time.Duration
 }
 
-// maxFIOJobs is how many jobs wait.
+// maxFIOJobs is how many jobs may wait.
 const maxFIOJobs = 10_000
 
 func readFIO(in *foreign.Input, out *foreign.Output) error {
@@ -64,7 +64,7 @@ func readFIO(in *foreign.Input, out *foreign.Output) error {
 	return f.emit(f.before)
 }
 
-// end yields what came before an error that ends the file.
+// end yields the runs before an error that ends the file.
 func (f *fioReader) end(cause error) error {
 	if f.stopped {
 		return cause
@@ -143,8 +143,8 @@ func (f *fioReader) job(j *foreign.JSON) error {
 	return f.emit(jobs)
 }
 
-// again tells whether this report is a later one of the same launch as the one before, with --status-interval: the same
-// jobs, begun at the same time, that have done at least as much. The one before is left out then.
+// again reports whether this report is a later one of the same launch, with --status-interval: the same jobs, started at
+// the same time, that have done at least as much. Then the earlier one is left out.
 func (f *fioReader) again() bool {
 	const about = 2 * time.Second // elapsed is in whole seconds
 	same := len(f.before) > 0 && slices.EqualFunc(f.before, f.jobs, func(a, b fioPlace) bool {

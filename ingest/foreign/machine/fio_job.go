@@ -62,7 +62,7 @@ type fioLatency struct {
 	Percentiles map[string]foreign.Number `json:"percentile"` // "99.000000"
 }
 
-// fioAxes are the options that say what is measured. All others, such as paths, times and what is printed, are left away.
+// fioAxes are the options that say what is measured. All others, such as paths, times and output options, are left out.
 var fioAxes = []string{
 	"rw", "bsrange", "bssplit", "blockalign", "ioengine", "iodepth", "iodepth_batch", "iodepth_batch_submit",
 	"iodepth_batch_complete", "iodepth_batch_complete_min", "iodepth_batch_complete_max", "iodepth_low", "numjobs", "direct", "buffered",
@@ -73,10 +73,10 @@ var fioAxes = []string{
 	"numa_mem_policy", "loops", "number_ios", "latency_target", "zonemode", "zonesize",
 }
 
-// fioOther are other names of options.
+// fioOther are alternative names of options.
 var fioOther = map[string]string{"readwrite": "rw", "blocksize": "bs", "ba": "blockalign", "io_limit": "io_size", "odirect": "direct", "nr_files": "nrfiles"}
 
-// axes gives a run what its job was asked to do: the job's own options over those of all.
+// axes sets the options of a job: its own, and the global ones.
 func (f *fioReader) axes(r *schema.Run, own map[string]foreign.Text) {
 	for _, options := range []map[string]foreign.Text{f.global, own} {
 		for _, name := range slices.Sorted(maps.Keys(options)) {
@@ -98,7 +98,7 @@ func (f *fioReader) axes(r *schema.Run, own map[string]foreign.Text) {
 	}
 }
 
-// runs are the runs of a job, and how much it has done.
+// runs gives the runs of a job, and how much it has done.
 func (job *fioJob) runs(f *fioReader, start time.Time) (runs []schema.Run, total float64) {
 	base := func() schema.Run {
 		r := schema.Run{Benchmark: "fio"}
@@ -122,7 +122,7 @@ func (job *fioJob) runs(f *fioReader, start time.Time) (runs []schema.Run, total
 		}
 		r := base()
 		foreign.SetParam(&r, "direction", d.name)
-		if r.Status == "" || valueOf(d.section.Bytes) > 0 || valueOf(d.section.IOPS) > 0 { // else it failed at once
+		if r.Status == "" || valueOf(d.section.Bytes) > 0 || valueOf(d.section.IOPS) > 0 { // otherwise it failed at once
 			d.section.fill(&r)
 		}
 		job.cpu(&r)
@@ -135,7 +135,7 @@ func (job *fioJob) runs(f *fioReader, start time.Time) (runs []schema.Run, total
 	return runs, total
 }
 
-// used tells whether a job did anything in a direction.
+// used reports whether a job did anything in a direction.
 func (s *fioSection) used() bool {
 	return valueOf(s.Bytes)+valueOf(s.Total)+valueOf(s.IOPS) > 0
 }
@@ -172,7 +172,7 @@ func (s *fioSection) fill(r *schema.Run) {
 	s.intervals(r)
 }
 
-// intervals adds what fio sums up of the rates that it looks at twice a second.
+// intervals adds fio's aggregates of the rates, which it samples twice a second.
 func (s *fioSection) intervals(r *schema.Run) {
 	if n := s.IOSamples.Int64(); n != nil && *n > 0 {
 		m := foreign.Aggregate("iops_interval", "1/s", schema.Summary{
@@ -222,7 +222,7 @@ func (l *fioLatency) add(r *schema.Run, name, unit string) {
 	foreign.Add(r, m, unit)
 }
 
-// cpu adds the share of its time that a job used the processor.
+// cpu adds the share of its time in which a job used the processor.
 func (job *fioJob) cpu(r *schema.Run) {
 	addLess(r, "usr_cpu", job.UserCPU.Finite("%"), "%")
 	addLess(r, "sys_cpu", job.SysCPU.Finite("%"), "%")

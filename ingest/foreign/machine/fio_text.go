@@ -11,8 +11,8 @@ import (
 
 var fioOpening = regexp.MustCompile(`(?m)^\{\s*$`)
 
-// fioJSON reads the JSON of a file. What fio itself writes begins and ends with a line of one brace: the text before,
-// between and after the reports is read over.
+// fioJSON reads the JSON of a file. fio writes each report from a line that is { to a line that is }. Text before,
+// between and after the reports is skipped.
 func fioJSON(in *foreign.Input) (*foreign.JSON, error) {
 	if !in.Head.Matches(fioOpening) {
 		return in.JSON()
@@ -24,7 +24,7 @@ func fioJSON(in *foreign.Input) (*foreign.JSON, error) {
 	return reports.JSON()
 }
 
-// fioReports passes on the lines from one that is { to one that is }.
+// fioReports passes on the lines from { to }.
 type fioReports struct {
 	lines  *bufio.Reader
 	begins bool // what is read next begins a line
@@ -48,7 +48,7 @@ func (f *fioReports) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// pass makes a line ready, or a piece of a long one.
+// pass processes a line, or a piece of a long one.
 func (f *fioReports) pass(line []byte) {
 	text := bytes.TrimRight(line, " \r\n")
 	if f.begins && string(text) == "{" {

@@ -1,4 +1,4 @@
-// Package machine reads the results of tools that measure a machine: its network, memory, disks.
+// Package machine reads the results of tools that measure networks, memory and disks of a machine.
 package machine
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign"
 )
 
-// Formats are the formats of this package.
+// Formats gives the formats of this package.
 func Formats() []foreign.Format {
 	return slices.Concat([]foreign.Format{ncclTests(), nvbandwidth(), fio(), sysbench()}, reframe())
 }

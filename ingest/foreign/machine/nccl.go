@@ -10,7 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ncclTests reads what nccl-tests print, in logs and in Markdown, and what they write with -J. RCCL's print the same.
+// ncclTests reads the printed output of nccl-tests, in logs and in Markdown, and the JSON of -J. RCCL's tests print the
+// same.
 func ncclTests() foreign.Format {
 	const level = "a run is one message size, out of place or in place, of one launch; a sample is an iteration, if -I wrote them"
 	return foreign.Format{
@@ -29,19 +30,19 @@ func isNCCLJSON(h *foreign.Head) bool {
 	return h.Has("nccl_version", "config.nthreads", "config.ngpus")
 }
 
-// ncclTable is the line of column names over the results: of today, and of the first versions.
+// ncclTable is the line with the column names above the results: of today's versions, and of the first ones.
 var ncclTable = regexp.MustCompile(`(?m)^.{0,40}\b(?:size +count|bytes +N) +type\b.* (?:cpu)?time +algbw +busbw\b`)
 
 var ncclColumns = regexp.MustCompile(`\b(?:size +count|bytes +N) +type\b.*`)
 
-// ncclLaunch is what all results of a launch have in common.
+// ncclLaunch has what all results of a launch have in common.
 type ncclLaunch struct {
 	program string // all_reduce_perf
 	version string // of the library
 	params  map[string]string
 	iters   foreign.Number
 	devices int64
-	device  string // what all of them are
+	device  string // name of the devices, if all are the same
 	mixed   bool
 	hosts   map[string]bool
 	host    string // the first
@@ -110,8 +111,8 @@ type ncclResult struct {
 	maxError foreign.Number // of versions that compared values
 }
 
-// fill gives a run the results. The bandwidths of small messages are rounded to 0.00: that is no value, and why the primary
-// metric is the time.
+// fill adds the results. The bandwidths of small messages are rounded to 0.00, which is not a value. For this reason the
+// primary metric is the time.
 func (n *ncclResult) fill(r *schema.Run, iters foreign.Number) {
 	if v := n.Time.Finite("us"); v != nil {
 		foreign.Add(r, foreign.Aggregate("latency", "us", schema.Summary{Mean: v, N: iters.Int64()}), "us")
@@ -160,7 +161,7 @@ var ncclProgram = regexp.MustCompile(`\b((?:all_reduce|all_gather|reduce_scatter
 // ncclPrograms are the tests, less _perf.
 var ncclPrograms = []string{"all_reduce", "all_gather", "reduce_scatter", "alltoallv", "alltoall", "broadcast", "sendrecv", "hypercube", "scatter", "gather", "reduce"}
 
-// programOf is the test that the name of a file speaks of: nccl-allreduce.log. Most versions do not print which they are.
+// programOf is the test in the name of a file: nccl-allreduce.log. Most versions do not print the name of the test.
 func programOf(file string) string {
 	name := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(path.Base(file)))
 	for _, p := range ncclPrograms {
@@ -171,7 +172,7 @@ func programOf(file string) string {
 	return ""
 }
 
-// ncclVersion is the version of the library of the number that it calls its own: 22703 is 2.27.3, 2804 was 2.8.4.
+// ncclVersion is the version of the library from its number: 22703 is 2.27.3, 2804 was 2.8.4.
 func ncclVersion(code foreign.Number) string {
 	n := code.Int64()
 	switch {

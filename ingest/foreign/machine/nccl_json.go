@@ -28,7 +28,7 @@ type ncclRow struct {
 	Experiment     string          `json:"experiment_name"`
 }
 
-// ncclFile is what stands before the results. The environment of the process stands there, too, and is not read.
+// ncclFile is the part before the results. The environment of the process is there as well, and is not read.
 type ncclFile struct {
 	launch  ncclLaunch
 	started string
@@ -158,7 +158,7 @@ func (f *ncclFile) row(in *foreign.Input, out *foreign.Output, j *foreign.JSON) 
 	return nil
 }
 
-// fill puts the times of the iterations in place of their mean. Those that the summary of the tool skips are a warm-up.
+// fill replaces the mean by the times of the iterations. Those that the summary of the tool skips are warm-up.
 func (n *ncclIterations) fill(r *schema.Run) error {
 	if n == nil {
 		return nil

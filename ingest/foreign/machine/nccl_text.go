@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// What launchers and logs put before a line: mpirun --tag-output, srun --label, a time.
+	// Prefixes of lines from launchers and logs: mpirun --tag-output, srun --label, a time.
 	launcherTag  = regexp.MustCompile(`^(?:\[\d+,\d+\]<std(?:out|err)>: ?| *\d{1,6}: |\d{4}-\d\d-\d\dT\S+ )`)
 	ncclOptions  = regexp.MustCompile(`\bnThreads? (\d+) +nGpus (\d+) +minBytes \d+ maxBytes \d+`)
 	ncclIters    = regexp.MustCompile(`\b(?:iters|agg iters|graph|unalign): *\d+`)
@@ -23,7 +23,7 @@ var (
 	ncclEnd      = regexp.MustCompile(`Avg bus bandwidth +:`)
 )
 
-// maxTableRuns is how many runs of a table wait for the line after it, which says whether results were wrong.
+// maxTableRuns is how many runs of a table may wait for the line after it, which says whether results were wrong.
 const maxTableRuns = 10_000
 
 // ncclReader reads text.
@@ -92,7 +92,7 @@ func (n *ncclReader) line(where, text string) error {
 	return nil
 }
 
-// fact takes what a line says of the launch.
+// fact reads a line about the launch.
 func (n *ncclReader) fact(text string) bool {
 	if m := ncclRank.FindStringSubmatch(text); m != nil {
 		n.launch.add(m[1], strings.TrimSpace(m[2]))
@@ -137,7 +137,8 @@ func (n *ncclReader) begin(text, threads, gpus string) {
 	}
 }
 
-// row reads a line under the column names. What does not begin with a size is none of them: NCCL prints between them.
+// row reads a line under the column names. A line that does not begin with a size is not a row: NCCL prints messages in
+// between.
 func (n *ncclReader) row(where, text string) error {
 	fields := strings.Fields(text)
 	first := slices.IndexFunc(n.header, isNCCLTime)
@@ -172,8 +173,8 @@ func (n *ncclReader) row(where, text string) error {
 	return nil
 }
 
-// withBlankRedop puts an empty cell where a row has none under redop: earlier versions print blanks there of tests that
-// reduce nothing. A number stands in its place then.
+// withBlankRedop inserts an empty cell under redop: earlier versions print blanks there for tests without a reduction, so
+// a number would be in its place.
 func (n *ncclReader) withBlankRedop(fields []string, first int) []string {
 	redop := slices.Index(n.header, "redop")
 	if redop < 0 || redop >= min(first, len(fields)) || foreign.Number(fields[redop]).Float64() == nil {
@@ -190,7 +191,7 @@ type ncclHalf struct {
 	lead, values          []string
 }
 
-// half makes a run of one half of a row.
+// half makes a run from one half of a row.
 func (n *ncclReader) half(h ncclHalf) error {
 	n.launch.program, n.launch.version = n.name, n.library
 	if n.name == "" {
@@ -220,7 +221,7 @@ func (n *ncclReader) half(h ncclHalf) error {
 	return n.emit("")
 }
 
-// values are the numbers of a half, and, of versions that print them, those of its iterations.
+// values gives the numbers of a half and, if the version prints them, those of its iterations.
 func (n *ncclReader) values(h ncclHalf) (result ncclResult, iteration map[string]*float64, err error) {
 	iteration = map[string]*float64{}
 	for i, text := range h.values {
@@ -251,7 +252,7 @@ func (n *ncclReader) values(h ncclHalf) (result ncclResult, iteration map[string
 	return result, iteration, nil
 }
 
-// ncclAxis sets what a result was measured with. The type is what NCCL sums up.
+// ncclAxis sets an option of a result. The type is the type of the elements that NCCL reduces.
 func ncclAxis(r *schema.Run, name, text string) {
 	switch name {
 	case "bytes":
@@ -268,7 +269,7 @@ func ncclAxis(r *schema.Run, name, text string) {
 	}
 }
 
-// flush ends a table; wrong says what came of the comparison where it failed.
+// flush ends a table. wrong is the result of the comparison if it failed.
 func (n *ncclReader) flush(wrong string) error {
 	if n.header != nil {
 		n.header, n.name, n.ended = nil, "", false
@@ -276,7 +277,7 @@ func (n *ncclReader) flush(wrong string) error {
 	return n.emit(wrong)
 }
 
-// emit yields the runs that wait. A version that does not count wrong elements by row leaves open which are wrong.
+// emit yields the waiting runs. A version that does not count wrong elements per row does not say which are wrong.
 func (n *ncclReader) emit(wrong string) error {
 	counted := slices.ContainsFunc(n.waiting, func(p placed) bool { return p.run.Status != "" })
 	for i := range n.waiting {

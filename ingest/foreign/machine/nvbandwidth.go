@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// nvbandwidth reads what nvbandwidth prints, as text and as JSON.
+// nvbandwidth reads the output of nvbandwidth, as text and as JSON.
 func nvbandwidth() foreign.Format {
 	return foreign.Format{
 		Name: "nvbandwidth", About: "NVIDIA nvbandwidth: its output, text or JSON (-j)",
@@ -93,7 +93,8 @@ type nvbCell struct {
 	where, row, column, text string
 }
 
-// cell yields the run of a cell. Where there is nothing to measure the tool writes N/A, or 0 in its first versions.
+// cell yields the run of a cell. For combinations that cannot be measured, the tool writes N/A, or 0 in its first
+// versions.
 func (n *nvbMachine) cell(out *foreign.Output, c nvbCell) error {
 	value := foreign.Number(c.text)
 	v := value.Float64()
@@ -178,7 +179,7 @@ func (n *nvbReader) line(where, text string) error {
 	return nil
 }
 
-// describe takes the line over a matrix.
+// describe reads the line above a matrix.
 func (n *nvbReader) describe(text string) {
 	if !strings.Contains(text, "(column)") && !nvbUnit.MatchString(text) && !strings.HasSuffix(text, " BW") {
 		return
@@ -189,7 +190,7 @@ func (n *nvbReader) describe(text string) {
 	}
 }
 
-// fact takes a line from before the first test.
+// fact reads a line before the first test.
 func (n *nvbReader) fact(text string) {
 	if m := nvbTitle.FindStringSubmatch(text); m != nil {
 		n.out.Version(m[1])
@@ -198,7 +199,7 @@ func (n *nvbReader) fact(text string) {
 	first := n.env.GPUCount == nil
 	if (strings.HasPrefix(text, "Device ") || strings.HasPrefix(text, "Process ")) && n.device(text) {
 		if first && n.env.Hostname == "" && n.last != "" && !strings.ContainsAny(n.last, ": ") {
-			n.host(n.last) // stands in a line of its own over the devices
+			n.host(n.last) // on a line of its own above the devices
 		}
 		return
 	}

@@ -17,8 +17,8 @@ type nvbTest struct {
 	Matrix      [][]foreign.Text `json:"bandwidth_matrix"`
 }
 
-// readNVBandwidthJSON reads JSON, whose members stand in the order of their names: devices and versions of CUDA before the
-// tests, the tool's own version after them.
+// readNVBandwidthJSON reads JSON, whose members are sorted by name: devices and CUDA versions come before the tests, and
+// the version of the tool after them.
 func readNVBandwidthJSON(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {
@@ -90,8 +90,8 @@ func (n *nvbMachine) test(j *foreign.JSON, out *foreign.Output) error {
 	return n.matrix(&t, where, out)
 }
 
-// matrix yields the cells of a test. A test that copies both ways has three matrices, one under the other, of which the
-// last one, the total, gave its name to all.
+// matrix yields the cells of a test. A test that copies in both directions has three matrices, one below the other; the
+// last one, the total, gives its name to all.
 func (n *nvbMachine) matrix(t *nvbTest, where string, out *foreign.Output) error {
 	parts := []string{""}
 	if part := nvbPart.FindStringSubmatch(t.Description); part != nil && part[2] != "" && len(t.Matrix)%3 == 0 {

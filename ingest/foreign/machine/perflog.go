@@ -11,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Sites choose what a performance log has. Three layouts are known: the columns that a header names; and, with a header or
-// without, a line for each variable, whose fields tell by their form what they are.
+// Sites choose the content of a performance log. Three layouts are known: columns that a header names; and, with or
+// without a header, a line for each variable, whose fields are recognised by their form.
 var (
 	perflogHeader = regexp.MustCompile(`(?m)^(?:[a-zA-Z_#]+\|)*(?:job_completion_time|check_job_completion_time)\b.*\|`)
 	perflogLine   = regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT[^|\n]*\|reframe [^|\n]*\|[^|\n]*\|jobid=`)
@@ -26,11 +26,11 @@ func isPerflog(h *foreign.Head) bool {
 	return h.Matches(perflogLine) || h.Matches(perflogHeader)
 }
 
-// perflogReader reads lines. Those of one test case stand one after the other, one for each variable.
+// perflogReader reads lines. The lines of one test case are consecutive, one for each variable.
 type perflogReader struct {
 	in      *foreign.Input
 	out     *foreign.Output
-	columns []string // of the last header; nil where lines tell by themselves
+	columns []string // of the last header; nil if there was none
 	where   string
 	key     string // of the test case that is being read
 	run     schema.Run
@@ -129,14 +129,14 @@ func (p *perflogReader) begin(where, key string, fields []string) bool {
 	return true
 }
 
-// start sets when a test case was done: no log says when it began.
+// start sets when a test case ended, because no log says when it began.
 func (p *perflogReader) start(text string) {
 	if at, source, err := p.in.Time(text, foreign.ISO...); err == nil {
 		foreign.SetStart(&p.run, at, source)
 	}
 }
 
-// add takes a variable. A name or a value of null is a test that failed.
+// add adds a variable. A name or a value of null is a test that failed.
 func (p *perflogReader) add(where string, v reframeVariable) {
 	if slices.Contains([]string{"", "null", "None"}, v.Name) || slices.Contains([]foreign.Number{"", "null", "None"}, v.Value) {
 		p.missing = true

@@ -61,7 +61,7 @@ type reframeCase struct {
 	Run        foreign.Number            `json:"time_run"`
 }
 
-// reframeVariable is a value and the bounds that it is to keep.
+// reframeVariable is a value with its bounds.
 type reframeVariable struct {
 	Name  string         `json:"name"`
 	Value foreign.Number `json:"value"`
@@ -70,7 +70,7 @@ type reframeVariable struct {
 	Unit  string         `json:"unit"`
 }
 
-// reframeSession is what a report says of all its test cases.
+// reframeSession is what a report says about all its test cases.
 type reframeSession struct {
 	Version string         `json:"version"`
 	Data    foreign.Text   `json:"data_version"`
@@ -127,7 +127,7 @@ func reframeTestcase(j *foreign.JSON, out *foreign.Output, session *reframeSessi
 	return out.Run(where, r)
 }
 
-// reframeParam is where a parameter stands in the name of a test: "StreamTest %size=64k %mode=a b".
+// reframeParam matches a parameter in the name of a test: "StreamTest %size=64k %mode=a b".
 var reframeParam = regexp.MustCompile(` %([^=\s]+)=`)
 
 // reframeName gives a run the name of a test: the parameters in it are parameters.
@@ -193,7 +193,7 @@ func reframeStart(r *schema.Run, seconds foreign.Number) {
 	}
 }
 
-// reframePlace says where a test ran. The machine is the system that ReFrame knows; partition and environment are axes.
+// reframePlace sets where a test ran. The machine is the system that ReFrame knows; partition and environment are axes.
 func reframePlace(r *schema.Run, system, partition, environ string) {
 	r.Env.Machine = system
 	foreign.SetParam(r, "partition", partition)
@@ -207,10 +207,10 @@ var reframeStages = map[string]schema.Stage{
 	"sanity": schema.StageValidate, "performance": schema.StageValidate, "cleanup": schema.StageTeardown,
 }
 
-// warnExpectedFailure marks a value that is out of its bounds, as the test says it will be.
+// warnExpectedFailure is the warning for a value that is out of its bounds, as the test expects.
 const warnExpectedFailure = "expected_failure"
 
-// outcome sets what came of a test case.
+// outcome sets how a test case ended.
 func (c *reframeCase) outcome(r *schema.Run) {
 	reframeResult(r, c.Result)
 	if !r.Status.Failed() {
@@ -225,7 +225,7 @@ func (c *reframeCase) outcome(r *schema.Run) {
 	}
 }
 
-// reframeResult sets the status by the word for it.
+// reframeResult sets the status from the word in the file.
 func reframeResult(r *schema.Run, word string) {
 	switch word {
 	case "pass", "success":
@@ -244,7 +244,7 @@ func reframeResult(r *schema.Run, word string) {
 // maxVariables is how many variables a test case may have.
 const maxVariables = 10_000
 
-// variables are the values of a test case. Their names are those of the variables, without the system before them.
+// variables gives the values of a test case, under the names of the variables without the system before them.
 func (c *reframeCase) variables(where string) ([]reframeVariable, error) {
 	all := c.Variables
 	for _, key := range slices.Sorted(maps.Keys(c.Values)) {

@@ -7,7 +7,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// add gives a run the value of a variable. A test that failed before has none.
+// add adds the value of a variable. A test that failed earlier has none.
 func (v *reframeVariable) add(r *schema.Run) {
 	name := foreign.MetricName(v.Name)
 	if v.Value == "" || name == "" || r.Metric(name) != nil {
@@ -21,7 +21,7 @@ func (v *reframeVariable) add(r *schema.Run) {
 	m := s.Metric(name, schema.LevelProcess)
 	kind, known := schema.KindOfMetric(name)
 	if _, _, isUnit := schema.StoredUnit(m.Unit); known && isUnit && kind.Unit != "" && kind.Unit != m.Unit {
-		known = false // another thing of that name
+		known = false // another quantity with that name
 	}
 	if !known {
 		m.Better = v.better(m.Unit)
@@ -29,7 +29,7 @@ func (v *reframeVariable) add(r *schema.Run) {
 	foreign.Add(r, m, unit)
 }
 
-// reframeUnit is a unit as people write it, in the spelling that is understood where there is one.
+// reframeUnit translates a unit to a known spelling, if there is one.
 func reframeUnit(text string) string {
 	text = strings.TrimSpace(text)
 	for _, spelling := range []string{text, reframeUnits[strings.ToLower(text)]} {
@@ -47,7 +47,7 @@ var reframeUnits = map[string]string{
 	"percent": "%", "us": "us", "ms": "ms", "ns": "ns", "b/s": "B/s",
 }
 
-// better is the direction: that which the bounds leave open where only one is set, else that of the unit.
+// better is the direction: the one that is left open if only one bound is set, or else that of the unit.
 func (v *reframeVariable) better(unit string) schema.Better {
 	lower, upper := bound(v.Lower), bound(v.Upper)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sysbench reads what sysbench prints, one command after the other.
+// sysbench reads the printed output of sysbench, one command after the other.
 func sysbench() foreign.Format {
 	return foreign.Format{
 		Name: "sysbench", About: "sysbench: the printed output of `sysbench TEST run`",
@@ -103,7 +103,7 @@ func sysbenchName(arguments string) string {
 	return strings.TrimSuffix(name, ".lua")
 }
 
-// sysbenchSettings are the lines that say what is done: of which test, and its parameter.
+// sysbenchSettings are the lines that describe the test, with their parameters.
 var sysbenchSettings = []struct {
 	line  *regexp.Regexp
 	test  string
@@ -136,7 +136,7 @@ var sysbenchSettings = []struct {
 	{regexp.MustCompile(`^(?:SQL|OLTP test) statistics:`), "oltp", ""},
 }
 
-// sysbenchModes are the values of options, of which the output says something else: --file-test-mode and those of OLTP.
+// sysbenchModes are the values of options that the output spells differently: --file-test-mode and those of OLTP.
 var sysbenchModes = map[string]string{
 	"sequential write (creation)": "seqwr", "sequential rewrite": "seqrewr", "sequential read": "seqrd", "random read": "rndrd",
 	"random write": "rndwr", "random r/w": "rndrw",
@@ -202,8 +202,8 @@ func (s *sysbenchReader) flush() error {
 	return s.out.Run(where, r)
 }
 
-// addLatency adds the latency of an event. Few digits are printed: the mean is known better by the sum of all, and what
-// is rounded to 0 is not known.
+// addLatency adds the latency of an event. The output has few digits, so the mean is computed from the sum of all. A
+// value that is rounded to 0 is unknown.
 func (s *sysbenchReader) addLatency(r *schema.Run) {
 	l := s.latency
 	for _, value := range []**float64{&l.Min, &l.Mean, &l.P50, &l.P75, &l.P90, &l.P95, &l.P99, &l.Max} {

@@ -152,7 +152,7 @@ func (s *sysbenchIntervals) put(name string, value *float64) {
 	s.values[name] = append(s.values[name], *value)
 }
 
-// fill gives a run the samples. Intervals vary otherwise than whole commands do: no metric is of both.
+// fill adds the samples. The spread of intervals is different from that of whole commands, so no metric has both.
 func (s *sysbenchIntervals) fill(r *schema.Run) {
 	for _, name := range s.names {
 		m := schema.Metric{Name: name + "_interval", Level: schema.LevelInterval, Reals: s.values[name]}

@@ -15,8 +15,8 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// asv are the formats of airspeed velocity. Of its tree of results the files of the commits are read; what their values
-// are is said by benchmarks.json, a folder above.
+// asv are the formats of airspeed velocity. The files of the commits are read from its tree of results; benchmarks.json,
+// one folder up, says what their values are.
 func asv() []foreign.Format {
 	return []foreign.Format{
 		{
@@ -102,7 +102,8 @@ func readASV(in *foreign.Input, out *foreign.Output) error {
 	})
 }
 
-// asvHeader reads all but the results, which stand in between. What is wrong with the text is said when they are read.
+// asvHeader reads everything except the results, which are in between. Errors in the text are reported when those are
+// read.
 func asvHeader(in *foreign.Input, out *foreign.Output) (*asvFile, error) {
 	j, err := in.JSON()
 	if err != nil {
@@ -149,7 +150,7 @@ func (f *asvFile) readSides(in *foreign.Input) error {
 	return err
 }
 
-// asvTypes are the types of benchmarks by the beginnings of their names, which asv itself goes by.
+// asvTypes are the types of benchmarks by the beginnings of their names, as in asv itself.
 var asvTypes = []struct{ prefix, kind, unit string }{
 	{"timeraw_", "time", "seconds"},
 	{"time_", "time", "seconds"},
@@ -222,10 +223,10 @@ func (f *asvFile) run(name string) schema.Run {
 	return r
 }
 
-// noBenchmarks says what results without benchmarks.json lack.
+// noBenchmarks is the note for results without benchmarks.json.
 const noBenchmarks = "benchmarks.json is not next to the results: units and names of parameters are unknown, unless the names of benchmarks show them"
 
-// lack says what is not known of a run without benchmarks.json: the unit, the names of its parameters.
+// lack notes what is unknown about a run without benchmarks.json: the unit, and the names of its parameters.
 func (f *asvFile) lack(r *schema.Run, b *asvBenchmark, params int, out *foreign.Output) {
 	if !f.alone || b.Unit != "" && b.Unit != "unit" && params == 0 {
 		return
@@ -234,14 +235,14 @@ func (f *asvFile) lack(r *schema.Run, b *asvBenchmark, params int, out *foreign.
 	r.Env.Missing = map[string]string{"asv.benchmarks": "benchmarks.json was not beside the results"}
 }
 
-// Variables of the environment are taken over where they are a number or a short word, and not called like a secret.
+// Environment variables are kept if they are a number or a short word, and do not have the name of a secret.
 var (
 	harmless = regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,16}$`)
 	secret   = regexp.MustCompile(`(?i)token|key|secret|pass|pwd|auth|cred`)
 )
 
-// setMatrix gives a run the axes of asv's matrix: Python, what asv installed, and variables of the environment. Versions
-// are texts, not numbers. A path in place of Python's version is an environment that asv did not make.
+// setMatrix sets the axes of asv's matrix: Python, the packages that asv installed, and environment variables. Versions
+// are text, not numbers. A path instead of Python's version is an environment that asv did not make.
 func (f *asvFile) setMatrix(r *schema.Run) {
 	if python := string(f.Params["python"]); python != "" && !strings.ContainsAny(python, `/\`) {
 		foreign.SetAxis(r, "python", python)

@@ -12,8 +12,8 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// asvResult is the result of a benchmark: of each list one value for each combination of the parameters, of which the
-// last one goes fastest. A list that has nothing is null.
+// asvResult is the result of a benchmark. Each list has one value for each combination of the parameters, the last of
+// which varies fastest. An empty list is null.
 type asvResult struct {
 	Result    []foreign.Number
 	Params    [][]string
@@ -25,7 +25,7 @@ type asvResult struct {
 	Samples   [][]foreign.Number
 }
 
-// maxCombinations bounds what a result without any value stands for.
+// maxCombinations limits the combinations of a result without any value.
 const maxCombinations = 100_000
 
 // readResult reads the result of a benchmark and yields a run for each combination.
@@ -95,7 +95,7 @@ func (f *asvFile) decode(place asvPlace, text jsontext.Value) (*asvResult, error
 	return result, err
 }
 
-// decodeColumns reads a list of values by column, whose last ones are left out where they are null.
+// decodeColumns reads a list of values by column. Columns at the end are left out if they are null.
 func (result *asvResult) decodeColumns(where string, columns []string, text jsontext.Value) error {
 	var values []jsontext.Value
 	if err := foreign.DecodeAt(where, text, &values); err != nil {
@@ -165,8 +165,8 @@ func listOf(text jsontext.Value) jsontext.Value {
 
 var reprs = regexp.MustCompile(`^(?:u?'(.+)'|<class '(.+)'>)$`)
 
-// choices are the values of the parameters as asv shows them: texts without their quotation marks, unless they are told
-// apart by these only.
+// choices are the values of the parameters as asv shows them: text without quotation marks, unless only these distinguish
+// two values.
 func (result *asvResult) choices() [][]string {
 	choices := make([][]string, len(result.Params))
 	for i, values := range result.Params {
@@ -195,7 +195,7 @@ var asvUnits = map[string]string{"seconds": "s", "second": "s", "milliseconds": 
 
 var asvRate = regexp.MustCompile(`(?i)(/|\bper) *s(ec(ond)?)?$`)
 
-// measured gives a run what was measured for a combination, or the status that says why nothing was.
+// measured adds the measured values of a combination, or the status that says why there are none.
 func (b *asvBenchmark) measured(r *schema.Run, result *asvResult, i int) error {
 	value := result.Result[i]
 	switch {
@@ -218,7 +218,7 @@ func (b *asvBenchmark) measured(r *schema.Run, result *asvResult, i int) error {
 	if err != nil {
 		return err
 	}
-	m.Better = schema.BetterLower // asv takes every increase for a regression, of rates, too
+	m.Better = schema.BetterLower // asv takes every increase for a regression, even of rates
 	if asvRate.MatchString(b.Unit) {
 		m.Better = schema.BetterHigher
 	}
@@ -226,8 +226,8 @@ func (b *asvBenchmark) measured(r *schema.Run, result *asvResult, i int) error {
 	return nil
 }
 
-// metric is what was measured: samples where they were recorded, the value itself where it is but one, else what asv
-// made of the samples: their median, and before there were other statistics their minimum.
+// metric is what was measured: samples if they were recorded, the value itself if there is only one, otherwise asv's
+// aggregate of the samples: their median or, in early versions, their minimum.
 func (result *asvResult) metric(name, unit string, i int) (schema.Metric, error) {
 	level := schema.LevelProcess
 	if name == schema.PrimaryMetric {

@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// criterion are the formats of Criterion.rs. Of the tree that it writes, GROUP/FUNCTION/VALUE/new/, the samples are read,
-// and the name of the benchmark beside them.
+// criterion are the formats of Criterion.rs. In its tree, GROUP/FUNCTION/VALUE/new/, the samples are read, and next to
+// them the name of the benchmark.
 func criterion() []foreign.Format {
 	return []foreign.Format{
 		{
@@ -133,7 +133,8 @@ func readCriterion(in *foreign.Input, out *foreign.Output) error {
 	return out.Run("/", r)
 }
 
-// older tells whether a file is of an earlier run that stands beside the new one: base/, or a baseline of another name.
+// older reports whether a file comes from an earlier run that is kept next to the new one: base/, or a baseline with
+// another name.
 func older(in *foreign.Input) bool {
 	switch path.Base(path.Dir(in.Path)) {
 	case "new", ".":
@@ -186,7 +187,7 @@ func perIteration(iterations, times []foreign.Number, unit string) (schema.Metri
 	return m, nil
 }
 
-// addWork gives a run the work of an iteration and how much of it a second did.
+// addWork sets the work of an iteration, and adds the rate.
 func addWork(r *schema.Run, latency schema.Metric, t criterionThroughput) {
 	for _, n := range []foreign.Number{t.Bytes, t.BytesDecimal, t.Both.Bytes} {
 		if r.Work.Bytes == nil {
@@ -209,7 +210,7 @@ func addWork(r *schema.Run, latency schema.Metric, t criterionThroughput) {
 	}
 }
 
-// rateOf is how much a second did, sample by sample.
+// rateOf is the work per second, sample by sample.
 func rateOf(name, unit string, work float64, latency schema.Metric) schema.Metric {
 	s := foreign.Series{Unit: unit, Given: unit, Reals: make([]float64, len(latency.Reals))}
 	for i, ns := range latency.Reals {

@@ -175,7 +175,7 @@ func gbenchParts(name string) []string {
 	return append(parts, name[start:])
 }
 
-// isGbenchArgument tells whether a part of a name is an argument: 8, n:128, real_time.
+// isGbenchArgument reports whether a part of a name is an argument: 8, n:128, real_time.
 func isGbenchArgument(part string) bool {
 	if gbenchSuffixes[part] {
 		return true

@@ -5,7 +5,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// gbenchGroup collects the rows of a benchmark, which follow one another: its repetitions, then their aggregates.
+// gbenchGroup collects the consecutive rows of a benchmark: its repetitions, then their aggregates.
 type gbenchGroup struct {
 	context *gbenchContext
 	in      *foreign.Input
@@ -62,7 +62,7 @@ func (g *gbenchGroup) add(row *gbenchRow) error {
 	return nil
 }
 
-// setOutcome takes over what a row says of how it went, and its label.
+// setOutcome reads from a row how it ended, and its label.
 func (b *gbenchRun) setOutcome(row *gbenchRow) {
 	if label := string(row.text["label"]); label != "" {
 		b.label = label
@@ -75,7 +75,7 @@ func (b *gbenchRun) setOutcome(row *gbenchRow) {
 	}
 }
 
-// goesOn tells whether a row belongs to the benchmark of the rows before.
+// goesOn reports whether a row belongs to the same benchmark as the rows before.
 func (g *gbenchGroup) goesOn(row *gbenchRow) bool {
 	if row.key != g.last.key || row.aggregate == "" && g.last.aggregate != "" {
 		return false
@@ -108,7 +108,7 @@ func (m *gbenchMetric) add(v gbenchValue, row *gbenchRow) {
 	}
 }
 
-// aggregateColumn is where a summary has the aggregate of a name; nil where it has none.
+// aggregateColumn is where a summary has the aggregate of a name; nil if it has none.
 func aggregateColumn(s *schema.Summary, name string) **float64 {
 	switch name {
 	case "mean":
@@ -131,7 +131,7 @@ func aggregateColumn(s *schema.Summary, name string) **float64 {
 	return nil
 }
 
-// known tells whether a summary has the aggregate of a name.
+// known reports whether a summary has the aggregate of a name.
 func known(aggregate string) bool { return aggregateColumn(&schema.Summary{}, aggregate) != nil }
 
 // flush yields the run of the rows, and forgets them.

@@ -51,7 +51,7 @@ var gbenchCounters = map[string]gbenchValue{
 	"net_heap_growth":       {metric: "heap_growth", unit: "B", better: schema.BetterLower},
 }
 
-// read reads a row. What stands in it twice is, the second time, a counter of that name.
+// read reads a row. If a name appears twice in it, the second one is a counter with that name.
 func (row *gbenchRow) read(j *foreign.JSON) error {
 	object, err := j.Value()
 	if err != nil {
@@ -114,7 +114,7 @@ func gbenchCounter(m member) (gbenchValue, error) {
 	return c, err
 }
 
-// gbenchReserved tells whether a metric is what Google Benchmark itself measures, which a counter of that name is not.
+// gbenchReserved reports whether a metric is what Google Benchmark itself measures, which a counter of that name is not.
 func gbenchReserved(metric string) bool {
 	for _, c := range gbenchCounters {
 		if c.metric == metric {
@@ -150,12 +150,12 @@ func (row *gbenchRow) runName() string {
 	return name
 }
 
-// failed tells whether there are no values, because of an error or because the benchmark was skipped.
+// failed reports whether there are no values, because of an error or because the benchmark was skipped.
 func (row *gbenchRow) failed() bool {
 	return row.text["error_occurred"] == "true" || row.text["skipped"] == "true"
 }
 
-// isFit tells whether a row is about the complexity of a family of benchmarks.
+// isFit reports whether a row is about the complexity of a family of benchmarks.
 func (row *gbenchRow) isFit() bool { return row.aggregate == "BigO" || row.aggregate == "RMS" }
 
 // setValues takes over the times and the counters.

@@ -30,7 +30,7 @@ var (
 	goEvent  = regexp.MustCompile(`"Action":"(?:start|run|output|pass|fail|skip|bench|build-output|build-fail)"`)
 )
 
-// isGoEvents tells whether a file has the events of go test -json.
+// isGoEvents reports whether a file has the events of go test -json.
 func isGoEvents(h *foreign.Head) bool {
 	return h.Has("Action") && h.HasAny("Package", "ImportPath", "Output") && h.Matches(goEvent)
 }

@@ -18,7 +18,7 @@ var goRoles = []string{"tip", "base", "experiment", "baseline"}
 
 var goCommit = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
-// isGoStamp tells whether a line of the form key: value says of which commit and when, and no axis: as a parameter it would
+// isGoStamp reports whether a line of the form key: value says of which commit and when, and no axis: as a parameter it would
 // make every commit another point.
 func isGoStamp(key, value string) bool {
 	if slices.Contains(goRoles, key) {

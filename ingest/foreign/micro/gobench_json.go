@@ -72,7 +72,7 @@ const (
 	maxGoPartial  = 1000
 )
 
-// event takes an event, which stands in a line.
+// event handles an event, which is on one line.
 func (g *goEvents) event(n int, e *goTestEvent) error {
 	p := g.packages[e.Package]
 	if p == nil {

@@ -150,7 +150,7 @@ func (p *goParser) setName(r *schema.Run, raw string) {
 	}
 }
 
-// addParam gives a run a parameter that does not stand in its name. Where one of the name is there, too, both are kept.
+// addParam adds a parameter that is not in the run's name. If the name has one with the same key, both are kept.
 func (p *goParser) addParam(r *schema.Run, name, text string) {
 	if foreign.HasAxis(r, name) {
 		name = "config." + name

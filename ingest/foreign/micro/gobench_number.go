@@ -81,7 +81,7 @@ func goAnyNumber(word []byte, u *goUnit) (goValue, bool) {
 	return realValue(*value), true
 }
 
-// isGoNumber tells whether a word is a decimal number, or one of those that Go prints for what is not finite.
+// isGoNumber reports whether a word is a decimal number, or one of those that Go prints for what is not finite.
 func isGoNumber(word []byte) bool {
 	i := 0
 	digits := func() bool {

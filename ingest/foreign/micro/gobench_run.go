@@ -31,7 +31,7 @@ type goMetric struct {
 	iterations []int64
 }
 
-// result takes a result: the number of iterations, then values with their units. It tells whether the line is one.
+// result reads a result: the number of iterations, then values with their units. It reports whether the line is one.
 func (p *goParser) result(name, rest []byte) (bool, error) {
 	first, rest := goWord(rest)
 	iterations, ok := goInteger(first)
@@ -156,7 +156,7 @@ func (r *goRun) metric(i int, f *goField) *goMetric {
 	return m
 }
 
-// begin yields the run before, and begins one.
+// begin yields the previous run and begins a new one.
 func (p *goParser) begin(name []byte) error {
 	if err := p.flush(); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (p *goParser) begin(name []byte) error {
 	return nil
 }
 
-// flush yields the run whose lines were read, and forgets them.
+// flush yields the run whose lines were read, and clears it.
 func (p *goParser) flush() error {
 	b := &p.run
 	if len(b.name) == 0 {

@@ -34,7 +34,7 @@ func (p *goParser) unit(name string) *goUnit {
 	return &u
 }
 
-// knows tells whether a unit is one that go test itself prints, or came before.
+// knows reports whether a unit is one that go test itself prints, or came before.
 func (p *goParser) knows(unit []byte) bool {
 	switch string(unit) {
 	case "ns/op", "MB/s", "B/op", "allocs/op":

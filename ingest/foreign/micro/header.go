@@ -6,9 +6,9 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign"
 )
 
-// headers reads of each object of a file those members that hold for all its records, wherever they stand: member reads
-// or skips the value of each. A file has one object, or several where results were appended to one another. It is read
-// once more for that, unless its beginning has members at all of the paths.
+// headers reads, for each object of a file, the members that apply to all its records, wherever they are: member reads or
+// skips the value of each. A file has one object, or several if results were appended to one another. The file is read a
+// second time for that, unless its beginning has members at all of the paths.
 func headers[T any](in *foreign.Input, out *foreign.Output, member func(h *T, j *foreign.JSON, name string) error, paths ...string) ([]*T, error) {
 	ahead, err := aheadOf(in, paths)
 	if err != nil {
@@ -39,12 +39,11 @@ func aheadOf(in *foreign.Input, paths []string) (*foreign.Input, error) {
 	return in.Ahead()
 }
 
-// another tells whether another object follows the one that was read. Any other text, which some print behind a result,
-// ends the file.
+// another reports whether another object follows. Any other text, which some tools print after a result, ends the file.
 func another(j *foreign.JSON) bool { return j.Kind() == '{' }
 
-// headerAt is the header of an object; an empty one of an object that the reading for headers did not reach: what stands
-// before the records is read with them then.
+// headerAt is the header of an object. It is empty if reading for headers did not reach the object: then the members
+// before the records are read with them.
 func headerAt[T any](all []*T, i int) *T {
 	if i < len(all) {
 		return all[i]

@@ -105,8 +105,8 @@ func (h *hyperfineResult) run() (schema.Run, error) {
 	return r, nil
 }
 
-// template is the command with the names of its parameters where their values stand, as it was given to hyperfine: make
-// -j {threads}. A value that is only a part of a word stays, but for one behind the letter of a flag: make -j{threads}.
+// template is the command as it was given to hyperfine, with the names of its parameters instead of their values: make -j
+// {threads}. A value that is only a part of a word stays, unless it follows the letter of a flag: make -j{threads}.
 func template(command string, params map[string]string) string {
 	isWord := func(c byte) bool {
 		return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
@@ -142,10 +142,10 @@ func template(command string, params map[string]string) string {
 
 var flagEnd = regexp.MustCompile(`(?:^|\s)-[A-Za-z]$`)
 
-// isFlag tells whether a text ends with a flag of one letter.
+// isFlag reports whether a text ends with a flag of one letter.
 func isFlag(text string) bool { return flagEnd.MatchString(text[max(0, len(text)-len(" -j")):]) }
 
-// setOutcome gives a run its status: hyperfine goes on after a process that failed where it is told to (-i).
+// setOutcome sets the status of a run. With -i, hyperfine continues after a process that failed.
 func (h *hyperfineResult) setOutcome(r *schema.Run) {
 	failed := 0
 	for _, code := range h.ExitCodes {

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// quantity is what a score of JMH is, by its unit.
+// quantity is what a JMH score measures, by its unit.
 type quantity struct {
 	metric string
 	stored string  // unit
@@ -31,8 +31,8 @@ var jmhTimes = map[string]struct {
 	"hr":  {"h", "", 1. / 3600},
 }
 
-// quantity tells what the scores of a metric are. The name is empty for the primary one. The unit decides, not the mode:
-// files say thrpt for s/op.
+// quantity gives the quantity of a metric; the name is empty for the primary one. The unit decides, not the mode, because
+// files have thrpt for s/op.
 func (m *jmhMetric) quantity(name string) quantity {
 	metric := foreign.MetricName(strings.TrimLeft(name, "·"))
 	named := func(usual string) string {
@@ -80,7 +80,7 @@ func (q quantity) series(numbers []foreign.Number) (foreign.Series, error) {
 	return s, nil
 }
 
-// maxSamples bounds how many samples the counts of a histogram make.
+// maxSamples limits the number of samples that a histogram can stand for.
 const maxSamples = 4 << 20
 
 // samples are the scores of a fork. A metric that has none there has no values.

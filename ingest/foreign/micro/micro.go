@@ -1,4 +1,4 @@
-// Package micro reads the results of tools that measure functions and commands: microbenchmarks.
+// Package micro reads the results of microbenchmark tools, which measure functions and commands.
 package micro
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign"
 )
 
-// Formats are the formats of this package.
+// Formats gives the formats of this package.
 func Formats() []foreign.Format {
 	return slices.Concat([]foreign.Format{
 		pytestBenchmark(),

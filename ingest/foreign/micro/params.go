@@ -7,7 +7,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// param is a parameter that stands in a name.
+// param is a parameter in a name.
 type param struct{ name, text string }
 
 // setParams gives a run all of the parameters, or none where two of them are the same axis: bs and batch_size, n and n.

@@ -24,11 +24,11 @@ func pyperf() foreign.Format {
 	}
 }
 
-// pyperfMetadata is what pyperf knows of a suite, a benchmark or a run. What all of a level have in common stands in the
-// level above only.
+// pyperfMetadata is the metadata of a suite, a benchmark or a run. Values that all items of a level share are only in the
+// level above.
 type pyperfMetadata map[string]foreign.Text
 
-// over is the metadata of a level with those of the levels above it.
+// over merges the metadata of a level with those of the levels above it.
 func (m pyperfMetadata) over(above pyperfMetadata) pyperfMetadata {
 	all := maps.Clone(above)
 	if all == nil {
@@ -231,7 +231,7 @@ func (run *pyperfRun) warmups(inner float64) ([]float64, error) {
 	return values, nil
 }
 
-// setPyperfStatement tells apart the benchmarks that pyperf itself named: all statements are timeit, all commands are
+// setPyperfStatement distinguishes benchmarks that pyperf itself named: all statements are timeit, all commands are
 // command.
 func setPyperfStatement(r *schema.Run, meta pyperfMetadata) {
 	switch r.Benchmark {

@@ -73,7 +73,7 @@ func (b *pytestResult) yield(r schema.Run, where string, out *foreign.Output) er
 	return out.Run(where, r)
 }
 
-// latency is the metric of the rounds, or of what they were summarised to where the file has not all of them.
+// latency is the metric of the rounds, or of their aggregates if the file does not have all rounds.
 func (b *pytestResult) latency(r *schema.Run) schema.Metric {
 	s := &b.Stats
 	if s.Data.Kind() == jsontext.KindBeginArray {
@@ -95,7 +95,7 @@ func (b *pytestResult) latency(r *schema.Run) schema.Metric {
 	return m
 }
 
-// isJoined tells whether an id is the words of all parameters, in any order: who writes a file anew may sort its members.
+// isJoined reports whether an id is the words of all parameters, in any order: who writes a file anew may sort its members.
 func isJoined(id string, words []string) bool {
 	const maxWords = 8
 	if len(words) == 1 || len(words) > maxWords {
@@ -110,8 +110,8 @@ func isJoined(id string, words []string) bool {
 	return false
 }
 
-// setParams gives a run the parameters of its test. Where they do not say what the id of the test says, as for a test
-// with ids of its own, the id is one more: pytest tells two tests apart by it.
+// setParams sets the parameters of a test. If they do not determine the id of the test, as for a test with its own ids,
+// the id is one more parameter, because pytest distinguishes two tests by it.
 func (b *pytestResult) setParams(r *schema.Run) error {
 	var params []member
 	if b.Params.Kind() == jsontext.KindBeginObject {
@@ -213,7 +213,7 @@ func (b *pytestResult) setApplied(r *schema.Run) {
 // maxTagLength is how long a text may be that a test says of itself: longer ones may be a prompt or a log.
 const maxTagLength = 64
 
-// setTags keeps what a test says of itself: its numbers, and short words.
+// setTags keeps the values that a test attached to itself, if they are numbers or short words.
 func (b *pytestResult) setTags(r *schema.Run) {
 	if b.Extra.Kind() != jsontext.KindBeginObject {
 		return

@@ -50,7 +50,7 @@ func aiperfFormats() []foreign.Format {
 	}
 }
 
-// isAIPerf tells the flat layout from that of genai-perf.
+// isAIPerf distinguishes the flat layout from that of genai-perf.
 func isAIPerf(h *foreign.Head) bool {
 	return h.HasAny("aiperf_version", "schema_version", "was_cancelled", "error_summary", "input_config.loadgen", "input_config.cli_command", "benchmark_duration")
 }
@@ -82,7 +82,7 @@ var requestMeasures = []struct {
 	{measure{name: "reasoning_token_count"}, []string{"reasoning_token_count"}},
 }
 
-// sourceNames are facts where a tool calls a metric otherwise than everybody else does.
+// sourceNames are facts about metrics that a tool calls differently from everybody else.
 func sourceNames(r *schema.Run) {
 	for metric, name := range map[string]string{"tpot": "inter_token_latency", "itl": "inter_chunk_latency"} {
 		if r.Metric(metric) != nil {
@@ -113,7 +113,7 @@ type aiperfMean struct {
 	StdDev foreign.Number `json:"stddev"`
 }
 
-// aiperfConfig is what tells benchmarks apart of what was asked for.
+// aiperfConfig has the settings that distinguish benchmarks.
 type aiperfConfig struct {
 	Models   []string `json:"model_names"` // until the summer of 2025; since then the endpoint's
 	Endpoint struct {
@@ -141,13 +141,13 @@ type aiperfConfig struct {
 	Load map[string]jsontext.Value `json:"loadgen"`
 }
 
-// aiperfLoad are the parameters of the load that tell benchmarks apart.
+// aiperfLoad are the parameters of the load that distinguish benchmarks.
 var aiperfLoad = []string{
 	"concurrency", "request_rate", "request_rate_mode", "arrival_pattern", "request_count", "benchmark_duration", "request_cancellation_rate",
 	"prefill_concurrency", "user_centric_rate", "fixed_schedule",
 }
 
-// parseAIPerf reads a summary. ok is false where it is none.
+// parseAIPerf reads a summary. ok is false if it is not a summary.
 func parseAIPerf(text jsontext.Value) (*aiperfSummary, error) {
 	s := &aiperfSummary{}
 	if err := foreign.DecodeAt("", text, s); err != nil {

@@ -17,7 +17,7 @@ func aiperfTag(head string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(words))
 }
 
-// point says what was measured.
+// point sets what was measured.
 func (s *aiperfSummary) point(r *schema.Run) {
 	r.Env.GPUName, r.Env.GPUCount = s.GPUs.names()
 	if s.plan != nil {
@@ -42,7 +42,7 @@ func (s *aiperfSummary) point(r *schema.Run) {
 	}
 }
 
-// moreThanNone is a number of the configuration, where zero says that it was not set.
+// moreThanNone is a number of the configuration, in which zero means that it was not set.
 func moreThanNone(n foreign.Number) string {
 	if v := n.Float64(); v != nil && *v == 0 {
 		return ""
@@ -50,7 +50,7 @@ func moreThanNone(n foreign.Number) string {
 	return string(n)
 }
 
-// addMetrics gives a run the aggregates of metrics that it has no samples of.
+// addMetrics adds the aggregates of metrics without samples.
 func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
 	for _, m := range requestMeasures {
 		for _, name := range m.names {
@@ -77,7 +77,7 @@ func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
 	s.leaveOut(out)
 }
 
-// leaveOut counts the metrics that addMetrics does not know: totals, and what a newer version may have.
+// leaveOut counts the metrics that addMetrics does not know: totals, and those of newer versions.
 func (s *aiperfSummary) leaveOut(out *foreign.Output) {
 	known := map[string]bool{}
 	for _, m := range requestMeasures {
@@ -99,7 +99,7 @@ func (s *aiperfSummary) leaveOut(out *foreign.Output) {
 	}
 }
 
-// outcome says whether requests failed.
+// outcome sets whether requests failed.
 func (s *aiperfSummary) outcome(r *schema.Run) {
 	failed := int64(0)
 	for _, e := range append(s.Errors, s.ErrorsOld...) {
@@ -113,7 +113,7 @@ func (s *aiperfSummary) outcome(r *schema.Run) {
 	}
 }
 
-// requestsFailed gives a run a status: without any latency it failed.
+// requestsFailed sets the status: a run without any latency failed.
 func requestsFailed(r *schema.Run, failed int64) {
 	text := fmt.Sprintf("%d requests failed", failed)
 	switch {

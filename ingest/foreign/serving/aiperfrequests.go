@@ -38,7 +38,7 @@ func (q *aiperfRequest) start() *int64 {
 type aiperfRun struct {
 	series map[string]*foreign.Series // by the metric's name in requestMeasures
 	lists  map[string]bool            // metrics that have several values per request
-	starts map[string][]int64         // of the requests that have the metric; nil where one is not known
+	starts map[string][]int64         // of the requests that have the metric; nil if one is not known
 	first  int64                      // the first start
 	failed int64
 }
@@ -81,7 +81,7 @@ func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
 	return out.Run("", r)
 }
 
-// aiperfSummaryBeside reads the summary that stands beside the requests; nil where there is none.
+// aiperfSummaryBeside reads the summary that stands beside the requests; nil if there is none.
 func aiperfSummaryBeside(in *foreign.Input, out *foreign.Output) *aiperfSummary {
 	stem := strings.TrimSuffix(strings.TrimSuffix(in.Head.Name, ".gz"), ".jsonl")
 	name := beside(in, stem+"_aiperf.json", stem+".json")

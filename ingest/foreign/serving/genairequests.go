@@ -67,7 +67,7 @@ func readGenAIRequests(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// genaiSummaryBeside reads the summary of this file that stands beside it; nil where there is none.
+// genaiSummaryBeside reads the summary of this file that stands beside it; nil if there is none.
 func genaiSummaryBeside(in *foreign.Input, out *foreign.Output) *genaiSummary {
 	stem := genaiStem(in.Head.Name)
 	for _, name := range []string{stem + "_genai_perf.json", "profile_export_genai_perf.json"} {

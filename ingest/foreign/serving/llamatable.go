@@ -75,13 +75,13 @@ func (l llamaRow) emit(in *foreign.Input, out *foreign.Output, where string) err
 	return out.Run(where, r)
 }
 
-// What stands around a table for people: the devices before it, the build behind it.
+// The text around a table for people: the devices before it, the build after it.
 var (
 	llamaDevice = regexp.MustCompile(`^  Device \d+: ([^,]+),|^ggml_vulkan: \d+ = (.+) \([^()]*\) \||^ggml_metal_init: found device: (.+)$`)
 	llamaBuild  = regexp.MustCompile(`^build: ([0-9a-f]+|unknown) \((\d+)\)`)
 )
 
-// maxLlamaRows bounds how many rows wait for the build, which stands behind them.
+// maxLlamaRows limits the number of rows that wait for the build, which comes after them.
 const maxLlamaRows = 10_000
 
 // llamaText are the tables for people of a file.

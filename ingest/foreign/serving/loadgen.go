@@ -105,8 +105,8 @@ var loadgenParams = map[string]bool{
 	"min_query_count": true, "max_query_count": true, "performance_sample_count": true,
 }
 
-// setParam takes a setting. Both files have to give the same point: a latency of 0 stands in one of them only, those of
-// tokens do so but for Server.
+// setParam sets a setting. Both files must give the same point, although only one of them has a latency of 0, and those
+// of tokens except for Server.
 func (t *loadgenTest) setParam(name string, value foreign.Number) {
 	switch name {
 	case "ttft_latency_ns", "tpot_latency_ns":
@@ -158,7 +158,7 @@ func (t *loadgenTest) emit(out *foreign.Output) error {
 	return out.Run("", *r)
 }
 
-// outcome says whether the test is valid, and what it is about.
+// outcome sets whether the test is valid, and its primary metric.
 func (t *loadgenTest) outcome() {
 	r := &t.run
 	foreign.SetFact(r, "mlperf.result", t.validity)

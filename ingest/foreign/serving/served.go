@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// served is one result of a serving benchmark as vLLM and SGLang write it: single values in their order, and arrays of
-// what was measured per request.
+// served is one result of a serving benchmark of vLLM or SGLang: single values in their order, and arrays of values per
+// request.
 type served struct {
 	scalars  []scalar
 	requests map[string][]foreign.Number // ttfts, latencies, start_times
@@ -28,7 +28,7 @@ type scalar struct {
 	value foreign.Text
 }
 
-// get is the text of a single value; empty where there is none.
+// get is the text of a single value; empty if there is none.
 func (s *served) get(name string) string {
 	for _, v := range s.scalars {
 		if v.name == name {
@@ -38,7 +38,7 @@ func (s *served) get(name string) string {
 	return ""
 }
 
-// number is a single value as a number; empty where it is none.
+// number is a single value as a number; empty if it is none.
 func (s *served) number(name string) foreign.Number {
 	for _, v := range s.scalars {
 		if v.name == name && v.kind == jsontext.KindNumber {
@@ -48,7 +48,7 @@ func (s *served) number(name string) foreign.Number {
 	return ""
 }
 
-// failed tells whether the request of an index failed, as far as the file says it.
+// failed reports whether the request of an index failed, as far as the file says it.
 func (s *served) failed(i int) bool { return i < len(s.errors) && s.errors[i] }
 
 // eachServed reads the results that follow one another in a file, from the first, which is 1.
@@ -69,8 +69,8 @@ func eachServed(in *foreign.Input, out *foreign.Output, each func(n int, s *serv
 	return nil
 }
 
-// readServed reads the nth result of a file. Prompts and generated texts are read over. Members that do not fit are
-// refused one by one; of a result that is no object ok is false.
+// readServed reads the nth result of a file. Prompts and generated texts are skipped. Members that do not fit are refused
+// one by one; ok is false if the result is not an object.
 func readServed(j *foreign.JSON, out *foreign.Output, n int) (s *served, ok bool, err error) {
 	s = &served{requests: map[string][]foreign.Number{}}
 	if n > 1 {
@@ -174,7 +174,7 @@ var servedValues = map[string]struct {
 	"total_output_throughput_per_gpu_user": {measure{"output_token_throughput_per_gpu", higher}, "tokens/s"},
 }
 
-// servedCounts are kept as facts: what was done, not how well.
+// servedCounts are kept as facts: the amount of work, not how fast it was.
 var servedCounts = map[string]string{
 	"completed": "requests.completed", "failed": "requests.failed", "total_input_tokens": "tokens.input",
 	"total_input_text_tokens": "tokens.input_text", "total_input_vision_tokens": "tokens.input_vision",
@@ -182,7 +182,7 @@ var servedCounts = map[string]string{
 	"total_input_sequences": "sequences.input", "max_concurrent_requests": "requests.concurrent_peak", "concurrency": "requests.concurrent_mean",
 }
 
-// addResults gives a run what was measured: samples of requests where there are any, else aggregates.
+// addResults adds what was measured: samples of requests if there are any, otherwise aggregates.
 func (s *served) addResults(r *schema.Run, out *foreign.Output) {
 	s.addSamples(r, out)
 	s.addTimes(r, out)

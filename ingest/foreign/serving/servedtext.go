@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// servedText reads what the serving benchmarks print.
+// servedText reads the printed output of the serving benchmarks.
 func servedText() foreign.Format {
 	return foreign.Format{
 		Name:      "vllm-text",
@@ -31,7 +31,7 @@ var (
 	servedArg   = regexp.MustCompile(`([a-z_]+)=('[^']*'|"[^"]*"|[^,'"()\[\]]+)(?:, |$)`)
 )
 
-// servedLabels are the members of a result in JSON by what is printed of them.
+// servedLabels are the members of a JSON result by their printed labels.
 var servedLabels = map[string]string{
 	"Backend": "backend", "Traffic request rate": "request_rate", "Request rate configured (RPS)": "request_rate",
 	"Max request concurrency": "max_concurrency", "Maximum request concurrency": "max_concurrency",
@@ -46,7 +46,7 @@ var servedLabels = map[string]string{
 	"Acceptance length": "spec_decode_acceptance_length",
 }
 
-// servedArguments are those that tell results apart. The others are paths, seeds, addresses and the like.
+// servedArguments are the arguments that distinguish results. The others are paths, seeds, addresses and the like.
 var servedArguments = []string{
 	"backend", "model", "dataset_name", "num_prompts", "request_rate", "burstiness", "max_concurrency", "random_input_len", "random_output_len",
 	"random_range_ratio", "random_prefix_len", "sharegpt_output_len", "sonnet_input_len", "sonnet_output_len", "sonnet_prefix_len",

@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// Formats are the formats of this package.
+// Formats gives the formats of this package.
 func Formats() []foreign.Format {
 	return slices.Concat(
 		vllmFormats(), []foreign.Format{vllmSweepTable(), sglang(), sglangOffline(), servedText(), llamaBench(), llamaBenchTable(), llamaBenchText()}, aiperfFormats(),
@@ -22,10 +22,10 @@ func Formats() []foreign.Format {
 	)
 }
 
-// measure says what a metric of a tool is here.
+// measure is the NeuroLens metric for a metric of a tool.
 type measure struct {
 	name   string
-	better schema.Better // empty where the name says it
+	better schema.Better // empty if NeuroLens knows it by the name
 }
 
 const (
@@ -49,7 +49,7 @@ type aggregates struct {
 	Count foreign.Number `json:"count"`
 }
 
-// summary is the aggregates in the stored unit of unit. What is not finite is not known.
+// summary gives the aggregates in the stored unit of unit. Non-finite values are unknown.
 func (a *aggregates) summary(unit string) schema.Summary {
 	return schema.Summary{
 		N: a.Count.Int64(), Mean: a.Avg.Finite(unit), Min: a.Min.Finite(unit), Max: a.Max.Finite(unit),
@@ -58,7 +58,7 @@ func (a *aggregates) summary(unit string) schema.Summary {
 	}
 }
 
-// set puts a statistic by its name: mean, median, std, p99. It tells whether there is room for it.
+// set sets a statistic by its name: mean, median, std, p99. It returns false if a summary does not have it.
 func (a *aggregates) set(name string, value foreign.Number) bool {
 	fields := map[string]*foreign.Number{
 		"avg": &a.Avg, "mean": &a.Avg, "min": &a.Min, "max": &a.Max, "std": &a.Std, "median": &a.P50, "count": &a.Count,
@@ -71,7 +71,7 @@ func (a *aggregates) set(name string, value foreign.Number) bool {
 	return ok
 }
 
-// nothing tells whether no statistic says more than zero: tools print zeros where nothing was measured.
+// nothing reports whether all statistics are zero or missing: tools print zeros if nothing was measured.
 func (a *aggregates) nothing() bool {
 	for _, n := range []foreign.Number{a.Avg, a.Min, a.Max, a.Std, a.P25, a.P50, a.P75, a.P90, a.P95, a.P99} {
 		if v := n.Float64(); v != nil && *v != 0 {
@@ -81,7 +81,7 @@ func (a *aggregates) nothing() bool {
 	return true
 }
 
-// addAggregates gives a run a metric of which only statistics are known. given is the unit as the file writes it.
+// addAggregates adds a metric of which only statistics are known. given is the unit in the file.
 func addAggregates(r *schema.Run, m measure, a *aggregates, given string) {
 	if r.Metric(m.name) != nil {
 		return
@@ -102,7 +102,7 @@ func addValue(r *schema.Run, m measure, value foreign.Number, given string) {
 	addAggregates(r, m, &aggregates{Avg: value}, given)
 }
 
-// addSeries gives a run a metric with samples, if there are any.
+// addSeries adds a metric with samples, if there are any.
 func addSeries(r *schema.Run, m measure, s foreign.Series, level schema.Level) {
 	if s.Len() == 0 || r.Metric(m.name) != nil {
 		return
@@ -114,7 +114,7 @@ func addSeries(r *schema.Run, m measure, s foreign.Series, level schema.Level) {
 	foreign.Add(r, metric, s.Given)
 }
 
-// unitOf is a unit as NeuroLens writes it, of one that these tools write.
+// unitOf translates a unit of these tools to NeuroLens's spelling.
 func unitOf(given string) string {
 	switch given {
 	case "sec", "seconds":
@@ -131,7 +131,7 @@ func unitOf(given string) string {
 	return given
 }
 
-// noResult makes a run of what failed: with a reason, without values.
+// noResult turns a run into a failed one: with a reason, without values.
 func noResult(r *schema.Run, why string) {
 	r.Status, r.Error, r.Metrics, r.Primary = schema.StatusError, why, nil, ""
 	maps.DeleteFunc(r.Env.Facts, func(name, _ string) bool { return strings.HasPrefix(name, "source.") })
@@ -156,7 +156,7 @@ func reals(ticks []int64) []float64 {
 	return values
 }
 
-// measured keeps of samples in seconds those of requests that came to an end: a null, a zero or a failed request has none.
+// measured keeps the samples, in seconds, of completed requests: a null, a zero or a failed request has none.
 func measured(numbers []foreign.Number, failed func(i int) bool, unit string) (foreign.Series, []int, error) {
 	var kept []foreign.Number
 	var at []int
@@ -170,7 +170,7 @@ func measured(numbers []foreign.Number, failed func(i int) bool, unit string) (f
 	return s, at, err
 }
 
-// since are times since the first of them, for the samples at some indices; nil where not all are known.
+// since gives times since the first of them, for the samples at some indices, or nil if not all are known.
 func since(starts []foreign.Number, at []int, n int) []int64 {
 	if len(starts) != n || n == 0 {
 		return nil
@@ -196,7 +196,7 @@ func since(starts []foreign.Number, at []int, n int) []int64 {
 	return times
 }
 
-// gpus fills in the name of the GPUs and how many there are, of a list with commas.
+// gpus sets the name and the number of the GPUs from a comma-separated list.
 func gpus(env *schema.Env, list string) {
 	names := strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 	for i := range names {
@@ -209,7 +209,7 @@ func gpus(env *schema.Env, list string) {
 	env.GPUName = strings.Join(slices.Compact(names), ", ")
 }
 
-// decode reads the text of a value that stood somewhere. One that does not fit is refused, and false.
+// decode reads the text of a value. If it does not fit, it is refused, and decode returns false.
 func decode(out *foreign.Output, where string, text jsontext.Value, v any) bool {
 	err := foreign.DecodeAt(where, text, v)
 	if err != nil {
@@ -227,7 +227,8 @@ func refuse(out *foreign.Output, file string, err error) {
 	out.Refuse(file, err)
 }
 
-// modelName is the name of a model: of one in a folder of somebody's machine the last part, of facebook/opt-125m all.
+// modelName is the name of a model: only the last part if it is a folder on somebody's machine, but all of
+// facebook/opt-125m.
 func modelName(text string) string {
 	slashed := strings.ReplaceAll(text, `\`, "/")
 	if strings.HasPrefix(slashed, "/") || strings.HasPrefix(slashed, "~") || strings.HasPrefix(slashed, ".") || strings.Contains(slashed, ":/") {
@@ -245,7 +246,7 @@ func modelNames(names []string) string {
 	return strings.Join(short, ",")
 }
 
-// sideOf reads the first of some files beside the one that is read; nil where there is none.
+// sideOf reads the first of some files that exists next to this one, or returns nil.
 func sideOf(in *foreign.Input, names ...string) []byte {
 	for _, name := range names {
 		if content, err := in.Side(name); err == nil {
@@ -255,7 +256,7 @@ func sideOf(in *foreign.Input, names ...string) []byte {
 	return nil
 }
 
-// beside is the first of some files that stands beside the one that is read; empty where there is none.
+// beside is the first of some files that exists next to this one, or empty.
 func beside(in *foreign.Input, names ...string) string {
 	for _, name := range names {
 		if name != in.Head.Name && in.Beside(name) {

@@ -103,7 +103,7 @@ func titleAndUnit(text string) (title, unit string) {
 	return strings.TrimSpace(title), unit
 }
 
-// csvNumber reads a number that may have commas between its thousands; empty where it is none.
+// csvNumber reads a number that may have commas between its thousands; empty if it is none.
 func csvNumber(text string) foreign.Number {
 	var n foreign.Number
 	text = strings.ReplaceAll(strings.TrimSpace(text), ",", "")

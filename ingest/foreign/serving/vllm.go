@@ -111,8 +111,9 @@ var vllmConfigured = map[string]bool{
 	"dataset_name": true, "ramp_up_strategy": true, "ramp_up_start_rps": true, "ramp_up_end_rps": true,
 }
 
-// vllmPoint says what was measured. Values that nobody knows are the user's: --metadata, which stands before the request
-// rate, and the axes of a sweep, which stand after the number of the run. Numbers among the results are new results.
+// vllmPoint sets what was measured. Unknown values belong to the user: those of --metadata, which come before the request
+// rate, and the axes of a sweep, which come after the number of the run. Unknown numbers among the results are new
+// results.
 func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
 	results, unknown, sweep := false, 0, s.isSortedSweep()
 	for _, v := range s.scalars {
@@ -157,10 +158,10 @@ func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
 	}
 }
 
-// maxAxisLength is how long a number is that a user chose; those of results have more digits.
+// maxAxisLength is the maximum length of a number that a user chose; results have more digits.
 const maxAxisLength = 6
 
-// isSortedSweep tells whether the result is one of a sweep whose members were sorted: what stands where says nothing then.
+// isSortedSweep reports whether the result is one of a sweep whose members were sorted: what stands where says nothing then.
 func (s *served) isSortedSweep() bool {
 	return s.get("run_number") != "" && slices.IsSortedFunc(s.scalars, func(a, b scalar) int { return strings.Compare(a.name, b.name) })
 }
@@ -177,7 +178,7 @@ func (s *served) setParam(r *schema.Run, v scalar) {
 	foreign.SetParam(r, v.name, text)
 }
 
-// secret tells whether a name that a user chose looks like that of a secret.
+// secret reports whether a name that a user chose looks like that of a secret.
 func secret(name string) bool {
 	name = strings.ToLower(name)
 	for _, end := range []string{"key", "_token", "secret", "password", "passwd", "auth", "authorization", "credential", "credentials"} {
@@ -188,7 +189,7 @@ func secret(name string) bool {
 	return name == "token"
 }
 
-// tag keeps what a user called a run: it is no part of what was measured.
+// tag keeps the name that a user gave a run. It is not a part of what was measured.
 func (s *served) tag(r *schema.Run, name, text string) {
 	if text == "" {
 		return

@@ -26,7 +26,7 @@ type vllmRecord struct {
 	} `json:"metric"`
 }
 
-// vllmArguments are those that tell results apart. The others are paths, seeds and the like.
+// vllmArguments are the arguments that distinguish results. The others are paths, seeds and the like.
 var vllmArguments = []string{
 	"backend", "dataset_name", "num_prompts", "input_len", "output_len", "random_input_len", "random_output_len", "batch_size", "n",
 	"max_concurrency", "request_rate", "burstiness", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size",
@@ -46,7 +46,7 @@ func (v *vllmRecord) point(r *schema.Run) {
 	}
 }
 
-// vllmSide gives a run what stands in the .pytorch.json beside its file.
+// vllmSide adds the values of the .pytorch.json next to the file to a run.
 func vllmSide(in *foreign.Input, out *foreign.Output, r *schema.Run) {
 	name := strings.TrimSuffix(in.Head.Name, path.Ext(in.Head.Name)) + ".pytorch.json"
 	content := sideOf(in, name)
@@ -98,7 +98,7 @@ func readVLLMThroughput(in *foreign.Input, out *foreign.Output) error {
 
 var pytorchSuffix = regexp.MustCompile(`\.pytorch\.json(\.gz)?$`)
 
-// readVLLMPyTorch reads the records of a result that is not there itself: each has one value of the same run.
+// readVLLMPyTorch reads the records of a result whose own file is missing: each record has one value of the same run.
 func readVLLMPyTorch(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {

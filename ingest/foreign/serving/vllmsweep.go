@@ -26,7 +26,7 @@ func vllmSweepTable() foreign.Format {
 	}
 }
 
-// sweepFolders are the results in folders that stand beside the table, one of each.
+// sweepFolders are the results in folders next to the table, one of each.
 func sweepFolders(in *foreign.Input) (results []string) {
 	if in.Folder == nil {
 		return nil

@@ -10,12 +10,12 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// errNoEvents says that there is nothing to make a run of.
+// errNoEvents means that there is no event to make a run from.
 var errNoEvents = errors.New("no event has a duration")
 
 // event is one event of a trace in Chrome's format. Its fields are the texts of the JSON values, strings with their
-// quotation marks; they are valid until the next event is read. A trace has millions of them: they are not decoded one by
-// one.
+// quotation marks. They are valid until the next event is read. A trace has millions of events, so they are not decoded
+// one by one.
 type event struct {
 	phase, category, name, process, ts, dur, args []byte
 }
@@ -44,7 +44,7 @@ func scanEvent(text jsontext.Value) (event, error) {
 	return e, err
 }
 
-// member is the text of a member of a JSON object, nil where it has none of that name, or is no object.
+// member is the text of a member of a JSON object, nil if it has none of that name, or is no object.
 func member(object []byte, name string) []byte {
 	var found []byte
 	_ = scanObject(object, func(n, value []byte) { // what is no object has no members
@@ -137,8 +137,8 @@ func unquoted(text []byte) string {
 	return s
 }
 
-// longest is the largest time that is read, so that the difference of two is one, too: 146 years, of 1970 or of a trace's
-// own zero.
+// longest is the largest accepted time, so that the difference of two times does not overflow: 146 years, since 1970 or
+// since a trace's own zero.
 const longest = 1 << 62
 
 // nanoseconds reads a time in µs, as traces have it, with up to three decimal places.
@@ -189,7 +189,7 @@ func decimal(text []byte) (n int64, ok bool) {
 	return n, n < longest
 }
 
-// span is when what an event tells of began, and how long it took.
+// span is when the activity of an event began, and how long it took.
 func (e *event) span() (start, took int64, err error) {
 	if start, err = nanoseconds(e.ts); err != nil {
 		return 0, 0, err

@@ -22,7 +22,7 @@ func ncuCSV() foreign.Format {
 	}
 }
 
-// What the output of Nsight Compute has: the header of its table, and its own lines around what a program prints.
+// Patterns of Nsight Compute's output: the header of its table, and its own lines around the output of a program.
 var (
 	ncuHeader  = regexp.MustCompile(`(?m)^"?(?:ID"?,"?)?Process ID"?,"?Process Name"?,.*\bKernel Name\b`)
 	ncuLog     = regexp.MustCompile(`(?m)^==PROF== (?:Connected to|Disconnected from|Profiling)`)
@@ -33,7 +33,7 @@ var (
 // maxJoined bounds how many lines a record may have.
 const maxJoined = 200
 
-// ncuReader reads the table, or several one after the other.
+// ncuReader reads one or more tables, one after the other.
 type ncuReader struct {
 	in      *foreign.Input
 	out     *foreign.Output
@@ -44,7 +44,7 @@ type ncuReader struct {
 	held    ncuLaunchRows
 }
 
-// ncuLaunchRows are the rows of a launch in a table of before 2021: its grid and block are among the metrics.
+// ncuLaunchRows are the rows of a launch in a table from before 2021, which has grid and block among the metrics.
 type ncuLaunchRows struct {
 	cells  []string // of the first
 	line   int
@@ -82,7 +82,7 @@ func readNCU(in *foreign.Input, out *foreign.Output) error {
 	return errors.Join(r.finish(), ended)
 }
 
-// begins tells whether a line begins a record of a table. Anything else is what the tool or the program printed.
+// begins reports whether a line begins a record of a table. Other lines were printed by the tool or the program.
 func (r *ncuReader) begins(line string) bool {
 	if m := ncuTrouble.FindStringSubmatch(line); m != nil && r.trouble == "" {
 		r.trouble = m[1]
@@ -137,7 +137,7 @@ func (r *ncuReader) record(text string, line int) error {
 	return nil
 }
 
-// maxHeld bounds how many rows of a launch are held.
+// maxHeld limits the rows of a launch that are held.
 const maxHeld = 10_000
 
 // hold keeps a row until its launch is over.
@@ -195,7 +195,7 @@ func (r *ncuReader) kernel(cells []string, line int) (*ncuKernel, error) {
 	return r.find(key, cells, line)
 }
 
-// find finds the kernel of a key. What is known of it stands in its first row.
+// find finds the kernel of a key. The first row of the kernel describes it.
 func (r *ncuReader) find(key ncuKey, cells []string, line int) (*ncuKernel, error) {
 	t := r.table
 	if key.name == "" {
@@ -217,7 +217,7 @@ func (r *ncuReader) find(key ncuKey, cells []string, line int) (*ncuKernel, erro
 	return k, nil
 }
 
-// metric reads a row of one metric, or of a rule, which says what to look at.
+// metric reads a row with one metric, or with the advice of a rule.
 func (r *ncuReader) metric(k *ncuKernel, cells []string) error {
 	t := r.table
 	v := t.value(cells)

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ncuKey tells the kernels of a report apart.
+// ncuKey distinguishes the kernels of a report.
 type ncuKey struct{ pid, process, name, grid, block, device string }
 
 // ncuKernel is what is known of a kernel: its metrics, with a sample of each launch.
@@ -26,7 +26,7 @@ type ncuKernel struct {
 	metrics          []*ncuMetric
 	byName           map[string]*ncuMetric
 	applied          map[string]string // how it was launched
-	lacking          map[string]int    // how many values of a metric, or of a setting, the tool could not tell
+	lacking          map[string]int    // number of values that the tool could not determine, by metric or setting
 }
 
 type ncuMetric struct {
@@ -36,7 +36,7 @@ type ncuMetric struct {
 	summary     schema.Summary
 }
 
-// ncuValue is a value of a metric as it stands in the file.
+// ncuValue is a value of a metric as written in the file.
 type ncuValue struct{ section, name, unit, text string }
 
 // ncuKernels are the kernels of a report.
@@ -49,7 +49,7 @@ type ncuKernels struct {
 
 func newNCUKernels() ncuKernels { return ncuKernels{keys: map[ncuKey]*ncuKernel{}, room: maxNames} }
 
-// find gives the kernel of a key, nil where there is no room for another one.
+// find gives the kernel of a key, nil if there is no room for another one.
 func (n *ncuKernels) find(key ncuKey) *ncuKernel {
 	if k := n.keys[key]; k != nil {
 		return k
@@ -64,7 +64,7 @@ func (n *ncuKernels) find(key ncuKey) *ncuKernel {
 	return k
 }
 
-// add adds a value of the launch at hand. What was launched is no measurement.
+// add adds a value of the current launch. How it was launched is not a measurement.
 func (k *ncuKernel) add(v ncuValue) {
 	if v.text == "" {
 		return
@@ -103,7 +103,7 @@ func (k *ncuKernel) add(v ncuValue) {
 	m.numbers = append(m.numbers, number)
 }
 
-// isNotAvailable tells whether the tool says that it has no value.
+// isNotAvailable reports whether the tool says that it has no value.
 func isNotAvailable(text string) bool { return strings.EqualFold(strings.TrimSpace(text), "n/a") }
 
 // lack counts a value that the tool could not measure.
@@ -116,7 +116,7 @@ func (k *ncuKernel) lack(v ncuValue) {
 	k.lacking["metric."+name]++
 }
 
-// isSetting tells whether a value says how a launch was made.
+// isSetting reports whether a value says how a launch was made.
 func (v ncuValue) isSetting() bool {
 	return v.section == "Launch Statistics" || strings.HasPrefix(v.name, "launch__")
 }
@@ -133,7 +133,7 @@ func (v ncuValue) setting() string {
 	return foreign.Canonical(string(number))
 }
 
-// addSummary adds what a metric of all launches is summarised to.
+// addSummary adds the aggregates of a metric over all launches.
 func (k *ncuKernel) addSummary(v ncuValue, minimum, maximum, mean, invocations string) error {
 	if isNotAvailable(mean) {
 		k.lack(v)
@@ -258,7 +258,7 @@ func snake(title string) string {
 	return foreign.MetricName(strings.Trim(notWord.ReplaceAllString(strings.ToLower(title), "_"), "_"))
 }
 
-// Metrics of which it is known which way is better, by words in their names.
+// Metrics with a known direction, by words in their names.
 var (
 	ncuHigher = regexp.MustCompile(`throughput|bandwidth|frequency|occupancy|hit_rate|pct_of_peak|ipc|eligible|active_warps|busy|issued|bytes.*per_second`)
 	ncuLower  = regexp.MustCompile(`cycles|duration|stall|conflict|spill|latency`)

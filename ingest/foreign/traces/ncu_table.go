@@ -32,10 +32,10 @@ func newNCUTable(header []string) *ncuTable {
 	return t
 }
 
-// isMetric tells whether a column of a raw page is a metric.
+// isMetric reports whether a column of a raw page is a metric.
 func (t *ncuTable) isMetric(i int) bool { return !slices.Contains(ncuLaunch, t.columns[i]) }
 
-// cell is the cell of a column; empty where there is none.
+// cell is the cell of a column; empty if there is none.
 func (t *ncuTable) cell(cells []string, column string) string {
 	if i := t.index[column]; i > 0 && i <= len(cells) {
 		return strings.TrimSpace(cells[i-1])

@@ -68,14 +68,14 @@ func readNsys(in *foreign.Input, out *foreign.Output) error {
 	return n.runs(&env)
 }
 
-// try refuses a table that cannot be read, and goes on with the others.
+// try refuses a table that cannot be read, and continues with the others.
 func (n *nsysReport) try(table string, f func() error) {
 	if err := f(); err != nil {
 		n.out.Refuse(table, err)
 	}
 }
 
-// process gives the process of a global id of a process or a thread; nil where there is no room for more.
+// process gives the process of a global id of a process or a thread; nil if there is no room for more.
 func (n *nsysReport) process(global int64) *nsysProcess {
 	const threadBits = 24
 	id := global >> threadBits
@@ -119,7 +119,7 @@ func (n *nsysReport) runs(env *nsysTarget) error {
 	seen := map[string]int{}
 	for _, p := range processes {
 		r := p.run(env)
-		if same[p.name] > 1 { // the report tells them apart, by ids that mean nothing elsewhere
+		if same[p.name] > 1 { // the report distinguishes them by ids that mean nothing elsewhere
 			foreign.SetAxis(&r, "process", strconv.Itoa(seen[p.name]))
 			seen[p.name]++
 		}

@@ -13,7 +13,7 @@ type nsysSource struct {
 	table  string
 	kind   string // of the operators
 	name   string // SQL: the id of the name in StringIds, or the name itself
-	device string // SQL: the number of the device, NULL where the processor did it
+	device string // SQL: the number of the device, NULL if the processor did it
 	global string // SQL: the global id of the process or a thread of it
 	bytes  string // SQL: how much was moved
 	where  string // SQL: of which rows

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// nsysTarget is what a report says about the machine and the command.
+// nsysTarget is the machine and the command of a report.
 type nsysTarget struct {
 	facts   map[string]string // of TARGET_INFO_SYSTEM_ENV: some of them
 	epoch   int64             // ns since 1970 of the report's zero
@@ -25,7 +25,7 @@ type nsysGPU struct {
 	name string
 }
 
-// targetFacts are the facts that are taken over. There are others: the whole environment of the process is among them.
+// targetFacts are the facts that are kept. The report has others, including the whole environment of the process.
 var targetFacts = []string{
 	"CpuCores", "CpuDescription", "CpuArchitecture", "NvDriverVersion", "OsDescription", "CudaDriverVersion", "SoftwareReleaseVersion", "Hostname",
 }
@@ -101,8 +101,8 @@ func (t *nsysTarget) readGPUs(n *nsysReport) error {
 	})
 }
 
-// readCommand finds what was launched: the program, and the Python scripts among its arguments. No other argument is
-// taken over.
+// readCommand finds what was launched: the program, and the Python scripts among its arguments. Other arguments are not
+// kept.
 func (t *nsysTarget) readCommand(n *nsysReport) error {
 	const table = "META_DATA_CAPTURE"
 	if !n.has(table, "name", "value") {
@@ -121,7 +121,7 @@ func (t *nsysTarget) readCommand(n *nsysReport) error {
 	})
 }
 
-// script is what people call a program: where it is Python, the script that it ran.
+// script is the name of a program for people: for Python, the script that it ran.
 func (t *nsysTarget) script(program string) string {
 	if strings.HasPrefix(program, "python") && len(t.scripts) > 0 {
 		return t.scripts[0]

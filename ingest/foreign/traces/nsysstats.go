@@ -26,7 +26,7 @@ func nsysStats() foreign.Format {
 	}
 }
 
-// What the output of nsys stats has: the first columns of its tables, as CSV and as text, and a heading.
+// Patterns of the output of nsys stats: the first columns of its tables, as CSV and as text, and a heading.
 var (
 	statsHeader  = regexp.MustCompile(`(?m)^\s*"?Time ?\(%\)"?(?:,|\s+)"?Total Time(?: \([^)]+\))?"?(?:,|\s+)"?(?:Instances|(?:Num )?Calls|Operations|Count)\b`)
 	statsTrace   = regexp.MustCompile(`(?m)^"?Start \([^)]+\)"?,"?Duration \([^)]+\)"?,"?CorrI[dD]"?,.*\bStrm\b`)

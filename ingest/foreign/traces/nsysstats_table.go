@@ -28,7 +28,7 @@ var (
 	statsTop  = regexp.MustCompile(`^\s*"?(?:Time ?\(%\)|Total(?: \([kKMG]?i?B\))?|Start \([^)]+\)|Duration \([^)]+\)|PID)"?(?:,|\s{2,})`)
 )
 
-// newStatsTable makes a table of its header; nil where a line is none.
+// newStatsTable makes a table of its header; nil if a line is none.
 func newStatsTable(line string) *statsTable {
 	if !statsTop.MatchString(line) {
 		return nil
@@ -54,7 +54,7 @@ func newStatsTable(line string) *statsTable {
 	return t
 }
 
-// understood tells whether the rows of the table are what was added up by name.
+// understood reports whether the rows of the table are what was added up by name.
 func (t *statsTable) understood() bool {
 	return t.isTrace() || t.numbers > 0 && t.column("Name", "Range", "Operation") >= 0 && t.column(statsCounts...) >= 0 &&
 		(t.column("Total Time") >= 0 || t.column("Total") >= 0)
@@ -63,7 +63,7 @@ func (t *statsTable) understood() bool {
 // statsCounts are the columns that say how often; until 2020 it was Calls.
 var statsCounts = []string{"Instances", "Num Calls", "Calls", "Operations", "Count"}
 
-// isTrace tells whether a row is one kernel, copy or set: cuda_gpu_trace. In tables of text empty cells cannot be seen.
+// isTrace reports whether a row is one kernel, copy or set: cuda_gpu_trace. In tables of text empty cells cannot be seen.
 func (t *statsTable) isTrace() bool {
 	return t.csv && t.column("Duration") >= 0 && t.column("Strm") >= 0 && t.column("Name") >= 0
 }

@@ -65,7 +65,7 @@ func readORT(in *foreign.Input, out *foreign.Output) error {
 		return nil
 	})
 	r := s.run()
-	if errors.Is(err, io.ErrUnexpectedEOF) { // the session was not ended: what it wrote so far is complete
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the session was not ended, but its events so far are complete
 		r.Warnings, err = append(r.Warnings, "the profile is cut off: its session was not ended"), nil
 	}
 	if s.noRoom > 0 {
@@ -127,7 +127,7 @@ func (s *ortSession) op(e *event, start, took int64) error {
 	return total.add(start, took, 1)
 }
 
-// maxProviders is how many execution providers a session is believed to have.
+// maxProviders is the maximum number of execution providers that a session is expected to have.
 const maxProviders = 16
 
 func (s *ortSession) run() schema.Run {

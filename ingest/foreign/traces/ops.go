@@ -8,20 +8,20 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// maxNames bounds the bytes of what operators are told apart by: a trace of ever new names cannot ask for more memory.
+// maxNames limits the bytes of the keys of operators, so that a trace with ever new names cannot use more memory.
 const maxNames = 64 << 20
 
-// perName is what an operator takes besides its name.
+// perName is the memory of an operator in addition to its name.
 const perName = 200
 
-// opKey tells operators apart.
+// opKey distinguishes operators.
 type opKey struct{ name, kind, device string }
 
 // ops adds up operators by name, kind and device.
 type ops struct {
 	all  []*opTotal // in the order in which they came first
 	keys map[string]*opTotal
-	room int // bytes of names that are left
+	room int // remaining bytes for names
 }
 
 type opTotal struct {
@@ -32,8 +32,8 @@ type opTotal struct {
 
 func newOps() *ops { return &ops{keys: map[string]*opTotal{}, room: maxNames} }
 
-// find gives the total of what the key stands for, nil where there is none. Where it is a new one, it is made of what
-// named says; nil is given where there is no room for it.
+// find gives the total of a key, and makes a new one with the function named if there is none. It gives nil if there is
+// no room for a new one.
 func (o *ops) find(key []byte, named func() opKey) *opTotal {
 	if t := o.keys[string(key)]; t != nil {
 		return t
@@ -85,7 +85,7 @@ const (
 	memoryTime = "memory_time"
 )
 
-// addDeviceTimes gives a run the time of its kernels, and of its copies and sets, in ns; nil where it had none.
+// addDeviceTimes gives a run the time of its kernels, and of its copies and sets, in ns; nil if it had none.
 func addDeviceTimes(r *schema.Run, kernels, memory *int64) {
 	for _, m := range []struct {
 		name string

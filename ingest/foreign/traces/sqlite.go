@@ -17,22 +17,22 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign"
 )
 
-// maxCopied bounds the temporary copy of a database that cannot be read where it is: it is compressed, or comes from a
-// pipe.
+// maxCopied limits the temporary copy of a database that cannot be read in place, because it is compressed or comes from
+// a pipe.
 const maxCopied = 4 << 30
 
 // sqliteMagic begins a database.
 const sqliteMagic = "SQLite format 3\x00"
 
-// database is a database of SQLite that is only read.
+// database is a SQLite database that is only read.
 type database struct {
 	db     *sql.DB
 	size   int64
 	tables map[string][]string // columns that hold values, by table; neither views nor virtual tables
-	closed []func() error      // what remains to be done, the last first
+	closed []func() error      // functions for Close, called in reverse order
 }
 
-// openDatabase opens the database that an input is.
+// openDatabase opens the database of an input.
 func openDatabase(in *foreign.Input) (*database, error) {
 	d := &database{}
 	err := d.open(in)
@@ -69,7 +69,7 @@ func (d *database) open(in *foreign.Input) error {
 		return err
 	}
 	d.closed = append(d.closed, system.Close)
-	// The schema is part of the file: it may call no function that a user did not, and the sizes of cells are looked at.
+	// The schema comes from the file, so SQLite must not trust the functions in it, and checks the sizes of cells.
 	pragmas := "&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=temp_store(2)&_query_only=1"
 	db, err := sql.Open("sqlite", "file:"+one{}.name()+"?vfs="+name+"&mode=ro&immutable=1"+pragmas)
 	if err != nil {
@@ -80,7 +80,7 @@ func (d *database) open(in *foreign.Input) error {
 	return d.describe()
 }
 
-// copied is a file with the content, which goes away with the database.
+// copied is a file with the content, which is removed with the database.
 func (d *database) copied(content io.Reader) (one, error) {
 	dir, err := os.MkdirTemp("", "neurolens-ingest-")
 	if err != nil {
@@ -101,8 +101,8 @@ func (d *database) copied(content io.Reader) (one, error) {
 	return one{os.DirFS(dir), "copy"}, nil
 }
 
-// describe finds the tables and their columns. A table that computes its values is none: whoever wrote the file could
-// make it compute without an end.
+// describe finds the tables and their columns. A table that computes its values is left out, because the author of the
+// file could make it compute without end.
 func (d *database) describe() error {
 	d.tables = map[string][]string{}
 	return d.each(`SELECT CAST(m.name AS BLOB), CAST(c.name AS BLOB) FROM sqlite_master m, pragma_table_xinfo(m.name) c
@@ -113,7 +113,7 @@ func (d *database) describe() error {
 	})
 }
 
-// has tells whether there is a table with all of the columns.
+// has reports whether there is a table with all of the columns.
 func (d *database) has(table string, columns ...string) bool {
 	there, ok := d.tables[table]
 	for _, c := range columns {
@@ -122,7 +122,7 @@ func (d *database) has(table string, columns ...string) bool {
 	return ok
 }
 
-// first is the first of the columns that a table has, quoted for SQL; NULL where it has none of them.
+// first is the first of the columns that a table has, quoted for SQL; NULL if it has none of them.
 func (d *database) first(table string, columns ...string) string {
 	for _, c := range columns {
 		if slices.Contains(d.tables[table], c) {
@@ -148,7 +148,7 @@ func (d *database) each(query string, f func(row []any) error) error {
 		to[i] = &row[i]
 	}
 	for n := int64(0); rows.Next(); n++ {
-		if n > d.size { // a row takes more than a byte: the pages of a damaged file can be rows many times
+		if n > d.size { // a row takes more than a byte; in a damaged file, pages can be read many times
 			return fmt.Errorf("it has more rows than fit into the file")
 		}
 		if err := rows.Scan(to...); err != nil {
@@ -172,7 +172,7 @@ func text(value any) string {
 	return ""
 }
 
-// one is a file system with one file, which has the same name wherever it lies.
+// one is a file system with one file, which has the same name wherever it is.
 type one struct {
 	folder fs.FS
 	path   string
@@ -188,7 +188,7 @@ func (o one) Open(name string) (fs.File, error) {
 	return o.folder.Open(o.path)
 }
 
-// readable tells whether the file is a database that can be read where it is.
+// readable reports whether the file is a database that can be read in place.
 func (o one) readable() bool {
 	f, err := o.Open(o.name())
 	if err != nil {

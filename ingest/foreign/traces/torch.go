@@ -87,7 +87,7 @@ func readTorch(in *foreign.Input, out *foreign.Output) error {
 	return err
 }
 
-// noMeasure says what a trace of operators alone lacks.
+// noMeasure is the note for a trace that has only operators.
 const noMeasure = "the trace has neither steps (ProfilerStep) nor kernels: operators alone, and no metric"
 
 // take adds an event to what is known of the trace.

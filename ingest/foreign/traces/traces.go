@@ -1,9 +1,9 @@
-// Package traces reads profiles and traces: what a run spent its time in.
+// Package traces reads profiles and traces, which show where a run spent its time.
 package traces
 
 import "github.com/neurolens/neurolens/ingest/foreign"
 
-// Formats are the formats of this package.
+// Formats gives the formats of this package.
 func Formats() []foreign.Format {
 	return []foreign.Format{onnxRuntime(), torchProfiler(), nsysSQLite(), nsysStats(), ncuCSV()}
 }

@@ -16,8 +16,8 @@ func SyncDir(f Files, name string) error {
 	return cmp.Or(dir.Sync(), dir.Close())
 }
 
-// MakeDirs makes a directory and those it stands in, durable: also where another process made them and did not come to
-// the fsync. Nothing is put into a directory before, so that one that holds something is durable.
+// MakeDirs creates a directory and its parents, durably: it also fsyncs those that another process created, which may
+// have died before its fsync. Nothing is put into a directory before that, so a directory that is not empty is durable.
 func MakeDirs(f Files, dir string) error {
 	if isOccupied(f, dir) {
 		return nil
@@ -34,7 +34,7 @@ func MakeDirs(f Files, dir string) error {
 	return SyncDir(f, parent)
 }
 
-// isOccupied tells whether a directory is there and holds something.
+// isOccupied reports whether a directory exists and is not empty.
 func isOccupied(f fs.FS, dir string) bool {
 	opened, err := f.Open(dir)
 	if err != nil {
@@ -49,7 +49,8 @@ func isOccupied(f fs.FS, dir string) bool {
 	return err == nil && len(entries) > 0
 }
 
-// RemoveTree removes a file, or a directory with all that is in it. What somebody else removes meanwhile is no error.
+// RemoveTree removes a file, or a directory with its content. It is no error if another process removes some of it at the
+// same time.
 func RemoveTree(f Files, name string, isDir bool) error {
 	if isDir {
 		entries, err := fs.ReadDir(f, name)

@@ -1,6 +1,6 @@
-// Package disk is how a store is written: the few operations of a file system that it takes, and what is durable, whole
-// or not there at all because of their order. Content is fsynced before it has a name, and a name counts from the fsync
-// of its directory on. No name is ever given to other content.
+// Package disk has the few file operations that write a store. Their order makes files either durable and complete, or
+// absent: content is fsynced before the file gets its name, and a name counts once its directory is fsynced. A name never
+// gets other content.
 //
-// All writing goes through Files, so that tests can let any of the operations fail.
+// All writes go through Files, so that tests can make any operation fail.
 package disk

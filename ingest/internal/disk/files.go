@@ -9,29 +9,30 @@ import (
 	"syscall"
 )
 
-// Files are the operations of a file system that writing to a store needs. Names are slash-separated and relative to
-// the store directory. Every one may fail; none is repeated on the same descriptor after it failed.
+// Files are the file operations that writing a store needs. Names are relative to the store directory, with slashes.
+// Every operation may fail; none is repeated on the same descriptor after it failed.
 type Files interface {
 	fs.FS
 	MakeRoot() error                  // the store directory and its parents, durable
-	MakeDir(name string) error        // fs.ErrExist where it is there
-	Create(name string) (File, error) // a new file for writing; fs.ErrExist where it is there
+	MakeDir(name string) error        // fs.ErrExist if it exists
+	Create(name string) (File, error) // a new file for writing; fs.ErrExist if it exists
 	OpenDir(name string) (File, error)
-	Link(from, to string) error   // fs.ErrExist where `to` is there
+	Link(from, to string) error   // fs.ErrExist if `to` exists
 	Rename(from, to string) error // replaces `to`
 	Remove(name string) error
-	Writable(name string) error // whether files can be made in a directory, as far as can be told without trying
+	Writable(name string) error // whether files can be created in a directory, as far as is known without trying
 	Lock(ctx context.Context) (unlock func(), err error)
 }
 
 // File is a file open for writing, or a directory to Sync.
 type File interface {
 	io.WriteCloser
-	io.WriterAt // of what was written before
+	io.WriterAt // only over bytes that were written before
 	Sync() error
 }
 
-// NoLinks tells whether an error of link says that the file system has no hard links (exFAT, some network ones).
+// NoLinks reports whether an error of Link means that the file system has no hard links (exFAT, some network file
+// systems).
 func NoLinks(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }
@@ -54,7 +55,7 @@ func OpenAt(f fs.FS, name string) (file fs.File, at io.ReaderAt, size int64, err
 	return file, at, info.Size(), nil
 }
 
-// Exists tells whether a name is there, or why that cannot be told.
+// Exists reports whether a name exists. The error says why that is not known.
 func Exists(f fs.FS, name string) (bool, error) {
 	_, err := fs.Stat(f, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,13 +64,13 @@ func Exists(f fs.FS, name string) (bool, error) {
 	return err == nil, err
 }
 
-// IsThere tells whether a name is there; where that cannot be told, it is taken to be.
+// IsThere reports whether a name exists, or whether that is not known.
 func IsThere(f fs.FS, name string) bool {
 	_, err := fs.Stat(f, name)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// SameFile tells whether two names are there and are of one file.
+// SameFile reports whether two names exist and are links to the same file.
 func SameFile(f Files, a, b string) bool {
 	x, errX := fs.Stat(f, a)
 	y, errY := fs.Stat(f, b)

@@ -14,10 +14,10 @@ import (
 
 // OS are the files below a directory of the operating system.
 type OS struct {
-	schema.Dir // absolute, so that a later change of the working directory does not matter
+	schema.Dir // absolute, so a later change of the working directory has no effect
 }
 
-// NewOS gives the files below a directory, which need not be there yet.
+// NewOS gives the files below a directory, which may not exist yet.
 func NewOS(dir string) (OS, error) {
 	root, err := filepath.Abs(dir)
 	if err != nil {
@@ -26,11 +26,11 @@ func NewOS(dir string) (OS, error) {
 	return OS{schema.Dir(root)}, nil
 }
 
-// MakeRoot makes the directory and its parents, durable.
+// MakeRoot creates the directory and its parents, durably.
 func (f OS) MakeRoot() error { return makeParents(string(f.Dir)) }
 
-// makeParents is os.MkdirAll with an fsync after each directory made, so that a power cut cannot take the way to a
-// run that was acknowledged.
+// makeParents is os.MkdirAll with an fsync after each new directory, so that a power cut cannot remove the path to an
+// acknowledged run.
 func makeParents(dir string) error {
 	err := os.Mkdir(dir, 0o777)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +48,7 @@ func makeParents(dir string) error {
 	return SyncDir(OS{schema.Dir(filepath.Dir(dir))}, ".")
 }
 
-// at does something to a name where it is, which is nowhere beyond a link.
+// at calls do with the path of a name. It is never a path beyond a link.
 func (f OS) at(name string, do func(path string) error) error {
 	path, err := f.PathToChange(name)
 	if err != nil {
@@ -57,12 +57,12 @@ func (f OS) at(name string, do func(path string) error) error {
 	return do(path)
 }
 
-// MakeDir makes a directory in one that is there.
+// MakeDir creates a directory in an existing one.
 func (f OS) MakeDir(name string) error {
 	return f.at(name, func(path string) error { return os.Mkdir(path, 0o777) })
 }
 
-// Create makes a new file for writing.
+// Create creates a new file for writing.
 func (f OS) Create(name string) (File, error) {
 	path, err := f.PathToChange(name)
 	if err != nil {
@@ -87,7 +87,7 @@ func (f OS) OpenDir(name string) (File, error) {
 // Link gives a file a second name.
 func (f OS) Link(from, to string) error { return f.both(from, to, os.Link) }
 
-// Rename gives a file or a directory another name, in the place of what has that.
+// Rename renames a file or directory, and replaces the one that has the new name.
 func (f OS) Rename(from, to string) error { return f.both(from, to, os.Rename) }
 
 // Remove removes a file or an empty directory.
@@ -99,7 +99,7 @@ func (f OS) both(from, to string, do func(from, to string) error) error {
 	})
 }
 
-// Writable tells whether files can be made in a directory, as far as the rights tell.
+// Writable reports whether files can be created in a directory, as far as permissions show it.
 func (f OS) Writable(name string) error {
 	const writeAndSearch = 0o3
 	dir, err := f.DirPath(name)
@@ -107,13 +107,13 @@ func (f OS) Writable(name string) error {
 		return err
 	}
 	if err := syscall.Access(dir, writeAndSearch); err != nil {
-		return &fs.PathError{Op: "writing in", Path: dir, Err: err}
+		return &fs.PathError{Op: "writing to", Path: dir, Err: err}
 	}
 	return nil
 }
 
-// Lock waits until nobody else holds the lock of the store, and takes it. It is that of the header file, which nobody
-// writes. A process that dies has given it up. Where the file system knows no locks, nobody is kept out.
+// Lock waits until nobody else has the lock of the store, and takes it. It is a lock on the header file, which nobody
+// writes. A process that dies releases it. If the file system has no locks, Lock does nothing.
 func (f OS) Lock(ctx context.Context) (unlock func(), err error) {
 	opened, err := f.OpenToLock(schema.HeaderFile)
 	if err != nil {
@@ -132,14 +132,14 @@ func (f OS) Lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// lockPause is how long to wait before the lock of a store is tried again.
+// lockPause is the time between two attempts to get the lock of a store.
 const lockPause = 20 * time.Millisecond
 
 // directory is an open directory.
 type directory struct{ *os.File }
 
-// Sync makes the names in the directory durable. File systems that know no such operation (some network and user
-// space ones) say EINVAL or ENOTSUP; there the names are as durable as they get.
+// Sync makes the names in the directory durable. File systems without this operation (some network and user space ones)
+// return EINVAL or ENOTSUP; there, names are as durable as they can be.
 func (d directory) Sync() error {
 	err := d.File.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {

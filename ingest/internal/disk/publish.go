@@ -11,15 +11,15 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TempSuffix ends the names of files being written. It must not be that of finished files: a glob of a reader fails as
-// a whole on one torn file.
+// TempSuffix is the ending of files that are being written. It must differ from that of finished files, because one
+// incomplete file makes the glob of a reader fail as a whole.
 const TempSuffix = ".part"
 
-// TempAge is the age from which a temporary file is one of a writer that died.
+// TempAge is the age at which the writer of a temporary file is taken for dead.
 const TempAge = 24 * time.Hour
 
-// Publish makes a file that is whole from the moment it has its name. It fails with fs.ErrExist where the name is
-// taken. The name is durable after an fsync of the directory it stands in, the content is so before.
+// Publish creates a file that is complete from the moment it has its name. It fails with fs.ErrExist if the name exists.
+// Its content is durable when it returns; the name is after an fsync of its directory.
 func Publish(f Files, name string, content []byte) error {
 	t, err := CreateTemp(f)
 	if err != nil {
@@ -30,7 +30,7 @@ func Publish(f Files, name string, content []byte) error {
 		return err
 	}
 	err = Place(f, t.Name, name)
-	if errors.Is(err, fs.ErrExist) && SameFile(f, t.Name, name) { // a network file system lost the answer
+	if errors.Is(err, fs.ErrExist) && SameFile(f, t.Name, name) { // a network file system lost the answer to the link
 		return nil
 	}
 	return err
@@ -43,8 +43,8 @@ type Temp struct {
 	file  File
 }
 
-// CreateTemp makes an empty temporary file. Its name is its own for every attempt: what an earlier one or another
-// process left can be in nobody's way.
+// CreateTemp creates an empty temporary file. Its name is new for every attempt, so leftovers and other processes do not
+// get in the way.
 func CreateTemp(f Files) (*Temp, error) {
 	name := path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+TempSuffix)
 	opened, err := f.Create(name)
@@ -60,7 +60,7 @@ func CreateTemp(f Files) (*Temp, error) {
 	return &Temp{f, name, opened}, nil
 }
 
-// Remove closes and removes the file. By then it has another name, or will not get one; where removing fails, the next
+// Remove closes and removes the file. By then it has another name, or will not get one. If removing fails, the next
 // writer does it after a day.
 func (t *Temp) Remove() {
 	if t.file != nil {
@@ -69,8 +69,8 @@ func (t *Temp) Remove() {
 	_ = t.files.Remove(t.Name)
 }
 
-// Fill writes, fsyncs and closes the file. After a failed fsync the kernel may have dropped the data and call the next
-// fsync of the file a success, so there is no next one.
+// Fill writes, fsyncs and closes the file. After a failed fsync the kernel may have dropped the data and report success
+// for the next fsync of the file, so there is no next one.
 func (t *Temp) Fill(content []byte) error {
 	return t.FillWith(func(w io.Writer) error {
 		_, err := w.Write(content)
@@ -78,7 +78,7 @@ func (t *Temp) Fill(content []byte) error {
 	})
 }
 
-// FillWith is Fill of what a function writes.
+// FillWith is Fill for content that a function writes.
 func (t *Temp) FillWith(write func(io.Writer) error) error {
 	err := write(t.file)
 	if err == nil {
@@ -91,14 +91,14 @@ func (t *Temp) FillWith(write func(io.Writer) error) error {
 	return err
 }
 
-// Place gives a temporary file its name. It fails with fs.ErrExist where the name is taken.
+// Place gives a temporary file its name. It fails with fs.ErrExist if the name exists.
 func Place(f Files, temp, name string) error {
 	err := f.Link(temp, name)
 	if err == nil || !NoLinks(err) {
 		return err
 	}
-	// Without hard links a rename has to do. It would replace what is there: names with a ULID do not collide, and of two
-	// processes that make one store at the same instant, before it holds any run, the later header stays.
+	// Without hard links, a rename has to do, and it would replace an existing file. Names with a ULID do not collide. If
+	// two processes create a store at the same instant, before it has any run, the later header stays.
 	switch _, err := fs.Stat(f, name); {
 	case err == nil:
 		return &fs.PathError{Op: "rename", Path: name, Err: fs.ErrExist}
@@ -108,7 +108,7 @@ func Place(f Files, temp, name string) error {
 	return f.Rename(temp, name)
 }
 
-// RemoveOldTemps removes what writers that died left behind. It is no reason not to append if that fails.
+// RemoveOldTemps removes temporary files of dead writers. If that fails, runs can be appended anyway.
 func RemoveOldTemps(f Files, now time.Time) {
 	entries, err := fs.ReadDir(f, schema.TmpDir)
 	if err != nil {
@@ -125,8 +125,9 @@ func RemoveOldTemps(f Files, now time.Time) {
 	}
 }
 
-// PublishNew makes a file under a name that must not exist, and never replaces another. The error wraps fs.ErrExist. In a claim
-// it may be a rename that does it: only one process works there, and the claim is renamed before another one does.
+// PublishNew creates a file under a name that must not exist, and never replaces another file. The error wraps
+// fs.ErrExist. In a claim it may use a rename, because only one process works there, and the claim is renamed before
+// another one does.
 func PublishNew(f Files, content []byte, name string) error {
 	t, err := CreateTemp(f)
 	if err != nil {
@@ -139,8 +140,8 @@ func PublishNew(f Files, content []byte, name string) error {
 	return Place(f, t.Name, name)
 }
 
-// PlaceDurably gives a finished temporary file a name that nobody else has, in a folder made for it, and makes the name
-// durable. A network file system may report a link as failed whose answer was lost: then the name is this file.
+// PlaceDurably gives a finished temporary file a name that nobody else uses, creates the folder for it, and makes the
+// name durable. If a network file system reports a link as failed although it was made, the name is this file.
 func PlaceDurably(f Files, temp, name string) error {
 	if err := MakeDirs(f, path.Dir(name)); err != nil {
 		return err
@@ -155,12 +156,12 @@ func PlaceDurably(f Files, temp, name string) error {
 	return SyncDir(f, path.Dir(name))
 }
 
-// TempName is a name for a file being written.
+// TempName is a new name for a file that is being written.
 func TempName() string {
 	return path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+TempSuffix)
 }
 
-// RemoveAll removes temporary files; where that fails, the next writer does it after a day.
+// RemoveAll removes temporary files. If that fails, the next writer does it after a day.
 func RemoveAll(f Files, names []string) {
 	for _, name := range names {
 		_ = f.Remove(name)

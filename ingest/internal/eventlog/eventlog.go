@@ -1,4 +1,4 @@
-// Package eventlog adds events to a store: what is said about runs that are stored, which stay as they are.
+// Package eventlog adds events to a store: changes to stored runs, such as tags. The runs themselves stay unchanged.
 package eventlog
 
 import (
@@ -12,14 +12,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Append gives an event an id and a time, and writes it. When it returns nil, the event is on disk. It counts over every
-// event that was there when it began, whatever the clock says.
+// Append gives an event an id and a time, and writes it. When it returns without error, the event is on disk. It applies
+// after all events that existed when it began, whatever the clock says.
 func Append(f disk.Files, e schema.Event, now time.Time) (schema.Event, error) {
 	last, err := lastEvent(f)
 	if err != nil {
 		return schema.Event{}, err
 	}
-	order := now.Truncate(time.Millisecond) // an id has no less
+	order := now.Truncate(time.Millisecond) // the resolution of an id
 	if !order.After(last) {
 		order = last.Add(time.Millisecond)
 	}
@@ -35,7 +35,7 @@ func Append(f disk.Files, e schema.Event, now time.Time) (schema.Event, error) {
 	if err := f.MakeDir(schema.EventsDir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return e, err
 	}
-	if err := disk.SyncDir(f, "."); err != nil { // the one who made the directory may not have come to this
+	if err := disk.SyncDir(f, "."); err != nil { // its creator may have died before this
 		return e, err
 	}
 	if err := disk.Publish(f, schema.EventFile(id), line); err != nil {
@@ -44,7 +44,7 @@ func Append(f disk.Files, e schema.Event, now time.Time) (schema.Event, error) {
 	return e, disk.SyncDir(f, schema.EventsDir)
 }
 
-// lastEvent is the time in the latest id of an event; the zero time where there is none.
+// lastEvent is the time of the latest event id, or the zero time if there are no events.
 func lastEvent(f disk.Files) (time.Time, error) {
 	entries, err := fs.ReadDir(f, schema.EventsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +58,7 @@ func lastEvent(f disk.Files) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// Say writes events that runs have lost rows of a table, or that they are there again.
+// WriteRowEvents writes events that runs have lost rows of a table, or that the rows are there again.
 func WriteRowEvents(f disk.Files, kind schema.EventKind, t *schema.Table, runs []string, reason string) error {
 	const maxRuns = 1000 // of an event
 	for some := range slices.Chunk(runs, maxRuns) {
@@ -69,7 +69,7 @@ func WriteRowEvents(f disk.Files, kind schema.EventKind, t *schema.Table, runs [
 	return nil
 }
 
-// SayFound says that all rows of runs are there again of which events say that they were lost.
+// WriteFound writes events that all lost rows of runs are there again.
 func WriteFound(f disk.Files, runs []string) error {
 	lost := runfile.ReadLost(f)
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {

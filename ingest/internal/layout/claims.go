@@ -9,19 +9,19 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Segment is a segment in LiveDir or in a claim, and the runs that stood in it when it was listed.
+// Segment is a segment in LiveDir or in a claim, with the runs that it had when it was listed.
 type Segment struct {
 	ID   schema.ULID
 	Runs []schema.ULID
 }
 
-// ParseRunName reads the name of a run's file without its directory.
+// ParseRunName parses the name of a run's file without its directory.
 func ParseRunName(name string) (run schema.ULID, ok bool) {
 	f, err := schema.ParseLiveFile(path.Join(path.Dir(schema.LiveFile{}.Path()), name))
 	return f.Run, err == nil
 }
 
-// ListSegments lists the segments in a directory, and their runs. A segment that goes away meanwhile is left out.
+// ListSegments lists the segments in a directory, with their runs. A segment that disappears in the meantime is left out.
 func ListSegments(f fs.FS, dir string) ([]Segment, error) {
 	entries, err := fs.ReadDir(f, dir)
 	if err != nil {
@@ -51,7 +51,7 @@ func ListSegments(f fs.FS, dir string) ([]Segment, error) {
 	return all, nil
 }
 
-// ListClaims lists the claims that there are, in ascending order of their ids.
+// ListClaims lists the claims, in ascending order of their ids.
 func ListClaims(f fs.FS) ([]schema.Claim, error) {
 	entries, err := fs.ReadDir(f, schema.ClaimsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +66,7 @@ func ListClaims(f fs.FS) ([]schema.Claim, error) {
 	return all, nil
 }
 
-// PlannedFile is the sealed file of a plan that has one.
+// PlannedFile is the sealed file that a plan names.
 func PlannedFile(c schema.Claim, plan schema.Plan) (schema.SealedFile, error) {
 	f, err := schema.ParseSealedFile(plan.File)
 	if err != nil || f.ID != c.ID || f.Rows != len(plan.Runs) {

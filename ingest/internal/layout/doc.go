@@ -1,4 +1,4 @@
-// Package layout tells what the files of a store are by their names and places alone: runs of their own, sealed files,
-// claims and their plans, packs, events, artifacts, what is being written, what was set aside, and what no store has. It
-// lists what is not sealed yet. It opens no file; schema/FORMAT.md says what is in them.
+// Package layout classifies the files of a store by their names and places alone: live runs, sealed files, claims and
+// their plans, packs, events, artifacts, temporary files, files that were set aside, and files that do not belong to a
+// store. It also lists segments and claims. It opens no file; schema/FORMAT.md specifies their content.
 package layout

@@ -10,32 +10,32 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// QuarantineDir is the directory of a store into which a repair sets aside what readers stumble over, under the same
-// names. Nobody reads it.
+// QuarantineDir is the directory of a store in which a repair sets damaged files aside, under their old paths. No reader
+// opens it.
 const QuarantineDir = "quarantine"
 
-// Kind is what a file of a store is, by its name alone.
+// Kind is the kind of a file in a store, by its name alone.
 type Kind int
 
 // The kinds of files.
 const (
-	KindForeign Kind = iota // nothing that a store has; the only kind that a directory can be of
+	KindForeign Kind = iota // it does not belong to a store; the only kind that a directory can have
 	KindHeader
 	KindTemp
-	KindLive // of one run, in a segment or a claim
+	KindLive // one run, in a segment or a claim
 	KindOwner
 	KindPlan
-	KindOut // of a claim, until it is linked into the store
+	KindOut // written by a sealer in a claim, before it is linked into the store
 	KindSealed
 	KindPack
 	KindPackedEvents
 	KindEvent
 	KindArtifact
 	KindAside  // in TrashDir or QuarantineDir
-	KindBroken // not what readers expect of the name: a link, a pipe, a directory under the name of a file
+	KindBroken // not what its name promises: a link, a pipe, a directory with the name of a file
 )
 
-// File is a file of a store and what its name says.
+// File is a file of a store, with what its name says.
 type File struct {
 	Path   string
 	Zone   string // the first element of the path
@@ -44,22 +44,22 @@ type File struct {
 	Claim  schema.Claim      // of KindPlan and KindOut
 	Sealed schema.SealedFile // of KindSealed and KindPack
 	ID     schema.ULID       // of KindEvent and KindPackedEvents
-	Entry  fs.DirEntry       // nil where only the name is known
+	Entry  fs.DirEntry       // nil if only the name is known
 	Linked bool              // it is a link
 }
 
-// Zones are the directories of a store. A run goes from one to a later one, so that whoever lists them in this order
-// meets it at least once; and what stands in runs/ has its samples and ops by then.
+// Zones are the directories of a store. A run moves from one to a later one, so a listing in this order finds it at least
+// once. When a run is in runs/, its samples and ops are already in their directories.
 var Zones = []string{
 	schema.LiveDir, schema.ClaimsDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.PacksDir, schema.EventsDir,
 	schema.ArtifactsDir, schema.TmpDir, schema.TrashDir, QuarantineDir,
 }
 
-// IsFolder tells whether a directory of that name can be in a store.
+// IsFolder reports whether a store can have a directory of that name.
 func IsFolder(name string) bool {
 	parts := strings.Split(name, "/")
 	if len(parts) == 1 {
-		return true // a zone, and in the other ones everything goes
+		return true // a zone, or inside of one that may have any directories
 	}
 	switch zone := parts[0]; zone {
 	case schema.TrashDir, QuarantineDir:
@@ -83,7 +83,7 @@ func isULID(text string) bool {
 	return err == nil
 }
 
-// Classify tells what a file is by its path in the store.
+// Classify gives the kind of a file by its path in the store.
 func Classify(name string) File {
 	zone, _, _ := strings.Cut(name, "/")
 	s := File{Path: name, Zone: zone}
@@ -155,7 +155,7 @@ func (s *File) classifySealed() {
 	}
 }
 
-// ArtifactHash is the SHA-256, in hex, that the name of an artifact says it has; empty where it is no such name.
+// ArtifactHash is the SHA-256, in hex, in the name of an artifact. It is empty if the name is not one of an artifact.
 func ArtifactHash(name string) string {
 	parts := strings.Split(name, "/")
 	if len(parts) != 3 || parts[0] != schema.ArtifactsDir {

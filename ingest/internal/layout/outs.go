@@ -7,11 +7,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// outNames are what the files of a claim are called until they are linked, in its first attempt.
+// outNames are the names of the files that a claim writes, in its first attempt, until they are linked.
 var outNames = map[*schema.Table]string{schema.Runs: "runs.out", schema.Samples: "samples.out", schema.Ops: "ops.out"}
 
-// OutName is what the file of a table is called in an attempt. Each has names of its own: an operation of the one before
-// that was under way when the claim was taken over may still happen in it, and must not meet what is written now.
+// OutName is the name of the file for a table in an attempt of a claim. Each attempt has its own names: a late operation
+// of an earlier attempt may still happen, and must not hit the new files.
 func OutName(t *schema.Table, attempt int) string {
 	if attempt == 0 {
 		return outNames[t]
@@ -22,7 +22,7 @@ func OutName(t *schema.Table, attempt int) string {
 
 const outSuffix = ".out"
 
-// IsOut tells whether a name in a claim is one that OutName gives.
+// IsOut reports whether a name in a claim is one of OutName.
 func IsOut(name string) bool {
 	stem, ok := strings.CutSuffix(name, outSuffix)
 	stem, attempt, later := strings.Cut(stem, ".")

@@ -9,8 +9,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Walk calls each for every file of a store, zone by zone. A directory that no store has is given itself, as
-// foreign, and not looked into, but for what ends like a file of a table. What goes away meanwhile is passed over.
+// Walk calls each for every file of a store, zone by zone. A directory that does not belong to a store is passed as
+// foreign, and not entered, except for files that end like those of a table. Files that disappear in the meantime are
+// skipped.
 func Walk(f fs.FS, each func(File) error) error {
 	entries, err := fs.ReadDir(f, ".")
 	if err != nil {
@@ -31,7 +32,7 @@ func Walk(f fs.FS, each func(File) error) error {
 	}
 	for _, e := range entries {
 		s, ok := there[e.Name()]
-		if !ok || e.Name() == schema.IgnoreFile { // nobody opens it but git
+		if !ok || e.Name() == schema.IgnoreFile { // only git opens it
 			continue
 		}
 		if err := each(s); err != nil {
@@ -46,7 +47,7 @@ func WalkZone(f fs.FS, zone string, each func(File) error) error {
 	return walkFolder(f, File{Path: zone, Zone: zone}, each)
 }
 
-// walkFolder calls each for what is in a directory that a store can have.
+// walkFolder calls each for the content of a directory that a store can have.
 func walkFolder(f fs.FS, dir File, each func(File) error) error {
 	entries, err := fs.ReadDir(f, dir.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,8 +75,8 @@ func walkFolder(f fs.FS, dir File, each func(File) error) error {
 	return nil
 }
 
-// walkForeign calls each for what a glob over the tables finds in a directory that no store has. It follows no links:
-// they may lead back.
+// walkForeign calls each for files that a glob over the tables finds in a directory that does not belong to a store. It
+// follows no links, because they may lead back.
 func walkForeign(f fs.FS, dir File, each func(File) error) error {
 	return fs.WalkDir(f, dir.Path, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !IsParquet(name) {
@@ -88,8 +89,8 @@ func walkForeign(f fs.FS, dir File, each func(File) error) error {
 	})
 }
 
-// look tells what an entry of a directory is. No link is followed: where a store has a directory or a file, a link is
-// neither, whatever it leads to.
+// look classifies an entry of a directory. No link is followed: a link is neither a directory nor a file of a store,
+// whatever it points to.
 func look(name string, e fs.DirEntry) File {
 	s := Classify(name)
 	s.Entry, s.Linked = e, isLink(e)
@@ -105,15 +106,15 @@ func look(name string, e fs.DirEntry) File {
 	return s
 }
 
-// as is the same entry of a kind that says nothing more of it.
+// as is the same entry, with another kind.
 func (s *File) as(k Kind) File {
 	return File{Path: s.Path, Zone: s.Zone, Kind: k, Entry: s.Entry, Linked: s.Linked}
 }
 
-// isZone tells whether it has the name of a directory of a store.
+// isZone reports whether it has the name of a directory of a store.
 func (s *File) isZone() bool { return slices.Contains(Zones, s.Path) }
 
-// expected tells whether readers take what has that name for a directory or a file of the store.
+// expected reports whether readers take a file of that name for a part of the store.
 func (s *File) expected() bool {
 	switch s.Kind {
 	case KindTemp:
@@ -126,10 +127,10 @@ func (s *File) expected() bool {
 
 func isLink(e fs.DirEntry) bool { return e.Type()&fs.ModeSymlink != 0 }
 
-// IsOfTable tells whether the files of a zone are those of a table, which notebooks read with a plain glob.
+// IsOfTable reports whether the files of a zone are those of a table, which notebooks read with a glob.
 func IsOfTable(zone string) bool {
 	return zone == schema.RunsDir || zone == schema.SamplesDir || zone == schema.OpsDir
 }
 
-// IsParquet tells whether a name ends like that of a sealed file.
+// IsParquet reports whether a name ends like that of a sealed file.
 func IsParquet(name string) bool { return path.Ext(name) == path.Ext(schema.SealedFile{}.Name()) }

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// CheckWritable is why nothing can be written into a store, as far as that can be told without trying.
+// CheckWritable returns why nothing can be written into a store, as far as that is known without trying.
 func CheckWritable(files disk.Files) error {
 	for _, zone := range []string{schema.TmpDir, schema.LiveDir} {
 		err := files.Writable(zone)

@@ -1,4 +1,4 @@
-// Package packing writes again, in one file, what many small files of a store hold: the rows of small sealed files of
-// runs, and events. Packs are for readers, who open few files instead of many; nothing depends on them, and whoever
-// removes them loses nothing but time.
+// Package packing copies the content of many small files of a store into one file, a pack: the rows of small sealed files
+// of runs, and events. With packs, readers open few files instead of many. Nothing depends on packs, and removing them
+// only costs time.
 package packing

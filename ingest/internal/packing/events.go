@@ -12,13 +12,13 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// eventPack is a pack of events: its lines by the ids of the events.
+// eventPack is a pack of events: its lines, by the ids of the events.
 type eventPack struct {
 	id    schema.ULID
 	lines map[schema.ULID][]byte
 }
 
-// events packs files of events. Where there are many packs already, one stands for all of them.
+// events packs files of events. If there are many packs already, it merges them into one.
 func (p *Packer) events() error {
 	files, err := listed(p.Files, schema.EventsDir, schema.ParseEventFile)
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *Packer) events() error {
 	return p.removeOldEvents(packs)
 }
 
-// covering is a pack that has all events of another one, and is later; nil where there is none.
+// covering is a later pack that has all events of another one, or nil if there is none.
 func covering(packs []eventPack, pack eventPack) *eventPack {
 	for i := range packs {
 		if packs[i].id.Compare(pack.id) > 0 && holdsAll(packs[i].lines, pack.lines) {
@@ -56,7 +56,7 @@ func covering(packs []eventPack, pack eventPack) *eventPack {
 	return nil
 }
 
-// listed are the ids in those names of a directory that parse, ascending.
+// listed gives the ids of those names in a directory that can be parsed, ascending.
 func listed(f fs.FS, dir string, parse func(string) (schema.ULID, error)) ([]schema.ULID, error) {
 	entries, err := fs.ReadDir(f, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +71,7 @@ func listed(f fs.FS, dir string, parse func(string) (schema.ULID, error)) ([]sch
 	return ids, nil
 }
 
-// eventPacks reads the packs of events that there are. A damaged one is as good as none.
+// eventPacks reads the packs of events. A damaged one is ignored.
 func (p *Packer) eventPacks() ([]eventPack, error) {
 	ids, err := listed(p.Files, schema.PacksDir, schema.ParsePackedEvents)
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *Packer) eventPacks() ([]eventPack, error) {
 	return packs, nil
 }
 
-// eventLines takes packed events apart. The error wraps schema.ErrDamaged where one of them is.
+// eventLines splits packed events into lines. The error wraps schema.ErrDamaged if one of them is damaged.
 func eventLines(f fs.FS, name string) (map[schema.ULID][]byte, error) {
 	lines := map[schema.ULID][]byte{}
 	return lines, schema.ReadPackedEvents(f, name, func(line []byte) error {
@@ -110,7 +110,7 @@ func eventLines(f fs.FS, name string) (map[schema.ULID][]byte, error) {
 	})
 }
 
-// freshEvents reads the events that no pack holds. A damaged one stays by itself, where readers say so.
+// freshEvents reads the events that no pack has. A damaged one is not packed, so readers can report it.
 func (p *Packer) freshEvents(files []schema.ULID, packs []eventPack) (map[schema.ULID][]byte, error) {
 	fresh := map[schema.ULID][]byte{}
 	for _, id := range files {
@@ -146,7 +146,7 @@ func (p *Packer) writeEvents(lines map[schema.ULID][]byte) error {
 	return p.packed(t.Name, schema.PackedEvents(schema.NewClaim(p.Now, ids)))
 }
 
-// removeOldEvents removes packs of which all events are in a later one that is there for a while.
+// removeOldEvents removes packs whose events are all in a later pack that has existed for a while.
 func (p *Packer) removeOldEvents(packs []eventPack) error {
 	for _, pack := range packs {
 		if later := covering(packs, pack); later == nil || p.Now.Sub(later.id.Time()) < packGrace {

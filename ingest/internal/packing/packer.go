@@ -13,23 +13,23 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Rules say when rows are packed, and how much at once.
+// Rules say when rows are packed, and how many at once.
 type Rules struct {
 	MinFiles int // files that are worth a pack
 	MaxRows  int // rows of a pack at most: several packs are read at a time, and fewer where time bounds them
 	Memory   int // of the files that are merged at a time, about, in bytes
 }
 
-// StandardRules are those of every program; others are for tests.
+// StandardRules are the rules of every program. Tests use others.
 func StandardRules() Rules {
 	const rowGroup = 122_880
 	return Rules{MinFiles: 100, MaxRows: 2 * rowGroup, Memory: 96 << 20}
 }
 
 const (
-	packRows  = 10_000           // a file of as many rows is as good as a pack
-	packFan   = 8                // so many packs of a size become one of the next
-	packGrace = 10 * time.Minute // a pack that another one stands for stays as long, for those who read it
+	packRows  = 10_000           // a file with so many rows needs no pack
+	packFan   = 8                // so many packs of one size become one of the next size
+	packGrace = 10 * time.Minute // how long a replaced pack stays, for readers that have it open
 )
 
 // Packer packs a store once.
@@ -41,7 +41,7 @@ type Packer struct {
 	Written int // packs
 }
 
-// Pack writes the packs that are worth it, and removes those that others stand for.
+// Pack writes the packs that are worth it, and removes those that others replace.
 func (p *Packer) Pack() error {
 	disk.RemoveOldTemps(p.Files, p.Now)
 	var l schema.Listing
@@ -66,7 +66,7 @@ func (p *Packer) runs(l *schema.Listing) error {
 		switch {
 		case err == nil:
 			covers[pack.ID] = ids
-		case !errors.Is(err, schema.ErrDamaged) && !errors.Is(err, fs.ErrNotExist): // as good as none
+		case !errors.Is(err, schema.ErrDamaged) && !errors.Is(err, fs.ErrNotExist): // a damaged or missing pack is ignored
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func (p *Packer) runs(l *schema.Listing) error {
 	return p.removeOld(l, covers, packs)
 }
 
-// packRuns writes packs of files, and of the packs that these make superfluous.
+// packRuns writes packs of files, and of the packs that the new ones replace.
 func (p *Packer) packRuns(files, packs []schema.SealedFile, covers map[schema.ULID][]schema.ULID) error {
 	inputs, err := p.readable(files, schema.RunsDir)
 	if err != nil || len(inputs) < p.Rules.MinFiles {
@@ -104,7 +104,7 @@ func (p *Packer) packRuns(files, packs []schema.SealedFile, covers map[schema.UL
 	return nil
 }
 
-// parts divides inputs, in the order of their first runs, into packs, all full but the last.
+// parts divides inputs, in the order of their first runs, into packs. All except the last are full.
 func (p *Packer) parts(inputs []packInput) [][]packInput {
 	slices.SortStableFunc(inputs, func(a, b packInput) int {
 		return cmp.Or(cmp.Compare(a.file.First, b.file.First), a.file.ID.Compare(b.file.ID))
@@ -121,14 +121,14 @@ func (p *Packer) parts(inputs []packInput) [][]packInput {
 	return append(all, inputs[from:])
 }
 
-// joining are the packs that a new one of so many files is to stand for too: those of its size and below, where they
-// are enough; and again for the size that it then has. So a row is written anew once for each size, until its pack is
-// more than half full.
+// joining gives the packs that a new pack of so many files replaces: those of its size and below, if there are enough of
+// them, and again for the size that it then has. So each row is copied once per size, until its pack is more than half
+// full.
 func (p *Packer) joining(packs []schema.SealedFile, covers map[schema.ULID][]schema.ULID, files int) []schema.SealedFile {
 	packs = slices.DeleteFunc(slices.Clone(packs), func(pack schema.SealedFile) bool { return pack.Rows > p.Rules.MaxRows/2 })
 	var taken []schema.SealedFile
 	for {
-		size := p.Rules.MinFiles * packFan // packs of a size cover fewer files
+		size := p.Rules.MinFiles * packFan // packs of this size cover fewer files
 		for size <= files {
 			size *= packFan
 		}
@@ -149,8 +149,7 @@ func (p *Packer) joining(packs []schema.SealedFile, covers map[schema.ULID][]sch
 	}
 }
 
-// readable are those of the files that match their hash and have no columns that this version does not know: the
-// others stay as they are.
+// readable gives the files that match their hash and have no unknown columns. The others stay as they are.
 func (p *Packer) readable(files []schema.SealedFile, zone string) ([]packInput, error) {
 	var inputs []packInput
 	for _, f := range files {
@@ -186,7 +185,7 @@ func (p *Packer) check(in packInput) error {
 	return file.Newer()
 }
 
-// removeOld removes packs that another one, which is there for a while, stands for.
+// removeOld removes packs whose replacement has existed for a while.
 func (p *Packer) removeOld(l *schema.Listing, covers map[schema.ULID][]schema.ULID, used []schema.SealedFile) error {
 	young := func(f schema.SealedFile) bool { return p.Now.Sub(f.ID.Time()) < packGrace }
 	if slices.ContainsFunc(used, young) {

@@ -11,11 +11,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// packInput is a file to be packed.
+// packInput is a file that is to be packed.
 type packInput struct {
-	file   schema.SealedFile // of which the range and the number of rows count
+	file   schema.SealedFile // only its time range and number of rows matter
 	path   string
-	covers []schema.ULID // the sealed files whose rows it has
+	covers []schema.ULID // ids of the sealed files whose rows it has
 }
 
 func filesOf(inputs []packInput) []schema.SealedFile {
@@ -26,8 +26,8 @@ func filesOf(inputs []packInput) []schema.SealedFile {
 	return files
 }
 
-// write makes a pack of the inputs, which are in the order of their first runs. Where too many of them overlap, it first
-// merges some into temporary files.
+// write packs the inputs, which are in the order of their first runs. If too many of them overlap, it first merges some
+// into temporary files.
 func (p *Packer) write(inputs []packInput) error {
 	if err := disk.MakeDirs(p.Files, schema.TmpDir); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (p *Packer) write(inputs []packInput) error {
 	return p.packed(name, pack.Path(schema.PacksDir))
 }
 
-// merge writes the rows of the inputs to a file, fsyncs it, and gives the name of what it has become.
+// merge writes the rows of the inputs to a file, fsyncs it, and gives the resulting input.
 func (p *Packer) merge(inputs []packInput, name string, covers []schema.ULID) (schema.SealedFile, error) {
 	out, err := p.Files.Create(name)
 	if err != nil {

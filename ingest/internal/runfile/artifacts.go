@@ -12,8 +12,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// CopyArtifacts copies the artifacts that a store lacks, and gives their number. One that does not match its name is
-// handed to refuse. One that was pruned here, by its hash, after it was put into the other store is not wanted.
+// CopyArtifacts copies the artifacts that a store lacks, and returns their number. It calls refuse for an artifact that
+// does not match its name. Artifacts that were pruned here after the other store got them are not copied; pruned has the
+// times by hash.
 func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[string]time.Time, refuse func(name string, err error)) (int, error) {
 	copied := 0
 	if there, err := disk.Exists(from, schema.ArtifactsDir); err != nil || !there {
@@ -38,7 +39,7 @@ func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[
 		if err != nil {
 			return err
 		}
-		if there { // whoever put it there may not have come to the fsync
+		if there { // its writer may have died before the fsync
 			dirs[path.Dir(s.Path)] = true
 			return nil
 		}
@@ -66,7 +67,7 @@ func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[
 	return copied, err
 }
 
-// prunedSince tells whether an artifact was pruned elsewhere after it got its place.
+// prunedSince reports whether an artifact was pruned elsewhere after it was stored here.
 func prunedSince(s layout.File, pruned map[string]time.Time) (bool, error) {
 	at, gone := pruned[layout.ArtifactHash(s.Path)]
 	if !gone {

@@ -1,6 +1,7 @@
-// Package runfile reads and writes the runs of a store in their files: live files of one run, and sealed files, which are
-// up to three, of runs, samples and ops. A reader gives whole runs, which match their hashes and digests, or a Salvager
-// what damage left of them. What is written is one sealed file: whole and durable before it has a name that counts.
+// Package runfile reads and writes the runs of a store: live files with one run, and sealed files, which are up to three
+// files with runs, samples and ops. A Reader gives complete runs that match their hashes and digests. A Salvager gives
+// what damage left of them. Writing makes one sealed file, which is complete and durable before it has a name that
+// counts.
 //
-// Everything goes run by run, in ascending order of their ids, so that stores of any size take bounded memory.
+// Runs are processed one by one, in ascending order of their ids, so stores of any size take bounded memory.
 package runfile

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// CheckHash compares a Parquet file with the hash that it carries.
+// CheckHash compares a Parquet file with the hash in its metadata.
 func CheckHash(f fs.FS, name string) error {
 	file, content, size, err := disk.OpenAt(f, name)
 	if err != nil {
@@ -22,7 +22,7 @@ func CheckHash(f fs.FS, name string) error {
 	return InFile(name, schema.CheckFileHashAt(content, size))
 }
 
-// CheckArtifact compares a file with the hash that is its name.
+// CheckArtifact compares a file with the hash in its name.
 func CheckArtifact(f fs.FS, name string) error {
 	file, err := f.Open(name)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Digests gives the digests of those runs, ascending, that sealed files hold. The names of the files say which of
-// them can hold one, so that hardly ever one is opened. What is found is on disk, also where the one who sealed it did
-// not come to the last fsync.
+// Digests gives the digests of those runs, ascending, that are in sealed files. The names of the files say which of them
+// can contain a run, so that few are opened. Runs that are found are on disk, even if their sealer died before its last
+// fsync.
 func Digests(f disk.Files, runs []schema.ULID) (map[schema.ULID]string, error) {
 	known := map[schema.ULID]string{}
 	near, err := Near(f, runs)
@@ -37,7 +37,7 @@ func Digests(f disk.Files, runs []schema.ULID) (map[schema.ULID]string, error) {
 	return known, nil
 }
 
-// Near lists the sealed files that are of the time of one of the runs, ascending.
+// Near lists the sealed files whose time range includes that of one of the runs, ascending.
 func Near(f disk.Files, runs []schema.ULID) ([]schema.SealedFile, error) {
 	if len(runs) == 0 {
 		return nil, nil
@@ -49,7 +49,7 @@ func Near(f disk.Files, runs []schema.ULID) ([]schema.SealedFile, error) {
 	var all []schema.SealedFile
 	oldest := schema.MonthOf(runs[0].Time())
 	for _, folder := range folders {
-		if folder.Name() < oldest { // holds no run that is later than its month
+		if folder.Name() < oldest { // it has no run that is later than its month
 			continue
 		}
 		found, err := sealedOf(f, folder.Name(), runs)
@@ -61,8 +61,8 @@ func Near(f disk.Files, runs []schema.ULID) ([]schema.SealedFile, error) {
 	return all, nil
 }
 
-// sealedOf lists the sealed files of a folder that are of the time of one of the runs, ascending. Of the many others
-// no more is looked at than the letters for their times, which are in the order of the times.
+// sealedOf lists the sealed files of a folder whose time range includes that of one of the runs, ascending. For all
+// others it compares only the letters for the times, which are in the order of the times.
 func sealedOf(f fs.FS, folder string, runs []schema.ULID) ([]schema.SealedFile, error) {
 	names, err := namesIn(f, path.Join(schema.RunsDir, folder))
 	if err != nil {
@@ -107,7 +107,7 @@ func namesIn(f fs.FS, dir string) ([]string, error) {
 	return names, err
 }
 
-// overlaps tells whether one of the runs, ascending, is of the time of the sealed file.
+// overlaps reports whether the time of one of the runs, ascending, is in the range of the sealed file.
 func overlaps(f schema.SealedFile, runs []schema.ULID) bool {
 	at, _ := slices.BinarySearchFunc(runs, f.First, func(run schema.ULID, ms int64) int {
 		return int(min(max(run.Time().UnixMilli()-ms, -1), 1))
@@ -115,7 +115,7 @@ func overlaps(f schema.SealedFile, runs []schema.ULID) bool {
 	return at < len(runs) && runs[at].Time().UnixMilli() <= f.Last
 }
 
-// ReadDigests adds the digests of those runs, ascending, that a sealed file holds.
+// ReadDigests adds the digests of those runs, ascending, that a sealed file has.
 func ReadDigests(f fs.FS, sealed schema.SealedFile, runs []schema.ULID, known map[schema.ULID]string) error {
 	return EachDigest(f, sealed, func(run schema.ULID, digest string) {
 		if _, wanted := slices.BinarySearchFunc(runs, run, schema.ULID.Compare); wanted {
@@ -124,12 +124,12 @@ func ReadDigests(f fs.FS, sealed schema.SealedFile, runs []schema.ULID, known ma
 	})
 }
 
-// EachDigest goes through the runs of a sealed file.
+// EachDigest calls each for the runs of a sealed file.
 func EachDigest(f fs.FS, sealed schema.SealedFile, do func(run schema.ULID, digest string)) error {
 	return eachDigestIn(f, sealed.Path(schema.RunsDir), do)
 }
 
-// eachDigestIn goes through the runs of a file of runs.
+// eachDigestIn calls each for the runs of a file of runs.
 func eachDigestIn(f fs.FS, name string, do func(run schema.ULID, digest string)) error {
 	return eachRowIn(f, name, []string{RunIDColumn, DigestColumn}, func(row []any) error {
 		id, _ := row[RunIDPlace].(string)
@@ -143,12 +143,13 @@ func eachDigestIn(f fs.FS, name string, do func(run schema.ULID, digest string))
 	})
 }
 
-// EachRow goes through the rows of a sealed file of runs, with some columns, until there is an error; io.EOF is none.
+// EachRow calls each for the rows of a sealed file of runs, with some columns, until there is an error; io.EOF ends it
+// without error.
 func EachRow(f fs.FS, sealed schema.SealedFile, columns []string, do func(row []any) error) error {
 	return eachRowIn(f, sealed.Path(schema.RunsDir), columns, do)
 }
 
-// eachRowIn is EachRow of the file of that name.
+// eachRowIn is EachRow for the file of that name.
 func eachRowIn(f fs.FS, name string, columns []string, do func(row []any) error) (err error) {
 	defer func() {
 		if err != nil {

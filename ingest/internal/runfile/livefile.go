@@ -36,7 +36,7 @@ func (l *LiveRuns) Next() (*table.Live, error) {
 // Close does nothing: no file is open between two runs.
 func (l *LiveRuns) Close() {}
 
-// ReadLiveFile reads the file of one run, which matches its hash, its digest and its name.
+// ReadLiveFile reads the file of one run. It must match its hash, its digest and its name.
 func ReadLiveFile(f fs.FS, name schema.LiveFile) (*table.Live, error) {
 	content, err := ReadRunFile(f, name.Path())
 	if err != nil {
@@ -52,11 +52,11 @@ func ReadLiveFile(f fs.FS, name schema.LiveFile) (*table.Live, error) {
 	return live, nil
 }
 
-// largeRun is how long the file of a run may be that is read before it is known to be whole.
+// largeRun is the size up to which the file of a run is read into memory before its hash is checked.
 const largeRun = 64 << 20
 
-// ReadRunFile reads the file of a run. A long one has to match its own hash, which takes no memory: else the mere length
-// of a file that is none would take all there is.
+// ReadRunFile reads the file of a run. The hash of a large one is checked first, which takes no memory: otherwise a huge
+// file that is not a run could use up all memory.
 func ReadRunFile(f fs.FS, name string) ([]byte, error) {
 	file, content, size, err := disk.OpenAt(f, name)
 	if err != nil {

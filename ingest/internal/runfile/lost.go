@@ -8,21 +8,20 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Lost are the runs that have lost rows, by id and table, and why.
+// Lost has, by run id and table, the reasons why runs lost rows.
 type Lost map[string]map[string]string
 
-// ReadLost are the runs of which events say that they have lost rows.
+// ReadLost reads from the events which runs have lost rows.
 func ReadLost(f fs.FS) Lost {
 	return schema.Annotate(eventsOf(f, schema.EventLost, schema.EventFound)).Lost
 }
 
-// ReadPruned tells when artifacts were pruned, by their hashes.
+// ReadPruned gives the times at which artifacts were pruned, by their hashes.
 func ReadPruned(f fs.FS) map[string]time.Time {
 	return schema.PrunedArtifacts(eventsOf(f, schema.EventPrune))
 }
 
-// eventsOf reads the events of some kinds. Events that cannot be read say nothing here; that they are damaged is for
-// others to say.
+// eventsOf reads the events of some kinds. Events that cannot be read are skipped; other code reports them.
 func eventsOf(f fs.FS, kinds ...schema.EventKind) (events []schema.Event) {
 	entries, err := fs.ReadDir(f, schema.EventsDir)
 	if err != nil {
@@ -40,11 +39,11 @@ func eventsOf(f fs.FS, kinds ...schema.EventKind) (events []schema.Event) {
 	return events
 }
 
-// Loss counts what damage takes.
+// Loss counts the runs, samples and ops that damage destroyed.
 type Loss struct {
-	Runs    int // that are gone
-	Samples int // runs that stay and have lost samples
-	Ops     int // runs that stay and have lost ops
+	Runs    int // lost runs
+	Samples int // remaining runs that lost samples
+	Ops     int // remaining runs that lost ops
 }
 
 // Add adds another loss.

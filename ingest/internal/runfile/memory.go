@@ -6,8 +6,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// What a sealed file takes in memory while it is read, about: at least, and the part that grows with its rows, which ends
-// where a page of each column is in memory.
+// The approximate memory that reading a sealed file takes: a minimum, and a part that grows with its rows until a page of
+// each column is in memory.
 const (
 	fileMemory  = 320 << 10
 	rowMemory   = 1 << 10
@@ -16,8 +16,8 @@ const (
 
 func memoryOf(f schema.SealedFile) int { return fileMemory + min(f.Rows*rowMemory, pagesMemory) }
 
-// Overlapping is the most memory that files, which are in the order of their first runs, take at a time when their runs
-// are merged. Of a file the range and the number of rows count.
+// Overlapping is the largest memory that files, which are in the order of their first runs, take at the same time while
+// their runs are merged. Only the time range and the number of rows of a file matter.
 func Overlapping(files []schema.SealedFile) int {
 	peak, now := 0, 0
 	open := files[:0:0]
@@ -36,7 +36,7 @@ func Overlapping(files []schema.SealedFile) int {
 	return peak
 }
 
-// Batches divides files so that each part fits into memory, or is of two. It gives the length of each.
+// Batches divides files so that each part fits into memory, or has two files. It gives the length of each part.
 func Batches(files []schema.SealedFile, memory int) []int {
 	var lengths []int
 	length, size := 0, 0

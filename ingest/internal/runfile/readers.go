@@ -11,21 +11,21 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Reader gives runs with all their rows in ascending order of their ids, and io.EOF after the last.
+// Reader gives complete runs in ascending order of their ids, and io.EOF after the last.
 type Reader interface {
 	Next() (*table.Live, error)
-	From() string // before the first call of Next: no id is smaller; it may be the beginning of one
+	From() string // a lower bound of all ids, before the first call of Next; it may be the beginning of an id
 	Close()
 }
 
-// SealedRuns reads a sealed file: its runs with their rows of the files of the same name. The files match their hashes,
-// and the runs their digests, but for those that an event says have lost rows.
+// SealedRuns reads a sealed file: its runs with their rows from the files of the same name. The files match their hashes.
+// The runs match their digests, except for those that an event records as having lost rows.
 type SealedRuns struct {
 	fsys   fs.FS
 	sealed schema.SealedFile
-	name   func(t *schema.Table) string // of the file of a table
-	Lost   Lost                         // of which runs events say that they have lost rows; nil where none is to be let off
-	open   map[*schema.Table]*TableRows // nil before the first run
+	name   func(t *schema.Table) string // path of the file of a table
+	Lost   Lost                         // runs that are recorded as having lost rows; nil if all must be complete
+	open   map[*schema.Table]*TableRows // open files; nil before the first run
 	Lacks  bool                         // the last run has lost rows
 }
 
@@ -34,10 +34,10 @@ func ReadSealed(f fs.FS, sealed schema.SealedFile) *SealedRuns {
 	return &SealedRuns{fsys: f, sealed: sealed, name: zoneName(sealed)}
 }
 
-// From is the least id of the time of the first run.
+// From is the smallest possible id with the time of the first run.
 func (s *SealedRuns) From() string { return IDBound(s.sealed.First) }
 
-// begin opens the files when all of them are found to be whole.
+// begin opens the files after it has checked all their hashes.
 func (s *SealedRuns) begin() error {
 	s.open = map[*schema.Table]*TableRows{}
 	var there []*schema.Table
@@ -61,7 +61,7 @@ func (s *SealedRuns) begin() error {
 	return nil
 }
 
-// Next gives the next run. The error of a file that is damaged, or lacks what another one has, names it.
+// Next gives the next run. An error about a damaged file, or about one that lacks rows, names it.
 func (s *SealedRuns) Next() (*table.Live, error) {
 	if s.open == nil {
 		if err := s.begin(); err != nil {
@@ -105,7 +105,7 @@ func (s *SealedRuns) Close() {
 	}
 }
 
-// EachRun reads runs to the end, unless the context ends first.
+// EachRun calls each for all runs, unless the context ends first.
 func EachRun(ctx context.Context, runs Reader, do func(*table.Live) error) error {
 	for {
 		live, err := runs.Next()

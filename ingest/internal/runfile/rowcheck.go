@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Columns that say the same in runs and samples.
+// Columns that are the same in runs and samples.
 var (
 	startedPlace = schema.Runs.Place("started_at")
 	primaryPlace = schema.Runs.Place("metric")
@@ -20,7 +20,7 @@ var (
 	sharedPlaces = shared()
 )
 
-// shared are the places of the columns that runs has from the row of its primary metric, in runs and in samples.
+// shared are the indices, in runs and in samples, of the columns that runs copies from the row of its primary metric.
 func shared() [][2]int {
 	var pairs [][2]int
 	for i := primaryPlace; i < len(schema.Runs.Columns); i++ {
@@ -44,7 +44,7 @@ func sameScalar(a, b any) bool {
 	return a == b || real && also && math.IsNaN(x) && math.IsNaN(y)
 }
 
-// sameInstant tells whether the time of a run's id is that of its start, or 0 where that is not known.
+// sameInstant reports whether the time in a run's id is that of its start, or 0 if that is unknown.
 func sameInstant(id schema.ULID, started any) bool {
 	at, known := started.(time.Time)
 	if !known {
@@ -53,7 +53,7 @@ func sameInstant(id schema.ULID, started any) bool {
 	return id.Time().UnixMilli() == at.UnixMilli()
 }
 
-// lengthOf is the number of raw samples in a row; -1 where it has none to count.
+// lengthOf is the number of raw samples in a row, or -1 if it has none.
 func lengthOf(row []any) int {
 	if ticks, ok := row[ticksPlace].([]int64); ok {
 		return len(ticks)
@@ -64,7 +64,7 @@ func lengthOf(row []any) int {
 	return -1
 }
 
-// CheckRow compares what a run says twice: the time in its id, and the summary of its primary metric.
+// CheckRow compares the values that a run stores twice: the time in its id, and the summary of its primary metric.
 func CheckRow(live *table.Live) error {
 	id, err := schema.ParseULID(live.RunID)
 	if err != nil {

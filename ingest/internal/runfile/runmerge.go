@@ -11,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// MergedRuns are the runs of several readers in one order, each once. Readers are begun when their turn has come. A run
-// that two readers have has to have one digest.
+// MergedRuns merges the runs of several readers in order, each run once. A reader is opened only when its turn comes. If
+// two readers have the same run, its digests must be equal.
 type MergedRuns struct {
 	inputs runHeap
 	last   *table.Live
@@ -27,7 +27,7 @@ func Merge(readers []Reader) *MergedRuns {
 	return m
 }
 
-// From is the least id that the next run can have.
+// From is a lower bound of the id of the next run.
 func (m *MergedRuns) From() string {
 	if len(m.inputs) == 0 {
 		return ""
@@ -67,10 +67,10 @@ func (m *MergedRuns) Close() {
 	}
 }
 
-// runInput is a reader and its next run: nil before it is begun.
+// runInput is a reader with its next run, which is nil before the reader is opened.
 type runInput struct {
 	reader Reader
-	id     string // of the run; before that, no id is smaller
+	id     string // of the run; before that, a lower bound of it
 	run    *table.Live
 }
 

@@ -10,9 +10,9 @@ import (
 
 // Input is a sealed file, or the temporary files of one.
 type Input struct {
-	FS     fs.FS                        // where the files are
-	Sealed schema.SealedFile            // of temporary files the range and the number of rows
-	Name   func(t *schema.Table) string // of the file of a table
+	FS     fs.FS                        // file system of the files
+	Sealed schema.SealedFile            // for temporary files, only the time range and the number of rows
+	Name   func(t *schema.Table) string // path of the file of a table
 }
 
 // InputOf is a sealed file of a store.
@@ -25,7 +25,7 @@ func zoneName(f schema.SealedFile) func(t *schema.Table) string {
 	return func(t *schema.Table) string { return f.Path(schema.TableZones[t]) }
 }
 
-// RunSet are temporary files that become one sealed file, written run by run in ascending order.
+// RunSet is a set of temporary files that become one sealed file. It is written run by run, in ascending order.
 type RunSet struct {
 	*Set
 	first, Last schema.ULID // of the runs
@@ -44,7 +44,7 @@ func NewRunSet(f disk.Files, version string) (*RunSet, error) {
 	return &RunSet{Set: NewSet(f, version, func(t *schema.Table) string { return names[t] })}, nil
 }
 
-// Names are those of the temporary files, whether they are there or not.
+// Names are the names of the temporary files, whether or not they exist.
 func (s *RunSet) Names() []string {
 	var all []string
 	for _, t := range Tables {
@@ -67,7 +67,7 @@ func (s *RunSet) Write(live *table.Live) error {
 	return s.WriteRun(live)
 }
 
-// SealedFile names what the files are to become.
+// SealedFile is the name of the sealed file that the set becomes.
 func (s *RunSet) SealedFile(id schema.ULID) schema.SealedFile {
 	return schema.SealedFile{ID: id, First: s.first.Time().UnixMilli(), Last: s.Last.Time().UnixMilli(), Rows: s.Rows}
 }

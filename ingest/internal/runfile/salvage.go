@@ -9,28 +9,29 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Salvager reads what is left of the runs of a sealed file, in ascending order. It keeps every row whose file matches its
-// hash or whose page matches its checksum. A run whose rows are all there matches its digest. One that does not, while
-// the file of its samples or ops is damaged or missing, is kept with the rows that are left; all others are left out.
+// Salvager reads what is intact in a damaged sealed file, in ascending order of the runs. It keeps every row whose file
+// matches its hash or whose page matches its checksum. A run with all its rows matches its digest. A run that does not
+// match is kept, with its remaining rows, if the file of its samples or ops is damaged or missing; all others are left
+// out.
 type Salvager struct {
 	fsys   fs.FS
 	sealed schema.SealedFile
-	name   func(t *schema.Table) string // of the file of a table
-	packed *packedRows                  // that stand for damaged runs; nil where there are none
-	known  Lost                         // what was lost before
+	name   func(t *schema.Table) string // path of the file of a table
+	packed *packedRows                  // copies of damaged runs in a pack; nil if there are none
+	known  Lost                         // rows that were lost before
 	parts  map[*schema.Table]*salvagePart
-	Kept   int  // runs that were given
-	Loss   Loss // known after the last run
+	Kept   int  // number of runs so far
+	Loss   Loss // complete after the last run
 }
 
-// Salvaged is a run of which rows may be gone: those of the tables in Lost.
+// Salvaged is a run that may have lost rows in the tables Lost.
 type Salvaged struct {
 	*table.Live
 	Lost []*schema.Table
 }
 
-// NewSalvager opens a sealed file, of which runs are known to have lost rows before. The error is one of a file that
-// cannot be read, or wraps table.ErrNewer.
+// NewSalvager opens a sealed file. known has the runs that lost rows before. The error is one of the file system, or
+// wraps table.ErrNewer.
 func NewSalvager(in Input, known Lost) (*Salvager, error) {
 	f, name := in.FS, in.Name
 	s := &Salvager{fsys: f, sealed: in.Sealed, name: name, known: known, parts: map[*schema.Table]*salvagePart{}}
@@ -105,7 +106,7 @@ func (s *Salvager) count(r *Salvaged) {
 	}
 }
 
-// judge finds out what of a run is gone, and tells whether the rest can be trusted.
+// judge finds out which rows of a run are lost, and reports whether the rest can be trusted.
 func (s *Salvager) judge(r *Salvaged) bool {
 	id, err := schema.ParseULID(r.RunID)
 	late := s.sealed.ID != (schema.ULID{}) && id.Time().After(s.sealed.ID.Time())
@@ -132,7 +133,7 @@ func (s *Salvager) judge(r *Salvaged) bool {
 	return len(r.Lost) > 0
 }
 
-// keepTrusted drops the rows of samples that contradict themselves or the summary of the run.
+// keepTrusted drops rows of samples that contradict themselves or the summary of the run.
 func (r *Salvaged) keepTrusted() {
 	var kept [][]any
 	for _, row := range r.Samples {
@@ -143,10 +144,10 @@ func (r *Salvaged) keepTrusted() {
 	r.Samples = kept
 }
 
-// Lacks tells whether there is no file of a table.
+// Lacks reports whether the file of a table is missing.
 func (s *Salvager) Lacks(t *schema.Table) bool { return s.parts[t].absent }
 
-// Damages are what is wrong with the files, those of runs last.
+// Damages gives what is wrong with the files, those of runs last.
 func (s *Salvager) Damages() (all []error) {
 	for _, t := range Tables {
 		part := s.parts[t]
@@ -160,7 +161,7 @@ func (s *Salvager) Damages() (all []error) {
 	return all
 }
 
-// Salvage reads what is left of a sealed file, and gives what is gone. Each run that is left is handed to each.
+// Salvage calls each for every run that can be saved of a sealed file. The Salvager that it returns has the loss.
 func Salvage(in Input, known Lost, each func(Salvaged) error) (s *Salvager, err error) {
 	if s, err = NewSalvager(in, known); err != nil {
 		return nil, err

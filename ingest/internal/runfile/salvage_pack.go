@@ -17,7 +17,7 @@ type packedRows struct {
 	of     map[schema.ULID]bool
 }
 
-// usePack takes the rows of damaged runs from a pack that holds them all again, if there is one.
+// usePack takes the rows of damaged runs from a pack that has copies of all of them, if there is one.
 func (s *Salvager) usePack(runs *salvagePart) error {
 	packs, err := schema.ListZone(s.fsys, schema.PacksDir)
 	if err != nil {
@@ -43,8 +43,9 @@ func (s *Salvager) usePack(runs *salvagePart) error {
 	return nil
 }
 
-// packedIDs are the runs of the sealed file that a pack holds: those of its time that are in none of the other files that
-// the pack is of. There are none where it is not of this file. Errors that are refusable come from the content of a file.
+// packedIDs gives the runs of the sealed file that a pack has: those of its time that are in none of the other files that
+// the pack covers. There are none if the pack does not cover this file. Errors that are refusable are about the content
+// of a file.
 func (s *Salvager) packedIDs(pack schema.SealedFile) (map[schema.ULID]bool, error) {
 	covers, err := schema.PackCovers(s.fsys, pack)
 	if err != nil || !slices.Contains(covers, s.sealed.ID) {

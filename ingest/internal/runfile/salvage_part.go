@@ -16,9 +16,9 @@ type salvagePart struct {
 	path   string
 	table  *schema.Table
 	absent bool
-	damage error // why rows may be gone; nil where the file matches its hash
+	damage error // why rows may be missing; nil if the file matches its hash
 	file   io.Closer
-	rows   rowSource // nil where there are none
+	rows   rowSource // nil if there are none
 	row    []any     // the next one; nil at the end
 }
 
@@ -28,7 +28,7 @@ type rowSource interface {
 	Close() error
 }
 
-// openPart opens the file of a table, however damaged.
+// openPart opens the file of a table, even if it is damaged.
 func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
 	p := &salvagePart{path: name, table: t}
 	err := CheckHash(f, name)
@@ -69,7 +69,7 @@ func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
 	return p, nil
 }
 
-// advance goes to the next row that stands after the one before it; nothing comes from a row that is out of order.
+// advance reads the next row that comes after the one before it. Rows that are out of order are skipped.
 func (p *salvagePart) advance() error {
 	for p.rows != nil {
 		row, err := p.rows.Read()
@@ -91,7 +91,7 @@ func (p *salvagePart) advance() error {
 	return nil
 }
 
-// follows tells whether a row stands after the last one in the order of the format.
+// follows reports whether a row comes after the last one in the order of the format.
 func (p *salvagePart) follows(row []any) bool {
 	id, _ := row[RunIDPlace].(string)
 	if _, err := schema.ParseULID(id); err != nil {
@@ -112,7 +112,7 @@ func (p *salvagePart) runID() string {
 	return id
 }
 
-// of takes the rows of a run, and passes over those of runs before it.
+// of gives the rows of a run, and skips those of earlier runs.
 func (p *salvagePart) of(run string) (rows [][]any, err error) {
 	for p.row != nil && p.runID() <= run {
 		if p.runID() == run {

@@ -13,15 +13,15 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Tables are the tables of a sealed file in the order in which they are linked: that a run is in the table of
-// runs says that the rest of it is there.
+// Tables are the tables of a sealed file in the order in which they are linked: when a run is in the table of runs, the
+// rest of it is there.
 var Tables = [...]*schema.Table{schema.Samples, schema.Ops, schema.Runs}
 
-// Set are the files that become one sealed file, while they are written: one for each table that has rows.
+// Set is a set of files that become one sealed file, while they are written: one for each table that has rows.
 type Set struct {
 	files   disk.Files
 	version string                       // of this program
-	Name    func(t *schema.Table) string // what the file of a table is called until it is linked
+	Name    func(t *schema.Table) string // name of the file of a table until it is linked
 	outs    map[*schema.Table]*sealedOut
 }
 
@@ -31,12 +31,12 @@ type sealedOut struct {
 	writer *table.Writer
 }
 
-// NewSet begins the files of a sealed file under the names that name gives them; the version is that of the program.
+// NewSet creates the files of a sealed file, with names from the function name. version is the version of the program.
 func NewSet(f disk.Files, version string, name func(t *schema.Table) string) *Set {
 	return &Set{f, version, name, map[*schema.Table]*sealedOut{}}
 }
 
-// Write adds a row to the file of a table. The error of a file that is there already wraps fs.ErrExist.
+// Write adds a row to the file of a table. If the file exists already, the error wraps fs.ErrExist.
 func (s *Set) Write(t *schema.Table, row []any) error {
 	out := s.outs[t]
 	if out == nil {
@@ -50,7 +50,7 @@ func (s *Set) Write(t *schema.Table, row []any) error {
 	return out.writer.Write(row)
 }
 
-// Finish completes the files and fsyncs them. Only then may they be linked.
+// Finish completes the files and fsyncs them. Link them only after that.
 func (s *Set) Finish() error {
 	for _, out := range s.outs {
 		err := out.writer.Close()
@@ -66,8 +66,8 @@ func (s *Set) Finish() error {
 	return nil
 }
 
-// Publish gives the files their names in the store and makes them durable, those of runs last: this is the commit. A name
-// that is there already was committed before. The error of a file that is not there any more wraps fs.ErrNotExist.
+// Publish gives the files their names in the store and makes them durable, those of runs last: this is the commit. If a
+// name exists, it was committed before. If a file is gone, the error wraps fs.ErrNotExist.
 func (s *Set) Publish(f schema.SealedFile) error {
 	for _, t := range Tables {
 		if s.outs[t] == nil {
@@ -87,10 +87,10 @@ func (s *Set) Publish(f schema.SealedFile) error {
 	return nil
 }
 
-// Has tells whether there are rows of a table.
+// Has reports whether there are rows of a table.
 func (s *Set) Has(t *schema.Table) bool { return s.outs[t] != nil }
 
-// Remove closes the files and removes their first names. Those that were linked stay.
+// Remove closes the files and removes their temporary names. Files that were linked stay.
 func (s *Set) Remove() {
 	for t, out := range s.outs {
 		if out.file != nil {
@@ -135,8 +135,8 @@ func (s *Set) WriteParts(live *table.Live) error {
 	return nil
 }
 
-// Exchange puts the finished files of samples and ops in the place of those of a sealed file: at any moment a reader meets
-// the one or the other.
+// Exchange replaces the files of samples and ops of a sealed file by the finished ones. At any moment, a reader finds
+// either the old or the new file.
 func (s *Set) Exchange(f schema.SealedFile) error {
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		if s.outs[t] == nil {
@@ -156,9 +156,9 @@ func (s *Set) Exchange(f schema.SealedFile) error {
 	return nil
 }
 
-// ContentID is the id of a sealed file that comes from no claim, of the time of its last run: the same runs give the
-// same name, so that what was interrupted is not there twice after it was done again. sum is over the ids and digests of
-// the runs in their order.
+// ContentID is the id of a sealed file that comes from no claim. It has the time of the file's last run. The same runs
+// give the same id, so an interrupted import that is repeated does not add them twice. sum is the hash over the ids and
+// digests of the runs, in order.
 func ContentID(last time.Time, sum hash.Hash) schema.ULID {
 	return schema.ULIDFrom(last, [10]byte(sum.Sum(nil)))
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TableRows reads the rows of one file of a table, one ahead.
+// TableRows reads the rows of one file of a table, one row ahead.
 type TableRows struct {
 	path   string
 	table  *schema.Table
 	file   io.Closer
 	reader *table.Reader
-	Row    []any // the next one; nil at the end
+	Row    []any // the next row; nil at the end
 }
 
-// OpenRows opens a file of a table. The error wraps table.ErrNewer where it has what would get lost.
+// OpenRows opens a file of a table. The error wraps table.ErrNewer if the file has unknown columns, which would get lost.
 func OpenRows(f fs.FS, name string, t *schema.Table) (*TableRows, error) {
 	opened, file, err := OpenTable(f, name, t)
 	if err != nil {
@@ -44,7 +44,7 @@ func (r *TableRows) Close() {
 	_ = r.file.Close()
 }
 
-// RunID is that of the next row; empty at the end.
+// RunID is that of the next row, or empty at the end.
 func (r *TableRows) RunID() string {
 	if r.Row == nil {
 		return ""
@@ -53,7 +53,7 @@ func (r *TableRows) RunID() string {
 	return id
 }
 
-// Advance reads the next row, which has to stand after the last one in the order of the format.
+// Advance reads the next row, which must come after the last one in the order of the format.
 func (r *TableRows) Advance() error {
 	last := r.Row
 	row, err := r.reader.Read()
@@ -75,7 +75,7 @@ func (r *TableRows) Advance() error {
 	return Damagedf(r.path, "the row of run %q is out of order", after)
 }
 
-// lessKey orders what tells the rows of a run apart, and is REQUIRED: names of metrics or indices of ops.
+// lessKey orders the keys of the rows of a run, which are never NULL: names of metrics or indices of ops.
 func lessKey(a, b any) bool {
 	if a, ok := a.(string); ok {
 		b, ok := b.(string)
@@ -86,7 +86,7 @@ func lessKey(a, b any) bool {
 	return ok && also && m < n
 }
 
-// of takes the rows of a run. Rows of an earlier one belong to no run of the file of runs.
+// of gives the rows of a run. It fails if there are rows of an earlier run, because that run is not in the file of runs.
 func (r *TableRows) of(run string) ([][]any, error) {
 	if r == nil {
 		return nil, nil
@@ -104,7 +104,7 @@ func (r *TableRows) of(run string) ([][]any, error) {
 	return rows, nil
 }
 
-// OpenTable opens the file of a table; errors about its content name it.
+// OpenTable opens the file of a table. Errors about its content name it.
 func OpenTable(f fs.FS, name string, t *schema.Table) (*table.File, io.Closer, error) {
 	closer, content, size, err := disk.OpenAt(f, name)
 	if err != nil {
@@ -118,5 +118,5 @@ func OpenTable(f fs.FS, name string, t *schema.Table) (*table.File, io.Closer, e
 	return file, closer, nil
 }
 
-// IDBound is not larger than any run id of that time.
+// IDBound is not larger than any run id with that time.
 func IDBound(ms int64) string { return schema.ULIDFrom(time.UnixMilli(ms), [10]byte{}).String() }

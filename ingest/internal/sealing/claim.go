@@ -12,11 +12,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ErrFenced says that a claim was taken over or is finished: whoever has it now does the rest.
+// ErrFenced means that a claim was taken over or is finished. Its new owner does the rest.
 var ErrFenced = errors.New("another process has taken over or finished the claim")
 
-// claim takes segments out of LiveDir, so that this process alone may seal their runs. It fails with fs.ErrNotExist
-// where others took all of them.
+// claim moves segments out of LiveDir, so that only this process may seal their runs. It fails with fs.ErrNotExist if
+// other processes took all of them.
 func (s *Sealer) claim(segments []layout.Segment) (schema.Claim, error) {
 	var runs []schema.ULID
 	for _, segment := range segments {
@@ -34,7 +34,7 @@ func (s *Sealer) claim(segments []layout.Segment) (schema.Claim, error) {
 		from, to := path.Join(schema.LiveDir, segment.ID.String()), path.Join(c.Path(), segment.ID.String())
 		err := s.Files.Rename(from, to)
 		gone := errors.Is(err, fs.ErrNotExist) && !disk.IsThere(s.Files, from)
-		if gone && !disk.IsThere(s.Files, to) { // if it is, a network file system lost the answer
+		if gone && !disk.IsThere(s.Files, to) { // if it is there, a network file system lost the answer to the rename
 			continue // another sealer was faster
 		}
 		if err != nil && !gone {
@@ -51,7 +51,7 @@ func (s *Sealer) claim(segments []layout.Segment) (schema.Claim, error) {
 	return c, nil
 }
 
-// makeClaim makes an empty claim, durable before anything is moved into it.
+// makeClaim creates an empty claim, durably, before anything is moved into it.
 func (s *Sealer) makeClaim(c schema.Claim) error {
 	if err := disk.MakeDirs(s.Files, c.Path()); err != nil {
 		return err
@@ -59,7 +59,8 @@ func (s *Sealer) makeClaim(c schema.Claim) error {
 	return s.sign(c)
 }
 
-// sign writes down that this process has the claim. The name need not be on disk: after a power cut it says nothing.
+// sign records that this process owns the claim. The name need not be durable, because after a power cut it means
+// nothing.
 func (s *Sealer) sign(c schema.Claim) error {
 	text, err := Self(s.HostID, time.Now()).Encode()
 	if err != nil {
@@ -67,7 +68,7 @@ func (s *Sealer) sign(c schema.Claim) error {
 	}
 	name := path.Join(c.Path(), schema.OwnerFile)
 	err = disk.PublishNew(s.Files, text, name)
-	if errors.Is(err, fs.ErrExist) { // of the one that it was taken over from
+	if errors.Is(err, fs.ErrExist) { // that of the former owner
 		if err = s.Files.Remove(name); err == nil {
 			err = disk.PublishNew(s.Files, text, name)
 		}
@@ -75,8 +76,8 @@ func (s *Sealer) sign(c schema.Claim) error {
 	return err
 }
 
-// TakeOver gives a claim that its owner abandoned to this process. Renaming it is the fence: what the owner does under
-// the old name, should it come back, fails.
+// TakeOver gives an abandoned claim to this process. It renames the claim, so operations of the former owner under the
+// old name fail.
 func (s *Sealer) TakeOver(c schema.Claim) (schema.Claim, error) {
 	next := schema.Claim{ID: c.ID, Attempt: c.Attempt + 1}
 	if err := s.Files.Rename(c.Path(), next.Path()); err != nil {
@@ -89,7 +90,7 @@ func (s *Sealer) TakeOver(c schema.Claim) (schema.Claim, error) {
 	return next, s.fenced(next, s.sign(next))
 }
 
-// fenced turns an error into ErrFenced if it comes from the claim not being there any more.
+// fenced turns an error into ErrFenced if it occurred because the claim is gone.
 func (s *Sealer) fenced(c schema.Claim, err error) error {
 	if errors.Is(err, fs.ErrNotExist) && !disk.IsThere(s.Files, c.Path()) {
 		return ErrFenced
@@ -97,13 +98,13 @@ func (s *Sealer) fenced(c schema.Claim, err error) error {
 	return err
 }
 
-// forget ends what this process has to do with a claim.
+// forget ends the work of this process on a claim.
 func (s *Sealer) forget(c schema.Claim) {
 	s.claims = slices.DeleteFunc(s.claims, func(mine schema.Claim) bool { return mine == c })
 }
 
-// Abandoned tells whether nobody works in a segment or a claim any more: its owner is dead, or nothing in it changed for
-// a long time.
+// Abandoned reports whether nobody works on a segment or a claim any more: its owner is dead, or nothing in it changed
+// for a long time.
 func (s *Sealer) Abandoned(dir string) (bool, error) {
 	if o, err := ReadOwner(s.Files, dir); err == nil && s.Rules.Dead(o) {
 		return true, nil

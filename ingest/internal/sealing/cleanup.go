@@ -14,8 +14,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Finished tells whether nothing is left to do for a claim but to wait, and since when: what its plan names is in sealed
-// files, and the files of the claim are removed.
+// Finished reports whether a claim needs no more work, only time before it is removed, and since when: the runs that its
+// plan names are in sealed files, and its own files are removed.
 func (s *Sealer) Finished(c schema.Claim) (bool, time.Time, error) {
 	plan, err := schema.ReadPlan(s.Files, c)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,7 +39,7 @@ func (s *Sealer) Finished(c schema.Claim) (bool, time.Time, error) {
 	return true, info.ModTime(), nil
 }
 
-// Committed tells whether the sealed file of a plan is there, or there is to be none.
+// Committed reports whether the sealed file of a plan exists, or none is planned.
 func (s *Sealer) Committed(c schema.Claim, plan schema.Plan) (bool, error) {
 	if plan.File == "" {
 		return true, nil
@@ -55,8 +55,8 @@ func (s *Sealer) Committed(c schema.Claim, plan schema.Plan) (bool, error) {
 	return err == nil, err
 }
 
-// removeFinished removes a claim that has been finished for long enough: the runs that its plan does not name go back to LiveDir,
-// the others are sealed. Several processes may do it at once.
+// removeFinished removes a claim that has been finished for long enough. Runs that its plan does not name move back to
+// LiveDir; the others are sealed. Several processes may do this at the same time.
 func (s *Sealer) removeFinished(c schema.Claim) error {
 	if err := s.rescue(c); err != nil {
 		return s.fenced(c, err)
@@ -71,10 +71,10 @@ func (s *Sealer) removeFinished(c schema.Claim) error {
 	return nil
 }
 
-// rescue links the runs that the plan of a claim does not name into LiveDir: those that are damaged or of a later
-// version, and those that came into the claim after it was listed, because their writer had looked the segment up just
-// before it was moved. The segment has the id of the claim, so that whoever rescues them again finds them rescued; as
-// long as the claim is there, nobody seals it.
+// rescue links the runs that the plan of a claim does not name back into LiveDir. These are runs that are damaged or have
+// a later format, and runs that came into the claim after it was listed, because their writer had looked up the segment
+// just before it was moved. The new segment has the id of the claim, so that a second attempt finds the runs already
+// rescued. As long as the claim exists, nobody seals that segment.
 func (s *Sealer) rescue(c schema.Claim) error {
 	plan, err := schema.ReadPlan(s.Files, c)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Sealer) rescue(c schema.Claim) error {
 	return disk.SyncDir(s.Files, segment)
 }
 
-// makeRescued makes the segment of what is rescued from a claim.
+// makeRescued creates the segment for the rescued runs of a claim.
 func (s *Sealer) makeRescued(c schema.Claim) (string, error) {
 	segment := path.Join(schema.LiveDir, c.ID.String())
 	if err := disk.MakeDirs(s.Files, segment); err != nil {
@@ -116,17 +116,17 @@ func (s *Sealer) makeRescued(c schema.Claim) (string, error) {
 	if err == nil {
 		err = disk.PublishNew(s.Files, text, path.Join(segment, schema.OwnerFile))
 	}
-	if errors.Is(err, fs.ErrExist) { // another process began this
+	if errors.Is(err, fs.ErrExist) { // another process has begun this
 		err = nil
 	}
 	return segment, err
 }
 
-// rescueRun links a run of a claim into the segment for it.
+// rescueRun links a run of a claim into that segment.
 func (s *Sealer) rescueRun(f schema.LiveFile) error {
 	to := schema.LiveFile{Segment: f.Claim.ID, Run: f.Run}.Path()
 	err := s.Files.Link(f.Path(), to)
-	if err != nil && disk.NoLinks(err) { // a copy, for it stays in the claim, where readers may be listing it
+	if err != nil && disk.NoLinks(err) { // copy it: it must stay in the claim, where readers may be listing it
 		var content []byte
 		if content, err = fs.ReadFile(s.Files, f.Path()); err == nil {
 			err = disk.PublishNew(s.Files, content, to)
@@ -149,7 +149,7 @@ func (s *Sealer) rescueRun(f schema.LiveFile) error {
 	return nil
 }
 
-// emptyTrash deletes what is in TrashDir, once it is certain that it will not be anywhere else after a power cut.
+// emptyTrash deletes the content of TrashDir, once a power cut can no longer bring it back elsewhere.
 func (s *Sealer) emptyTrash() error {
 	entries, err := fs.ReadDir(s.Files, schema.TrashDir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {

@@ -1,5 +1,5 @@
-// Package sealing makes sealed files of the live files of a store. Whoever seals takes whole segments into a claim, which
-// is a rename, plans what becomes of their runs, writes the files, and links them into the store: each step can be done
-// again, by anybody, wherever the one before was cut off. A finished claim is kept for those who still read its files,
-// and then buried. No lock is held; what two processes begin at once, one of them finishes.
+// Package sealing turns live files of a store into sealed files. A sealer moves whole segments into a claim, by renaming
+// them, plans where each run goes, writes the files, and links them into the store. If it is interrupted, any process can
+// repeat its last step and continue. A finished claim is kept for readers that still have its files open, and then
+// removed. No lock is held; if two processes begin the same work, one of them finishes it.
 package sealing

@@ -15,8 +15,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Owner says which process works in a segment or a claim, so that others can tell whether it still may. Containers share
-// a boot id, so a process id is one of a namespace, which is named by its inode. Facts that are not known are left out.
+// Owner identifies the process that works on a segment or a claim, so that others can find out whether it is alive.
+// Containers share a boot id, so a process id is only valid in its namespace, which is identified by its inode. Unknown
+// facts are left out.
 type Owner struct {
 	HostID       string    `json:"host_id,omitempty"`
 	PID          int       `json:"pid"`
@@ -25,7 +26,7 @@ type Owner struct {
 	Started      time.Time `json:"started"`
 }
 
-// Self is this process. hostID is that of this machine, where it is known.
+// Self is this process. hostID is the id of this machine, if it is known.
 func Self(hostID string, now time.Time) Owner {
 	o := Owner{HostID: hostID, PID: os.Getpid(), Started: now.UTC()}
 	namespace, _ := os.Readlink("/proc/self/ns/pid")
@@ -35,8 +36,8 @@ func Self(hostID string, now time.Time) Owner {
 	return o
 }
 
-// dead tells whether the process is certainly gone. One that was started under another boot or in another pid
-// namespace is never called so, for its number says nothing here.
+// dead reports whether the process is certainly gone. A process of another boot or pid namespace is never taken for dead,
+// because its number means nothing here.
 func (o Owner) dead() bool {
 	here := Self("", time.Time{})
 	if o.PID <= 0 || o.BootID == "" || o.BootID != here.BootID || o.PIDNamespace == "" || o.PIDNamespace != here.PIDNamespace {
@@ -45,7 +46,7 @@ func (o Owner) dead() bool {
 	return errors.Is(syscall.Kill(o.PID, 0), syscall.ESRCH) || zombie(o.PID)
 }
 
-// zombie tells whether a process has ended and its parent has not asked how: it keeps its number, and does nothing.
+// zombie reports whether a process has ended but still has its number, because its parent has not waited for it.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -55,7 +56,7 @@ func zombie(pid int) bool {
 	return bytes.HasPrefix(afterName, []byte(" Z"))
 }
 
-// Encode prints the owner with the hash of its JSON text without the hash, as the header of a store has it.
+// Encode prints the owner as JSON that ends with its SHA-256, like the header of a store.
 func (o Owner) Encode() ([]byte, error) {
 	text, err := schema.SignJSON(o)
 	if err != nil {
@@ -64,8 +65,8 @@ func (o Owner) Encode() ([]byte, error) {
 	return text, nil
 }
 
-// ReadOwner reads who works in a directory. One that was changed on the disk is no owner: the process that it names may
-// be any.
+// ReadOwner reads the owner of a directory. A file that does not match its hash names no owner, because its process id
+// may be wrong.
 func ReadOwner(f fs.FS, dir string) (Owner, error) {
 	name := path.Join(dir, schema.OwnerFile)
 	text, err := schema.ReadSmall(f, name)
@@ -79,7 +80,7 @@ func ReadOwner(f fs.FS, dir string) (Owner, error) {
 	return o, nil
 }
 
-// lastChange is when a directory last changed: names in it, or the content of a file that stands in it.
+// lastChange is when a directory last changed: names in it, or the content of one of its files.
 func lastChange(f fs.FS, dir string) (time.Time, error) {
 	info, err := fs.Stat(f, dir)
 	if err != nil {
@@ -91,7 +92,7 @@ func lastChange(f fs.FS, dir string) (time.Time, error) {
 		return latest, err
 	}
 	for _, e := range entries {
-		// Finished runs do not change; what else is a file may be one that is being written.
+		// Finished runs do not change. Other files may be files that are being written.
 		if _, isRun := layout.ParseRunName(e.Name()); e.IsDir() || isRun {
 			continue
 		}

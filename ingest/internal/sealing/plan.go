@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// newOuts begins the files of a claim, when those that an earlier attempt left are removed.
+// newOuts creates the files of a claim, after it has removed those of an earlier attempt.
 func (s *Sealer) newOuts(c schema.Claim) (*runfile.Set, error) {
 	if err := s.removeOuts(c); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (s *Sealer) newOuts(c schema.Claim) (*runfile.Set, error) {
 	return runfile.NewSet(s.Files, s.Version, func(t *schema.Table) string { return path.Join(c.Path(), layout.OutName(t, c.Attempt)) }), nil
 }
 
-// removeOuts removes the files of a claim, those of earlier attempts too.
+// removeOuts removes the files that a claim wrote, those of earlier attempts too.
 func (s *Sealer) removeOuts(c schema.Claim) error {
 	outs, err := s.outs(c)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Sealer) removeOuts(c schema.Claim) error {
 	return nil
 }
 
-// outs lists the files of a claim.
+// outs lists the files that a claim wrote.
 func (s *Sealer) outs(c schema.Claim) ([]string, error) {
 	entries, err := fs.ReadDir(s.Files, c.Path())
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Sealer) outs(c schema.Claim) ([]string, error) {
 	return names, nil
 }
 
-// plan decides what becomes of the runs of a claim, and writes the files of those that are to be sealed on the way, so
-// that every run is read once. Where another plan was first, that one is given, and no files.
+// plan decides where each run of a claim goes. It writes the files of the runs to be sealed at the same time, so that
+// every run is read once. If another plan exists, it gives that one, and no files.
 func (s *Sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *runfile.Set, error) {
 	files, err := s.claimedFiles(c)
 	if err != nil {
@@ -83,8 +83,8 @@ func (s *Sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *runfil
 	return plan, set, disk.SyncDir(s.Files, c.Path())
 }
 
-// claimedFiles lists the runs of a claim, ascending, when their names are on disk: a plan must not name what a power
-// cut can take away.
+// claimedFiles lists the runs of a claim, ascending, after it has made their names durable: a plan must not name a run
+// that a power cut can remove.
 func (s *Sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
 	segments, err := layout.ListSegments(s.Files, c.Path())
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
 	if err := disk.SyncDir(s.Files, c.Path()); err != nil {
 		return nil, err
 	}
-	if err := disk.SyncDir(s.Files, schema.LiveDir); err != nil && !errors.Is(err, fs.ErrNotExist) { // copies have no empty directories
+	if err := disk.SyncDir(s.Files, schema.LiveDir); err != nil && !errors.Is(err, fs.ErrNotExist) { // a copied store may lack empty directories
 		return nil, err
 	}
 	slices.SortFunc(files, func(a, b schema.LiveFile) int {
@@ -111,7 +111,7 @@ func (s *Sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
 	return files, nil
 }
 
-// writePlanned makes the plan for files of runs, ascending, and writes the rows of those that go into the sealed file.
+// writePlanned makes the plan for files of runs, ascending, and writes the rows of the runs to be sealed.
 func (s *Sealer) writePlanned(ctx context.Context, c schema.Claim, files []schema.LiveFile, set *runfile.Set) (schema.Plan, error) {
 	plan := schema.Plan{Runs: []string{}, Dropped: []string{}}
 	known, err := runfile.Digests(s.Files, runsOf(files))
@@ -158,7 +158,7 @@ func runsOf(files []schema.LiveFile) []schema.ULID {
 	return runs
 }
 
-// alike gives the first of the files, which ascend, and those of the same run behind it.
+// alike gives the first of the files, which ascend, and the following ones of the same run.
 func alike(files []schema.LiveFile) []schema.LiveFile {
 	n := 1
 	for n < len(files) && files[n].Run == files[0].Run {
@@ -167,7 +167,7 @@ func alike(files []schema.LiveFile) []schema.LiveFile {
 	return files[:n]
 }
 
-// readAlike reads files of one run, which have to say the same.
+// readAlike reads files of the same run, which must have equal digests.
 func (s *Sealer) readAlike(files []schema.LiveFile) (*table.Live, error) {
 	first, err := runfile.ReadLiveFile(s.Files, files[0])
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *Sealer) readAlike(files []schema.LiveFile) (*table.Live, error) {
 	return first, nil
 }
 
-// publishPlan writes the plan into the claim. It fails with fs.ErrExist where there is one.
+// publishPlan writes the plan into the claim. It fails with fs.ErrExist if there is one.
 func (s *Sealer) publishPlan(c schema.Claim, plan schema.Plan) error {
 	text, err := plan.Encode()
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *Sealer) publishPlan(c schema.Claim, plan schema.Plan) error {
 	return disk.PublishNew(s.Files, text, path.Join(c.Path(), schema.PlanFile))
 }
 
-// writeAgain writes the files of a claim that somebody planned.
+// writeAgain writes the files of a claim that already has a plan.
 func (s *Sealer) writeAgain(ctx context.Context, c schema.Claim, plan schema.Plan) (*runfile.Set, error) {
 	files, err := s.claimedFiles(c)
 	if err != nil {
@@ -220,7 +220,7 @@ func (s *Sealer) writeAgain(ctx context.Context, c schema.Claim, plan schema.Pla
 	return set, nil
 }
 
-// writePlannedRun adds a run that the plan names, of whichever of the files, which ascend, has it whole.
+// writePlannedRun adds a run of the plan, from whichever of the files, which ascend, has it intact.
 func (s *Sealer) writePlannedRun(set *runfile.Set, files []schema.LiveFile, id string) error {
 	at, found := slices.BinarySearchFunc(files, id, func(f schema.LiveFile, id string) int { return cmp.Compare(f.Run.String(), id) })
 	if !found {

@@ -17,48 +17,48 @@ import (
 
 // Rules say when runs are sealed.
 type Rules struct {
-	Runs     int           // in the own segment, from which on it is sealed
-	Age      time.Duration // of the own segment, likewise
-	Together int           // in own and abandoned segments, from which on they are sealed at the end
-	Stale    time.Duration // after which what nobody touched counts as abandoned
-	Grace    time.Duration // for which a claim stays after its commit
+	Runs     int           // number of runs at which the own segment is sealed
+	Age      time.Duration // age at which the own segment is sealed
+	Together int           // number of runs in own and abandoned segments at which Close seals them
+	Stale    time.Duration // time without a change after which a segment or claim counts as abandoned
+	Grace    time.Duration // time that a claim stays after its commit
 	Dead     func(Owner) bool
 }
 
-// StandardRules are those of every program; others are for tests.
+// StandardRules are the rules of every program. Tests use others.
 func StandardRules() Rules {
 	return Rules{
 		Runs:     256,
 		Age:      5 * time.Minute,
 		Together: 8,
 		Stale:    24 * time.Hour,
-		Grace:    10 * time.Minute, // more than a network file system keeps a listing
+		Grace:    10 * time.Minute, // longer than a network file system caches a listing
 		Dead:     Owner.dead,
 	}
 }
 
-// Sealer makes sealed files of live files, for one Store. It holds no lock on the store: of several sealers each has
-// claims of its own, and what one leaves behind another one finishes.
+// Sealer seals live files, for one Store. It has no lock on the store: each sealer has its own claims, and if one dies,
+// another one finishes its work.
 type Sealer struct {
 	Files   disk.Files
 	Version string // of this program
 	Rules   Rules
-	HostID  string         // of this machine; empty while it is not known
-	Own     []schema.ULID  // segments that the Store filled and left
-	claims  []schema.Claim // that this process has and that are not removed yet
-	Made    int            // files of sealed runs since they were packed
-	problem error          // the first; none of them keeps runs from being appended
+	HostID  string         // id of this machine; empty if it is not known yet
+	Own     []schema.ULID  // segments that the Store has finished
+	claims  []schema.Claim // claims of this process that are not removed yet
+	Made    int            // sealed files since the last packing
+	problem error          // the first problem; it does not prevent appends
 }
 
-// Note keeps an error for the end. That a claim was taken over is none.
+// Note keeps an error for the end. A claim that was taken over is no error.
 func (s *Sealer) Note(err error) {
 	if err != nil && !errors.Is(err, ErrFenced) && s.problem == nil {
 		s.problem = err
 	}
 }
 
-// Seal seals the segments that nobody adds to any more: those that the Store left and the abandoned ones, if they hold
-// at least so many runs. It gives the number of runs that are sealed now and were not before.
+// Seal seals the segments that nobody adds to any more, those that the Store finished and the abandoned ones, if they
+// have at least so many runs. It returns the number of newly sealed runs.
 func (s *Sealer) Seal(ctx context.Context, least int) (int, error) {
 	segments, err := s.resting()
 	if err != nil {
@@ -84,8 +84,8 @@ func (s *Sealer) Seal(ctx context.Context, least int) (int, error) {
 	return s.finish(ctx, c)
 }
 
-// SealAll goes on with claims, seals what may be sealed if it is at least so many runs, and tells the problem that kept
-// it from that.
+// SealAll continues claims, seals all runs that may be sealed if there are at least so many, and returns the problem that
+// prevented it.
 func (s *Sealer) SealAll(ctx context.Context, least int) (int, error) {
 	s.problem = nil
 	runs := s.Tidy(ctx)
@@ -94,7 +94,7 @@ func (s *Sealer) SealAll(ctx context.Context, least int) (int, error) {
 	return runs + n, cmp.Or(s.problem, ctx.Err())
 }
 
-// End seals at the end of a Store that appended something, and tells the first problem that there was.
+// End seals at the end of a Store that appended something, and returns the first problem.
 func (s *Sealer) End(ctx context.Context) error {
 	if len(s.Own) > 0 {
 		_, err := s.Seal(ctx, s.Rules.Together)
@@ -144,8 +144,8 @@ func (s *Sealer) resting() ([]layout.Segment, error) {
 	return resting, nil
 }
 
-// sealable leaves out the segments of others that have no run which could be sealed: sealing such a segment would give
-// another one of the same runs, again and again.
+// sealable leaves out segments of others without a run that can be sealed: sealing such a segment would create another
+// one with the same runs, again and again.
 func (s *Sealer) sealable(segments []layout.Segment) ([]layout.Segment, error) {
 	var runs []schema.ULID
 	for _, segment := range segments {
@@ -167,15 +167,14 @@ func (s *Sealer) sealable(segments []layout.Segment) ([]layout.Segment, error) {
 	}), nil
 }
 
-// finish does for a claim of this process what is left to do up to the commit, and gives the number of runs that it
-// committed.
+// finish does the remaining work for a claim of this process, up to the commit, and returns the number of committed runs.
 func (s *Sealer) finish(ctx context.Context, c schema.Claim) (int, error) {
 	runs, err := s.commit(ctx, c)
 	if runs > 0 {
 		s.Made++
 	}
 	if err == nil {
-		err = s.removeOuts(c) // the claim changes: its grace begins
+		err = s.removeOuts(c) // this changes the claim, so its grace period begins
 	}
 	if err = s.fenced(c, err); errors.Is(err, ErrFenced) {
 		s.forget(c)
@@ -183,7 +182,7 @@ func (s *Sealer) finish(ctx context.Context, c schema.Claim) (int, error) {
 	return runs, err
 }
 
-// commit plans a claim if that was not done, and makes its files part of the store if that was not done.
+// commit plans a claim and publishes its files, unless that was done before.
 func (s *Sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 	var set *runfile.Set
 	plan, err := schema.ReadPlan(s.Files, c)
@@ -202,7 +201,7 @@ func (s *Sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 		return 0, err
 	}
 	if committed {
-		return 0, runfile.SyncSealed(s.Files, f) // the one who did it may not have come to this
+		return 0, runfile.SyncSealed(s.Files, f) // whoever published it may have died before this
 	}
 	if set == nil {
 		if set, err = s.writeAgain(ctx, c, plan); err != nil {
@@ -215,8 +214,8 @@ func (s *Sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 	return f.Rows, nil
 }
 
-// Tidy goes on with the claims that this process has, takes over those that were abandoned, and removes those that are
-// finished. One that it cannot deal with does not keep it from the others. It gives the number of runs that it sealed.
+// Tidy continues the claims of this process, takes over abandoned ones, and removes finished ones. A problem with one
+// claim does not affect the others. It returns the number of runs that it sealed.
 func (s *Sealer) Tidy(ctx context.Context) int {
 	claims, err := layout.ListClaims(s.Files)
 	s.Note(err)
@@ -233,7 +232,7 @@ func (s *Sealer) Tidy(ctx context.Context) int {
 	return runs
 }
 
-// goOn does what can be done for a claim now, and gives the number of runs that it sealed.
+// goOn does what can be done for a claim now, and returns the number of runs that it sealed.
 func (s *Sealer) goOn(ctx context.Context, c schema.Claim) (int, error) {
 	finished, since, err := s.Finished(c)
 	switch {

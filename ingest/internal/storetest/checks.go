@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/check"
 )
 
-// Whole fails where verify finds damage, or a run twice.
+// Whole fails the test if verify finds damage, or a run twice.
 func Whole(t testing.TB, dir string) {
 	t.Helper()
 	for _, f := range Findings(t, dir) {
@@ -19,7 +19,7 @@ func Whole(t testing.TB, dir string) {
 	}
 }
 
-// Findings are what verify says of a store.
+// Findings gives the findings of verify for a store.
 func Findings(t testing.TB, dir string) []check.Finding {
 	t.Helper()
 	var all []check.Finding
@@ -29,12 +29,12 @@ func Findings(t testing.TB, dir string) []check.Finding {
 	return all
 }
 
-// Damage are the findings of damage.
+// Damage gives the findings that are damage.
 func Damage(all []check.Finding) []check.Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f check.Finding) bool { return f.Severity != check.SeverityDamage })
 }
 
-// Repair repairs a store and gives what was done.
+// Repair repairs a store and gives the actions.
 func Repair(t testing.TB, dir string, dryRun bool) (done []check.Repair, left int) {
 	t.Helper()
 	did := func(r check.Repair) { done = append(done, r) }

@@ -1,3 +1,3 @@
-// Package storetest has what the tests of ingest and of its packages share: file operations that fail or stay in memory,
-// stores with every kind of file or with damage, and what is left in one. It is part of no program.
+// Package storetest has helpers for the tests of ingest and its packages: file operations that fail or stay in memory,
+// stores with every kind of file or of damage, and readers of their content. It is not part of any program.
 package storetest

@@ -9,7 +9,8 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 )
 
-// EachFault does a task on copies of a store, of whose operations one fails, and then again.
+// EachFault runs a task on copies of a store. In each copy another file operation fails; then the task runs again without
+// a fault.
 func EachFault(t *testing.T, dir string, task func(*Faulty) error, want map[string]RunState) {
 	before := States(t, dir)
 	step := Tier(199, 1, 1)
@@ -52,5 +53,5 @@ func EachFault(t *testing.T, dir string, task func(*Faulty) error, want map[stri
 // Root is the directory of the store.
 func (f *Faulty) Root() string { return string(f.Dir) }
 
-// ErrCrashed is what every operation of a process gives after its crash: so it ends without doing anything more.
+// ErrCrashed is the error of every operation of a process after its crash, so that it ends without doing anything more.
 var ErrCrashed = errors.New("the process has crashed")

@@ -9,18 +9,18 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 )
 
-// Faulty fail one operation, or all from one on until healed.
+// Faulty makes one operation fail, or all from one on until it is healed.
 type Faulty struct {
 	disk.OS
 	Fault   error
-	At      int  // how many operations go well before
-	Late    bool // the operation happens, and is reported as failed all the same
-	Lasting bool // so do all after it, until healed
+	At      int  // how many operations succeed before
+	Late    bool // the operation succeeds, but is reported as failed
+	Lasting bool // all operations after it fail too, until healed
 	Trace   []string
 	Healed  bool
 	Hit     bool
 	Unsync  int  // how many fsyncs failed
-	Quick   bool // those that do not fail do nothing
+	Quick   bool // fsyncs that do not fail do nothing
 
 	Linkless bool // the file system has no hard links
 }
@@ -36,11 +36,11 @@ func (f *Faulty) do(name string, operation func() error) error {
 	return f.Fault
 }
 
-// counting is held while operations are counted: folders are listed side by side. Faulty are copied, so it is none
-// of their own.
+// counting is held while operations are counted, because folders are listed in parallel. It is a pointer because Faulty
+// is copied.
 var counting sync.Mutex
 
-// fails counts an operation and tells whether it is to fail.
+// fails counts an operation and reports whether it has to fail.
 func (f *Faulty) fails(name string) bool {
 	counting.Lock()
 	defer counting.Unlock()

@@ -13,10 +13,10 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 )
 
-// Memory are files in memory, for tests that make a store very often. Every directory is in it by its name.
+// Memory is a file system in memory, for tests that create a store very often. Every directory is in it by its name.
 type Memory struct{ fstest.MapFS }
 
-// Copied is a store of the same files, made now.
+// Copied is a copy of the store, made now.
 func (f Memory) Copied() Memory {
 	all := maps.Clone(f.MapFS)
 	for name, file := range all {
@@ -31,7 +31,7 @@ func MemoryDir() *fstest.MapFile {
 	return &fstest.MapFile{Mode: fs.ModeDir | 0o777, ModTime: time.Now()}
 }
 
-// add gives a file a name that is not taken, in a directory that is there.
+// add gives a file a new name in an existing directory.
 func (f Memory) add(op, name string, file *fstest.MapFile) error {
 	dir := f.MapFS[path.Dir(name)]
 	switch {

@@ -13,10 +13,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// RunState is what a store says of a run: hashes of its rows of each table, one after another.
+// RunState is the stored content of a run: hashes of its rows of each table, one after another.
 type RunState struct{ Run, Samples, Ops string }
 
-// States reads every run of a store, however little is left of it.
+// States reads every run of a store, even if it is damaged.
 func States(t testing.TB, dir string) map[string]RunState {
 	t.Helper()
 	return StatesIn(t, Must(disk.NewOS(dir)))
@@ -62,7 +62,7 @@ func hashRows(rows [][]any) string {
 	return string(all)
 }
 
-// Contents gives what a store says of every run: the hash of its row and its digest, by id.
+// Contents gives the stored content of every run by id: the hash of its row and its digest.
 func Contents(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	f := Must(disk.NewOS(dir))

@@ -18,15 +18,15 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Store is what tests do with a store: an ingest.Store does it.
+// Store has the methods of ingest.Store that tests use.
 type Store interface {
 	Append(run schema.Run) error
 	Seal(ctx context.Context) (int, error)
 	Close() error
 }
 
-// Opener opens the store in a directory, and makes it where there is none. Whoever tests ingest itself cannot have it
-// imported here.
+// Opener opens the store in a directory, and creates it if there is none. Tests of package ingest itself cannot import it
+// here.
 type Opener func(dir string) (Store, error)
 
 // open opens a store until the test ends.
@@ -44,8 +44,8 @@ func appendTo(t testing.TB, s Store, runs ...schema.Run) {
 	}
 }
 
-// Everything makes a store with every kind of file that a store can have: a claim that waits for its end with its sealed
-// file, a claim that is not committed, live runs, a pack, events and packed events, an artifact.
+// Everything creates a store with every kind of file that a store can have: a finished claim with its sealed file, a
+// claim that is not committed, live runs, a pack, events and packed events, an artifact.
 func Everything(t testing.TB, open Opener) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
@@ -97,8 +97,7 @@ func Sealed(t testing.TB, open Opener, runs ...schema.Run) (string, schema.Seale
 	return dir, Must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed[0]
 }
 
-// Damaged is a store with two sealed files and a live run, of which one file is damaged where it costs something, and
-// a copy from before.
+// Damaged is a store with two sealed files and a live run, in which one damaged file loses data, with a copy from before.
 func Damaged(t testing.TB, open Opener, zone string) (dir, good string, f schema.SealedFile) {
 	t.Helper()
 	dir, f = Sealed(t, open, runtest.Full(), runtest.Small(), runtest.Small())
@@ -114,8 +113,8 @@ func Damaged(t testing.TB, open Opener, zone string) (dir, good string, f schema
 	return dir, good, f
 }
 
-// ARunLess is damage of which some runs of a file are left.
+// ARunLess is damage that leaves some runs of a file.
 const ARunLess = "a run less"
 
-// DamagedZones are what damagedStore can damage.
+// DamagedZones are the zones that Damaged can damage.
 var DamagedZones = []string{schema.RunsDir, schema.SamplesDir, schema.OpsDir, ARunLess}

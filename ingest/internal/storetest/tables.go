@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// MakeClaim makes a claim of this process without segments.
+// MakeClaim creates a claim of this process without segments.
 func MakeClaim(t testing.TB, dir string, c schema.Claim) {
 	t.Helper()
 	WriteFile(t, filepath.Join(dir, c.Path(), schema.OwnerFile), Must(sealing.Self("", time.Now()).Encode()))
@@ -48,7 +48,7 @@ func PackSealed(t testing.TB, dir string, sealed []schema.SealedFile) string {
 	return name
 }
 
-// Rewrite writes a file of a sealed file anew with other rows, and a hash that matches.
+// Rewrite replaces a file of a sealed file by one with other rows and a matching hash.
 func Rewrite(t testing.TB, dir string, f schema.SealedFile, of *schema.Table, change func(rows [][]any) [][]any) {
 	t.Helper()
 	name := filepath.Join(dir, f.Path(schema.TableZones[of]))

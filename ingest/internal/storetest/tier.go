@@ -2,8 +2,8 @@ package storetest
 
 import "os"
 
-// Tier gives how much a test does, or by how much it steps: usually, where NEUROLENS_LONG asks for the whole of it, and
-// where NEUROLENS_TORTURE asks for what takes longer than anybody waits for.
+// Tier gives the amount of work, or the step size, of a test: usually, with NEUROLENS_LONG, and with NEUROLENS_TORTURE,
+// which takes very long.
 func Tier(usual, long, torture int) int {
 	switch {
 	case os.Getenv("NEUROLENS_TORTURE") != "":

@@ -1,8 +1,10 @@
 package screens
 
 import (
+	"regexp"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/query"
@@ -28,15 +30,29 @@ func Version(version string) answer.Table {
 	return t
 }
 
-// built are facts about a build, each a name and a value. A build of a checkout has a commit, one of a module a tag.
+// pseudo is the end of a version that Go makes of a commit: its date and the beginning of its hash.
+var pseudo = regexp.MustCompile(`[-.](\d{14})-([0-9a-f]{12})(\+dirty)?$`)
+
+// built are facts about a build, each a name and a value. A build of a checkout has a commit, and a tag if it is tagged. One of a module
+// has a tag; of a module without tags the version has the date and 12 digits of the commit.
 func built(info *debug.BuildInfo) (facts [][2]string) {
-	names := map[string]string{"vcs.revision": "commit", "vcs.time": "commit_date", "vcs.modified": "modified"}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		facts = append(facts, [2]string{"tag", v})
+	add := func(name, value string) { facts = append(facts, [2]string{name, value}) }
+	made := pseudo.FindStringSubmatch(info.Main.Version)
+	if v := info.Main.Version; v != "" && v != "(devel)" && made == nil {
+		add("tag", v)
 	}
+	names := map[string]string{"vcs.revision": "commit", "vcs.time": "commit_date", "vcs.modified": "modified"}
+	checkout := false
 	for _, s := range info.Settings {
 		if name := names[s.Key]; name != "" {
-			facts = append(facts, [2]string{name, s.Value})
+			add(name, s.Value)
+			checkout = true
+		}
+	}
+	if made != nil && !checkout {
+		add("commit", made[2])
+		if date, err := time.Parse("20060102150405", made[1]); err == nil {
+			add("commit_date", date.Format(time.RFC3339))
 		}
 	}
 	return facts

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -11,10 +12,15 @@ import (
 func TestBuilt(t *testing.T) {
 	checkout := &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}, Settings: []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "vcs.revision", Value: "9f3c1d2"}, {Key: "vcs.time", Value: "2026-11-20T18:02:00Z"}, {Key: "vcs.modified", Value: "true"}}}
 	module := &debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}}
+	untagged := *checkout
+	untagged.Main.Version = "v0.0.0-20261120180200-9f3c1d2a4b5c+dirty"
 	for want, info := range map[string]*debug.BuildInfo{
 		"commit=9f3c1d2 commit_date=2026-11-20T18:02:00Z modified=true": checkout,
 		"tag=v0.1.0": module,
-		"":           {},
+		"commit=9f3c1d2 commit_date=2026-11-20T18:02:00Z modified=true ": &untagged,
+		"commit=9f3c1d2a4b5c commit_date=2026-11-20T18:02:00Z":           {Main: debug.Module{Version: "v0.1.1-0.20261120180200-9f3c1d2a4b5c"}},
+		"tag=v0.2.0-rc.1": {Main: debug.Module{Version: "v0.2.0-rc.1"}},
+		"":                {},
 	} {
 		got := ""
 		for _, f := range built(info) {
@@ -23,7 +29,7 @@ func TestBuilt(t *testing.T) {
 			}
 			got += f[0] + "=" + f[1]
 		}
-		if got != want {
+		if got != strings.TrimSpace(want) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

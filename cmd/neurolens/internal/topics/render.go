@@ -43,6 +43,7 @@ func rendered(page string, width int) string {
 			out = append(out, strings.TrimRight("    "+line, " "))
 		case strings.HasPrefix(line, "    ") && len(paragraph) == 0:
 			out = append(out, line)
+		case strings.HasPrefix(text, "<!--"): // a word to the tests of the page
 		case text == "":
 			flush()
 			out = append(out, "")

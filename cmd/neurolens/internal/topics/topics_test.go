@@ -32,7 +32,7 @@ func TestTopicsFit(t *testing.T) {
 }
 
 func TestRendered(t *testing.T) {
-	got := rendered("# A title\n\nSee [a page](a.md) and `code`,\nthen more.\n\n```sh\nneurolens ls `x`\n```\n\n| key | says |\n|---|---|\n| `a\\|b` | one |\n| c | two |\n\n* item\n\n1. one\n2. two\n   more\n", 40)
+	got := rendered("# A title\n\nSee [a page](a.md) and `code`,\nthen more.\n\n<!-- not run: needs a GPU -->\n```sh\nneurolens ls `x`\n```\n\n| key | says |\n|---|---|\n| `a\\|b` | one |\n| c | two |\n\n* item\n\n1. one\n2. two\n   more\n", 40)
 	want := "A TITLE\n\nSee a page and code, then more.\n\n    neurolens ls `x`\n\nkey  says\na|b  one\nc    two\n\n* item\n\n1. one\n2. two more\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -2,10 +2,13 @@ package measuring
 
 import (
 	"context"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/export"
 )
 
 // Read answers from the store, so that what is shown is what was kept: a point and side after the other, in the order of the
@@ -42,6 +45,19 @@ func (s Summary) counted() []string {
 		}
 	}
 	return all
+}
+
+// FormatArrow is the format of Stream, for the flag --format.
+const FormatArrow = string(export.Arrow)
+
+// Stream writes the runs that the summary counts as an Arrow stream.
+func (s Summary) Stream(ctx context.Context, db *query.DB, w io.Writer) error {
+	runs := "session=" + s.Result.Session
+	if counted := s.counted(); len(counted) > 0 {
+		runs += " or run_id=" + strings.Join(counted, ",")
+	}
+	_, err := export.Write(ctx, db, export.Request{Dest: "-", Format: export.Arrow, Filter: runs, Stdout: w})
+	return err
 }
 
 // named are the metrics that are looked for among those of the runs: those that were asked for, or the primary ones of points

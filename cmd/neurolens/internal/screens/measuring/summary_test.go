@@ -24,7 +24,7 @@ func TestUnknownWarning(t *testing.T) {
 // TestReasonsAlike: reasons that differ in amounts, or in the process that failed, are one; an exit status tells them apart.
 func TestReasonsAlike(t *testing.T) {
 	n := wording.Notes{}
-	for _, reason := range []string{"wrote 1234 B, more than the limit of 1000 B", "wrote 99999 B, more than the limit of 1000 B", "exit status 1", "process 1 of warmup: exit status 1", "process 4 of measure: exit status 1", "exit status 2"} {
+	for _, reason := range []string{"wrote 1234 B, more than 1000 B", "wrote 99999 B, more than 1000 B", "exit status 1", "process 1 of warmup: exit status 1", "process 4 of measure: exit status 1", "exit status 2"} {
 		pointWords(n, &query.SessionPoint{Failures: []query.Failure{{Status: "error", Error: reason, Runs: 1}}}, nil)
 	}
 	if got, want := n.Lines()[0], "error"+term.Gap+"wrote 1234 B, more than the limit of 1000 B (and 2 other reasons)"; got != want {

@@ -1,0 +1,329 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// parsedAction is what is looked at of the action of GitHub at the top level.
+type parsedAction struct {
+	Inputs map[string]struct{ Description, Default string }
+	Runs   struct {
+		Steps []struct {
+			Name, Run, If, Uses, Shell string
+			Env, With                  map[string]string
+		}
+	}
+}
+
+func readAction(t *testing.T) parsedAction {
+	t.Helper()
+	var a parsedAction
+	if err := yaml.Unmarshal([]byte(ofRepository(t, "action.yml")), &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// expression is one of GitHub in a value.
+var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
+
+// action runs steps of the action in the repository of a ci, as a runner would.
+type action struct {
+	*ci
+	parsedAction
+	values map[string]string // of expressions
+}
+
+// newAction has the inputs of an action for a pull request, and its defaults for those that are not given.
+func newAction(t *testing.T, c *ci, inputs map[string]string) *action {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &action{c, readAction(t), map[string]string{
+		"github.token": "x", "steps.run.outputs.status": "", "github.event.pull_request.number": "3", "github.event_name == 'push' && '1' || '0'": "0",
+		"inputs.base || (github.event_name == 'pull_request' && format('origin/{0}', github.base_ref)) || github.event.before": "HEAD~1",
+	}}
+	for name, in := range a.Inputs {
+		a.values["inputs."+name] = a.filled(t, in.Default)
+	}
+	for name, value := range inputs {
+		if _, known := a.Inputs[name]; !known {
+			t.Fatalf("the action has no input %s", name)
+		}
+		a.values["inputs."+name] = value
+	}
+	c.env = append(c.env, "GITHUB_ACTION_PATH="+root, "GITHUB_REPOSITORY=us/work", "RUNNER_TEMP="+t.TempDir(), "RUNNER_OS=Linux", "RUNNER_ARCH=X64")
+	for _, file := range []string{"GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"} {
+		c.env = append(c.env, file+"="+filepath.Join(c.state, file))
+	}
+	return a
+}
+
+// filled fills in the expressions of a text.
+func (a *action) filled(t *testing.T, text string) string {
+	t.Helper()
+	return expression.ReplaceAllStringFunc(text, func(e string) string {
+		name := expression.FindStringSubmatch(e)[1]
+		value, known := a.values[name]
+		if !known {
+			t.Fatalf("the expression %s has no value here", name)
+		}
+		return value
+	})
+}
+
+// step runs a step and gives its status and output. The outputs of the step named run are then known.
+func (a *action) step(t *testing.T, name string) (code int, output string) {
+	t.Helper()
+	for _, s := range a.Runs.Steps {
+		if s.Name != name {
+			continue
+		}
+		cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", s.Run)
+		cmd.Dir, cmd.Env = a.dir, slices.Clone(a.env)
+		for key, value := range s.Env {
+			cmd.Env = append(cmd.Env, key+"="+a.filled(t, value))
+		}
+		text, err := cmd.CombinedOutput()
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			code = exit.ExitCode()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(a.value("GITHUB_OUTPUT")) {
+			key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			a.values["steps.run.outputs."+key] = value
+		}
+		return code, string(text)
+	}
+	t.Fatalf("the action has no step %s", name)
+	return 0, ""
+}
+
+// stands writes a program neurolens, which has measured already: what it says of a comparison is in the state.
+func (c *ci) stands(t *testing.T, gate int) {
+	t.Helper()
+	bin := t.TempDir()
+	program := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>\"$STATE/asked\"\ncase \" $* \" in\n*' --gate=regression '*) echo found ;;\n*' --gate '*) echo found; exit %d ;;\nesac\n", gate)
+	if err := os.WriteFile(filepath.Join(bin, "neurolens"), []byte(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range c.env {
+		if path, ok := strings.CutPrefix(e, "PATH="); ok {
+			c.env[i] = "PATH=" + bin + ":" + path
+		}
+	}
+}
+
+// TestActionGate: the input gate decides which status of the comparison fails; flags and axes of the inputs are passed on.
+func TestActionGate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		gate        string
+		says, fails int
+	}{
+		{"regression", 0, 0},
+		{"regression", 1, 1},
+		{"regression", 3, 0},
+		{"regression", 5, 5},
+		{"strict", 0, 0},
+		{"strict", 1, 1},
+		{"strict", 3, 3},
+		{"off", 0, 0},
+		{"off", 1, 0},
+		{"off", 3, 0},
+		{"off", 5, 5},
+	} {
+		repo := newCI(t, "plain")
+		commitAgain(t, repo)
+		repo.stands(t, c.says)
+		a := newAction(t, repo, map[string]string{"gate": c.gate, "flags": "--threshold 7%", "backend": "torch", "version": "installed", "history": "none"})
+		if code, output := a.step(t, "run"); code != 0 {
+			t.Errorf("%s, %d: the run ends with %d:\n%s", c.gate, c.says, code, output)
+		}
+		if code, output := a.step(t, "verdict"); code != c.fails {
+			t.Errorf("%s: the verdict about %d is %d, want %d:\n%s", c.gate, c.says, code, c.fails, output)
+		}
+		asked := repo.value("asked")
+		for _, want := range []string{"bench sweep.yaml -P backend=torch --against ", "compare --gate session=last --format md --threshold 7%"} {
+			if !strings.Contains(asked, want) {
+				t.Errorf("%s, %d: it asks\n%swant %s", c.gate, c.says, asked, want)
+			}
+		}
+		if summary := repo.value("GITHUB_STEP_SUMMARY"); summary != "found\n" {
+			t.Errorf("%s, %d: the summary is %q", c.gate, c.says, summary)
+		}
+	}
+	a := newAction(t, newCI(t, "plain"), map[string]string{"gate": "strickt"})
+	if code, output := a.step(t, "run"); code != 2 || !strings.Contains(output, "gate: want regression, strict or off, got strickt") {
+		t.Errorf("an unknown gate ends with %d:\n%s", code, output)
+	}
+}
+
+// commitAgain commits something, so that there is a commit before.
+func commitAgain(t *testing.T, c *ci) {
+	t.Helper()
+	write(t, c.dir, "notes.txt", "nothing\n")
+	commit(t, c.dir)
+}
+
+// TestActionInstall: a release is checked before it is unpacked; a clone is built.
+func TestActionInstall(t *testing.T) {
+	t.Parallel()
+	const archive = "neurolens-0.1.0-linux-amd64.tar.gz"
+	prepare := `mkdir -p "$STATE/release" work/neurolens-0.1.0-linux-amd64 && cd work && echo 'echo it runs' >neurolens-0.1.0-linux-amd64/neurolens && chmod +x neurolens-*/neurolens
+tar -czf "$STATE/release/` + archive + `" neurolens-0.1.0-linux-amd64 && cd "$STATE/release" && sha256sum neurolens-* >SHA256SUMS
+`
+	for name, c := range map[string]struct {
+		damage string
+		code   int
+		says   string
+	}{
+		"whole":          {"", 0, archive + ": OK"},
+		"another file":   {`echo more >>` + archive, 1, archive + ": FAILED"},
+		"not in the sum": {`sed -i 's/amd64/arm64/' SHA256SUMS`, 1, "SHA256SUMS of v0.1.0 does not have " + archive},
+		"no release":     {`rm -r "$STATE/release"`, 1, "release"},
+	} {
+		repo := newCI(t, "plain")
+		a := newAction(t, repo, map[string]string{"version": "v0.1.0"})
+		if code, output := repo.sh(t, prepare+c.damage); code != 0 {
+			t.Fatalf("%s: %s", name, output)
+		}
+		code, output := a.step(t, "install")
+		if code != c.code || !strings.Contains(output, c.says) {
+			t.Errorf("%s: it ends with %d, want %d and %q:\n%s", name, code, c.code, c.says, output)
+		}
+		path := strings.TrimSpace(repo.value("GITHUB_PATH"))
+		if code, output := repo.sh(t, `PATH="`+path+`" neurolens`); c.code == 0 && (code != 0 || output != "it runs\n") || c.code != 0 && path != "" {
+			t.Errorf("%s: the path is %q, the program says %s", name, path, output)
+		}
+	}
+	repo := newCI(t, "plain")
+	a := newAction(t, repo, map[string]string{"version": "clone"})
+	compiler := t.TempDir()
+	if err := os.WriteFile(filepath.Join(compiler, "go"), []byte("#!/bin/sh\npwd\necho \"$*\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(repo.dir, "clone"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a.env = append(a.env, "PATH="+compiler+":"+os.Getenv("PATH"))
+	code, output := a.step(t, "install")
+	folder := strings.TrimSpace(repo.value("GITHUB_PATH"))
+	if want := "/clone\nbuild -trimpath -o " + folder + "/neurolens ./cmd/neurolens\n"; code != 0 || folder == "" || !strings.HasSuffix(output, want) {
+		t.Errorf("a clone ends with %d:\n%swant\n%s", code, output, want)
+	}
+}
+
+// value is the text of a file of the state.
+func (c *ci) value(name string) string {
+	text, _ := os.ReadFile(filepath.Join(c.state, name))
+	return string(text)
+}
+
+// TestAction: the action measures a change that makes a program 20 % slower, comments it once, edits the comment, and fails.
+func TestAction(t *testing.T) {
+	needsLong(t)
+	t.Parallel()
+	repo := newCI(t, "plain")
+	a := newAction(t, repo, map[string]string{"history": "none"})
+	repo.costs(t, "1200")
+	if code, output := a.step(t, "run"); code != 0 || a.values["steps.run.outputs.status"] != "1" {
+		t.Fatalf("it ends with %d:\n%s", code, output)
+	}
+	for range 2 {
+		if code, output := a.step(t, "comment"); code != 0 {
+			t.Errorf("posting ends with %d:\n%s", code, output)
+		}
+	}
+	if calls := repo.value("calls"); calls != "new comments\nedit comments 1234\n" {
+		t.Errorf("the calls are %s", calls)
+	}
+	if code, _ := a.step(t, "verdict"); code != 1 {
+		t.Errorf("the verdict is %d", code)
+	}
+}
+
+// TestActionIsTheScript: the action and the workflow of `ci init` call the same script, with the same commands, and settings that the
+// script has; every input is used, and none is put into a command.
+func TestActionIsTheScript(t *testing.T) {
+	t.Parallel()
+	const folder = "cmd/neurolens/internal/workflow/files/"
+	script, template := ofRepository(t, folder+"neurolens.sh"), ofRepository(t, folder+"github.yml")
+	settings := map[string]bool{"GH_TOKEN": true, "PR_NUMBER": true}
+	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+)=\$\{`).FindAllStringSubmatch(script, -1) {
+		settings[m[1]] = true
+	}
+	called, used := map[string]bool{}, map[string]bool{}
+	for _, s := range readAction(t).Runs.Steps {
+		for _, text := range append(slices.Collect(maps.Values(s.Env)), append(slices.Collect(maps.Values(s.With)), s.If)...) {
+			for _, m := range regexp.MustCompile(`inputs\.([a-z-]+)`).FindAllStringSubmatch(text, -1) {
+				used[m[1]] = true
+			}
+		}
+		if strings.Contains(s.Run, "${{") {
+			t.Errorf("step %s has an expression in its command: %s", s.Name, s.Run)
+		}
+		_, command, ok := strings.Cut(s.Run, `sh "$GITHUB_ACTION_PATH/`+folder+`neurolens.sh" `)
+		if !ok {
+			continue
+		}
+		called[regexp.MustCompile(`^[a-z]+`).FindString(command)] = true
+		for key := range s.Env {
+			if !settings[key] && key != "GATE" {
+				t.Errorf("step %s sets %s, which the script does not have", s.Name, key)
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile(`sh \[\[\.Script\]\] ([a-z]+)`).FindAllStringSubmatch(template, -1) {
+		if !called[m[1]] {
+			t.Errorf("ci init's workflow calls the script with %s, the action does not", m[1])
+		}
+		called[m[1]] = false
+	}
+	for command, only := range called {
+		if only {
+			t.Errorf("the action calls the script with %s, ci init's workflow does not", command)
+		}
+	}
+	for name := range readAction(t).Inputs {
+		if !used[name] {
+			t.Errorf("no step uses the input %s", name)
+		}
+	}
+}
+
+// TestActionPage: docs/install.md has every input of the action with its default, and no other.
+func TestActionPage(t *testing.T) {
+	t.Parallel()
+	_, section, _ := strings.Cut(ofRepository(t, "docs/install.md"), "\n## GitHub Action\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	inputs, listed := readAction(t).Inputs, 0
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?`) \\| (.*?) ?\\| ").FindAllStringSubmatch(section, -1) {
+		for name := range strings.SplitSeq(row[1], ", ") {
+			in, known := inputs[strings.Trim(name, "`")]
+			fallback := strings.Trim(strings.NewReplacer("${{ ", "", " }}", "").Replace(in.Default), " ")
+			if listed++; !known || fallback != strings.Trim(row[2], "`") {
+				t.Errorf("the page has %s with the default %s; the action: %v, %s", name, row[2], known, fallback)
+			}
+		}
+	}
+	if listed != len(inputs) {
+		t.Errorf("the page lists %d of %d inputs", listed, len(inputs))
+	}
+}

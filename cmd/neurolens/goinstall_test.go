@@ -1,0 +1,96 @@
+package main
+
+import (
+	"archive/zip"
+	"errors"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// stand is a version for tests, which nobody has.
+const stand = "v0.0.1-test"
+
+// TestGoInstall: the go command takes this repository as a module of a version: it accepts the files, and go.mod has nothing that
+// forbids `go install PACKAGE@VERSION`. The long test has it plan the whole build.
+func TestGoInstall(t *testing.T) {
+	for line := range strings.Lines(ofRepository(t, "go.mod")) {
+		if regexp.MustCompile(`^\s*(replace|exclude)\b`).MatchString(line) {
+			t.Errorf("go.mod has %s, with which go install of a version is refused", strings.TrimSpace(line))
+		}
+	}
+	env := []string{"GOPROXY=file://" + moduleProxy(t), "GOMODCACHE=" + t.TempDir(), "GOFLAGS=-modcacherw", "GOSUMDB=off", "GOWORK=off"}
+	args := []string{"mod", "download", strings.TrimSuffix(module, "/") + "@" + stand}
+	if long() {
+		cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		env[0] += ",file://" + strings.TrimSpace(string(cache)) + "/cache/download"
+		args = []string{"install", "-n", module + "cmd/neurolens@" + stand}
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("go %s: %v\n%s", strings.Join(args, " "), err, out[max(0, len(out)-2000):])
+	}
+}
+
+// moduleProxy is a folder in which the go command finds this module, as git knows its files.
+func moduleProxy(t *testing.T) string {
+	t.Helper()
+	_, err := exec.LookPath("git")
+	needs(t, "git", err)
+	root, proxy := filepath.Join("..", ".."), t.TempDir()
+	versions := filepath.Join(proxy, filepath.FromSlash(module), "@v")
+	if err := os.MkdirAll(versions, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(versions, stand+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := zip.NewWriter(file)
+	for _, name := range ownFiles(strings.Split(strings.Trim(git(t, root, "ls-files", "-z"), "\x00"), "\x00")) {
+		from := filepath.Join(root, filepath.FromSlash(name))
+		if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() {
+			continue // a link, or gone from the working tree
+		}
+		text, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := packed.CreateHeader(&zip.FileHeader{Name: module[:len(module)-1] + "@" + stand + "/" + name, Method: zip.Store})
+		if err == nil {
+			_, err = w.Write(text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(packed.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	write(t, versions, stand+".mod", ofRepository(t, "go.mod"))
+	write(t, versions, "list", stand+"\n")
+	write(t, versions, stand+".info", `{"Version": "`+stand+`"}`)
+	return proxy
+}
+
+// ownFiles are those of files that are not of a module below this one.
+func ownFiles(all []string) []string {
+	var others []string
+	for _, name := range all {
+		if path.Base(name) == "go.mod" && name != "go.mod" {
+			others = append(others, path.Dir(name)+"/")
+		}
+	}
+	return slices.DeleteFunc(all, func(name string) bool {
+		return slices.ContainsFunc(others, func(other string) bool { return strings.HasPrefix(name, other) })
+	})
+}

@@ -1,0 +1,378 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// sparkQuestion is a question of the page about Spark, in words and in the SQL of Spark and of query.
+type sparkQuestion struct{ title, spark, query string }
+
+// questionsOf reads the questions of a page: headings of the third level with SQL below them, one text for both or one for each.
+func questionsOf(t *testing.T, page string) []sparkQuestion {
+	t.Helper()
+	var all []sparkQuestion
+	for _, section := range strings.Split(page, "\n### ")[1:] {
+		title, _, _ := strings.Cut(section, "\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		texts := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(section, -1)
+		switch len(texts) {
+		case 0:
+		case 1, 2:
+			all = append(all, sparkQuestion{title, texts[0][1], texts[len(texts)-1][1]})
+		default:
+			t.Errorf("%s: %d texts, want one or two", title, len(texts))
+		}
+	}
+	return all
+}
+
+// TestSparkAnswers: in a real Spark the views that store views prints have the rows that query has, all of them, and answer the
+// questions of the page about Spark. The store has sealed and live runs, some of them both; runs that were removed and restored;
+// tags that were set, changed and taken away later; samples without runs; and a path that is a pattern.
+func TestSparkAnswers(t *testing.T) {
+	t.Parallel()
+	needsLong(t)
+	python := pythonWith(t, "pyspark", "pyspark")
+	needs(t, "pyspark", javaIsThere())
+	dir := filepath.Join(t.TempDir(), "a [b] {c,d} * it's ${e};")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	sparkStore(t, filepath.Join(dir, "runs_store"), false)
+	if err := ingest.Init(filepath.Join(dir, "empty")); err != nil {
+		t.Fatal(err)
+	}
+	page := ofRepository(t, "docs/spark.md")
+	questions := questionsOf(t, page)
+	if len(questions) != 12 {
+		t.Errorf("the page has %d questions, want 12", len(questions))
+	}
+	for _, view := range []string{"runs", "samples", "samples_long", "ops"} {
+		text := "SELECT * FROM " + view
+		questions = append(questions, sparkQuestion{"all rows of " + view, text, text})
+	}
+	questions = append(questions, sparkQuestion{"num", numbers("explode(array(%s))"), numbers("unnest([%s])")})
+	const rows = "SELECT (SELECT count(*) FROM runs) + (SELECT count(*) FROM samples) + (SELECT count(*) FROM samples_long) + (SELECT count(*) FROM ops) AS n"
+	answers := sparkAnswers(t, python, sparkJob{dir, loadOf(t, page), []sparkStoreJob{
+		{"runs_store", sparkTexts(questions)}, {"empty", []string{rows}},
+	}})
+	for i, q := range questions {
+		got, want := answers[0][i], jsonRows(t, programIn(t, dir, "query", "--format", "jsonl", q.query))
+		if len(got) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: Spark has %d rows, query %d\n%s", q.title, len(got), len(want), firstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+		}
+	}
+	if n := answers[1][0]; !slices.Equal(n, []string{`{"n":0}`}) {
+		t.Errorf("the views of an empty store have rows: %s", n)
+	}
+}
+
+// sparkJob is the Python that loads views, and stores of a directory.
+type sparkJob struct {
+	dir, load string
+	stores    []sparkStoreJob
+}
+
+// sparkStoreJob is a store, and questions in the SQL of Spark.
+type sparkStoreJob struct {
+	store     string
+	questions []string
+}
+
+// loadOf is the Python of the page that loads the views into a session of Spark.
+func loadOf(t *testing.T, page string) string {
+	t.Helper()
+	found := regexp.MustCompile("(?s)```python\n(.*?)```").FindStringSubmatch(page)
+	if found == nil {
+		t.Fatal("the page has no Python")
+	}
+	return found[1]
+}
+
+func sparkTexts(questions []sparkQuestion) []string {
+	texts := make([]string, len(questions))
+	for i, q := range questions {
+		texts[i] = q.spark
+	}
+	return texts
+}
+
+// numbers asks what num makes of texts, given how a row is made of each.
+func numbers(rows string) string {
+	return "SELECT x, num(x) AS n FROM (SELECT " + fmt.Sprintf(rows, `'64', '-1.5e3', '.5', '5.', '1e999', ' 1', '1 ', '1d', 'x', '', 'NaN', '0x1', '+2'`) + " AS x)"
+}
+
+// javaIsThere says why Spark cannot start, if so.
+func javaIsThere() error {
+	if home := os.Getenv("JAVA_HOME"); home != "" {
+		_, err := os.Stat(filepath.Join(home, "bin", "java"))
+		return err
+	}
+	if _, err := exec.LookPath("java"); err != nil {
+		return errors.New("Spark needs Java 17 or later, and there is no java in PATH")
+	}
+	return nil
+}
+
+// sparkAnswers are the rows of each question, as JSON, by stores, of one session of Spark.
+func sparkAnswers(t *testing.T, python string, job sparkJob) [][][]string {
+	t.Helper()
+	var stores []map[string]any
+	for _, j := range job.stores {
+		folder := t.TempDir()
+		text := programIn(t, job.dir, "--store", j.store, "store", "views", "--dialect", "spark")
+		if err := os.WriteFile(filepath.Join(folder, "views.sql"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		stores = append(stores, map[string]any{"folder": folder, "questions": j.questions})
+	}
+	text, err := json.Marshal(map[string]any{"load": job.load, "stores": stores})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := pythonScript(t, python, t.TempDir(), "spark.py")
+	cmd.Stdin = bytes.NewReader(text)
+	var rows [][][]json.RawMessage
+	if err := json.Unmarshal([]byte(ends(t, cmd)), &rows); err != nil {
+		t.Fatal(err)
+	}
+	answers := make([][][]string, len(rows))
+	for i := range rows {
+		answers[i] = answersIn(t, rows[i])
+	}
+	return answers
+}
+
+// answersIn are the rows of each question.
+func answersIn(t *testing.T, answers [][]json.RawMessage) [][]string {
+	t.Helper()
+	var all [][]string
+	for _, rows := range answers {
+		var lines strings.Builder
+		for _, row := range rows {
+			lines.Write(append(row, '\n'))
+		}
+		all = append(all, jsonRows(t, lines.String()))
+	}
+	return all
+}
+
+// TestTrinoViews: sqlglot takes what store views prints for Trino, and the views have the rows that query has, as far as the
+// translation to DuckDB says. There is no Trino here.
+func TestTrinoViews(t *testing.T) {
+	t.Parallel()
+	needsLong(t)
+	python := pythonWith(t, "sqlglot", "duckdb, pytz, sqlglot")
+	dir := t.TempDir()
+	sparkStore(t, filepath.Join(dir, "runs_store"), true)
+	views := filepath.Join(dir, "views.sql")
+	if err := os.WriteFile(views, []byte(programIn(t, dir, "store", "views", "--dialect", "trino")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var questions []string
+	for _, view := range []string{"runs", "samples", "samples_long", "ops"} {
+		questions = append(questions, "SELECT * FROM "+view)
+	}
+	job, err := json.Marshal(map[string]any{"views": views, "store": filepath.Join(dir, "runs_store"), "questions": questions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := pythonScript(t, python, dir, "trino.py")
+	cmd.Stdin = bytes.NewReader(job)
+	var rows [][]json.RawMessage
+	if err := json.Unmarshal([]byte(ends(t, cmd)), &rows); err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range answersIn(t, rows) {
+		want := jsonRows(t, programIn(t, dir, "query", "--format", "jsonl", questions[i]))
+		if len(got) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: %d rows, query has %d\n%s", questions[i], len(got), len(want), firstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+		}
+	}
+}
+
+// jsonRows are lines of JSON in one spelling. Where a line has a run's id the order does not matter: of whole views it is not said.
+func jsonRows(t *testing.T, lines string) []string {
+	t.Helper()
+	var all []string
+	whole := false
+	for line := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
+		if line == "" {
+			continue
+		}
+		d := json.NewDecoder(strings.NewReader(line))
+		d.UseNumber()
+		var row map[string]any
+		if err := d.Decode(&row); err != nil {
+			t.Fatalf("%v: %.200s", err, line)
+		}
+		_, whole = row["run_id"]
+		text, err := json.Marshal(spelled(row))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(text))
+	}
+	if whole {
+		slices.Sort(all)
+	}
+	return all
+}
+
+// spelled is a value of JSON with numbers in one spelling: 1.0 is 1.
+func spelled(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, one := range v {
+			v[key] = spelled(one)
+		}
+	case []any:
+		for i, one := range v {
+			v[i] = spelled(one)
+		}
+	case json.Number:
+		if _, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
+			return v
+		}
+		if x, err := v.Float64(); err == nil {
+			return json.Number(strconv.FormatFloat(x, 'f', -1, 64))
+		}
+	}
+	return value
+}
+
+// sparkStore makes the store of TestSparkAnswers, or one of the same runs that has sealed ones alone.
+func sparkStore(t *testing.T, path string, sealed bool) {
+	t.Helper()
+	if err := ingest.Init(path); err != nil {
+		t.Fatal(err)
+	}
+	random, at := rand.New(rand.NewPCG(1, 2)), time.Date(2026, 2, 1, 0, 0, 0, 123_456_000, time.UTC)
+	session, env := schema.NewULID(at).String(), schema.Env{Facts: map[string]string{"os.name": "linux"}, Missing: map[string]string{"gpu": "absent"}}
+	var runs []schema.Run
+	for i := range 28 {
+		r := madeUpRun(random, at.Add(time.Duration(i)*time.Minute), session, env, i%20, 20)
+		switch i % 7 {
+		case 3:
+			r.Status, r.Stage, r.Error = schema.StatusTimeout, schema.StageMeasure, "it took\ntoo long"
+		case 4:
+			r.Warnings = []string{stat.WarnDrift, "noisy"}[:1+i%2]
+		case 5:
+			r.Ops = []schema.Op{
+				{Index: 0, Name: "MatMul", Type: "MatMul", DurationNS: new(int64(1000 * i)), Count: new(int64(i)), Kernels: []string{"k"}},
+				{Index: 1, Name: "Gelu", Type: "Gelu", DurationNS: new(int64(333)), Count: new(int64(1)), Counters: map[string]float64{"l2": .5}},
+			}
+		}
+		runs = append(runs, r)
+	}
+	runs = append(runs, runtest.Full(), runtest.Small())
+	first, live := slices.Concat(runs[:20], runs[28:29]), slices.Concat(runs[20:28], runs[29:])
+	store, err := ingest.Open(path, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, store, first)
+	if n, err := store.Seal(context.Background()); n != len(first) || err != nil { // in the claim these are live as well
+		t.Fatalf("sealed %d runs: %v", n, err)
+	}
+	copyOfSamples(t, path)
+	appendAll(t, store, live[:7]) // fewer than are sealed when a writer ends
+	liveTwice(t, path)
+	if sealed {
+		if n, err := store.Seal(context.Background()); n != 7 || err != nil {
+			t.Fatalf("sealed %d runs: %v", n, err)
+		}
+	}
+	id := func(i int) string { return runs[i].RunID }
+	for _, a := range []ingest.Annotation{
+		{Kind: schema.EventRemove, Runs: []string{id(0), id(1), id(2), id(20), id(21)}},
+		{Kind: schema.EventRestore, Runs: []string{id(1), id(21)}},
+		{Kind: schema.EventTag, Runs: []string{id(3), id(4), id(22), id(28)}, Key: "cooling", Value: "air"},
+		{Kind: schema.EventTag, Runs: []string{id(3), id(23)}, Key: "cooling", Value: "wa't\\er\n\u2028ü"},
+		{Kind: schema.EventUntag, Runs: []string{id(4)}, Key: "cooling"},
+		{Kind: schema.EventUntag, Runs: []string{id(5), id(24)}, Key: "note"},
+		{Kind: schema.EventTag, Runs: []string{id(6)}, Key: "note", Value: ""},
+		{Kind: schema.EventLost, Runs: []string{id(7), id(8)}, Key: "samples", Value: "damaged"},
+		{Kind: schema.EventFound, Runs: []string{id(8)}, Key: "samples"},
+		{Kind: schema.EventNote, Runs: []string{id(9)}, Value: "the window was open"},
+		{Kind: schema.EventBless, Key: "release", Runs: []string{id(9)}},
+	} {
+		if _, err := store.Annotate(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func appendAll(t *testing.T, store *ingest.Store, runs []schema.Run) {
+	t.Helper()
+	for _, r := range runs {
+		if err := store.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// liveTwice has a live run in a claim as well, as it is for a moment when what a claim does not seal is given back.
+func liveTwice(t *testing.T, path string) {
+	t.Helper()
+	found, err := fs.Glob(os.DirFS(path), "live/*/*.parquet")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("live files %q: %v", found, err)
+	}
+	content, err := os.ReadFile(filepath.Join(path, found[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	segment := filepath.Join(path, "claims", schema.NewULID(time.Now()).String()+".0", schema.NewULID(time.Now()).String())
+	if err := os.MkdirAll(segment, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(segment, filepath.Base(found[0])), content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copyOfSamples leaves samples and ops whose name no file of runs has, as an import that was interrupted does.
+func copyOfSamples(t *testing.T, path string) {
+	t.Helper()
+	for _, zone := range []string{schema.SamplesDir, schema.OpsDir} {
+		found, err := fs.Glob(os.DirFS(path), zone+"/*/*.parquet")
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%s has files %q: %v", zone, found, err)
+		}
+		file := filepath.Join(path, found[0])
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := schema.NewULID(time.Now()).String() + filepath.Base(file)[26:]
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), name), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// wheelModules are what the wheel is built and tested with.
+const wheelModules = "hatchling, auditwheel, pip, pytest, pyarrow, pandas, polars, numpy"
+
+// launcherSource is a program that becomes this test binary: it stands for the program, and is compressed in no time.
+const launcherSource = `#include <unistd.h>
+int main(int count, char **arguments) { return execv(PROGRAM, arguments); }
+`
+
+// TestWheel builds a wheel, installs it into an empty environment without a network, and runs the tests of the package there: a few
+// of them, or all that there are.
+func TestWheel(t *testing.T) {
+	t.Parallel()
+	python := pythonWith(t, "wheel", wheelModules)
+	_, err := exec.LookPath("gcc")
+	needs(t, "gcc", err)
+	dir := t.TempDir()
+	write(t, dir, "launcher.c", launcherSource)
+	launcher := filepath.Join(dir, "launcher")
+	must(exec.Command("gcc", "-o", launcher, fmt.Sprintf("-DPROGRAM=%q", must(os.Executable())), filepath.Join(dir, "launcher.c")).Output())
+	venv := installWheel(t, python, buildWheel(t, python, launcher))
+
+	cmd := inVenv(t, venv, "-c", "import neurolens; neurolens.query('SELECT 1')")
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "pip install 'neurolens[arrow]'") {
+		t.Errorf("without other packages: %v\n%s", err, out)
+	}
+
+	path := must(exec.Command(python, "-c", "import pyarrow, os; print(os.path.dirname(os.path.dirname(pyarrow.__file__)))").Output())
+	packages := must(filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages")))
+	write(t, packages[0], "packages-of-the-tests.pth", string(path))
+	args := []string{"-m", "pytest", "-q", "-p", "no:cacheprovider", must(filepath.Abs(filepath.Join("..", "..", "python", "tests")))}
+	if !long() {
+		args = append(args, "-k", "example or version or is_the_line")
+	}
+	cmd = inVenv(t, venv, args...)
+	cmd.Env = append(cmd.Env, "NEUROLENS_TEST_STORE="+filepath.Join(sealedStore(t), "runs_store"),
+		"NEUROLENS_TEST_PAGE="+must(filepath.Abs(filepath.Join("..", "..", "docs", "python-package.md"))))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestWheelOfProgram builds the wheel of a whole program: what is installed is that program, byte by byte, and the tag of the wheel
+// promises no older glibc than the program needs.
+func TestWheelOfProgram(t *testing.T) {
+	needsLong(t)
+	t.Parallel()
+	python := pythonWith(t, "wheel", wheelModules)
+	self := must(os.Executable())
+	wheel := buildWheel(t, python, self)
+	venv := installWheel(t, python, wheel)
+	if !bytes.Equal(must(os.ReadFile(filepath.Join(venv, "bin", "neurolens"))), must(os.ReadFile(self))) {
+		t.Error("the program in the environment is another one")
+	}
+	if out := must(inVenv(t, venv, "-m", "neurolens", "version", "--format", "csv").Output()); !strings.Contains(string(out), version) {
+		t.Errorf("version says %s", out)
+	}
+	var minor int
+	if _, err := fmt.Sscanf(filepath.Base(wheel), "neurolens-"+version+"-py3-none-manylinux_2_%d_", &minor); err != nil {
+		t.Fatalf("%s: %v", wheel, err)
+	}
+	needed := regexp.MustCompile(`\x00GLIBC_2\.([0-9]+)\x00`).FindAllSubmatch(must(os.ReadFile(self)), -1)
+	for _, symbol := range needed {
+		if of := must(strconv.Atoi(string(symbol[1]))); of > minor {
+			t.Errorf("%s needs glibc 2.%d", wheel, of)
+		}
+	}
+	if len(needed) == 0 {
+		t.Error("the program needs no symbol of glibc")
+	}
+}
+
+// TestWheelTools: the tools that build the wheel have the same versions wherever they are named.
+func TestWheelTools(t *testing.T) {
+	requires := regexp.MustCompile(`(?m)^requires = \[(.*)\]$`).FindStringSubmatch(ofRepository(t, "python/pyproject.toml"))
+	if requires == nil {
+		t.Fatal("pyproject.toml names no tools")
+	}
+	for tool := range strings.SplitSeq(requires[1], ", ") {
+		for _, file := range []string{".ci/run", "docs/python-package.md"} {
+			if name := strings.Trim(tool, `"`); !slices.Contains(strings.Fields(ofRepository(t, file)), name) {
+				t.Errorf("%s does not have %s", file, name)
+			}
+		}
+	}
+}
+
+// buildWheel builds the wheel of a program, with a folder of licences.
+func buildWheel(t *testing.T, python, program string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "licenses", "third"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "licenses", "third"), "LICENSE", "a licence\n")
+	cmd := exec.Command(python, filepath.Join("..", "..", "python", "build_wheel.py"), program, "--licenses", filepath.Join(dir, "licenses"), "--out", dir)
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	if out, err := withoutNetwork(cmd).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	wheels := must(filepath.Glob(filepath.Join(dir, "neurolens-"+version+"-py3-none-*.whl")))
+	if len(wheels) != 1 {
+		t.Fatalf("%d wheels of version %s", len(wheels), version)
+	}
+	return wheels[0]
+}
+
+// installWheel makes an empty virtual environment and installs a wheel there.
+func installWheel(t *testing.T, python, wheel string) (venv string) {
+	t.Helper()
+	venv = filepath.Join(t.TempDir(), "venv")
+	for _, args := range [][]string{
+		{"-m", "venv", "--without-pip", venv},
+		{"-m", "pip", "--disable-pip-version-check", "--python", venv, "install", "--no-index", "--no-deps", "--no-compile", wheel},
+	} {
+		if out, err := withoutNetwork(exec.Command(python, args...)).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	return venv
+}
+
+// inVenv is a call of the Python of a virtual environment.
+func inVenv(t *testing.T, venv string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(venv, "bin", "python"), args...)
+	cmd.Dir, cmd.Env = t.TempDir(), append(programEnviron(t), "PYTHONDONTWRITEBYTECODE=1", "NEUROLENS_STORE=")
+	return cmd
+}
