@@ -193,7 +193,7 @@ func (x *explaining) look(ctx context.Context) error {
 		return err
 	}
 	x.facts(c.Differs)
-	if d, found := x.req.Facts.Untold(c.Differs); found {
+	if d, found := x.req.Facts.HiddenSetting(c.Differs); found {
 		x.fact(d)
 	}
 	if len(req.Metrics) > 0 {

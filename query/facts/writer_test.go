@@ -89,11 +89,11 @@ func TestUntold(t *testing.T) {
 		"git_commit": true, "env.sweep.sha256": true, "env.runner.iterations": false, "env.runner.command": false, "env.python.executable": false, "executor": false,
 		"applied.threads": false,
 	} {
-		if d, found := writer().Untold([]facts.Difference{{Name: other}, hash}); found != want || found && d.Name != hash.Name {
+		if d, found := writer().HiddenSetting([]facts.Difference{{Name: other}, hash}); found != want || found && d.Name != hash.Name {
 			t.Errorf("beside %s: %v, %v", other, d, found)
 		}
 	}
-	if _, found := writer().Untold([]facts.Difference{{Name: "git_commit"}}); found {
+	if _, found := writer().HiddenSetting([]facts.Difference{{Name: "git_commit"}}); found {
 		t.Error("found where the hash is the same")
 	}
 }
