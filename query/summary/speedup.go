@@ -218,7 +218,7 @@ func (c *Comparison) sum(axis string) {
 	})
 }
 
-// win counts of how many baselines each value of the axis is the fastest.
+// win counts, per value of the axis, for how many baselines it is the fastest.
 func (c *Comparison) win(axis string) {
 	best := map[place]float64{}
 	of := func(p *Pair) place { return place{machine: string(p.Machine), point: string(p.BaseID)} }
@@ -244,7 +244,7 @@ func (c *Comparison) win(axis string) {
 	})
 }
 
-// by are the ratios of pairs that have a name in common.
+// by sums up the pairs per name.
 func (c *Comparison) by(name func(p *Pair) Text) (all []NamedRatios) {
 	places := map[Text][]int{}
 	for i := range c.pairs {
@@ -258,7 +258,7 @@ func (c *Comparison) by(name func(p *Pair) Text) (all []NamedRatios) {
 	return all
 }
 
-// ratios sum some pairs up. Controls are in no mean.
+// ratios sums up pairs. Controls are left out of the means.
 func (c *Comparison) ratios(places []int) Ratios {
 	r := Ratios{Pairs: len(places)}
 	var logs []float64
@@ -295,7 +295,7 @@ func (c *Comparison) ratios(places []int) Ratios {
 	return r
 }
 
-// pairOf is what a row of compare says of a point and its baseline.
+// pairOf converts a row of compare.
 func pairOf(row *compare.Row) Pair {
 	p := Pair{
 		Subject: subjectOf(cmp.Or(row.HeadID, row.BaseID), "", row.Identity), BaseID: Text(row.BaseID), Metric: Text(row.Metric), Unit: Text(row.Unit), Better: Text(row.Better),
@@ -316,7 +316,7 @@ func pairOf(row *compare.Row) Pair {
 	return p
 }
 
-// inverse is the speed-up of a change of which lower is better; nil of one that is not known.
+// inverse is the speed-up of a change of a metric for which lower is better; nil if it is unknown.
 func inverse(change float64) *float64 {
 	if math.IsInf(change, 0) {
 		return nil
