@@ -41,8 +41,8 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestTelling: what is left, in its order; nobody's list is changed.
-func TestTelling(t *testing.T) {
+// TestWithout: what is left, in its order; nobody's list is changed.
+func TestWithout(t *testing.T) {
 	t.Parallel()
 	all := []facts.Difference{
 		{Name: "git_commit"},
@@ -81,8 +81,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestUntold: the hash of all settings says something where no setting does.
-func TestUntold(t *testing.T) {
+// TestHiddenSetting: the hash of all settings says something where no setting does.
+func TestHiddenSetting(t *testing.T) {
 	t.Parallel()
 	hash := facts.Difference{Name: "env.runner.config_sha256"}
 	for other, want := range map[string]bool{
