@@ -15,7 +15,7 @@ func writer() facts.Writer {
 	}
 }
 
-// TestUnrelated: runs of a side are told apart by what varies, settings and the machine, not by what a run says of itself.
+// TestUnrelated: runs of a side are distinguished by varying facts, settings and the machine, not by facts about the run itself.
 func TestUnrelated(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
@@ -28,7 +28,7 @@ func TestUnrelated(t *testing.T) {
 	}
 }
 
-// TestSilent: what varies from run to run says nothing of a change, settings do.
+// TestSilent: facts that vary from run to run are no evidence of a change, settings are.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
@@ -41,7 +41,7 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestWithout: what is left, in its order; nobody's list is changed.
+// TestWithout: the remaining facts keep their order; the original list is unchanged.
 func TestWithout(t *testing.T) {
 	t.Parallel()
 	all := []facts.Difference{
@@ -66,7 +66,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// TestOnce: what was asked for and applied is said once, what was applied otherwise is said.
+// TestOnce: a setting that was applied as requested is listed once, one that was applied differently is listed too.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	all := []facts.Difference{
@@ -81,7 +81,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestHiddenSetting: the hash of all settings says something where no setting does.
+// TestHiddenSetting: the hash of all settings matters if no listed setting differs.
 func TestHiddenSetting(t *testing.T) {
 	t.Parallel()
 	hash := facts.Difference{Name: "env.runner.config_sha256"}

@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// FuzzCheckSelect: every text is an ErrInput of one line, or passes as what DuckDB itself calls a SELECT.
+// FuzzCheckSelect: every text is either an ErrInput of one line, or what DuckDB itself calls a SELECT.
 func FuzzCheckSelect(f *testing.F) {
 	for _, text := range []string{
 		"SELECT 1", "FROM runs", "WITH x AS (SELECT 1) FROM x", "VALUES (1)", "COPY runs TO 'x'", "SELECT 1; SELECT 2", "", ";", "/*", "--", "PIVOT runs ON x",
@@ -38,8 +38,8 @@ func FuzzCheckSelect(f *testing.F) {
 	})
 }
 
-// TestGateKnowsWhatSteers: every function of a table that this DuckDB has for changing itself is refused.
-func TestGateKnowsWhatSteers(t *testing.T) {
+// TestSandboxKnowsWhatSteers: every table function of this DuckDB that changes the engine is refused.
+func TestSandboxKnowsWhatSteers(t *testing.T) {
 	t.Parallel()
 	c := querytest.Connect(t)
 	all, err := c.Table(t.Context(), duck.Statement{SQL: `SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table'
@@ -54,7 +54,7 @@ func TestGateKnowsWhatSteers(t *testing.T) {
 	}
 }
 
-// TestSandboxIsLocked: behind the check is the engine's own lock.
+// TestSandboxIsLocked: besides the check, the engine's own lock refuses.
 func TestSandboxIsLocked(t *testing.T) {
 	t.Parallel()
 	c := querytest.Connect(t)
