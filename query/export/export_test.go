@@ -47,7 +47,7 @@ func TestExportDirectory(t *testing.T) {
 			t.Errorf("%s: got %s", format, got)
 		}
 		_, err = export.Write(ctx, db, export.Request{Dest: dest, Format: format})
-		querytest.WantInput(t, err, "runs."+string(format)+" is there already")
+		querytest.WantInput(t, err, "runs."+string(format)+" already exists")
 		done, err = export.Write(ctx, db, export.Request{Dest: dest, Format: format, Filter: "status=error", Overwrite: true})
 		if err != nil || len(done.Files) != 2 || done.Files[0].Rows != 0 {
 			t.Errorf("%s: %v, %v", format, done, err)
@@ -170,10 +170,10 @@ func TestExportRefusals(t *testing.T) {
 		{export.Request{Dest: store + "/new/x", Format: "csv"}, "is inside the store"},
 		{export.Request{Dest: store + "/../" + filepath.Base(store) + "/x", Format: "csv"}, "is inside the store"},
 		{export.Request{Dest: link + "/x", Format: "csv"}, "is inside the store"},
-		{export.Request{Format: "csv"}, "a destination is missing"},
+		{export.Request{Format: "csv"}, "the destination is missing"},
 		{export.Request{Dest: link + ".csv", Format: "parquet"}, "link.csv: want a directory, because there are several files; for one file: neurolens export - --format csv > "},
-		{export.Request{Dest: link + ".json", Format: "parquet"}, "one file is: neurolens export - --format jsonl > "},
-		{export.Request{Dest: link + "/../OUT.NDJSON", Format: "csv"}, "one file is: neurolens export - --format jsonl > "},
+		{export.Request{Dest: link + ".json", Format: "parquet"}, "for one file: neurolens export - --format jsonl > "},
+		{export.Request{Dest: link + "/../OUT.NDJSON", Format: "csv"}, "for one file: neurolens export - --format jsonl > "},
 		{export.Request{Dest: "-", Format: "xml"}, `format "xml": want parquet, arrow, csv or jsonl`},
 		{export.Request{Dest: "-", Format: "csv", Table: "nope"}, `table "nope": want one of runs samples samples_long ops`},
 		{export.Request{Dest: "-", Format: "csv", Filter: "x"}, "filter: "},
