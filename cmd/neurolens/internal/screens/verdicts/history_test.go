@@ -230,8 +230,8 @@ func unsettled(h history.History, series int) history.History {
 	return h
 }
 
-// TestHistoryUnsettled: a step that may be chance is said with its size and counted, and a session far off is no change.
-func TestHistoryUnsettled(t *testing.T) {
+// TestHistoryInconclusive: a step that may be chance is said with its size and counted, and a session far off is no change.
+func TestHistoryInconclusive(t *testing.T) {
 	h := unsettled(madeHistory(.149, 0, .3, -.2), 0)
 	h.Series[1].Spikes = []int{h.Series[1].First + 3}
 	text := historyText(h, history.Request{}, 120, false)
