@@ -63,8 +63,8 @@ func TestDone(t *testing.T) {
 	}
 }
 
-// TestDoneOfManySessions: the twenty newest sessions, in each the newest run first, and at the end what these went on
-// from, however old.
+// TestDoneOfManySessions: the twenty newest sessions, each with its newest run first, and at the end the sessions that they
+// resumed, however old.
 func TestDoneOfManySessions(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run
@@ -96,7 +96,7 @@ func TestDoneOfManySessions(t *testing.T) {
 	}
 }
 
-// TestSessionPoints: the runs of a session and those of earlier ones that are named, and no others of these.
+// TestSessionPoints: the runs of a session and those of earlier ones that are named, and no other runs of the earlier ones.
 func TestSessionPoints(t *testing.T) {
 	t.Parallel()
 	in := func(session int, status schema.Status) func(*schema.Run) {

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// A listing has the runs that match, in the order that was asked for. Several stores answer as one; none of them is written to.
+// A listing has the runs that match, in the requested order. Several stores answer as one; none of them is written to.
 func ExampleDB_List() {
 	dir, err := os.MkdirTemp("", "example-")
 	if err != nil {

@@ -39,8 +39,8 @@ func checkRefused(t *testing.T, dir, file string, want error) {
 	}
 }
 
-// TestFooters has files that the engine reads without a word though they are not what their names say: no question is
-// answered, and each names the file.
+// TestFooters has files that the engine reads without an error although their contents do not match their names: every
+// question is refused, and each error names the file.
 func TestFooters(t *testing.T) {
 	t.Parallel()
 	change := func(t *testing.T, path string, do func(content []byte) []byte) {

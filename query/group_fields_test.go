@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 )
 
-// TestSpreadDigits: a spread is computed, and says nothing of how its last digits are rounded; a median is as it was measured.
+// TestSpreadDigits: a spread is computed, and is shown without rounding errors; a median is shown as measured.
 func TestSpreadDigits(t *testing.T) {
 	t.Parallel()
 	const long = 0.12345678901234

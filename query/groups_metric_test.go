@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestGroupsOfMetric: groups, and the best point, are of the metric that was asked for, in its direction; a failed run, and one
+// TestGroupsOfMetric: groups and the best point use the requested metric, in its direction; a failed run, and one
 // without the metric, give no number.
 func TestGroupsOfMetric(t *testing.T) {
 	t.Parallel()

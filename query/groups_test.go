@@ -174,7 +174,7 @@ func TestGroupsBest(t *testing.T) {
 	wantLines(t, "of equal points", got, slices.Min(all))
 }
 
-// TestGroupsDirection: what is better is the metric's to say.
+// TestGroupsDirection: the metric determines what is better.
 func TestGroupsDirection(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -204,7 +204,7 @@ func TestGroupsDirection(t *testing.T) {
 	wantLines(t, "by metric", got, "latency 800 map[dim:1] ns", "throughput 7 map[dim:1] 1/s")
 }
 
-// TestGroupsKeys: every kind of key of a filter groups; NULL is a group; machines and sides are never taken together.
+// TestGroupsKeys: every kind of filter key can group; NULL is a group; machines and sides are always kept apart.
 func TestGroupsKeys(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(
@@ -272,7 +272,7 @@ func sharedText(s query.Shared) string {
 	}, " ")
 }
 
-// TestGroupsSame: what all points agree in, failed ones included.
+// TestGroupsSame: the values that all points have in common, including failed ones.
 func TestGroupsSame(t *testing.T) {
 	t.Parallel()
 	db := groupStore(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 )
 
-// TestKept: answers of a DB that is kept are of the files that were there at its first question, until one of these goes away.
+// TestKept: answers of a DB that is kept open use the files of its first question, until one of these disappears.
 func TestKept(t *testing.T) {
 	dir := querytest.LiveStore(t, querytest.NewRun(1, 1000, nil), querytest.NewRun(2, 1001, nil))
 	db := querytest.Open(t, dir)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLasting: sessions that are counted from the last one are named by their ids, as there are newer ones when somebody types the commands
-// of a report; what says anything else stays as it is.
+// TestLasting: sessions that are counted from the last one are replaced by their ids, because there may be newer ones when a user types the commands
+// of a report; other text is unchanged.
 func TestLasting(t *testing.T) {
 	ids := map[string]string{"last": "A", "last~1": "B"}
 	id := func(session string) (string, error) { return ids[session], nil }

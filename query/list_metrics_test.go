@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestSeveralMetrics: metrics stand beside the columns of runs in their order, whatever is primary; what a run does not have
-// is NULL. A mean stands for a median that is not known.
+// TestSeveralMetrics: metrics follow the columns of runs in the requested order, whichever is primary; missing values are
+// NULL. If the median is unknown, the mean is used.
 func TestSeveralMetrics(t *testing.T) {
 	t.Parallel()
 	with := func(metrics ...schema.Metric) func(*schema.Run) {
@@ -60,7 +60,7 @@ func TestSeveralMetrics(t *testing.T) {
 	}
 }
 
-// TestSortByMetric: runs are sorted by a number of any metric, as filters take it; those without it come last.
+// TestSortByMetric: runs are sorted by any metric, with the value that filters use; those without it come last.
 func TestSortByMetric(t *testing.T) {
 	t.Parallel()
 	with := func(metrics ...schema.Metric) func(*schema.Run) {

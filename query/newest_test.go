@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestNewestRemoved: where the newest runs are removed, more of a store of many files is looked at.
+// TestNewestRemoved: if the newest runs are removed, more of a store of many files is read.
 func TestNewestRemoved(t *testing.T) {
 	t.Parallel()
 	runs := querytest.ManyRuns(120)
@@ -52,8 +52,8 @@ func TestNewestRemoved(t *testing.T) {
 	}
 }
 
-// TestNewestTwice: a live run that stands in a sealed file too counts once, also where that file is not among those that
-// can hold the newest runs.
+// TestNewestTwice: a live run that is also in a sealed file counts once, even if that file is not among those that
+// can contain the newest runs.
 func TestNewestTwice(t *testing.T) {
 	t.Parallel()
 	runs := querytest.ManyRuns(40)
@@ -74,7 +74,7 @@ func TestNewestTwice(t *testing.T) {
 	}
 }
 
-// TestPagesNewest: the newest of those that match, without counting all of many runs, are those that List gives.
+// TestPagesNewest: the newest matching runs, found without counting all of many runs, are those that List gives.
 func TestPagesNewest(t *testing.T) {
 	querytest.NeedsLong(t)
 	t.Parallel()

@@ -12,8 +12,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestAddMetrics: the metrics of a point are those of its ok runs in the session, each side's own; a failed run counts for
-// nothing, and runs that differ in a unit have no number.
+// TestAddMetrics: the metrics of a point are those of its ok runs in the session, separately for each side; failed runs do not
+// count, and runs that differ in a unit have no number.
 func TestAddMetrics(t *testing.T) {
 	t.Parallel()
 	n := 0

@@ -205,8 +205,8 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// TestPercentileOfSomeRuns: where one run of a point has a single sample, and so no percentile, those of the others are not shown as
-// the point's: they could lie below its median.
+// TestPercentileOfSomeRuns: if one run of a point has a single sample, and so no percentile, the percentiles of the others are not shown
+// as the point's: they could lie below its median.
 func TestPercentileOfSomeRuns(t *testing.T) {
 	t.Parallel()
 	ofTicks := func(ticks ...int64) func(*schema.Run) {
@@ -231,8 +231,8 @@ func TestPercentileOfSomeRuns(t *testing.T) {
 	}
 }
 
-// TestOneSample: a single sample does not vary, so that a point of such runs has no spread and no percentile, and no filter by
-// spread finds them.
+// TestOneSample: a single sample has no variation, so a point of such runs has no spread and no percentile, and no filter by
+// spread finds it.
 func TestOneSample(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, querytest.NewRun(0, 0, func(r *schema.Run) {

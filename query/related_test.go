@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestRelated: a run is seen beside the newest one of its point, machine and side of an earlier session, and a session of two
-// sides beside the commit of its base. Facts in which it differs are listed, those that matter most first.
+// TestRelated: a run is shown beside the newest one of its point, machine and side in an earlier session, and a session with two
+// sides beside the commit of its base. Facts that differ are listed, the most relevant first.
 func TestRelated(t *testing.T) {
 	t.Parallel()
 	made := func(n, session int, edit func(*schema.Run)) schema.Run {

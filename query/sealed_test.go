@@ -94,8 +94,8 @@ func asJSON(t *testing.T, v any) string {
 	return string(text)
 }
 
-// TestEveryZone: however the runs lie, in files of their own, sealed, in packs, or in several stores, the answers are
-// the same; with events and without.
+// TestEveryZone: the answers are the same whether the runs are in files of their own, sealed, in packs, or in several stores,
+// with events and without.
 func TestEveryZone(t *testing.T) {
 	querytest.NeedsLong(t)
 	t.Parallel()
@@ -200,7 +200,7 @@ func firstDifference(got, want string) string {
 	return "more lines"
 }
 
-// TestAnnotated: what events say is what the answers show.
+// TestAnnotated: answers show the effects of events.
 func TestAnnotated(t *testing.T) {
 	t.Parallel()
 	runs := querytest.VariousRuns()
@@ -255,7 +255,7 @@ func TestAnnotated(t *testing.T) {
 	}
 }
 
-// TestDamagedSealed: a sealed file that is torn or gone is named, whatever is asked; a pack that is, is done without.
+// TestDamagedSealed: every question names a truncated or missing sealed file; a damaged or missing pack is not used.
 func TestDamagedSealed(t *testing.T) {
 	t.Parallel()
 	runs := querytest.VariousRuns()
@@ -289,7 +289,7 @@ func TestDamagedSealed(t *testing.T) {
 	}
 }
 
-// TestSamplesGone: samples that are not there are missed where runs have some, and only there.
+// TestSamplesGone: missing samples are reported for runs that have some, and only for those.
 func TestSamplesGone(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -378,7 +378,7 @@ func TestPackGone(t *testing.T) {
 	}
 }
 
-// TestLargeRun: what does not fit in the little memory that questions usually have is answered all the same.
+// TestLargeRun: a run that does not fit in the small memory that questions usually have is read all the same.
 func TestLargeRun(t *testing.T) {
 	t.Parallel()
 	if !querytest.Long() {

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestPartIsNoFile: what is no plain file in the place of samples or ops is damage, and no answer without them.
+// TestPartIsNoFile: a path of samples or ops that is not a regular file is damage, and gives no answer without them.
 func TestPartIsNoFile(t *testing.T) {
 	t.Parallel()
 	for _, table := range []*schema.Table{schema.Samples, schema.Ops} {

@@ -53,7 +53,7 @@ func TestOpenErrors(t *testing.T) {
 	querytest.WantInput(t, err, "the name of a store is empty")
 }
 
-// TestSeveralStores: two stores answer as one, and what both hold counts once.
+// TestSeveralStores: two stores answer as one, and runs that both contain count once.
 func TestSeveralStores(t *testing.T) {
 	t.Parallel()
 	runs := querytest.ManyRuns(6)
@@ -77,8 +77,8 @@ func TestSeveralStores(t *testing.T) {
 	}
 }
 
-// TestOddPaths: characters of a store's path mean nothing, not even where they match another store beside it, and a
-// symbolic link to a store is one.
+// TestOddPaths: special characters in a store's path have no meaning, even if they match another store beside it, and a
+// symbolic link to a store is a store.
 func TestOddPaths(t *testing.T) {
 	t.Parallel()
 	for name, beside := range map[string]string{
@@ -115,7 +115,7 @@ func TestOddPaths(t *testing.T) {
 	}
 }
 
-// TestRefusedPath: where no pattern stands for a path, it is refused at once.
+// TestRefusedPath: a path that no pattern can express is refused at once.
 func TestRefusedPath(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), `a\b*`)
@@ -128,8 +128,8 @@ func TestRefusedPath(t *testing.T) {
 	}
 }
 
-// TestReadOnly asks every question of a store that may not be written, from a directory and with a home that may not
-// either, and finds all three as they were.
+// TestReadOnly asks every question of a store without write permission, from a directory and with a home without it
+// too, and finds all three unchanged.
 func TestReadOnly(t *testing.T) {
 	store := querytest.NewStore(t, querytest.ManyRuns(5)...)
 	here, home, dest := t.TempDir(), t.TempDir(), t.TempDir()
@@ -172,7 +172,7 @@ func ask(t *testing.T, db *query.DB, dest string) {
 	}
 }
 
-// TestDamaged: a file that is torn, foreign, changed, or not the run of its name is named, whatever is asked.
+// TestDamaged: every question names a file that is truncated, foreign, changed, or not the run of its name.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	foreign := t.TempDir() + "/other.parquet"
@@ -233,7 +233,7 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, content, 0o666)
 }
 
-// TestVanished: a run that goes away between the listing and the reading is no error.
+// TestVanished: a run that disappears between the listing and the reading is no error.
 func TestVanished(t *testing.T) {
 	t.Parallel()
 	store := querytest.LiveStore(t, querytest.ManyRuns(40)...)
@@ -263,7 +263,7 @@ func TestVanished(t *testing.T) {
 	}
 }
 
-// TestEveryColumn: each column of a run that has them all comes back, under its name without quotes, from the views.
+// TestEveryColumn: each column is returned by the views under its unquoted name, for a run that has them all.
 func TestEveryColumn(t *testing.T) {
 	t.Parallel()
 	run := querytest.Everything()

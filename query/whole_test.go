@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestWhole: each run that matches is handed over with all that its metrics hold, as Show gives it, wherever it lies.
+// TestWhole: each matching run is passed on with all data of its metrics, as Show gives it, wherever it is stored.
 func TestWhole(t *testing.T) {
 	t.Parallel()
 	runs := append(querytest.ManyRuns(5), querytest.Everything())

@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestNoneWithin: where no run is within bounds, the newest one that the filter matches says which bounds have some.
+// TestNoneWithin: if no run is within bounds, the newest run that the filter matches gives bounds that have some.
 func TestNoneWithin(t *testing.T) {
 	t.Parallel()
 	untimed := querytest.NewRun(10, 0, func(r *schema.Run) {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 // movingPage is a page about another system, and the project that stands in for one of that system's. In these projects results are wrong
@@ -298,6 +300,9 @@ func takes(t *testing.T, args []string) error {
 	cmd, rest, err := root.Find(args)
 	if err == nil {
 		err = cmd.ParseFlags(rest)
+	}
+	if errors.Is(err, pflag.ErrHelp) { // --help
+		return nil
 	}
 	if err == nil && cmd == root {
 		return fmt.Errorf("there is no command %q", args)

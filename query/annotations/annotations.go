@@ -1,8 +1,8 @@
-// Package annotations gives what people said about sessions: notes, tags that were set on stored runs, and releases.
+// Package annotations lists the annotations of sessions: notes, tags that were added to stored runs, and releases.
 //
-// Notes and tags are said of runs. A session has those of its runs, and Of gives each where it begins: in a session of which the one
-// before has it not. So a tag on all runs of a month is said once. A release is the tag releaseTag, also one that runs were stored with:
-// a store knows commits, but not which of them were released.
+// Notes and tags belong to runs; a session has those of its runs. Of lists an annotation in the first session that has it, if the
+// session before does not have it. So a tag on all runs of a month is listed once. A release is the tag releaseTag, which may also be
+// stored with the run: a store knows commits, but not which of them are releases.
 package annotations
 
 import (
@@ -22,39 +22,39 @@ import (
 // releaseTag is the tag whose value names a release.
 const releaseTag = "release"
 
-// Kind is what was said.
+// Kind is the kind of an annotation.
 type Kind string
 
 // The kinds.
 const (
 	Release Kind = "release" // Text is its name
-	Tag     Kind = "tag"     // Key and Text, its value
-	Note    Kind = "note"    // Text
+	Tag     Kind = "tag"     // Key is its key, Text its value
+	Note    Kind = "note"    // Text is the note
 )
 
-// Annotation is something that was said about runs of a session, and not about any of the session before.
+// Annotation is an annotation of runs of a session that no run of the session before has.
 type Annotation struct {
 	SessionID string
-	At        time.Time // start of the first run of the session that matches
-	Runs      int       // of these runs, how many it was said of
+	At        time.Time // start of the first matching run of the session
+	Runs      int       // number of matching runs of the session that have it
 	saying
 }
 
-// saying is what was said, whatever of.
+// saying is the content of an annotation.
 type saying struct {
 	Kind      Kind
 	Key, Text string
 }
 
-// session is a session with what was said about it.
+// session is a session with its annotations.
 type session struct {
 	id   string
 	at   time.Time
-	said map[saying]int // by what, how many runs
+	said map[saying]int // number of runs per annotation
 }
 
-// Of gives what was said about the sessions of the runs that match a filter, the oldest session first; in each releases first, then tags,
-// then notes. Runs of no session are left out.
+// Of lists the annotations of the sessions of the runs that match a filter, oldest session first; within a session releases first, then
+// tags, then notes. Runs without a session are left out.
 func Of(ctx context.Context, db *query.DB, filter string) ([]Annotation, error) {
 	var all []session
 	err := db.Stores().Ask(ctx, func(r *scan.Reader) (err error) {
@@ -85,7 +85,7 @@ func Of(ctx context.Context, db *query.DB, filter string) ([]Annotation, error) 
 // rank orders kinds.
 func (k Kind) rank() int { return slices.Index([]Kind{Release, Tag, Note}, k) }
 
-// sessions are those of the runs that match.
+// sessions reads the sessions of the matching runs with their annotations.
 func sessions(ctx context.Context, r *scan.Reader, filter string) ([]session, error) {
 	if err := r.ChangeAll(ctx); err != nil { // tags are those of the row as events changed them
 		return nil, err
@@ -126,9 +126,9 @@ ORDER BY session_id`
 	return all, err
 }
 
-// startOf is when a session began: as its runs say, else as its id does.
+// startOf is the start of a session: that of its first run or, if unknown, the time in its id.
 func startOf(began driver.Value, id string) time.Time {
-	if us, told := began.(int64); told {
+	if us, known := began.(int64); known {
 		return time.UnixMicro(us).UTC()
 	}
 	if made, err := schema.ParseULID(id); err == nil {
@@ -137,7 +137,8 @@ func startOf(began driver.Value, id string) time.Time {
 	return time.Time{}
 }
 
-// said are the runs that something was said about later and, for each, the place of what was said. Releases are read of the tags.
+// said returns the different annotations and, as parallel lists, runs and the index of their annotation. Releases are left out, because
+// they are read from the tags.
 func said(all *schema.Annotations) (runs []string, places []int64, sayings []saying) {
 	runs, places = []string{}, []int64{}
 	known := map[saying]int64{}

@@ -32,8 +32,8 @@ func runs(sessions int) (all []schema.Run) {
 	return all
 }
 
-// TestOf: each thing that was said is there once, in the session in which it begins; tags that runs were stored with are none, but for the
-// release. Events count as they stand in the end.
+// TestOf: each annotation is returned once, in the session where it begins; tags that runs were stored with are not annotations, except the
+// release. Events count in their final state.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	all := runs(7)
@@ -79,7 +79,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestNothing: of a store in which nothing was said there is nothing, and runs without a session are left out.
+// TestNothing: a store without annotations returns none, and runs without a session are left out.
 func TestNothing(t *testing.T) {
 	t.Parallel()
 	all := runs(1)

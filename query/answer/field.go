@@ -7,17 +7,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Field is a column of an answer whose rows are of a type, and how a row gives its value.
+// Field is a column of an answer with rows of type Row, and a function that returns its value.
 //
-// The fields of an answer are its one list of columns: its tables, its files and the tables of columns in the docs are made
-// of them.
+// The fields of an answer are the only list of its columns: printed tables, files and the documentation of columns are made from it.
 type Field[Row any] struct {
 	Column
-	Meaning string             // what a value says, in a sentence without its end
+	Meaning string             // description of the values, without a full stop
 	Of      func(row *Row) any // a value of the column's type; nil is NULL
 }
 
-// columnsOf are the columns of fields.
+// columnsOf returns the columns of fields.
 func columnsOf[Row any](fields []Field[Row]) []Column {
 	columns := make([]Column, len(fields))
 	for i, f := range fields {
@@ -26,7 +25,7 @@ func columnsOf[Row any](fields []Field[Row]) []Column {
 	return columns
 }
 
-// TableOf is a table of rows, with a column for each field.
+// TableOf makes a table of rows, with one column per field.
 func TableOf[Row any](fields []Field[Row], rows []Row) Table {
 	t := Table{Columns: columnsOf(fields), Rows: make([][]any, len(rows))}
 	for i := range rows {
@@ -39,12 +38,11 @@ func TableOf[Row any](fields []Field[Row], rows []Row) Table {
 	return t
 }
 
-// computedDigits are the significant digits of a number that was computed: what is beyond them is how logarithms are
-// rounded, and differs between machines.
+// computedDigits is the number of significant digits of computed numbers. Further digits differ between machines, because logarithms
+// are rounded differently.
 const computedDigits = 12
 
-// Computed is a cell of a number that was computed from measured ones, which is given with 12 significant digits; NULL for
-// one that is not finite.
+// Computed is a cell with a number that was computed from measurements, rounded to 12 significant digits; NULL if it is not finite.
 func Computed(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -52,7 +50,7 @@ func Computed(v float64) any {
 	return schema.RoundedTo(computedDigits, v)
 }
 
-// Statistic is a cell of a number that sums samples up, with the digits that are certain, whole numbers with all; NULL for nil.
+// Statistic is a cell with a summary statistic, rounded to the certain digits; whole numbers are not rounded. NULL for nil.
 func Statistic(v *float64) any {
 	if v == nil {
 		return nil
@@ -63,10 +61,10 @@ func Statistic(v *float64) any {
 	return schema.RoundedTo(schema.CertainDigits, *v)
 }
 
-// statistics are the columns of runs that sum samples up; min, max and first_sample are samples.
+// statistics are the columns of runs that are summary statistics. min, max and first_sample are not among them: they are samples.
 var statistics = []string{"mean", "stddev", "p25", "p50", "p75", "p90", "p95", "p99", "mad", "log_median"}
 
-// OfRun is a value of a column of runs for a listing: what it is stored as, but for statistics, which are as Statistic has them.
+// OfRun is the value of a column of runs for a listing: the stored value, with statistics rounded as by Statistic.
 func OfRun(c Column, value any) any {
 	if v, ok := value.(float64); ok && slices.Contains(statistics, c.Name) {
 		return Statistic(&v)
@@ -74,7 +72,7 @@ func OfRun(c Column, value any) any {
 	return value
 }
 
-// Value is a cell; NULL for nil.
+// Value is a cell with the value of a pointer; NULL for nil.
 func Value[T any](v *T) any {
 	if v == nil {
 		return nil
@@ -82,7 +80,7 @@ func Value[T any](v *T) any {
 	return *v
 }
 
-// ComputedValue is Computed; NULL for nil.
+// ComputedValue is Computed for a pointer; NULL for nil.
 func ComputedValue(v *float64) any {
 	if v == nil {
 		return nil

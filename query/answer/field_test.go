@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-// TestComputed: how logarithms are rounded is not said, and what is no number is missing.
+// TestComputed: rounding errors of logarithms are not shown, and a value that is not a number is missing.
 func TestComputed(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[float64]any{
@@ -24,7 +24,7 @@ func TestComputed(t *testing.T) {
 	}
 }
 
-// TestStatistic: a number that sums samples up has the digits that a float64 is sure of; a whole one has all, and a sample is as it is.
+// TestStatistic: a statistic of samples has the digits that a float64 represents exactly; an integer has all, and a sample is unchanged.
 func TestStatistic(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[float64]any{

@@ -2,7 +2,7 @@ package answer
 
 import "github.com/neurolens/neurolens/schema"
 
-// RunColumns are the columns of RunRow: all those of runs, whose texts in the registry say what they mean.
+// RunColumns are the columns of RunRow: all columns of runs. The registry in package schema describes them.
 func RunColumns() []Column {
 	names := make([]string, len(schema.Runs.Columns))
 	for i, c := range schema.Runs.Columns {
@@ -15,7 +15,7 @@ func RunColumns() []Column {
 	return columns
 }
 
-// RunRow is the row of runs of a run, as the row of an answer. The summary is that of its primary metric.
+// RunRow converts a run to a row of an answer with the columns of runs. The summary is that of its primary metric.
 func RunRow(r *schema.Run, digest string) []any {
 	row := schema.RunRow(r, digest)
 	for i, value := range row {
@@ -31,7 +31,7 @@ func RunRow(r *schema.Run, digest string) []any {
 	return row
 }
 
-// structs are a list of maps, of rows with a value for each field of a struct.
+// structs converts rows, with one value per field of a struct, to a list of maps.
 func structs(c *schema.Column, rows [][]any) []any {
 	list := make([]any, len(rows))
 	for i, row := range rows {

@@ -1,4 +1,4 @@
-// Package answer holds what questions are answered with.
+// Package answer has the tables, columns and cells of answers.
 package answer
 
 import "github.com/neurolens/neurolens/schema"
@@ -20,19 +20,19 @@ const (
 // Column describes a column of a Table.
 type Column struct {
 	Name string
-	// Unit is the stored unit of the values (ns, B). It is schema.UnitOfRow where the table's column `unit` says it for
-	// each row, and empty where there is no unit or it is not known.
+	// Unit is the stored unit of the values (ns, B). It is schema.UnitOfRow if the column `unit` of the table has the unit of each
+	// row, and empty if there is no unit or it is unknown.
 	Unit string
 	Type Type
 }
 
-// Table is a result: every row has one value for each column, of the Go types that Type lists.
+// Table is a result. Every row has one value per column, of the Go type that is listed at Type.
 type Table struct {
 	Columns []Column
 	Rows    [][]any
 }
 
-// Index gives the position of a column, or -1.
+// Index is the position of a column, or -1.
 func (t *Table) Index(name string) int {
 	for i, c := range t.Columns {
 		if c.Name == name {
@@ -42,7 +42,7 @@ func (t *Table) Index(name string) int {
 	return -1
 }
 
-// ColumnsNamed are columns of a result that are as those of runs of that name.
+// ColumnsNamed are columns of a result with the types of the columns of runs with these names.
 func ColumnsNamed(names ...string) []Column {
 	types := map[schema.Kind]Type{
 		schema.KindString: TypeText, schema.KindInt: TypeInteger, schema.KindReal: TypeReal, schema.KindBool: TypeBoolean, schema.KindTime: TypeTime,
@@ -55,7 +55,7 @@ func ColumnsNamed(names ...string) []Column {
 	return columns
 }
 
-// Units are the stored units of all columns that the views have, by name; a name has the same unit in each.
+// Units are the stored units of all columns of the views, by name. A name has the same unit in all views.
 var Units = columnUnits()
 
 func columnUnits() map[string]string {
@@ -68,8 +68,8 @@ func columnUnits() map[string]string {
 	return all
 }
 
-// SetUnits gives columns of the views their units, but not those that renamed says are something else. The unit of the
-// row is only said where the row says it.
+// SetUnits sets the units of columns that have the name of a column of the views, except those in renamed, which are something else.
+// schema.UnitOfRow is only set if the table has the column unit.
 func (t *Table) SetUnits(renamed map[string]bool) {
 	rowUnit := t.Index("unit") >= 0 && !renamed["unit"]
 	for i := range t.Columns {

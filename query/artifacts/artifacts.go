@@ -13,30 +13,30 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// State is what became of a file that a run left.
+// State is the state of a file that a run produced.
 type State string
 
 // The states.
 const (
 	StateStored  State = "stored"   // it is in the store
-	StateNotKept State = "not_kept" // the run was told not to keep it, or could not
-	StatePruned  State = "pruned"   // it was removed from the store to save room
+	StateNotKept State = "not_kept" // it was not stored, on request or because it could not be
+	StatePruned  State = "pruned"   // it was removed from the store to save space
 	StateMissing State = "missing"  // it should be in the store, and is not
 )
 
-// Artifact is a file that a run left.
+// Artifact is a file that a run produced.
 type Artifact struct {
 	schema.Artifact
 	State  State
-	Reason string     // why it is not kept; empty: it is, or nobody has said why
+	Reason string     // why it is not kept; empty: it is kept, or the reason is unknown
 	Pruned *time.Time // when it was removed from the store
-	Stored *int64     // B that it takes in the store
+	Stored *int64     // size in the store, in bytes
 
-	store schema.Dir // that holds it
-	name  string     // in the store
+	store schema.Dir // the store that has it
+	name  string     // its name in the store
 }
 
-// Of gives the artifacts of a run, in the order in which the run has them.
+// Of returns the artifacts of a run, in the order in which the run has them.
 func Of(ctx context.Context, db *query.DB, run *schema.Run) ([]Artifact, error) {
 	all := make([]Artifact, len(run.Artifacts))
 	gone := false
@@ -62,7 +62,7 @@ func Of(ctx context.Context, db *query.DB, run *schema.Run) ([]Artifact, error) 
 	return all, err
 }
 
-// find looks for what is stored of an artifact.
+// find looks for an artifact in the stores.
 func (a *Artifact) find(stores *scan.Stores) error {
 	a.State = StateMissing
 	for _, path := range stores.Paths() {
@@ -83,7 +83,7 @@ func (a *Artifact) find(stores *scan.Stores) error {
 	return nil
 }
 
-// prunedFrom tells when artifacts were removed from stores, by their hashes.
+// prunedFrom returns when artifacts were removed from stores, by hash.
 func prunedFrom(stores *scan.Stores) (map[string]time.Time, error) {
 	var events []schema.Event
 	for _, path := range stores.Paths() {

@@ -75,7 +75,7 @@ func of(t *testing.T, db *query.DB, id string) []Artifact {
 
 var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// TestSave: what is stored comes out as it went in, under its path.
+// TestSave: stored files are restored unchanged, under their paths.
 func TestSave(t *testing.T) {
 	text := strings.Repeat("a trace\n", 1<<17)
 	dir, run := storeWith(t, day, map[string]string{"deep/er/trace.txt": text, "/var/tmp/empty": ""})
@@ -91,7 +91,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// TestSaveNames: no path leads out of the folder, and two files of one path are both there.
+// TestSaveNames: no path leaves the directory, and two files with one path are both written.
 func TestSaveNames(t *testing.T) {
 	for path, want := range map[string]string{
 		"../out": "out", "a/../../out": "out", "/../out": "out", ".": "file", "/": "file", "": "file", "./x": "x", "x": "x~2",
@@ -113,7 +113,7 @@ func TestSaveNames(t *testing.T) {
 	}
 }
 
-// TestSaveRefuses: no file is written over another one; then none is written at all.
+// TestSaveRefuses: existing files are not overwritten; then no file is written at all.
 func TestSaveRefuses(t *testing.T) {
 	dir, run := storeWith(t, day, map[string]string{"a/b": "text", "fine": "text"})
 	into := t.TempDir()
@@ -131,7 +131,7 @@ func TestSaveRefuses(t *testing.T) {
 	}
 }
 
-// TestSaveDamaged: a file with another byte than was stored is said to be damaged, and not left behind.
+// TestSaveDamaged: a file with a changed byte is reported as damaged, and not left behind.
 func TestSaveDamaged(t *testing.T) {
 	dir, run := storeWith(t, day, map[string]string{"x": strings.Repeat("what a run produced, ", 100)})
 	name := filepath.Join(dir, schema.ArtifactPath(run.Artifacts[0].SHA256))
@@ -156,7 +156,7 @@ func TestSaveDamaged(t *testing.T) {
 	}
 }
 
-// TestStates: a file that is not there is pruned where an event says so, and else missing.
+// TestStates: a file that does not exist is pruned if an event says so, and otherwise missing.
 func TestStates(t *testing.T) {
 	dir, run := storeWith(t, day, map[string]string{"x": "text"})
 	db := open(t, dir)
@@ -188,7 +188,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestKeptSince: a young run keeps its files, and so do one whose start is not known and one that was removed.
+// TestKeptSince: a young run keeps its files, as do a run with an unknown start and a removed one.
 func TestKeptSince(t *testing.T) {
 	dir, old := storeWith(t, day, map[string]string{"x": "both", "y": "old"})
 	young := runtest.Small()
@@ -220,7 +220,7 @@ func TestKeptSince(t *testing.T) {
 	}
 }
 
-// TestOtherEnding: what another writer has stored as it is comes out as it is.
+// TestOtherEnding: a file that another writer has stored uncompressed is restored unchanged.
 func TestOtherEnding(t *testing.T) {
 	dir, run := storeWith(t, day, map[string]string{"x": "text"})
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("a log")))

@@ -1,3 +1,2 @@
-// Package artifacts answers what files runs have left: what became of each, their contents, and which of them runs still
-// keep.
+// Package artifacts lists the files that runs produced, with the state and the content of each, and finds the files that runs still need.
 package artifacts

@@ -19,10 +19,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Save writes what is stored of artifacts into a folder, which it makes, each under its path, and gives how many files and
-// bytes that is. A path is made to lie in the folder, and a second file of the same path has ~2 behind it. What is there already
-// stays: then nothing is written, and the error is an ErrInput. What is not stored is passed over. A file that does not match its
-// hash is an error that wraps schema.ErrDamaged, and is not left there.
+// Save writes the stored artifacts into a folder, each under its path, and returns the number of files and bytes. It makes the folder. A
+// path cannot lead out of the folder, and a second file with the same path gets the suffix ~2. If a file already exists, nothing is
+// written, and the error is an ErrInput. Artifacts that are not stored are skipped. A file that does not match its hash is removed, and
+// is an error that wraps schema.ErrDamaged.
 func Save(all []Artifact, dir string) (files int, bytes int64, err error) {
 	names := namesOf(all)
 	for i, name := range names {
@@ -49,7 +49,7 @@ func Save(all []Artifact, dir string) (files int, bytes int64, err error) {
 	return files, bytes, nil
 }
 
-// namesOf are the paths of artifacts in a folder, none of which leads out of it; empty of those that are not stored.
+// namesOf are the relative paths of artifacts in a folder, none of which leads out of it; empty for artifacts that are not stored.
 func namesOf(all []Artifact) []string {
 	names := make([]string, len(all))
 	taken := map[string]bool{}
@@ -70,7 +70,7 @@ func namesOf(all []Artifact) []string {
 	return names
 }
 
-// save writes one artifact to a new file, which is there when it is whole.
+// save writes one artifact to a new file, and removes the file if that fails.
 func (a *Artifact) save(name string) (n int64, err error) {
 	content, err := a.Open()
 	if err != nil {
@@ -91,8 +91,8 @@ func (a *Artifact) save(name string) (n int64, err error) {
 	return n, nil
 }
 
-// Open reads the content of an artifact that is stored. At its end it is compared with the hash of the file: a difference is an
-// error that wraps schema.ErrDamaged.
+// Open reads the content of a stored artifact. At the end the content is compared with the hash; a difference is an error that wraps
+// schema.ErrDamaged.
 func (a *Artifact) Open() (io.ReadCloser, error) {
 	file, err := a.store.OpenFile(a.name)
 	if err != nil {
@@ -111,15 +111,15 @@ func (a *Artifact) Open() (io.ReadCloser, error) {
 	return c, nil
 }
 
-// maxWindow bounds the memory, in B, that reading a frame may want.
+// maxWindow is the maximum memory, in bytes, for reading a compressed file.
 const maxWindow = 64 << 20
 
 // content is the content of a stored artifact.
 type content struct {
 	file   io.Closer
 	stored *bufio.Reader
-	frame  *zstd.Decoder // nil: it is stored as it is
-	of     io.Reader     // the content: the frame or what is stored
+	frame  *zstd.Decoder // nil: not compressed
+	of     io.Reader     // the uncompressed content
 	sum    hash.Hash
 	want   string
 }

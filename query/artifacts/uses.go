@@ -10,9 +10,8 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// KeptSince are the artifacts, by hash, of the runs that started at a time or later, and of those of which it is not known
-// when they did; runs that were removed count, as they may be restored. A store of which a part cannot be read is an error: who
-// knows what its runs keep.
+// KeptSince are the artifacts, by hash, of the runs that started at a time or later, and of runs without a start. Removed runs count,
+// because they may be restored. A store that cannot be read completely is an error, because its runs may need any artifact.
 func KeptSince(ctx context.Context, db *query.DB, since time.Time) (map[string]bool, error) {
 	columns, err := scan.RunColumns([]string{"artifacts", "started_at"})
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package bless makes a file of a baseline of stored runs: see schema/baseline.
+// Package bless makes a baseline file from stored runs: see schema/baseline.
 //
-// Read takes the runs of one session and makes points of them. It refuses what is no baseline: runs that failed, several sessions,
-// both sides of one, machines that are not known. Blessed.Write puts the points into a file.
+// Read makes points from the runs of one session. It rejects runs that cannot be a baseline: failed runs, runs of several sessions or of
+// both sides of a session, and runs without a machine. Blessed.Write writes the points to a file.
 package bless
 
 import (
@@ -18,20 +18,20 @@ import (
 	"github.com/neurolens/neurolens/schema/baseline"
 )
 
-// Request says of which runs, and of which metrics, a baseline is made.
+// Request selects the runs and metrics of a baseline.
 type Request struct {
 	Filter  string
-	Metrics []string // none: the primary one of each run
+	Metrics []string // empty: the primary one of each run
 }
 
-// Blessed are points of one session.
+// Blessed has the points of one session.
 type Blessed struct {
 	SessionID string
 	Session   baseline.Session
 	Points    []baseline.Point
 }
 
-// Read makes points of the runs that match. It is an ErrInput if they are no baseline; the message says what to type instead.
+// Read makes points from the matching runs. It is an ErrInput if they cannot be a baseline; the message says what to type instead.
 func Read(ctx context.Context, db *query.DB, req Request) (*Blessed, error) {
 	c := collected{req: req, byPlace: map[[2]string]*point{}, sides: map[string]bool{}, sessions: map[string]bool{}}
 	if _, err := db.Whole(ctx, query.ListRequest{Filter: req.Filter}, c.add); err != nil {
@@ -51,29 +51,29 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Blessed, error) {
 	return &b, nil
 }
 
-// collected are runs by the points that they are of.
+// collected are the runs by point.
 type collected struct {
 	req             Request
 	points          []*point
 	byPlace         map[[2]string]*point
 	sessions, sides map[string]bool
 	failed, all     int
-	failure         *schema.Run // the first that failed
-	stranger        *schema.Run // the first that says no machine
+	failure         *schema.Run // the first failed run
+	noMachine       *schema.Run // the first run without a machine
 }
 
 // point is a point on a machine.
 type point struct{ runs []schema.Run }
 
-// add takes a run in. What could not run, or was not tried, has no value to bless, and did not fail.
+// add adds a run. Skipped and unsupported runs have no value, but are not failures.
 func (c *collected) add(r schema.Run) error {
 	if r.Purpose != schema.PurposeMeasure {
 		return nil
 	}
 	c.all++
 	c.sessions[r.SessionID], c.sides[r.Side] = true, true
-	if r.Env.Machine == "" && c.stranger == nil {
-		c.stranger = &r
+	if r.Env.Machine == "" && c.noMachine == nil {
+		c.noMachine = &r
 	}
 	switch {
 	case r.Status.Failed():
@@ -84,7 +84,7 @@ func (c *collected) add(r schema.Run) error {
 	case r.Status != schema.StatusOK:
 		return nil
 	}
-	for i := range r.Metrics { // the samples themselves are not looked at
+	for i := range r.Metrics { // the samples are not needed
 		r.Metrics[i].Ticks, r.Metrics[i].Reals = nil, nil
 	}
 	place := [2]string{r.PointID, r.Env.Machine}
@@ -97,7 +97,7 @@ func (c *collected) add(r schema.Run) error {
 	return nil
 }
 
-// check refuses runs that are no baseline.
+// check rejects runs that cannot be a baseline.
 func (c *collected) check() error {
 	switch {
 	case c.all == 0:
@@ -113,15 +113,15 @@ func (c *collected) check() error {
 		why := cmp.Or(strings.SplitN(c.failure.Error, "\n", 2)[0], c.failure.ErrorKind, string(c.failure.Status))
 		return fault.Input("bless: %d of %d runs failed or have a wrong result (%s: %s): repeat them with bench --rerun failed, or leave the point out",
 			c.failed, c.all, fault.Brief(c.failure.Benchmark), fault.Brief(why))
-	case c.stranger != nil:
-		return fault.Input("bless: run %s has no machine, so nothing can be compared with it: import it with ingest --machine NAME", c.stranger.RunID)
+	case c.noMachine != nil:
+		return fault.Input("bless: run %s has no machine, so nothing can be compared with it: import it with ingest --machine NAME", c.noMachine.RunID)
 	case len(c.points) == 0:
 		return fault.Input("bless: none of %d runs is ok", c.all)
 	}
 	return nil
 }
 
-// session is what the runs have in common.
+// session has the properties that all runs share.
 func (c *collected) session() baseline.Session {
 	first := &c.points[0].runs[0]
 	s := baseline.Session{
@@ -142,14 +142,14 @@ func (c *collected) session() baseline.Session {
 			if s.Dirty != nil && (r.Env.GitDirty == nil || *r.Env.GitDirty != *s.Dirty) {
 				s.Dirty = nil
 			}
-			told := baseline.VersionsOf(r)
-			maps.DeleteFunc(s.Versions, func(name, version string) bool { return told[name] != version })
+			own := baseline.VersionsOf(r)
+			maps.DeleteFunc(s.Versions, func(name, version string) bool { return own[name] != version })
 		}
 	}
 	return s
 }
 
-// baseline is the point as a file has it.
+// baseline is the point in the form of a file.
 func (p *point) baseline(asked []string) (baseline.Point, error) {
 	slices.SortStableFunc(p.runs, func(a, b schema.Run) int { return cmp.Compare(a.RunID, b.RunID) })
 	first := &p.runs[0]
@@ -181,7 +181,7 @@ func (p *point) baseline(asked []string) (baseline.Point, error) {
 	return out, nil
 }
 
-// metric is a metric of all runs of the point; has is false where none has it.
+// metric is a metric over all runs of the point; has is false if no run has it.
 func (p *point) metric(name string) (m baseline.Metric, has bool, err error) {
 	for i := range p.runs {
 		r := &p.runs[i]
@@ -209,7 +209,7 @@ func (p *point) metric(name string) (m baseline.Metric, has bool, err error) {
 	return m, len(m.Runs) > 0, nil
 }
 
-// locationOf is the location of a run in the unit of the metric, as comparisons have it.
+// locationOf is the location of a run in the unit of the metric, as in comparisons. ok is false if it cannot be compared.
 func locationOf(m *schema.Metric) (location float64, ok bool) {
 	ratio := schema.ScaleOf(m.Name) == schema.ScaleRatio
 	switch s := m.Summary; {

@@ -77,7 +77,7 @@ func fileStore(t *testing.T, path string) *query.DB {
 	return querytest.SealedRuns(t, runs)
 }
 
-// TestVerdictsOfFile: a comparison with the file of a session says what one with the session itself says: the same verdicts, and
+// TestVerdictsOfFile: a comparison with the baseline file of a session gives the same verdicts as one with the session itself, and
 // numbers that are equal to eight digits. So its error rates are those of query/judge/VALIDATION.md for different sessions.
 func TestVerdictsOfFile(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestVerdictsOfFile(t *testing.T) {
 	}
 }
 
-// TestRead: a baseline has what the session says of its points.
+// TestRead: a baseline contains the session's results for its points.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	b := read(t, querytest.SealedRuns(t, sessions()), "session=last")
@@ -135,7 +135,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadRefusals: what is no baseline is refused, with what to type.
+// TestReadRefusals: runs that cannot be a baseline are refused, with the command to type.
 func TestReadRefusals(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -182,7 +182,7 @@ func TestReadRefusals(t *testing.T) {
 	querytest.WantInput(t, err, `bless: no run matches "variant=x"`)
 }
 
-// TestWrite: a file keeps what it has of other points, and is replaced as a whole or not at all.
+// TestWrite: a file keeps its other points, and is replaced as a whole or not at all.
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	db := querytest.SealedRuns(t, sessions())

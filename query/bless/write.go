@@ -15,21 +15,21 @@ import (
 	"github.com/neurolens/neurolens/schema/baseline"
 )
 
-// machineInName is what stands for the machine in the name of a file.
+// machineInName is the placeholder for the machine in the name of a file.
 const machineInName = "{machine}"
 
-// Written is what was written.
+// Written describes what Write did.
 type Written struct {
 	File     string
 	Session  string
-	Points   int // that were written
-	Replaced int // of these, those that stood there before
-	Kept     int // others that the file has
-	Few      int // of the written ones, those with fewer runs than a gate wants
+	Points   int // points that were written
+	Replaced int // of these, points that the file had before
+	Kept     int // other points in the file
+	Few      int // written points with fewer runs than a gate needs
 }
 
-// Write puts the points into a file, in place of what it says of them, and keeps what it says of others. {machine} in its name is
-// the machine. It is an ErrInput if the file is there and is no baseline; it is replaced as a whole or not at all.
+// Write writes the points to a baseline file. Points that the file already has are replaced; others are kept. {machine} in its name
+// stands for the machine. It is an ErrInput if the file exists and is not a baseline. The file is replaced as a whole or not at all.
 func (b *Blessed) Write(path string) (Written, error) {
 	w := Written{File: path, Session: b.SessionID, Points: len(b.Points)}
 	if strings.Contains(path, machineInName) {
@@ -69,7 +69,7 @@ func (b *Blessed) Write(path string) (Written, error) {
 	return w, err
 }
 
-// Fields are the columns of what was written.
+// Fields are the columns of Written.
 func Fields() []answer.Field[Written] {
 	column := func(name string, t answer.Type, meaning string, of func(*Written) any) answer.Field[Written] {
 		return answer.Field[Written]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}

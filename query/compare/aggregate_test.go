@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestMeansAlone: what another tool's file gives the mean of, and no median, is listed, grouped and compared by it.
+// TestMeansAlone: a metric for which another tool's file has a mean but no median is listed, grouped and compared by the mean.
 func TestMeansAlone(t *testing.T) {
 	t.Parallel()
 	n := 0

@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestCompareApart: what two sessions differ by is told by others that are as far apart. Eight of one afternoon do not tell
-// what two days differ by; where both sides are of that afternoon they do.
+// TestCompareApart: the variation between two sessions is estimated from others that are as far apart. Eight sessions of one afternoon do not show
+// how much two days differ; they do if both sides are of that afternoon.
 func TestCompareApart(t *testing.T) {
 	t.Parallel()
 	afternoon := func(k int, at time.Duration) func(*schema.Run) {
@@ -48,7 +48,7 @@ func TestCompareApart(t *testing.T) {
 	}
 }
 
-// TestCompareApartPoints: how far apart the sides of one point are does not matter to another.
+// TestCompareApartPoints: the time between the sides of one point does not affect another point.
 func TestCompareApartPoints(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -76,7 +76,7 @@ func TestCompareApartPoints(t *testing.T) {
 	}
 }
 
-// TestCompareApartAxis: of the values that are compared with one reference each has earlier sessions of its own distance.
+// TestCompareApartAxis: each value that is compared with one reference has its own earlier sessions, by its own time distance.
 func TestCompareApartAxis(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -103,7 +103,7 @@ func TestCompareApartAxis(t *testing.T) {
 	}
 }
 
-// TestCompareUnknownSession: of runs that do not say in which session they ran, there is no verdict, whatever is known of
+// TestCompareUnknownSession: runs without a session have no verdict, whatever is known of
 // others.
 func TestCompareUnknownSession(t *testing.T) {
 	t.Parallel()
@@ -124,7 +124,7 @@ func TestCompareUnknownSession(t *testing.T) {
 	}
 }
 
-// TestCompareLongAfter: in one session, one side long after the other is like another session. In blocks it does not matter.
+// TestCompareLongAfter: if one side of a session runs long after the other, it counts as another session. With blocks it does not matter.
 func TestCompareLongAfter(t *testing.T) {
 	t.Parallel()
 	at := func(side string, begin time.Duration, block bool) func(*schema.Run) {

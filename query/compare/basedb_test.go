@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sessionsApart are runs of nine sessions, a day apart: the base is the last but one, the head the last one. The base has a
+// sessionsApart returns runs of nine sessions, a day apart: the base is the second to last, the head the last one. The base has a
 // point that the head lacks, and one on another machine.
 func sessionsApart() (all, base []schema.Run) {
 	n := 0
@@ -31,8 +31,8 @@ func sessionsApart() (all, base []schema.Run) {
 	return append(all, of(9, 1300)...), base
 }
 
-// TestBaseDB: a base that has stores of its own, as one that was read from a file, is compared as if its runs were stored
-// beside the others, with the earlier sessions of the stores, and also where these have its runs too.
+// TestBaseDB: a base with stores of its own, such as one read from a file, is compared as if its runs were stored
+// with the others, including the earlier sessions of the stores, even if these also contain its runs.
 func TestBaseDB(t *testing.T) {
 	t.Parallel()
 	all, base := sessionsApart()
@@ -71,7 +71,7 @@ func TestBaseDB(t *testing.T) {
 	}
 }
 
-// TestBaseDBRefusals: a base is compared neither with its own session nor with nothing.
+// TestBaseDBRefusals: a base is neither compared with its own session nor with nothing.
 func TestBaseDBRefusals(t *testing.T) {
 	t.Parallel()
 	all, base := sessionsApart()

@@ -17,8 +17,8 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// TestBesideLatency: whatever stands beside latency in runs (telemetry, metrics that are derived or extracted, checks that hold, files),
-// no answer has another number of latency for it.
+// TestBesideLatency: other contents of runs (telemetry, derived or extracted metrics, successful checks, files) change
+// no number of latency in any answer.
 func TestBesideLatency(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(1)
@@ -50,7 +50,7 @@ func TestBesideLatency(t *testing.T) {
 	}
 }
 
-// withMore is a run with more beside its latency.
+// withMore returns a run with more than its latency.
 func withMore(run schema.Run, random *rand.Rand) schema.Run {
 	run.Metrics = append([]schema.Metric(nil), run.Metrics...)
 	for k, unit := range []string{"mW", "mJ", "Cel", "ratio", "ns", "1/s"} {
@@ -75,7 +75,7 @@ func withMore(run schema.Run, random *rand.Rand) schema.Run {
 	return run
 }
 
-// latencies are all numbers of answers that are of latency.
+// latencies returns all numbers of answers that are latencies.
 func latencies(t *testing.T, runs []schema.Run) map[string]any {
 	t.Helper()
 	db := querytest.SealedRuns(t, runs)

@@ -58,7 +58,7 @@ func realsOf(c compare.Comparison, row int, name string) []float64 {
 	return values
 }
 
-// wobble are seven runs around a location, which differ by up to a percent.
+// wobble returns seven runs around a location, which differ by up to a percent.
 func wobble(location float64) []float64 {
 	var all []float64
 	for _, f := range []float64{1, 1.004, .997, 1.002, .995, 1.008, .999} {
@@ -67,8 +67,8 @@ func wobble(location float64) []float64 {
 	return all
 }
 
-// twoSides is a session of both sides of three points, in blocks: the first is slower, the second faster, the third the
-// same.
+// twoSides is a session with both sides of three points, in blocks: the first is slower, the second faster, the third
+// unchanged.
 func twoSides() []schema.Run {
 	var n int
 	var runs []schema.Run
@@ -114,7 +114,7 @@ func TestCompareTwoSides(t *testing.T) {
 	querytest.WantInput(t, err, "compare: --by nonsense: no point has this key")
 }
 
-// TestCompareAgain: whatever a row says can be had from its lists again.
+// TestCompareAgain: everything in a row can be recomputed from its lists.
 func TestCompareAgain(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, append(twoSides(), sessionsOf(8, 1)...)...))
@@ -149,7 +149,7 @@ func TestCompareAgain(t *testing.T) {
 	}
 }
 
-// shareOf is the share of values that are at least as large.
+// shareOf returns the share of values that are at least as large.
 func shareOf(values []float64, least float64) float64 {
 	n := 0
 	for _, v := range values {
@@ -160,8 +160,8 @@ func shareOf(values []float64, least float64) float64 {
 	return float64(n) / float64(len(values))
 }
 
-// sessionsOf are past sessions of one point and two more, 20 and 21: the last is slower by a factor. Sessions differ by
-// some permille.
+// sessionsOf returns past sessions of one point and two more, 20 and 21: the last is slower by a factor. Sessions differ by
+// a few permille.
 func sessionsOf(past int, factor float64) []schema.Run {
 	n := 1000
 	var runs []schema.Run
@@ -203,7 +203,7 @@ func TestCompareSessions(t *testing.T) {
 	}
 }
 
-// TestCompareSense: whatever the values, there is a row, and no verdict that they cannot carry.
+// TestCompareSense: whatever the values, there is a row, and no verdict that they do not support.
 func TestCompareSense(t *testing.T) {
 	querytest.NeedsLong(t)
 	t.Parallel()
@@ -290,8 +290,8 @@ func TestCompareSense(t *testing.T) {
 	}
 }
 
-// TestCompareWrong: a point one of whose results is wrong, or could not be checked, improves nothing, whatever its other runs say:
-// it has no verdict, is in no mean, and a gate does not let it pass.
+// TestCompareWrong: a point with a result that is wrong or could not be checked is no improvement, whatever its other runs show:
+// it has no verdict, is in no mean, and fails a gate.
 func TestCompareWrong(t *testing.T) {
 	t.Parallel()
 	slow, fast := []float64{1000, 1004, 997, 1002, 995, 1001}, []float64{100, 101, 102, 103, 104, 105}

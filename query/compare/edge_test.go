@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestCompareNoSession: runs that say no session are of none in common.
+// TestCompareNoSession: runs without a session have no session in common.
 func TestCompareNoSession(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -33,7 +33,7 @@ func TestCompareNoSession(t *testing.T) {
 	}
 }
 
-// TestCompareMixedMetrics: a limit is one of each metric, also where metrics take turns.
+// TestCompareMixedMetrics: a limit applies to each metric, also if metrics alternate.
 func TestCompareMixedMetrics(t *testing.T) {
 	t.Parallel()
 	n := 0

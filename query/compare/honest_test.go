@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// only makes sure that a comparison has one row.
+// only checks that a comparison has one row.
 func only(t testing.TB, c compare.Comparison) {
 	t.Helper()
 	if len(c.Rows) != 1 {
@@ -21,7 +21,7 @@ func only(t testing.TB, c compare.Comparison) {
 	}
 }
 
-// TestCompareNewerSide: a session of two sides stands for the newer one, unless a filter names a side or has one alone.
+// TestCompareNewerSide: a session with two sides is represented by the newer one, unless a filter names a side or only selects one.
 func TestCompareNewerSide(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -46,7 +46,7 @@ func TestCompareNewerSide(t *testing.T) {
 	}
 }
 
-// TestCompareUnbalanced: where sessions have other shares of the sides, what sessions differ by looks like a change.
+// TestCompareUnbalanced: if sessions have different shares of the sides, the variation between sessions looks like a change.
 func TestCompareUnbalanced(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -66,7 +66,7 @@ func TestCompareUnbalanced(t *testing.T) {
 	}
 }
 
-// TestCompareTick: two steps of a coarse clock are no difference; of another metric of the same runs they say nothing.
+// TestCompareTick: two steps of a coarse clock are no difference; another metric of the same runs is not affected.
 func TestCompareTick(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -90,7 +90,7 @@ func TestCompareTick(t *testing.T) {
 	}
 }
 
-// TestCompareMetricOfOneSide: a metric that the head has lost is missing; one that no run of a point has is no row.
+// TestCompareMetricOfOneSide: a metric that the head has lost is missing; one that no run of a point has gives no row.
 func TestCompareMetricOfOneSide(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -133,7 +133,7 @@ func TestCompareMatrixMissing(t *testing.T) {
 	}
 }
 
-// TestCompareFailures: what fails more often beyond chance is a regression to a gate; what may is not settled.
+// TestCompareFailures: failures that increase beyond chance are a regression for a gate; an increase that may be chance is inconclusive.
 func TestCompareFailures(t *testing.T) {
 	t.Parallel()
 	ended := func(side string, status schema.Status) func(*schema.Run) {
@@ -179,7 +179,7 @@ func TestCompareFailures(t *testing.T) {
 	}
 }
 
-// TestCompareUnknown: no machine is not the same machine, no session not the same session, and both are one point.
+// TestCompareUnknown: unknown machines are not the same machine, unknown sessions not the same session, but both are one point.
 func TestCompareUnknown(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -206,7 +206,7 @@ func TestCompareUnknown(t *testing.T) {
 	}
 }
 
-// TestCompareThresholds: what would silently be no threshold is refused.
+// TestCompareThresholds: a text that would silently be no threshold is refused.
 func TestCompareThresholds(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -218,8 +218,8 @@ func TestCompareThresholds(t *testing.T) {
 	}
 }
 
-// TestCompareUnnamedStep: of a clock that nobody named, the values tell the step: 10 ms each time, and then 11, is one of
-// it. Five of it are a change, and counts, which no clock reads, have no step.
+// TestCompareUnnamedStep: without the name of the clock, the values show its resolution: 10 ms every time and then 11 is one step.
+// Five steps are a change. Counts, which no clock reads, have no resolution.
 func TestCompareUnnamedStep(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

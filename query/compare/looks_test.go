@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// settling is a session that goes on until it is settled, without processes.
+// settling is a session that continues until it is settled, without processes.
 type settling struct {
 	points int
 	of     func(point int) (sd, change float64) // of the logarithm of a run
@@ -27,7 +27,7 @@ var fiveLooks = []int{6, 9, 14, 20, 30}
 
 const fiveLooksFact = "6,9,14,20,30"
 
-// session runs a session as the runner does, and gives its runs, what was decided of each point and after how many blocks.
+// session runs a session as the runner does, and returns its runs, the decision for each point and after how many blocks.
 func (s settling) session(random *rand.Rand) (runs []schema.Run, decided map[string]compare.Decided, blocks map[string]int) {
 	facts := map[string]string{schema.FactLooks: s.fact}
 	decided, blocks = map[string]compare.Decided{}, map[string]int{}
@@ -74,7 +74,7 @@ func settlingRun(n, point, repeat int, side string, location float64, facts map[
 	}
 }
 
-// TestSettledSessions: whole sessions in which nothing changed, looked at up to five times, say that something did in at
+// TestSettledSessions: whole sessions in which nothing changed, judged up to five times, find a change in at
 // most 5 % of cases.
 func TestSettledSessions(t *testing.T) {
 	t.Parallel()
@@ -110,7 +110,7 @@ func TestSettledSessions(t *testing.T) {
 	}
 }
 
-// stored are the runs as a store takes them.
+// stored returns the runs as a store takes them.
 func stored(runs []schema.Run) []schema.Run {
 	all := make([]schema.Run, len(runs))
 	for i := range runs {
@@ -124,7 +124,7 @@ func stored(runs []schema.Run) []schema.Run {
 	return all
 }
 
-// takenBack is the first of some sessions in which verdicts would be taken back, if all points were judged as they are at the end.
+// takenBack returns the first session in which verdicts would be taken back if all points were judged as they are at the end.
 const takenBack = 337
 
 // mixed is a session of points that differ in noise and change, so that they are settled at different looks.
@@ -134,8 +134,8 @@ func mixed(seed int) (runs []schema.Run, decided map[string]compare.Decided, blo
 	return s.session(rand.New(rand.NewPCG(uint64(seed), 5)))
 }
 
-// TestSettledStands: what was decided of a point stands, although others, which lend it variances and are corrected for, went
-// on after it was settled.
+// TestSettledStands: the decision for a point remains, although other points, which lend it variances and are corrected for,
+// continued after it was settled.
 func TestSettledStands(t *testing.T) {
 	t.Parallel()
 	sessions := 10
@@ -152,7 +152,7 @@ func TestSettledStands(t *testing.T) {
 	}
 }
 
-// TestSettledStored: what a stored session says is what was decided while it was measured.
+// TestSettledStored: a stored session has the decisions that were made while it was measured.
 func TestSettledStored(t *testing.T) {
 	t.Parallel()
 	runs, decided, blocks := mixed(takenBack)
@@ -183,7 +183,7 @@ func TestSettledStored(t *testing.T) {
 	}
 }
 
-// settledRow is what became of sessions: in how many of 100 points were settled, said to have changed, and after how many
+// settledRow returns of sessions: how many of 100 points were settled, how many were found to have changed, and after how many
 // blocks on average they had their last run.
 func settledRow(t *testing.T, s settling, n int) (settled, found, blocks float64) {
 	t.Helper()
@@ -204,7 +204,7 @@ func settledRow(t *testing.T, s settling, n int) (settled, found, blocks float64
 	return 100 * settled / float64(all), 100 * found / float64(all), blocks / float64(all)
 }
 
-// TestSettledTable: what sessions cost that go on until they are settled, and what they find, beside those of so many blocks.
+// TestSettledTable: the cost of sessions that continue until they are settled, and what they find, beside sessions with a fixed number of blocks.
 // It is the table of VALIDATION.md.
 func TestSettledTable(t *testing.T) {
 	t.Parallel()
@@ -240,7 +240,7 @@ func TestSettledTable(t *testing.T) {
 	}
 }
 
-// TestSettledSoon: a true +10 % at a noise of 5 % is found, mostly long before the last look.
+// TestSettledSoon: a true +10 % at a noise of 5 % is found, usually long before the last look.
 func TestSettledSoon(t *testing.T) {
 	t.Parallel()
 	s := settling{points: 1, looks: fiveLooks, fact: fiveLooksFact, of: func(int) (float64, float64) { return .05, math.Log(1.1) }}
@@ -250,8 +250,8 @@ func TestSettledSoon(t *testing.T) {
 	}
 }
 
-// TestSettledPooled: of sessions that are put together each is a look, beside the looks that the longest of them had.
-// Sides of different sessions were not looked at together.
+// TestSettledPooled: when sessions are combined, each is a look, in addition to the looks of the longest of them.
+// Sides of different sessions were not judged together.
 func TestSettledPooled(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run
@@ -283,8 +283,8 @@ func TestSettledPooled(t *testing.T) {
 	}
 }
 
-// TestSettledFailing: a point that failed a few times on the head alone, which may be chance, is not settled, whatever its
-// times say: a gate would not take it either. One that never ended well there is.
+// TestSettledFailing: a point that failed a few times on the head only, which may be chance, is inconclusive, whatever its
+// times are: a gate would not accept it either. A point that never succeeded there is decided.
 func TestSettledFailing(t *testing.T) {
 	t.Parallel()
 	facts := map[string]string{schema.FactLooks: "6,9,14,20"}
@@ -307,7 +307,7 @@ func TestSettledFailing(t *testing.T) {
 	}
 }
 
-// TestSettledWrong: while a session goes on, a point with a wrong result has no verdict, as when it is stored.
+// TestSettledWrong: during a session, a point with a wrong result has no verdict, as when it is stored.
 func TestSettledWrong(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run

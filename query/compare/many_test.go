@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 )
 
-// CompareAsMany is Compare as it is done where there are very many runs.
+// CompareAsMany is Compare with the method for very many runs.
 func CompareAsMany(ctx context.Context, db *query.DB, req Request) (Comparison, error) {
 	return compare(ctx, db, &comparing{req: req, memory: memory{many: 0}})
 }

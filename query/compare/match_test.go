@@ -149,7 +149,7 @@ func TestCompareMetrics(t *testing.T) {
 	}
 }
 
-// TestCompareSweepThresholds: what the head's sweep calls no difference is none, unless somebody says otherwise.
+// TestCompareSweepThresholds: the threshold of the head's sweep applies unless another is given.
 func TestCompareSweepThresholds(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -203,7 +203,7 @@ func TestCompareDiffers(t *testing.T) {
 	}
 }
 
-// Facts are those of all runs: not of the first of a session, whose point another session may run later.
+// Facts are those of all runs, not of the first one of a session, whose point another session may run later.
 func TestCompareDiffersInAnyRun(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -228,7 +228,7 @@ func TestCompareDiffersInAnyRun(t *testing.T) {
 	}
 }
 
-// Values that are no numbers are counted once, whichever of the sides could have had their runs.
+// Values that are not numbers are counted once, even if either side could have had their runs.
 func TestCompareNotNumbers(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -242,7 +242,7 @@ func TestCompareNotNumbers(t *testing.T) {
 	}
 }
 
-// TestCompareMatrixInStep: where each variant has its own backend, the points of a matrix match all the same; where a
+// TestCompareMatrixInStep: if each variant has its own backend, the points of a matrix still match; if a
 // variant has two, they do not.
 func TestCompareMatrixInStep(t *testing.T) {
 	t.Parallel()
@@ -271,8 +271,8 @@ func TestCompareMatrixInStep(t *testing.T) {
 	}
 }
 
-// TestCompareStandsIn: where some points lack the parameter by which sides are compared, the others stand for one without a
-// value of it, which is NULL and not empty.
+// TestCompareStandsIn: if some points lack the parameter by which sides are compared, they are compared as the side without a
+// value, which is NULL and not empty.
 func TestCompareStandsIn(t *testing.T) {
 	t.Parallel()
 	var n int
@@ -299,7 +299,7 @@ func TestCompareStandsIn(t *testing.T) {
 	}
 }
 
-// TestComparePaired: points that only one side has are left out, also where an axis has many values; the others are as they were.
+// TestComparePaired: points of only one side are left out, also if an axis has many values; the others are unchanged.
 func TestComparePaired(t *testing.T) {
 	t.Parallel()
 	n := 0

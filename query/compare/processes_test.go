@@ -20,9 +20,9 @@ func ofProcesses(side string, batch int64) func(*schema.Run) {
 	})
 }
 
-// TestMoreRepeatsSettleMore: of runs of processes in one session the run is the replicate, however few there are. More
-// repeats never take a verdict away, and the table says how many runs there were.
-func TestMoreRepeatsSettleMore(t *testing.T) {
+// TestMoreRepeatsDecideMore: in one session of processes the run is the replicate, however few there are. More
+// repeats never remove a verdict, and the table shows the number of runs.
+func TestMoreRepeatsDecideMore(t *testing.T) {
 	t.Parallel()
 	n := 0
 	var runs []schema.Run
@@ -58,8 +58,8 @@ func TestMoreRepeatsSettleMore(t *testing.T) {
 	}
 }
 
-// TestCompareProcesses: between sessions processes are replicates where there are few runs, for what runs differ by is part
-// of what sessions differ by.
+// TestCompareProcesses: between sessions with few runs, processes are the replicates, because the variation between runs is part
+// of the variation between sessions.
 func TestCompareProcesses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -84,7 +84,7 @@ func TestCompareProcesses(t *testing.T) {
 	}
 }
 
-// TestProcessesWithoutSamples: of a side that has the location of each run and no samples, as a baseline in a file, few runs of
+// TestProcessesWithoutSamples: if a side has the location of each run but no samples, such as a baseline in a file, a few runs of
 // processes are compared as they are.
 func TestProcessesWithoutSamples(t *testing.T) {
 	t.Parallel()

@@ -11,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// nightsOf are ten sessions of points 1 to so many, each of which is slower or faster as a whole; the last one by a fifth, and
-// of it point 3 by 6 % more. The first points are controls, which there are from a session on.
+// nightsOf returns ten sessions of points 1 to n, each of which is slower or faster as a whole; the last one by a fifth, and
+// its point 3 by 6 % more. The first points are controls, which exist from some session on.
 func nightsOf(points, controls, from int) (runs []schema.Run) {
 	n := 0
 	for session, factor := range []float64{1, 1.08, .96, 1.03, .92, 1.06, 1.01, .95, 1.04, 1.2} {
@@ -35,8 +35,8 @@ func nightsOf(points, controls, from int) (runs []schema.Run) {
 	return runs
 }
 
-// TestCompareRelative: of a session in which all points are a fifth slower, the one that is slower by more than the others is
-// found, and nothing else. It is relative to controls where there are some, and to nothing where too few points tell it.
+// TestCompareRelative: in a session where all points are a fifth slower, only the one that is slower by more than the others is
+// found. It is relative to controls if there are any, and to nothing if there are too few points.
 func TestCompareRelative(t *testing.T) {
 	querytest.NeedsLong(t)
 	t.Parallel()
@@ -71,7 +71,7 @@ func TestCompareRelative(t *testing.T) {
 			t.Errorf("%+v: %d judged, %+v", c, judged, got.Shared)
 		}
 		if g := got.Gate(); g.Points != c.points-c.controls || g.Inconclusive != g.Points {
-			t.Errorf("%+v: the gate is about %d points, %d of them unsettled", c, g.Points, g.Inconclusive)
+			t.Errorf("%+v: the gate is about %d points, %d of them inconclusive", c, g.Points, g.Inconclusive)
 		}
 		if _, n := got.GeometricMean("latency"); n != c.points-c.controls {
 			t.Errorf("%+v: the mean is of %d points", c, n)

@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestCompareDirty: how many runs of a side were of code with changes that no commit has.
+// TestCompareDirty: the number of runs of a side whose code has uncommitted changes.
 func TestCompareDirty(t *testing.T) {
 	t.Parallel()
 	n := 0

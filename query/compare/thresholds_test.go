@@ -12,7 +12,7 @@ import (
 )
 
 // pointsWithThresholds are the runs of both sides of a session of four points, each of whose heads is 10 % slower; of the third
-// the runs of the head say two thresholds, of the fourth none.
+// the runs of the head have two thresholds, of the fourth none.
 func pointsWithThresholds() (runs []schema.Run) {
 	n := 0
 	for _, side := range []string{"base", "head"} {
@@ -30,8 +30,8 @@ func pointsWithThresholds() (runs []schema.Run) {
 	return runs
 }
 
-// TestPointThresholds: each point is judged with the threshold that its own runs say. Where they say two, neither counts, and
-// that of the command line wins over all. The usual ones count for points whose runs say none. What a running session says is the same.
+// TestPointThresholds: each point is judged with the threshold of its own runs. If they have two, neither counts, and
+// that of the command line overrides all. Points whose runs have none use the default. A running session does the same.
 func TestPointThresholds(t *testing.T) {
 	t.Parallel()
 	runs := pointsWithThresholds()

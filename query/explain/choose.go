@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// interest is the order in which points are worth explaining; others are not, if there are any of these.
+// interest is the order of verdicts in which points are chosen. Points with other verdicts come last.
 var interest = []judge.Verdict{
 	judge.Regressed, compare.Failed, judge.Changed, judge.Improved, compare.Unsupported, compare.Missing, compare.Fixed,
 }
@@ -19,7 +19,7 @@ var interest = []judge.Verdict{
 // gotWorse are the verdicts of points that got worse.
 var gotWorse = interest[:2]
 
-// choose finds the point that is to be explained, and keeps its row.
+// choose chooses the point to explain and keeps its row.
 func (x *explaining) choose(ctx context.Context) error {
 	req := x.req.Request
 	req.Limit, req.Worst, req.Pages = 1, interest, nil
@@ -36,7 +36,7 @@ func (x *explaining) choose(ctx context.Context) error {
 	return nil
 }
 
-// ofExplain is what is wrong with a question as a comparison says it, in the name of whoever asks.
+// ofExplain replaces the prefix compare of an ErrInput by explain.
 func ofExplain(err error) error {
 	if what, is := strings.CutPrefix(err.Error(), "compare: "); is && errors.Is(err, fault.ErrInput) {
 		return fault.Input("explain: %s", what)

@@ -20,22 +20,22 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// mostContrastRuns is how many runs of a side contrasts are looked for among: the newest ones.
-const mostContrastRuns = 1000
+// maxContrastRuns is the number of newest runs of a side in which contrasts are searched.
+const maxContrastRuns = 1000
 
-// placeFacts are the columns of where in its session a run ran, which are facts of runs.
+// placeFacts are the columns with the position of a run in its session, which are used as facts.
 var placeFacts = []string{"block_index", "position_index"}
 
-// hardwareMetrics are the metrics that say what the hardware did: they are facts of a run, while others are what came out.
+// hardwareMetrics are metrics of the state of the hardware. They are used as facts; other metrics are results.
 var hardwareMetrics = []string{metricClock, "temperature"}
 
-// startedRun is a run with when it started, in Unix microseconds; 0 where that is not known.
+// startedRun is a run with its start in Unix microseconds; 0: unknown.
 type startedRun struct {
 	judge.ContrastRun
 	started int64
 }
 
-// contrasts looks for facts by which the runs of the sides differ from one another.
+// contrasts searches facts that distinguish slow from fast runs of the same side.
 func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
 	var read []startedRun
 	err := x.db.Stores().AskBeside(ctx, x.req.BaseDB.Beside(x.db), func(head, base *scan.Reader) error {
@@ -77,7 +77,7 @@ func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
 	return nil
 }
 
-// contrastNames are the facts that differ between some runs and are to be looked at, those that matter most first.
+// contrastNames are the facts to test, most important first.
 func (x *explaining) contrastNames(runs []judge.ContrastRun) []string {
 	seen := map[string]bool{}
 	for _, r := range runs {
@@ -100,7 +100,7 @@ func (x *explaining) contrastNames(runs []judge.ContrastRun) []string {
 	return names
 }
 
-// contrastRuns reads the runs of a side of the point that have a location, with their facts.
+// contrastRuns reads the runs of the point on a side that have a location, with their facts.
 func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter string) ([]startedRun, error) {
 	s, err := sides.Select(ctx, r, filter)
 	if err != nil {
@@ -115,7 +115,7 @@ func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter st
 		return nil, err
 	}
 	text := fmt.Sprintf("SELECT * FROM (SELECT run_id, session_id, block_index, epoch_us(started_at) AS started, %s AS location FROM %s WHERE status = 'ok')"+
-		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", scan.LocationOf(schema.ScaleOf(x.row().Metric)), rows, mostContrastRuns)
+		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", scan.LocationOf(schema.ScaleOf(x.row().Metric)), rows, maxContrastRuns)
 	var ids []schema.ULID
 	var runs []startedRun
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {
@@ -190,7 +190,7 @@ func (x *explaining) contrast(c judge.Contrast) {
 // bareWord matches a value that needs no quotes in a filter.
 var bareWord = regexp.MustCompile(`^[A-Za-z0-9_./:@+-]+$`)
 
-// conditionText is a condition as a word of a filter.
+// conditionText is a condition in the form of a filter.
 func conditionText(c judge.Condition) string {
 	switch {
 	case c.Operator == "":

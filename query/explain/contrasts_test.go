@@ -63,8 +63,8 @@ func explainContrasts(t *testing.T, req explain.Request, stores ...string) expla
 	return x
 }
 
-// TestExplainContrast: what makes half of the head's runs slow comes first, with the numbers; what splits the runs in the same
-// way is in its row, what is as frequent on both sides is not ranked, and what was looked at has a row.
+// TestExplainContrast: what makes half of the head's runs slow comes first, with the numbers; facts that split the runs in the same
+// way share its row, facts that are equally frequent on both sides are not ranked, and all examined facts have a row.
 func TestExplainContrast(t *testing.T) {
 	t.Parallel()
 	dir := querytest.NewStore(t, contrastedRuns(false)...)
@@ -103,7 +103,7 @@ func TestExplainContrast(t *testing.T) {
 	}
 }
 
-// TestExplainContrastThreshold: what explains a part of a difference that is far below the threshold explains nothing.
+// TestExplainContrastThreshold: a fact that explains a part of a difference far below the threshold explains nothing.
 func TestExplainContrastThreshold(t *testing.T) {
 	t.Parallel()
 	dir := querytest.NewStore(t, contrastedRuns(false)...)
@@ -116,7 +116,7 @@ func TestExplainContrastThreshold(t *testing.T) {
 	}
 }
 
-// TestExplainContrastNoise: what slows down runs of both sides alike is said to be noise, and has no rank.
+// TestExplainContrastNoise: a fact that slows down runs of both sides alike is reported as noise, without a rank.
 func TestExplainContrastNoise(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run
@@ -146,7 +146,7 @@ func TestExplainContrastNoise(t *testing.T) {
 	t.Error("no contrast of cores")
 }
 
-// TestExplainContrastMetric: of another metric than the primary one the locations are its own, and where higher is better
+// TestExplainContrastMetric: another metric than the primary one uses its own locations, and if higher is better
 // the lower ones are the slow ones.
 func TestExplainContrastMetric(t *testing.T) {
 	t.Parallel()

@@ -34,7 +34,7 @@ func compared(kind Kind, name string, r *compare.Row) Row {
 	return row
 }
 
-// measured is the value of a side; the zero value where there is none.
+// measured is the value of a side; the zero value if there is none.
 func measured(m *compare.Measured) Value {
 	if m == nil || m.Value == nil {
 		return Value{}
@@ -42,7 +42,7 @@ func measured(m *compare.Measured) Value {
 	return number(*m.Value)
 }
 
-// facts adds the facts in which the sides differ.
+// facts adds the facts that differ between the sides.
 func (x *explaining) facts(differs []facts.Difference) {
 	for _, d := range differs {
 		if !x.req.Facts.Silent(d) {
@@ -59,7 +59,7 @@ func (x *explaining) add(tier int, size float64, row Row) {
 	x.evidence = append(x.evidence, evidence{Row: row, tier: tier, size: size})
 }
 
-// addTested adds a metric or a stage, of which a test says how likely no difference is: P of the row.
+// addTested adds a metric or a stage whose P is from a test.
 func (x *explaining) addTested(tier int, size float64, row Row) {
 	x.evidence = append(x.evidence, evidence{Row: row, tier: tier, size: size, test: true})
 }
@@ -83,7 +83,7 @@ func (x *explaining) metrics(c compare.Comparison) {
 	}
 }
 
-// sizeOf is by how much a metric differs: the logarithm of its ratio, or the difference as a share of the base.
+// sizeOf is the size of the change of a metric: the absolute logarithm of the ratio, or the difference as a share of the base.
 func sizeOf(r *compare.Row) float64 {
 	if r.Estimates == nil {
 		return 0
@@ -98,15 +98,16 @@ func sizeOf(r *compare.Row) float64 {
 	return math.Abs(change)
 }
 
-// metricClock is the metric that says how fast the hardware ran.
+// metricClock is the metric of the clock rate of the hardware.
 const metricClock = "clock_sm"
 
-// changed tells whether a verdict is one of a change.
+// changed reports whether a verdict is a change.
 func changed(v judge.Verdict) bool {
 	return v == judge.Regressed || v == judge.Improved || v == judge.Changed
 }
 
-// counts adds of what differs in how many runs of each side have it; where alone is set, only what one side alone has.
+// counts adds the warnings or statuses that different numbers of runs of the two sides have. If alone is set, it only adds those that
+// one side does not have at all.
 func (x *explaining) counts(tier int, kind Kind, seen [2]sideOfPoint, alone bool) {
 	of := func(s *sideOfPoint) map[string]int {
 		if kind == Status {
@@ -132,9 +133,9 @@ func (x *explaining) counts(tier int, kind Kind, seen [2]sideOfPoint, alone bool
 	}
 }
 
-// stages adds what the stages of the same runs took.
+// stages adds the durations of the stages of the same runs.
 func (x *explaining) stages(seen [2]sideOfPoint) {
-	var pairs [][]judge.Pair // each on its own, as metrics are
+	var pairs [][]judge.Pair // one family each, like metrics
 	var names []string
 	for _, stage := range explainedStages {
 		p := judge.Pair{
@@ -163,7 +164,7 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 	}
 }
 
-// ops adds the operators of profiled runs, where both sides have some.
+// ops adds the operators of profiled runs, if both sides have some.
 func (x *explaining) ops(seen [2]sideOfPoint) {
 	base, head := seen[0].ops, seen[1].ops
 	if len(base) == 0 || len(head) == 0 {
@@ -194,11 +195,11 @@ func (x *explaining) ops(seen [2]sideOfPoint) {
 	}
 }
 
-// opDifference is that of an op, that of all ops, and what all of them took on the base, in ns.
+// opDifference has the difference of an op, the difference of all ops, and the sum of all ops on the base and the head, in ns.
 type opDifference struct{ op, total, took float64 }
 
-// mostOfOps is the share of the difference of all ops that makes one of them come first.
-const mostOfOps = .1
+// majorOp is the share of the difference of all ops from which on an op is in the tier of major ops.
+const majorOp = .1
 
 // op adds an operator.
 func (x *explaining) op(key opKey, values [2][]float64, d opDifference) {
@@ -206,8 +207,8 @@ func (x *explaining) op(key opKey, values [2][]float64, d opDifference) {
 	tier := tierOp
 	if d.total != 0 {
 		share = new(d.op / d.total)
-		if *share >= mostOfOps {
-			tier = tierMostOfOps
+		if *share >= majorOp {
+			tier = tierMajorOp
 		}
 	}
 	if math.Abs(d.op) < judge.DefaultThreshold*d.took || d.op == 0 {

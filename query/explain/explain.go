@@ -1,9 +1,9 @@
-// Package explain says what else differs where two sides of a comparison differ most.
+// Package explain shows what else differs at the point where two sides differ most.
 //
-// It compares the sides, chooses the point to explain (choose.go), reads its runs on both sides (runs.go), and gathers evidence:
-// facts, other metrics, stages and ops in which the sides differ (evidence.go), and contrasts, facts by which the runs of one side
-// differ among themselves (contrasts.go). Verdicts on metrics and stages are corrected for how many are looked at. Evidence is
-// ranked by what it is, then by its size. None of it need be a cause.
+// It compares the sides, chooses the point to explain (choose.go), reads its runs on both sides (runs.go), and collects evidence:
+// facts, other metrics, stages and ops that differ between the sides (evidence.go), and contrasts, which are facts that distinguish slow
+// from fast runs of the same side (contrasts.go). Verdicts on metrics and stages are corrected for their number. Evidence is ranked by
+// its kind, then by its size. It shows correlations, which need not be causes.
 package explain
 
 import (
@@ -22,62 +22,54 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Request asks what else differs where a point differs.
+// Request selects the comparison and the point to explain.
 type Request struct {
-	// Request says what is compared: with one metric at most, and without an axis. Limit, Worst and Pages are not used.
+	// Request is the comparison, with at most one metric and no axis. Limit, Worst and Pages are ignored.
 	compare.Request
-
-	// Regressed asks for a point that got worse, and for none where no point did.
+	// Regressed only explains a point that got worse. If there is none, the explanation is empty.
 	Regressed bool
-
-	// Facts says which facts are volatile, and which are settings.
+	// Facts classifies facts.
 	Facts facts.Writer
 }
 
-// Explanation is what is known to differ between the two sides of one point. That it came with the difference does not
-// make it the cause.
+// Explanation lists the differences between the two sides of one point. A difference need not be the cause of the change.
 type Explanation struct {
 	Rows []Row
-
-	// Comparison is that of all points. Its only row is that of the point that is explained; none where there is none to
+	// Comparison is the comparison of all points. Its only row is that of the explained point; it has none if there is nothing to
 	// explain.
 	Comparison compare.Comparison
-
-	// Tested is how many metrics and stages were tested, and so those that their verdicts are corrected for.
+	// Tested is the number of metrics and stages that were tested, and that their verdicts are corrected for.
 	Tested int
-
-	// Facts is how many facts that differ between runs of a side were tested, those that are alike as one, and FewRuns how
-	// many more there are, too few runs or sessions of which differ.
+	// Facts is the number of tested facts that differ between runs of a side; facts that split the runs in the same way count
+	// once. FewRuns is the number of such facts that could not be tested, because too few runs or sessions differ.
 	Facts, FewRuns int
-
-	// BaseProfiles and HeadProfiles are how many runs of the point have operators.
+	// BaseProfiles and HeadProfiles are the numbers of runs of the point that have operators.
 	BaseProfiles, HeadProfiles int
 }
 
-// Kind says what a line of an explanation is about, where that is no kind of fact.
+// Kind is the kind of a row, except for facts, whose kind is a facts.Kind.
 type Kind string
 
-// The kinds of evidence, beside those of facts.
+// The kinds of evidence other than facts.
 const (
-	Point   Kind = "point"   // what is explained
-	Status  Kind = "status"  // runs that did not end well
+	Point   Kind = "point"   // the explained point
+	Status  Kind = "status"  // runs that are not ok
 	Op      Kind = "op"      // an operator of profiled runs
-	Warning Kind = "warning" // a word of warning that runs of one side alone have
+	Warning Kind = "warning" // a warning that only runs of one side have
 	Metric  Kind = "metric"  // another metric of the same runs
 	Stage   Kind = "stage"   // the duration of a stage of the same runs
 
-	// Contrast is a fact that slow runs of a side have and its fast ones have not, or the other way round.
+	// Contrast is a fact that slow runs of a side have and its fast runs do not have, or vice versa.
 	Contrast Kind = "contrast"
 )
 
-// Explain finds the point that differs most and what else differs there. The worst point is that which regressed most;
-// where none did, the one that failed, changed or improved most, or is missing; where compare calls nothing changed, that
-// with the largest difference.
+// Explain finds the point that differs most, and what else differs there. It is the point that regressed most; if none did, one that
+// failed, changed or improved, or is unsupported or missing; and if compare reports no change, the point with the largest difference.
 //
-// A contrast is ranked first that may explain a tenth of the difference or more, as judge.Contrasts decides. A metric or a stage has changed where compare would say so of it alone and
-// its p, adjusted by Benjamini and Hochberg over all metrics and stages that are looked at, is below 0.05: at most 5 % of
-// those that are called changed are expected to be false. An op counts that differs by at least 2 % of what all ops of
-// the base take. Errors are those of Compare, in the name of explain.
+// Significant contrasts that account for at least a tenth of the difference are ranked first (see judge.Contrasts). A metric or stage has
+// changed if compare would say so of it alone, and its p, adjusted with the Benjamini-Hochberg procedure over all tested metrics and
+// stages, is below 0.05 (false discovery rate 5 %). An op counts if it differs by at least 2 % of the time of all ops of the base.
+// Errors are those of Compare, with the prefix explain.
 func Explain(ctx context.Context, db *query.DB, req Request) (Explanation, error) {
 	if len(req.Metrics) > 1 || req.Axis != "" {
 		return Explanation{}, fault.Input("explain: want one metric and no axis")
@@ -98,24 +90,24 @@ func Explain(ctx context.Context, db *query.DB, req Request) (Explanation, error
 	return x.Explanation, nil
 }
 
-// explaining is an explanation in the making.
+// explaining is an explanation that is being made.
 type explaining struct {
 	Explanation
 	db         *query.DB
 	req        Request
-	confounded bool // the sides of the point are of different sessions, or as if they were
+	confounded bool // compare.Point.Confounded of the point
 	evidence   []evidence
 }
 
 // evidence is a row before it has its rank.
 type evidence struct {
 	Row
-	tier int // of tiers; unranked: it did not change
+	tier int // unranked: it did not change
 	size float64
-	test bool // P is that of a test, and is to be corrected
+	test bool // P is from a test and has to be corrected
 }
 
-// correct takes back the verdicts of metrics and stages that may be chance among so many.
+// correct makes the verdicts of metrics and stages inconclusive that are not significant among all that were tested.
 func (x *explaining) correct() {
 	var p []float64
 	var tested []*evidence
@@ -134,12 +126,12 @@ func (x *explaining) correct() {
 	}
 }
 
-// The tiers of evidence: what is in an earlier one is ranked before all of a later one.
+// The tiers of evidence, highest rank first.
 const (
 	tierStatus = iota
 	tierContrast
 	tierHardware
-	tierMostOfOps
+	tierMajorOp
 	tierCode
 	tierConfiguration
 	tierEnvironment
@@ -150,12 +142,12 @@ const (
 	unranked
 )
 
-// factTiers are those of facts.
+// factTiers are the tiers of facts, by kind.
 var factTiers = map[facts.Kind]int{
 	facts.Hardware: tierHardware, facts.Code: tierCode, facts.Configuration: tierConfiguration, facts.Environment: tierEnvironment,
 }
 
-// rank orders the evidence and numbers what is ranked.
+// rank sorts the evidence and numbers the ranked rows.
 func (x *explaining) rank() {
 	slices.SortStableFunc(x.evidence, func(a, b evidence) int { return cmp.Or(a.tier-b.tier, cmp.Compare(b.size, a.size)) })
 	for i, e := range x.evidence {
@@ -193,7 +185,7 @@ func (x *explaining) look(ctx context.Context) error {
 		return err
 	}
 	x.facts(c.Differs)
-	if d, found := x.req.Facts.Untold(c.Differs); found {
+	if d, found := x.req.Facts.HiddenSetting(c.Differs); found {
 		x.fact(d)
 	}
 	if len(req.Metrics) > 0 {
@@ -202,15 +194,15 @@ func (x *explaining) look(ctx context.Context) error {
 	return nil
 }
 
-// common are the texts that are in both lists, in the order of the first.
+// common are the texts of both lists, in the order of the first.
 func common(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(text string) bool { return !slices.Contains(b, text) })
 }
 
-// row is that of the point.
+// row is the row of the point.
 func (x *explaining) row() *compare.Row { return &x.Comparison.Rows[0] }
 
-// filterOf is the filter of the runs of the point on a side; empty where the side does not have it.
+// filterOf is the filter of the runs of the point on a side; empty if the side does not have the point.
 func (x *explaining) filterOf(s compare.Side, point string) string {
 	if point == "" {
 		return ""

@@ -20,7 +20,7 @@ import (
 // explainBlocks is how many runs a side has of each point.
 const explainBlocks = 8
 
-// latencies is what the head takes, of what the base does, by batch size.
+// latencies is the head's latency relative to the base, by batch size.
 type latencies map[int64]float64
 
 // explainedRuns are the runs of a session with two sides. The head of each point is as much slower as is said; at batch
@@ -164,7 +164,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainChoice: which point is explained, and which where it has to be one that got worse.
+// TestExplainChoice: which point is explained by default, and which if it has to be a regression.
 func TestExplainChoice(t *testing.T) {
 	querytest.NeedsLong(t)
 	t.Parallel()
@@ -260,7 +260,7 @@ func TestExplainSidesOfSessions(t *testing.T) {
 	}
 }
 
-// TestExplainNothing: where nothing else differs there is nothing ranked, whatever the metric.
+// TestExplainNothing: if nothing else differs, nothing is ranked, whatever the metric.
 func TestExplainNothing(t *testing.T) {
 	t.Parallel()
 	runs := explainedRuns(latencies{1: 1.2, 2: 1, 4: 1})
@@ -298,7 +298,7 @@ func TestExplainErrors(t *testing.T) {
 	}
 }
 
-// TestExplainUnbounded: a stage or a metric of few runs has no interval, rather than one from -100 %.
+// TestExplainUnbounded: a stage or a metric with few runs has no interval, instead of one from -100 %.
 func TestExplainUnbounded(t *testing.T) {
 	t.Parallel()
 	runs := slices.DeleteFunc(explainedRuns(latencies{1: 1, 2: 1.2, 4: 1}), func(r schema.Run) bool { return r.BlockIndex != nil && *r.BlockIndex > 0 })
@@ -316,8 +316,8 @@ func TestExplainUnbounded(t *testing.T) {
 	}
 }
 
-// TestExplainRemoved: what is explained is what a store would have that never had the runs that were removed, though it
-// has their files, though a second store has them too, and though tags were changed.
+// TestExplainRemoved: removed runs do not affect an explanation, although the store has
+// their files, a second store has them too, and tags were changed.
 func TestExplainRemoved(t *testing.T) {
 	querytest.NeedsLong(t)
 	t.Parallel()

@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// noisyRuns are runs of one point on two sides, of which nothing but the latency differs: 20 other metrics and all stages
-// are noise of 10 %, and of 8 facts each run has some value.
+// noisyRuns are runs of one point on two sides that differ only in latency: 20 other metrics and all stages
+// are noise of 10 %, and each run has some value of 8 facts.
 func noisyRuns(seed uint64) []schema.Run {
 	random := rand.New(rand.NewPCG(3, seed))
 	noise := func() float64 { return math.Exp(.1 * random.NormFloat64()) }
@@ -40,8 +40,8 @@ func noisyRuns(seed uint64) []schema.Run {
 	return runs
 }
 
-// TestExplainNoise: of many metrics and stages that are pure noise hardly ever one is called changed, in whatever comparison,
-// and of facts that make no run slow hardly ever one is said to.
+// TestExplainNoise: of many metrics and stages that are pure noise, hardly ever one is called changed, in any comparison,
+// and facts that make no run slow are hardly ever named as a cause.
 func TestExplainNoise(t *testing.T) {
 	t.Parallel()
 	seeds, most := 2, 1

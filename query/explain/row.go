@@ -6,32 +6,32 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Row is something that is known to differ between the sides, or that was looked at.
+// Row is a piece of evidence: something that differs between the sides, or that was tested.
 type Row struct {
-	Rank       *int64 // nil: it did not change, or is not settled
-	Kind       string // a Kind, or that of a fact
+	Rank       *int64 // nil: it did not change, or is inconclusive
+	Kind       string // a Kind, or a facts.Kind
 	Name       string
 	Base, Head Value
 	Estimate   *Estimate
 	Unit       string
 	Scale      schema.Scale
 	Share      *float64
-	Verdict    string   // a judge.Verdict or, of a contrast, a judge.ContrastVerdict
-	P          *float64 // of no difference
-	Adjusted   *float64 // the same among all that were tested
-	Tested     int      // how many these are; 0: it was not
-	Contrast   *Of      // of a contrast that is within a side, or both
-	Alike      []string // facts that split the runs as that of a contrast does
+	Verdict    string   // a judge.Verdict or, for a contrast, a judge.ContrastVerdict
+	P          *float64 // p-value of no difference
+	Adjusted   *float64 // P adjusted for all that were tested
+	Tested     int      // number of these; 0: not tested
+	Contrast   *Of      // the runs of a contrast
+	Alike      []string // for a contrast: conditions on other facts that split the runs in the same way
 }
 
-// Estimate is a change and its interval, of which ends may not be known: of the ratio less 1, or of the difference.
+// Estimate is a change with its confidence interval, as head / base - 1 or as a difference. NaN: unknown.
 type Estimate struct{ Change, Low, High float64 }
 
-// Of says of which runs a contrast is.
+// Of has the numbers of runs and sessions of a contrast: see judge.Contrast.
 type Of struct {
 	Within                  judge.Within
 	Runs, Others            int
-	Sessions, OtherSessions int // 0: the fact changes within sessions
+	Sessions, OtherSessions int // 0: the fact varies within sessions
 }
 
 // Fields are the columns of the rows of an explanation.

@@ -11,25 +11,24 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sideOfPoint is what the runs of a point have, on one side.
+// sideOfPoint describes the runs of a point on one side.
 type sideOfPoint struct {
 	runs     int
-	statuses map[string]int // how runs ended that did not end well: status, stage and kind of error
-	warnings map[string]int // runs with each word
-	metrics  []string       // of ok runs, ascending
+	statuses map[string]int // number of runs that are not ok, per status, stage and kind of error
+	warnings map[string]int // number of runs per warning
+	metrics  []string       // metrics of ok runs, ascending
 	stages   map[string][]float64
 	profiled int
-	ops      map[opKey][]float64 // what it took in each profiled run that has it, in ns
+	ops      map[opKey][]float64 // time in each profiled run that has the op, in ns
 }
 
-// opKey is what operators of two runs have in common.
+// opKey identifies the same operator in different runs.
 type opKey struct{ name, kind string }
 
-// explainedStages are the columns of the stages that are looked at. What building takes is of the session, and what
-// measuring takes is the metric.
+// explainedStages are the stages that are compared. Building belongs to the session, and the time of measuring is the metric itself.
 var explainedStages = []schema.Stage{schema.StageSetup, schema.StageWarmup, schema.StageValidate, schema.StageTeardown}
 
-// details reads the runs of both sides; filters are empty where a side does not have the point.
+// details reads the runs of both sides. A filter is empty if the side does not have the point.
 func (x *explaining) details(ctx context.Context, filters ...string) ([2]sideOfPoint, error) {
 	var sides [2]sideOfPoint
 	err := x.db.Stores().AskBeside(ctx, x.req.BaseDB.Beside(x.db), func(head, base *scan.Reader) error {
@@ -89,7 +88,7 @@ func (s *sideOfPoint) read(ctx context.Context, r *scan.Reader, filter string) e
 	return s.readOps(ctx, r, profiled)
 }
 
-// add takes a run in: purpose, status, stage, kind of error, warnings, stages.
+// add adds a run. The row has purpose, status, stage, kind of error, warnings and the durations of stages.
 func (s *sideOfPoint) add(row []driver.Value) {
 	s.runs++
 	if status := duck.Text(row[1]); status != string(schema.StatusOK) {

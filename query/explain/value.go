@@ -8,14 +8,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Value is what is known of a side, in one of three ways: the zero value where nothing is.
+// Value is the value of one side, in one of three forms. The zero value means unknown.
 type Value struct {
-	Texts  []string // the values of a fact, ascending
-	Number *float64 // of a point, a metric, a stage or an op: in the unit of the row
-	Runs   *Counted // of a warning, a status or a contrast
+	Texts  []string // for a fact: its values, ascending
+	Number *float64 // for a point, metric, stage or op: in the unit of the row
+	Runs   *Counted // for a warning, status or contrast: number of runs
 }
 
-// Counted says how many of how many runs have something.
+// Counted is a number of runs out of all.
 type Counted struct{ Runs, Of int }
 
 func (c Counted) String() string { return fmt.Sprintf("%d of %d", c.Runs, c.Of) }
@@ -31,7 +31,7 @@ func number(v float64) Value {
 // counted is the value of a number of runs, of so many.
 func counted(runs, of int) Value { return Value{Runs: &Counted{runs, of}} }
 
-// cell is a value as text: a number in the stored unit, of as many digits as computed numbers have.
+// cell is the value as text. A number is in the stored unit, rounded like answer.Computed.
 func (v Value) cell() any {
 	switch {
 	case v.Runs != nil:

@@ -15,10 +15,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// arrowTo writes a table to a path: as an Arrow IPC stream where that goes to Stdout, else as a file. It counts the
-// rows.
+// arrowTo writes a table to a path, as an Arrow IPC stream if it is for Stdout, otherwise as an Arrow file. It returns the number of rows.
 //
-// The runs are read some at a time, in the order of their ids, as many as make about one batch: how much a run holds
+// The runs are read in the order of their ids, as many at a time as make about one batch. The number is adapted, because the size of runs
 // differs by orders of magnitude, and DuckDB keeps whole results in memory.
 func (x *exporter) arrowTo(ctx context.Context, table, path string) (rows int64, err error) {
 	f, err := os.Create(path)
@@ -52,7 +51,7 @@ func (x *exporter) arrowTo(ctx context.Context, table, path string) (rows int64,
 	return out.Rows, buffer.Flush()
 }
 
-// nextRuns is how many runs to read after n of them that held some bytes.
+// nextRuns is the number of runs to read next, after n runs with this many bytes.
 func nextRuns(n int, bytes int64) int {
 	if bytes > arrowio.BatchBytes {
 		return max(int(int64(n)*arrowio.BatchBytes/bytes), 1)
@@ -60,7 +59,7 @@ func nextRuns(n int, bytes int64) int {
 	return min(2*n, scan.PageRows)
 }
 
-// of is the exporter of some of the runs.
+// of is an exporter of some of the runs.
 func (x *exporter) of(ids []schema.ULID) *exporter {
 	some := *x
 	some.src, some.among = x.src.Of(ids), " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"
@@ -75,7 +74,7 @@ func (x *exporter) arrowStatement(table string, ids []schema.ULID) duck.Statemen
 	return duck.Statement{SQL: "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table], Args: []any{scan.IDTexts(ids)}}
 }
 
-// arrowWriter begins a stream or a file of a table.
+// arrowWriter starts a stream or a file.
 func (x *exporter) arrowWriter(table string, w io.Writer) (*arrowio.Writer, error) {
 	_, fields, err := arrowio.Columns(x.Conn, x.of(nil).arrowStatement(table, nil).SQL)
 	if err != nil {

@@ -36,8 +36,8 @@ func exportArrow(t testing.TB, db *query.DB, table, filter string) querytest.Arr
 	return got
 }
 
-// TestExportArrow: the tables of chosen runs have the values that SQL gives, in the order of the runs; runs that were
-// removed are not among them, and tags are as they were changed.
+// TestExportArrow: the tables of the selected runs have the values that SQL gives, in the order of the runs; removed runs are
+// not in them, and tags are the changed ones.
 func TestExportArrow(t *testing.T) {
 	t.Parallel()
 	store := querytest.MixedStore(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestExportFormulas: a text that a spreadsheet takes for a formula gets an apostrophe before it, unless it is wanted raw;
-// numbers with a sign, and all other texts, stay.
+// TestExportFormulas: a text that a spreadsheet would evaluate as a formula gets an apostrophe, unless raw output is requested;
+// numbers with a sign and all other texts are unchanged.
 func TestExportFormulas(t *testing.T) {
 	t.Parallel()
 	cells := map[string]string{

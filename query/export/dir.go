@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
-// toDirectory writes every table into a directory of its own inside the destination, and moves them to their names when
-// all are complete and nothing is in the way.
+// toDirectory writes all tables into a temporary directory inside the destination, and renames them when all are complete and no file
+// is in the way.
 func (x *exporter) toDirectory(ctx context.Context) (done []File, err error) {
 	tables := []string{x.req.Table}
 	if x.req.Table == "" {
@@ -38,7 +38,7 @@ func (x *exporter) toDirectory(ctx context.Context) (done []File, err error) {
 			return nil, err
 		}
 	}
-	if err := x.checkNames(tables); err != nil { // again: writing takes time
+	if err := x.checkNames(tables); err != nil { // again, because writing took time
 		return nil, err
 	}
 	for _, f := range files {
@@ -59,7 +59,7 @@ func (x *exporter) path(table string) string {
 	return filepath.Join(x.req.Dest, table+"."+string(x.req.Format))
 }
 
-// checkNames refuses what a file of a table cannot or may not replace.
+// checkNames rejects existing files that cannot or must not be replaced.
 func (x *exporter) checkNames(tables []string) error {
 	for _, table := range tables {
 		path := x.path(table)
@@ -76,7 +76,7 @@ func (x *exporter) checkNames(tables []string) error {
 	return nil
 }
 
-// removeStale removes the file of an earlier export, if there is one: it would not belong to the others.
+// removeStale removes the file of an earlier export, if there is one, because it would not match the other files.
 func removeStale(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -84,21 +84,21 @@ func removeStale(path string) error {
 	return nil
 }
 
-// refusals are what the file system says whatever the name is: that it is full, or may not be written.
+// refusals are the errors of the file system that do not depend on the name, for example that it is full or read-only.
 var refusals = []syscall.Errno{
 	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO, syscall.EMFILE, syscall.ENFILE,
 }
 
-// NotTheName tells whether an error of writing comes from the machine, and not from the name that was given.
+// NotTheName reports whether an error of writing comes from the machine, and not from the given name.
 func NotTheName(err error) bool {
 	return slices.ContainsFunc(refusals, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
 }
 
-// destError is what the file system says about a destination: where another name would do, an ErrInput.
+// destError is the error of the file system about a destination. It is an ErrInput if another name would help.
 func destError(path string, err error) error {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
-		err = errno // the rest names the temporary file, or a part of the path, or nothing
+		err = errno // the rest of the message is about the temporary file or a part of the path
 	}
 	if NotTheName(err) {
 		return errors.New(fault.Printable(fmt.Sprintf("export: %s: %v", path, err)))

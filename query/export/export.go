@@ -1,9 +1,8 @@
-// Package export writes tables of a store as files: Parquet, Arrow, CSV, JSON Lines.
+// Package export writes tables of a store to files: Parquet, Arrow, CSV and JSON Lines.
 //
-// DuckDB writes a table in one statement (formats.go); of more than a thousand runs in parts, as sorting all rows of a large
-// store takes more memory than there may be (parts.go). Arrow has a writer of its own (arrow.go). Whole runs, a line each with
-// its samples and ops, are what ingest reads back (whole.go). In a directory no file gets its name before all are complete
-// (dir.go).
+// DuckDB writes a table in one statement (formats.go). More than a thousand runs are written in parts, because sorting all rows of a large
+// store may need too much memory (parts.go). Arrow has its own writer (arrow.go). Whole runs, one line each with samples and ops, can be
+// read back by ingest (whole.go). In a directory, no file gets its name before all files are complete (dir.go).
 package export
 
 import (
@@ -26,9 +25,9 @@ import (
 // Format is a file format of an export.
 type Format string
 
-// The formats; the extension of a file's name is the same word. Arrow is a stream on Stdout and a file in a directory.
-// In CSV and JSON Lines times are RFC 3339. In CSV lists and maps are JSON, and NULL is an empty field, an empty text "".
-// JSON has no number for NaN and the infinities: there they are null.
+// The formats, which are also the extensions of files. Arrow is a stream on Stdout, and a file in a directory. In CSV and JSON Lines,
+// times are RFC 3339. In CSV, lists and maps are JSON, NULL is an empty field, and an empty text is "". In JSON Lines, NaN and infinities
+// are null.
 const (
 	Parquet Format = "parquet"
 	Arrow   Format = "arrow"
@@ -36,35 +35,37 @@ const (
 	JSONL   Format = "jsonl"
 )
 
-// Request says what Write writes where.
+// Request selects the runs, tables and format, and says where to write.
 type Request struct {
-	Dest      string    // a directory, made where there is none; "-" is Stdout
-	Format    Format    // of all files
-	Table     string    // runs, samples, samples_long, ops or whole; empty: runs to Stdout, whole in JSON Lines; runs, samples and, where there are any, ops to a directory
-	Filter    string    // in the filter language; empty matches every run
-	Overwrite bool      // replace files of the same name; else they are an ErrInput
-	Stdout    io.Writer // where Dest is "-"
-	CSVRaw    bool      // texts that a spreadsheet takes for formulas stay as they are; else they get an apostrophe before them
+	Dest   string // a directory, which is created if it does not exist; "-" is Stdout
+	Format Format // format of all files
+	// Table is runs, samples, samples_long, ops or whole. Empty: to Stdout runs, in JSON Lines whole; to a directory runs, samples
+	// and, if there are any, ops.
+	Table     string
+	Filter    string    // selects the runs; empty: all
+	Overwrite bool      // replace existing files; otherwise they are an ErrInput
+	Stdout    io.Writer // used if Dest is "-"
+	CSVRaw    bool      // do not put an apostrophe in front of texts that a spreadsheet would treat as formulas
 }
 
-// Result is what Write wrote.
+// Result describes what Write did.
 type Result struct {
 	Files      []File
-	NotNumbers map[string]int // as in Listing
+	NotNumbers map[string]int // as in query.Found
 }
 
-// File is one file, or what went to Stdout (Path is "-").
+// File is a file that was written, or the output to Stdout (Path is "-").
 type File struct {
 	Path  string
 	Table string
 	Rows  int64
 }
 
-// Write writes tables, ordered by run, as files <table>.<format>. All are written in a directory .export-* inside the
-// destination first and renamed when the last is complete: until then an error leaves what was there. What stops it between
-// two of the renames, a kill or a refusal of the file system, leaves files that are each complete, but some of this export
-// beside some of an earlier one; the same export with Overwrite mends that. A killed process leaves .export-* too, which
-// may be removed. A destination that is inside a store, or that the file system refuses, is an ErrInput.
+// Write writes tables, sorted by run, to files <table>.<format>. All files are first written to a directory .export-* inside the
+// destination, and renamed when all are complete; an error before that changes nothing. If it is interrupted between two renames, each
+// file is complete, but files of this export may be next to files of an earlier one; repeating the export with Overwrite fixes that. A
+// killed process leaves .export-* behind, which can be removed. A destination that is inside a store, or that cannot be used, is an
+// ErrInput.
 func Write(ctx context.Context, db *query.DB, req Request) (Result, error) {
 	if err := check(db, req); err != nil {
 		return Result{}, err
@@ -110,7 +111,7 @@ func check(db *query.DB, req Request) error {
 		return nil
 	}
 	if req.Dest == "" {
-		return fault.Input("export: a destination is missing")
+		return fault.Input("export: the destination is missing")
 	}
 	if format := formatOfFile(req.Dest); format != "" {
 		return fault.Input("export: %s: want a directory, because there are several files; for one file: neurolens export - --format %s > %s", req.Dest, format, req.Dest)
@@ -125,12 +126,12 @@ func check(db *query.DB, req Request) error {
 	return nil
 }
 
-// formats are the formats of files by how their names end, for somebody who names a file in place of a directory.
+// formats are the formats by file extension, for users who give a file instead of a directory.
 var formats = map[string]Format{
 	".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow, ".arrows": Arrow, ".csv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".json": JSONL,
 }
 
-// formatOfFile is the format that a destination has by its name; empty where it is there already, or its name says none.
+// formatOfFile is the format of a destination by its extension; empty if it exists already or has no such extension.
 func formatOfFile(dest string) Format {
 	if _, err := os.Stat(dest); err == nil {
 		return ""
@@ -138,7 +139,7 @@ func formatOfFile(dest string) Format {
 	return formats[strings.ToLower(filepath.Ext(dest))]
 }
 
-// Resolved is a path without symbolic links, where its last parts may not exist yet.
+// Resolved is an absolute path without symbolic links. Its last parts need not exist.
 func Resolved(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -155,16 +156,16 @@ func Resolved(path string) (string, error) {
 // exporter writes the tables of chosen runs.
 type exporter struct {
 	*scan.Reader
-	src   *scan.Sources // that can hold the runs
-	among string        // SQL that keeps of a subquery before it the chosen runs
-	where string        // SQL that holds for the chosen runs; empty: nothing is known
-	ids   []schema.ULID // of the chosen runs
-	runs  int           // how many are chosen; -1: all, which are not in ids
+	src   *scan.Sources // sources that may have the runs
+	among string        // SQL that follows a subquery and restricts it to the chosen runs
+	where string        // SQL condition that holds for the chosen runs; empty: none
+	ids   []schema.ULID // ids of the chosen runs
+	runs  int           // number of chosen runs; -1: all, and ids is not set
 	req   Request
-	temp  string // the directory for temporary files
+	temp  string // directory for temporary files
 }
 
-// choose finds the runs of the filter, and which files can hold them.
+// choose finds the runs of the filter, and the files that may have them.
 func (x *exporter) choose(ctx context.Context) (notNumbers map[string]int, err error) {
 	sel, err := x.Selected(ctx, scan.Question{Filter: x.req.Filter})
 	if err != nil {
@@ -197,7 +198,7 @@ func (x *exporter) export(ctx context.Context) ([]File, error) {
 	return x.toDirectory(ctx)
 }
 
-// toStdout writes a table to a temporary file first, so that a failure half way leaves no half of it on Stdout.
+// toStdout writes a table to a temporary file first, so that a failure does not leave half of it on Stdout.
 func (x *exporter) toStdout(ctx context.Context) (f File, err error) {
 	table := x.req.Table
 	switch {

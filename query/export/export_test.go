@@ -47,7 +47,7 @@ func TestExportDirectory(t *testing.T) {
 			t.Errorf("%s: got %s", format, got)
 		}
 		_, err = export.Write(ctx, db, export.Request{Dest: dest, Format: format})
-		querytest.WantInput(t, err, "runs."+string(format)+" is there already")
+		querytest.WantInput(t, err, "runs."+string(format)+" already exists")
 		done, err = export.Write(ctx, db, export.Request{Dest: dest, Format: format, Filter: "status=error", Overwrite: true})
 		if err != nil || len(done.Files) != 2 || done.Files[0].Rows != 0 {
 			t.Errorf("%s: %v, %v", format, done, err)
@@ -67,7 +67,7 @@ func startSum() string {
 	return fmt.Sprint(sum)
 }
 
-// TestExportParquet: what comes back is what the views have, types and all.
+// TestExportParquet: the files have the rows of the views with their types.
 func TestExportParquet(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(2), querytest.Everything())...))
@@ -170,10 +170,10 @@ func TestExportRefusals(t *testing.T) {
 		{export.Request{Dest: store + "/new/x", Format: "csv"}, "is inside the store"},
 		{export.Request{Dest: store + "/../" + filepath.Base(store) + "/x", Format: "csv"}, "is inside the store"},
 		{export.Request{Dest: link + "/x", Format: "csv"}, "is inside the store"},
-		{export.Request{Format: "csv"}, "a destination is missing"},
+		{export.Request{Format: "csv"}, "the destination is missing"},
 		{export.Request{Dest: link + ".csv", Format: "parquet"}, "link.csv: want a directory, because there are several files; for one file: neurolens export - --format csv > "},
-		{export.Request{Dest: link + ".json", Format: "parquet"}, "one file is: neurolens export - --format jsonl > "},
-		{export.Request{Dest: link + "/../OUT.NDJSON", Format: "csv"}, "one file is: neurolens export - --format jsonl > "},
+		{export.Request{Dest: link + ".json", Format: "parquet"}, "for one file: neurolens export - --format jsonl > "},
+		{export.Request{Dest: link + "/../OUT.NDJSON", Format: "csv"}, "for one file: neurolens export - --format jsonl > "},
 		{export.Request{Dest: "-", Format: "xml"}, `format "xml": want parquet, arrow, csv or jsonl`},
 		{export.Request{Dest: "-", Format: "csv", Table: "nope"}, `table "nope": want one of runs samples samples_long ops`},
 		{export.Request{Dest: "-", Format: "csv", Filter: "x"}, "filter: "},
@@ -186,7 +186,7 @@ func TestExportRefusals(t *testing.T) {
 	}
 }
 
-// TestExportDestinations: a destination that cannot be is the asker's to mend; one that may not be written is not a slip.
+// TestExportDestinations: an impossible destination is a usage error; one without write permission is not.
 func TestExportDestinations(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...))
@@ -216,7 +216,7 @@ func TestExportDestinations(t *testing.T) {
 	}
 }
 
-// TestExportOddDestination: a destination is a path and nothing more.
+// TestExportOddDestination: a destination is always a plain path.
 func TestExportOddDestination(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(2)...))
 	t.Chdir(t.TempDir())
@@ -231,7 +231,7 @@ func TestExportOddDestination(t *testing.T) {
 	}
 }
 
-// TestExportAllOrNothing: where one table cannot be written, the files of an earlier export stay as they are.
+// TestExportAllOrNothing: if one table cannot be written, the files of an earlier export remain unchanged.
 func TestExportAllOrNothing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -325,7 +325,7 @@ func TestExportWholeManyFiles(t *testing.T) {
 	}
 }
 
-// bytesRead is how many bytes this process has read since it began, from files and all else.
+// bytesRead is the number of bytes that this process has read since its start.
 func bytesRead(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/io")

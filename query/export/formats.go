@@ -12,9 +12,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// copyTo writes a table to a path. It counts the rows.
+// copyTo writes a table to a path, and returns the number of rows.
 func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error) {
-	path, err := filepath.Abs(path) // DuckDB takes ~ and s3: at the beginning of a path for more than a name
+	path, err := filepath.Abs(path) // DuckDB interprets ~ and s3: at the beginning of a path
 	if err != nil {
 		return 0, fmt.Errorf("export: %w", err)
 	}
@@ -49,7 +49,7 @@ func (x *exporter) writeTo(ctx context.Context, table, path string) (int64, erro
 	return x.copyAtOnce(ctx, table, path, copyOptions[x.req.Format])
 }
 
-// copyAtOnce writes a table to a path in one statement. It counts the rows.
+// copyAtOnce writes a table to a path in one statement, and returns the number of rows.
 func (x *exporter) copyAtOnce(ctx context.Context, table, path, options string) (int64, error) {
 	if table == wholeTable {
 		if err := x.gather(ctx); err != nil {
@@ -59,7 +59,7 @@ func (x *exporter) copyAtOnce(ctx context.Context, table, path, options string) 
 	return x.Conn.Exec(ctx, x.copySQL(table, path, options))
 }
 
-// atOnce is how many runs are sorted and written at once.
+// atOnce is the number of runs that are sorted and written in one statement.
 const atOnce = 1000
 
 // copySQL is the statement that writes a table to a path.
@@ -81,7 +81,7 @@ var copyOptions = map[Format]string{
 	JSONL:   "FORMAT json",
 }
 
-// tableSQL is the text of one of the tables exportable, of the chosen runs.
+// tableSQL is the SQL of a table of the chosen runs.
 func (x *exporter) tableSQL(table string) string {
 	switch table {
 	case "runs":
@@ -95,7 +95,7 @@ func (x *exporter) tableSQL(table string) string {
 	}
 }
 
-// written dresses the values of a table for a text format.
+// written converts the values of a table for a text format.
 func written(table, text string, req Request) string {
 	if req.Format == Parquet {
 		return text
@@ -116,13 +116,13 @@ func written(table, text string, req Request) string {
 	return "SELECT * REPLACE (" + strings.Join(replaced, ", ") + ") FROM (" + text + ")"
 }
 
-// noFormula is the SQL of a text before which an apostrophe stands where a spreadsheet would take it for a formula.
+// noFormula is the SQL of a text with an apostrophe in front if a spreadsheet would treat it as a formula.
 func noFormula(x string) string {
 	return "CASE WHEN left(" + x + ", 1) IN ('=', '+', '-', '@', chr(9), chr(13)) AND NOT regexp_full_match(" + x +
 		`, '[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?') THEN chr(39) || ` + x + " ELSE " + x + " END"
 }
 
-// viewColumns are the columns of a view that a text format may want otherwise than they are.
+// viewColumns are the columns of a view that may have to be converted for a text format.
 func viewColumns(table string) []*schema.Column {
 	real := &schema.Column{Name: "element", Kind: schema.KindReal}
 	switch table {
@@ -142,7 +142,7 @@ func viewColumns(table string) []*schema.Column {
 	}
 }
 
-// dressed is the SQL of a column's value in a text format; empty where it is right as it is.
+// dressed is the SQL of a column's value in a text format; empty if no conversion is needed.
 func dressed(c *schema.Column, format Format) string {
 	x := duck.Identifier(c.Name)
 	switch {

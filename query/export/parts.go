@@ -15,19 +15,18 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// partBytes is about how large a part of a table is on disk: what DuckDB keeps in memory to sort and to write it is many
-// times that.
+// partBytes is the approximate size of a part on disk. DuckDB needs many times that in memory to sort and write it.
 const partBytes = 1 << 20
 
-// inParts writes a table to a path in parts, each of some runs in the order of their ids: to sort all rows of a large
-// store takes more memory than there may be. It counts the rows.
+// inParts writes a table to a path in parts, each with some runs in the order of their ids, because sorting all rows of a large store may
+// need too much memory. It returns the number of rows.
 func (x *exporter) inParts(ctx context.Context, table, path string) (rows int64, err error) {
 	dir, err := os.MkdirTemp(x.temp, "neurolens-export-")
 	if err != nil {
 		return 0, fmt.Errorf("export: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	// Row groups of packs are large, and hardly anything of one is in a part.
+	// Row groups of packs are large, and a part needs little of each.
 	if _, err := x.Conn.Exec(ctx, "SET prefetch_all_parquet_files = false"); err != nil {
 		return 0, err
 	}
@@ -59,13 +58,13 @@ func (x *exporter) inParts(ctx context.Context, table, path string) (rows int64,
 type parts struct {
 	*exporter
 	table, path string
-	dir         string // of the parts in Parquet
+	dir         string // directory of the parts
 	written     []string
 	rows        int64
-	largest     int64 // rows of a part
+	largest     int64 // number of rows of the largest part
 }
 
-// add writes the next part and gives its size.
+// add writes the next part and returns its size.
 func (p *parts) add(ctx context.Context, ids []schema.ULID) (int64, error) {
 	if _, err := p.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE part AS SELECT unnest($1::VARCHAR[]) AS run_id", scan.IDTexts(ids)); err != nil {
 		return 0, err
@@ -111,7 +110,7 @@ func (p *parts) append(part string) (err error) {
 	return nil
 }
 
-// join makes one file of the parts in Parquet, a row group of each.
+// join combines Parquet parts into one file, with one row group per part.
 func (p *parts) join(ctx context.Context) (err error) {
 	if p.req.Format != Parquet {
 		return nil

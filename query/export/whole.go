@@ -8,13 +8,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// wholeTable is all of a run in one row: the columns of runs, and the rows of samples and ops that belong to it as lists.
-// It is written as JSON Lines only. There NaN and the infinities are the texts "NaN", "Infinity" and "-Infinity": nothing
-// is lost.
+// wholeTable is the table of whole runs: one row per run with the columns of runs, and its rows of samples and ops as lists. It is only
+// written as JSON Lines. NaN and the infinities are the texts "NaN", "Infinity" and "-Infinity", so that nothing is lost.
 const wholeTable = "whole"
 
-// gather makes the tables whole_runs, whole_samples and whole_ops of the chosen runs, one after the other: one statement
-// that reads all three takes several times the memory.
+// gather makes the tables whole_runs, whole_samples and whole_ops of the chosen runs, one after the other, because one statement for all
+// three needs several times the memory.
 func (x *exporter) gather(ctx context.Context) error {
 	for _, made := range []struct{ name, text string }{
 		{"whole_runs", "SELECT " + exact(schema.Runs.Columns) + " FROM (" + x.tableSQL("runs") + ")"},
@@ -28,17 +27,17 @@ func (x *exporter) gather(ctx context.Context) error {
 	return nil
 }
 
-// wholeSQL is the text of the table of whole runs, which gather made.
+// wholeSQL is the SQL of the table of whole runs, from the tables of gather.
 const wholeSQL = "SELECT r.*, coalesce(s.nested, []) AS samples, coalesce(o.nested, []) AS ops FROM whole_runs AS r " +
 	"LEFT JOIN whole_samples AS s USING (run_id) LEFT JOIN whole_ops AS o USING (run_id)"
 
-// nestedSQL has for each run the list of its rows of a table.
+// nestedSQL is the SQL of the rows of a table as one list per run.
 func nestedSQL(t *schema.Table, rows, order string) string {
 	return "SELECT run_id, list(one ORDER BY place) AS nested FROM (SELECT run_id, place, struct_pack(" + packed(t.Columns[1:]) +
 		") AS one FROM (SELECT run_id, " + order + " AS place, " + exact(t.Columns[1:]) + " FROM (" + rows + "))) GROUP BY run_id"
 }
 
-// exact are columns in a form of which JSON holds every value.
+// exact converts columns so that JSON can represent every value.
 func exact(columns []*schema.Column) string {
 	list := make([]string, len(columns))
 	for i, c := range columns {
@@ -62,13 +61,13 @@ func exactValue(c *schema.Column, x string) string {
 	return x
 }
 
-// exactReal is a number, or the text for one that JSON has not.
+// exactReal is a number, or a text for NaN and infinities.
 func exactReal(x string) string {
 	return "CASE WHEN isfinite(" + x + ") THEN to_json(" + x + ") WHEN isnan(" + x + `) THEN '"NaN"'::JSON WHEN ` + x +
 		` > 0 THEN '"Infinity"'::JSON WHEN ` + x + ` < 0 THEN '"-Infinity"'::JSON END`
 }
 
-// packed are columns as the fields of a struct.
+// packed is the SQL of columns as the fields of a struct.
 func packed(columns []*schema.Column) string {
 	fields := make([]string, len(columns))
 	for i, c := range columns {

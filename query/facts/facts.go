@@ -1,5 +1,5 @@
-// Package facts says in what runs differ, beside what was measured: the columns of hardware, code, configuration and
-// environment, and what makes a point.
+// Package facts describes how runs differ apart from their measurements: in hardware, code, configuration and environment. It also
+// has the fields that identify a point.
 package facts
 
 import (
@@ -12,16 +12,16 @@ import (
 // Difference is a fact in which the sides of a comparison differ.
 type Difference struct {
 	Kind Kind
-	// Name is that of the column of runs, or env.NAME or applied.NAME.
+	// Name is the name of a column of runs, env.NAME or applied.NAME.
 	Name string
-	// Base and Head are the values of each side in ascending order; none where it is not known.
+	// Base and Head are the different values on each side, ascending; empty if unknown.
 	Base, Head []string
 }
 
-// Kind says what a difference is about.
+// Kind is the category of a fact.
 type Kind string
 
-// The kinds, in the order in which they matter: a difference in hardware leaves no verdict about the code.
+// The kinds, most important first: if the hardware differs, nothing can be concluded about the code.
 const (
 	Hardware      Kind = "hardware"
 	Code          Kind = "code"
@@ -29,16 +29,16 @@ const (
 	Environment   Kind = "environment"
 )
 
-// kinds are the kinds in their order.
+// kinds are the kinds, most important first.
 var kinds = []Kind{Hardware, Code, Configuration, Environment}
 
-// comparedFact is a column of runs that says something about a kind of difference.
+// comparedFact is a column of runs with its kind.
 type comparedFact struct {
 	kind Kind
 	name string
 }
 
-// compared are the columns of runs, besides the maps, in which sides may differ.
+// compared are the columns of runs, except maps, in which sides may differ, most important first.
 var compared = []comparedFact{
 	{Hardware, "machine"},
 	{Hardware, "host_id"},
@@ -60,8 +60,7 @@ var compared = []comparedFact{
 	{Environment, "python_version"},
 }
 
-// Columns are the columns of runs that say something of these kinds, in the order in which they matter. Columns of
-// maps are not among them. No kind: of all kinds.
+// Columns are the columns of runs of these kinds, most important first, without maps. Without arguments: of all kinds.
 func Columns(of ...Kind) []string {
 	var names []string
 	for _, f := range compared {
@@ -72,7 +71,7 @@ func Columns(of ...Kind) []string {
 	return names
 }
 
-// Rank orders differences: by kind, columns in their order before what is in maps.
+// Rank orders differences: by kind, then columns by importance, then entries of maps.
 func Rank(d Difference) int {
 	if slices.Contains(Identity, d.Name) {
 		return slices.Index(kinds, d.Kind) * (len(compared) + 1)
@@ -84,7 +83,7 @@ func Rank(d Difference) int {
 	return slices.Index(kinds, d.Kind)*(len(compared)+1) + place
 }
 
-// KindOf is the kind of a difference in a fact.
+// KindOf is the kind of a fact.
 func KindOf(name string) Kind {
 	for _, f := range compared {
 		if f.name == name {
@@ -94,7 +93,7 @@ func KindOf(name string) Kind {
 	switch {
 	case name == "env."+schema.FactConfig:
 		return Configuration
-	case strings.HasPrefix(name, "env.cpu.steal"): // what other guests of the host took
+	case strings.HasPrefix(name, "env.cpu.steal"): // CPU time taken by other virtual machines
 		return Environment
 	case strings.Contains(name, "sha256"), strings.HasPrefix(name, "env.git."), strings.HasPrefix(name, "env.python.installed."):
 		return Code

@@ -7,16 +7,15 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 )
 
-// Identity are what makes a point, and the machine: what has to be equal for two points to match. Parameters come
-// after them.
+// Identity are the columns that identify a point, and the machine. Two points are paired if they and all parameters are equal.
 var Identity = []string{"benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "machine"}
 
-// IdentityColumns are the columns of what makes a point: Identity without the machine, and params.
+// IdentityColumns are the columns that identify a point: Identity without the machine, and params.
 func IdentityColumns() []string {
 	return append(slices.Clone(Identity[:len(Identity)-1]), "params")
 }
 
-// IdentitySQL are the aggregates of what a point is.
+// IdentitySQL is the SQL of IdentityColumns as aggregates over the runs of a point.
 func IdentitySQL() string {
 	var names []string
 	for _, name := range IdentityColumns() {

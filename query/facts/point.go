@@ -8,15 +8,15 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 )
 
-// Point is what makes a point, and the machine. What is not known is empty, or nil.
+// Point has the fields that identify a point, and the machine. Unknown values are empty or nil.
 type Point struct {
 	Benchmark, Variant, Backend, Model, Precision string
 	BatchSize, SeqLen                             *int64
 	Machine                                       string
-	Params                                        map[string]string // in their canonical text
+	Params                                        map[string]string // values as canonical text
 }
 
-// PointOf makes a point of the values of Identity, as a row of runs has them, and its parameters.
+// PointOf makes a point from the values of Identity in a row of runs and from its parameters.
 func PointOf(values []any, params map[string]any) Point {
 	text := func(i int) string { s, _ := values[i].(string); return s }
 	integer := func(i int) *int64 {
@@ -40,7 +40,7 @@ func PointOf(values []any, params map[string]any) Point {
 	return p
 }
 
-// Value is that of a column of Identity, or of params, as a cell.
+// Value is the value of a column of Identity, or of params, as a cell.
 func (p *Point) Value(column string) any {
 	switch column {
 	case "benchmark":
@@ -73,8 +73,8 @@ func (p *Point) Parameter(name string) any {
 	return nil
 }
 
-// With is the point with the value that another one has of a column of Identity, or of a parameter, as param.NAME. A parameter
-// that the other lacks goes.
+// With is the point with the value of another point for a column of Identity or a parameter (param.NAME). A parameter that the other
+// point lacks is removed.
 func (p *Point) With(field string, of *Point) Point {
 	changed := *p
 	if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
@@ -107,14 +107,14 @@ func (p *Point) With(field string, of *Point) Point {
 	return changed
 }
 
-// PointMeanings say what the columns of a point mean.
+// PointMeanings describe the columns of a point.
 var PointMeanings = map[string]string{
 	"benchmark": "name of the benchmark", "variant": "variant of the benchmark", "backend": "software that does the work, such as torch or onnxrt", "model": "name of the model",
 	"precision": "number type, such as fp32 or fp16", "batch_size": "inputs per batch", "seq_len": "sequence length",
 	"machine": "machine that ran it", "params": "all other parameters, as canonical text",
 }
 
-// PointFields are columns of a point, of rows that have one.
+// PointFields are columns of the point of a row.
 func PointFields[Row any](of func(*Row) *Point, columns ...string) []answer.Field[Row] {
 	fields := make([]answer.Field[Row], len(columns))
 	for i, column := range answer.ColumnsNamed(columns...) {

@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 )
 
-// TestPoint: what a point is comes back as it was, and what it has no value for is NULL, not empty. A parameter without a value
-// is none.
+// TestPoint: a point is read back unchanged, and missing values are NULL, not empty. A parameter without a value
+// is no parameter.
 func TestPoint(t *testing.T) {
 	t.Parallel()
 	values := []any{"gemm", nil, "torch", "m", "fp16", int64(8), nil, "lab3"}
@@ -33,7 +33,7 @@ func TestPoint(t *testing.T) {
 	}
 }
 
-// TestPointWith: each column and parameter can be had of another point, and nothing else changes, nor the point itself.
+// TestPointWith: each column and parameter can be replaced by that of another point without changing anything else, including the original point.
 func TestPointWith(t *testing.T) {
 	t.Parallel()
 	p := facts.PointOf([]any{"gemm", "a", "torch", "m", "fp16", int64(8), int64(1), "lab3"}, map[string]any{"dim": "64", "code": "0"})

@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Of are the facts of runs, by their ids: columns of runs, more of them, env.NAME and applied.NAME, as texts. The ids
-// ascend.
+// Of reads the facts of runs as texts, by run id: the columns of Columns and of more, env.NAME and applied.NAME. The ids must be
+// ascending.
 func Of(ctx context.Context, r *scan.Reader, ids []schema.ULID, more ...string) (map[schema.ULID]map[string]string, error) {
 	columns, err := scan.RunColumns(slices.Concat([]string{"env", "applied"}, more, Columns()))
 	if err != nil {
@@ -30,7 +30,7 @@ func Of(ctx context.Context, r *scan.Reader, ids []schema.ULID, more ...string) 
 	return all, nil
 }
 
-// Add adds the value of a column, or the entries of a map.
+// Add adds the value of a column, or the entries of a map column, as texts.
 func Add(all map[string]string, name string, value any) {
 	switch value := value.(type) {
 	case nil:

@@ -15,7 +15,7 @@ func writer() facts.Writer {
 	}
 }
 
-// TestUnrelated: runs of a side are told apart by what varies, settings and the machine, not by what a run says of itself.
+// TestUnrelated: runs of a side are distinguished by varying facts, settings and the machine, not by facts about the run itself.
 func TestUnrelated(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
@@ -28,7 +28,7 @@ func TestUnrelated(t *testing.T) {
 	}
 }
 
-// TestSilent: what varies from run to run says nothing of a change, settings do.
+// TestSilent: facts that vary from run to run are no evidence of a change, settings are.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
@@ -41,8 +41,8 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestTelling: what is left, in its order; nobody's list is changed.
-func TestTelling(t *testing.T) {
+// TestWithout: the remaining facts keep their order; the original list is unchanged.
+func TestWithout(t *testing.T) {
 	t.Parallel()
 	all := []facts.Difference{
 		{Name: "git_commit"},
@@ -66,7 +66,7 @@ func TestTelling(t *testing.T) {
 	}
 }
 
-// TestOnce: what was asked for and applied is said once, what was applied otherwise is said.
+// TestOnce: a setting that was applied as requested is listed once, one that was applied differently is listed too.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	all := []facts.Difference{
@@ -81,19 +81,19 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestUntold: the hash of all settings says something where no setting does.
-func TestUntold(t *testing.T) {
+// TestHiddenSetting: the hash of all settings matters if no listed setting differs.
+func TestHiddenSetting(t *testing.T) {
 	t.Parallel()
 	hash := facts.Difference{Name: "env.runner.config_sha256"}
 	for other, want := range map[string]bool{
 		"git_commit": true, "env.sweep.sha256": true, "env.runner.iterations": false, "env.runner.command": false, "env.python.executable": false, "executor": false,
 		"applied.threads": false,
 	} {
-		if d, found := writer().Untold([]facts.Difference{{Name: other}, hash}); found != want || found && d.Name != hash.Name {
+		if d, found := writer().HiddenSetting([]facts.Difference{{Name: other}, hash}); found != want || found && d.Name != hash.Name {
 			t.Errorf("beside %s: %v, %v", other, d, found)
 		}
 	}
-	if _, found := writer().Untold([]facts.Difference{{Name: "git_commit"}}); found {
+	if _, found := writer().HiddenSetting([]facts.Difference{{Name: "git_commit"}}); found {
 		t.Error("found where the hash is the same")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestNoFile: what is no file is written to, and stays what it is.
+// TestNoFile: a path that is not a regular file is written to and not replaced.
 func TestNoFile(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "out")
 	if err := os.Symlink(os.DevNull, link); err != nil {

@@ -1,4 +1,4 @@
-// Package files writes files that others read: as a whole, or not at all.
+// Package files writes files completely or not at all, so that readers never see half of one.
 package files
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// JSON prints a value indented by 2, with a line end at the end. Members of structs come in the order of their fields. Texts
-// stay as they are: < and & are not escaped.
+// JSON prints a value with an indent of 2 and a final newline. Members of structs are in the order of their fields. < and & in texts are
+// not escaped.
 func JSON(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -27,7 +27,7 @@ func JSON(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Replace replaces a file as a whole, durably. Where it fails, what stood there before still does.
+// Replace replaces a file as a whole, durably. If it fails, the old file is unchanged.
 func Replace(path string, content []byte) error {
 	return Write(path, func(w io.Writer) error {
 		_, err := w.Write(content)
@@ -35,8 +35,8 @@ func Replace(path string, content []byte) error {
 	})
 }
 
-// Write is Replace by what write writes, which need not be in memory as a whole. What is no file, as /dev/stdout or a pipe, is written to
-// and stays what it is.
+// Write is Replace for content that write produces, which need not fit into memory. A path that is not a regular file, such as
+// /dev/stdout or a pipe, is written to instead of replaced.
 func Write(path string, write func(w io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return into(path, write)
@@ -57,7 +57,7 @@ func Write(path string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// into writes to what is there.
+// into writes to an existing path.
 func into(path string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -73,7 +73,7 @@ func into(path string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// fill makes a new file of what write writes and fsyncs it.
+// fill makes a new file, and calls fsync.
 func fill(path string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -92,7 +92,7 @@ func fill(path string, write func(w io.Writer) error) error {
 	return err
 }
 
-// syncDir makes the names in a directory durable, where its file system knows that operation.
+// syncDir makes the names in a directory durable, if its file system supports that.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestReplace: a file is replaced as a whole; where that fails, what stood there before still does, and nothing else is left.
+// TestReplace: a file is replaced atomically; if that fails, the old file is unchanged and there is no other file.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.json")

@@ -17,7 +17,7 @@ func ExampleCompile() {
 	// [8 fp16]
 }
 
-// What is no filter says where.
+// An error gives the position.
 func ExampleCompile_mistake() {
 	_, err := filter.Compile("batch_size>=8 precision", filter.Lookups{})
 	fmt.Println(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestExclusive: filters are two selections where no run can match both; where one might, they are one.
+// TestExclusive: filters are two selections if no run can match both; otherwise they are one.
 func TestExclusive(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

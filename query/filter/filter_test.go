@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
-// String prints a filter with all its structure visible.
+// String formats a filter with all its structure.
 func (n *node) String() string {
 	if n == nil {
 		return "everything"
@@ -34,7 +34,7 @@ func (n *node) String() string {
 	return name + "(" + strings.Join(parts, ", ") + ")"
 }
 
-// nasty are texts on which a tokenizer goes wrong, and what they mean.
+// nasty are texts that are difficult to tokenize, and their meanings.
 var nasty = []struct{ text, want string }{
 	{`dim=64 precision=fp32`, `and(dim = 64, precision = fp32)`},
 	{`(dim=64 or dim=128) not status=ok`, `and(or(dim = 64, dim = 128), not(status = ok))`},
@@ -156,13 +156,13 @@ func TestFilterRefusals(t *testing.T) {
 	}
 }
 
-// none are lookups that find nothing.
+// none is a lookup that finds nothing.
 var none = Lookups{
 	IDs:    func(string, string) ([]string, error) { return nil, nil },
 	Metric: func(string, string) (string, error) { return "metric_0", nil },
 }
 
-// TestCompileBindsEverything: no text of a user may get into the statement.
+// TestCompileBindsEverything: no text of a user becomes a part of the statement.
 func TestCompileBindsEverything(t *testing.T) {
 	t.Parallel()
 	const evil = `'); DROP TABLE runs; --`
@@ -180,7 +180,7 @@ func TestCompileBindsEverything(t *testing.T) {
 	}
 }
 
-// TestMeanings: what a condition is compiled to.
+// TestMeanings: what a condition compiles to.
 func TestMeanings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, sql, args string }{

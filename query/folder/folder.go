@@ -1,5 +1,5 @@
-// Package folder writes runs of stores into folders, in the layouts of other benchmark systems: it reads the runs, hands them to
-// query/layout, and puts the files beside them that the runs have left.
+// Package folder writes stored runs into folders in the layouts of other benchmark systems. It reads the runs, passes them to
+// query/layout, and adds the files that the runs produced.
 package folder
 
 import (
@@ -20,27 +20,27 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Request says which runs are written, how and where.
+// Request selects the runs and the layout, and says where to write.
 type Request struct {
 	Layout layout.Layout
-	Dir    string // is made where it is not there
-	// JSON and Markdown are the files that sum all up, in place of their usual ones in Dir; relative to the working directory. Empty: the
-	// usual ones. Of chapters and matrix.
+	Dir    string // is created if it does not exist
+	// JSON and Markdown are paths of the two summary files of chapters and matrix, relative to the working directory. Empty: their
+	// usual names in Dir.
 	JSON, Markdown string
-	SummaryOnly    bool     // none but those two, where they are named
-	Filter         string   // the runs, in the filter language
-	IDs            []string // the runs, in place of a filter, where it is not nil
-	Against        string   // a filter: runs to compare with; empty: none. Of kernels.
+	SummaryOnly    bool     // write only the summary files that JSON and Markdown name
+	Filter         string   // selects the runs
+	IDs            []string // ids of the runs, instead of Filter; nil: use Filter
+	Against        string   // for kernels: filter of the runs to compare with; empty: none
 }
 
-// Written is what Write did.
+// Written describes what Write did.
 type Written struct {
-	Runs       int      // that match
-	Files      []string // that were written, without artifacts
+	Runs       int      // number of matching runs
+	Files      []string // files that were written, without artifacts
 	NotNumbers map[string]int
 }
 
-// Where says where the files are.
+// Where is a short description of where the files are.
 func (w *Written) Where() string {
 	if len(w.Files) <= 2 {
 		return strings.Join(w.Files, ", ")
@@ -48,7 +48,8 @@ func (w *Written) Where() string {
 	return filepath.Dir(w.Files[len(w.Files)-1])
 }
 
-// Write writes a folder. A selection without runs is an ErrInput, and nothing is written.
+// Write writes a folder. It is an ErrInput if no run matches, if the layout cannot express the request, and if the folder is inside a
+// store; then nothing is written.
 func Write(ctx context.Context, db *query.DB, req Request) (Written, error) {
 	if err := req.check(); err != nil {
 		return Written{}, err
@@ -94,7 +95,7 @@ func Write(ctx context.Context, db *query.DB, req Request) (Written, error) {
 	return done, err
 }
 
-// check refuses what a layout does not have.
+// check rejects what the layout does not support.
 func (r *Request) check() error {
 	switch {
 	case r.Against != "" && r.Layout != layout.Kernels:
@@ -105,7 +106,7 @@ func (r *Request) check() error {
 	return nil
 }
 
-// outside refuses a folder that lies in a store: nothing but stores writes there.
+// outside rejects a folder inside a store.
 func outside(dir string) error {
 	path, err := export.Resolved(dir)
 	if err != nil {
@@ -135,7 +136,7 @@ type writing struct {
 	dir    string
 	folder layout.Folder
 	runs   int
-	// machines are those that runs say, ascending: what one did says nothing of another.
+	// machines are the machines of the runs, ascending.
 	machines []string
 }
 
@@ -153,7 +154,7 @@ func (w *writing) add(r schema.Run) error {
 	return err
 }
 
-// placeOf is the folder of an artifact of a run, as BenchmarkHarness sorts them.
+// placeOf is the folder of a kind of artifacts, as in BenchmarkHarness.
 func placeOf(kind string) string {
 	switch kind {
 	case schema.ArtifactStdout, schema.ArtifactStderr:
@@ -161,11 +162,11 @@ func placeOf(kind string) string {
 	case schema.ArtifactFile:
 		return "files"
 	}
-	return "profiles" // also words of other tools: nsys, ncu, torch
+	return "profiles" // including kinds of other tools: nsys, ncu, torch
 }
 
-// artifacts puts the files that a run has left into artifacts/RUN, and gives their paths in the folder. They appear there together: a
-// folder of that name has all of them, and is left as it is. Those that are not stored are passed over.
+// artifacts writes the stored files of a run into artifacts/RUN, and returns their paths in the folder. The folder artifacts/RUN appears
+// only when it is complete; if it exists, it is left unchanged. Files that are not stored are skipped.
 func (w *writing) artifacts(r *schema.Run) ([]string, error) {
 	place := path.Join("artifacts", r.RunID)
 	whole := filepath.Join(w.dir, filepath.FromSlash(place))
@@ -184,7 +185,7 @@ func (w *writing) artifacts(r *schema.Run) ([]string, error) {
 		all[i].Path = placeOf(all[i].Kind) + path.Clean("/"+all[i].Path)
 	}
 	part := filepath.Join(w.dir, "artifacts", "."+r.RunID+".part")
-	if err := os.RemoveAll(part); err != nil { // of a call that was killed
+	if err := os.RemoveAll(part); err != nil { // left by a killed process
 		return nil, fmt.Errorf("writing %s: %w", whole, err)
 	}
 	if _, _, err := artifacts.Save(all, part); err != nil {
@@ -198,7 +199,7 @@ func (w *writing) artifacts(r *schema.Run) ([]string, error) {
 	return below(w.dir, whole)
 }
 
-// below are the files of a folder, by their paths in the folder around it.
+// below are the files of a folder, as paths relative to an outer folder.
 func below(around, dir string) (paths []string, err error) {
 	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -51,7 +51,7 @@ func pairStore(t *testing.T) (dir string, runs []schema.Run) {
 	return dir, runs
 }
 
-// TestArtifacts: the files that runs have left lie beside the results, which name those of profilers.
+// TestArtifacts: the files that runs have left are beside the results, which name those of profilers.
 func TestArtifacts(t *testing.T) {
 	store, runs := pairStore(t)
 	db, dir := querytest.Open(t, store), t.TempDir()
@@ -83,7 +83,7 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
-// TestArtifactsFail: where a file cannot be written, nothing half lies about, and what was written before stays.
+// TestArtifactsFail: if a file cannot be written, there is no partial file, and files written before remain.
 func TestArtifactsFail(t *testing.T) {
 	store, runs := pairStore(t)
 	dir := t.TempDir()
@@ -118,7 +118,7 @@ func TestArtifactsFail(t *testing.T) {
 	}
 }
 
-// TestRequests: what a layout does not have is refused, and so is a selection without runs, before anything is written.
+// TestRequests: options that a layout does not have are refused, and so is a selection without runs, before anything is written.
 func TestRequests(t *testing.T) {
 	store, _ := pairStore(t)
 	db := querytest.Open(t, store)
@@ -139,7 +139,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestInsideStore: no folder is made in a store, not by another name either.
+// TestInsideStore: no directory is made inside a store, not even by another name of the store.
 func TestInsideStore(t *testing.T) {
 	store, _ := pairStore(t)
 	link := filepath.Join(t.TempDir(), "link")
@@ -178,7 +178,7 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// TestSession: a folder of a session has the runs that it counts as its own; a nil session writes nothing.
+// TestSession: the directory of a session has the runs of the session; a nil session writes nothing.
 func TestSession(t *testing.T) {
 	store, runs := pairStore(t)
 	dir := filepath.Join(t.TempDir(), "out")
@@ -221,7 +221,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestMachines: a layout has no place for the machine, so runs of several are refused, and nothing is written.
+// TestMachines: a layout has no member for the machine, so runs of several machines are refused, and nothing is written.
 func TestMachines(t *testing.T) {
 	n := 0
 	var runs []schema.Run

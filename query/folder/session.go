@@ -14,17 +14,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Session is the folder of a session that measures. With the layout Runs each run is written as it finishes; the others are written at
-// the end, of what the store has then. A nil Session writes nothing.
+// Session writes the folder of a running session. With the layout Runs each run is written when it finishes; other layouts are written at
+// the end, from the store. A nil Session writes nothing.
 type Session struct {
 	layout layout.Layout
 	dir    string
-	runs   *report.BenchRuns // of the layout Runs
-	ids    []string          // of the others
+	runs   *report.BenchRuns // for the layout Runs
+	ids    []string          // ids of the runs, for other layouts
 }
 
-// Open makes the folder; without a name there is none, and no Session. Files that lie there are left alone: the session may be refused
-// yet.
+// Open creates the folder; it returns nil if dir is empty. Existing files are left alone, because the session may still fail to start.
 func Open(l layout.Layout, dir string) (*Session, error) {
 	if dir == "" {
 		return nil, nil
@@ -44,7 +43,7 @@ func Open(l layout.Layout, dir string) (*Session, error) {
 	return s, nil
 }
 
-// Begin adds the runs of earlier sessions that this one goes on from.
+// Begin adds the runs of earlier sessions that this session resumes. It fails if the folder cannot be written.
 func (s *Session) Begin(earlier []schema.Run) error {
 	switch {
 	case s == nil:
@@ -55,14 +54,14 @@ func (s *Session) Begin(earlier []schema.Run) error {
 	for i := range earlier {
 		s.ids = append(s.ids, earlier[i].RunID)
 	}
-	probe, err := os.CreateTemp(s.dir, ".begin-*.part") // what cannot be written fails before anything was measured
+	probe, err := os.CreateTemp(s.dir, ".begin-*.part") // fail before anything is measured
 	if err != nil {
 		return fmt.Errorf("writing into %s: %w", s.dir, err)
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// Add adds a run that the store has.
+// Add adds a run that has been stored.
 func (s *Session) Add(run schema.Run) error {
 	switch {
 	case s == nil:
@@ -74,7 +73,7 @@ func (s *Session) Add(run schema.Run) error {
 	return nil
 }
 
-// Close writes what is not written yet, and says what is not there. open opens the store; it is asked where something is read of it.
+// Close writes the rest, and returns warnings about runs without a file. open opens the store; it is only called if needed.
 func (s *Session) Close(ctx context.Context, open func(context.Context) (*query.DB, error)) (warnings []string, err error) {
 	switch {
 	case s == nil:
@@ -84,7 +83,7 @@ func (s *Session) Close(ctx context.Context, open func(context.Context) (*query.
 	case len(s.ids) == 0:
 		return nil, nil
 	}
-	ctx = context.WithoutCancel(ctx) // what finished before an interrupt is written, too
+	ctx = context.WithoutCancel(ctx) // runs that finished before an interrupt are written too
 	db, err := open(ctx)
 	if err != nil {
 		return nil, err
@@ -94,7 +93,7 @@ func (s *Session) Close(ctx context.Context, open func(context.Context) (*query.
 	return nil, errors.Join(err, db.Close())
 }
 
-// Outputs are the paths that a session writes to, which are no code of what it measures; none without a folder.
+// Outputs are the paths that a session writes to, so that they do not count as changed code; none without a folder.
 func Outputs(l layout.Layout, dir string) []string {
 	if dir == "" {
 		return nil
@@ -110,7 +109,7 @@ func Outputs(l layout.Layout, dir string) []string {
 	case layout.Grid:
 		names = []string{"benchmark_results.json", "benchmark_results.md"}
 	case layout.Matrix:
-		if filepath.Clean(dir) != "." { // the names of its files are those of its runs
+		if filepath.Clean(dir) != "." { // names of files depend on the runs
 			return []string{dir}
 		}
 		names = []string{"report.json", "report.md"}

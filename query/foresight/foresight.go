@@ -1,4 +1,4 @@
-// Package foresight says what a session of two sides that is still to be measured is likely to find.
+// Package foresight predicts, before a session with two sides is measured, which changes it is likely to find.
 package foresight
 
 import (
@@ -16,20 +16,20 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Foresight is what the newest session with two sides of a suite tells of the next one: by how much blocks differ.
+// Foresight is a prediction from the newest session with two sides: how much its blocks differed.
 type Foresight struct {
-	Machine string // on which it was
-	Session string
+	Machine string // machine of that session
+	Session string // its id; empty: there is none
 	noises  []noise
 }
 
-// noise is what the blocks of a point differ by, and what is no change of it: logarithms.
+// noise has the differences of the blocks of a point, and its threshold, as logarithms.
 type noise struct {
 	differences []float64
 	deadZone    float64
 }
 
-// Read reads the newest session of some suites that has two sides. Where there is none it knows nothing.
+// Read reads the newest session of some suites that has two sides. If there is none, the Foresight is empty.
 func Read(ctx context.Context, db *query.DB, suites []string) (Foresight, error) {
 	newest, err := db.Runs(ctx, query.ListRequest{
 		Filter: "source=" + schema.SourceNeuroLens + " side=head status=ok suite=" + filter.QuoteAll(suites), Limit: 1,
@@ -56,8 +56,8 @@ func Read(ctx context.Context, db *query.DB, suites []string) (Foresight, error)
 	return f, nil
 }
 
-// Seeable is the least change of the middle one of its points, as a ratio less 1, that a session of so many blocks is likely
-// to find, if blocks differ as they did: judge.Seeable. ok is false where nothing is known.
+// Seeable is the smallest change, as a ratio - 1, that a session with this many blocks and planned looks is likely to find: the median
+// over the points of judge.Seeable, if blocks differ as much as before. ok is false if nothing is known.
 func (f Foresight) Seeable(blocks, looks int) (change float64, ok bool) {
 	var all []float64
 	for _, n := range f.noises {

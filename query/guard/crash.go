@@ -8,13 +8,13 @@ import (
 )
 
 var (
-	// noMemory matches what the Go runtime and the C++ library say when the system gives no more.
+	// noMemory matches messages of the Go runtime and the C++ library when memory cannot be allocated.
 	noMemory = regexp.MustCompile(`out of memory|cannot allocate memory|bad_alloc|failed to create new OS thread`)
-	// faults matches the name of the signal in a report of the Go runtime, which is told of those outside of Go too.
+	// faults matches the name of a signal in a crash report of the Go runtime, which also reports signals in C code.
 	faults = regexp.MustCompile(`\bSIG(SEGV|ABRT|BUS|ILL|FPE|TRAP|SYS)\b`)
 )
 
-// crashOf says how a process ended that gave no answer.
+// crashOf is the error for a process that ended without an answer.
 func crashOf(state *os.ProcessState, stderr []byte) error {
 	if noMemory.Match(stderr) {
 		return ErrMemory

@@ -1,10 +1,9 @@
-// Package guard has a part of the program run in a process of its own, which cannot take the program or the machine
-// down with it: it may use so much memory, it is ended soon after it was asked to stop, it ends with the process that
-// started it, and if it crashes that is an error.
+// Package guard runs a part of the program in a child process, so that it cannot take down the program or the machine. The memory of the
+// child is limited, it is killed if it does not stop when asked, it ends when its parent ends, and a crash becomes an error.
 //
-// The two speak through two pipes. On the first the parent sends the order, a line of JSON, and later a byte if the
-// child is to stop; its end means that the parent is gone. On the second the child sends its answer, in JSON, when it is
-// done: a child that ends without one has crashed.
+// Parent and child communicate through two pipes. On the first, the parent sends the job as a line of JSON, and later a byte to ask the
+// child to stop; if the pipe is closed, the parent is gone. On the second, the child sends its answer as JSON when it is done. A child that
+// ends without an answer has crashed.
 package guard
 
 import (
@@ -20,41 +19,41 @@ import (
 	"time"
 )
 
-// ErrMemory is that a child needed more memory than it may have.
+// ErrMemory means that a child needed more memory than its limit.
 var ErrMemory = errors.New("it needs more memory than its limit")
 
-// Job is what a child does.
+// Job describes the work of a child.
 type Job struct {
 	Argument any           // for the child, as JSON
 	Stdout   io.Writer     // of the child
-	Grace    time.Duration // how long the child may go on after it was asked to stop
-	Memory   int64         // bytes of the machine's memory that the child may hold
-	Scratch  string        // a directory that the child removes if the parent is gone
-	Keep     *os.File      // a file that stays open as long as the child lives, which has it as KeptFile; may be nil
+	Grace    time.Duration // time to stop after the child was asked to, before it is killed
+	Memory   int64         // memory limit in bytes (resident memory)
+	Scratch  string        // directory that the child removes if the parent is gone
+	Keep     *os.File      // file that the child keeps open as KeptFile; may be nil
 }
 
-// order is what the parent sends first.
+// order is the first message of the parent.
 type order struct {
 	Argument json.RawMessage
 	Memory   int64
 	Scratch  string
 }
 
-// KeptFile is the number that Job.Keep has in the child.
+// KeptFile is the file descriptor of Job.Keep in the child.
 const KeptFile = 5
 
-// The numbers of the two pipes in the child, and where role stands in its arguments.
+// The file descriptors of the two pipes in the child, and the argument that makes a process a child.
 const (
 	ordersFile = 3
 	answerFile = 4
 	role       = "guarded-part"
 )
 
-// exitMemory is the exit code of a child that found itself to hold too much memory.
+// exitMemory is the exit code of a child that used too much memory.
 const exitMemory = 3
 
-// Run has a child do a job, and reads its answer. When the context ends the child is asked to stop, and killed if it has
-// not after the job's Grace; the error is the context's. Other errors are ErrMemory and *Crash.
+// Run runs a job in a child and reads its answer. When the context ends, the child is asked to stop, and killed after Job.Grace; the error
+// is that of the context. Other errors are ErrMemory and *Crash.
 func Run(ctx context.Context, job Job, answer any) error {
 	argument, err := json.Marshal(job.Argument)
 	if err != nil {
@@ -69,7 +68,7 @@ func Run(ctx context.Context, job Job, answer any) error {
 	if err != nil {
 		return fmt.Errorf("starting a process for it: %w", err)
 	}
-	go func() { _, _ = c.orders.Write(append(line, '\n')) }() // it fails if the child is gone, which c.watch tells too
+	go func() { _, _ = c.orders.Write(append(line, '\n')) }() // an error means that the child is gone, which watch detects
 	killed := c.watch(ctx, job)
 	switch {
 	case ctx.Err() != nil:
@@ -87,7 +86,7 @@ func Run(ctx context.Context, job Job, answer any) error {
 	return nil
 }
 
-// child is a process that was started.
+// child is a started process.
 type child struct {
 	cmd    *exec.Cmd
 	orders *os.File
@@ -131,8 +130,7 @@ func start(job Job) (*child, error) {
 	return c, nil
 }
 
-// watch waits for the end of the child, and brings it about where it must. It tells whether the child was killed for its
-// memory.
+// watch waits until the child ends, and kills it if necessary. It reports whether the child was killed because of its memory.
 func (c *child) watch(ctx context.Context, job Job) (killed bool) {
 	stop := ctx.Done()
 	var late <-chan time.Time
@@ -160,11 +158,11 @@ func (c *child) watch(ctx context.Context, job Job) (killed bool) {
 	}
 }
 
-// The memory of a child is looked at after as long as it takes to fill what is left of it, but not all the time.
+// The memory of a child is checked after the time that it would need to fill the rest of it at fillRate, within these limits.
 const (
 	shortest = time.Millisecond
 	longest  = 50 * time.Millisecond
-	fillRate = 16 << 30 // bytes a second
+	fillRate = 16 << 30 // bytes per second
 )
 
 func pause(left int64) time.Duration {
@@ -187,10 +185,10 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Crash is how a child ended that gave no answer.
+// Crash means that a child ended without an answer.
 type Crash struct {
-	Signal string // SIGSEGV and so on, where a signal ended it
-	Says   string // the first line of its standard error, where no signal did
+	Signal string // the signal that ended it, such as SIGSEGV; empty: none
+	Says   string // the first line of its standard error, if no signal ended it
 }
 
 func (c *Crash) Error() string {
@@ -203,7 +201,7 @@ func (c *Crash) Error() string {
 	return "it ended without an answer"
 }
 
-// signals are the names of those that end a process that is at fault, or that the system ends.
+// signals are the names of signals that end a crashed process.
 var signals = map[syscall.Signal]string{
 	syscall.SIGSEGV: "SIGSEGV", syscall.SIGABRT: "SIGABRT", syscall.SIGBUS: "SIGBUS", syscall.SIGILL: "SIGILL",
 	syscall.SIGFPE: "SIGFPE", syscall.SIGKILL: "SIGKILL", syscall.SIGTRAP: "SIGTRAP", syscall.SIGSYS: "SIGSYS",

@@ -88,7 +88,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestCrash: however a child ends without an answer, that is an error of one line which says how.
+// TestCrash: a child that ends without an answer, in any way, gives an error of one line with the reason.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	for what, want := range map[string]string{
@@ -119,7 +119,7 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// TestInterrupt: a child is asked to stop, and one that does not is killed.
+// TestInterrupt: a child is asked to stop, and killed if it does not.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"obey", "deaf"} {

@@ -14,8 +14,8 @@ import (
 	"github.com/neurolens/neurolens/query/scratch"
 )
 
-// Main plays the child if argv, the program's name first, asks for it: do takes the job's argument and gives the answer.
-// A program calls it before anything else.
+// Main runs the child if argv, which begins with the program's name, asks for it; then handled is true. do takes the argument of the job
+// and returns the answer. A program calls Main before anything else.
 func Main(argv []string, do func(ctx context.Context, argument []byte) (answer any)) (code int, handled bool) {
 	if len(argv) != 2 || argv[1] != role {
 		return 0, false
@@ -29,7 +29,7 @@ func Main(argv []string, do func(ctx context.Context, argument []byte) (answer a
 
 // part does the job that the parent sends.
 func part(do func(ctx context.Context, argument []byte) (answer any)) error {
-	// A signal from the terminal is for the parent to pass on; a reader of the output that went away is an error.
+	// Signals from the terminal are handled by the parent. A closed output is an error, not a signal.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	syscall.Umask(0o077)
@@ -53,7 +53,7 @@ func part(do func(ctx context.Context, argument []byte) (answer any)) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
-		if _, err := from.ReadByte(); err != nil { // nobody waits for the answer
+		if _, err := from.ReadByte(); err != nil { // the parent is gone
 			_ = scratch.Remove(o.Scratch)
 			os.Exit(1)
 		}
@@ -70,8 +70,7 @@ func part(do func(ctx context.Context, argument []byte) (answer any)) error {
 	return errors.Join(err, answers.Close())
 }
 
-// watchSelf ends the process when it holds too much memory. Its parent looks too: on a busy machine one of the two is
-// late.
+// watchSelf ends the process if it uses too much memory. The parent checks too, because on a busy machine one of the two may be late.
 func watchSelf(memory int64) {
 	for {
 		left := memory - resident("self")

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// selfPath starts this very file again, also after it was replaced or removed.
+// selfPath is the path of the running program. It works even if the file was replaced or removed.
 func selfPath() (string, error) { return "/proc/self/exe", nil }
 
-// resident is how much memory of the machine a process holds, in bytes: none once it is gone.
+// resident is the resident memory of a process in bytes; 0 if it is gone.
 func resident(process string) int64 {
 	sizes, _ := statm(process)
 	return sizes[1]
@@ -37,16 +37,14 @@ func statm(process string) (sizes [6]int64, err error) {
 	return sizes, nil
 }
 
-// rlimitData is that of <sys/resource.h>.
+// rlimitData is RLIMIT_DATA of <sys/resource.h>.
 const rlimitData = 2
 
-// reserve is how much more this process may set aside than hold: the Go runtime and the C library take memory of the
-// system in pieces that they fill little by little, and each thread has a stack that it hardly uses. Much too much is
-// better than too little: not all of DuckDB bears to be refused.
+// reserve is how much more memory this process may allocate than use: the Go runtime and the C library allocate large pieces and fill
+// them slowly, and each thread has a stack that it hardly uses. It is generous, because DuckDB does not handle every failed allocation.
 func reserve() int64 { return 192<<20 + int64(runtime.GOMAXPROCS(0))*16<<20 }
 
-// restrict keeps this process from taking much more memory than it may hold, faster than its parent sees it, and from
-// leaving a core file.
+// restrict prevents this process from allocating much more than its limit before its parent notices, and from writing a core file.
 func restrict(memory int64) error {
 	sizes, err := statm("self")
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 
 func selfPath() (string, error) { return os.Executable() }
 
-// resident is not known here.
+// resident is not implemented here.
 func resident(string) int64 { return 0 }
 
-// restrict keeps this process from leaving a core file.
+// restrict prevents this process from writing a core file.
 func restrict(int64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 }

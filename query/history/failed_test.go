@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// failedRun is a run of a session that ended in some way. It has no metric unless it is told one.
+// failedRun is a run of a session with some status. It has no metric unless one is given.
 func failedRun(k, n int, status schema.Status, metric bool) schema.Run {
 	r := historyRun(k, n, 100_000)
 	r.Status = status
@@ -22,7 +22,7 @@ func failedRun(k, n int, status schema.Status, metric bool) schema.Run {
 	return r
 }
 
-// TestHistoryWrong: a session in which a result of a point was wrong says nothing of how fast the point is.
+// TestHistoryWrong: a session with a wrong result of a point gives no value for the speed of the point.
 func TestHistoryWrong(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run
@@ -41,8 +41,8 @@ func TestHistoryWrong(t *testing.T) {
 	}
 }
 
-// TestHistoryFailedSessions: the sessions count that are after the last value of a series, in which its point failed and no
-// run of it was ok.
+// TestHistoryFailedSessions: the sessions after the last value of a series in which its point failed and no
+// run of it was ok are counted.
 func TestHistoryFailedSessions(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run
@@ -88,8 +88,8 @@ func TestHistoryFailedSessions(t *testing.T) {
 	}
 }
 
-// TestHistoryUnplaced: runs of which neither the start nor the session is known have no order, and are counted.
-func TestHistoryUnplaced(t *testing.T) {
+// TestHistoryUndated: runs without a start and a session have no order, and are counted.
+func TestHistoryUndated(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run
 	for k := range 12 {
@@ -107,7 +107,7 @@ func TestHistoryUnplaced(t *testing.T) {
 	}
 }
 
-// TestHistoryByCommit: a session of several commits has a value of each, and says so.
+// TestHistoryByCommit: a session of several commits has a value for each, and a note.
 func TestHistoryByCommit(t *testing.T) {
 	t.Parallel()
 	for _, several := range []bool{false, true} {

@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestFields: each field gives its own value of a row, of its column's type; a missing one is NULL, and no number says how
-// logarithms are rounded.
+// TestFields: each field gives its own value of a row, with its column's type; a missing one is NULL, and no number shows
+// rounding errors of logarithms.
 func TestFields(t *testing.T) {
 	t.Parallel()
 	full := history.Row{

@@ -51,7 +51,7 @@ func historyRuns() []schema.Run {
 	return append(runs, base, failed, profiled)
 }
 
-// historyRun is the run n of session k.
+// historyRun is run n of session k.
 func historyRun(k, n int, level float64) schema.Run {
 	return querytest.NewRun(100*k+n, 0, func(r *schema.Run) {
 		r.StartedAt = querytest.Start.Add(time.Duration(24*k)*time.Hour + time.Duration(n)*time.Second)
@@ -161,7 +161,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestHistoryLastingFacts: what is different in the session of a change alone, or again as before at the end of the level, did
+// TestHistoryLastingFacts: a fact that differs only in the session of a change, or has its old value again at the end of the level, did
 // not change with it. The level before the next change counts, not what came later.
 func TestHistoryLastingFacts(t *testing.T) {
 	t.Parallel()
@@ -194,7 +194,7 @@ func TestHistoryLastingFacts(t *testing.T) {
 	}
 }
 
-// TestHistorySince: what is earlier is not shown, but a level is told by it.
+// TestHistorySince: earlier sessions are not shown, but contribute to a level.
 func TestHistorySince(t *testing.T) {
 	t.Parallel()
 	db := querytest.SealedRuns(t, historyRuns())
@@ -212,7 +212,7 @@ func TestHistorySince(t *testing.T) {
 	}
 }
 
-// TestHistoryOfAnotherMetric: one that is compared by its difference may be 0, and better when it is higher.
+// TestHistoryOfAnotherMetric: a metric that is compared by its difference may be 0, and higher may be better.
 func TestHistoryOfAnotherMetric(t *testing.T) {
 	t.Parallel()
 	db := querytest.SealedRuns(t, historyRuns())
@@ -238,7 +238,7 @@ func TestHistoryOfAnotherMetric(t *testing.T) {
 	querytest.WantInput(t, err, `history: no run has the metric "latnecy"; did you mean latency?`)
 }
 
-// TestMethods: Otava's change points are those of the values in the unit.
+// TestMethods: Otava's change points are computed from the values in the unit.
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	db := querytest.SealedRuns(t, historyRuns())
@@ -268,7 +268,7 @@ func TestMethods(t *testing.T) {
 	querytest.WantInput(t, err, "did you mean batch_size?")
 }
 
-// TestHistoryOfManySeries: among many series in which nothing changed, hardly any has a change point.
+// TestHistoryOfManySeries: among many unchanged series, hardly any has a change point.
 func TestHistoryOfManySeries(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(9, 9))

@@ -21,14 +21,14 @@ func levelled(levels ...float64) []schema.Run {
 	return runs
 }
 
-// TestHistoryUnsettled: a step that can be seen is said, also where it may be chance, and with --regressions it is counted.
-func TestHistoryUnsettled(t *testing.T) {
+// TestHistoryInconclusive: a visible step is reported even if it may be chance, and --regressions counts it.
+func TestHistoryInconclusive(t *testing.T) {
 	t.Parallel()
 	// Such noise wanders, and the step is of two standard deviations.
 	db := querytest.SealedRuns(t, levelled(100, 103, 106, 104, 101, 103, 110, 113, 110, 112, 109, 107))
 	h := historyOf(t, db, history.Request{})
 	if len(h.Series) != 1 || len(h.Series[0].Changes) != 1 || h.Inconclusive != 1 {
-		t.Fatalf("%d unsettled, %+v", h.Inconclusive, h.Series)
+		t.Fatalf("%d inconclusive, %+v", h.Inconclusive, h.Series)
 	}
 	row := h.Rows[h.Series[0].Changes[0].Row]
 	if row.ChangePoint || row.Verdict != judge.Inconclusive || row.P != nil || row.PAdjusted != nil || row.Shift == nil || math.Abs(*row.Shift-.07) > .02 {
@@ -36,7 +36,7 @@ func TestHistoryUnsettled(t *testing.T) {
 	}
 	h = historyOf(t, db, history.Request{Regressions: true})
 	if len(h.Series) != 0 || h.Inconclusive != 1 {
-		t.Errorf("%d unsettled, %+v", h.Inconclusive, h.Series)
+		t.Errorf("%d inconclusive, %+v", h.Inconclusive, h.Series)
 	}
 	h = historyOf(t, db, history.Request{Regressions: true, Since: querytest.Start.Add(11 * 24 * time.Hour)})
 	if h.Inconclusive != 0 {
@@ -44,7 +44,7 @@ func TestHistoryUnsettled(t *testing.T) {
 	}
 }
 
-// TestHistoryLargeSteps: twice the time is no chance, from the eighth session on, and with 6 of them it is unsettled.
+// TestHistoryLargeSteps: a doubled time is not chance, from the eighth session on; with 6 sessions it is inconclusive.
 func TestHistoryLargeSteps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -70,7 +70,7 @@ func TestHistoryLargeSteps(t *testing.T) {
 	}
 }
 
-// TestHistorySpike: a session that is far off its level and back is a spike, and no change.
+// TestHistorySpike: a single session far off the level is a spike, not a change.
 func TestHistorySpike(t *testing.T) {
 	t.Parallel()
 	levels := []float64{100, 101, 100, 102, 140, 101, 100, 99, 101, 100, 102, 101}
@@ -88,7 +88,7 @@ func TestHistorySpike(t *testing.T) {
 	}
 }
 
-// TestGate: what got worse in the newest sessions counts while it is so, beyond chance in a year of looks.
+// TestGate: a slowdown in the newest sessions counts while it lasts, if it is beyond chance in a year of daily gates.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	levels := func(all ...float64) (levels []float64) {
@@ -134,7 +134,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestGateOfMany: each series is gated on its own, whatever the number of others, and one that ended is not.
+// TestGateOfMany: each series is gated on its own, whatever the number of others; one that ended is not gated.
 func TestGateOfMany(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run

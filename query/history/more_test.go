@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sameHistory compares all that is said but the rows' places.
+// sameHistory compares everything except the positions of the rows.
 func sameHistory(t *testing.T, name string, got, want history.History) {
 	t.Helper()
 	if fmt.Sprint(got.Series, got.Known, got.Sessions, got.NoValue) != fmt.Sprint(want.Series, want.Known, want.Sessions, want.NoValue) {
@@ -28,11 +28,11 @@ func sameHistory(t *testing.T, name string, got, want history.History) {
 	}
 }
 
-// cells are the rows as they are printed.
+// cells returns the rows as they are printed.
 func cells(rows []history.Row) [][]any { return answer.TableOf(history.Fields(), rows).Rows }
 
-// TestHistoryRemoved: a history is that of a store that never had the runs that were removed, though it has their files,
-// though a second store has them too, and though tags were changed.
+// TestHistoryRemoved: removed runs do not affect a history, although the store has their files,
+// a second store has them too, and tags were changed.
 func TestHistoryRemoved(t *testing.T) {
 	t.Parallel()
 	runs := historyRuns()
@@ -77,7 +77,7 @@ func TestHistoryRemoved(t *testing.T) {
 	}
 }
 
-// TestHistoryPages: the rows come page after page as they do in one table, and an outline has those that say most.
+// TestHistoryPages: the pages have the same rows as one table, and an outline has the most informative ones.
 func TestHistoryPages(t *testing.T) {
 	t.Parallel()
 	const days = 520 // 1,040 rows
@@ -129,8 +129,8 @@ func TestHistoryPages(t *testing.T) {
 	}
 }
 
-// TestHistoryOfSessions: a session counts with the median of its runs, and starts with the first of them; those of another
-// commit, and those without a value, are by themselves.
+// TestHistoryOfSessions: a session counts with the median of its runs, and starts with the first of them; runs of another
+// commit, and runs without a value, are separate.
 func TestHistoryOfSessions(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run

@@ -9,9 +9,9 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// TestBlocksWherePaid: runs that took turns are compared block by block where blocks have something in common, where there
-// are too few points to tell, and where runs of a block are less alike than by chance. Else sides are, which for the same data
-// is surer.
+// TestBlocksWherePaid: alternating runs are compared block by block if runs of a block are correlated, if there are
+// too few points to tell, and if runs of a block differ more than by chance. Otherwise the sides are compared as a whole, which
+// has more power for the same data.
 func TestBlocksWherePaid(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -55,9 +55,9 @@ func TestBlocksWherePaid(t *testing.T) {
 	}
 }
 
-// TestJumpsOfMost: where runs of the family jump, a side of which all but one run did may be chance; where none do, it is not.
-// Jumps that are in few of the points count for what they do in these.
-func TestJumpsOfMost(t *testing.T) {
+// TestJumpsOfMajority: if runs of the family jump, a side where all runs but one jumped may be chance; if none do, it is not.
+// Jumps that occur in few points count with their frequency in these points.
+func TestJumpsOfMajority(t *testing.T) {
 	t.Parallel()
 	const runs, by = 6, .18
 	none := func(int) int { return 0 }
@@ -95,7 +95,7 @@ func TestJumpsOfMost(t *testing.T) {
 	}
 }
 
-// TestBlocksOfOnePoint: a point whose runs of a block are less alike than by chance is as unsure as its blocks are, whatever
+// TestBlocksOfOnePoint: a point whose runs of a block differ more than by chance has the uncertainty of its blocks, whatever
 // the family shows.
 func TestBlocksOfOnePoint(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestBlocksOfOnePoint(t *testing.T) {
 	}
 }
 
-// TestJumpsOfBlocks: where blocks of the family jump, a point of which all but one did is no change.
+// TestJumpsOfBlocks: if blocks of the family jump, a point where all blocks but one jumped has not changed.
 func TestJumpsOfBlocks(t *testing.T) {
 	t.Parallel()
 	for jumped, want := range map[int]bool{1: false, 2: true} {

@@ -64,7 +64,7 @@ func (m *together) draw(random *rand.Rand, effect float64) (absolute, relative [
 	return absolute, relative
 }
 
-// tally counts what is called of pairs, the first of which is point number first.
+// tally counts the verdicts of pairs, the first of which is point number first.
 func (m *together) tally(pairs []judge.Pair, effect float64) (found, wrong float64) {
 	changed := 0.
 	for i, o := range judge.Alone(pairs, judge.Rules{}).Outcomes {
@@ -83,8 +83,8 @@ func (m *together) tally(pairs []judge.Pair, effect float64) (found, wrong float
 	return found / max(changed, 1), wrong
 }
 
-// TestTogether measures what is found across sessions of points that are slow together: of the points themselves, and
-// relative to what they share. VALIDATION.md has the table, which NEUROLENS_LONG=1 compares.
+// TestTogether measures what is found across sessions if all points are slow together: of the points themselves, and
+// relative to what they share. VALIDATION.md has the table, which is compared with NEUROLENS_LONG=1.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	sweeps, sizes, known := 60, []int{12}, []int{10}
@@ -136,8 +136,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// shares are those of sweeps with a false change, of the points and relative; those of the changed points that are found; and
-// that of sweeps in which relative to the changed ones another point is called.
+// shares are: sweeps with a false change, of the points and relative; changed points that are found; and
+// sweeps in which another point is called changed relative to the changed ones.
 func (m *together) shares(sweeps int) (shares [5]float64) {
 	for seed := range sweeps {
 		draw := func(effect float64) (absolute, relative []judge.Pair) {
@@ -166,8 +166,8 @@ func (m *together) shares(sweeps int) (shares [5]float64) {
 	return shares
 }
 
-// TestCommon: what points share is found whichever sessions each of them has; of too few it is not known; of controls, two
-// are enough, and the others may do what they want.
+// TestCommon: what points share is estimated whichever sessions each of them has; with too few points it is unknown; two
+// controls are enough, and the other points do not matter then.
 func TestCommon(t *testing.T) {
 	nan := math.NaN()
 	shared := []float64{0, .2, -.1, .05}

@@ -23,8 +23,8 @@ type contrastModel struct {
 	cause          func(head bool, session, run int) (value string, slower float64)
 }
 
-// draw draws runs with facts of each kind that say nothing: two values, five values, numbers, numbers that wander, facts of
-// blocks and facts of sessions; and the cause, if there is one.
+// draw draws runs with irrelevant facts of each kind (two values, five values, numbers, drifting numbers, facts of
+// blocks and facts of sessions), and the cause, if there is one.
 func (m contrastModel) draw(seed uint64) judge.Contrasting {
 	random := rand.New(rand.NewPCG(11, seed))
 	c := judge.Contrasting{DeadZone: math.Log1p(.02)}
@@ -89,8 +89,8 @@ func settled(found judge.Contrasted) []judge.Contrast {
 	return slices.DeleteFunc(slices.Clone(found.All), func(c judge.Contrast) bool { return c.Verdict == judge.ContrastInconclusive })
 }
 
-// TestContrastsNoCause: where nothing makes runs slow, a contrast is found in 5 % of cases at most, also where sessions and
-// blocks differ, and where runs resemble their neighbours.
+// TestContrastsNoCause: if nothing makes runs slow, a contrast is found in at most 5 % of cases, also if sessions and
+// blocks differ, and if consecutive runs are correlated.
 func TestContrastsNoCause(t *testing.T) {
 	t.Parallel()
 	each, facts := 5, 1
@@ -191,7 +191,7 @@ func partOf(c judge.Contrasting, effect float64) float64 {
 	return effect * (slow[1]/runs[1] - slow[0]/runs[0]) / (locations[1]/runs[1] - locations[0]/runs[0])
 }
 
-// TestContrastsCause: what makes runs of a side slow is found first, with its effect and its part of the difference.
+// TestContrastsCause: what makes runs of a side slow is found first, with its effect and its share of the difference.
 func TestContrastsCause(t *testing.T) {
 	t.Parallel()
 	for name, cause := range causes {
@@ -221,7 +221,7 @@ func TestContrastsCause(t *testing.T) {
 	}
 }
 
-// TestContrastEffect: 95 % of the intervals of effects have the effect, also where groups are put to their middle first.
+// TestContrastEffect: 95 % of the intervals of effects contain the effect, also if groups are centered first.
 func TestContrastEffect(t *testing.T) {
 	t.Parallel()
 	if !long() {
@@ -252,8 +252,8 @@ func contrastOf(t *testing.T, found judge.Contrasted, fact string) judge.Contras
 	return found.All[i]
 }
 
-// TestContrastsNoise: a fact that makes runs of both sides slow and is as frequent on both is no explanation; it is one
-// where the runs of one side alone are slow, and works against the difference where the faster side has it more often.
+// TestContrastsNoise: a fact that makes runs of both sides slow and is equally frequent on both does not explain the difference; it does
+// if only the runs of one side are slow, and works against the difference if the faster side has it more often.
 func TestContrastsNoise(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -278,7 +278,7 @@ func TestContrastsNoise(t *testing.T) {
 	}
 }
 
-// TestContrastsAlike: facts that split the runs alike are one, named by the first; one that differs in a single run is not.
+// TestContrastsAlike: facts that split the runs in the same way are one, named after the first; a fact that differs in a single run is not one of them.
 func TestContrastsAlike(t *testing.T) {
 	t.Parallel()
 	c := caused(causes["half of the head's runs"].model, 3)
@@ -307,8 +307,8 @@ func TestContrastsAlike(t *testing.T) {
 	}
 }
 
-// TestContrastsTooFew: a fact that changes from session to session is not tested by the runs of these, and of a fact that a
-// single run has nothing can be said.
+// TestContrastsTooFew: a fact that changes from session to session is not tested with the runs of these sessions, and nothing is reported about a fact
+// of a single run.
 func TestContrastsTooFew(t *testing.T) {
 	t.Parallel()
 	c := caused(contrastModel{sessions: 3, apart: true, runs: 8, cause: func(head bool, session, _ int) (string, float64) {
@@ -331,7 +331,7 @@ func TestContrastsTooFew(t *testing.T) {
 	}
 }
 
-// TestContrastsShared: both sides of a session, or of a block, share what it does, so that they tell no more than one of them.
+// TestContrastsShared: both sides share the effects of a session or a block, so they carry no more information than one of them.
 func TestContrastsShared(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]contrastModel{
@@ -352,7 +352,7 @@ func TestContrastsShared(t *testing.T) {
 	}
 }
 
-// TestContrastsNumbers: of numbers the slower half is named, whichever it is; a run that does not have the number does not
+// TestContrastsNumbers: of a number, the half with the slower runs is named; a run without the number does not
 // count, and higher may be better.
 func TestContrastsNumbers(t *testing.T) {
 	t.Parallel()
@@ -383,7 +383,7 @@ func TestContrastsNumbers(t *testing.T) {
 	}
 }
 
-// TestContrastsUnknown: not to have a fact is a value too.
+// TestContrastsUnknown: a missing fact is a value too.
 func TestContrastsUnknown(t *testing.T) {
 	t.Parallel()
 	c := caused(causes["half of the head's runs"].model, 6)
@@ -397,7 +397,7 @@ func TestContrastsUnknown(t *testing.T) {
 	}
 }
 
-// TestContrastsExact: of one fact alone, p is that of Mann and Whitney, but for the permutations that were drawn.
+// TestContrastsExact: for a single fact, p is that of Mann and Whitney within the error of the sampled permutations.
 func TestContrastsExact(t *testing.T) {
 	t.Parallel()
 	c := caused(causes["half of the head's runs"].model, 7)

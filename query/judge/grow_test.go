@@ -11,10 +11,10 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// The most that a comparison of processes has: runs a side, and processes of each.
+// The maximum size of a comparison of processes: runs per side, and processes of each run.
 const (
-	mostRuns      = 20
-	mostProcesses = 30
+	maxTestRuns      = 20
+	maxTestProcesses = 30
 )
 
 // programs is what a comparison of two programs is made of: how far, as a logarithm, the head is from the base, and the
@@ -32,24 +32,24 @@ type programs struct {
 type arrangement int
 
 const (
-	byTurns       arrangement = iota // in blocks of one session
-	mixed                            // in one session, without blocks
-	twoSessions                      // after eight other sessions
-	earlier       = 8
-	leastSettling = 2 // comparisons that have to lose their verdict for it to be no accident of rounding
+	byTurns     arrangement = iota // in blocks of one session
+	mixed                          // in one session, without blocks
+	twoSessions                    // after eight other sessions
+	earlier     = 8
+	minLost     = 2 // comparisons that have to lose their verdict for it to be no accident of rounding
 )
 
-// side are processes by run, as logarithms of what they took, and the locations of runs by how many processes of each
-// are looked at.
+// side holds processes by run, as logarithms of their times, and the locations of runs by how many processes of each
+// are used.
 type side struct {
-	processes [mostRuns][mostProcesses]float64
+	processes [maxTestRuns][maxTestProcesses]float64
 	medians   map[int][]float64
 }
 
-// locations are those of the first runs, of as many processes each.
+// locations returns those of the first runs, with the same number of processes each.
 func (s *side) locations(runs, processes int) []float64 {
 	if s.medians[processes] == nil {
-		all := make([]float64, mostRuns)
+		all := make([]float64, maxTestRuns)
 		for i := range all {
 			all[i] = median(s.processes[i][:processes])
 		}
@@ -63,7 +63,7 @@ func median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// each are the processes of the first runs.
+// each returns the processes of the first runs.
 func (s *side) each(runs, processes int) (all []float64) {
 	for i := range runs {
 		all = append(all, s.processes[i][:processes]...)
@@ -71,9 +71,9 @@ func (s *side) each(runs, processes int) (all []float64) {
 	return all
 }
 
-// blockEffects are what the runs of each block have in common.
+// blockEffects are the shared effects of the runs of each block.
 func (p programs) blockEffects(random *rand.Rand) []float64 {
-	blocks := make([]float64, mostRuns)
+	blocks := make([]float64, maxTestRuns)
 	for i := range blocks {
 		blocks[i] = p.block * random.NormFloat64()
 	}
@@ -91,7 +91,7 @@ func (p programs) draw(random *rand.Rand, level float64, blocks []float64) *side
 	return &s
 }
 
-// drawn is a comparison of which any part may be looked at.
+// drawn is a comparison of which any prefix can be judged.
 type drawn struct {
 	programs
 	base, head *side
@@ -118,7 +118,7 @@ func (p programs) drawn(seed, point uint64) drawn {
 	return d
 }
 
-// pair is what is judged of the first runs and processes, by the rule that says what its replicates are.
+// pair returns the pair of the first runs and processes, with replicates chosen by the rule.
 func (d *drawn) pair(runs, processes int) judge.Pair {
 	pair := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Confounded: d.sides == twoSessions}
 	pair.Base, pair.Head = d.base.locations(runs, processes), d.head.locations(runs, processes)
@@ -161,10 +161,10 @@ func (p programs) sweeps(n int) [][]drawn {
 	return all
 }
 
-// rarer tells whether more data settle fewer comparisons than less do, beyond 4 standard errors of the difference of two
-// shares of the same comparisons. Those of a sweep, which lend one another what they know, are won and lost together, so
-// that the sweeps are what is counted (Durkalski et al., Statistics in Medicine 22, 2003; of sweeps of one point it is the
-// test of McNemar).
+// rarer reports whether more data decide fewer comparisons than less data do, beyond 4 standard errors of the difference of two
+// shares of the same comparisons. The comparisons of a sweep, which borrow from one another, are won and lost together, so
+// the sweeps are counted (Durkalski et al., Statistics in Medicine 22, 2003; with one point per sweep it is
+// McNemar's test).
 func rarer(less, more []judge.Verdict, points int) (lost, won int, beyond bool) {
 	squares := 0.
 	for sweep := 0; sweep < len(less); sweep += points {
@@ -179,7 +179,7 @@ func rarer(less, more []judge.Verdict, points int) (lost, won int, beyond bool) 
 		}
 		lost, won, squares = lost+l, won+w, squares+float64((l-w)*(l-w))
 	}
-	return lost, won, lost-won > leastSettling && float64(lost-won) > 4*math.Sqrt(squares)
+	return lost, won, lost-won > minLost && float64(lost-won) > 4*math.Sqrt(squares)
 }
 
 func everyPrograms() (all []programs) {
@@ -196,14 +196,14 @@ func everyPrograms() (all []programs) {
 	return all
 }
 
-// TestMoreDataSettlesMore: more repeats, and more processes in each, never make verdicts rarer, and no more than 5 % of
-// points that did not change are called different.
-func TestMoreDataSettlesMore(t *testing.T) {
+// TestMoreDataDecidesMore: more repeats, and more processes in each, never make verdicts rarer, and at most 5 % of
+// the points that did not change are called changed.
+func TestMoreDataDecidesMore(t *testing.T) {
 	t.Parallel()
 	points, repeats, shapes := 36, []int{1, 2, 3, 4, 5, 6, 7, 10, 20}, []int{1, 10}
 	if os.Getenv("NEUROLENS_LONG") != "" {
 		points, repeats, shapes = 600, nil, []int{1, 3, 10, 30}
-		for r := range mostRuns {
+		for r := range maxTestRuns {
 			repeats = append(repeats, r+1)
 		}
 	}
@@ -218,7 +218,7 @@ func TestMoreDataSettlesMore(t *testing.T) {
 	}
 }
 
-// grow looks at ever more of the same comparisons.
+// grow judges growing parts of the same comparisons.
 func (p programs) grow(t *testing.T, all [][]drawn, rules judge.Rules, repeats, shapes []int) {
 	seen := map[[2]int][]judge.Verdict{}
 	check := func(less, more [2]int) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// noises are differences of blocks: normal, with outliers of either side, of runs that gather around two values, and of
-// blocks that are correlated.
+// noises are differences of blocks: normal, with outliers on either side, of runs that cluster around two values, and of
+// correlated blocks.
 var noises = map[string]func(random *rand.Rand) func() float64{
 	"normal": func(random *rand.Rand) func() float64 { return func() float64 { return .1 * random.NormFloat64() } },
 	"outliers": func(random *rand.Rand) func() float64 {
@@ -33,8 +33,8 @@ var noises = map[string]func(random *rand.Rand) func() float64{
 	},
 }
 
-// TestHalfwayErrors: of commits of either kind, and of one that is but a little on one side of the middle, no more are
-// called like the wrong end than the error that is allowed. Of the latter most are not decided. With -v it prints the shares.
+// TestHalfwayErrors: of commits of either kind, and of one that is just on one side of the middle, no more are
+// assigned to the wrong end than the error allows. Most of the latter are not decided. With -v it prints the shares.
 func TestHalfwayErrors(t *testing.T) {
 	t.Parallel()
 	tries := 60
@@ -81,8 +81,8 @@ func decided(h *Halfway, looks []int, block func() float64) (n int, like Likenes
 	return len(blocks), like
 }
 
-// TestHalfway: exact blocks decide at once, in both directions; equal ones are nothing; an unknown change has to be larger
-// than the least.
+// TestHalfway: exact blocks decide at once, in both directions; equal ones do not; an unknown change has to be larger
+// than the minimum.
 func TestHalfway(t *testing.T) {
 	t.Parallel()
 	same := func(v float64) []float64 { return []float64{v, v, v, v, v, v} }

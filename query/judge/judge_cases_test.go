@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// normal are n runs around a level.
+// normal draws n runs around a level.
 func normal(random *rand.Rand, n int, level, deviation float64) []float64 {
 	values := make([]float64, n)
 	for i := range values {
@@ -19,7 +19,7 @@ func normal(random *rand.Rand, n int, level, deviation float64) []float64 {
 	return values
 }
 
-// evenly are n runs around a level, the same distance apart.
+// evenly returns n runs around a level at equal distances.
 func evenly(n int, level, width float64) []float64 {
 	values := make([]float64, n)
 	for i := range values {
@@ -30,12 +30,12 @@ func evenly(n int, level, width float64) []float64 {
 
 func level(n int, value float64) []float64 { return evenly(n, value, 0) }
 
-// twoPercent is a pair of a metric of which less is better, with the usual dead zone.
+// twoPercent is a pair of a metric where lower is better, with the default threshold.
 func twoPercent(base, head []float64) judge.Pair {
 	return judge.Pair{Base: base, Head: head, Lower: true, DeadZone: math.Log(1.02)}
 }
 
-// TestVerdicts of pairs that are judged alone.
+// TestVerdicts: pairs that are judged alone.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	in := func(p judge.Pair, change func(p *judge.Pair)) judge.Pair {
@@ -94,7 +94,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestTooFewRunsAreNeverJudged: not in a family of pairs either that know their variance, and they do not count in it.
+// TestTooFewRunsAreNeverJudged: this also holds in a family of pairs with known variance, and they do not count in it.
 func TestTooFewRunsAreNeverJudged(t *testing.T) {
 	t.Parallel()
 	families(t, func(t *testing.T, _ *rand.Rand, pairs []judge.Pair, r judge.Rules) {
@@ -111,7 +111,7 @@ func TestTooFewRunsAreNeverJudged(t *testing.T) {
 	})
 }
 
-// TestMethods: what the interval is of.
+// TestMethods: what each interval is computed from.
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -127,7 +127,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestBorrowedVariance: 10 pairs lend one another their variance, 9 do not. Pairs of one variance know it for certain.
+// TestBorrowedVariance: 10 pairs borrow their variances from one another, 9 do not. If all variances are equal, the variance is treated as known.
 func TestBorrowedVariance(t *testing.T) {
 	t.Parallel()
 	var pairs []judge.Pair
@@ -148,7 +148,7 @@ func TestBorrowedVariance(t *testing.T) {
 	}
 }
 
-// TestIntervalLeavesOutZero: p of pairs of one variance is below 0.05, but the interval of the ranks of 5 runs a side
+// TestIntervalLeavesOutZero: p of pairs with a common variance is below 0.05, although the rank interval of 5 runs per side
 // contains 0.
 func TestIntervalLeavesOutZero(t *testing.T) {
 	t.Parallel()
@@ -179,8 +179,8 @@ func TestBlocksLendToBlocks(t *testing.T) {
 	}
 }
 
-// TestSessionsAreNotTheRuns: between sessions of which it is not known what they differ by nothing is said, and the
-// interval of those of which it is covers their difference.
+// TestSessionsAreNotTheRuns: if the variation between sessions is unknown, there is no verdict; if it is known, the
+// interval covers the difference of the sessions.
 func TestSessionsAreNotTheRuns(t *testing.T) {
 	t.Parallel()
 	pair := twoPercent(evenly(9, 0, .001), evenly(9, .05, .001))
@@ -195,7 +195,7 @@ func TestSessionsAreNotTheRuns(t *testing.T) {
 	}
 }
 
-// TestSessionTails: p between two sessions is not below a level more often than the level, however low: so that it can be
+// TestSessionTails: p between two sessions is below a level no more often than the level, however low, so that it can be
 // adjusted over many points.
 func TestSessionTails(t *testing.T) {
 	t.Parallel()
@@ -221,8 +221,8 @@ func TestSessionTails(t *testing.T) {
 	}
 }
 
-// TestNoNumbers: a pair with a value that is not finite, or too large to be subtracted, has no change, and the others do
-// not mind it.
+// TestNoNumbers: a pair with a value that is not finite, or too large to be subtracted, has no change, and the others are not
+// affected.
 func TestNoNumbers(t *testing.T) {
 	t.Parallel()
 	usual := evenly(5, 0, .01)
@@ -271,7 +271,7 @@ func TestGateOverFamilies(t *testing.T) {
 	}
 }
 
-// TestBlocksThatDrift: a head that becomes slower from block to block is slower, by no less of a variance than it has.
+// TestBlocksThatDrift: a head that becomes slower from block to block is slower, and its variance is not underestimated.
 func TestBlocksThatDrift(t *testing.T) {
 	t.Parallel()
 	var pairs []judge.Pair

@@ -21,7 +21,7 @@ func BenchmarkJudge(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(pairs)), "ns/pair")
 }
 
-// TestJudgeNothing: there may be no family to judge, as where nothing of a comparison is of different sessions.
+// TestJudgeNothing: there may be no family to judge, for example if a comparison has no points from different sessions.
 func TestJudgeNothing(t *testing.T) {
 	t.Parallel()
 	for _, rules := range []judge.Rules{{}, {Gate: true}} {
@@ -31,7 +31,7 @@ func TestJudgeNothing(t *testing.T) {
 	}
 }
 
-// TestRules: the outcome says which of the tests was the least sure one.
+// TestRules: the outcome names the test with the largest p.
 func TestRules(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	slower := func(n, m int, by, deviation float64) judge.Pair {
@@ -84,8 +84,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRunsThatAreAllAlike: whether sides differ of which no run differs from another is what single runs of the family say.
-// Fewer than 10 points say nothing, and a step that single runs make elsewhere is none that 3 runs are believed.
+// TestRunsThatAreAllAlike: if no run of either side differs from another, the family's single runs decide whether the sides differ.
+// With fewer than 10 points there is no verdict, and 3 runs are not enough for a step that single runs make elsewhere.
 func TestRunsThatAreAllAlike(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -118,7 +118,7 @@ func TestRunsThatAreAllAlike(t *testing.T) {
 	}
 }
 
-// TestRunsThatAreAllAlikeElsewhere: points with too few runs say nothing about others. Neither do runs of one session about
+// TestRunsThatAreAllAlikeElsewhere: points with too few runs contribute nothing to others, nor do runs of one session to
 // those of another.
 func TestRunsThatAreAllAlikeElsewhere(t *testing.T) {
 	t.Parallel()

@@ -44,7 +44,7 @@ func family(random *rand.Rand, n int) []judge.Pair {
 	return pairs
 }
 
-// families calls do for many families and each kind of rules.
+// families runs do for many families with each kind of rules.
 func families(t *testing.T, do func(t *testing.T, random *rand.Rand, pairs []judge.Pair, r judge.Rules)) {
 	t.Helper()
 	for seed := range uint64(60) {
@@ -56,12 +56,12 @@ func families(t *testing.T, do func(t *testing.T, random *rand.Rand, pairs []jud
 	}
 }
 
-// same compares numbers that are computed in another order; infinite and missing ones too.
+// same compares numbers that are computed in another order, including infinite and missing ones.
 func same(a, b float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b), 1e-3)
 }
 
-// wantSame asks for the same outcome.
+// wantSame checks that the outcomes are equal.
 func wantSame(t *testing.T, what string, got, want judge.Outcome) {
 	t.Helper()
 	if got.Verdict != want.Verdict || got.Reason != want.Reason || got.Method != want.Method || got.MoreRuns != want.MoreRuns ||
@@ -72,7 +72,7 @@ func wantSame(t *testing.T, what string, got, want judge.Outcome) {
 	}
 }
 
-// TestJudgeIsAntisymmetric: where base and head are swapped, what was slower is faster by as much.
+// TestJudgeIsAntisymmetric: if base and head are swapped, what was slower is faster by the same amount.
 func TestJudgeIsAntisymmetric(t *testing.T) {
 	t.Parallel()
 	opposite := map[judge.Verdict]judge.Verdict{judge.Regressed: judge.Improved, judge.Improved: judge.Regressed}
@@ -102,7 +102,7 @@ func TestJudgeIsAntisymmetric(t *testing.T) {
 	}
 }
 
-// TestJudgeKnowsNoUnit: in another unit all logarithms are another by a constant, and nothing is said differently.
+// TestJudgeKnowsNoUnit: another unit adds a constant to all logarithms and changes no verdict.
 func TestJudgeKnowsNoUnit(t *testing.T) {
 	t.Parallel()
 	scaled := func(logs []float64) []float64 {
@@ -125,7 +125,7 @@ func TestJudgeKnowsNoUnit(t *testing.T) {
 	})
 }
 
-// TestJudgeKnowsNoOrder: of the pairs, and of the runs of a side. That of blocks tells whether they are correlated.
+// TestJudgeKnowsNoOrder: the order of the pairs and of the runs of a side does not matter. The order of blocks does: it shows whether they are correlated.
 func TestJudgeKnowsNoOrder(t *testing.T) {
 	t.Parallel()
 	families(t, func(t *testing.T, random *rand.Rand, pairs []judge.Pair, r judge.Rules) {
@@ -146,7 +146,7 @@ func TestJudgeKnowsNoOrder(t *testing.T) {
 	})
 }
 
-// TestJudgeAndTheDeadZone: with a larger dead zone there are no more changes, and no fewer unchanged.
+// TestJudgeAndTheDeadZone: a larger threshold gives no more changes, and no fewer unchanged pairs.
 func TestJudgeAndTheDeadZone(t *testing.T) {
 	t.Parallel()
 	moved := 0
@@ -177,7 +177,7 @@ func TestJudgeAndTheDeadZone(t *testing.T) {
 }
 
 // TestFamilyCorrection: p is adjusted over the pairs that can have a verdict, by Benjamini and Hochberg, in a gate by
-// Holm. Of those that are too small to be a change, or may be none by their interval, it is 1 there.
+// Holm. Pairs that are too small to be a change, or whose interval includes no change, have p = 1 there.
 func TestFamilyCorrection(t *testing.T) {
 	t.Parallel()
 	families(t, func(t *testing.T, _ *rand.Rand, pairs []judge.Pair, r judge.Rules) {

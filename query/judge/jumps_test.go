@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// times is a value so many times.
+// times returns n copies of a value.
 func times(n int, value float64) []float64 { return slices.Repeat([]float64{value}, n) }
 
-// TestLook: what is far from the others of its side is a jump, by how far it is; what is not quite as far is none; of two
-// groups the smaller one is, and of equal ones either.
+// TestLook: a value far from the others of its side is a jump, by its distance; a value slightly nearer is not; of two
+// groups the smaller one is the jump, and of equal ones both.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	const off = 4 * 1.4826 * .01 // of a side whose middle deviates by .01
@@ -46,8 +46,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestJumpChances: the chance that as many runs jumped, as often as runs of the family do; of few points that all did; of
-// jumps that are in few points, as often as in these; and of sides of fewer than 5 runs smaller ones count as well.
+// TestJumpChances: the probability that as many runs jumped, given how often runs of the family do: if all did in few points, if
+// jumps are in few points, and for sides of fewer than 5 runs, where smaller jumps count as well.
 func TestJumpChances(t *testing.T) {
 	t.Parallel()
 	const size = 1
@@ -89,7 +89,7 @@ func TestJumpChances(t *testing.T) {
 	}
 }
 
-// TestCrowded: jumps are in fewer points than by chance where that is a standard error fewer, with half a point to spare.
+// TestCrowded: jumps are concentrated in fewer points than by chance if the difference is a standard error and half a point.
 func TestCrowded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

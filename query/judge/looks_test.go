@@ -24,16 +24,16 @@ var growths = []growth{
 }
 
 const (
-	mostLooks = 20
-	mostGrown = 150
+	maxLooks = 20
+	maxGrown = 150
 )
 
-// calls tells whether somebody who looks at points that did not change, and adds runs until something is called or all is
-// settled, ends with a change.
+// calls reports whether a user who looks at unchanged points, and adds runs until a change is found or everything is
+// decided, ends with a change.
 func (g growth) calls(random *rand.Rand, points, runs int) bool {
 	const sd = .05
 	pairs := make([]judge.Pair, points)
-	for look := 1; look <= mostLooks && len(pairs[0].Base)+runs <= mostGrown; look++ {
+	for look := 1; look <= maxLooks && len(pairs[0].Base)+runs <= maxGrown; look++ {
 		for i := range pairs {
 			p := &pairs[i]
 			p.Lower, p.DeadZone, p.Looks = true, math.Log(1.02), look
@@ -59,8 +59,8 @@ func (g growth) calls(random *rand.Rand, points, runs int) bool {
 	return false
 }
 
-// TestLooks: data that are looked at while they grow, and grow until something is called, are called to have changed in no
-// more than 5 % of cases where nothing changed.
+// TestLooks: data that are judged while they grow, and grow until a change is found, are called changed in
+// at most 5 % of cases if nothing changed.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	cases := 300
@@ -88,8 +88,8 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestSettledSessions: sessions that were measured until they were settled are put together one after another, until
-// something is called, or there are six. In at most 5 % of cases is something called where nothing changed.
+// TestSettledSessions: sessions that were measured until settled are combined one after another until
+// a change is found or there are six. If nothing changed, this happens in at most 5 % of cases.
 func TestSettledSessions(t *testing.T) {
 	t.Parallel()
 	cases := 200
@@ -110,7 +110,7 @@ func TestSettledSessions(t *testing.T) {
 	}
 }
 
-// settledSessions tells whether of so many sessions, put together after each, a point is called that did not change.
+// settledSessions reports whether an unchanged point is called changed when sessions are combined one by one.
 func settledSessions(random *rand.Rand, points, sessions int) bool {
 	looks := []int{6, 9, 14, 20, 30}
 	all := make([]judge.Pair, points)
@@ -145,7 +145,7 @@ func settledSessions(random *rand.Rand, points, sessions int) bool {
 	return false
 }
 
-// grow adds so many blocks to a point that varies by 5 %.
+// grow adds blocks to a point with a variation of 5 %.
 func grow(random *rand.Rand, p *judge.Pair, blocks int) {
 	for range blocks {
 		b, h := .05*random.NormFloat64(), .05*random.NormFloat64()
@@ -153,7 +153,7 @@ func grow(random *rand.Rand, p *judge.Pair, blocks int) {
 	}
 }
 
-// TestPlannedLooks: of looks that were planned each has an equal share, from the first on, of p and of the interval.
+// TestPlannedLooks: each planned look has an equal share of the level, from the first on, for p and for the interval.
 func TestPlannedLooks(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -169,7 +169,7 @@ func TestPlannedLooks(t *testing.T) {
 	}
 }
 
-// TestLaterLooks: the k-th look has 1 of k(k+1) of the level, of p and of the interval; the first one all.
+// TestLaterLooks: the k-th look has 1/(k(k+1)) of the level, for p and for the interval; a single look has all of it.
 func TestLaterLooks(t *testing.T) {
 	t.Parallel()
 	for look, want := range []float64{1, 1, 1. / 6, 1. / 12, 1. / 20} {

@@ -21,7 +21,7 @@ const (
 // confidence limit is used instead (Browne, Statistics in Medicine 14, 1995).
 //
 // At least 7 in 10 pairs are decided with this number of runs whatever the true change is, unless it is close to the dead zone
-// (TestMoreRunsSettle).
+// (TestMoreRunsDecide).
 func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	o := d.outcome
 	least := minRuns

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// moreRuns is a family of pairs with so many runs a side, of which the first has changed.
+// moreRuns is a family of pairs with n runs per side, of which the first has changed.
 type moreRuns struct {
 	noise, change float64
 	runs, family  int
@@ -16,7 +16,7 @@ type moreRuns struct {
 	rules         judge.Rules
 }
 
-// add gives every pair so many more runs a side.
+// add gives every pair n more runs per side.
 func (c moreRuns) add(random *rand.Rand, pairs []judge.Pair, runs int) []judge.Pair {
 	more := make([]judge.Pair, len(pairs))
 	for i, p := range pairs {
@@ -36,14 +36,14 @@ func (c moreRuns) add(random *rand.Rand, pairs []judge.Pair, runs int) []judge.P
 	return more
 }
 
-// followed is what becomes of families whose first pair is inconclusive.
+// followed is the result for families whose first pair is inconclusive.
 type followed struct {
 	inconclusive, drawn float64
 	asked, settled      float64 // of the inconclusive ones: that have a number of runs, and that it settled
 	runs                float64 // sum of the numbers
 }
 
-// follow draws until so many inconclusive pairs have asked for more runs, or too few do.
+// follow draws until enough inconclusive pairs have a number of missing runs, or too few do.
 func (c moreRuns) follow(random *rand.Rand, cases float64) (f followed) {
 	none := make([]judge.Pair, c.family)
 	for i := range none {
@@ -69,8 +69,8 @@ func (c moreRuns) follow(random *rand.Rand, cases float64) (f followed) {
 	return f
 }
 
-// everyMoreRuns are all families with a change and a noise: for the usual rules with blocks and without, of 1 and of 12 points;
-// for others of 12 points.
+// everyMoreRuns returns all families of a change and a noise: for the default rules with and without blocks, of 1 and of 12 points;
+// for other rules of 12 points.
 func everyMoreRuns(change, noise float64, rules judge.Rules) (all []moreRuns) {
 	for _, runs := range []int{3, 5, 6, 10} {
 		all = append(all, moreRuns{noise, change, runs, 12, false, rules})
@@ -82,9 +82,9 @@ func everyMoreRuns(change, noise float64, rules judge.Rules) (all []moreRuns) {
 	return all
 }
 
-// TestMoreRunsSettle: as many more runs as an inconclusive pair asks for settle it in at least 7 of 10 cases, whether it has not
-// changed at all or by 5 or 10 %. No number is right for a change that equals the threshold, here 2 %, since it has no verdict
-// however many runs there are; what is within 1 % of the threshold takes more runs than are asked for.
+// TestMoreRunsDecide: the reported number of missing runs decides an inconclusive pair in at least 7 of 10 cases, if it has not
+// changed or has changed by 5 or 10 %. No number is right for a change that equals the threshold, here 2 %, since it has no verdict
+// however many runs there are; a change within 1 % of the threshold takes more runs than reported.
 //
 // Normal runs, 3, 5, 6 and 10 a side, 1 and 12 points, by blocks and not. Figures of NEUROLENS_LONG=1 by change and noise: of the
 // pairs drawn so many were inconclusive, of these so many had a number, so large on average, which settled so many of them, and
@@ -110,7 +110,7 @@ func everyMoreRuns(change, noise float64, rules judge.Rules) (all []moreRuns) {
 //	   5 %    5 %          80 %    94 %   167     97 %   90 %      48 %   164     79 %   71 %     89 %
 //	  10 %    3 %           5 %   100 %    26    100 %   99 %      98 %    44    100 %  100 %    100 %
 //	  10 %    5 %          24 %   100 %    74     99 %   97 %      87 %    95     98 %   97 %     96 %
-func TestMoreRunsSettle(t *testing.T) {
+func TestMoreRunsDecide(t *testing.T) {
 	t.Parallel()
 	cases, noises, changes := 5., []float64{.03}, []float64{0, .05, .1}
 	if long() {
@@ -145,8 +145,8 @@ func TestMoreRunsSettle(t *testing.T) {
 	}
 }
 
-// TestMoreRunsNumber: no number where more than 500 runs were needed; else the more, the more noise there is and the nearer the
-// change is to the threshold.
+// TestMoreRunsNumber: no number if more than 500 runs were needed; otherwise it increases with the noise and towards the
+// threshold.
 func TestMoreRunsNumber(t *testing.T) {
 	t.Parallel()
 	number := func(change, noise float64) int {

@@ -88,7 +88,7 @@ func minRankedBlocksAt(confidence float64) int { return int(math.Ceil(2 - math.L
 // benchmarks Kalibera and Jones, ISMM 2013). Within a session the run is therefore the replicate, and fewer than 3 runs give no verdict.
 // Between sessions, differences between minutes are part of the differences between sessions, which are known from the history and
 // which a change has to exceed. So processes may replace runs until there are enough runs for any verdict. This way, more repeats or
-// more processes never make verdicts rarer (TestMoreDataSettlesMore).
+// more processes never make verdicts rarer (TestMoreDataDecidesMore).
 func Processes(runs int, confounded bool) bool { return confounded && runs < manyRuns }
 
 // Rules say how strictly to judge.

@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// TestSeeable: of changes as large as is said before a session, about four in five are found by it, whichever the noise, the
-// number of blocks and that of points are, and hardly any of half that size beyond the dead zone.
+// TestSeeable: of changes as large as announced before a session, about four in five are found by it, whatever the noise and the
+// numbers of blocks and points, and hardly any of half that size beyond the threshold.
 func TestSeeable(t *testing.T) {
 	t.Parallel()
 	draws := 60

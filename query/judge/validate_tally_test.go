@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// tally is what a rule did with a data set.
+// tally counts the results of a rule on a data set.
 type tally struct {
 	rule
 	points, sweeps int // that were judged, with nothing changed and as many with a tenth of the points slower
@@ -20,7 +20,7 @@ type tally struct {
 	slower, found      int     // points that are slower, and those of them called so
 }
 
-// share is in per cent.
+// share is in percent.
 func share(count, of int) float64 { return 100 * float64(count) / float64(of) }
 
 func (t *tally) falsePoints() float64 { return share(t.wrong, t.points) }
@@ -28,7 +28,7 @@ func (t *tally) falseSweeps() float64 { return share(t.wrongSweeps, t.sweeps) }
 func (t *tally) fdr() float64         { return 100 * t.falseShare / float64(t.sweeps) }
 func (t *tally) power() float64       { return share(t.found, t.slower) }
 
-// add counts the calls of one sweep, in which nothing changed.
+// add counts the verdicts of one sweep in which nothing changed.
 func (t *tally) add(calls []int) {
 	t.sweeps++
 	t.points += len(calls)
@@ -43,7 +43,7 @@ func (t *tally) add(calls []int) {
 	}
 }
 
-// addInjected counts the calls of one sweep, of which some points are slower.
+// addInjected counts the verdicts of one sweep in which some points are slower.
 func (t *tally) addInjected(sweep []point, calls []int) {
 	var right, all int
 	for i, c := range calls {
@@ -63,13 +63,13 @@ func (t *tally) addInjected(sweep []point, calls []int) {
 	}
 }
 
-// calls are those of every rule in one sweep: with nothing changed, and with a tenth of the points slower.
+// calls are the verdicts of every rule in one sweep: with nothing changed, and with a tenth of the points slower.
 type calls struct {
 	sweep           []point
 	nothing, slower [][]int // nil for the rules that were not asked
 }
 
-// callsOf draws a sweep and asks the rules. Its number alone decides what is drawn.
+// callsOf draws a sweep and applies the rules. Its number alone determines what is drawn.
 func (d *dataSet) callsOf(number int) calls {
 	name := fnv.New64a()
 	name.Write([]byte(d.name))
@@ -88,7 +88,7 @@ func (d *dataSet) callsOf(number int) calls {
 	return c
 }
 
-// tallies are those of every rule, over all sweeps of a data set. All processors draw; the sums are in order.
+// tallies returns the tally of every rule over all sweeps of a data set. All processors draw; the sums are in order.
 func (d *dataSet) tallies() []tally {
 	all := make([]calls, d.sweeps)
 	numbers := make(chan int)
@@ -120,7 +120,7 @@ func (d *dataSet) tallies() []tally {
 	return tallies
 }
 
-// factorsOf keeps of points what is still needed when they are judged, so that their samples can go.
+// factorsOf keeps what is needed of points to judge them, so that their samples can be released.
 func factorsOf(sweep []point) []point {
 	kept := make([]point, len(sweep))
 	for i := range sweep {
@@ -179,7 +179,7 @@ func percent(v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
-// tallyOf is that of the rule of a name.
+// tallyOf returns the tally of a rule by name.
 func tallyOf(t *testing.T, tallies []tally, name string) *tally {
 	t.Helper()
 	for i := range tallies {

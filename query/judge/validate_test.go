@@ -12,10 +12,10 @@ import (
 
 var update = flag.Bool("update", false, "write the table in VALIDATION.md anew")
 
-// long tells whether all sweeps are drawn, which takes minutes.
+// long reports whether all sweeps are drawn, which takes minutes.
 func long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
 
-// promise is a limit, in per cent, of what a rule may do with a data set.
+// promise is a limit, in percent, for a rule on a data set.
 type promise struct {
 	rule    string
 	measure string
@@ -23,7 +23,7 @@ type promise struct {
 	least   bool // is a limit from below
 }
 
-// kept tells whether a promise is: Fewer sweeps than it is made for may miss it by 4 standard deviations.
+// kept reports whether a promise is kept. With fewer sweeps than it is made for, it may be missed by 4 standard deviations.
 func (p promise) kept(value float64, sweeps, of int) bool {
 	slack := 0.
 	if sweeps < of {
@@ -36,13 +36,13 @@ func (p promise) kept(value float64, sweeps, of int) bool {
 	return value <= p.limit+slack
 }
 
-// validation is a data set with what is promised of it.
+// validation is a data set with its promises.
 type validation struct {
 	dataSet
 	promises []promise
 }
 
-// atMost are the promises that measures of whole comparisons do not exceed a limit.
+// atMost returns promises that measures of whole comparisons do not exceed a limit.
 func atMost(limit float64, measures ...string) (promises []promise) {
 	for _, measure := range measures {
 		for _, rule := range []string{"compare", "`--strict`", "`--gate`"} {
@@ -52,7 +52,7 @@ func atMost(limit float64, measures ...string) (promises []promise) {
 	return promises
 }
 
-// validations are the data sets that this project has or makes itself.
+// validations are the data sets that this project has or generates.
 func validations(t *testing.T) []validation {
 	own := ownPool(t)
 	with := func(m model, change func(m *model)) func(random *rand.Rand) []point {
@@ -89,9 +89,9 @@ func javaValidation(t *testing.T) validation {
 	return validation{dataSet{"Java, 5 runs", 1000, 100, split(jmhPool(t), 5)}, promises}
 }
 
-// TestValidation measures how often the rules of this package, and those of others, call what did not change different,
-// and how much they find of what did, and prints it as a table. VALIDATION.md says what is measured, and has the table,
-// which NEUROLENS_LONG=1 compares; else a part of the sweeps is drawn, and holds the promises within what chance may do.
+// TestValidation measures how often the rules of this package, and those of other tools, call unchanged points changed,
+// and how many real changes they find, and prints a table. VALIDATION.md explains the measures and has the table,
+// which is compared with NEUROLENS_LONG=1; otherwise some of the sweeps are drawn and have to keep the promises within chance.
 func TestValidation(t *testing.T) {
 	t.Parallel()
 	table := tableHead()
@@ -114,7 +114,7 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// measure gives the lines of the table, and checks the promises and that VALIDATION.md has the lines.
+// measure returns the lines of the table, and checks the promises and that VALIDATION.md has the lines.
 func (v *validation) measure(t *testing.T) []string {
 	of := v.sweeps
 	if !long() {
@@ -136,7 +136,7 @@ func (v *validation) measure(t *testing.T) []string {
 	return lines
 }
 
-// hasTable asks that VALIDATION.md has these lines.
+// hasTable checks that VALIDATION.md has these lines.
 func hasTable(t *testing.T, lines []string) {
 	t.Helper()
 	text, err := os.ReadFile("VALIDATION.md")

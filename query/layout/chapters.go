@@ -14,7 +14,7 @@ import (
 
 // suite is benchmark_test_results.json.
 type suite struct {
-	Timestamp *string    `json:"timestamp"` // when the newest run began
+	Timestamp *string    `json:"timestamp"` // start of the newest run
 	Results   []*chapter `json:"results"`
 }
 
@@ -25,7 +25,7 @@ type chapter struct {
 	Summary    *chapterSummary `json:"summary"`
 }
 
-// pair is a baseline, and what is compared with it.
+// pair is a baseline with the optimizations that are compared with it.
 type pair struct {
 	Example       string            `json:"example"`
 	Type          string            `json:"type"`
@@ -98,7 +98,7 @@ func (f *Folder) chapters() ([]file, error) {
 	return []file{md, one}, err
 }
 
-// suite sorts runs into chapters and pairs. Chapters are sorted as texts, as the harness sorts them; pairs stand in the order of their
+// suite sorts runs into chapters and pairs. Chapters are in alphabetical order, as in the harness; pairs are in the order of their
 // first runs.
 func (f *Folder) suite() *suite {
 	s := &suite{Results: []*chapter{}}
@@ -137,14 +137,14 @@ func (f *Folder) suite() *suite {
 	return s
 }
 
-// pairKey is what the runs of a pair share: the point, but for the variant.
+// pairKey identifies the runs of a pair: their point without the variant.
 func pairKey(r *schema.Run) string {
 	other := *r
 	other.Variant = ""
 	return schema.PointID(&other)
 }
 
-// chapterOf are the chapter and the example of a benchmark: ch1/moe. One without a chapter is in that of its suite.
+// chapterOf returns the chapter and the example of a benchmark: ch1/moe. If its name has no chapter, the suite is the chapter.
 func chapterOf(r *schema.Run) (name, example string) {
 	if name, example, ok := strings.Cut(r.Benchmark, "/"); ok && name != "" && example != "" {
 		return name, example
@@ -152,7 +152,7 @@ func chapterOf(r *schema.Run) (name, example string) {
 	return cmp.Or(r.Suite, "benchmarks"), r.Benchmark
 }
 
-// tellApart names the axes of pairs of one example.
+// tellApart adds axes to the names of pairs of one example, so that they differ.
 func (c *chapter) tellApart() {
 	count := map[string]int{}
 	for _, p := range c.Benchmarks {
@@ -165,8 +165,8 @@ func (c *chapter) tellApart() {
 	}
 }
 
-// baselineOf is the variant that is the baseline of some runs: the one that their sweep names, else the one of that name, else runs
-// without a variant. Where there is none of these, nothing is compared.
+// baselineOf returns the variant that is the baseline: the baseline of the sweep, otherwise the variant called baseline, otherwise runs
+// without a variant. Without any of these nothing is compared.
 func baselineOf(runs []*schema.Run, variants []string) string {
 	names := []string{"baseline", ""}
 	if said, ok := strings.CutPrefix(runs[0].Env.Facts[schema.FactBaseline], "variant="); ok {
@@ -216,7 +216,7 @@ func (f *Folder) pairOf(example string, runs []*schema.Run) *pair {
 	return p
 }
 
-// typeOf is what a pair is written in, by its backend or its file.
+// typeOf returns the language of a pair, from its backend or its file.
 func typeOf(r *schema.Run) string {
 	if r.Backend == "cuda" || path.Ext(r.Env.Facts["runner.file"]) == ".cu" {
 		return "cuda"
@@ -243,7 +243,7 @@ func (f *Folder) optimizationOf(variant string, runs []*schema.Run, base *side) 
 	return o
 }
 
-// end says how a pair ended: as the worst of its sides did, of which its error tells.
+// end sets the status of a pair: the worst of its sides, with the error of that side.
 func (p *pair) end() {
 	var sides []*side
 	if len(p.side.runs) > 0 {

@@ -7,13 +7,13 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// side is a baseline or an optimization: its runs, and what they are together.
+// side is a baseline or an optimization: its runs and their combined results.
 type side struct {
-	runs        []*schema.Run // with passes of profilers
+	runs        []*schema.Run // including profiling runs
 	status      schema.Status
 	why         string
 	regressed   bool
-	mean        *float64 // ns, of the means of ok runs
+	mean        *float64 // ns, mean over the means of ok runs
 	percentiles map[string]number
 	memory      number
 	custom      map[string]number
@@ -55,7 +55,7 @@ func (f *Folder) sideOf(runs []*schema.Run) *side {
 	return s
 }
 
-// sourceFile is the file of a benchmark; of an imported one as its file of results says it.
+// sourceFile returns the source file of a benchmark; of an imported one as named in its results file.
 func sourceFile(r *schema.Run) string {
 	if name := r.Env.Facts["runner.file"]; name != "" {
 		return name
@@ -66,7 +66,7 @@ func sourceFile(r *schema.Run) string {
 	return ""
 }
 
-// rankOf orders statuses: the later, the more it says of what several runs are together.
+// rankOf orders statuses: of several runs, the status with the highest rank is the combined one.
 func rankOf(status schema.Status) int {
 	switch status {
 	case schema.StatusOK:
@@ -86,12 +86,12 @@ func (s *side) rank() int {
 
 func (s *side) skipped() bool { return s.rank() == 1 }
 
-// word is the status in the words of the harness.
+// word returns the status in the words of the harness.
 func (s *side) word() string {
 	return []string{"succeeded", "skipped", "failed_regression", "failed_error"}[s.rank()]
 }
 
-// list are the runs one by one.
+// list returns the individual runs.
 func (s *side) list() []*chapterRun {
 	list := []*chapterRun{}
 	for _, r := range s.runs {
@@ -110,7 +110,7 @@ func (s *side) list() []*chapterRun {
 	return list
 }
 
-// percentilesOf are the percentiles of the only ok run, by the names of the harness; of several runs there is none that is known.
+// percentilesOf returns the percentiles by the names of the harness if there is one ok run; percentiles of several runs cannot be combined.
 func percentilesOf(ok []*schema.Run) map[string]number {
 	if len(ok) != 1 {
 		return nil
@@ -125,13 +125,13 @@ func percentilesOf(ok []*schema.Run) map[string]number {
 	return all
 }
 
-// customUnits are how the harness calls units at the end of a name.
+// customUnits are the harness's unit suffixes of names.
 var customUnits = map[string]struct{ ending, unit string }{
 	"ns": {"_ms", "ms"}, "B": {"_mb", "MiB"}, "ratio": {"_pct", "%"}, "B/s": {"_gbs", "GB/s"}, "MHz": {"_mhz", "MHz"},
 	"mW": {"_w", "W"}, "Cel": {"_c", "Cel"}, "flop/s": {"_tflops", "Tflop/s"}, "mJ": {"_j", "J"}, "1/s": {"_per_s", "1/s"},
 }
 
-// customOf are the metrics of ok runs besides time and the memory of the device: means over the runs of their medians.
+// customOf returns the metrics of ok runs besides time and device memory: means of the medians of the runs.
 func customOf(ok []*schema.Run) map[string]number {
 	values, units := map[string][]float64{}, map[string]string{}
 	for _, r := range ok {
@@ -155,7 +155,7 @@ func customOf(ok []*schema.Run) map[string]number {
 	return all
 }
 
-// throughput are rates of the runs by the names of the harness; nil where none is known.
+// throughput returns the rates of the runs by the names of the harness; nil if none is known.
 func (s *side) throughput() *throughput {
 	t := throughput{LatencyMS: in(s.mean, "ms")}
 	rate := func(name, unit string) number {
@@ -178,7 +178,7 @@ func (s *side) throughput() *throughput {
 	return &t
 }
 
-// trace is the file of a profiler by its ending; empty where none was kept.
+// trace returns the profiler file with an extension; empty if none was kept.
 func (s *side) trace(endings ...string) string {
 	for _, path := range s.traces {
 		if slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(path, ending) }) && strings.Contains(path, "/profiles/") {

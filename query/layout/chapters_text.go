@@ -11,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// chapterSummary counts pairs: total = successful + failed + skipped. Speed-ups are of all optimizations that have a time, also those
-// that are slower; where there is none they are null.
+// chapterSummary counts pairs: total = successful + failed + skipped. Speedups cover all optimizations that have a time, including
+// slower ones; without any they are null.
 type chapterSummary struct {
 	Total              int    `json:"total_benchmarks"`
 	Successful         int    `json:"successful"`
@@ -28,12 +28,12 @@ type chapterSummary struct {
 	Min                number `json:"min_speedup"`
 	Informational      int    `json:"informational"`
 	Geometric          number `json:"geometric_mean_speedup"`
-	Slower             int    `json:"slower"` // optimizations with a speed-up below 1
+	Slower             int    `json:"slower"` // optimizations with a speedup below 1
 
 	all []speedup
 }
 
-// speedup is that of an optimization, and where it stands.
+// speedup is the speedup of an optimization and where it occurs.
 type speedup struct {
 	value float64
 	where string
@@ -84,7 +84,7 @@ func (s *chapterSummary) add(o *chapterSummary) {
 	s.all = append(s.all, o.all...)
 }
 
-// times prints a speed-up: 1.54x, and those that are small so that they are not 0.00x.
+// times formats a speedup: 1.54x; small ones with more digits, so that they are not 0.00x.
 func (n number) times() string {
 	switch v := n.float(); {
 	case n == "":
@@ -96,7 +96,7 @@ func (n number) times() string {
 	}
 }
 
-// ms prints a time: 12.50, and with three figures where that would be 0.00.
+// ms formats a time: 12.50; with three significant digits where that would be 0.00.
 func (n number) ms() string {
 	if v := n.float(); v < .1 {
 		return fmt.Sprintf("%.3g", v)
@@ -104,7 +104,7 @@ func (n number) ms() string {
 	return twoDigits(n)
 }
 
-// markdown is benchmark_test_results.md.
+// markdown returns benchmark_test_results.md.
 func (s *suite) markdown(runs []*schema.Run) []byte {
 	var p page
 	p.line("# Benchmark Test Results Summary\n")
@@ -162,7 +162,7 @@ func (s *suite) overall(p *page) {
 	p.line("- **Slower than their baseline:** %d of %d\n", total.Slower, total.Speedups)
 }
 
-// word is the status of a chapter: PASS where all of it succeeded.
+// word returns the status of a chapter: PASS if all of it succeeded.
 func (c *chapter) word() string {
 	switch {
 	case c.Summary.Failed > 0:
@@ -204,7 +204,7 @@ func (p *pair) markdown(to *page) {
 	}
 }
 
-// traceLinks are links to what profilers wrote.
+// traceLinks returns links to the files of profilers.
 func traceLinks(nsys, ncu, torch string) string {
 	text := ""
 	for _, l := range []struct{ name, to string }{{"nsys", nsys}, {"ncu", ncu}, {"torch", torch}} {

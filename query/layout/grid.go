@@ -16,13 +16,13 @@ type gridRow struct {
 	Batch          number `json:"batch_size"`
 	Sequence       number `json:"sequence_length"`
 	Dimension      number `json:"tensor_dimension"`
-	Time           number `json:"time_ms"`         // mean of a call
+	Time           number `json:"time_ms"`         // mean time of a call
 	Memory         number `json:"memory_mb"`       // MiB, peak of the device
-	Speed          number `json:"inference_speed"` // calls in a second
+	Speed          number `json:"inference_speed"` // calls per second
 	Efficiency     number `json:"gpu_efficiency"`  // percent
 	Throughput     number `json:"throughput_gbps"` // GiB/s
 
-	Axes   map[string]json.RawMessage `json:"axes,omitempty"` // others than these
+	Axes   map[string]json.RawMessage `json:"axes,omitempty"` // other axes than these
 	Status string                     `json:"status"`
 	Error  *string                    `json:"error"`
 	Own    *own                       `json:"neurolens"`
@@ -59,13 +59,13 @@ func gridRowOf(r *schema.Run) *gridRow {
 	return row
 }
 
-// The order in which the benchmark measures operations and implementations; others come behind, in the order of their first runs.
+// The order in which the benchmark measures operations and implementations. Others follow in the order of their first runs.
 var (
 	gridOperations      = []string{"LayerNorm", "GELU", "Swish", "Loss"}
 	gridImplementations = []string{"PyTorch", "CUDA", "Triton"}
 )
 
-// gridOrder are the words of rows in that order.
+// gridOrder returns the words of the rows in that order.
 func gridOrder(first []string, rows []*gridRow, word func(*gridRow) string) []string {
 	var all []string
 	for _, known := range first {
@@ -79,7 +79,7 @@ func gridOrder(first []string, rows []*gridRow, word func(*gridRow) string) []st
 	return all
 }
 
-// gridTable are the rows with their operations and implementations, in order.
+// gridTable holds the rows with their operations and implementations in order.
 type gridTable struct {
 	wrong                       map[string]bool // see wrongPoints
 	rows                        []*gridRow
@@ -113,7 +113,7 @@ func (f *Folder) grid() ([]file, error) {
 	return []file{{"benchmark_results.md", t.markdown(runs)}, one}, err
 }
 
-// markdown has the tables that the benchmark prints, one for each operation: means over the sizes that an implementation ran at.
+// markdown returns the tables that the benchmark prints, one for each operation, with means over the sizes that an implementation ran at.
 func (t *gridTable) markdown(runs []*schema.Run) []byte {
 	var p page
 	p.line("# Benchmark Results")
@@ -133,7 +133,7 @@ func (t *gridTable) markdown(runs []*schema.Run) []byte {
 	return []byte(p.String())
 }
 
-// averages are the cells of an implementation of an operation; nil where it has no row.
+// averages returns the cells of an implementation of an operation, or nil if it has no row.
 func (t *gridTable) averages(operation, implementation string) []string {
 	var values [4][]float64
 	rows, failed := 0, 0
@@ -161,7 +161,7 @@ func (t *gridTable) averages(operation, implementation string) []string {
 	}
 }
 
-// comparable tells whether all implementations of an operation that have times have them at the same sizes.
+// comparable reports whether all implementations of an operation that have times have them at the same sizes.
 func (t *gridTable) comparable(operation string) bool {
 	sizes := map[string]map[string]bool{}
 	for _, r := range t.rows {

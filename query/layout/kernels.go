@@ -41,7 +41,7 @@ type kernelTiming struct {
 }
 
 type kernelMemory struct {
-	Peak      number `json:"peak_mb"` // MiB, as all of these
+	Peak      number `json:"peak_mb"` // MiB, as are the others here
 	Allocated number `json:"allocated_mb"`
 	Reserved  number `json:"reserved_mb"`
 }
@@ -65,7 +65,7 @@ type kernelMetadata struct {
 	Seed       json.RawMessage `json:"seed"`
 }
 
-// kernelSummary is summary.json. Its timestamp is the commit that was measured, as that tool has it.
+// kernelSummary is summary.json. Its timestamp is the measured commit, as in the original tool.
 type kernelSummary struct {
 	Timestamp   *string         `json:"timestamp"`
 	Total       int             `json:"total_kernels"`
@@ -112,7 +112,7 @@ func (f *Folder) kernels() ([]file, error) {
 	return all, add("summary.json", &s)
 }
 
-// kernelNames are the names that the file of a run may have: the kernel alone where it has one result.
+// kernelNames returns possible names for the file of a run: the kernel alone if it has one result.
 func kernelNames(r *schema.Run) []string {
 	name := fileName(r.Benchmark)
 	longer := name
@@ -138,7 +138,7 @@ func (s *kernelSummary) count(status schema.Status) {
 	}
 }
 
-// unknown is what these tools write for a word that is not known.
+// unknown is what these tools write for an unknown word.
 const unknown = "unknown"
 
 func orUnknown(text string) string {
@@ -165,7 +165,7 @@ func kernelResultOf(r *schema.Run) *kernelResult {
 	return k
 }
 
-// settingValue is a setting of a run as JSON; null where it is not known.
+// settingValue returns a setting of a run as JSON, or null if it is unknown.
 func settingValue(r *schema.Run, name string) json.RawMessage {
 	text := setting(r, name)
 	if text == "" {
@@ -190,8 +190,8 @@ func (t *kernelTiming) fill(m *schema.Metric) {
 	}
 }
 
-// others fills in what was measured besides time, and says which metrics that was. Memory is that of the device; where only the
-// process is known, its own.
+// others fills in the measured values besides the time and returns the metrics that it used. Memory is that of the device, or of
+// the process if only that is known.
 func (k *kernelResult) others(r *schema.Run, latency *schema.Metric) (shown []string) {
 	value := func(name, unit, as string) number {
 		m := metricOf(r, name, unit)
@@ -231,11 +231,11 @@ type kernelFound struct {
 	TestCommand  *string        `json:"test_command"`
 	Dependencies []string       `json:"dependencies"`
 	Config       map[string]any `json:"config"`
-	Backends     []string       `json:"backends"` // all of its runs
+	Backends     []string       `json:"backends"` // of all its runs
 	Precisions   []string       `json:"precisions"`
 }
 
-// kernelManifestOf are the kernels that were run, in the order of their first runs.
+// kernelManifestOf returns the kernels that were run, in the order of their first runs.
 func kernelManifestOf(runs []*schema.Run) []*kernelFound {
 	all, at := []*kernelFound{}, map[string]*kernelFound{}
 	for _, r := range runs {
@@ -256,7 +256,7 @@ func kernelManifestOf(runs []*schema.Run) []*kernelFound {
 	return all
 }
 
-// with adds a word to a list that does not have it.
+// with adds a word to a list if it is not in it.
 func with(list []string, word string) []string {
 	if word == "" || slices.Contains(list, word) {
 		return list

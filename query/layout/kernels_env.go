@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// kernelEnv is env.json: where the newest of the runs was made.
+// kernelEnv is env.json: the environment of the newest run.
 type kernelEnv struct {
 	OS           *string     `json:"os"`
 	OSVersion    *string     `json:"os_version"`
@@ -17,8 +17,8 @@ type kernelEnv struct {
 	Git          *kernelGit  `json:"git"`
 	CUDA         *kernelCUDA `json:"cuda"`
 	NumPy        *string     `json:"numpy_version"`
-	Machines     []string    `json:"machines"` // all on which runs were made
-	Commits      []string    `json:"commits"`  // likewise, of which runs were made
+	Machines     []string    `json:"machines"` // all machines of the runs
+	Commits      []string    `json:"commits"`  // all commits of the runs
 }
 
 type kernelGit struct {
@@ -57,7 +57,7 @@ func kernelEnvOf(runs []*schema.Run) kernelEnv {
 	if env.GitCommit != "" {
 		e.Git = &kernelGit{optional(env.GitCommit), optional(env.GitBranch), env.GitDirty}
 	}
-	for _, r := range runs { // the newest that knows a device: a run that did not start may not
+	for _, r := range runs { // the newest run that knows a device: a run that did not start may not
 		if gpu := &r.Env; gpu.GPUName != "" || gpu.CUDAVersion != "" {
 			e.CUDA = &kernelCUDA{true, optional(gpu.CUDAVersion), integer(gpu.GPUCount), optional(gpu.GPUName)}
 		}
@@ -65,7 +65,7 @@ func kernelEnvOf(runs []*schema.Run) kernelEnv {
 	return e
 }
 
-// pythonVersion is that of the newest run that knows it: a run that was skipped has started none.
+// pythonVersion returns the version of the newest run that knows it: a skipped run has started no Python.
 func pythonVersion(runs []*schema.Run) (version string) {
 	for _, r := range runs {
 		if r.Env.PythonVersion != "" {

@@ -18,7 +18,7 @@ type ranked struct {
 	latency  *schema.Metric
 }
 
-// leaderboard has the ok runs with a time, the fastest first, but for those of points with a wrong result.
+// leaderboard returns the ok runs that have a time, fastest first, without the points that have a wrong result.
 func leaderboard(runs []*schema.Run) (all []ranked) {
 	wrong := wrongPoints(runs)
 	for _, r := range runs {
@@ -32,7 +32,7 @@ func leaderboard(runs []*schema.Run) (all []ranked) {
 	return all
 }
 
-// markdown is summary.md.
+// markdown returns summary.md.
 func (s *kernelSummary) markdown(runs []*schema.Run) []byte {
 	var p page
 	p.line("# QuASIM Benchmark Report\n")
@@ -60,7 +60,7 @@ func (s *kernelSummary) markdown(runs []*schema.Run) []byte {
 	return []byte(p.String())
 }
 
-// label names what a run is of.
+// label returns a short name of what a run measured.
 func label(r *schema.Run) string {
 	return strings.TrimSpace(r.Benchmark + " " + r.Backend + " " + described(axes(r)))
 }
@@ -161,7 +161,7 @@ func value(v *float64) float64 {
 	return *v
 }
 
-// recommendations are those of the tool, by its rules: a standard deviation beyond 10 % of the mean, more than 1000 MB, one precision.
+// recommendations follow the rules of the original tool: a standard deviation above 10 % of the mean, more than 1000 MB, a single precision.
 func recommendations(p *page, board []ranked) {
 	var noisy, large, precisions []string
 	for _, k := range board {

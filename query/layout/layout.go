@@ -18,7 +18,7 @@ type Layout string
 
 // The layouts.
 const (
-	Runs     Layout = "runs" // of the NeuroLens bench harness: package report writes it
+	Runs     Layout = "runs" // of the NeuroLens bench harness; package report writes it
 	Chapters Layout = "chapters"
 	Kernels  Layout = "kernels"
 	Matrix   Layout = "matrix"
@@ -28,14 +28,14 @@ const (
 // All are the layouts of this package.
 var All = []Layout{Chapters, Kernels, Matrix, Grid}
 
-// System is what has the layout.
+// System returns the name of the system that the layout comes from.
 func (l Layout) System() string {
 	return map[Layout]string{
 		Runs: "NeuroLens bench harness", Chapters: "BenchmarkHarness", Kernels: "QuASIM bench tools", Matrix: "Swift MNIST scripts", Grid: "operation grid",
 	}[l]
 }
 
-// Named is the layout of a name, of those that are known.
+// Named returns the layout with a name.
 func Named(name string, known []Layout) (Layout, error) {
 	words := make([]string, len(known))
 	for i, l := range known {
@@ -46,7 +46,7 @@ func Named(name string, known []Layout) (Layout, error) {
 	return "", fmt.Errorf("layout %q: want %s or %s", name, strings.Join(words[:len(words)-1], ", "), words[len(words)-1])
 }
 
-// Folder is where the system that has the layout writes it, from where it is started.
+// Folder returns the directory in which the original system writes the layout, relative to its working directory.
 func (l Layout) Folder() string {
 	switch l {
 	case Runs:
@@ -59,13 +59,13 @@ func (l Layout) Folder() string {
 	return "."
 }
 
-// Folder gathers runs, and makes the files of a layout of them.
+// Folder collects runs and writes them as the files of a layout.
 type Folder struct {
 	Layout Layout
-	// JSON and Markdown are where the two files go that sum all up, in place of their usual names in the folder: of chapters and of
-	// matrix. Empty: the usual ones.
+	// JSON and Markdown are the paths of the two summary files of chapters and matrix. If empty, they have their usual
+	// names in the directory.
 	JSON, Markdown string
-	SummaryOnly    bool // none but those two, where they are named
+	SummaryOnly    bool // write only those two files, if they have paths
 
 	runs, base []schema.Run
 	against    bool
@@ -78,7 +78,7 @@ var facts = []string{
 	"python.package.numpy", schema.FactBaseline,
 }
 
-// Add adds a run. Of a session with two sides the runs of base are what the others are compared with.
+// Add adds a run. In a session with two sides, the runs of base are those that the others are compared with.
 func (f *Folder) Add(r schema.Run) {
 	r = slim(r)
 	if r.Side == "base" {
@@ -88,13 +88,13 @@ func (f *Folder) Add(r schema.Run) {
 	f.runs = append(f.runs, r)
 }
 
-// AddBase adds a run of what is compared with.
+// AddBase adds a run to compare with.
 func (f *Folder) AddBase(r schema.Run) { f.base = append(f.base, slim(r)) }
 
-// Against says that there is something to compare with, if only runs that are not there.
+// Against says that a comparison was requested, even if it has no runs.
 func (f *Folder) Against() { f.against = true }
 
-// Artifacts says which files a run has left in the folder, by their paths in it.
+// Artifacts sets the files that a run has left in the directory, by their paths in it.
 func (f *Folder) Artifacts(runID string, paths []string) {
 	if f.artifacts == nil {
 		f.artifacts = map[string][]string{}
@@ -102,7 +102,7 @@ func (f *Folder) Artifacts(runID string, paths []string) {
 	f.artifacts[runID] = append(f.artifacts[runID], paths...)
 }
 
-// slim is a run without what no layout shows.
+// slim returns the run without what no layout shows.
 func slim(r schema.Run) schema.Run {
 	kept := map[string]string{}
 	for _, name := range facts {
@@ -114,14 +114,14 @@ func slim(r schema.Run) schema.Run {
 	return r
 }
 
-// file is a file of a folder.
+// file is an output file.
 type file struct {
-	path string // in the folder, or elsewhere where it is absolute
+	path string // relative to the directory, or absolute
 	text []byte
 }
 
-// Write writes the files into a folder, which is made where it is not there, and says which. Each is replaced as a whole; the
-// one that sums up the others comes last. Files of other runs stay.
+// Write writes the files to a directory, which it makes if needed, and returns their paths. Each file is replaced atomically; the
+// summary comes last. Files of other runs remain.
 func (f *Folder) Write(dir string) ([]string, error) {
 	slices.SortStableFunc(f.runs, inOrder)
 	slices.SortStableFunc(f.base, inOrder)
@@ -149,7 +149,7 @@ func (f *Folder) Write(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// inOrder compares runs by when they began; those of which that is not known by their places in the files that they were read from.
+// inOrder compares runs by their start; runs without one by their position in the files that they were read from.
 func inOrder(a, b schema.Run) int {
 	place := func(r *schema.Run) int64 {
 		if r.PositionIndex == nil || !r.StartedAt.IsZero() {
@@ -174,7 +174,7 @@ func (f *Folder) files() ([]file, error) {
 	return nil, fmt.Errorf("%q is not a layout", f.Layout)
 }
 
-// measured are the runs that are no pass of a profiler.
+// measured returns the runs that are not profiling runs.
 func (f *Folder) measured() []*schema.Run { return measuredOf(f.runs) }
 
 func measuredOf(runs []schema.Run) (all []*schema.Run) {
@@ -186,8 +186,8 @@ func measuredOf(runs []schema.Run) (all []*schema.Run) {
 	return all
 }
 
-// named gives each run the first of its names that no other run has, in whatever case of letters: longer ones come later, and the last
-// is of it alone.
+// named gives each run the first of its possible names that no other run has, ignoring case. The names become longer, and the last
+// one is unique.
 func named(runs []*schema.Run, names func(*schema.Run) []string) map[string]string {
 	chosen := map[string]string{}
 	left := runs
@@ -218,11 +218,11 @@ func named(runs []*schema.Run, names func(*schema.Run) []string) map[string]stri
 	return chosen
 }
 
-// shortPoint and shortRun are as much of an id as tells it from others here.
+// shortPoint and shortRun return the part of an id that identifies it here.
 func shortPoint(r *schema.Run) string { return r.PointID[:min(8, len(r.PointID))] }
 func shortRun(r *schema.Run) string   { return r.RunID[max(0, len(r.RunID)-8):] }
 
-// document prints a file of JSON.
+// document formats a JSON file.
 func document(path string, v any) (file, error) {
 	text, err := files.JSON(v)
 	return file{path, text}, err

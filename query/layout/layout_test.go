@@ -64,7 +64,7 @@ func failed(r *schema.Run, status schema.Status, kind, text string) {
 	}
 }
 
-// selections are runs for each layout: with every member that it has, and with runs of every way to end.
+// selections are runs for each layout: with every member that it has, and with runs of every status.
 func selections() map[layout.Layout][]schema.Run {
 	var m maker
 	kernel := func(name, backend, precision string, size int) func(*schema.Run) {
@@ -211,7 +211,7 @@ func valid(t *testing.T, dir string, l layout.Layout) {
 	}
 }
 
-// TestGolden: each layout writes what it wrote, and that is what its schemas say.
+// TestGolden: each layout writes the expected files, and they match its schemas.
 func TestGolden(t *testing.T) {
 	for l, runs := range selections() {
 		dir := t.TempDir()
@@ -254,7 +254,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestWriteAgain: what is written again is the same, whatever the order in which the runs came.
+// TestWriteAgain: writing again gives the same files, whatever the order of the runs.
 func TestWriteAgain(t *testing.T) {
 	for l, runs := range selections() {
 		one, other := t.TempDir(), t.TempDir()
@@ -274,7 +274,7 @@ func TestWriteAgain(t *testing.T) {
 	}
 }
 
-// TestNothing: of no runs each layout has its files, and they are what the schemas say.
+// TestNothing: without runs each layout has its files, and they match the schemas.
 func TestNothing(t *testing.T) {
 	for _, l := range layout.All {
 		dir := t.TempDir()

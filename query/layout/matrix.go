@@ -34,13 +34,13 @@ type matrixMetrics struct {
 // matrixConfig are the members of a configuration that the scripts write, in their order.
 var matrixConfig = []string{"epochs", "batch_size", "hidden_size", "seed"}
 
-// ordered is a map of which some members come first.
+// ordered is a map with a fixed order for its first members.
 type ordered struct {
 	first []string
 	all   map[string]json.RawMessage
 }
 
-// MarshalJSON prints those that come first in their order, then the others by name.
+// MarshalJSON writes those first members in their order, then the others by name.
 func (o ordered) MarshalJSON() ([]byte, error) {
 	names := slices.DeleteFunc(slices.Clone(o.first), func(name string) bool { return o.all[name] == nil })
 	for _, name := range slices.Sorted(maps.Keys(o.all)) {
@@ -62,8 +62,8 @@ func (o ordered) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// matrixTime is the metric that is the training time: what a sweep calls so, else the time that the CPUs were busy, which is what
-// the scripts mean by it.
+// matrixTime returns the training time in seconds and the metrics that it comes from: training_time if the run has it, otherwise the CPU
+// time, which is what the scripts report.
 func matrixTime(r *schema.Run) (seconds number, metrics string) {
 	if m := metricOf(r, "training_time", "ns"); m != nil {
 		return in(middle(m), "s"), "training_time"
@@ -97,7 +97,7 @@ func matrixFileOf(r *schema.Run, began map[string]time.Time) *matrixFile {
 	return m
 }
 
-// stamp is when the session of a run began, in the form of the scripts; they write local time, this is UTC.
+// stamp formats the start of a run's session like the scripts. They write local time; this is UTC.
 func stamp(r *schema.Run, began map[string]time.Time) string {
 	at := began[r.SessionID]
 	if at.IsZero() {
@@ -106,7 +106,7 @@ func stamp(r *schema.Run, began map[string]time.Time) string {
 	return at.UTC().Format("20060102_150405")
 }
 
-// sessionStarts is when the first run of each session began.
+// sessionStarts returns the start of the first run of each session.
 func sessionStarts(runs []*schema.Run) map[string]time.Time {
 	began := map[string]time.Time{}
 	for _, r := range runs {
@@ -117,7 +117,7 @@ func sessionStarts(runs []*schema.Run) map[string]time.Time {
 	return began
 }
 
-// matrixNames are the names that the file of a run may have: of the fields that are there, as the scripts name them.
+// matrixNames returns possible names for the file of a run, made from its fields as in the scripts.
 func matrixNames(r *schema.Run, began map[string]time.Time) []string {
 	executable := strings.ToLower(r.Benchmark)
 	if short := strings.TrimPrefix(executable, "mnist"); short != "" {

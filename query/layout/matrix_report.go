@@ -20,7 +20,7 @@ type matrixSummary struct {
 	Total    int      `json:"total_benchmarks"`
 	Models   []string `json:"models"`
 	Backends []string `json:"backends"`
-	// Config is what all runs share. What they differ in is null here, and its values stand in varied.
+	// Config holds what all runs have in common. Members that differ between runs are null here; varied has their values.
 	Config   ordered                      `json:"config"`
 	Varied   map[string][]json.RawMessage `json:"varied"`
 	Statuses map[string]int               `json:"statuses"`
@@ -56,7 +56,7 @@ func matrixReportOf(results []*matrixFile) *matrixReport {
 	return report
 }
 
-// configure says which members of the configurations all runs share, and the values of the others.
+// configure determines the configuration members that all runs have in common, and the values of the others.
 func (s *matrixSummary) configure(results []*matrixFile) {
 	s.Config = ordered{matrixConfig, map[string]json.RawMessage{}}
 	values, count := map[string][]string{}, map[string]int{}
@@ -83,7 +83,7 @@ func (s *matrixSummary) configure(results []*matrixFile) {
 	}
 }
 
-// markdown is report.md.
+// markdown returns report.md.
 func (m *matrixReport) markdown(results []*matrixFile) []byte {
 	var p page
 	s := &m.Summary
@@ -123,7 +123,7 @@ func (m *matrixReport) markdown(results []*matrixFile) []byte {
 	return []byte(p.String())
 }
 
-// configText is a member of the configuration for people: N/A where nobody says it, all values where there are several.
+// configText formats a member of the configuration: N/A if it is unknown, all values if there are several.
 func (s *matrixSummary) configText(name string) string {
 	if values := s.Varied[name]; values != nil {
 		var words []string
@@ -138,7 +138,7 @@ func (s *matrixSummary) configText(name string) string {
 	return "N/A"
 }
 
-// titled is the name of a member as a title: Hidden Size.
+// titled formats the name of a member as a title: Hidden Size.
 func titled(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words {
@@ -149,8 +149,8 @@ func titled(name string) string {
 	return strings.Join(words, " ")
 }
 
-// shortNumber prints a number with two digits behind the point, as the scripts do, and a small one with three figures; N/A where there is
-// none.
+// shortNumber formats a number with two decimals, as the scripts do, and a small one with three significant digits; N/A without
+// a number.
 func shortNumber(n number) string {
 	if n == "" {
 		return "N/A"

@@ -21,7 +21,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// TestNames: no two runs share a file, in whatever case of letters, and no name leads elsewhere.
+// TestNames: no two runs share a file, ignoring case, and no name leaves the directory.
 func TestNames(t *testing.T) {
 	var m maker
 	var runs []schema.Run
@@ -50,7 +50,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// FuzzNumbers: a time that is written in ms is the same number of ns when it is read again.
+// FuzzNumbers: a time written in ms gives the same number of ns when it is read.
 func FuzzNumbers(f *testing.F) {
 	for _, v := range []float64{0, 1, 1.5, 12345678901, 1e-9, 44498574.000044755, math.MaxInt64, 1e300, 3e-300, 0.1} {
 		f.Add(v)
@@ -84,7 +84,7 @@ func FuzzNumbers(f *testing.F) {
 	})
 }
 
-// TestHonest: what failed has no number anywhere, and what is slower is said to be.
+// TestHonest: a failed run has no number anywhere, and a slower one is reported as slower.
 func TestHonest(t *testing.T) {
 	var m maker
 	zeros := func(variant string, status schema.Status) schema.Run {
@@ -131,7 +131,7 @@ func TestHonest(t *testing.T) {
 	}
 }
 
-// TestFullDisk: wherever the space ends, each file that was there is whole, as it was or as it will be, and nothing half lies about.
+// TestFullDisk: wherever the space runs out, each existing file is complete, either the old or the new one, and there is no partial file.
 func TestFullDisk(t *testing.T) {
 	for l, runs := range selections() {
 		dir, after := t.TempDir(), t.TempDir()
@@ -173,8 +173,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// writeLimited writes the runs of a layout in a process of its own in which every write fails, part done, that goes beyond size bytes of a
-// file. It gives the error; empty: there was none.
+// writeLimited writes the runs of a layout in a child process in which every write beyond size bytes of a file fails after a part of it.
+// It returns the error; empty: there was none.
 func writeLimited(t *testing.T, l layout.Layout, dir string, size int) string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestWriteLimited$")
@@ -211,7 +211,7 @@ func TestWriteLimited(t *testing.T) {
 	fmt.Println("said:", err) // a pipe has no such limit
 }
 
-// TestUnwritable: what stands in the way is named.
+// TestUnwritable: an error names the path that cannot be written.
 func TestUnwritable(t *testing.T) {
 	taken := filepath.Join(t.TempDir(), "taken")
 	if err := os.WriteFile(taken, nil, 0o666); err != nil {
@@ -228,7 +228,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// TestWrongResults: a point of which one run has a wrong result is in no ranking, no mean and no speed-up, however fast its other
+// TestWrongResults: a point with a wrong result in one run is in no ranking, no mean and no speedup, however fast its other
 // runs were.
 func TestWrongResults(t *testing.T) {
 	var m maker

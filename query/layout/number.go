@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// number is a JSON number as it is printed; empty is null.
+// number is a JSON number in its printed form; empty means null.
 type number string
 
 // MarshalJSON prints the number.
@@ -19,8 +19,8 @@ func (n number) MarshalJSON() ([]byte, error) {
 	return []byte(n), nil
 }
 
-// in is a value of a stored unit in another one of the same kind. Units that differ by a power of ten differ by the decimal point
-// alone, so that who reads the number gets the same value back. What is no finite number is null.
+// in converts a value from a stored unit to another unit of the same kind. If the units differ by a power of ten, only the decimal
+// point moves, so the value can be read back exactly. A value that is not finite becomes null.
 func in(v *float64, unit string) number {
 	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
 		return ""
@@ -32,7 +32,7 @@ func in(v *float64, unit string) number {
 	return real(*v / factor)
 }
 
-// real is a value as it is.
+// real returns the value unchanged.
 func real(v float64) number {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
@@ -40,7 +40,7 @@ func real(v float64) number {
 	return plain(strconv.FormatFloat(v, 'e', -1, 64), 0)
 }
 
-// integer is a count.
+// integer formats a count.
 func integer(n *int64) number {
 	if n == nil {
 		return ""
@@ -48,8 +48,8 @@ func integer(n *int64) number {
 	return number(strconv.FormatInt(*n, 10))
 }
 
-// plain prints digits with an exponent, moved by so many places, as people write them where that is short enough. A real number
-// keeps a point, as Python prints it.
+// plain moves the decimal point of a number with an exponent and writes it without exponent where that is short enough. A real number
+// keeps its decimal point, as in Python.
 func plain(digits string, places int) number {
 	mantissa, exponent, _ := strings.Cut(digits, "e")
 	e, err := strconv.Atoi(exponent)
@@ -80,7 +80,7 @@ func plain(digits string, places int) number {
 	return number(sign + figures[:e+1] + "." + figures[e+1:])
 }
 
-// float is the value of a number; 0 of null.
+// float returns the value of a number; 0 for null.
 func (n number) float() float64 {
 	v, err := strconv.ParseFloat(string(n), 64)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// own is the member neurolens of a result: what the other members do not say, or say in another way.
+// own is the member neurolens of a result: what the other members leave out or express differently.
 type own struct {
 	RunID     string  `json:"run_id"`
 	PointID   string  `json:"point_id"`
@@ -25,26 +25,26 @@ type own struct {
 	Point     point   `json:"point"`
 	Clock     string  `json:"clock,omitempty"` // of the times
 	Level     string  `json:"level,omitempty"` // of the times
-	// Metrics names, by member, the metric that stands there, where it is not the one that the system measures.
+	// Metrics has, by member, the metric that it holds, where this is not the one that the original system measures.
 	Metrics    map[string]string `json:"metrics,omitempty"`
 	RawTimesMS []number          `json:"raw_times_ms,omitempty"` // where the system has no member for them
-	Primary    string            `json:"primary,omitempty"`      // the metric that the run is about
-	Values     []ownValue        `json:"values,omitempty"`       // of metrics that no member shows
+	Primary    string            `json:"primary,omitempty"`      // the primary metric of the run
+	Values     []ownValue        `json:"values,omitempty"`       // metrics that no member shows
 }
 
-// ownValue is what a run has of a metric: its median or, where that is not known, its mean.
+// ownValue is a run's value of a metric: the median, or the mean if the median is unknown.
 type ownValue struct {
 	Metric string `json:"metric"`
-	Unit   string `json:"unit"` // stored
+	Unit   string `json:"unit"` // as stored
 	Better string `json:"better,omitempty"`
 	Clock  string `json:"clock,omitempty"`
 	Level  string `json:"level,omitempty"`
-	N      *int64 `json:"n,omitempty"`    // samples
-	Mean   bool   `json:"mean,omitempty"` // the value is the mean: no median is known
+	N      *int64 `json:"n,omitempty"`    // number of samples
+	Mean   bool   `json:"mean,omitempty"` // the value is the mean, because the median is unknown
 	Value  number `json:"value"`
 }
 
-// point is what a run is of: all axes, in canonical text.
+// point is the point of a run: all axes in canonical text.
 type point struct {
 	Benchmark string            `json:"benchmark"`
 	Variant   string            `json:"variant,omitempty"`
@@ -56,7 +56,7 @@ type point struct {
 	Params    map[string]string `json:"params,omitempty"`
 }
 
-// ownOf is that of a run.
+// ownOf returns the member for a run.
 func ownOf(r *schema.Run) *own {
 	o := &own{
 		RunID: r.RunID, PointID: r.PointID, Purpose: string(r.Purpose), Suite: r.Suite,
@@ -72,7 +72,7 @@ func ownOf(r *schema.Run) *own {
 	return o
 }
 
-// shows notes which metric a member shows, and for the time how it was measured.
+// shows records which metric a member shows, and for the time how it was measured.
 func (o *own) shows(member string, m *schema.Metric, usual string) {
 	if m == nil || m.Name == usual {
 		return
@@ -83,7 +83,7 @@ func (o *own) shows(member string, m *schema.Metric, usual string) {
 	o.Metrics[member] = m.Name
 }
 
-// rest notes what an ok run has of metrics that no member shows.
+// rest records the metrics of an ok run that no member shows.
 func (o *own) rest(r *schema.Run, shown ...string) {
 	if r.Status != schema.StatusOK {
 		return
@@ -97,7 +97,7 @@ func (o *own) rest(r *schema.Run, shown ...string) {
 	}
 }
 
-// timed notes how the times were measured, and with samples what they were where the layout has no member for them.
+// timed records how the times were measured, and the samples where the layout has no member for them.
 func (o *own) timed(member string, m *schema.Metric, samples bool) {
 	if m == nil {
 		return
@@ -109,7 +109,7 @@ func (o *own) timed(member string, m *schema.Metric, samples bool) {
 	}
 }
 
-// axes are the axes of a point but for those in without, by name, as JSON values.
+// axes returns the axes of a point by name as JSON values, except those in without.
 func axes(r *schema.Run, without ...string) map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	put := func(name, text string) {
@@ -132,19 +132,19 @@ func axes(r *schema.Run, without ...string) map[string]json.RawMessage {
 	return all
 }
 
-// jsonValue is the value that a canonical text stands for: a number, true, false, a list or a map, else the text itself.
+// jsonValue parses a canonical text: a number, true, false, a list or a map, otherwise the text itself.
 func jsonValue(text string) json.RawMessage {
 	if canonical, err := schema.CanonicalValue([]byte(text)); err == nil && canonical == text && text != "null" {
 		return json.RawMessage(text)
 	}
 	quoted, err := json.Marshal(text)
-	if err != nil { // no text is refused
+	if err != nil { // cannot fail for a text
 		return nil
 	}
 	return quoted
 }
 
-// described is a map of axes for people: hidden_size=512 seed=42.
+// described formats a map of axes: hidden_size=512 seed=42.
 func described(all map[string]json.RawMessage) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {

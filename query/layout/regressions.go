@@ -9,21 +9,21 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// The thresholds of the QuASIM bench tools: a regression is a p50 that is more than a tenth longer, or an error against the reference
+// The thresholds of the QuASIM bench tools: a regression is a p50 that is more than 10 % longer, or an error against the reference
 // that has grown by more than this.
 const (
 	slower = .10
 	drift  = 1e-3
 )
 
-// kernelPoint is what was measured of a point: medians over its ok runs.
+// kernelPoint holds the results of a point: medians over its ok runs.
 type kernelPoint struct {
 	run    *schema.Run // one of them
 	p50    *float64    // ms
 	errors map[string]*float64
 }
 
-// errorMetrics are the errors against a reference, and how the reports call them.
+// errorMetrics are the errors against a reference, and their names in the reports.
 var errorMetrics = []string{"rmse", "max_error", "relative_error"}
 
 func kernelPoints(runs []*schema.Run) (order []string, points map[string]*kernelPoint) {
@@ -53,7 +53,7 @@ func kernelPoints(runs []*schema.Run) (order []string, points map[string]*kernel
 	return order, points
 }
 
-// median is that of values; nil of none.
+// median returns the median of values; nil for none.
 func median(values []float64) *float64 {
 	if len(values) == 0 {
 		return nil
@@ -62,8 +62,8 @@ func median(values []float64) *float64 {
 	return new((values[(len(values)-1)/2] + values[len(values)/2]) / 2)
 }
 
-// regressions is regressions.md: points of both by the rules of the tools, and what could not be compared. Points match where all of
-// their axes do, not by the name of the kernel alone.
+// regressions returns regressions.md: the common points, judged by the rules of the original tools, and what could not be compared. Points
+// match only if all their axes do, not by the name of the kernel alone.
 func regressions(base, head []*schema.Run) []byte {
 	var p page
 	p.line("# Regression Report\n")
@@ -115,7 +115,7 @@ func regressions(base, head []*schema.Run) []byte {
 	return []byte(p.String())
 }
 
-// skippedAll tells that a point was not tried: all its runs are skipped or unsupported.
+// skippedAll reports whether a point was never tried: all its runs are skipped or unsupported.
 func skippedAll(runs []*schema.Run, point string) bool {
 	return !slices.ContainsFunc(runs, func(r *schema.Run) bool {
 		return r.PointID == point && r.Status != schema.StatusSkipped && r.Status != schema.StatusUnsupported
@@ -147,7 +147,7 @@ func missingSide(base, head *float64) string {
 	return "the baseline"
 }
 
-// drifted says which errors have grown.
+// drifted returns the errors that have grown.
 func drifted(name string, base, head *kernelPoint) (lines []string) {
 	for _, metric := range errorMetrics {
 		b, h := base.errors[metric], head.errors[metric]
@@ -158,7 +158,7 @@ func drifted(name string, base, head *kernelPoint) (lines []string) {
 	return lines
 }
 
-// pointNames are the kernels and, of those that have several points, their axes.
+// pointNames returns the kernels and, of those that have several points, their axes.
 func pointNames(points map[string]*kernelPoint) map[string]string {
 	count, names := map[string]int{}, map[string]string{}
 	for _, p := range points {

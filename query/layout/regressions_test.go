@@ -68,7 +68,7 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-// TestBaseSide: of a session with two sides the base is what the head is compared with, and no result.
+// TestBaseSide: in a session with two sides the base is what the head is compared with, and is not a result.
 func TestBaseSide(t *testing.T) {
 	var m maker
 	side := func(name string, ms int64) schema.Run {

@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// readBack are the runs that ingest reads in a folder. A file that nobody reads has to be one of Markdown.
+// readBack returns the runs that ingest reads in a directory. A file that no format reads has to be Markdown.
 func readBack(t *testing.T, dir string) []schema.Run {
 	t.Helper()
 	folder := os.DirFS(dir)
@@ -62,7 +62,7 @@ func one(t *testing.T, folder fs.FS, name string) (format *foreign.Format, repor
 	return format, report, runs, err
 }
 
-// said is what a run comes to, in a line for each metric: its point, how it ended, locations and, of the time, the samples.
+// said summarizes a run, with a line for each metric: its point, its status, locations and the samples of the time.
 func said(r *schema.Run, samples bool) string {
 	stat.Complete(r)
 	lines := []string{fmt.Sprintf("%s %s %s %s %s %q %q", r.PointID, r.Purpose, r.Status, r.Stage, r.ErrorKind, r.Error, r.Suite)}
@@ -107,7 +107,7 @@ func checkBack(t *testing.T, l layout.Layout, runs, back []schema.Run, samples b
 	}
 }
 
-// TestRoundTrip: what is written in a layout and read again are the same points, with the same values and samples.
+// TestRoundTrip: files that were written in a layout give the same points, values and samples when they are read.
 func TestRoundTrip(t *testing.T) {
 	for l, runs := range selections() {
 		dir := t.TempDir()
@@ -136,7 +136,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// forgetClocks and forgetLevels leave out what a layout does not say of metrics that it has a member for: it is that of the tool.
+// forgetClocks and forgetLevels remove the clock and level of metrics that have a member in the layout: there they are those of the tool.
 func forgetClocks(r *schema.Run) {
 	for i := range r.Metrics {
 		r.Metrics[i].Clock = ""
@@ -151,7 +151,7 @@ func forgetLevels(r *schema.Run) {
 	}
 }
 
-// TestReportAlone: the report of the Swift scripts has all that the files beside it have.
+// TestReportAlone: the report of the Swift scripts has everything that the files beside it have.
 func TestReportAlone(t *testing.T) {
 	runs := selections()[layout.Matrix]
 	dir, whole := t.TempDir(), t.TempDir()
@@ -229,7 +229,7 @@ func readSamples(t *testing.T, name string) []schema.Run {
 	return all
 }
 
-// TestSuiteOfSamples: of the real suite file the report says how many are slower, and what the true worst is.
+// TestSuiteOfSamples: for the real suite file, the report has the number of slower optimizations and the true worst speedup.
 func TestSuiteOfSamples(t *testing.T) {
 	samples := os.Getenv("NEUROLENS_SAMPLES")
 	if samples == "" {

@@ -8,12 +8,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// page is a Markdown document that is being written.
+// page is a Markdown document under construction.
 type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-// header begins a table. The columns are padded as the system pads them: not at all.
+// header starts a table. Cells have no padding, as in the original systems.
 func (p *page) header(columns ...string) {
 	p.row(columns...)
 	p.line("|%s", strings.Repeat(" --- |", len(columns)))
@@ -26,12 +26,12 @@ func (p *page) row(cells ...string) {
 	p.line("| %s |", strings.Join(cells, " | "))
 }
 
-// cellText is a text as a cell of a table: in one line, and no column more.
+// cellText makes a text usable as one cell of a table: it stays in one line and one column.
 func cellText(text string) string {
 	return strings.ReplaceAll(oneLine(text), "|", `\|`)
 }
 
-// oneLine is a text without what would end its line, mark it up or steer a terminal.
+// oneLine removes what would end the line, act as Markdown or control a terminal.
 func oneLine(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) && !unicode.IsSpace(c) {
@@ -43,7 +43,7 @@ func oneLine(text string) string {
 	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(text)
 }
 
-// notOK lists the runs that are not ok, each with its reason, under a heading.
+// notOK lists the runs that are not ok with their reasons, under a heading.
 func (p *page) notOK(runs []*schema.Run, label func(*schema.Run) string) {
 	first := true
 	for _, r := range runs {

@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// timeOf is the metric that a layout takes for the time of a run: the latency, else the primary metric where it is a time. It is nil
-// where the run is not ok: a failed run has no time that counts.
+// timeOf returns the metric that a layout uses as the time of a run: the latency, otherwise the primary metric if it is a time. It returns
+// nil if the run is not ok, because the time of a failed run does not count.
 func timeOf(r *schema.Run) *schema.Metric {
 	if r.Status != schema.StatusOK {
 		return nil
@@ -22,7 +22,7 @@ func timeOf(r *schema.Run) *schema.Metric {
 	return nil
 }
 
-// metricOf is a metric of an ok run in a unit; nil where it has none such.
+// metricOf returns a metric of an ok run in a unit, or nil if it has none in that unit.
 func metricOf(r *schema.Run, name, unit string) *schema.Metric {
 	if m := r.Metric(name); m != nil && r.Status == schema.StatusOK && m.Unit == unit {
 		return m
@@ -30,7 +30,7 @@ func metricOf(r *schema.Run, name, unit string) *schema.Metric {
 	return nil
 }
 
-// middle is the median of a metric or, where only a mean is known, that.
+// middle returns the median of a metric, or its mean if only that is known.
 func middle(m *schema.Metric) *float64 {
 	switch {
 	case m == nil:
@@ -41,7 +41,7 @@ func middle(m *schema.Metric) *float64 {
 	return m.Summary.Mean
 }
 
-// nameOf is the name of a metric that may not be there.
+// nameOf returns the name of a metric that may be nil.
 func nameOf(m *schema.Metric) string {
 	if m == nil {
 		return ""
@@ -49,7 +49,7 @@ func nameOf(m *schema.Metric) string {
 	return m.Name
 }
 
-// meanOf is the mean of a metric.
+// meanOf returns the mean of a metric.
 func meanOf(m *schema.Metric) *float64 {
 	if m == nil {
 		return nil
@@ -57,7 +57,7 @@ func meanOf(m *schema.Metric) *float64 {
 	return m.Summary.Mean
 }
 
-// times are the samples of a metric in ms; nil where it has none, or one that is not finite.
+// times returns the samples of a metric in ms, or nil if there are none or one is not finite.
 func times(m *schema.Metric) []number {
 	if m == nil {
 		return nil
@@ -72,7 +72,7 @@ func times(m *schema.Metric) []number {
 	return list
 }
 
-// perSecond is how often something that takes so many ns happens in a second.
+// perSecond returns how often something that takes ns nanoseconds happens per second.
 func perSecond(ns *float64) *float64 {
 	if ns == nil || *ns <= 0 {
 		return nil
@@ -80,7 +80,7 @@ func perSecond(ns *float64) *float64 {
 	return new(1e9 / *ns)
 }
 
-// mean is that of values; nil of none.
+// mean returns the mean of values; nil for none.
 func mean(values []float64) *float64 {
 	if len(values) == 0 {
 		return nil
@@ -92,7 +92,7 @@ func mean(values []float64) *float64 {
 	return new(sum / float64(len(values)))
 }
 
-// geometric is the geometric mean of positive values; nil of none.
+// geometric returns the geometric mean of positive values; nil for none.
 func geometric(values []float64) *float64 {
 	var logs []float64
 	for _, v := range values {
@@ -105,7 +105,7 @@ func geometric(values []float64) *float64 {
 	return new(math.Exp(*m))
 }
 
-// setting is what a run was measured with, by the name of its key: as it was applied, else as it was asked for.
+// setting returns a setting of the run by key: the applied value, otherwise the requested one.
 func setting(r *schema.Run, name string) string {
 	if text := r.Applied[name]; text != "" {
 		return text
@@ -113,7 +113,7 @@ func setting(r *schema.Run, name string) string {
 	return r.Env.Facts["runner."+name]
 }
 
-// optional is a text that is null where it is not known.
+// optional returns a pointer to the text, or nil if it is unknown.
 func optional(text string) *string {
 	if text == "" {
 		return nil
@@ -121,7 +121,7 @@ func optional(text string) *string {
 	return &text
 }
 
-// why says in one line why a run is not ok; empty where it is.
+// why returns in one line why a run is not ok; empty if it is.
 func why(r *schema.Run) string {
 	switch {
 	case r.Status == schema.StatusOK:
@@ -132,7 +132,7 @@ func why(r *schema.Run) string {
 	return r.Error
 }
 
-// fileName is a text as a part of the name of a file.
+// fileName makes a text usable as a part of a file name.
 func fileName(text string) string {
 	name := strings.Map(func(c rune) rune {
 		switch {
@@ -147,8 +147,8 @@ func fileName(text string) string {
 	return name[:min(len(name), 100)]
 }
 
-// figure prints a value for people, with so many digits behind the point or, where that would be 0, three figures; a dash where there
-// is none.
+// figure formats a value with a number of decimals or, where that would give 0, with three significant digits; a dash for
+// no value.
 func figure(v *float64, digits int) string {
 	switch {
 	case v == nil:
@@ -159,7 +159,7 @@ func figure(v *float64, digits int) string {
 	return strconv.FormatFloat(*v, 'f', digits, 64)
 }
 
-// scaled is a value in a unit; nil where there is none.
+// scaled converts a value to a unit; nil for nil.
 func scaled(v *float64, unit string) *float64 {
 	if v == nil {
 		return nil
@@ -168,8 +168,8 @@ func scaled(v *float64, unit string) *float64 {
 	return new(*v / factor)
 }
 
-// wrongPoints are the points of which a run had a wrong result, by their ids and sides: however fast others of them were, they are
-// in no ranking and in no mean.
+// wrongPoints are the points that have a run with a wrong result, by id and side. They are excluded from all rankings and means,
+// however fast their other runs were.
 func wrongPoints(runs []*schema.Run) map[string]bool {
 	wrong := map[string]bool{}
 	for _, r := range runs {

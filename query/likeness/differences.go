@@ -13,13 +13,13 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// maxDifferences is how many operators explain a distance, and leastDifference the share below which none does.
+// maxDifferences is the number of operators that are listed for a distance. Differences of shares below minDifference are ignored.
 const (
-	maxDifferences  = 10
-	leastDifference = 1e-9
+	maxDifferences = 10
+	minDifference  = 1e-9
 )
 
-// part is what an operator is in a mix.
+// part is one operator of a mix.
 type part struct {
 	share float64
 	size  *float64
@@ -29,7 +29,7 @@ type part struct {
 // mix are the operators of a run.
 type mix map[string]part
 
-// hasSizes tells whether the size of any operator is known.
+// hasSizes reports whether the size of any operator is known.
 func (m mix) hasSizes() bool {
 	for _, p := range m {
 		if p.size != nil {
@@ -39,7 +39,7 @@ func (m mix) hasSizes() bool {
 	return false
 }
 
-// explain says of each row which operators make the distance.
+// explain adds the differing operators to each row.
 func (n *nearest) explain(ctx context.Context, ids []schema.ULID, rows []*Row) error {
 	mixes, err := n.mixes(ctx, ids)
 	for _, row := range rows {
@@ -48,7 +48,7 @@ func (n *nearest) explain(ctx context.Context, ids []schema.ULID, rows []*Row) e
 	return err
 }
 
-// mixes are those of some runs, by their ids. A run without operators has none.
+// mixes reads the mixes of runs, by id. A run without operators has none.
 func (n *nearest) mixes(ctx context.Context, ids []schema.ULID) (map[string]mix, error) {
 	all := make(map[string]mix, len(ids))
 	q := duck.Statement{SQL: mixSQL(n.reader.Src.Of(ids).Nested(schema.Ops, "")), Args: []any{scan.IDTexts(ids)}}
@@ -63,7 +63,7 @@ func (n *nearest) mixes(ctx context.Context, ids []schema.ULID) (map[string]mix,
 	return all, err
 }
 
-// add takes a row in: operator, share, size, unit.
+// add adds a row: operator, share, size, unit.
 func (m mix) add(row []driver.Value) {
 	var p part
 	p.share, _ = row[1].(float64)
@@ -73,7 +73,7 @@ func (m mix) add(row []driver.Value) {
 	m[strings.Clone(duck.Text(row[0]))] = p
 }
 
-// differences are the operators in which two mixes differ, those whose shares differ most first, then those whose sizes do.
+// differences are the operators in which two mixes differ, sorted by the difference of their shares, then of their sizes.
 func differences(to, of mix) []Difference {
 	var all []Difference
 	for operator, a := range to {
@@ -91,7 +91,7 @@ func differences(to, of mix) []Difference {
 			all = append(all, Difference{Operator: operator, Share: &b.share})
 		}
 	}
-	all = slices.DeleteFunc(all, func(d Difference) bool { return math.Abs(d.change()) < leastDifference && d.ratio() == 1 })
+	all = slices.DeleteFunc(all, func(d Difference) bool { return math.Abs(d.change()) < minDifference && d.ratio() == 1 })
 	slices.SortFunc(all, func(a, b Difference) int {
 		return cmp.Or(
 			cmp.Compare(math.Abs(b.change()), math.Abs(a.change())), cmp.Compare(math.Abs(math.Log(b.ratio())), math.Abs(math.Log(a.ratio()))),
@@ -100,7 +100,7 @@ func differences(to, of mix) []Difference {
 	return all[:min(len(all), maxDifferences)]
 }
 
-// change is by how much the share of the row is larger. What a run does not have takes none of its time.
+// change is the share in the row minus the share in the requested run. An operator that a run lacks has a share of 0.
 func (d *Difference) change() float64 {
 	change := 0.0
 	if d.Share != nil {
@@ -112,7 +112,7 @@ func (d *Difference) change() float64 {
 	return change
 }
 
-// ratio is by how much the size in the row is larger; 1 where sizes are not compared.
+// ratio is the size in the row / the size in the requested run; 1 if sizes are not compared.
 func (d *Difference) ratio() float64 {
 	if d.Size == nil || d.ToSize == nil {
 		return 1

@@ -32,7 +32,7 @@ func Fields() []answer.Field[Row] {
 	return append(fields, facts.PointFields(func(r *Row) *facts.Point { return &r.Point }, "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine")...)
 }
 
-// differenceCells are a list of maps.
+// differenceCells converts differences to a list of maps.
 func differenceCells(all []Difference) []any {
 	cells := make([]any, len(all))
 	for i, d := range all {
@@ -44,7 +44,7 @@ func differenceCells(all []Difference) []any {
 	return cells
 }
 
-// started is when a run began, as a cell.
+// started is the start of a run, as a cell.
 func started(r *Row) any {
 	if r.StartedAt.IsZero() {
 		return nil

@@ -1,21 +1,20 @@
-// Package likeness finds the profiled runs that are most like one: whose time goes into the same operators, of the same
-// sizes.
+// Package likeness finds the profiled runs that are most similar to a run: those that spend their time in the same operators with the
+// same sizes.
 //
-// A run is known by its mix: the share of its time that each operator takes. Operators are those that the profile itself
-// names by a type (MatMul, aten::mm); of a profile without these the kernels, copies and sets of a device and the layers of
-// an engine, by name; of one without those the operators of the host, by name. What only holds or calls others is none: ranges,
-// annotations, calls of a driver. Operators without a duration have no share.
+// A run is characterized by its mix: the share of its time that each operator takes. Operators are identified by the type that the
+// profile gives them (MatMul, aten::mm). If a profile has no such types, they are the kernels, copies and memsets of the device and the
+// layers of an engine, by name; if it has none of those either, the operators of the host, by name. Entries that only contain or call
+// others, such as ranges, annotations and driver calls, do not count. Operators without a duration have no share.
 //
-// The distance of two mixes p and q is that of Hellinger, in which each operator of both counts as far as its sizes are alike:
+// The distance of two mixes p and q is the Hellinger distance, weighted by the similarity of sizes:
 //
 //	distance = sqrt(1 - Σ sqrt(p_i q_i) w_i)      w_i = sqrt(min(a_i, b_i) / max(a_i, b_i))
 //
-// a_i and b_i are the mean sizes of a call of operator i: the bytes of its tensors, else the bytes that it moved, else its
-// floating-point operations. Where a profile does not have them, or the two have different ones, w_i is 1: what is not known
-// tells nothing apart. Without w_i the sum is the coefficient of Bhattacharyya (1943), and the distance that of Hellinger (1909).
-// w_i is the exponential kernel exp(-|ln a - ln b| / 2): with it the sum still is an inner product of unit vectors, so that the
-// distance is a metric wherever sizes are known.
-// 0 means the same shares and sizes, 1 no operator in common. Times as such do not count: a run is like one of a slower machine.
+// a_i and b_i are the mean sizes of a call of operator i: the bytes of its tensors, or else the bytes that it moved, or else its
+// floating-point operations. If a profile does not have them, or the two profiles have different ones, w_i is 1. Without w_i the sum is
+// the Bhattacharyya coefficient (1943), and the distance that of Hellinger (1909). w_i is the exponential kernel exp(-|ln a - ln b| / 2),
+// with which the sum is still an inner product of unit vectors, so the distance is a metric if all sizes are known. 0 means equal shares
+// and sizes, 1 no common operator. Absolute times do not matter: a run is similar to the same run on a slower machine.
 package likeness
 
 import (
@@ -36,51 +35,51 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Request asks for the runs that are most like one.
+// Request selects a run and the runs to compare it with.
 type Request struct {
-	Run    *schema.Run // as query.DB.Show gives it
-	Filter string      // of the others; empty matches every run
-	Since  time.Time   // of the others, as in query.ListRequest
+	Run    *schema.Run // as query.DB.Show returns it
+	Filter string      // selects the other runs; empty: all
+	Since  time.Time   // bounds of the other runs, as in query.ListRequest
 	Until  time.Time
-	Limit  int // at most so many rows; 0 is no limit
+	Limit  int // maximum number of rows; 0: no limit
 }
 
-// Nearest are the runs that are most like one, the nearest first, of equally near ones the newest.
+// Nearest are the runs that are most similar to a run, sorted by distance, then newest first.
 type Nearest struct {
-	// To is the id of the run whose operators were compared: that of the request or, where it has none, the newest run of its
-	// point in its session that has some: a pass of a profiler.
+	// To is the id of the run whose operators were compared: the requested run or, if it has no operators, the newest profiled run
+	// of the same point in the same session.
 	To         string
 	Rows       []Row
-	Compared   int // runs that were compared
-	Without    int // runs that match and were not: they have no operators with durations, or did not end well
+	Compared   int // number of runs that were compared
+	Without    int // number of other matching runs: they have no operators with durations, or are not ok
 	NotNumbers map[string]int
 }
 
-// Row is a run, and how far it is from the one that was asked for.
+// Row is a run with its distance from the requested run.
 type Row struct {
 	query.ListedRun
-	Distance float64 // see the package
-	Shared   float64 // the time that both spend in the same operators: the sum of the smaller shares
+	Distance float64 // see the package comment
+	Shared   float64 // share of time that both spend in the same operators: the sum of the smaller shares
 	Sized    float64 // the part of Shared in operators whose sizes are compared
-	// Differences are the operators whose shares differ most, or that only one of the two has: ten at most.
+	// Differences are the operators, at most ten, whose shares differ most, or that only one of the two runs has.
 	Differences []Difference
 }
 
-// Difference is an operator whose share or size differs. What is nil the run does not have, or it is not known.
+// Difference is an operator whose share or size differs. nil means that the run does not have it, or that it is unknown.
 type Difference struct {
 	Operator string
-	To       *float64 // share of the time of the run that was asked for
-	Share    *float64 // of that of the row
-	ToSize   *float64 // mean of a call; both sizes are of the same unit
-	Size     *float64
-	Unit     string // of the sizes; empty where they are not compared
+	To       *float64 // share of the time of the requested run
+	Share    *float64 // share of the time of the row's run
+	ToSize   *float64 // mean size per call in the requested run
+	Size     *float64 // mean size per call in the row's run, in the same unit
+	Unit     string   // unit of the sizes; empty: they are not compared
 }
 
-// Of finds them. A run that has no operators, and of whose point its session has no profile, is an ErrInput.
+// Of finds the most similar runs. It is an ErrInput if neither the run nor another run of its point in its session has operators.
 func Of(ctx context.Context, db *query.DB, req Request) (Nearest, error) {
 	var found Nearest
 	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
-		n := nearest{reader: r, req: req, window: window}
+		n := nearest{reader: r, req: req, window: runsPerWindow}
 		err := n.find(ctx)
 		found = n.found
 		return err
@@ -96,8 +95,8 @@ type nearest struct {
 	reader *scan.Reader
 	req    Request
 	found  Nearest
-	window int // about how many runs are compared at a time
-	to     mix // of the run that the others are compared with
+	window int // see runsPerWindow
+	to     mix // mix of the run that the others are compared with
 }
 
 func (n *nearest) find(ctx context.Context) error {
@@ -115,7 +114,7 @@ func (n *nearest) find(ctx context.Context) error {
 	for i, id := range ids {
 		places[id] = i
 	}
-	slices.SortFunc(ids, scan.CompareIDs) // each file is read for few of the parts
+	slices.SortFunc(ids, scan.CompareIDs) // so that each file is read for few parts
 	for part := range slices.Chunk(ids, scan.PageRows) {
 		rows := make([]*Row, len(part))
 		for i, id := range part {
@@ -131,8 +130,7 @@ func (n *nearest) find(ctx context.Context) error {
 	return nil
 }
 
-// chooseTo finds the run whose operators are compared: the one asked for or, of one that was measured, the newest of its point in
-// its session, which is a pass of a profiler.
+// chooseTo finds the run whose operators are compared: see Nearest.To.
 func (n *nearest) chooseTo(ctx context.Context) error {
 	run := n.req.Run
 	words := []string{"run=" + filter.Quote(run.RunID)}
@@ -169,7 +167,7 @@ func sideWord(side string) string {
 	return filter.Quote(side)
 }
 
-// remedy is what to type for a run to have operators.
+// remedy is the command that makes a profile.
 func remedy(run *schema.Run) string {
 	sweep := run.Env.Facts["sweep.file"]
 	if sweep == "" {
@@ -185,10 +183,10 @@ func remedy(run *schema.Run) string {
 	return "`neurolens ingest PROFILE` reads one of nsys, torch.profiler or ONNX Runtime, and `neurolens bench SWEEP --profile ort` makes one"
 }
 
-// window is about how many runs are compared at a time: their operators are added up in memory.
-const window = 8192
+// runsPerWindow is about how many runs are compared at a time: their operators are summed in memory.
+const runsPerWindow = 8192
 
-// compare makes the table like_found of the runs that match: run_id, alike, shared, sized.
+// compare makes the table like_found of the matching runs: run_id, alike, shared, sized.
 func (n *nearest) compare(ctx context.Context) error {
 	if err := n.makeTo(ctx); err != nil {
 		return err
@@ -223,7 +221,7 @@ func (n *nearest) compare(ctx context.Context) error {
 	return n.reader.Nothing(ctx, sel)
 }
 
-// makeTo makes the table like_to of the mix that the others are compared with, and empty tables for what is found.
+// makeTo makes the table like_to with the mix that the others are compared with, and the empty table like_found.
 func (n *nearest) makeTo(ctx context.Context) error {
 	for _, text := range []string{
 		"CREATE OR REPLACE TEMP TABLE like_to (place INTEGER, operator VARCHAR, share DOUBLE, size DOUBLE, unit VARCHAR)",
@@ -246,7 +244,7 @@ func (n *nearest) makeTo(ctx context.Context) error {
 	return nil
 }
 
-// compareSome adds the runs of a part of the stores to like_found, and counts those that match, the one asked for apart.
+// compareSome adds the runs of a part of the stores to like_found, and counts the matching runs except the requested one.
 func (n *nearest) compareSome(ctx context.Context, sel scan.Selection) (matched int, err error) {
 	columns, err := scan.RunColumns([]string{"run_id", "status"})
 	if err != nil {
@@ -269,7 +267,7 @@ func (n *nearest) compareSome(ctx context.Context, sel scan.Selection) (matched 
 	return int(all), err
 }
 
-// rank finds the nearest runs, and how far they are. A distance below 1e-6 is how numbers are rounded.
+// rank finds the nearest runs and their distances. A distance below 1e-6 is a rounding error and becomes 0.
 func (n *nearest) rank(ctx context.Context) ([]schema.ULID, error) {
 	text := "SELECT run_id, CASE WHEN alike > 1 - 1e-12 THEN 0.0::DOUBLE ELSE sqrt(1 - alike) END AS distance, least(shared, 1), least(sized, 1) FROM like_found " +
 		"ORDER BY distance, run_id DESC"
@@ -289,12 +287,12 @@ func (n *nearest) rank(ctx context.Context) ([]schema.ULID, error) {
 	return ids, err
 }
 
-// describedColumns are the columns of runs that rows say.
+// describedColumns are the columns of runs that rows have.
 var describedColumns = []string{
 	"run_id", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine", "status",
 }
 
-// describe reads what rows are of.
+// describe reads the runs of rows.
 func (n *nearest) describe(ctx context.Context, ids []schema.ULID, rows []*Row) error {
 	columns, err := scan.RunColumns(describedColumns)
 	if err != nil {

@@ -31,7 +31,7 @@ func profile(n int, ops ...schema.Op) schema.Run {
 	return querytest.NewRun(n, 100, func(r *schema.Run) { r.Purpose, r.Ops = schema.PurposeProfile, ops })
 }
 
-// ask gives what is like the run, and fails where it cannot.
+// ask returns the runs similar to the run, and fails on an error.
 func ask(t *testing.T, db *query.DB, run schema.Run, filter string, limit int) likeness.Nearest {
 	t.Helper()
 	found, err := likeness.Of(t.Context(), db, likeness.Request{Run: &run, Filter: filter, Limit: limit})
@@ -71,7 +71,7 @@ func differencesOf(row likeness.Row) string {
 	return strings.Join(words, ", ")
 }
 
-// TestDistances: worked out by hand. The run asked for spends 64 % in MatMul and 36 % in Softmax.
+// TestDistances: computed by hand. The reference run spends 64 % in MatMul and 36 % in Softmax.
 func TestDistances(t *testing.T) {
 	runs := []schema.Run{
 		profile(0, op("MatMul", "a", 320), op("Softmax", "s", 360), op("MatMul", "b", 320)),
@@ -113,8 +113,8 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// TestSizes: where the sizes of an operator are known of both, it counts as far as they are alike; where not, they tell
-// nothing apart.
+// TestSizes: if the sizes of an operator are known in both runs, the operator counts by how similar they are; if not, sizes
+// make no difference.
 func TestSizes(t *testing.T) {
 	tensors := func(in, weights, out float64) map[string]float64 {
 		return map[string]float64{"activation_size": in, "parameter_size": weights, "output_size": out}
@@ -159,7 +159,7 @@ func TestSizesOfMoves(t *testing.T) {
 	}
 }
 
-// TestLevels: what an operator is depends on what the profile says: types, else what a device did, else the host.
+// TestLevels: operators are identified by type if the profile has types, otherwise by what a device did, otherwise by the host.
 func TestLevels(t *testing.T) {
 	runs := []schema.Run{
 		profile(0, op("kernel", "gemm", 60), op("gpu_memcpy", "HtoD", 40), op("cpu_op", "aten::mm", 500), op("cuda_runtime", "cudaLaunchKernel", 900), op("user_annotation", "forward", 2000)),
@@ -179,7 +179,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestCandidates: runs without operators, and those that failed, are counted and not compared; the filter is of the others.
+// TestCandidates: failed runs and runs without operators are counted and not compared; the filter selects the others.
 func TestCandidates(t *testing.T) {
 	noTime := schema.Op{Name: "MatMul", Type: "MatMul", Count: new(int64(3))}
 	runs := []schema.Run{
@@ -246,7 +246,7 @@ func TestPassOfItsPoint(t *testing.T) {
 	}
 }
 
-// TestOrder: the answer is the same however the store lies, and equally near runs come newest first.
+// TestOrder: the answer does not depend on how the store is divided into files, and equally near runs are sorted newest first.
 func TestOrder(t *testing.T) {
 	var runs []schema.Run
 	for n := range 60 {

@@ -7,32 +7,32 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// The types of operators that say what kind of thing an operator is, and not which. Readers of profiles write them as the tools do.
+// Types that say what kind of entry an operator is, but do not identify it. They are as the tools write them.
 var (
-	// spans hold or call others, whose time is theirs.
+	// spans contain or call other entries, so their time is that of the others.
 	spans = []string{
 		"nvtx", "cuda_api", "cuda_runtime", "cuda_driver", "runtime", "driver", "osrt", "user_annotation", "gpu_user_annotation",
 		"python_function", "overhead", "session", "api", "xpu_runtime", "xpu_driver",
 	}
-	// device is what a device does.
+	// device are entries that a device executes.
 	device = []string{"kernel", "graph", "memcpy", "memset", "gpu_memcpy", "gpu_memset", "layer"}
-	// host are operators that the host runs, those included that they call.
+	// host are operators of the host. Their time includes the operators that they call.
 	host = []string{"cpu_op", "operator"}
 )
 
-// unitScale makes a sum of shares, each below 1, one of integers: so it is the same in whatever order it is added up.
+// unitScale converts shares to integers, so that their sum does not depend on the order of the addition.
 const unitScale = "1e15"
 
-// The units of sizes, in the order in which a profile has them: of tensors, where it has the bytes of these; else of what was moved; else of
-// what was computed. The counters of tensors are those of one call, the others those of all.
+// The units of sizes, in the order of preference: bytes of tensors, bytes moved, floating-point operations. Counters of tensors are per
+// call, the others are totals.
 const (
 	unitTensors = "B of tensors"
 	unitMoved   = "B"
 	unitFlops   = "flop"
 )
 
-// opsSQL are the operators of ops with a duration: run, duration_ns, level, operator, calls, and what more says. run is the SQL by
-// which a run goes, and joined what stands behind ops.
+// opsSQL is the SQL of the operators of ops with a duration: run, duration_ns, level, operator, calls, and the columns of more. run is
+// the SQL of the run, and joined follows ops.
 func opsSQL(run, ops, joined, more string) string {
 	named := "coalesce(nullif(name, ''), nullif(type, ''), 'unknown')"
 	return "(SELECT run, duration_ns, calls, level, CASE WHEN level = 1 THEN coalesce(nullif(type, ''), " + named + ") ELSE " + named + " END AS operator" + more +
@@ -40,7 +40,7 @@ func opsSQL(run, ops, joined, more string) string {
 		ops + joined + " WHERE duration_ns > 0) WHERE level IS NOT NULL)"
 }
 
-// mixSQL are the operators of the runs of the parameter, a list of ids: run_id, operator, share, size, unit.
+// mixSQL is the SQL of the mixes of the runs in parameter $1, a list of ids: run_id, operator, share, size, unit.
 func mixSQL(ops string) string {
 	has := func(name string) string { return counter(name) + " IS NOT NULL" }
 	unit := "CASE WHEN " + has("output_size") + " THEN '" + unitTensors + "' WHEN " + has("bytes") + " THEN '" + unitMoved + "' WHEN " + has("flops") + " THEN '" + unitFlops + "' END"
@@ -50,14 +50,14 @@ func mixSQL(ops string) string {
 	return "WITH o AS MATERIALIZED (" + sums + ") SELECT run, operator, " + shareSQL + ", size, unit FROM o" + lowestSQL + " ORDER BY run"
 }
 
-// lowestSQL joins the sums o of a run's operators with those of the lowest level that it has, and shareSQL is the share of one.
+// lowestSQL restricts the sums o of a run's operators to the lowest level that it has; shareSQL is the share of one of them.
 const (
 	lowestSQL = " JOIN (SELECT run, level, sum(took) AS total FROM o GROUP BY run, level) AS t USING (run, level)" +
 		" JOIN (SELECT run, min(level) AS level FROM o GROUP BY run) AS b USING (run, level)"
 	shareSQL = "o.took::DOUBLE / t.total::DOUBLE"
 )
 
-// levelSQL is the level of an operator by its type; NULL for a span. A run has the mix of its lowest level.
+// levelSQL is the level of an operator by its type; NULL for a span. The mix of a run has the operators of its lowest level.
 func levelSQL(kind string) string {
 	in := func(words []string) string {
 		list := make([]string, len(words))
@@ -72,24 +72,24 @@ func levelSQL(kind string) string {
 // counter is the SQL of a counter of an operator.
 func counter(name string) string { return "counters[" + duck.Literal(name) + "]" }
 
-// sizedSQL is the size of all calls of an operator in a unit, where that is the unit of its profile; NULL, where it is not known.
+// sizedSQL is the total size of the calls of an operator in a unit, if its profile has that unit; otherwise NULL.
 func sizedSQL(unit string) string {
 	tensors := counter("output_size") + " + coalesce(" + counter("activation_size") + ", 0) + coalesce(" + counter("parameter_size") + ", 0)"
-	// 0 is no size. Each counter is looked up once: that is most of what sizes cost.
+	// A size of 0 means unknown. Each counter is looked up once, because the lookups take most of the time.
 	whole := func(of string) string { return "try_cast(round(nullif(greatest(" + of + ", 0), 0)) AS BIGINT)" }
 	return "CASE " + unit + " WHEN '" + unitTensors + "' THEN " + whole("(("+tensors+") * calls)") +
 		" WHEN '" + unitMoved + "' THEN CASE WHEN " + counter("output_size") + " IS NULL THEN " + whole(counter("bytes")) + " END" +
 		" WHEN '" + unitFlops + "' THEN CASE WHEN " + counter("output_size") + " IS NULL AND " + counter("bytes") + " IS NULL THEN " + whole(counter("flops")) + " END END"
 }
 
-// sizeSQL is the mean size of a call: known where it is of all operators of one kind.
+// sizeSQL is the mean size of a call. It is only known if it is known for all operators with the same name.
 func sizeSQL(all, known, sized, calls, alike string) string {
 	return "CASE WHEN " + known + " = " + all + " AND " + alike + " THEN " + sized + "::DOUBLE / " + calls + "::DOUBLE END"
 }
 
-// alikeSQL are the runs of like_part and how alike like_to they are: run_id, alike, shared, sized. Without sizes counters are not read.
-// What is no operator of like_to counts for the time of a run alone. Runs and operators go by numbers, which are added up in a
-// fraction of the time.
+// alikeSQL is the SQL of the similarity of the runs of like_part to like_to: run_id, alike, shared, sized. Without sizes, counters are
+// not read. Operators that like_to lacks only count for the total time of a run. Runs and operators are identified by numbers, because
+// grouping by numbers is much faster.
 func alikeSQL(ops string, sizes bool) string {
 	sized, counters := "NULL::BIGINT", ""
 	if sizes {

@@ -12,15 +12,15 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Part is an operator of a run, as its mix has it.
+// Part is an operator of the mix of a run.
 type Part struct {
 	Operator   string
-	DurationNS int64   // of all executions together
-	Share      float64 // of the time of all operators of the mix
-	Count      *int64  // executions; nil where a row of it does not say how many
+	DurationNS int64   // total time of all executions
+	Share      float64 // share of the time of all operators of the mix
+	Count      *int64  // number of executions; nil: unknown
 }
 
-// Parts gives the mixes of some runs, by their ids: the operators that took longest first. A run without operators that have durations has none.
+// Parts returns the mixes of runs, by id: the operators with the longest time first. A run without operators with durations has none.
 func Parts(ctx context.Context, db *query.DB, runs []string) (map[string][]Part, error) {
 	ids := make([]schema.ULID, len(runs))
 	for i, run := range runs {
@@ -31,7 +31,7 @@ func Parts(ctx context.Context, db *query.DB, runs []string) (map[string][]Part,
 	}
 	var all map[string][]Part
 	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
-		all = map[string][]Part{} // what is asked again begins anew
+		all = map[string][]Part{} // Ask may call this again
 		q := duck.Statement{SQL: partsSQL(r.Src.Of(ids).Nested(schema.Ops, "")), Args: []any{scan.IDTexts(ids)}}
 		return r.Conn.Query(ctx, q, func(row []driver.Value) error {
 			p := Part{Operator: strings.Clone(duck.Text(row[1])), DurationNS: duck.Integer(row[2])}
@@ -47,7 +47,7 @@ func Parts(ctx context.Context, db *query.DB, runs []string) (map[string][]Part,
 	return all, err
 }
 
-// partsSQL are the operators of the runs of the parameter, a list of ids: run_id, operator, duration, share, count.
+// partsSQL is the SQL of the mixes of the runs in parameter $1, a list of ids: run_id, operator, duration, share, count.
 func partsSQL(ops string) string {
 	sums := "SELECT run, level, operator, sum(duration_ns)::BIGINT AS took, CASE WHEN count(count) = count(*) THEN sum(count)::BIGINT END AS n FROM " +
 		opsSQL("run_id", ops, scan.OfRuns, ", count") + " GROUP BY run, level, operator"

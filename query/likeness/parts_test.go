@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestParts: operators of one type are one, with the sum of what the run has of them; what holds others is none, and what is not known stays so.
+// TestParts: operators of one type are added up; operators that contain others are left out, and unknown values stay unknown.
 func TestParts(t *testing.T) {
 	unknown := op("Conv", "c", 10)
 	unknown.Count = nil

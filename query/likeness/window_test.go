@@ -43,7 +43,7 @@ func TestWindows(t *testing.T) {
 		}
 		return text
 	}
-	want := answer(window)
+	want := answer(runsPerWindow)
 	for _, window := range []int{1, 3, 7} {
 		if got := answer(window); got != want {
 			t.Errorf("%d at a time:\n%s\nwant\n%s", window, got, want)

@@ -1,4 +1,4 @@
-// Package operators gives the operators of a profiled run: what each took, and what share of all that is.
+// Package operators lists the operators of a profiled run with their times and their shares of the total.
 package operators
 
 import (
@@ -18,18 +18,18 @@ import (
 
 // Operator is an operator or a kernel of a run.
 type Operator struct {
-	Index      int64 // its place in the profile
+	Index      int64 // position in the profile
 	Name       string
 	Type       string
 	Device     string
-	Count      *int64   // how often it was executed
-	DurationNS *int64   // of all executions together
-	Share      *float64 // of the durations of all operators of the run
-	Kernels    *int64   // different kernels that it started
+	Count      *int64   // number of executions
+	DurationNS *int64   // total time of all executions
+	Share      *float64 // share of the total time of all operators of the run
+	Kernels    *int64   // number of different kernels that it launched
 }
 
-// Of gives the operators of a run in the order of a key: those that took longest first, where sort is empty. Those without
-// a value are last.
+// Of returns the operators of a run, sorted by a key (see SortKeys); empty: the longest first. Operators without a value come last. An
+// unknown key is an ErrInput.
 func Of(ctx context.Context, db *query.DB, run *schema.Run, sort string) ([]Operator, error) {
 	compare, err := order(cmp.Or(sort, "-duration"))
 	if err != nil {
@@ -72,7 +72,7 @@ func integer(v driver.Value) *int64 {
 	return nil
 }
 
-// addShares gives each operator with a duration its share of all durations.
+// addShares sets the share of each operator with a duration.
 func addShares(all []Operator) {
 	var sum float64
 	for i := range all {
@@ -87,7 +87,7 @@ func addShares(all []Operator) {
 	}
 }
 
-// sortKeys are the keys of an order, ascending.
+// sortKeys are the sort keys, ascending.
 var sortKeys = map[string]func(a, b *Operator) int{
 	"op":       func(a, b *Operator) int { return cmp.Compare(a.Index, b.Index) },
 	"name":     func(a, b *Operator) int { return strings.Compare(a.Name, b.Name) },
@@ -97,10 +97,10 @@ var sortKeys = map[string]func(a, b *Operator) int{
 	"duration": func(a, b *Operator) int { return cmp.Compare(*a.DurationNS, *b.DurationNS) },
 }
 
-// SortKeys are the words that sort takes, each also with a - before it.
+// SortKeys are the sort keys. Each can be prefixed with - for descending order.
 func SortKeys() []string { return []string{"op", "name", "type", "device", "count", "duration"} }
 
-// order reads a key, which a - before it reverses.
+// order parses a sort key.
 func order(word string) (func(a, b Operator) int, error) {
 	key, falling := strings.CutPrefix(word, "-")
 	compare, known := sortKeys[key]

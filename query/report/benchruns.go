@@ -18,30 +18,29 @@ var summaryHeader = []string{
 	"status", "run_uuid",
 }
 
-// failedEnding ends the name of the document of a run that is not ok.
+// failedEnding is the end of the file name of the document of a failed run (any run that is not ok).
 const failedEnding = ".failed.json"
 
-// BenchRuns writes the artefacts of one session into a directory; the package documentation says what they are. Run
-// documents and fingerprints of earlier sessions stay there; summary.csv is of this session and of those that it goes on
-// from. Every file is replaced as a whole, so that a reader never sees half of one. A BenchRuns is not safe for
-// concurrent use.
+// BenchRuns writes the artifacts of one session to a directory; the package documentation lists them. Run documents and fingerprints
+// of earlier sessions remain; summary.csv covers this session and the sessions that it resumes. Every file is replaced atomically, so
+// no reader sees a partial file. A BenchRuns is not safe for concurrent use.
 type BenchRuns struct {
 	dir     string
-	summary bytes.Buffer // what summary.csv holds when all rows are saved
+	summary bytes.Buffer // contents of summary.csv once all rows are saved
 	rows    int
-	saved   int            // rows that are in the file
-	reasons []string       // why ok runs have no document, in the order met
-	without map[string]int // how many runs, by reason
+	saved   int            // number of rows already in the file
+	reasons []string       // why ok runs have no document, in order of first occurrence
+	without map[string]int // number of runs for each reason
 }
 
-// The folders of run documents and of fingerprints.
+// The directories of run documents and fingerprints.
 const (
 	runsFolder = "runs"
 	fpFolder   = "fp"
 )
 
-// OpenBenchRuns makes the directory, with its parents; the folders in it are made with their first file, as no program or Python
-// function has one. It leaves a summary.csv alone that is there: the session may be refused yet.
+// OpenBenchRuns makes the directory and its parents. The directories below it are made with their first file, because a sweep of
+// programs or Python functions writes no files there. An existing summary.csv is left alone: the session may still be refused.
 func OpenBenchRuns(dir string) (*BenchRuns, error) {
 	b := &BenchRuns{dir: dir, without: map[string]int{}}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -56,9 +55,9 @@ func OpenBenchRuns(dir string) (*BenchRuns, error) {
 	return b, nil
 }
 
-// Begin replaces summary.csv by one with the rows of runs that earlier sessions have done of this sweep: what cannot be
-// written fails here, before anything was measured. Of a run it takes the columns of runs; what the store does not have
-// in them comes from the row that the old summary.csv has of it.
+// Begin replaces summary.csv by one with the rows of the runs that earlier sessions of this sweep have completed. If the directory
+// cannot be written, this fails before anything is measured. The rows have the columns of the runs in the store; columns that the
+// store does not have are taken from the run's row in the old summary.csv.
 func (b *BenchRuns) Begin(earlier []schema.Run) error {
 	known := b.knownRows()
 	if err := b.appendRow(summaryHeader); err != nil {
@@ -82,7 +81,7 @@ func (b *BenchRuns) Begin(earlier []schema.Run) error {
 	return b.save()
 }
 
-// knownRows are the rows of a summary.csv of ours that is there, by run_id. Another file has none.
+// knownRows returns the rows of an existing summary.csv by run_id, if NeuroLens wrote it.
 func (b *BenchRuns) knownRows() map[string][]string {
 	text, err := os.ReadFile(filepath.Join(b.dir, "summary.csv"))
 	if err != nil {
@@ -99,9 +98,8 @@ func (b *BenchRuns) knownRows() map[string][]string {
 	return known
 }
 
-// Add writes the document and the fingerprint of a run, where it has them, then its row; a pass of a profiler, which
-// measures no latency, has none. After an error the run is not
-// in summary.csv, or not yet: the next call that succeeds writes every row that was added.
+// Add writes the document and the fingerprint of a run, if it has them, then its row. A profiling run has no row, because it measures no
+// latency. After an error, the run is not in summary.csv yet: the next call that succeeds writes all rows that were added.
 func (b *BenchRuns) Add(run schema.Run) error {
 	id, err := schema.ParseULID(run.RunID)
 	if err != nil {
@@ -121,8 +119,8 @@ func (b *BenchRuns) Add(run schema.Run) error {
 		return err
 	}
 	b.rows++
-	// Writing the file anew for each of a hundred thousand runs would write hundreds of gigabytes. So it grows by at
-	// least 1 %: run by run up to 100 rows, and a crash loses no more than the last 1 % of them.
+	// Rewriting the file for each of a hundred thousand runs would write hundreds of gigabytes. It is therefore rewritten when it has
+	// grown by 1 %: after every run up to 100 rows. A crash loses at most the last 1 % of the rows.
 	if b.rows-b.saved <= b.saved/100 {
 		return nil
 	}
@@ -137,7 +135,7 @@ func (b *BenchRuns) addFailed(run *schema.Run, id schema.ULID) error {
 	return b.replace(runsFolder, id.String()+failedEnding, text)
 }
 
-// replace writes a file in one of the folders.
+// replace writes a file in one of the directories.
 func (b *BenchRuns) replace(folder, name string, text []byte) error {
 	path := filepath.Join(b.dir, folder)
 	if err := os.MkdirAll(path, 0o777); err != nil {
@@ -181,7 +179,7 @@ func (b *BenchRuns) Close() error {
 	return b.save()
 }
 
-// Warnings says why ok runs have no document: one line a reason, with the number of runs.
+// Warnings returns why ok runs have no document: one line for each reason, with the number of runs.
 func (b *BenchRuns) Warnings() []string {
 	var lines []string
 	for _, reason := range b.reasons {

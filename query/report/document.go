@@ -11,10 +11,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// document is a run document. Its members, and those of the structs below it, stand in the order of their names. Times
+// document is a run document. Its members and those of the structs below are in alphabetical order. Times
 // are in ms, memory in GB of 1e9 B, shares from 0 to 1.
 type document struct {
-	CreatedAt string      `json:"created_at"` // when the run began, RFC 3339, UTC
+	CreatedAt string      `json:"created_at"` // start of the run, RFC 3339, UTC
 	Hardware  hardware    `json:"hardware"`
 	Meta      meta        `json:"meta"`
 	Model     model       `json:"model"`
@@ -79,20 +79,20 @@ type summaryMetrics struct {
 	SMEfficiency   float64  `json:"sm_efficiency"`
 }
 
-// The words that the schema knows.
+// The words that the schema allows.
 var (
 	backends   = []string{"onnxrt", "tensorrt", "torch"}
 	precisions = []string{"fp16", "fp32", "int8"}
 )
 
-// draft is a document being made of a run.
+// draft is a document under construction.
 type draft struct {
 	run          *schema.Run
 	placeholders []string // paths of required numbers that were not measured
-	leftOut      int      // ops that the schema has no form for
+	leftOut      int      // number of ops that the schema cannot express
 }
 
-// newDocument makes the document of an ok run. An error says why the schema has no words for it.
+// newDocument makes the document of an ok run. The error says why the schema cannot express the run.
 func newDocument(run *schema.Run, id schema.ULID) (*document, error) {
 	d := draft{run: run}
 	switch {
@@ -179,7 +179,7 @@ func (d *draft) summary(timeline []operation) summary {
 	return s
 }
 
-// share is a required share of the summary.
+// share returns a required share of the summary.
 func (d *draft) share(name string) float64 {
 	v := share(d.run, name)
 	if v == nil {
@@ -189,7 +189,7 @@ func (d *draft) share(name string) float64 {
 	return *v
 }
 
-// tags are those of the run and what the schema has no place for. The prefix neurolens is ours.
+// tags returns the tags of the run and what the schema has no member for. NeuroLens's own tags have the prefix neurolens.
 func (d *draft) tags(id schema.ULID) map[string]string {
 	tags := map[string]string{}
 	maps.Copy(tags, d.run.Tags)

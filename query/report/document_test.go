@@ -28,7 +28,7 @@ func documentOf(t *testing.T, run schema.Run) *document {
 	return d
 }
 
-// TestInexpressible: what the schema has no words for has no document, and it is said why.
+// TestInexpressible: a run that the schema cannot express has no document, and the reason is reported.
 func TestInexpressible(t *testing.T) {
 	for _, test := range []struct {
 		want   string
@@ -58,7 +58,7 @@ func TestInexpressible(t *testing.T) {
 	}
 }
 
-// TestOnlyFoldersWithFiles: where no run has a document, its folders are not there; a file in their place is refused at once.
+// TestOnlyFoldersWithFiles: if no run has a document, the directories are not made; a file in their place is refused at once.
 func TestOnlyFoldersWithFiles(t *testing.T) {
 	b := open(t, t.TempDir())
 	other := measured(1)
@@ -99,7 +99,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestPlaceholders: a required number that was not measured is listed, one that was is not.
+// TestPlaceholders: a required number that was not measured is listed, a measured one is not.
 func TestPlaceholders(t *testing.T) {
 	has := func(d *document, path string) bool {
 		return strings.Contains(","+d.Meta.Tags["neurolens.placeholders"]+",", ","+path+",")
@@ -187,7 +187,7 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// TestCertainDigits: times say what was measured, not how a sum or a quantile was rounded.
+// TestCertainDigits: times have the measured digits, without rounding errors of a sum or a quantile.
 func TestCertainDigits(t *testing.T) {
 	between := measured(1)
 	between.Metrics = []schema.Metric{{Name: "latency", Unit: "ns", Reals: []float64{173.904, 173.92}}}
@@ -205,7 +205,7 @@ func TestCertainDigits(t *testing.T) {
 	}
 }
 
-// TestSchemaRefuses: the copy of the schema that the other tests go by does refuse what is wrong.
+// TestSchemaRefuses: the copy of the schema that the other tests use refuses wrong documents.
 func TestSchemaRefuses(t *testing.T) {
 	s := runSchema(t)
 	text, err := files.JSON(documentOf(t, onGPU(1)))

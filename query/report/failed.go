@@ -7,10 +7,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// failedDocument is the document of a run that is not ok. The schema of the harness has none: this is a form of our own, beside it, with
-// the members of a run document that such a run has. What is not known is null.
+// failedDocument is the document of a run that is not ok. The harness's schema has no such document, so this is a format of NeuroLens, with
+// those members of a run document that such a run has. Unknown members are null.
 type failedDocument struct {
-	CreatedAt *string        `json:"created_at"` // when the run began, RFC 3339, UTC
+	CreatedAt *string        `json:"created_at"` // start of the run, RFC 3339, UTC
 	Error     failure        `json:"error"`
 	Meta      failedMeta     `json:"meta"`
 	Model     failedModel    `json:"model"`
@@ -69,7 +69,7 @@ func newFailedDocument(run *schema.Run, id schema.ULID) *failedDocument {
 	return d
 }
 
-// optional is a text that is null where it is not known.
+// optional returns a pointer to the text, or nil if it is unknown.
 func optional(text string) *string {
 	if text == "" {
 		return nil

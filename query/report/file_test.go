@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// limitFiles lets every write fail, part done, that goes beyond size bytes of a file.
+// limitFiles makes every write beyond size bytes of a file fail after a part of it.
 func limitFiles(t *testing.T, size uint64) (lift func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
@@ -44,7 +44,7 @@ func filesIn(t *testing.T, dir string) []string {
 	return found
 }
 
-// TestFullDisk: at whichever file the space ends, what was there stays whole, nothing half lies about, and once there is
+// TestFullDisk: at whichever file the space runs out, existing files stay complete, there is no partial file, and once there is
 // space again everything is written.
 func TestFullDisk(t *testing.T) {
 	for _, test := range []struct {

@@ -2,7 +2,7 @@ package report
 
 import (
 	"bytes"
-	"crypto/sha1" // the format's choice: a signature tells ops apart and protects nothing
+	"crypto/sha1" // required by the format: a signature identifies an op and has no security purpose
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,9 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// fingerprint is what makes two run documents comparable op by op.
+// fingerprint makes two run documents comparable op by op.
 type fingerprint struct {
-	CreatedAt  string             `json:"created_at"` // of the run document
+	CreatedAt  string             `json:"created_at"` // as in the run document
 	Hardware   hardwareNorm       `json:"hardware_norm"`
 	Ops        []opVector         `json:"ops"`
 	RunID      string             `json:"run_id"`
@@ -26,7 +26,7 @@ type fingerprint struct {
 	VectorSpec []string           `json:"vector_spec"`
 }
 
-// hardwareNorm are the peaks that vectors are normed by; null, because a run does not say them.
+// hardwareNorm holds the peaks that vectors are normalized by; null, because a run does not have them.
 type hardwareNorm struct {
 	PeakDRAM *float64 `json:"peak_dram_gbps"`
 	SMCount  *int64   `json:"sm_count"`
@@ -35,7 +35,7 @@ type hardwareNorm struct {
 type opVector struct {
 	Index  int64      `json:"index"`
 	Name   string     `json:"name"`
-	Sig    string     `json:"sig"` // equal in two runs where the op is the same
+	Sig    string     `json:"sig"` // identical in two runs for the same op
 	Type   string     `json:"type"`
 	Vector [6]float64 `json:"vector"`
 }
@@ -45,9 +45,9 @@ type fingerprintSummary struct {
 	TotalLatencyMS float64 `json:"total_latency_ms"`
 }
 
-// newFingerprint makes the fingerprint of a run document, given also as its text. A vector is the op's share of the
-// time of all ops, its arithmetic intensity (0: a document has none for an op), the means over its kernels of
-// occupancy, warp efficiency and L2 hit rate, and its share of the peak memory bandwidth (0: no peak is known).
+// newFingerprint makes the fingerprint of a run document, which is also passed as text. A vector consists of the op's share of the
+// time of all ops, its arithmetic intensity (0, because a document has none for an op), the means of occupancy, warp
+// efficiency and L2 hit rate over its kernels, and its share of the peak memory bandwidth (0, because no peak is known).
 func newFingerprint(d *document, text []byte) (*fingerprint, error) {
 	sha, err := sourceSHA(text)
 	if err != nil {
@@ -75,13 +75,13 @@ func newFingerprint(d *document, text []byte) (*fingerprint, error) {
 	return f, nil
 }
 
-// signature is that of an op whose shape is not known.
+// signature returns the signature of an op of unknown shape.
 func signature(op operation) string {
 	sum := sha1.Sum(fmt.Appendf(nil, "%s|%s|%d", op.OpType, unknown, op.OpIndex))
 	return hex.EncodeToString(sum[:])
 }
 
-// sourceSHA identifies the content of a run document: the hex SHA-256 of its canonical text.
+// sourceSHA identifies the content of a run document: the hexadecimal SHA-256 of its canonical text.
 func sourceSHA(text []byte) (string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -93,11 +93,11 @@ func sourceSHA(text []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// dropped are the members that the canonical text leaves out, wherever they stand.
+// dropped are the members that the canonical text leaves out at every level.
 var dropped = []string{"created_at", "timestamp", "updated_at"}
 
-// appendCanonical prints a JSON value as Python's json.dumps does with sorted keys, no spaces and no escapes that JSON
-// does not ask for: what fingerprints are made with elsewhere. Numbers are finite, as in every document written here.
+// appendCanonical writes a JSON value like Python's json.dumps with sorted keys, no spaces and only the escapes that JSON
+// requires: the text that other programs compute fingerprints from. Numbers are finite, as in every document written here.
 func appendCanonical(to []byte, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:
@@ -146,7 +146,7 @@ func appendPythonString(to []byte, s string) []byte {
 	return append(to, '"')
 }
 
-// pythonNumber prints an integer literal as it is, any other number as Python's repr of a float.
+// pythonNumber writes an integer literal unchanged, any other number like Python's repr of a float.
 func pythonNumber(literal string) string {
 	f, err := strconv.ParseFloat(literal, 64)
 	if err != nil || !strings.ContainsAny(literal, ".eE") {

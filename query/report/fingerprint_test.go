@@ -27,7 +27,7 @@ func originals(t *testing.T) string {
 	return filepath.Join(dir, "seed0_neurolens")
 }
 
-// TestOriginals: the documents, fingerprints and summary of the harness itself are what this package takes them for.
+// TestOriginals: the documents, fingerprints and summary of the original harness have the format that this package writes.
 func TestOriginals(t *testing.T) {
 	dir := originals(t)
 	s := runSchema(t)
@@ -89,7 +89,7 @@ func fingerprintOf(t *testing.T, text []byte) fingerprint {
 	return *f
 }
 
-// TestVector: what is said of an op's kernels is their mean.
+// TestVector: the vector has the means over an op's kernels.
 func TestVector(t *testing.T) {
 	f := fingerprintOf(t, []byte(`{"timeline": [{"duration_ms": 1, "kernels": [
 		{"achieved_occupancy": 0.5, "warp_execution_efficiency": 1, "l2_hit_rate": 0},
@@ -124,7 +124,7 @@ func TestFingerprint(t *testing.T) {
 const oddJSON = `{"b":[1,1.0,-0.5,100,1e2,1E-5,0.0001,0.00012,1e15,1e16,12345678901234567890,1.7976931348623157e308,5e-324,0.1,0.30000000000000004],` +
 	`"a":"é\u2028\u007f\u0001\b\f\n\r\t\"\\/<>& 😀","é":true,"timestamp":1,"z":{"created_at":[],"y":null,"updated_at":{}},"e":[{},[],""]}`
 
-// TestCanonicalPython: the canonical text is that of Python, whose hashes fingerprints hold elsewhere.
+// TestCanonicalPython: the canonical text equals that of Python, from which other programs compute the hashes.
 func TestCanonicalPython(t *testing.T) {
 	python := os.Getenv("NEUROLENS_TEST_PYTHON")
 	if python == "" {

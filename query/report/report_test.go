@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 var started = time.Date(2026, 11, 21, 6, 45, 12, 345678000, time.UTC)
 
-// measured is a run as onnxrt gives it on a machine without a GPU. n tells runs apart.
+// measured is a run as onnxrt reports it on a machine without a GPU. n distinguishes runs.
 func measured(n byte) schema.Run {
 	return schema.Run{
 		RunID:       schema.ULIDFrom(started, [10]byte{9: n}).String(),
@@ -45,7 +45,7 @@ func measured(n byte) schema.Run {
 	}
 }
 
-// onGPU is a profiled pass on a GPU.
+// onGPU is a profiling run on a GPU.
 func onGPU(n byte) schema.Run {
 	run := measured(n)
 	run.Purpose, run.Applied, run.Metrics, run.Primary = schema.PurposeProfile, nil, nil, ""
@@ -196,8 +196,8 @@ func sortedMembers(t *testing.T, text []byte) bool {
 	return bytes.Equal(sorted, text)
 }
 
-// TestJoin: whatever the runs are, every row joins its document and its fingerprint, where the run has them, and
-// nothing else lies there.
+// TestJoin: for any runs, every row joins its document and its fingerprint, if the run has them, and
+// there are no other files.
 func TestJoin(t *testing.T) {
 	dir := t.TempDir()
 	s := runSchema(t)
@@ -296,7 +296,7 @@ func checkPair(t *testing.T, row map[string]string, text, printText []byte) {
 	}
 }
 
-// randomRun is a run as a sweep could give it, at times without facts that documents need.
+// randomRun is a run that a sweep could produce, sometimes without facts that documents need.
 func randomRun(random *rand.Rand, n byte) schema.Run {
 	pick := func(words ...string) string { return words[random.IntN(len(words))] }
 	run := measured(n)
@@ -348,8 +348,8 @@ func TestEarlierArtefactsStay(t *testing.T) {
 	}
 }
 
-// TestRefusedAndResumed: a session that is refused leaves summary.csv alone, and one that goes on from others has their
-// rows, as they were and, where the file has not got them, from the store.
+// TestRefusedAndResumed: a refused session leaves summary.csv alone, and a resumed one has the rows of the earlier
+// sessions, unchanged or, if the file does not have them, from the store.
 func TestRefusedAndResumed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -393,7 +393,7 @@ func TestRefusedAndResumed(t *testing.T) {
 	}
 }
 
-// TestGrowth: each of the first rows is in the file at once, later ones by the hundredth, and Close writes what is left.
+// TestGrowth: each of the first rows is in the file at once, later ones for each hundredth, and Close writes the rest.
 func TestGrowth(t *testing.T) {
 	dir := t.TempDir()
 	b := open(t, dir)

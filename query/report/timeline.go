@@ -36,13 +36,13 @@ type kernel struct {
 	WarpEfficiency float64 `json:"warp_execution_efficiency"`
 }
 
-// kernelPlaceholders are the required numbers of a kernel that are never measured.
+// kernelPlaceholders are the required numbers of a kernel, which are never measured.
 var kernelPlaceholders = []string{
 	"timeline.kernels.achieved_occupancy", "timeline.kernels.dram_read_gb", "timeline.kernels.dram_write_gb",
 	"timeline.kernels.l2_hit_rate", "timeline.kernels.warp_execution_efficiency",
 }
 
-// timeline gives the profiled ops of the run, or one op that is the whole iteration.
+// timeline returns the profiled ops of the run, or one op for the whole iteration.
 func (d *draft) timeline() ([]operation, error) {
 	d.placeholders = append(d.placeholders, kernelPlaceholders...)
 	var ops []operation
@@ -73,15 +73,15 @@ func (d *draft) timeline() ([]operation, error) {
 	return []operation{op}, nil
 }
 
-// expressible tells whether the schema has a form for an op: it takes no duration that is not known or 0.
+// expressible reports whether the schema can express an op: its duration must be known and above 0.
 func expressible(op *schema.Op) bool {
 	return op.DurationNS != nil && *op.DurationNS > 0 && op.Index >= 0 && (op.StartNS == nil || *op.StartNS >= 0)
 }
 
-// factProfiledIterations is the fact with the number of iterations that the durations of ops are sums over.
+// factProfiledIterations is the fact with the number of iterations that the durations of ops are summed over.
 const factProfiledIterations = "profile.iterations"
 
-// profiledIterations is that number; 1 where it is not known, and the sums stay what they are.
+// profiledIterations returns that number, or 1 if it is unknown, so that the sums stay unchanged.
 func profiledIterations(run *schema.Run) float64 {
 	n, err := strconv.ParseFloat(run.Env.Facts[factProfiledIterations], 64)
 	if err != nil || n < 1 {
@@ -90,7 +90,7 @@ func profiledIterations(run *schema.Run) float64 {
 	return n
 }
 
-// profiled is an op as one iteration has it.
+// profiled is an op per iteration.
 func profiled(op *schema.Op, iterations float64) operation {
 	start := 0.0
 	if op.StartNS != nil {
@@ -109,7 +109,7 @@ func profiled(op *schema.Op, iterations float64) operation {
 	return o
 }
 
-// newOperation is an op with one kernel, which spans it.
+// newOperation returns an op with one kernel of the same duration.
 func newOperation(name, kind string, start, duration float64) operation {
 	return operation{
 		OpName: name, OpType: kind, StartMS: start, EndMS: start + duration, DurationMS: duration,

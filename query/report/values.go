@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// hardwareOf describes what computed. The GPUs that a run's environment knows are NVIDIA's.
+// hardwareOf describes the device that computed. All GPUs in a run's environment are from NVIDIA.
 func hardwareOf(run *schema.Run) (hardware, error) {
 	env := &run.Env
 	h := hardware{
@@ -35,7 +35,7 @@ func hardwareOf(run *schema.Run) (hardware, error) {
 	return h, nil
 }
 
-// onCPU tells whether the run says that it did not compute on the machine's GPU.
+// onCPU reports whether the run says that it did not compute on the machine's GPU.
 func onCPU(run *schema.Run) bool {
 	return run.Applied["device"] == "cpu" || run.Applied["provider"] == "CPUExecutionProvider"
 }
@@ -47,7 +47,7 @@ func environmentOf(env schema.Env) environment {
 	}
 }
 
-// unknown is the harness's word for a text that is not known.
+// unknown is the harness's word for an unknown text.
 const unknown = "unknown"
 
 func orUnknown(text string) string {
@@ -57,7 +57,7 @@ func orUnknown(text string) string {
 	return text
 }
 
-// nameOf is what the run measured.
+// nameOf returns the name of what the run measured.
 func nameOf(run *schema.Run) string {
 	if run.Model != "" {
 		return run.Model
@@ -65,7 +65,7 @@ func nameOf(run *schema.Run) string {
 	return orUnknown(run.Benchmark)
 }
 
-// batchSize, seqLen and precision are what was asked for, else what the benchmark says it took.
+// batchSize, seqLen and precision are the requested values, otherwise those that the benchmark reports.
 func batchSize(run *schema.Run) *int64 { return askedOrApplied(run, run.BatchSize, "batch_size") }
 func seqLen(run *schema.Run) *int64    { return askedOrApplied(run, run.SeqLen, "seq_len") }
 
@@ -86,7 +86,7 @@ func askedOrApplied(run *schema.Run, asked *int64, name string) *int64 {
 	return nil
 }
 
-// latencyMS is a quantile of the latency of one iteration; nil where it was not measured.
+// latencyMS returns a quantile of the latency of one iteration, or nil if it was not measured.
 func latencyMS(run *schema.Run, p float64) *float64 {
 	ns := quantile(run, schema.PrimaryMetric, "ns", p)
 	if ns == nil {
@@ -95,10 +95,10 @@ func latencyMS(run *schema.Run, p float64) *float64 {
 	return new(toMS(*ns))
 }
 
-// toMS is a duration in ms, with the digits that are certain.
+// toMS returns a duration in ms without digits that are rounding errors.
 func toMS(ns float64) float64 { return schema.RoundedTo(schema.CertainDigits, ns/1e6) }
 
-// share is the median of a metric from 0 to 1; nil where it was not measured.
+// share returns the median of a metric from 0 to 1, or nil if it was not measured.
 func share(run *schema.Run, name string) *float64 {
 	v := quantile(run, name, "ratio", .5)
 	if v == nil || *v < 0 || *v > 1 {
@@ -107,14 +107,14 @@ func share(run *schema.Run, name string) *float64 {
 	return v
 }
 
-// quantile is a quantile of a metric's samples; nil where the run has none in that unit or they are not finite.
+// quantile returns a quantile of a metric's samples, or nil if the run has none in that unit or they are not finite.
 func quantile(run *schema.Run, name, unit string, p float64) *float64 {
 	m := run.Metric(name)
 	if m == nil || m.Unit != unit {
 		return nil
 	}
 	values := m.Values()
-	if len(values) == 0 && p == .5 { // its summary alone was read
+	if len(values) == 0 && p == .5 { // only the summary was read
 		return m.Summary.P50
 	}
 	v := stat.Quantile(slices.Sorted(slices.Values(values)), p)
@@ -124,7 +124,7 @@ func quantile(run *schema.Run, name, unit string, p float64) *float64 {
 	return &v
 }
 
-// uuid prints the bits of a ULID as a UUID.
+// uuid formats the bits of a ULID as a UUID.
 func uuid(id schema.ULID) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }

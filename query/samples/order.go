@@ -10,30 +10,31 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// Part are samples that were taken one after another, of one run or, where there are very many runs, of several.
+// Part sums up consecutive samples, of one run or, if there are very many runs, of several.
 type Part struct {
-	First, Last        int // places of the runs in Found.Runs
-	At                 int // place of its first sample among all, from 0
-	Samples            int
-	Min, Median, Max   float64
-	NotFinite, AtOfRun int // values that are no finite numbers, and the place of the first sample in its run
+	First, Last      int // indexes of the first and the last run in Found.Runs
+	At               int // index of its first sample among all, from 0
+	Samples          int
+	Min, Median, Max float64 // NaN: no finite sample
+	NotFinite        int     // number of samples that are not finite
+	AtOfRun          int     // index of its first sample within its run
 }
 
-// Order are the samples of all runs one after another.
+// Order has the samples of all runs, one run after another.
 type Order struct {
 	Parts   []Part
-	Starts  []int // place of the first sample of each run
+	Starts  []int // index of the first sample of each run
 	Samples int
-	Each    int // samples in a part, but for the last one of a run
+	Each    int // number of samples per part; the last part of a run may have fewer
 }
 
-// InOrder gives the samples of each of some in the order in which they were taken, run after run. Where there are at most so many, each is a
-// part; else there are few parts at most. A part without a finite number has NaN, and is there.
-func InOrder(ctx context.Context, db *query.DB, of []*Found, most, few int) (all []Order, err error) {
+// InOrder returns the samples of each Found in the order in which they were taken, run after run. If there are at most maxSamples, each
+// sample is a part of its own; otherwise there are at most about maxParts parts.
+func InOrder(ctx context.Context, db *query.DB, of []*Found, maxSamples, maxParts int) (all []Order, err error) {
 	err = ask(ctx, db, func(r *scan.Reader) error {
 		all = make([]Order, len(of))
 		for i, f := range of {
-			if err := f.inOrder(ctx, r, &all[i], most, few); err != nil {
+			if err := f.inOrder(ctx, r, &all[i], maxSamples, maxParts); err != nil {
 				return err
 			}
 		}
@@ -43,7 +44,7 @@ func InOrder(ctx context.Context, db *query.DB, of []*Found, most, few int) (all
 }
 
 // inOrder reads an order.
-func (f *Found) inOrder(ctx context.Context, r *scan.Reader, o *Order, most, few int) error {
+func (f *Found) inOrder(ctx context.Context, r *scan.Reader, o *Order, maxSamples, maxParts int) error {
 	s, err := f.source(ctx, r, make([]int64, len(f.Runs)))
 	if err != nil {
 		return err
@@ -61,12 +62,12 @@ func (f *Found) inOrder(ctx context.Context, r *scan.Reader, o *Order, most, few
 	}
 	run, at := "place", "i - more"
 	switch o.Each = 1; {
-	case o.Samples <= most:
-	case len(f.Runs) > few/2: // runs are put together too
+	case o.Samples <= maxSamples:
+	case len(f.Runs) > maxParts/2: // a part may span several runs
 		run, at = "0", "i"
-		o.Each = (o.Samples + few - 1) / few
+		o.Each = (o.Samples + maxParts - 1) / maxParts
 	default:
-		left := few - len(f.Runs)
+		left := maxParts - len(f.Runs)
 		o.Each = (o.Samples + left - 1) / left
 	}
 	if s, err = f.source(ctx, r, starts); err != nil {
@@ -83,7 +84,7 @@ func (f *Found) inOrder(ctx context.Context, r *scan.Reader, o *Order, most, few
 	})
 }
 
-// finite is a number, or NaN where there is none.
+// finite is a number, or NaN for NULL.
 func finite(v driver.Value) float64 {
 	if f, ok := v.(float64); ok {
 		return f

@@ -1,8 +1,8 @@
-// Package samples puts the samples of runs together for charts, which have room for some thousand marks at most.
+// Package samples reduces the samples of runs for charts, which can show some thousand marks at most.
 //
-// Find chooses the runs and the metric. Of their samples Shares gives steps of the empirical distribution, each of which lies on it,
-// and InOrder gives them as they were taken, some at a time where they are many. DuckDB counts and sorts: what comes back is as small
-// as was asked for, however many samples there are, and no sample is left out of what is counted.
+// Find chooses the runs and the metric. Shares returns steps of the empirical distribution of their samples; each step lies on the exact
+// distribution. InOrder returns the samples in the order in which they were taken, combined into parts if there are many. DuckDB counts
+// and sorts all samples, so the result is small but no sample is ignored.
 package samples
 
 import (
@@ -20,12 +20,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Request says of which runs samples are wanted.
+// Request selects the runs and the metric.
 type Request struct {
-	Filter string    // in the filter language; empty matches every run
-	Since  time.Time // runs that started at or after; the zero time is no bound
-	Metric string    // empty: the one that is the primary metric of most of these runs
-	Most   int       // runs, the newest ones; 0: no bound
+	Filter  string    // selects the runs; empty: all
+	Since   time.Time // only runs that started at or after this time; the zero time: no bound
+	Metric  string    // empty: the primary metric of most of the runs
+	MaxRuns int       // maximum number of runs, the newest ones; 0: no limit
 }
 
 // Run is a run with samples.
@@ -34,26 +34,26 @@ type Run struct {
 	Warnings []string
 }
 
-// Found are runs whose samples are wanted, the oldest first.
+// Found are the selected runs, oldest first.
 type Found struct {
 	Metric, Unit string
 	Runs         []Run
-	Matching     int // runs that match, of which the newest were looked at
-	Looked       int // of these, runs that were looked at
-	Other        int // of these, runs without samples of the metric in this unit
-	Failed       int // of these, runs that did not end ok, and passes of a profiler
+	Matching     int // number of matching runs
+	Looked       int // number of these that were considered: the newest Request.MaxRuns
+	Other        int // number of considered runs without samples of the metric in this unit
+	Failed       int // number of considered runs that are not ok, or are profiler runs
 	Absent       query.Absent
 	NotNumbers   map[string]int // as in query.Found
 }
 
-// Find finds the runs of which there are samples of one metric in one unit. Those that failed and those that were profiled are left
-// out and counted, as they are for all statistics. None that matches is an ErrInput.
+// Find finds the runs with samples of one metric in one unit. Runs that are not ok and profiler runs are left out and counted. It is an
+// ErrInput if no run matches.
 func Find(ctx context.Context, db *query.DB, req Request) (Found, error) {
 	var metrics []string
 	if req.Metric != "" {
 		metrics = []string{req.Metric}
 	}
-	list, err := db.List(ctx, query.ListRequest{Filter: req.Filter, Since: req.Since, Limit: req.Most, Metrics: metrics})
+	list, err := db.List(ctx, query.ListRequest{Filter: req.Filter, Since: req.Since, Limit: req.MaxRuns, Metrics: metrics})
 	if err != nil {
 		return Found{}, err
 	}
@@ -65,7 +65,7 @@ func Find(ctx context.Context, db *query.DB, req Request) (Found, error) {
 	return f, f.addWarnings(ctx, db)
 }
 
-// ofFilter names a filter in an error; nothing where there is none.
+// ofFilter is the filter for an error message.
 func ofFilter(filter string) string {
 	if filter == "" {
 		return ""
@@ -76,7 +76,7 @@ func ofFilter(filter string) string {
 // kind is a metric in a unit.
 type kind struct{ metric, unit string }
 
-// choose keeps the runs with samples of the metric that most have.
+// choose keeps the runs with samples of the most frequent metric and unit.
 func (f *Found) choose(all []query.ListedRun) {
 	counts := map[kind]int{}
 	for i := range all {
@@ -84,18 +84,18 @@ func (f *Found) choose(all []query.ListedRun) {
 			counts[kind{r.Metric, r.Unit}]++
 		}
 	}
-	var most kind
+	var common kind
 	for k, n := range counts {
-		if c := cmp.Or(n-counts[most], cmp.Compare(most.metric, k.metric), cmp.Compare(most.unit, k.unit)); c > 0 {
-			most = k
+		if c := cmp.Or(n-counts[common], cmp.Compare(common.metric, k.metric), cmp.Compare(common.unit, k.unit)); c > 0 {
+			common = k
 		}
 	}
-	f.Metric, f.Unit = most.metric, most.unit
-	for i := len(all) - 1; i >= 0; i-- { // they are listed the newest first
+	f.Metric, f.Unit = common.metric, common.unit
+	for i := len(all) - 1; i >= 0; i-- { // the list is newest first
 		switch r := &all[i]; {
 		case !measured(r):
 			f.Failed++
-		case !sampled(r) || (kind{r.Metric, r.Unit}) != most:
+		case !sampled(r) || (kind{r.Metric, r.Unit}) != common:
 			f.Other++
 		default:
 			f.Runs = append(f.Runs, Run{ListedRun: *r})
@@ -109,7 +109,7 @@ func measured(r *query.ListedRun) bool {
 
 func sampled(r *query.ListedRun) bool { return r.Samples != nil && *r.Samples > 0 && r.Metric != "" }
 
-// addWarnings reads the words of warning of the runs.
+// addWarnings reads the warnings of the runs.
 func (f *Found) addWarnings(ctx context.Context, db *query.DB) error {
 	ids, err := f.ids()
 	if err != nil || len(ids) == 0 {
@@ -142,16 +142,16 @@ func (f *Found) ids() ([]schema.ULID, error) {
 	return ids, nil
 }
 
-// memory is how many bytes DuckDB may use to sort samples; the rest goes to temporary files.
+// memory is the number of bytes that DuckDB may use to sort samples; more goes to temporary files.
 const memory = 256 << 20
 
-// source is the SQL of the samples of the runs, a row each, with numbers that the caller gives each run: run_id, own..., "values".
+// source is the SQL of the samples of the runs, one row per run: place, more, "values".
 type source struct {
 	reader *scan.Reader
 	from   duck.Statement
 }
 
-// source is that of the samples, with a subquery of the columns place, more and "values".
+// source makes a source. place is the index of the run, more a number that the caller gives each run.
 func (f *Found) source(ctx context.Context, r *scan.Reader, more []int64) (source, error) {
 	ids, err := f.ids()
 	if err != nil {
@@ -173,7 +173,7 @@ func (f *Found) source(ctx context.Context, r *scan.Reader, more []int64) (sourc
 	}}, nil
 }
 
-// ask asks the stores of a DB with the memory that samples take.
+// ask is Stores.Ask with enough memory for samples.
 func ask(ctx context.Context, db *query.DB, do func(r *scan.Reader) error) error {
 	return db.Stores().Ask(ctx, func(r *scan.Reader) error {
 		if err := r.Conn.Raise(ctx, memory); err != nil {
@@ -183,7 +183,7 @@ func ask(ctx context.Context, db *query.DB, do func(r *scan.Reader) error) error
 	})
 }
 
-// each calls do with each row of a statement that begins with before and ends with after.
+// each calls do with each row of the statement before + source + after.
 func (s source) each(ctx context.Context, before, after string, do func(row []driver.Value)) error {
 	return s.reader.Conn.Query(ctx, duck.Statement{SQL: before + s.from.SQL + after, Args: s.from.Args}, func(row []driver.Value) error {
 		do(row)

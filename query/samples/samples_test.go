@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 	if *f.Runs[0].Samples != 2 || !slices.Equal(f.Runs[1].Warnings, []string{"drift"}) {
 		t.Errorf("runs are %+v", f.Runs)
 	}
-	if f, err = samples.Find(context.Background(), db, samples.Request{Metric: "accuracy", Most: 2}); err != nil || len(f.Runs) != 1 || f.Looked != 2 || f.Matching != 5 {
+	if f, err = samples.Find(context.Background(), db, samples.Request{Metric: "accuracy", MaxRuns: 2}); err != nil || len(f.Runs) != 1 || f.Looked != 2 || f.Matching != 5 {
 		t.Errorf("of accuracy %+v, %v", f, err)
 	}
 	_, err = samples.Find(context.Background(), db, samples.Request{Filter: "batch_size=77"})

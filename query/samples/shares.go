@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// Step is a place of an empirical distribution: UpTo of all samples of its series are Value or less.
+// Step is a point of an empirical distribution: UpTo samples of its series are at most Value.
 type Step struct {
 	Value float64
 	UpTo  int
@@ -17,20 +17,20 @@ type Step struct {
 
 // Curve is the empirical distribution of a series.
 type Curve struct {
-	Steps     []Step // ascending; the first is the smallest sample, the last the largest one
-	Samples   int    // all of them
-	Different int    // values; more than Steps where these are some of them
+	Steps     []Step // ascending; the first is the smallest sample, the last the largest
+	Samples   int    // number of samples
+	Different int    // number of different values; may be more than there are Steps
 }
 
-// Shares gives the empirical distributions of samples in series: series[i] is that of run i, from 0 on. Each has at most so many
-// steps, at least 2, and each step lies on the distribution of all samples: of more different values there are those at which equal
-// shares are reached. What is no finite number is left out, and counted.
-func Shares(ctx context.Context, db *query.DB, of *Found, series []int, most int) (curves []Curve, notFinite int, err error) {
+// Shares returns the empirical distributions of the samples per series; series[i] is the series of run i, from 0. Each distribution has at
+// most maxSteps steps, but at least 2. All steps lie on the exact distribution; if there are more different values, steps are chosen at
+// equal shares. Samples that are not finite are left out and counted in notFinite.
+func Shares(ctx context.Context, db *query.DB, of *Found, series []int, maxSteps int) (curves []Curve, notFinite int, err error) {
 	more, all := make([]int64, len(series)), 0
 	for i, s := range series {
 		more[i], all = int64(s), max(all, s+1)
 	}
-	buckets := number(max(most-1, 1))
+	buckets := number(max(maxSteps-1, 1))
 	const values = `WITH v AS (SELECT more AS series, unnest("values") AS value FROM `
 	text := `), d AS (SELECT series, value, count(*) AS n FROM v WHERE isfinite(value) GROUP BY series, value),
 c AS (SELECT series, value, (sum(n) OVER w)::BIGINT AS upto, (sum(n) OVER s)::BIGINT AS total, count(*) OVER s AS different, row_number() OVER w AS place

@@ -7,16 +7,16 @@ import (
 	"syscall"
 )
 
-// Own is the process's directory for temporary files: there is none until it is asked for.
+// Own is the temporary directory of the process. It is made when it is first needed.
 type Own struct {
 	mu    sync.Mutex
 	dir   *Dir
 	asked bool
-	gone  bool // removed: no other is made
+	gone  bool // removed; no other one is made
 }
 
-// Dir gives the directory; nil once it is removed. From the first call on a reader of the output that goes away is an error of
-// writing, and does not end the process before the directory is removed.
+// Dir returns the directory; nil once it is removed. From the first call on, a closed output is a write error instead of a signal, so that
+// the process can remove the directory.
 func (o *Own) Dir() (*Dir, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -30,20 +30,20 @@ func (o *Own) Dir() (*Dir, error) {
 	return o.dir, err
 }
 
-// Asked tells whether Dir was called.
+// Asked reports whether Dir was called.
 func (o *Own) Asked() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.asked
 }
 
-// Remove removes the directory, if there is one, for good.
+// Remove removes the directory, if there is one. No other one is made afterwards.
 func (o *Own) Remove() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.gone = true
 	if o.dir != nil {
-		_ = o.dir.Remove() // what it leaves is swept up later
+		_ = o.dir.Remove() // a later process removes the rest
 		o.dir = nil
 	}
 }

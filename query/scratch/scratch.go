@@ -1,8 +1,7 @@
-// Package scratch makes directories for temporary files that nobody else can read, and that do not stay behind: who made
-// one removes it, and those of processes that were killed are swept up by a later one.
+// Package scratch makes private directories for temporary files. A process removes its own directory; those of killed processes are removed
+// by a later process.
 //
-// A directory belongs to a living process as long as somebody holds its lock (flock), which the system takes back with
-// the last process that has it open.
+// A directory is in use as long as a process holds its lock (flock). The system releases the lock with the last process that has it open.
 package scratch
 
 import (
@@ -14,19 +13,19 @@ import (
 	"syscall"
 )
 
-// prefix begins the names of all directories.
+// prefix is the prefix of the names of all directories.
 const prefix = "neurolens-tmp-"
 
-// attempts is how often a directory is made if a sweeper takes it for left behind before it has its lock.
+// attempts is how often it tries to make a directory, because another process may remove it before it is locked.
 const attempts = 10
 
 // Dir is a directory for temporary files, readable by its owner alone.
 type Dir struct {
 	Path string   // absolute
-	Lock *os.File // open as long as the directory is in use, in a process that this one has started too
+	Lock *os.File // open as long as the directory is in use, also by child processes
 }
 
-// newDir makes a directory under the system's one for temporary files.
+// newDir makes a directory in a parent directory.
 func newDir() (*Dir, error) {
 	parent, err := filepath.Abs(os.TempDir())
 	if err != nil {
@@ -48,7 +47,7 @@ func newDir() (*Dir, error) {
 	return nil, fmt.Errorf("making a directory in %s: it keeps being removed", parent)
 }
 
-// claim takes the lock of a directory that was just made. It is not ours where a sweeper was faster.
+// claim locks a directory that was just made. It fails if another process was faster and removed it.
 func claim(path string) (lock *os.File, ours bool, err error) {
 	lock, err = os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -71,20 +70,20 @@ func claim(path string) (lock *os.File, ours bool, err error) {
 	return lock, true, nil
 }
 
-// held takes the lock of a file, and tells whether somebody else has it. A file system without locks has none to take:
-// nothing is swept up there either.
+// held tries to lock a file, and reports whether another process has the lock. On a file system without locks nothing is ever removed by
+// other processes.
 func held(f *os.File) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// Remove removes the directory and all in it. It may be called again.
+// Remove removes the directory with its contents. It may be called again.
 func (d *Dir) Remove() error {
 	err := Remove(d.Path)
 	_ = d.Lock.Close() // it is read only
 	return err
 }
 
-// Remove removes a directory and all in it, also while somebody makes files there: it is moved away first.
+// Remove removes a directory with its contents. It is renamed first, so that this works while files are being created in it.
 func Remove(path string) error {
 	err := os.Remove(path)
 	if err == nil || errors.Is(err, os.ErrNotExist) {
@@ -113,11 +112,11 @@ func Sweep() error {
 	return err
 }
 
-// sweep removes one directory if it is this user's and nobody has its lock.
+// sweep removes one directory if it belongs to this user and is not locked.
 func sweep(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
-		return nil // another sweeper was faster, or it is none of ours
+		return nil // another process was faster, or it is not ours
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Geteuid() {
 		return nil

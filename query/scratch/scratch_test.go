@@ -32,7 +32,7 @@ func makeDir(t *testing.T) *scratch.Dir {
 	return d
 }
 
-// TestPrivate: nobody else reads what is in a directory, and nothing stays behind.
+// TestPrivate: the directory is readable only by its owner, and is removed.
 func TestPrivate(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
@@ -52,7 +52,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// TestSweep: what a dead process left goes; what a living one uses stays, and so does everything that is none of ours.
+// TestSweep: directories of dead processes are removed; those of living ones, and everything else, remain.
 func TestSweep(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
@@ -88,7 +88,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSweepRace: sweepers never take a directory that its maker has, however close they are.
+// TestSweepRace: a sweep never removes a directory that is in use, however close the times are.
 func TestSweepRace(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)

@@ -19,11 +19,11 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// SelectArrow answers like Select, and writes the result as an Arrow IPC stream, of any length: it goes through a temporary
-// file. Integers are int64, reals float64, times timestamp[us, UTC], dates date32, lists, maps and structs themselves,
-// everything else text; the metadata of a field has its stored unit. An integer of more than 64 bits is an ErrInput.
+// SelectArrow is Select with the result as an Arrow IPC stream of any length; it goes through a temporary file. Integers are int64, reals
+// float64, times timestamp[us, UTC], dates date32; lists, maps and structs keep their types, and everything else is text. The metadata of
+// a field has its stored unit. An integer of more than 64 bits is an ErrInput.
 //
-// Nothing is written before the answer is complete. Where writing it fails, the stream ends in a way that readers refuse.
+// Nothing is written before the answer is complete. If writing fails, the stream ends such that readers reject it.
 func SelectArrow(ctx context.Context, db *query.DB, text string, w io.Writer) (err error) {
 	dir, err := os.MkdirTemp(db.Stores().TempDir, "neurolens-query-")
 	if err != nil {
@@ -47,12 +47,12 @@ func SelectArrow(ctx context.Context, db *query.DB, text string, w io.Writer) (e
 	return nil
 }
 
-// breakStream makes sure that a stream which ends too early is not taken for a whole one: it begins a message of 64 bytes.
+// breakStream makes sure that an incomplete stream is not read as a complete one: it starts a message of 64 bytes.
 func breakStream(w io.Writer) {
-	_, _ = w.Write([]byte{0xff, 0xff, 0xff, 0xff, 64, 0, 0, 0, 0}) // there is an error to return already
+	_, _ = w.Write([]byte{0xff, 0xff, 0xff, 0xff, 64, 0, 0, 0, 0}) // the caller already has an error to return
 }
 
-// arrowAnswer is the result of a text in a temporary Parquet file, whose columns are named c0, c1 ...
+// arrowAnswer is the result of a text in a temporary Parquet file with the columns c0, c1 ...
 type arrowAnswer struct {
 	engine *duck.Engine
 	conn   *duck.Conn
@@ -64,28 +64,28 @@ func (a *arrowAnswer) close() error {
 	return errors.Join(a.conn.Close(), a.engine.Close())
 }
 
-// newArrowAnswer answers a text in an engine of its own, which is the answer's to close.
+// newArrowAnswer runs a text in its own engine, which the answer closes.
 func newArrowAnswer(ctx context.Context, db *query.DB, s *scan.Sources, text, path string) (a *arrowAnswer, err error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of an attempt before
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // left by an earlier attempt
 		return nil, fmt.Errorf("query: %w", err)
 	}
 	e, err := duck.Open(db.Stores().MemoryLimit, db.Stores().TempDir)
 	if err != nil {
 		return nil, err
 	}
-	c, passed, err := sandboxed(ctx, e, s, text, path)
+	c, sel, err := sandboxed(ctx, e, s, text, path)
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	a = &arrowAnswer{engine: e, conn: c, path: path}
-	if err := a.store(ctx, text, passed); err != nil {
+	if err := a.store(ctx, text, sel); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
 }
 
 // store has DuckDB write the result of a text.
-func (a *arrowAnswer) store(ctx context.Context, text string, passed passed) error {
+func (a *arrowAnswer) store(ctx context.Context, text string, sel checked) error {
 	const view = annotations + ".answer"
 	_, err := a.conn.Exec(ctx, "CREATE VIEW "+view+" AS "+text)
 	if engine, ok := errors.AsType[*duck.Error](err); ok && engine.Kind == duckdb.ErrorTypeParser {
@@ -102,14 +102,14 @@ func (a *arrowAnswer) store(ctx context.Context, text string, passed passed) err
 	for i, f := range fields {
 		columns[i] = fmt.Sprintf("%s::%s AS c%d", duck.Identifier(f.Name), casts[i], i)
 	}
-	a.fields = arrowio.WithUnits(fields, passed.renamed)
+	a.fields = arrowio.WithUnits(fields, sel.renamed)
 	_, err = a.conn.Exec(ctx, fmt.Sprintf("COPY (SELECT %s FROM %s) TO %s (FORMAT parquet, COMPRESSION lz4, ROW_GROUP_SIZE %d, USE_TMP_FILE false)",
 		strings.Join(columns, ", "), view, duck.Literal(a.path), rowGroupOf(fields)))
 	return err
 }
 
-// rowGroupOf is how many rows of the temporary file are read at once: few where a row may hold many values, but not so
-// few that the file is mostly about its row groups.
+// rowGroupOf is the number of rows per row group of the temporary file: small if a row may have many values, but large enough that the
+// file does not mainly consist of metadata.
 func rowGroupOf(fields []arrow.Field) int {
 	rows := 122_880
 	for _, f := range fields {
@@ -124,7 +124,7 @@ func rowGroupOf(fields []arrow.Field) int {
 	return rows
 }
 
-// stream reads the result back, a row group at a time: DuckDB keeps whole results in memory.
+// stream reads the result back, one row group at a time, because DuckDB keeps whole results in memory.
 func (a *arrowAnswer) stream(ctx context.Context, w io.Writer) error {
 	groups, err := a.rowGroups(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (a *arrowAnswer) stream(ctx context.Context, w io.Writer) error {
 	return out.Close()
 }
 
-// rowGroups are the numbers of rows of the file's row groups, in order.
+// rowGroups are the numbers of rows of the row groups of the file, in order.
 func (a *arrowAnswer) rowGroups(ctx context.Context) ([]int64, error) {
 	var groups []int64
 	text := "SELECT any_value(row_group_num_rows) FROM parquet_metadata(" + duck.Literal(a.path) + ") GROUP BY row_group_id ORDER BY row_group_id"

@@ -77,7 +77,7 @@ func TestSQLArrowSchema(t *testing.T) {
 	}
 }
 
-// TestSQLArrowRefusals: what is refused is one line and writes nothing.
+// TestSQLArrowRefusals: a refusal is one line and writes nothing.
 func TestSQLArrowRefusals(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(3)...))
@@ -116,7 +116,7 @@ func (w *stoppingWriter) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-// TestSQLArrowStopped: a stream that ends too early is not taken for a whole one, and batches are small whatever the
+// TestSQLArrowStopped: a truncated stream is not mistaken for a complete one, and batches are small whatever the
 // result.
 func TestSQLArrowStopped(t *testing.T) {
 	t.Parallel()

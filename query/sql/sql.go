@@ -1,8 +1,8 @@
-// Package sql answers SQL that users write, over the views runs, samples, samples_long and ops of stores, and gives the
-// same views to other DuckDBs.
+// Package sql runs SQL of users over the views runs, samples, samples_long and ops of stores, and makes the same views for other
+// instances of DuckDB.
 //
-// A text passes a gate (gate.go), which lets one SELECT through, and then runs in an engine of its own that is locked in:
-// it opens the files of the stores alone and can change nothing (sandbox).
+// A text must be a single SELECT (checkSelect in sandbox.go). It runs in its own engine, which is locked: it can open only the files of
+// the stores and change nothing (sandbox).
 package sql
 
 import (
@@ -21,19 +21,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// maxValues is how many values the result of a user's text may have: more is not for reading, and is kept in memory
-// twice.
+// maxValues is the maximum number of values in the result of a user's text. Results are in memory twice.
 const maxValues = 10_000_000
 
-// ErrMemory is an ErrInput: a text of SQL needs more memory than Options allow.
+// ErrMemory is an ErrInput: the SQL needs more memory than Options.MemoryLimit.
 var ErrMemory = fault.Input("query: it needs more memory than its limit")
 
-// Select answers one SELECT over the views runs, samples (with `values`, the samples in the unit), samples_long (run_id,
-// metric, unit, i from 0, value) and ops; num(x) is the number that a text is written as. The time zone is UTC.
+// Select runs one SELECT over the views runs, samples (with `values`, the samples in the unit), samples_long (run_id, metric, unit, i
+// from 0, value) and ops. num(x) converts a text to a number. The time zone is UTC.
 //
-// The text reaches nothing outside the files of the stores and changes nothing: it has to pass as one SELECT, and runs
-// in a DuckDB of its own that may open these files alone and whose settings are locked. A text that does not pass, or
-// that fails as it runs, is an ErrInput of one line.
+// The text can read nothing outside the files of the stores and change nothing: it must be a single SELECT, and runs in its own DuckDB,
+// which may only open these files and whose settings are locked. A text that is rejected or fails is an ErrInput.
 func Select(ctx context.Context, db *query.DB, text string) (answer.Table, error) {
 	var t answer.Table
 	err := db.Stores().Elsewhere(ctx, func(s *scan.Sources) error {
@@ -51,40 +49,40 @@ func Select(ctx context.Context, db *query.DB, text string) (answer.Table, error
 	return t, nil
 }
 
-// annotations is the schema of the tables beside the views.
+// annotations is the schema of the auxiliary tables of the views.
 const annotations = "annotations"
 
-// answerSQL answers a text of a user in an engine that nothing else uses.
+// answerSQL runs a text of a user in an engine that nothing else uses.
 func answerSQL(ctx context.Context, e *duck.Engine, s *scan.Sources, text string) (answer.Table, error) {
-	c, passed, err := sandboxed(ctx, e, s, text)
+	c, sel, err := sandboxed(ctx, e, s, text)
 	if err != nil {
 		return answer.Table{}, err
 	}
-	defer func() { _ = c.Close() }() // in memory: there is nothing to lose
+	defer func() { _ = c.Close() }() // in memory: an error loses nothing
 	t, err := c.TableAtMost(ctx, duck.Statement{SQL: text}, maxValues)
-	t.SetUnits(passed.renamed)
+	t.SetUnits(sel.renamed)
 	return t, err
 }
 
-// sandboxed opens the connection for a text of a user, which passed, in an engine that nothing else uses. Of all files
-// it reaches those of the stores that the text speaks of, and others that are named here. Its caller closes it.
-func sandboxed(ctx context.Context, e *duck.Engine, s *scan.Sources, text string, others ...string) (*duck.Conn, passed, error) {
+// sandboxed checks a text of a user and opens a locked connection for it, in an engine that nothing else uses. The connection can only
+// open the files of the tables that the text may read, and the given others. The caller closes it.
+func sandboxed(ctx context.Context, e *duck.Engine, s *scan.Sources, text string, others ...string) (*duck.Conn, checked, error) {
 	c, err := e.Connect(ctx)
 	if err != nil {
-		return nil, passed{}, err
+		return nil, checked{}, err
 	}
-	p, err := gate(ctx, c, text)
+	p, err := checkSelect(ctx, c, text)
 	if err == nil {
 		err = lockIn(ctx, c, s, p, others)
 	}
 	if err != nil {
-		return nil, passed{}, errors.Join(err, c.Close())
+		return nil, checked{}, errors.Join(err, c.Close())
 	}
 	return c, p, nil
 }
 
-// lockIn makes the views and takes all else away.
-func lockIn(ctx context.Context, c *duck.Conn, s *scan.Sources, passed passed, others []string) error {
+// lockIn makes the views and then locks the connection.
+func lockIn(ctx context.Context, c *duck.Conn, s *scan.Sources, sel checked, others []string) error {
 	s.Tables = annotations + "."
 	if _, err := c.Exec(ctx, "CREATE SCHEMA "+annotations); err != nil {
 		return err
@@ -96,12 +94,12 @@ func lockIn(ctx context.Context, c *duck.Conn, s *scan.Sources, passed passed, o
 	if err := r.ChangeAll(ctx); err != nil {
 		return err
 	}
-	if passed.speaksOf("samples", "samples_long") {
+	if sel.mayRead("samples", "samples_long") {
 		if err := r.CheckSamples(ctx); err != nil {
 			return err
 		}
 	}
-	for _, statement := range sandbox(s, passed, others...) {
+	for _, statement := range sandbox(s, sel, others...) {
 		if _, err := c.Exec(ctx, statement); err != nil {
 			return err
 		}
@@ -109,17 +107,17 @@ func lockIn(ctx context.Context, c *duck.Conn, s *scan.Sources, passed passed, o
 	return nil
 }
 
-// sandbox are the statements that make the views and then lock the engine in. A table that the text does not speak of
-// has no rows, for it may be many files. allowed_paths names files, not directories: so no COPY, glob or read_text
-// reaches anything else in a store.
-func sandbox(s *scan.Sources, passed passed, others ...string) []string {
+// sandbox are the statements that make the views and then lock the engine. A table that the text does not mention gets no rows, because it
+// may have many files. allowed_paths lists files, not directories, so that COPY, glob and read_text cannot reach anything else in a
+// store.
+func sandbox(s *scan.Sources, sel checked, others ...string) []string {
 	samples, ops, runs := &scan.Sources{Stores: s.Stores}, &scan.Sources{Stores: s.Stores}, s
 	paths := append(s.Paths(slices.Concat(s.Live, s.Read)), others...)
-	if passed.speaksOf("samples", "samples_long") {
+	if sel.mayRead("samples", "samples_long") {
 		samples = s
 		paths = append(paths, s.Paths(s.Beside(schema.Samples))...)
 	}
-	if passed.speaksOf("ops") {
+	if sel.mayRead("ops") {
 		ops = s
 		paths = append(paths, s.Paths(s.Beside(schema.Ops))...)
 	}
@@ -133,13 +131,13 @@ func sandbox(s *scan.Sources, passed passed, others ...string) []string {
 		"SET allowed_paths = " + scan.TextList(allowed(paths)),
 		"SET enable_external_access = false",
 	}
-	if passed.wholeWindow {
+	if sel.wholeWindow {
 		statements = append(statements, "SET threads = 1")
 	}
 	return append(statements, "SET lock_configuration = true")
 }
 
-// allowed are what has to be allowed for files to be read: DuckDB asks for the pattern and for the file.
+// allowed are the paths that must be allowed to read files: DuckDB checks both the pattern and the file.
 func allowed(paths []string) []string {
 	all := scan.Patterns(paths)
 	for i, path := range paths {
@@ -150,7 +148,7 @@ func allowed(paths []string) []string {
 	return all
 }
 
-// notAskers are the classes of errors that no other text of the same meaning would avoid.
+// notAskers are the classes of errors that the user cannot avoid with another text.
 var notAskers = []duckdb.ErrorType{
 	duckdb.ErrorTypeIO, duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeSerialization,
 }

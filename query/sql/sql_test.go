@@ -46,7 +46,7 @@ func TestSQL(t *testing.T) {
 	}
 }
 
-// TestSQLTypes: every type of DuckDB becomes one of ours.
+// TestSQLTypes: every type of DuckDB has a corresponding type.
 func TestSQLTypes(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t))
@@ -115,7 +115,7 @@ func TestSQLTypes(t *testing.T) {
 	}
 }
 
-// TestSQLMisfits: a column of which one value does not fit its type is text, the other values too.
+// TestSQLMisfits: a column with a value that does not fit its type becomes text as a whole.
 func TestSQLMisfits(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t))
@@ -127,7 +127,7 @@ func TestSQLMisfits(t *testing.T) {
 	}
 }
 
-// TestSQLUnits: a column of the views has its unit as long as it is that column.
+// TestSQLUnits: a column of the views has its unit as long as it is selected unchanged.
 func TestSQLUnits(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...))
@@ -161,8 +161,8 @@ func TestSQLUnits(t *testing.T) {
 	}
 }
 
-// TestGate: what is not one SELECT over the views is refused in one line, with nothing read, made or changed.
-func TestGate(t *testing.T) {
+// TestSandbox: everything except a single SELECT over the views is refused in one line, with nothing read, made or changed.
+func TestSandbox(t *testing.T) {
 	store := querytest.NewStore(t, querytest.ManyRuns(3)...)
 	live := querytest.LiveFiles(t, store)[0]
 	here := t.TempDir()
@@ -268,7 +268,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestSQLTooLarge: a result that is not for reading is refused in one line, before it fills the machine.
+// TestSQLTooLarge: a result that is too large is refused in one line, before it fills the memory.
 func TestSQLTooLarge(t *testing.T) {
 	if !querytest.Long() {
 		t.Skip("left out: NEUROLENS_LONG is not set")
@@ -286,8 +286,8 @@ func TestSQLTooLarge(t *testing.T) {
 	}
 }
 
-// TestSQLThreads: a window of all rows in no order is computed by one thread, as DuckDB does it wrong with more; what
-// else there is has them all.
+// TestSQLThreads: a window over all rows without an order is computed by one thread, because DuckDB makes errors with more;
+// other queries use all threads.
 func TestSQLThreads(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(3)...))

@@ -15,9 +15,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Views is SQL for DuckDB of any kind (its shell, Python) that makes the views runs, samples, samples_long and ops of a
-// store, and num(x), as SQL has them here. Whoever loads it sees the store as it is then; tags and removed runs are those
-// of the moment at which it was made. The views are temporary: they are those of one connection. Errors are those of Open.
+// Views is SQL for any DuckDB (shell, Python) that makes the views runs, samples, samples_long and ops of a store, and num(x), as Select has
+// them. The views read the files that exist when the SQL is loaded; tags and removed runs are as they were when it was made. The views are
+// temporary and belong to one connection. Errors are those of query.Open.
 func Views(dir string) (string, error) {
 	path, err := scan.RealPath(dir)
 	if err == nil && strings.Contains(path, `\`) {
@@ -61,13 +61,13 @@ func (w *viewText) line(format string, args ...any) { fmt.Fprintf(&w.text, forma
 // oneLine is a text for a comment.
 func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(text) }
 
-// globOf is the SQL of the paths in the store that match.
+// globOf is the SQL of the paths in the store that match a pattern.
 func (w *viewWriter) globOf(pattern string) string {
 	return "glob(" + duck.Literal(scan.AsPattern.Replace(strings.TrimSuffix(w.path, "/"))+"/"+pattern) + ")"
 }
 
-// files makes variables of the files that there are, live ones first, since runs go from there to the sealed ones; and a
-// view over each list, which reads nothing where there is no file. What a pattern matches is not a pattern itself.
+// files makes variables with the existing files, and a view over each list, which is empty if there are no files. Live files are listed
+// first, because runs move from live to sealed files. A path that a pattern matched has to be escaped to be used as a pattern.
 func (w *viewWriter) files() {
 	w.list("live", "SELECT file FROM "+w.globOf("claims/*/*/*.parquet")+" UNION ALL SELECT file FROM "+w.globOf("live/*/*.parquet"))
 	w.list("runs", "SELECT file FROM "+w.globOf("runs/*/*.parquet"))
@@ -83,7 +83,7 @@ func (w *viewWriter) files() {
 }
 
 func (w *viewWriter) list(name, files string) {
-	// A path may have characters that make it a pattern.
+	// A path may contain wildcards.
 	w.line("SET VARIABLE neurolens_%s = (SELECT coalesce(list(file ORDER BY file), []) FROM (%s));", name, files)
 }
 
@@ -96,7 +96,7 @@ func (w *viewWriter) source(name string, columns []*schema.Column, distinct stri
 	w.line("CREATE OR REPLACE TEMP VIEW neurolens_%s AS FROM query(getvariable('neurolens_%s_sql'));", name, name)
 }
 
-// annotations makes tables of what events say.
+// annotations makes tables of the events.
 func (w *viewWriter) annotations() {
 	removed := slices.Sorted(maps.Keys(w.said.Removed))
 	w.line("CREATE OR REPLACE TEMP VIEW neurolens_removed AS SELECT unnest(%s::VARCHAR[]) AS run_id;", scan.TextList(removed))
@@ -138,7 +138,7 @@ func (w *viewWriter) lost() {
 	w.line("CREATE OR REPLACE TEMP VIEW neurolens_lost AS FROM (VALUES %s) t(run_id, lost) WHERE run_id IS NOT NULL;", strings.Join(rows, ",\n  "))
 }
 
-// views makes the views that users see. A live run that is sealed too, as until its claim ends, counts once.
+// views makes the views for users. A run that is both live and sealed, as while it is being sealed, counts once.
 func (w *viewWriter) views() {
 	const removed = " ANTI JOIN neurolens_removed USING (run_id)"
 	const unsealed = "neurolens_live ANTI JOIN neurolens_runs USING (run_id)"

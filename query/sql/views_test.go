@@ -74,7 +74,7 @@ func rowsOfViews(t testing.TB, dir, text string) []string {
 	return all
 }
 
-// TestViews: the views that are printed for others give what SQL gives, wherever the runs lie.
+// TestViews: the printed view definitions give the same results as SQL, wherever the runs are stored.
 func TestViews(t *testing.T) {
 	querytest.NeedsLong(t)
 	t.Parallel()

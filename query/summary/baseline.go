@@ -14,10 +14,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// baselineName is the variant that is taken for the baseline where nobody names one.
+// baselineName is the variant that is the baseline if none is named.
 const baselineName = "baseline"
 
-// Origin says who named a baseline.
+// Origin says where a baseline comes from.
 type Origin string
 
 // The origins.
@@ -27,27 +27,27 @@ const (
 	FromVariant Origin = "variant" // there is a variant of that name
 	FromSides   Origin = "sides"   // the base of bench --against
 
-	FromSelections Origin = "selections" // the request: a selection, with which another one is compared
+	FromSelections Origin = "selections" // the request: one selection is compared with another
 )
 
-// baseline is an axis, and the value that others are compared with.
+// baseline is an axis and the value that the others are compared with.
 type baseline struct {
 	axis, value string
 	reference   string // the value as a filter has it
 	from        Origin
 }
 
-// sweeps finds which sweep files the runs of the selection are of, and the baselines that these name, each once. Facts are large: one
-// run of each session is read, at most so many.
+// sweeps finds the sweep files of the runs and the baselines that these name. Because facts are large, it reads one run per session, of
+// the newest sessions.
 func (r *reading) sweeps(ctx context.Context, s *scan.Reader) error {
-	const most = 200
+	const maxSessions = 200
 	r.baselines, r.report.Selection.Sweeps = nil, []string{}
 	runs, err := r.runsSQL("run_id", "session_id")
 	if err != nil {
 		return err
 	}
 	firsts, err := s.ListIDs(ctx, duck.Statement{
-		SQL: "SELECT max(run_id) AS id FROM " + runs + " GROUP BY session_id ORDER BY id DESC LIMIT " + strconv.Itoa(most), Args: r.sel.Args,
+		SQL: "SELECT max(run_id) AS id FROM " + runs + " GROUP BY session_id ORDER BY id DESC LIMIT " + strconv.Itoa(maxSessions), Args: r.sel.Args,
 	})
 	if err != nil || len(firsts) == 0 {
 		return err
@@ -70,7 +70,7 @@ func (r *reading) sweeps(ctx context.Context, s *scan.Reader) error {
 	})
 }
 
-// chosen are the baselines that points are compared with: that which was asked for, else those that are known of the runs.
+// chosen are the baselines to compare with: the requested one, or else those that are known from the runs.
 func (r *reading) chosen() []baseline {
 	switch {
 	case r.req.Base != "":
@@ -94,7 +94,7 @@ func (r *reading) chosen() []baseline {
 	return all
 }
 
-// among tells whether some points have a value of an axis, and some another one.
+// among reports whether some points have a value of an axis and others have another value.
 func (r *reading) among(axis, value string) bool {
 	has, others := false, false
 	for i := range r.report.Points {
@@ -104,7 +104,7 @@ func (r *reading) among(axis, value string) bool {
 	return has && others
 }
 
-// axisValue is the text of an axis.
+// axisValue is the value of an axis as text; ok is false if the point has none.
 func (s *Subject) axisValue(axis string) (text string, ok bool) {
 	if axis == axisSide {
 		return string(s.Side), s.Side != ""

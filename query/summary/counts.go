@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// known is a number that was computed, with 12 significant digits; nil where it is not finite.
+// known rounds a computed number to 12 significant digits; nil if it is not finite.
 func known(v float64) *float64 {
 	if v, ok := answer.Computed(v).(float64); ok {
 		return &v
@@ -16,7 +16,7 @@ func known(v float64) *float64 {
 	return nil
 }
 
-// count adds up the points. Nothing is counted twice, as each run is in one entry of points.
+// count sums over the points. Each run is in exactly one entry of points, so nothing is counted twice.
 func (r *reading) count() {
 	c := Counts{ByStatus: map[string]int{}, Rows: len(r.report.Points)}
 	points := map[Text]bool{}
@@ -38,7 +38,7 @@ func (r *reading) count() {
 	r.report.Counts = c
 }
 
-// failed is how many runs of a point failed.
+// failed is the number of failed runs of a point.
 func (p *Point) failed() (n int) {
 	for status, runs := range p.ByStatus {
 		if schema.Status(status).Failed() {
@@ -54,7 +54,7 @@ func addCounts(to, counts map[string]int) {
 	}
 }
 
-// groupsOf are the groups of points that are in their order.
+// groupsOf are the groups of sorted points.
 func groupsOf(points []Point) []Group {
 	var groups []Group
 	for i := range points {
@@ -74,7 +74,7 @@ func groupsOf(points []Point) []Group {
 	return groups
 }
 
-// metricsOf are the metrics that any of some points has: the primary ones first.
+// metricsOf are the metrics of points, primary metrics first.
 func metricsOf(points []Point) []string {
 	primary, others := map[string]bool{}, map[string]bool{}
 	for i := range points {

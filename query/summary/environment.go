@@ -11,14 +11,14 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// environmentColumns are the columns of runs that say where and of what they were measured. The name of the host is not among
-// them: a report is passed on.
+// environmentColumns are the columns of runs that describe the machine, the software and the code. The host name is left out, because
+// reports are passed on to others.
 var environmentColumns = []string{
 	"machine", "os", "os_kernel", "cpu_model", "cpu_count", "memory_bytes", "gpu_name", "gpu_count", "driver_version", "cuda_version",
 	"python_version", "git_commit", "git_branch", "git_dirty", "source",
 }
 
-// environment counts the runs of the selection by what is known of where they were measured.
+// environment counts the runs of the selection per value of each column of the environment.
 func (r *reading) environment(ctx context.Context, s *scan.Reader) error {
 	runs, err := r.runsSQL(append([]string{"session_id", "started_at"}, environmentColumns...)...)
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *reading) environment(ctx context.Context, s *scan.Reader) error {
 	return nil
 }
 
-// factOf is a fact of so many runs, of a histogram of its values.
+// factOf makes a fact from the histogram of its values; runs is the number of all runs.
 func factOf(name string, histogram any, runs int) Fact {
 	f := Fact{Name: name, Unknown: runs, Values: []FactValue{}}
 	values, _ := duck.Plain(histogram).(map[string]any)
@@ -54,7 +54,7 @@ func factOf(name string, histogram any, runs int) Fact {
 	return f
 }
 
-// timeOf is a time of Unix microseconds; nil where there is none.
+// timeOf converts Unix microseconds; nil for NULL.
 func timeOf(v any) *Time {
 	micros, ok := v.(int64)
 	if !ok {

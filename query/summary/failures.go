@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Failure is how some runs ended that are not ok, and why.
+// Failure describes the runs with one status other than ok, and the reasons.
 type Failure struct {
 	Status string  `json:"status" doc:"status of the runs"`
 	Wrong  bool    `json:"wrong_result" doc:"whether their result is wrong"`
@@ -19,7 +19,7 @@ type Failure struct {
 	Others int     `json:"other_causes" doc:"number of further reasons"`
 }
 
-// Cause is a reason that several points may have.
+// Cause is a reason. Several points may have it.
 type Cause struct {
 	Stage     Text    `json:"stage" doc:"stage in which the runs ended"`
 	ErrorKind Text    `json:"error_kind" doc:"kind of error"`
@@ -29,8 +29,8 @@ type Cause struct {
 	Example   Subject `json:"example" doc:"first point with this reason"`
 }
 
-// mostCauses is how many reasons a failure names.
-const mostCauses = 5
+// maxCauses is the number of reasons that a failure lists.
+const maxCauses = 5
 
 // ending is a way in which runs end.
 type ending struct {
@@ -38,7 +38,7 @@ type ending struct {
 	wrong  bool
 }
 
-// failuresOf gathers how runs of points ended that are not ok, in the order of schema.Statuses.
+// failuresOf groups the runs that are not ok by status, in the order of schema.Statuses.
 func failuresOf(points []Point) []Failure {
 	gathered := map[ending]*gathering{}
 	for i := range points {
@@ -68,10 +68,10 @@ func failuresOf(points []Point) []Failure {
 	return all
 }
 
-// gathering is a failure that is not yet summed up.
+// gathering is a failure that is being collected.
 type gathering struct {
 	failure Failure
-	causes  map[Reason]*Cause // by reasons without their numbers of runs, and errors without their numbers
+	causes  map[Reason]*Cause // by reason without number of runs, and with error messages without numbers
 }
 
 func (g *gathering) add(reason Reason, at *Subject) {
@@ -97,8 +97,8 @@ func (g *gathering) sum() Failure {
 	slices.SortFunc(f.Causes, func(a, b Cause) int {
 		return cmp.Or(b.Runs-a.Runs, strings.Compare(string(a.Error), string(b.Error)), strings.Compare(string(a.ErrorKind), string(b.ErrorKind)), strings.Compare(string(a.Stage), string(b.Stage)))
 	})
-	if f.Others = len(f.Causes) - mostCauses; f.Others > 0 {
-		f.Causes = f.Causes[:mostCauses]
+	if f.Others = len(f.Causes) - maxCauses; f.Others > 0 {
+		f.Causes = f.Causes[:maxCauses]
 	} else {
 		f.Others = 0
 	}

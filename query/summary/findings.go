@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// Finding is what a rule found. A word of warning of runs is a rule of the same name.
+// Finding is the result of a rule. Each warning of runs is also a rule, with the same name.
 type Finding struct {
 	Rule     string    `json:"rule" doc:"name of the rule, which docs/reports.md explains, or a warning of runs"`
 	Points   int       `json:"points" doc:"number of entries in points, or of pairs of a comparison, that it concerns"`
@@ -21,7 +21,7 @@ type Finding struct {
 	Examples []Subject `json:"examples" doc:"points that show it most clearly, at most 3"`
 }
 
-// Number is a number that a rule goes by.
+// Number is a number that a rule is based on.
 type Number struct {
 	Name  string   `json:"name" doc:"name of the number"`
 	Value *float64 `json:"value" doc:"value"`
@@ -33,35 +33,35 @@ const (
 	RuleWrongResult   = "wrong_result"   // the result of a run is wrong
 	RuleFailed        = "failed"         // a run failed, and not because its result is wrong
 	RuleSlower        = "slower"         // a point is slower than its baseline
-	RuleRegressed     = "regressed"      // it is so by the verdict of compare
-	RuleExtreme       = "extreme_ratio"  // a speed-up is so large or small that both sides may not do the same work
+	RuleRegressed     = "regressed"      // compare says that a point regressed
+	RuleExtreme       = "extreme_ratio"  // a speed-up is so large or small that the sides may not do the same work
 	RuleNotCompared   = "not_compared"   // a point with a baseline has no speed-up
-	RuleNoVerdict     = "no_verdict"     // the numbers of a comparison carry no verdict
-	RuleNoBaseline    = "no_baseline"    // there are variants or backends of one point, and nobody says which is the baseline
+	RuleNoVerdict     = "no_verdict"     // a comparison has no verdict or is inconclusive
+	RuleNoBaseline    = "no_baseline"    // a point has several variants or backends, and no baseline is named
 	RuleFewRuns       = "few_runs"       // too few runs for a verdict
-	RuleNoisyRuns     = "noisy_runs"     // the runs of a point differ by much
-	RuleMixedMetric   = "mixed_metric"   // runs of a point differ in metric or unit
+	RuleNoisyRuns     = "noisy_runs"     // the medians of a point's runs vary a lot
+	RuleMixedMetric   = "mixed_metric"   // runs of a point have different metrics or units
 	RuleMissingMetric = "missing_metric" // some points of a group lack a metric that most of them have
-	RuleMachines      = "mixed_machines" // the runs are of several machines
-	RuleNoMachine     = "no_machine"     // it is not known of which
-	RuleEnvironment   = "mixed_facts"    // the runs of a machine differ in what they ran on
-	RuleDirty         = "uncommitted"    // the code has changes that no commit has
+	RuleMachines      = "mixed_machines" // the runs are from several machines
+	RuleNoMachine     = "no_machine"     // the machine of some runs is unknown
+	RuleEnvironment   = "mixed_facts"    // the runs have different hardware, software or code
+	RuleDirty         = "uncommitted"    // the code has uncommitted changes
 )
 
-// The numbers that rules go by.
+// Limits of the rules.
 const (
-	// extreme is a speed-up that is seldom real: a technique that makes work hundred times as fast mostly leaves some of it out.
+	// extreme is a speed-up that is rarely real: something that is 100 times as fast has usually skipped some of the work.
 	extreme = 100
-	// noisyRuns is the robust spread of the medians of runs beyond which they are called noisy: a change of a tenth is then
-	// within what runs do by themselves.
+	// noisyRuns is the robust spread of the medians of runs from which on they are called noisy: a change of 10 % is then within
+	// the normal variation of runs.
 	noisyRuns = .1
-	// leastRuns is how many runs of a side a verdict takes.
-	leastRuns = 3
-	// mostExamples is how many points show a finding.
-	mostExamples = 3
+	// minRuns is the number of runs per side that a verdict needs.
+	minRuns = 3
+	// maxExamples is the number of example points of a finding.
+	maxExamples = 3
 )
 
-// findings applies the rules, the gravest first.
+// findings applies the rules, the most serious first.
 func (r *reading) findings() []Finding {
 	all := []Finding{}
 	add := func(found ...Finding) { all = append(all, found...) }
@@ -77,8 +77,8 @@ func (r *reading) findings() []Finding {
 	return all
 }
 
-// pick is a finding about the points for which it holds; none where there are no such points. weight orders the examples, the
-// heaviest first; nil: in their order.
+// pick makes a finding about the points for which runs is positive; none if there are no such points. weight sorts the examples,
+// largest first; nil: in the order of the points.
 func (r *reading) pick(rule string, runs func(p *Point) int, weight func(p *Point) float64) []Finding {
 	f := Finding{Rule: rule}
 	var places []int
@@ -94,13 +94,13 @@ func (r *reading) pick(rule string, runs func(p *Point) int, weight func(p *Poin
 	if weight != nil {
 		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(weight(&r.report.Points[b]), weight(&r.report.Points[a])) })
 	}
-	for _, i := range places[:min(len(places), mostExamples)] {
+	for _, i := range places[:min(len(places), maxExamples)] {
 		f.Examples = append(f.Examples, r.report.Points[i].Subject)
 	}
 	return []Finding{f}
 }
 
-// badRuns are results that are wrong, and runs that failed.
+// badRuns are the findings about wrong results and failed runs.
 func (r *reading) badRuns() []Finding {
 	wrong := r.pick(RuleWrongResult, func(p *Point) int { return p.Wrong }, nil)
 	failed := r.pick(RuleFailed, func(p *Point) int { return p.failed() - p.Wrong }, nil)
@@ -110,16 +110,16 @@ func (r *reading) badRuns() []Finding {
 	return append(wrong, failed...)
 }
 
-// ofPoints are findings about what points came to.
+// ofPoints are the findings about the measurements of points.
 func (r *reading) ofPoints() []Finding {
 	few := r.pick(RuleFewRuns, func(p *Point) int {
-		if p.OKRuns >= leastRuns {
+		if p.OKRuns >= minRuns {
 			return 0
 		}
 		return p.OKRuns
 	}, nil)
 	for i := range few {
-		few[i].Numbers = []Number{count("least", leastRuns)}
+		few[i].Numbers = []Number{count("least", minRuns)}
 	}
 	spread := func(p *Point) float64 {
 		if v := p.primary(); v != nil && v.RunsSpread != nil {
@@ -149,8 +149,8 @@ func (r *reading) ofPoints() []Finding {
 	return slices.Concat(few, noisy, mixed)
 }
 
-// missingMetrics are metrics that most points of a group have, and some with ok runs have not. What the same points lack is one
-// finding.
+// missingMetrics are the findings about metrics that most points of a group have, but some points with ok runs lack. Metrics that the
+// same points lack are one finding.
 func (r *reading) missingMetrics() (all []Finding) {
 	at := 0
 	for _, g := range r.report.Groups {
@@ -175,7 +175,7 @@ func (r *reading) missingMetrics() (all []Finding) {
 	return all
 }
 
-// lacking are the points of a group that lack a metric which at least half of them have: of one that few have, nobody expects it.
+// lacking finds the points of a group that lack a metric; ok is false unless at least half of the points have it.
 func lacking(points []Point, metric string) (f Finding, ok bool) {
 	f = Finding{Rule: RuleMissingMetric, Values: []string{metric}}
 	has := 0
@@ -186,7 +186,7 @@ func lacking(points []Point, metric string) (f Finding, ok bool) {
 			has++
 		default:
 			f.Points, f.Runs = f.Points+1, f.Runs+p.OKRuns
-			if len(f.Examples) < mostExamples {
+			if len(f.Examples) < maxExamples {
 				f.Examples = append(f.Examples, p.Subject)
 			}
 		}
@@ -195,7 +195,7 @@ func lacking(points []Point, metric string) (f Finding, ok bool) {
 	return f, f.Points > 0 && has >= f.Points
 }
 
-// value is what a point has of a metric; nil where it has none.
+// value is the value of a metric of a point; nil if it has none.
 func (p *Point) value(metric string) *Value {
 	for i := range p.Metrics {
 		if v := &p.Metrics[i]; v.Metric == metric && v.Median != nil {
@@ -205,10 +205,10 @@ func (p *Point) value(metric string) *Value {
 	return nil
 }
 
-// settings are the facts in which runs of one report should agree, beside the machine.
+// settings are the facts, in addition to the machine, that should be equal in all runs of a report.
 var settings = []string{"os", "os_kernel", "cpu_model", "cpu_count", "memory_bytes", "gpu_name", "gpu_count", "driver_version", "cuda_version", "python_version", "git_commit"}
 
-// ofEnvironment are findings about where the runs were measured.
+// ofEnvironment are the findings about the environment of the runs.
 func (r *reading) ofEnvironment() (all []Finding) {
 	for _, fact := range r.report.Environment {
 		f := Finding{Points: r.report.Counts.Rows, Runs: r.report.Counts.Runs, Values: valuesOf(fact), Numbers: []Number{count("values", len(fact.Values))}}
@@ -247,7 +247,7 @@ func valuesOf(f Fact) (values []string) {
 	return values
 }
 
-// warnings are the words of warning of runs, those of most runs first.
+// warnings are the findings about warnings of runs, the most frequent first.
 func (r *reading) warnings() (all []Finding) {
 	words := map[string]bool{}
 	for i := range r.report.Points {
@@ -263,7 +263,7 @@ func (r *reading) warnings() (all []Finding) {
 	return all
 }
 
-// baselineMissing is about variants, or backends, of which nobody knows the baseline.
+// baselineMissing is the finding about variants or backends without a known baseline.
 func (r *reading) baselineMissing() []Finding {
 	if slices.ContainsFunc(r.report.Comparisons, func(c Comparison) bool { return c.From != FromSides && c.From != FromSelections }) {
 		return nil
@@ -280,7 +280,7 @@ func (r *reading) baselineMissing() []Finding {
 	return nil
 }
 
-// rivals are the values of an axis of points that differ in no other parameter than it.
+// rivals are the values of an axis among points that differ in nothing else.
 func (r *reading) rivals(axis string) []string {
 	known := map[string]map[string]bool{}
 	for i := range r.report.Points {
@@ -308,7 +308,7 @@ func (r *reading) rivals(axis string) []string {
 	return slices.SortedFunc(maps.Keys(all), naturally)
 }
 
-// ofComparison are findings about pairs.
+// ofComparison are the findings about the pairs of a comparison.
 func ofComparison(c *Comparison) (all []Finding) {
 	pick := func(rule string, numbers []Number, holds func(p *Pair) bool) {
 		f := Finding{Rule: rule, Values: []string{c.Name()}, Numbers: numbers}
@@ -320,7 +320,7 @@ func ofComparison(c *Comparison) (all []Finding) {
 			}
 		}
 		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(sizeOf(c.pairs[b].Speedup), sizeOf(c.pairs[a].Speedup)) })
-		for _, i := range places[:min(len(places), mostExamples)] {
+		for _, i := range places[:min(len(places), maxExamples)] {
 			example := c.pairs[i].Subject
 			if c.From == FromSelections { // a pair has both sides
 				example.Side = ""
@@ -344,7 +344,7 @@ func ofComparison(c *Comparison) (all []Finding) {
 	return all
 }
 
-// sizeOf orders speed-ups by how far they are from 1, either way.
+// sizeOf is how far a speed-up is from 1, in either direction.
 func sizeOf(speedup *float64) float64 {
 	if speedup == nil {
 		return 0
@@ -352,5 +352,5 @@ func sizeOf(speedup *float64) float64 {
 	return max(*speedup, 1 / *speedup)
 }
 
-// count is a number that counts.
+// count makes a Number of a count.
 func count(name string, n int) Number { return Number{Name: name, Value: known(float64(n))} }

@@ -7,7 +7,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Leaderboard are the best points of one machine in one metric. Values of different machines are never ranked against each other.
+// Leaderboard has the best points of one machine in one metric. Values of different machines are never ranked together.
 type Leaderboard struct {
 	Machine Text     `json:"machine" doc:"machine; null if unknown"`
 	Side    Text     `json:"side" doc:"base or head, in a session of bench --against"`
@@ -20,7 +20,7 @@ type Leaderboard struct {
 	NoValue int      `json:"no_value" doc:"number of points left out because no ok run has a value"`
 }
 
-// Leader is a point that is ranked.
+// Leader is a ranked point.
 type Leader struct {
 	Rank int `json:"rank" doc:"rank; equal values share a rank"`
 	Subject
@@ -28,10 +28,10 @@ type Leader struct {
 	Runs   int      `json:"runs" doc:"number of ok runs with a value"`
 }
 
-// mostLeaders is how many points a leaderboard names.
-const mostLeaders = 10
+// maxLeaders is the number of points in a leaderboard.
+const maxLeaders = 10
 
-// board is what points have to share to be ranked.
+// board has the properties that points of one leaderboard share.
 type board struct {
 	machine, side, unit Text
 	metric, better      string
@@ -72,7 +72,7 @@ func leadersOf(points []Point) []Leaderboard {
 	return all
 }
 
-// rank puts the points in their order, and keeps the best.
+// rank sorts the points and keeps the best.
 func (b *Leaderboard) rank() {
 	slices.SortStableFunc(b.Best, func(x, y Leader) int {
 		if b.Better == string(schema.BetterHigher) {
@@ -86,5 +86,5 @@ func (b *Leaderboard) rank() {
 		}
 	}
 	b.Ranked = len(b.Best)
-	b.Best = b.Best[:min(len(b.Best), mostLeaders)]
+	b.Best = b.Best[:min(len(b.Best), maxLeaders)]
 }

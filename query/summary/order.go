@@ -10,8 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sortPoints puts the points of a group next to one another, in the order of what they are, baselines first, and their metrics in
-// order.
+// sortPoints sorts points by group and identity, baselines first, and the metrics of each point.
 func sortPoints(points []Point, metrics []string, baselines []baseline) []Point {
 	order := subjects{baselines}
 	points = sorted(points, func(a, b *Point) int {
@@ -35,7 +34,7 @@ func sortPoints(points []Point, metrics []string, baselines []baseline) []Point 
 	return points
 }
 
-// sorted are rows in an order, equal ones as they are. Rows are large: their places are sorted, and each is moved once.
+// sorted sorts rows stably. Because rows are large, their indexes are sorted, and each row is moved once.
 func sorted[Row any](rows []Row, order func(a, b *Row) int) []Row {
 	places := make([]int, len(rows))
 	for i := range places {
@@ -49,7 +48,7 @@ func sorted[Row any](rows []Row, order func(a, b *Row) int) []Row {
 	return all
 }
 
-// byMetric is the order of metrics: those with a fixed meaning as the registry has them, then others by name.
+// byMetric is the order of metrics: known metrics in the order of the registry, then others by name.
 func byMetric(a, b string) int {
 	return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), strings.Compare(a, b))
 }
@@ -73,18 +72,18 @@ func boolOrder(a, b bool) int {
 	return 1
 }
 
-// subjects order points within a group: those that differ in a compared axis alone stand next to one another, the baseline first.
+// subjects sorts points within a group: points that only differ in a compared axis are next to each other, the baseline first.
 type subjects struct{ baselines []baseline }
 
-// first tells whether a point is a baseline.
+// first reports whether a point is a baseline.
 func (o subjects) first(s *Subject) bool {
 	return slices.ContainsFunc(o.baselines, func(b baseline) bool {
 		value, ok := s.axisValue(b.axis)
-		return ok && value == b.value && b.axis != axisSide // sides of a point stand next to one another anyway
+		return ok && value == b.value && b.axis != axisSide // sides of a point are next to each other anyway
 	})
 }
 
-// compared tells whether a parameter is an axis that is compared.
+// compared reports whether a parameter is a compared axis.
 func (o subjects) compared(param string) bool {
 	return slices.ContainsFunc(o.baselines, func(b baseline) bool { return filter.FieldOf(b.axis).Entry == param })
 }
@@ -110,7 +109,7 @@ func (o subjects) compare(a, b *Subject) int {
 	return strings.Compare(string(a.Side), string(b.Side))
 }
 
-// byParams compares parameters, in the order of their names, but some.
+// byParams compares parameters in the order of their names, except some.
 func byParams(a, b map[string]string, but func(name string) bool) int {
 	names := slices.Collect(maps.Keys(a))
 	for name := range b {
@@ -140,7 +139,7 @@ func compareInts(a, b *int64) int {
 	return cmp.Compare(*a, *b)
 }
 
-// byName is the order of groups: no name last.
+// byName is the order of groups. An empty name comes last.
 func byName(a, b string) int {
 	if a == "" || b == "" {
 		return boolOrder(a != "", b != "")
@@ -148,7 +147,7 @@ func byName(a, b string) int {
 	return naturally(a, b)
 }
 
-// naturally compares texts in which digits are numbers, so that ch2 comes before ch10.
+// naturally compares texts in natural order: ch2 comes before ch10.
 func naturally(a, b string) int {
 	for a != "" && b != "" {
 		x, y := digits(a), digits(b)
@@ -168,7 +167,7 @@ func naturally(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits is how many digits a text begins with.
+// digits is the number of digits at the beginning of a text.
 func digits(text string) int {
 	n := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	if n < 0 {

@@ -64,7 +64,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestRefused: a selection without runs is the asker's to mend, as is a baseline that is not there.
+// TestRefused: a selection without runs is a usage error, as is a baseline that does not exist.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	db := store(t)
@@ -84,7 +84,7 @@ func TestRefused(t *testing.T) {
 	querytest.WantInput(t, err, "no runs")
 }
 
-// TestMetrics: metrics stand in the order of the registry behind the primary one; a metric that was not asked for is left out; a
+// TestMetrics: metrics follow the primary one in registry order; a metric that was not requested is left out; a
 // single sample has no spread.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
@@ -137,8 +137,8 @@ func TestSingleSample(t *testing.T) {
 	}
 }
 
-// TestWrongAndUnchecked: a point of which a run has a wrong result, or one that could not be checked, leads nowhere and is in no mean,
-// however fast its other runs are; wrong results are told from other errors.
+// TestWrongAndUnchecked: a point with a run whose result is wrong or could not be checked is neither ranked nor averaged,
+// however fast its other runs are; wrong results are distinguished from other errors.
 func TestWrongAndUnchecked(t *testing.T) {
 	t.Parallel()
 	var m made
@@ -162,7 +162,7 @@ func TestWrongAndUnchecked(t *testing.T) {
 	}
 }
 
-// TestMixedUnits: values in different units make no number.
+// TestMixedUnits: values in different units are not combined.
 func TestMixedUnits(t *testing.T) {
 	t.Parallel()
 	var m made
@@ -201,7 +201,7 @@ func rules(r *summary.Report) string {
 	return strings.Join(all, ", ")
 }
 
-// TestFindings: each rule finds what it is for, and no more.
+// TestFindings: each rule reports its cases and no others.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	if got, want := rules(read(t, store(t), summary.Request{})),
@@ -227,7 +227,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestBaselines: the baseline is that which was asked for, else that of the sweep, else the variant of that name; the sides of a
+// TestBaselines: the baseline is the requested one, otherwise that of the sweep, otherwise the variant called baseline; the sides of a
 // session are compared as well.
 func TestBaselines(t *testing.T) {
 	t.Parallel()
@@ -276,7 +276,7 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
-// TestHigherIsBetter: of a metric of which higher values are better, a higher value is a speed-up and leads.
+// TestHigherIsBetter: if higher values of a metric are better, a higher value is a speedup and ranks first.
 func TestHigherIsBetter(t *testing.T) {
 	t.Parallel()
 	var m made
@@ -318,7 +318,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestResources: what points took is summed up, and says where it is the most.
+// TestResources: the resources of points are summed, and the maximum is located.
 func TestResources(t *testing.T) {
 	t.Parallel()
 	var m made
@@ -338,8 +338,8 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// TestOrder: of points that differ in the compared axis alone the baseline is first, whatever its name; other axes are in order,
-// numbers by their value.
+// TestOrder: among points that differ only in the compared axis, the baseline is first, whatever its name; other axes are sorted,
+// numbers by value.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	var m made
@@ -357,7 +357,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestCausesAlike: failures whose errors differ in amounts alone have one cause.
+// TestCausesAlike: failures whose errors differ only in amounts have one cause.
 func TestCausesAlike(t *testing.T) {
 	var m made
 	for i, text := range []string{"wrote 1200 B", "wrote 99 B", "exit status 1", "exit status 2"} {

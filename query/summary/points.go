@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// pointMore are the aggregates of a point beside those of all summaries.
+// pointMore are the aggregates of a point in addition to those of scan.PointRows.
 var pointMore = `,
 	count(*) FILTER (purpose <> 'measure') AS profile_runs, count(*) FILTER (source <> ` + native + `) AS imported_runs,
 	count(*) FILTER (ok AND p50 IS NULL AND mean IS NOT NULL) AS mean_only_runs, count(coalesce(p50, mean)) FILTER (ok) AS valued_runs,
@@ -19,10 +19,10 @@ var pointMore = `,
 		THEN 1.4826 * mad(coalesce(p50, mean)) FILTER (ok) / nullif(median(coalesce(p50, mean)) FILTER (ok), 0) END AS runs_spread,
 	list_aggregate(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])), 'histogram') AS warning_runs`
 
-// place is where a row of samples belongs.
+// place identifies the entry of points that a row of samples belongs to.
 type place struct{ group, machine, point, side string }
 
-// points gathers the runs of the selection by group, machine, point and side, and says where each is.
+// points groups the runs of the selection by group, machine, point and side, and returns the index of each entry.
 func (r *reading) points(ctx context.Context, s *scan.Reader) (map[place]int, error) {
 	runs, err := r.runsSQL(pointColumns...)
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *reading) points(ctx context.Context, s *scan.Reader) (map[place]int, er
 	metric, unit, better, median, p99, spread, wrong_runs, failures, profile_runs, imported_runs, mean_only_runs, valued_runs, CASE WHEN comparable THEN runs_spread END, warning_runs
 FROM ` + scan.PointRows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER BY first_run, point_id, machine, side"
 	places, partOf, seen := map[place]int{}, map[string]int{}, map[place]bool{}
-	for i := range r.parts { // of the other side
+	for i := range r.parts { // those of the other side
 		partOf[strings.Join(r.parts[i].values, "\x00")] = i
 	}
 	err = s.Conn.Query(ctx, duck.Statement{SQL: text, Args: r.sel.Args}, func(row []driver.Value) error {
@@ -61,7 +61,7 @@ FROM ` + scan.PointRows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER B
 	return places, err
 }
 
-// pointOf reads a row of points, behind the keys.
+// pointOf reads a row of points after the keys.
 func (r *reading) pointOf(c cells) Point {
 	var p Point
 	p.PointID, p.Side, p.Machine = Text(c.text()), r.text(&c), r.text(&c)
@@ -73,7 +73,7 @@ func (r *reading) pointOf(c cells) Point {
 	p.Profiled, p.Imported, p.MeanOnly = c.count(), c.count(), c.count()
 	v.Runs, v.RunsSpread = c.count(), c.real()
 	p.Warnings, p.Metrics = c.counts(r.shared), []Value{}
-	if p.SamplesMax != nil && *p.SamplesMax < 2 { // a single sample varies by nothing
+	if p.SamplesMax != nil && *p.SamplesMax < 2 { // a single sample has no spread
 		v.P99, v.Spread = nil, nil
 	}
 	if p.Metric = Text(v.Metric); v.Metric != "" {
@@ -100,7 +100,7 @@ func (r *reading) reasons(v driver.Value) []Reason {
 	return all
 }
 
-// metrics adds to the points what their ok runs have of metrics beside the primary one.
+// metrics adds the metrics other than the primary one to the points.
 func (r *reading) metrics(ctx context.Context, s *scan.Reader, places map[place]int) error {
 	if err := s.CheckSamples(ctx); err != nil {
 		return err
@@ -127,7 +127,7 @@ GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"
 		c := cells{row[len(values):]}
 		point, side, machine := c.text(), c.text(), c.text()
 		at, ok := places[place{strings.Join(values, "\x00"), machine, point, side}]
-		if !ok { // it came to be there after the points were read
+		if !ok { // the run was added after the points were read
 			return nil
 		}
 		v := Value{Metric: r.shared.text(c.next()), Unit: r.text(&c)}
@@ -143,10 +143,10 @@ GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"
 	})
 }
 
-// manyRuns is of how many runs on the files of their samples are not looked for one by one.
+// manyRuns is the number of runs from which on the files of their samples are not selected one by one.
 const manyRuns = 50_000
 
-// samplesOf is the SQL of the samples of some runs, read of the files alone that have them; empty where there are no runs.
+// samplesOf is the SQL of the samples of some runs, which only reads the files that have them; empty if there are no runs.
 func (r *reading) samplesOf(ctx context.Context, s *scan.Reader, runs string) (string, error) {
 	row, err := s.Conn.One(ctx, duck.Statement{SQL: "SELECT count(*), min(run_id), max(run_id) FROM " + runs, Args: r.sel.Args})
 	if err != nil || duck.Integer(row[0]) == 0 {
@@ -185,7 +185,7 @@ func (c *cells) integer() *int64 {
 	return nil
 }
 
-// real is a number that was computed; nil where it is not known, or not finite.
+// real is a computed number; nil if it is NULL or not finite.
 func (c *cells) real() *float64 {
 	if v, ok := c.next().(float64); ok {
 		return known(v)

@@ -16,23 +16,22 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Request asks for a report.
+// Request selects the runs and the comparison of a report.
 type Request struct {
-	Filter  string   // in the filter language; empty: all runs
-	Base    string   // likewise: the runs that those of Filter, the head, are compared with; empty: there is one selection
+	Filter  string   // selects the runs; empty: all runs
+	Base    string   // filter of a base that the runs of Filter, the head, are compared with; empty: there is one selection
 	By      []string // keys of the groups, as in a filter; empty: the suite
-	Metrics []string // that points are shown with; empty: all that they have
-
-	// Axis and Reference name the baseline: an axis, and its value as a filter has it. Empty: those that the sweeps of the runs
-	// name, else variant=baseline.
+	Metrics []string // metrics to show; empty: all
+	// Axis and Reference are the baseline: an axis, and its value in the form of a filter. Empty: the baselines that the sweeps of
+	// the runs name, otherwise variant=baseline.
 	Axis, Reference string
 }
 
-// groupMemory is how many bytes DuckDB may use to gather the runs by point.
+// groupMemory is the number of bytes that DuckDB may use to group the runs.
 const groupMemory = 256 << 20
 
-// Read makes a report. A selection without runs is an ErrInput, as are a key that no run has, a baseline that was asked for and
-// is not there, and two selections that cannot be compared.
+// Read makes a report. It also returns, per key of the filter, the number of values that < or > could not compare. It is an ErrInput if
+// no run matches, if no run has a key, if no point has the requested baseline, and if two selections cannot be compared.
 func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]int, error) {
 	r := &reading{req: req}
 	if len(req.By) == 0 {
@@ -59,8 +58,8 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 	return &r.report, r.notNumbers, nil
 }
 
-// Points gives what the points of a selection came to, on each machine and of each side, in all of their metrics: those of Read, in no
-// groups and without what they are compared with. A selection without runs is an ErrInput, in the name of the command that asks.
+// Points returns the points of a selection, per machine and side, with all of their metrics, as in Read but without groups and
+// comparisons. A selection without runs is an ErrInput that begins with asker, the name of the command.
 func Points(ctx context.Context, db *query.DB, asker, selection string) (points []Point, notNumbers map[string]int, err error) {
 	r := &reading{req: Request{Filter: selection}, asker: asker}
 	err = db.Stores().Ask(ctx, func(s *scan.Reader) error {
@@ -74,30 +73,30 @@ func Points(ctx context.Context, db *query.DB, asker, selection string) (points 
 	return r.report.Points, r.notNumbers, err
 }
 
-// part is what has the same values of the keys: mostly a group.
+// part is a part of the selection with the same values of the keys: usually a group.
 type part struct {
 	values []string      // of the keys; "" stands for NULL
-	groups map[Text]Text // of its points, by their ids
+	groups map[Text]Text // group of each point, by id
 }
 
-// suite is the key by which runs are grouped unless others are named.
+// suite is the key by which runs are grouped by default.
 const suite = "suite"
 
-// reading is a report in the making.
+// reading is a report that is being made.
 type reading struct {
 	req        Request
-	asker      string // of errors; empty: a report
+	asker      string // prefix of errors; empty: report
 	report     Report
 	sel        scan.Selection
 	notNumbers map[string]int
-	baselines  []baseline // that sweeps name
-	parts      []part     // of the selection, by the values of the keys
-	overlap    bool       // a point stands in several parts
+	baselines  []baseline // baselines that sweeps name
+	parts      []part     // parts of the selection, by the values of the keys
+	overlap    bool       // some point is in several parts
 	shared     *shared
 }
 
-// gather reads the points of the selection, or of the base and then of the head, with all of their metrics. What is selected after it
-// are the runs of both.
+// gather reads the points of the selection, or of the base and then of the head, with all of their metrics. Afterwards the runs of both
+// are selected.
 func (r *reading) gather(ctx context.Context, s *scan.Reader) error {
 	if err := s.Conn.Raise(ctx, groupMemory); err != nil {
 		return err
@@ -120,7 +119,7 @@ func (r *reading) selects(ctx context.Context, s *scan.Reader, filter string) (e
 	return err
 }
 
-// read reads what the stores have of the selection.
+// read reads everything from the stores except comparisons.
 func (r *reading) read(ctx context.Context, s *scan.Reader) error {
 	if err := r.gather(ctx, s); err != nil {
 		return err
@@ -139,7 +138,7 @@ func (r *reading) read(ctx context.Context, s *scan.Reader) error {
 	return err
 }
 
-// knowMetrics notes which metrics there are, and which are not that were asked for.
+// knowMetrics sets the known metrics, and the requested ones that no run has.
 func (r *reading) knowMetrics() {
 	s := &r.report.Selection
 	s.Known, s.Absent = metricsOf(r.report.Points), []string{}
@@ -150,10 +149,10 @@ func (r *reading) knowMetrics() {
 	}
 }
 
-// nothing is the error of a filter that no run matches.
+// nothing is the error for a filter that no run matches.
 func (r *reading) nothing(ctx context.Context, s *scan.Reader, selection string) error {
 	words := r.sel
-	words.PossibleTypos = slices.DeleteFunc(slices.Clone(words.PossibleTypos), func(u filter.PossibleTypo) bool { return u.Word.Op == "" }) // keys are no words of the filter
+	words.PossibleTypos = slices.DeleteFunc(slices.Clone(words.PossibleTypos), func(u filter.PossibleTypo) bool { return u.Word.Op == "" }) // keys are not part of the filter
 	if err := s.Nothing(ctx, words); err != nil {
 		return err
 	}
@@ -163,7 +162,7 @@ func (r *reading) nothing(ctx context.Context, s *scan.Reader, selection string)
 	return fault.Input("%s: %s matches no run", cmp.Or(r.asker, "report"), fault.Brief(selection))
 }
 
-// checkKeys refuses a key of groups that may be a slip of the pen: that no run at all has.
+// checkKeys rejects a key of groups that no run has, because it is probably a typo.
 func (r *reading) checkKeys(ctx context.Context, s *scan.Reader) error {
 	for _, key := range r.sel.PossibleTypos {
 		if key.Word.Op != "" { // a word of the filter
@@ -180,7 +179,7 @@ func (r *reading) checkKeys(ctx context.Context, s *scan.Reader) error {
 	return nil
 }
 
-// runsSQL is a subquery of the runs of the selection, with columns of runs and a column for each key.
+// runsSQL is a subquery of the runs of the selection, with columns of runs and one column per key.
 func (r *reading) runsSQL(columns ...string) (string, error) {
 	found, err := scan.RunColumns(columns)
 	if err != nil {
@@ -196,7 +195,7 @@ func (r *reading) runsSQL(columns ...string) (string, error) {
 // keyColumn is the column of a key in runsSQL.
 func keyColumn(i int) string { return fmt.Sprintf("group_key_%d", i) }
 
-// keyColumns are those of all keys, each followed by a comma.
+// keyColumns are the columns of all keys, each followed by a comma.
 func (r *reading) keyColumns() string {
 	text := ""
 	for i := range r.req.By {
@@ -237,7 +236,7 @@ func (r *reading) groupName(values []string, benchmark string) string {
 	return strings.Join(words, " ")
 }
 
-// shared keeps equal texts, parameters and counts once, which nobody may change: there may be very many points.
+// shared stores equal texts, parameters and counts once, because there may be very many points. They must not be changed.
 type shared struct {
 	texts  map[string]string
 	params map[string]map[string]string
@@ -248,7 +247,7 @@ func newShared() *shared {
 	return &shared{map[string]string{}, map[string]map[string]string{}, map[string]map[string]int{}}
 }
 
-// countsOf are equal counts, the same each time.
+// countsOf returns the same map for equal counts.
 func (s *shared) countsOf(v any) map[string]int {
 	values, _ := duck.Plain(v).(map[string]any)
 	key := fmt.Sprint(values) // of a map the keys are in order
@@ -263,7 +262,7 @@ func (s *shared) countsOf(v any) map[string]int {
 	return counts
 }
 
-// text is an equal text, the same each time.
+// text returns the same string for equal texts.
 func (s *shared) text(v any) string {
 	text := duck.Text(v)
 	if known, ok := s.texts[text]; ok {
@@ -273,7 +272,7 @@ func (s *shared) text(v any) string {
 	return text
 }
 
-// parameters are equal parameters, the same each time; nil where there are none.
+// parameters returns the same map for equal parameters; nil for NULL.
 func (s *shared) parameters(v any) map[string]string {
 	values, _ := duck.Plain(v).(map[string]any)
 	if values == nil {
@@ -293,7 +292,7 @@ func (s *shared) parameters(v any) map[string]string {
 	return params
 }
 
-// pointColumns are the columns of runs by which points are gathered.
+// pointColumns are the columns of runs that points are made from.
 var pointColumns = []string{
 	"run_id", "session_id", "point_id", "side", "purpose", "source", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params",
 	"machine", "status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad",

@@ -7,10 +7,10 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 )
 
-// Text is a text that is null in JSON where it is empty.
+// Text is a text that is null in JSON if it is empty.
 type Text string
 
-// MarshalJSON makes null of the empty text.
+// MarshalJSON prints the empty text as null.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if t == "" {
 		return []byte("null"), nil
@@ -18,7 +18,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(t))
 }
 
-// Report is what is said of a selection. The tags doc say what each member means: the JSON Schema and the documentation are made of them.
+// Report is the contents of a report. The doc tags describe each member; the JSON Schema and the documentation are generated from them.
 type Report struct {
 	Selection   Selection     `json:"selection" doc:"runs that the report is about"`
 	Counts      Counts        `json:"counts" doc:"numbers of runs and points"`
@@ -33,7 +33,7 @@ type Report struct {
 	Points      []Point       `json:"points" doc:"every point, group by group; points that differ only in their variant are next to each other"`
 }
 
-// Selection says what a report is about.
+// Selection describes the runs of a report.
 type Selection struct {
 	Filter   string   `json:"filter" doc:"filter that selected the runs; empty: all runs"`
 	Base     Text     `json:"base" doc:"if two selections are compared, the filter of the base; otherwise null"`
@@ -51,7 +51,7 @@ type Selection struct {
 // Time is a time in UTC.
 type Time struct{ time.Time }
 
-// Counts count everything. Each run is in one entry of points, so that runs is the sum of theirs.
+// Counts are the totals. Each run is in exactly one entry of points, so runs is the sum over points.
 type Counts struct {
 	Runs      int            `json:"runs" doc:"number of runs; the sum of by_status"`
 	ByStatus  map[string]int `json:"by_status" doc:"number of runs per status"`
@@ -67,20 +67,20 @@ type Counts struct {
 	OffPoints int            `json:"other_rows" doc:"all other entries: unsupported or skipped; ok_rows + failed_rows + other_rows = rows"`
 }
 
-// Fact is what is known of where the runs were measured, as to one column.
+// Fact is one column of the environment with its values.
 type Fact struct {
 	Name    string      `json:"name" doc:"name of the column of runs"`
 	Values  []FactValue `json:"values" doc:"values, most frequent first"`
 	Unknown int         `json:"unknown" doc:"number of runs for which it is unknown"`
 }
 
-// FactValue is a value that runs have.
+// FactValue is a value with its number of runs.
 type FactValue struct {
 	Value string `json:"value" doc:"value"`
 	Runs  int    `json:"runs" doc:"number of runs with this value"`
 }
 
-// Group is a part of the report.
+// Group is a group of points.
 type Group struct {
 	Name     Text           `json:"name" doc:"suite, or for runs without one the part of the benchmark name before the first /; with --by the keys and values"`
 	Rows     int            `json:"rows" doc:"number of entries in points"`
@@ -89,7 +89,7 @@ type Group struct {
 	Metrics  []string       `json:"metrics" doc:"metrics that at least one of its points has, primary metrics first"`
 }
 
-// Subject names a point.
+// Subject identifies a point.
 type Subject struct {
 	PointID   Text              `json:"point_id" doc:"id of the point"`
 	Benchmark Text              `json:"benchmark" doc:"name of the benchmark"`
@@ -104,7 +104,7 @@ type Subject struct {
 	Side      Text              `json:"side" doc:"base or head, if two selections are compared, or in a session of bench --against"`
 }
 
-// Point is what makes the point.
+// Point converts the subject to facts.Point.
 func (s *Subject) Point() facts.Point {
 	return facts.Point{
 		Benchmark: string(s.Benchmark), Variant: string(s.Variant), Backend: string(s.Backend), Model: string(s.Model), Precision: string(s.Precision),
@@ -112,7 +112,7 @@ func (s *Subject) Point() facts.Point {
 	}
 }
 
-// subjectOf names a point.
+// subjectOf converts facts.Point to a subject.
 func subjectOf(id, side string, p facts.Point) Subject {
 	return Subject{
 		PointID: Text(id), Benchmark: Text(p.Benchmark), Variant: Text(p.Variant), Backend: Text(p.Backend), Model: Text(p.Model), Precision: Text(p.Precision),
@@ -120,7 +120,7 @@ func subjectOf(id, side string, p facts.Point) Subject {
 	}
 }
 
-// Point is what the runs of a point came to, on one machine and of one side.
+// Point sums up the runs of a point on one machine and one side.
 type Point struct {
 	Group Text `json:"group" doc:"name of the group of the point"`
 	Subject
@@ -139,7 +139,7 @@ type Point struct {
 	Ended      []Reason       `json:"reasons" doc:"why runs are not ok, most frequent first"`
 }
 
-// primary is the value of the primary metric; nil where there is none.
+// primary is the value of the primary metric; nil if there is none.
 func (p *Point) primary() *Value {
 	if p.Metric == "" || len(p.Metrics) == 0 || p.Metrics[0].Metric != string(p.Metric) {
 		return nil
@@ -147,7 +147,7 @@ func (p *Point) primary() *Value {
 	return &p.Metrics[0]
 }
 
-// Value is what the ok runs of a point came to in a metric.
+// Value sums up one metric over the ok runs of a point.
 type Value struct {
 	Metric     string   `json:"metric" doc:"name of the metric"`
 	Unit       Text     `json:"unit" doc:"unit of median and p99"`
@@ -159,7 +159,7 @@ type Value struct {
 	RunsSpread *float64 `json:"runs_spread" doc:"how much the runs' medians vary: robust spread, 1.4826 MAD / median; null with fewer than 3 runs"`
 }
 
-// Reason is how some runs of a point ended, and why.
+// Reason is why some runs of a point are not ok.
 type Reason struct {
 	Status    string `json:"status" doc:"status of the runs"`
 	Stage     Text   `json:"stage" doc:"stage in which they ended"`

@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Resource is what points took of something beside time.
+// Resource sums up the use of a resource other than time.
 type Resource struct {
 	Metric  string   `json:"metric" doc:"name of the metric"`
 	Unit    Text     `json:"unit" doc:"unit of the metric"`
@@ -17,10 +17,10 @@ type Resource struct {
 	At      Subject  `json:"highest_at" doc:"point with the highest value"`
 }
 
-// resources are the metrics that say what points took beside time.
+// resources are the metrics of resources other than time.
 var resources = []string{"peak_memory", "peak_memory_cgroup", "device_memory_peak", "energy", "power"}
 
-// resourcesOf sums up what points took, metric by metric and unit by unit.
+// resourcesOf sums up the resources of points per metric and unit.
 func resourcesOf(points []Point) []Resource {
 	all := []Resource{}
 	for _, metric := range resources {

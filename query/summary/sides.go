@@ -8,17 +8,17 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// axisSide is the axis of the two sides of a comparison, as a column of runs has it; its values are baseSide and headSide.
+// axisSide is the column of runs with the sides of a comparison; its values are baseSide and headSide.
 const (
 	axisSide = "side"
 	baseSide = "base"
 	headSide = "head"
 )
 
-// side is one of two selections that are compared; the only one has no name.
+// side is one of two selections; a single selection has no name.
 type side struct{ name, filter string }
 
-// sides are the selections that the report is about.
+// sides are the selections of the report.
 func (r *reading) sides() []side {
 	if r.req.Base == "" {
 		return []side{{"", r.req.Filter}}
@@ -34,7 +34,7 @@ func (r *reading) whole() string {
 	return "(" + r.req.Base + ") or (" + r.req.Filter + ")"
 }
 
-// head is the filter of the head, where there are two selections.
+// head is the filter of the head if there are two selections.
 func (r *reading) head() Text {
 	if r.req.Base == "" {
 		return ""
@@ -59,7 +59,7 @@ func (r *reading) gatherSide(ctx context.Context, s *scan.Reader, of side) error
 		return err
 	}
 	own := r.report.Points[first:]
-	if onSide(own, baseSide) && onSide(own, headSide) { // as compare has it: of a session with two sides the newer one is meant
+	if onSide(own, baseSide) && onSide(own, headSide) { // as in compare: of a session with two sides, the head is meant
 		own = slices.DeleteFunc(own, func(p Point) bool { return p.Side == baseSide })
 		r.report.Points = r.report.Points[:first+len(own)]
 	}
@@ -69,12 +69,12 @@ func (r *reading) gatherSide(ctx context.Context, s *scan.Reader, of side) error
 	return nil
 }
 
-// onSide tells whether some points are of a side of bench --against.
+// onSide reports whether some points are on a side of bench --against.
 func onSide(points []Point, name Text) bool {
 	return slices.ContainsFunc(points, func(p Point) bool { return p.Side == name })
 }
 
-// Difference is a fact in which two selections differ.
+// Difference is a fact that differs between two selections.
 type Difference struct {
 	Kind facts.Kind `json:"kind" doc:"hardware, code, configuration or environment"`
 	Name string     `json:"name" doc:"name of the column of runs, env.NAME or applied.NAME"`
@@ -82,7 +82,7 @@ type Difference struct {
 	Head []string   `json:"head" doc:"values among the runs of the head, likewise"`
 }
 
-// addDifferences adds those of a part of the selections, each name once: what two parts differ in has the values of both.
+// addDifferences adds the differences of a part of the selections. If a fact differs in several parts, their values are combined.
 func (c *Comparison) addDifferences(found []facts.Difference) {
 	for _, d := range found {
 		at := slices.IndexFunc(c.Differs, func(own Difference) bool { return own.Name == d.Name })
@@ -94,7 +94,7 @@ func (c *Comparison) addDifferences(found []facts.Difference) {
 	}
 }
 
-// merged are the values of both, each once, ascending; never nil, which is no list in JSON.
+// merged is the sorted union of two lists. It is never nil, so that it is a list in JSON.
 func merged(a, b []string) []string {
 	all := slices.Concat([]string{}, a, b)
 	slices.Sort(all)

@@ -31,8 +31,8 @@ func twoSessions(t *testing.T) *query.DB {
 	return querytest.Open(t, querytest.NewStore(t, runs...))
 }
 
-// TestTwoSelections: a report of two selections has the points of both, each of its side, the pairs and verdicts of compare, points that one side lacks,
-// and in what the sides differ.
+// TestTwoSelections: a report of two selections has the points of both with their sides, the pairs and verdicts of compare, points that one side lacks,
+// and the differences between the sides.
 func TestTwoSelections(t *testing.T) {
 	db := twoSessions(t)
 	base, head := "session="+querytest.SessionID(1), "session="+querytest.SessionID(2)
@@ -74,7 +74,7 @@ func TestTwoSelections(t *testing.T) {
 	}
 }
 
-// TestTwoSelectionsByAxis: what is constant on each side and differs does not keep points apart, as in a comparison.
+// TestTwoSelectionsByAxis: an axis that is constant on each side but differs between them does not keep points apart, as in a comparison.
 func TestTwoSelectionsByAxis(t *testing.T) {
 	r := read(t, store(t), summary.Request{Base: "variant=baseline suite=one", Filter: "variant=fast"})
 	if len(r.Points) != 2 || len(r.Pairs) != 1 || r.Pairs[0].Speedup == nil || r.Pairs[0].BaseID == r.Pairs[0].PointID || len(r.Comparisons) != 1 {
@@ -82,7 +82,7 @@ func TestTwoSelectionsByAxis(t *testing.T) {
 	}
 }
 
-// TestTwoSelectionsOfSides: of a session with two sides the newer one is meant, as for compare.
+// TestTwoSelectionsOfSides: a session with two sides stands for its newer side, as for compare.
 func TestTwoSelectionsOfSides(t *testing.T) {
 	n := 0
 	runs := querytest.RunsOf(&n, 1, variant("one", "gemm", ""), 100, 101, 102)
@@ -96,7 +96,7 @@ func TestTwoSelectionsOfSides(t *testing.T) {
 	}
 }
 
-// TestTwoSelectionsRefused: selections that have a run in common, or no point, are refused with the words of compare.
+// TestTwoSelectionsRefused: selections with a common run, or without a common point, are refused with the messages of compare.
 func TestTwoSelectionsRefused(t *testing.T) {
 	db := twoSessions(t)
 	for says, req := range map[string]summary.Request{

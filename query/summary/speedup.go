@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Comparison is each value of an axis against its baseline, in the primary metric of each point. Pairs and verdicts are those of the
+// Comparison compares each value of an axis with the baseline, in the primary metric of each point. Pairs and verdicts are those of the
 // command compare.
 type Comparison struct {
 	Axis       string             `json:"axis" doc:"axis that is compared; side: the two sides of bench --against, or two selections"`
@@ -35,10 +35,10 @@ type Comparison struct {
 	Differs    []Difference       `json:"differs" doc:"facts in which two selections differ; empty for other comparisons"`
 
 	pairs []Pair
-	first int // the place of pairs among those of the report
+	first int // index of the first pair in the pairs of the report
 }
 
-// Name names the baseline of a comparison.
+// Name is the name of the baseline.
 func (c *Comparison) Name() string {
 	if c.From == FromSelections {
 		return "the base"
@@ -46,7 +46,7 @@ func (c *Comparison) Name() string {
 	return c.Axis + "=" + c.Baseline
 }
 
-// Ratios sum speed-ups up. A speed-up is how many times as fast a point is as its baseline: below 1 it is slower.
+// Ratios sums up speed-ups. A speed-up is how many times as fast as its baseline a point is; below 1 it is slower.
 type Ratios struct {
 	Pairs         int      `json:"pairs" doc:"number of points with a baseline; for two selections also points that only one of them has"`
 	Compared      int      `json:"compared" doc:"number of these with a speed-up: both sides have a value, all results were checked and are right, and the better direction is known"`
@@ -60,7 +60,7 @@ type Ratios struct {
 	WorstPair     *int     `json:"worst_pair" doc:"index of the worst pair in pairs"`
 }
 
-// NamedRatios are those of some pairs.
+// NamedRatios sums up the pairs with one name.
 type NamedRatios struct {
 	Name Text `json:"name" doc:"value that the pairs share"`
 	Ratios
@@ -95,7 +95,7 @@ func (r *reading) compare(ctx context.Context, db *query.DB, chosen []baseline) 
 		if err != nil {
 			return err
 		}
-		if c.Metrics == nil { // nothing matches: there is nothing to compare
+		if c.Metrics == nil { // no points could be paired
 			continue
 		}
 		r.report.Comparisons, r.report.Pairs = append(r.report.Comparisons, c), append(r.report.Pairs, c.pairs...)
@@ -109,7 +109,7 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 	var refused error
 	for _, p := range r.comparable() {
 		err := r.pair(ctx, db, b, &c, &p)
-		if errors.Is(err, query.ErrInput) { // nothing of this part matches
+		if errors.Is(err, query.ErrInput) { // no points of this part could be paired
 			refused, err = err, nil
 		}
 		if err != nil {
@@ -121,7 +121,7 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 	switch {
 	case c.Metrics != nil:
 	case b.from == FromAsked:
-		return c, fmt.Errorf("%w: report: no point of the selection has %s=%s beside other values", query.ErrInput, b.axis, b.value)
+		return c, fmt.Errorf("%w: report: the selection has no point with %s=%s that can be compared with other values", query.ErrInput, b.axis, b.value)
 	case b.from == FromSelections:
 		return c, refused
 	}
@@ -144,8 +144,7 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 	return c, nil
 }
 
-// comparable are the parts that are compared one by one. Unless a point is in several, that is the whole selection, which is
-// sooner done.
+// comparable are the parts that are compared one by one. If no point is in several parts, it is the whole selection, which is faster.
 func (r *reading) comparable() []part {
 	if r.overlap {
 		return r.parts
@@ -157,7 +156,7 @@ func (r *reading) comparable() []part {
 	return []part{whole}
 }
 
-// pair adds the pairs of a part of the selection. That nothing of it can be compared is an ErrInput.
+// pair adds the pairs of a part of the selection. It is an ErrInput if no points can be paired.
 func (r *reading) pair(ctx context.Context, db *query.DB, b baseline, c *Comparison, of *part) error {
 	byRatio := map[string]bool{}
 	req := compare.Request{Base: r.filterOf(r.req.Filter, of), Paired: true, Pages: func(rows []compare.Row) error {
@@ -192,7 +191,7 @@ func (r *reading) pair(ctx context.Context, db *query.DB, b baseline, c *Compari
 	return err
 }
 
-// addThreshold adds that of a metric in a part of the selection: NaN where it differs within the part, or from another part.
+// addThreshold adds the threshold of a metric in a part of the selection; NaN if it differs within the part or from another part.
 func (c *Comparison) addThreshold(metric string, part threshold.Set) {
 	own := math.NaN()
 	if t, same := part[metric]; same {
@@ -204,7 +203,7 @@ func (c *Comparison) addThreshold(metric string, part threshold.Set) {
 	c.Thresholds[metric] = own
 }
 
-// sum sums the speed-ups up.
+// sum sums up the speed-ups.
 func (c *Comparison) sum(axis string) {
 	all := make([]int, len(c.pairs))
 	for i := range all {
@@ -219,7 +218,7 @@ func (c *Comparison) sum(axis string) {
 	})
 }
 
-// win counts of how many baselines each value of the axis is the fastest.
+// win counts, per value of the axis, for how many baselines it is the fastest.
 func (c *Comparison) win(axis string) {
 	best := map[place]float64{}
 	of := func(p *Pair) place { return place{machine: string(p.Machine), point: string(p.BaseID)} }
@@ -245,7 +244,7 @@ func (c *Comparison) win(axis string) {
 	})
 }
 
-// by are the ratios of pairs that have a name in common.
+// by sums up the pairs per name.
 func (c *Comparison) by(name func(p *Pair) Text) (all []NamedRatios) {
 	places := map[Text][]int{}
 	for i := range c.pairs {
@@ -259,7 +258,7 @@ func (c *Comparison) by(name func(p *Pair) Text) (all []NamedRatios) {
 	return all
 }
 
-// ratios sum some pairs up. Controls are in no mean.
+// ratios sums up pairs. Controls are left out of the means.
 func (c *Comparison) ratios(places []int) Ratios {
 	r := Ratios{Pairs: len(places)}
 	var logs []float64
@@ -296,7 +295,7 @@ func (c *Comparison) ratios(places []int) Ratios {
 	return r
 }
 
-// pairOf is what a row of compare says of a point and its baseline.
+// pairOf converts a row of compare.
 func pairOf(row *compare.Row) Pair {
 	p := Pair{
 		Subject: subjectOf(cmp.Or(row.HeadID, row.BaseID), "", row.Identity), BaseID: Text(row.BaseID), Metric: Text(row.Metric), Unit: Text(row.Unit), Better: Text(row.Better),
@@ -317,7 +316,7 @@ func pairOf(row *compare.Row) Pair {
 	return p
 }
 
-// inverse is the speed-up of a change of which lower is better; nil of one that is not known.
+// inverse is the speed-up of a change of a metric for which lower is better; nil if it is unknown.
 func inverse(change float64) *float64 {
 	if math.IsInf(change, 0) {
 		return nil

@@ -59,7 +59,7 @@ func read(t *testing.T, db *query.DB, req summary.Request) *summary.Report {
 	return r
 }
 
-// checkSums checks that what counts runs and rows adds up, group by group and point by point.
+// checkSums checks that the counts of runs and rows add up, group by group and point by point.
 func checkSums(t *testing.T, r *summary.Report) {
 	t.Helper()
 	sum := func(counts map[string]int) (n int) {
@@ -139,7 +139,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestSpeedups: slower variants count as they are, a failed one and a wrong one are in no mean, and the geometric mean is that of
+// TestSpeedups: slower variants count, failed and wrong ones are in no mean, and the geometric mean is that of
 // compare.
 func TestSpeedups(t *testing.T) {
 	t.Parallel()
@@ -177,7 +177,7 @@ func near(t *testing.T, name string, got *float64, want float64) {
 	}
 }
 
-// TestLeaders: points of different machines are not ranked against one another, and a wrong result wins nowhere.
+// TestLeaders: points of different machines are not ranked against one another, and a wrong result never ranks first.
 func TestLeaders(t *testing.T) {
 	t.Parallel()
 	r := read(t, store(t), summary.Request{})
@@ -194,7 +194,7 @@ func TestLeaders(t *testing.T) {
 	}
 }
 
-// TestPointsInSeveralGroups: a point that stands in several groups is compared within each of them, and counts in each.
+// TestPointsInSeveralGroups: a point in several groups is compared within each of them, and counts in each.
 func TestPointsInSeveralGroups(t *testing.T) {
 	n := 0
 	var runs []schema.Run

@@ -1,4 +1,4 @@
-// Package threshold has the differences that nobody wants to hear of: what a change has to be at least, to be one.
+// Package threshold has thresholds (equivalence margins): smaller changes count as unchanged.
 package threshold
 
 import (
@@ -11,16 +11,15 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Threshold is a difference that nobody wants to hear of: a share (0.05) of a metric that is compared by its ratio, or
-// an amount in its unit of one that is compared by its difference.
+// Threshold is a share (0.05) for a metric that is compared by ratio, or an amount in its unit for one that is compared by difference.
 type Threshold struct {
 	Value    float64
 	Absolute bool
-	Unit     string // the stored unit of an amount; empty: that of the metric
+	Unit     string // stored unit of an amount; empty: that of the metric
 }
 
-// Parse reads a threshold: a share (5%), or an amount (0.001, 2 ms), which without a unit is one in the stored unit.
-// Anything else is an ErrInput, and so is what is below 0 or not finite.
+// Parse parses a threshold: a share (5%), or an amount (0.001, 2 ms). An amount without a unit is in the stored unit. Other texts,
+// negative values and infinite values are an ErrInput.
 func Parse(text string) (Threshold, error) {
 	q, err := schema.ParseQuantity(text)
 	if err != nil || q.Value < 0 {
@@ -40,8 +39,8 @@ func Parse(text string) (Threshold, error) {
 	return t, nil
 }
 
-// In is the threshold in the scale in which a metric is compared: of a ratio a logarithm. level is the location of the base in
-// that scale, of which a share or an amount is one.
+// In is the threshold on the scale on which a metric is compared; for a ratio it is a logarithm. level is the location of the base on
+// that scale.
 func (t Threshold) In(scale schema.Scale, level float64) float64 {
 	switch byDifference := scale == schema.ScaleDifference; {
 	case t.Absolute && byDifference:
@@ -54,11 +53,10 @@ func (t Threshold) In(scale schema.Scale, level float64) float64 {
 	return math.Log1p(t.Value)
 }
 
-// Set has thresholds by metric; that of the empty name is for all others.
+// Set has thresholds per metric. The empty name stands for all other metrics.
 type Set map[string]Threshold
 
-// For is the one that counts for a metric: its own, else the general one, if that is of its kind, else that of
-// metrics for which none is given.
+// For is the threshold of a metric: its own, or the one of the empty name if it has the same kind, or the default.
 func (s Set) For(metric string) Threshold {
 	byDifference := schema.ScaleOf(metric) == schema.ScaleDifference
 	if t, ok := s[metric]; ok {
@@ -73,7 +71,7 @@ func (s Set) For(metric string) Threshold {
 	return Threshold{Value: judge.DefaultThreshold}
 }
 
-// Over puts thresholds over others: a share for all metrics also counts before the shares of single ones below.
+// Over combines two sets; s has precedence over below. A share for all metrics in s also overrides shares of single metrics in below.
 func (s Set) Over(below Set) Set {
 	all := Set{}
 	_, general := s[""]
@@ -86,7 +84,7 @@ func (s Set) Over(below Set) Set {
 	return all
 }
 
-// ParseSet reads the values of a flag --threshold: thresholds of one metric, METRIC=AMOUNT, or of all, which are shares.
+// ParseSet parses the values of --threshold: METRIC=AMOUNT for one metric, or a share for all. Errors are ErrInput.
 func ParseSet(texts []string) (Set, error) {
 	all := Set{}
 	for _, text := range texts {
@@ -112,7 +110,7 @@ func ParseSet(texts []string) (Set, error) {
 	return all, nil
 }
 
-// measuredInUnits tells whether a metric is known to have a unit, in which a bare number would be very little.
+// measuredInUnits reports whether a metric is known to have a unit, so that a number without a unit would be tiny.
 func measuredInUnits(metric string) bool {
 	kind, known := schema.KindOfMetric(metric)
 	return known && kind.Scale != schema.ScaleDifference && kind.Unit != "" && kind.Unit != "ratio"

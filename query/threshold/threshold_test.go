@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseSet: values of a flag are of one metric, or shares of all.
+// TestParseSet: values of a flag are thresholds of one metric, or shares for all.
 func TestParseSet(t *testing.T) {
 	t.Parallel()
 	got, err := threshold.ParseSet([]string{"5%", "latency=10%", "rmse=0.001"})
@@ -59,7 +59,7 @@ func TestParseSet(t *testing.T) {
 	}
 }
 
-// TestFor: a metric has its own threshold, else that of all if it is of its kind.
+// TestFor: a metric has its own threshold, otherwise that of all if it is of its kind.
 func TestFor(t *testing.T) {
 	t.Parallel()
 	s := threshold.Set{"": {Value: .05}, "energy": {Value: .1}}
@@ -73,7 +73,7 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// TestOver: a threshold of one metric wins over those below it, one of all metrics over their shares.
+// TestOver: a threshold of one metric overrides those with lower precedence, one of all metrics overrides their shares.
 func TestOver(t *testing.T) {
 	t.Parallel()
 	below := threshold.Set{"latency": {Value: .1}, "rmse": {Value: .001, Absolute: true}, "": {Value: .03}}

@@ -16,52 +16,39 @@ import (
 	"time"
 )
 
-// Options say what is packed, and where it goes.
+// Options say what is packed.
 type Options struct {
 	Program string // the file of the program, which has to run on this machine
 	Stage   string // the folder of the files, which must not exist
-	Out     string // the folder of the archive, which is made
 	Tag     string // empty, or the tag of the release, v0.1.0
 	DuckDB  string // empty, or a clone of DuckDB's source of the linked version
 }
 
-// Make stages the files and packs them. It returns the path of the archive, which replaces an older one.
-func Make(o Options) (string, error) {
-	b, err := stage(o)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(o.Out, 0o755); err != nil {
-		return "", err
-	}
-	return filepath.Join(o.Out, b.Name+".tar.gz"), b.pack(filepath.Join(o.Out, b.Name+".tar.gz"))
-}
-
-// staged are the files of an archive.
-type staged struct {
+// Bundle is the staged files of an archive.
+type Bundle struct {
 	Name string    // neurolens-0.1.0-linux-amd64: of the archive, and of the folder in it
 	Dir  string    // the folder where they are staged
 	Date time.Time // of every file in the archive: the commit's
 }
 
-// stage puts the files of an archive into a folder.
-func stage(o Options) (staged, error) {
+// Stage puts the files of an archive into a folder.
+func Stage(o Options) (Bundle, error) {
 	info, err := buildinfo.ReadFile(o.Program)
 	if err != nil {
-		return staged{}, fmt.Errorf("reading %s: %w", o.Program, err)
+		return Bundle{}, fmt.Errorf("reading %s: %w", o.Program, err)
 	}
 	facts, err := ask(o.Program)
 	if err != nil {
-		return staged{}, err
+		return Bundle{}, err
 	}
 	if err := facts.check(o.Tag); err != nil {
-		return staged{}, err
+		return Bundle{}, err
 	}
 	if err := checkNVML(o.Program); err != nil {
-		return staged{}, err
+		return Bundle{}, err
 	}
 	if err := os.Mkdir(o.Stage, 0o755); err != nil {
-		return staged{}, err
+		return Bundle{}, err
 	}
 	b := Bundle{Name: facts.name(), Dir: o.Stage, Date: facts.date()}
 	program := filepath.Join(o.Stage, "neurolens")
@@ -73,7 +60,7 @@ func stage(o Options) (staged, error) {
 		func() error { return licenses(info, facts, o.DuckDB, filepath.Join(o.Stage, "licenses")) },
 	} {
 		if err := step(); err != nil {
-			return staged{}, err
+			return Bundle{}, err
 		}
 	}
 	return b, nil

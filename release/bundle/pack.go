@@ -11,16 +11,8 @@ import (
 	"path/filepath"
 )
 
-// pack writes the archive: files in the order of their names, of user 0, with one date and no other trace of the machine.
-func (b Bundle) pack(to string) error {
-	file, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	return errors.Join(b.Write(file), file.Close())
-}
-
-// Write writes the archive, a tar file compressed by gzip.
+// Write writes the archive, a tar file compressed by gzip: files in the order of their names, of user 0, with one date and no other trace of
+// the machine.
 func (b Bundle) Write(to io.Writer) error {
 	zipped, err := gzip.NewWriterLevel(to, gzip.BestCompression)
 	if err != nil {

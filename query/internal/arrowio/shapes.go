@@ -12,9 +12,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// shapeOf is how values of a type of DuckDB stand in Arrow, and the type that they are cast to before. Integers are
-// 64 bits, reals DOUBLE, times microseconds in UTC, as the columns of a store are; what Arrow has no plain type for is
-// text, as in the other formats.
+// shapeOf is the Arrow type for a type of DuckDB, and the type of DuckDB that values are cast to before. Integers have 64 bits, reals are
+// DOUBLE, and times are microseconds in UTC, like the columns of a store. Types without a simple Arrow type become text, as in the other
+// formats.
 func shapeOf(info duckdb.TypeInfo) (cast string, t arrow.DataType) {
 	switch details := info.Details().(type) {
 	case *duckdb.ListDetails:
@@ -55,7 +55,7 @@ func shapeOf(info duckdb.TypeInfo) (cast string, t arrow.DataType) {
 	}
 }
 
-// Columns prepares a statement and gives for each column of its result the cast and the field.
+// Columns prepares a statement and returns the cast and the Arrow field of each column of its result.
 func Columns(c *duck.Conn, text string) (casts []string, fields []arrow.Field, err error) {
 	prepared, err := c.Prepare(text)
 	if err != nil {
@@ -85,8 +85,8 @@ func Columns(c *duck.Conn, text string) (casts []string, fields []arrow.Field, e
 	return casts, fields, nil
 }
 
-// WithUnits notes in the metadata of fields their stored unit, as `unit`, where a column of the views has one. renamed
-// is as in answer.Table.SetUnits.
+// WithUnits adds the stored unit to the metadata of fields, as `unit`, if the column of the views has one. renamed is as in
+// answer.Table.SetUnits.
 func WithUnits(fields []arrow.Field, renamed map[string]bool) []arrow.Field {
 	var t answer.Table
 	for _, f := range fields {

@@ -1,4 +1,4 @@
-// Package arrowio writes results of DuckDB as Arrow IPC: a stream, or a file that readers map into memory.
+// Package arrowio writes results of DuckDB as Arrow IPC: as a stream, or as a file that readers can map into memory.
 package arrowio
 
 import (
@@ -16,23 +16,23 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 )
 
-// BatchBytes is about how large a record batch gets.
+// BatchBytes is the approximate size of a record batch.
 const BatchBytes = 8 << 20
 
-// Writer makes record batches of rows, of bounded size.
+// Writer writes rows as record batches of limited size.
 type Writer struct {
 	out interface {
 		Write(arrow.RecordBatch) error
 		Close() error
 	}
 	batch  *array.RecordBuilder
-	size   int   // of what is in batch, roughly, in bytes
-	Rows   int64 // of all batches
-	Bytes  int64 // of all batches, roughly
-	failed error // of writing, or of a value that is not of its column's type
+	size   int   // approximate size of batch in bytes
+	Rows   int64 // number of rows of all batches
+	Bytes  int64 // approximate size of all batches in bytes
+	failed error // error of writing, or of a value that does not have its column's type
 }
 
-// NewStream writes a stream, which is whole only when Close was called.
+// NewStream writes a stream. It is complete only after Close.
 func NewStream(w io.Writer, fields []arrow.Field) *Writer {
 	s := arrow.NewSchema(fields, nil)
 	return &Writer{out: ipc.NewWriter(w, ipc.WithSchema(s)), batch: array.NewRecordBuilder(memory.DefaultAllocator, s)}
@@ -57,7 +57,7 @@ func (w *Writer) Query(ctx context.Context, c *duck.Conn, q duck.Statement) erro
 	return err
 }
 
-// add takes a row of the driver.
+// add adds a row of the driver.
 func (w *Writer) add(row []driver.Value) error {
 	for i, v := range row {
 		size, err := appendValue(w.batch.Field(i), v)
@@ -74,7 +74,7 @@ func (w *Writer) add(row []driver.Value) error {
 	return w.failed
 }
 
-// flush writes what is left as a batch.
+// flush writes the current batch.
 func (w *Writer) flush() error {
 	w.Bytes += int64(w.size)
 	w.size = 0
@@ -101,7 +101,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// appendValue appends a value of the driver, and gives its size, roughly, in bytes.
+// appendValue appends a value of the driver, and returns its approximate size in bytes.
 func appendValue(b array.Builder, value any) (int, error) {
 	if value == nil {
 		b.AppendNull()
@@ -133,7 +133,7 @@ func appendValue(b array.Builder, value any) (int, error) {
 	return size, nil
 }
 
-// appendAs hands a value over if it is of the type.
+// appendAs calls add if the value has the type.
 func appendAs[T any](value any, add func(T)) bool {
 	v, ok := value.(T)
 	if ok {

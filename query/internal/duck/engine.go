@@ -18,8 +18,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// OwnMemory is what DuckDB may use for a statement of query's own before it spills, or is given more: a machine that
-// measures keeps its memory.
+// OwnMemory is the number of bytes that DuckDB may use for our own statements, so that a measuring machine keeps its memory. Beyond that it
+// spills to disk, or gets more (Raise).
 const OwnMemory = 80 << 20
 
 // Engine is a DuckDB in memory. It is safe for concurrent use; a connection of it is not.
@@ -27,14 +27,13 @@ type Engine struct {
 	connector *duckdb.Connector
 }
 
-// Open starts a DuckDB with settings that cost nothing: they are given before it starts. It spills into a
-// directory of its own in tempDir, which it makes when it has to and removes at the end. A memoryLimit of 0 bytes is
-// DuckDB's own.
+// Open starts a DuckDB. It spills to a directory in tempDir, which it makes if necessary and removes at the end. memoryLimit is in bytes;
+// 0: DuckDB's default.
 func Open(memoryLimit int64, tempDir string) (*Engine, error) {
 	keepMemory()
 	spill := filepath.Join(tempDir, "neurolens-"+schema.NewULID(time.Now()).String())
 	settings := url.Values{
-		// More threads than cores make the reading of many small files several times slower.
+		// With more threads than cores, reading many small files is several times slower.
 		"threads":                      {strconv.Itoa(runtime.GOMAXPROCS(0))},
 		"temp_directory":               {spill},
 		"autoinstall_known_extensions": {"false"},
@@ -50,20 +49,20 @@ func Open(memoryLimit int64, tempDir string) (*Engine, error) {
 	return &Engine{connector}, nil
 }
 
-// smallFiles are settings for reading many small files: each is read whole, once, and nothing of it is kept. Kept, a
-// thousand files cost a gigabyte.
+// smallFiles are settings for many small files: each is read as a whole, once, and not cached. Caching would take a gigabyte per thousand
+// files.
 var smallFiles = []string{
 	"SET prefetch_all_parquet_files = true",
 	"SET enable_external_file_cache = false",
 	"SET preserve_insertion_order = false",
 }
 
-// Close ends it, and removes what it spilled.
+// Close ends the engine and removes its temporary files.
 func (e *Engine) Close() error {
 	return e.connector.Close()
 }
 
-// Connect opens a connection. Its caller closes it.
+// Connect opens a connection. The caller closes it.
 func (e *Engine) Connect(ctx context.Context) (*Conn, error) {
 	c, err := e.connector.Connect(ctx)
 	if err != nil {
@@ -88,13 +87,13 @@ type connection interface {
 	driver.ExecerContext
 }
 
-// Conn is a connection, used below database/sql because that takes three times as long to hand out the rows.
+// Conn is a connection. It does not use database/sql, which takes three times as long to return the rows.
 type Conn struct {
 	connection
-	Remark func(string) // is told what people should know of an answer; nil: nobody wants to know
+	Remark func(string) // receives notes for the user; nil: dropped
 }
 
-// Exec runs a statement of query's own, never a user's.
+// Exec runs a statement of our own, never of a user, and returns the number of affected rows.
 func (c *Conn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
 	result, err := c.ExecContext(ctx, statement, named(args))
 	if err != nil {
@@ -104,7 +103,7 @@ func (c *Conn) Exec(ctx context.Context, statement string, args ...any) (int64, 
 	return n, Translate(ctx, err)
 }
 
-// Query runs a statement and hands each row to each; the row is only valid during the call.
+// Query runs a statement and calls each with every row. A row is only valid during the call.
 func (c *Conn) Query(ctx context.Context, q Statement, each func(row []driver.Value) error) error {
 	rows, err := c.Run(ctx, q)
 	if err != nil {
@@ -113,13 +112,13 @@ func (c *Conn) Query(ctx context.Context, q Statement, each func(row []driver.Va
 	return Translate(ctx, errors.Join(EachRow(rows, each), rows.Close()))
 }
 
-// Run runs a statement. DuckDB is done with it then: the rows can be read while the connection runs the next one.
+// Run runs a statement to its end. Its rows can be read while the connection runs the next statement.
 func (c *Conn) Run(ctx context.Context, q Statement) (driver.Rows, error) {
 	rows, err := c.QueryContext(ctx, q.SQL, named(q.Args))
 	return rows, Translate(ctx, err)
 }
 
-// EachRow hands each row to each; the row is only valid during the call.
+// EachRow calls each with every row. A row is only valid during the call.
 func EachRow(rows driver.Rows, each func(row []driver.Value) error) error {
 	row := make([]driver.Value, len(rows.Columns()))
 	for {
@@ -134,26 +133,26 @@ func EachRow(rows driver.Rows, each func(row []driver.Value) error) error {
 	}
 }
 
-// Table runs a statement and keeps its result.
+// Table runs a statement and returns its result.
 func (c *Conn) Table(ctx context.Context, q Statement) (answer.Table, error) {
 	return c.TableAtMost(ctx, q, math.MaxInt)
 }
 
-// TableAtMost refuses a result of more values than that.
-func (c *Conn) TableAtMost(ctx context.Context, q Statement, most int) (answer.Table, error) {
+// TableAtMost is Table; a result with more than maxValues values is an ErrInput.
+func (c *Conn) TableAtMost(ctx context.Context, q Statement, maxValues int) (answer.Table, error) {
 	rows, err := c.QueryContext(ctx, q.SQL, named(q.Args))
 	if err != nil {
 		return answer.Table{}, Translate(ctx, err)
 	}
-	t, err := readTable(rows, most)
+	t, err := readTable(rows, maxValues)
 	return t, Translate(ctx, errors.Join(err, rows.Close()))
 }
 
-// Raise lets the engine use as much memory as that: for what does not fit in less, as a run of millions of
-// samples. 0 is DuckDB's own default.
+// Raise sets the memory limit of the engine in bytes, for questions that do not fit into OwnMemory, such as a run with millions of samples.
+// 0: DuckDB's default.
 func (c *Conn) Raise(ctx context.Context, limit int64) error {
 	text := fmt.Sprintf("%dB", limit)
-	if limit == 0 { // RESET only changes what is said of the limit
+	if limit == 0 { // RESET alone only changes the displayed limit
 		if _, err := c.Exec(ctx, "RESET memory_limit"); err != nil {
 			return err
 		}
@@ -167,7 +166,7 @@ func (c *Conn) Raise(ctx context.Context, limit int64) error {
 	return err
 }
 
-// One keeps the only row of a result.
+// One returns the only row of a result.
 func (c *Conn) One(ctx context.Context, q Statement) ([]driver.Value, error) {
 	var row []driver.Value
 	err := c.Query(ctx, q, func(r []driver.Value) error {

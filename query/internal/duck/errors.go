@@ -10,8 +10,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 )
 
-// Translate gives an error of DuckDB as it is wanted by callers: the context's own error where that ended the
-// query, else one line.
+// Translate converts an error of DuckDB to an *Error with one line, or to the error of the context if that ended the query.
 func Translate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -22,7 +21,7 @@ func Translate(ctx context.Context, err error) error {
 	return &Error{Message: OneLine(err.Error()), Kind: KindOf(err), Cause: err}
 }
 
-// Error is an error of DuckDB, as one line; Kind is its class.
+// Error is an error of DuckDB as one line. Kind is its class.
 type Error struct {
 	Message string
 	Kind    duckdb.ErrorType
@@ -32,7 +31,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Cause }
 
-// KindOf is the class of an error of DuckDB, ErrorTypeInvalid of any other.
+// KindOf is the class of an error of DuckDB; ErrorTypeInvalid for other errors.
 func KindOf(err error) duckdb.ErrorType {
 	var duck *duckdb.Error
 	if errors.As(err, &duck) {
@@ -41,17 +40,17 @@ func KindOf(err error) duckdb.ErrorType {
 	return duckdb.ErrorTypeInvalid
 }
 
-// OutOfMemory tells that DuckDB needs more memory than it may have.
+// OutOfMemory reports whether DuckDB needs more memory than its limit.
 func OutOfMemory(err error) bool {
 	engine, ok := errors.AsType[*Error](err)
 	return ok && engine.Kind == duckdb.ErrorTypeOutOfMemory
 }
 
-// classPrefix is what DuckDB puts before its messages: "Binder Error: ".
+// classPrefix matches the prefix of DuckDB's messages, such as "Binder Error: ".
 var classPrefix = regexp.MustCompile(`^(?:[A-Za-z]+ )*(?:Error|error): `)
 
-// OneLine keeps what a message says: its lines up to the list of candidate functions, the picture of the statement or the
-// engine's stack, without the error class.
+// OneLine shortens a message to one line: without the error class, the list of candidate functions, the excerpt of the statement and the
+// stack trace.
 func OneLine(message string) string {
 	var kept []string
 	for line := range strings.Lines(message) {
@@ -67,7 +66,7 @@ func OneLine(message string) string {
 	return strings.TrimSuffix(lowerFirst(text), ".")
 }
 
-// lowerFirst makes the first letter lower case, unless the word is all capitals (SQL) or a name.
+// lowerFirst makes the first letter lower case, unless the word is in capitals (SQL) or a name.
 func lowerFirst(s string) string {
 	if len(s) < 2 || s[1] < 'a' || s[1] > 'z' {
 		return s

@@ -19,7 +19,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
-// readTable reads a result to its end. It refuses one of more values than most.
+// readTable reads a result to its end. More than most values are an ErrInput.
 func readTable(rows driver.Rows, most int) (answer.Table, error) {
 	types, ok := rows.(driver.RowsColumnTypeDatabaseTypeName)
 	if !ok {
@@ -58,11 +58,11 @@ func readTable(rows driver.Rows, most int) (answer.Table, error) {
 	return t, nil
 }
 
-// misfit is a value that the type of its column has not, as text: an integer of more than 64 bits, a decimal of more
-// digits than a double has, an infinite time.
+// misfit is a value, as text, that the type of its column cannot represent: an integer of more than 64 bits, a decimal with more digits than
+// a double, an infinite time.
 type misfit string
 
-// textWhereMisfits makes a column text where one of its values does not fit.
+// textWhereMisfits converts a column to text if one of its values does not fit.
 func textWhereMisfits(t *answer.Table, column int) {
 	if !slices.ContainsFunc(t.Rows, func(row []any) bool { _, ok := row[column].(misfit); return ok }) {
 		return
@@ -83,7 +83,7 @@ func textWhereMisfits(t *answer.Table, column int) {
 	}
 }
 
-// converter gives, for a type of DuckDB, the Type of the column and what makes a value of that.
+// converter returns, for a type of DuckDB, the Type of the column and the function that converts its values.
 func converter(name string) (answer.Type, func(any) any) {
 	base, _, _ := strings.Cut(name, "(")
 	switch {
@@ -154,7 +154,7 @@ func text(v any) any {
 	}
 }
 
-// Plain gives a value of the driver as one of the types that Type lists, or as a misfit.
+// Plain converts a value of the driver to one of the Go types that are listed at answer.Type, or to a misfit.
 func Plain(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -211,7 +211,7 @@ func plainNumber(v any) any {
 	}
 }
 
-// decimal is the number of some digits with a point.
+// decimal is the number with these digits and a decimal point.
 func decimal(digits string) any {
 	f, err := strconv.ParseFloat(digits, 64)
 	if err != nil || strconv.FormatFloat(f, 'f', -1, 64) != digits {
@@ -220,11 +220,11 @@ func decimal(digits string) any {
 	return f
 }
 
-// lastDay is the day, counted from 1970, that stands for an infinite date.
+// lastDay is the day, counted from 1970, that represents an infinite date.
 const lastDay = math.MaxInt32
 
-// infinities are the times that the driver makes of infinity in each of DuckDB's types of a time; of -infinity it makes
-// those of the negative numbers.
+// infinities are the times that the driver returns for infinity, for each of DuckDB's time types. For -infinity it returns those of the
+// negative numbers.
 func infinities(sign int64) []time.Time {
 	last := sign * math.MaxInt64
 	return []time.Time{
@@ -232,9 +232,9 @@ func infinities(sign int64) []time.Time {
 	}
 }
 
-// infinite is infinity or -infinity for a time which stands for that, empty for another.
+// infinite is infinity or -infinity if a time represents it; otherwise empty.
 func infinite(t time.Time) string {
-	if year := t.Year(); year > 1677 && year < 2262 { // what can be counted in nanoseconds
+	if year := t.Year(); year > 1677 && year < 2262 { // the range of nanoseconds in 64 bits
 		return ""
 	}
 	switch {
@@ -262,7 +262,7 @@ func plainStruct(m map[string]any) map[string]any {
 	return out
 }
 
-// plainMap is Plain of a map.
+// plainMap is Plain for a map.
 func plainMap(m duckdb.OrderedMap) map[string]any {
 	out := make(map[string]any, m.Len())
 	keys, values := m.Keys(), m.Values()
@@ -272,7 +272,7 @@ func plainMap(m duckdb.OrderedMap) map[string]any {
 	return out
 }
 
-// nested is plain for a value inside another, where a misfit is text on its own, as is a time that JSON has not.
+// nested is Plain for a value inside another one. Misfits and times become text.
 func nested(v any) any {
 	switch p := Plain(v).(type) {
 	case misfit:
@@ -287,7 +287,7 @@ func nested(v any) any {
 	}
 }
 
-// intervalText prints an interval with its parts as DuckDB keeps them: months, days, time.
+// intervalText prints an interval with the parts that DuckDB stores: months, days, time.
 func intervalText(i duckdb.Interval) string {
 	var parts []string
 	if i.Months != 0 {
@@ -302,11 +302,11 @@ func intervalText(i duckdb.Interval) string {
 	return strings.Join(parts, " ")
 }
 
-// Text is a value of a column of texts; empty for NULL.
+// Text is a value as a text; empty for NULL.
 func Text(v driver.Value) string { s, _ := v.(string); return s }
 
-// Integer is a value of a column of integers; 0 for NULL.
+// Integer is a value as an integer; 0 for NULL.
 func Integer(v driver.Value) int64 { n, _ := v.(int64); return n }
 
-// List is a value of a column of lists; nil for NULL.
+// List is a value as a list; nil for NULL.
 func List(v driver.Value) []any { list, _ := v.([]any); return list }

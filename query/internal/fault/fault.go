@@ -1,4 +1,4 @@
-// Package fault holds the errors that all parts of query have in common.
+// Package fault has the errors that all parts of query share.
 package fault
 
 import (
@@ -8,24 +8,24 @@ import (
 	"unicode/utf8"
 )
 
-// ErrInput is wrapped by what is the asker's to mend, ErrStore by what is wrong with a store.
+// ErrInput is wrapped by errors that the user can fix, ErrStore by errors of a store.
 var (
 	ErrInput = errors.New("input")
 	ErrStore = errors.New("store")
 )
 
-// inputErr is an ErrInput whose message does not say so.
+// inputErr is an ErrInput. Its message does not mention that.
 type inputErr string
 
 func (e inputErr) Error() string        { return string(e) }
 func (e inputErr) Is(target error) bool { return target == ErrInput }
 
-// Input is an ErrInput: one line, which says on its own what is wrong.
+// Input makes an ErrInput. The message is one line and complete by itself.
 func Input(format string, args ...any) error {
 	return inputErr(Printable(fmt.Sprintf(format, args...)))
 }
 
-// Printable keeps a text with names of users in it on one line.
+// Printable replaces control characters, so that a text with user input is one line and does not control the terminal.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -35,7 +35,7 @@ func Printable(text string) string {
 	}, text)
 }
 
-// Brief makes a text of a user fit into one line of an error: cut to 60 characters, nothing unprintable.
+// Brief shortens user input for an error message: at most 60 characters, without control characters.
 func Brief(text string) string {
 	const limit = 60
 	if utf8.RuneCountInString(text) > limit {
@@ -44,7 +44,7 @@ func Brief(text string) string {
 	return Printable(text)
 }
 
-// InvalidAt is where a text is not UTF-8, in bytes; its length where it is.
+// InvalidAt is the byte offset at which a text is not valid UTF-8; its length if it is valid.
 func InvalidAt(text string) int {
 	for i, r := range text {
 		if r == utf8.RuneError {
@@ -56,7 +56,7 @@ func InvalidAt(text string) int {
 	return len(text)
 }
 
-// storeErr is an ErrStore: what is wrong with the store in dir, as it was given.
+// storeErr is an ErrStore about the store in dir, as the user gave it.
 type storeErr struct {
 	dir   string
 	cause error
@@ -66,5 +66,5 @@ func (e *storeErr) Error() string        { return Printable("store " + e.dir + "
 func (e *storeErr) Is(target error) bool { return target == ErrStore }
 func (e *storeErr) Unwrap() error        { return e.cause }
 
-// Store is an ErrStore that wraps its cause: the store in dir, as it was given.
+// Store makes an ErrStore about the store in dir, as the user gave it. It wraps the cause.
 func Store(dir string, cause error) error { return &storeErr{dir, cause} }

@@ -1,4 +1,4 @@
-// Package meant tells what somebody probably meant by a key or a value that no run has.
+// Package meant guesses what the user probably meant by a key or a value that no run has.
 package meant
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Key asks whether a column, a parameter or a metric was meant that is spelt like a key; empty where there is none.
+// Key suggests a column, parameter or metric with a similar spelling ("; did you mean x?"); empty: none.
 func Key(key string, parameters []string) string {
 	lower := strings.ToLower(key)
 	_, metric := schema.KindOfMetric(key)
@@ -41,13 +41,13 @@ func Key(key string, parameters []string) string {
 	return fmt.Sprintf("; did you mean %s?", near)
 }
 
-// elsewhere are keys that other tools, or people, have for those of filters.
+// elsewhere are other common names of keys.
 var elsewhere = map[string]string{
 	"host": "machine", "hostname": "machine", "node": "machine", "gpu": "gpu_name", "name": "benchmark", "test": "benchmark", "date": "when", "time": "when",
 	"id": "run", "sha": "commit", "revision": "commit",
 }
 
-// Unit asks whether a rate was meant; empty where there is none of that unit.
+// Unit suggests the rate of a unit, such as MB/s for MB; empty: there is none.
 func Unit(unit string) string {
 	if _, _, known := schema.StoredUnit(unit + "/s"); known {
 		return "; did you mean " + unit + "/s?"
@@ -55,7 +55,7 @@ func Unit(unit string) string {
 	return ""
 }
 
-// Word is Key for a word of a filter, which may also be a negation of another tool or a value without a key.
+// Word is Key for a condition of a filter, which may also be a negation as in other tools (-key=value), or a value without a key.
 func Word(w *filter.Word, parameters []string) string {
 	if bare, negated := strings.CutPrefix(w.Key, "-"); negated && (!filter.FieldOf(bare).Bare || slices.Contains(parameters, bare)) {
 		return "; did you mean not " + fault.Brief(strings.TrimPrefix(w.Text, "-")) + "?"

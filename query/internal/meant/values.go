@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// NoEntry says that no run has an entry of a map, and which one may be meant: one like it, else a column of that name.
+// NoEntry is the remark that no run has an entry of a map, with the entry or column that was probably meant.
 func NoEntry(w filter.CompiledWord, names []string) string {
 	prefix := filter.PrefixOf(w.Field.Column.Name) + "."
 	text := "no run has " + prefix + fault.Brief(w.Field.Entry)
@@ -21,15 +21,15 @@ func NoEntry(w filter.CompiledWord, names []string) string {
 		return text + "; did you mean the column " + w.Field.Entry + "?"
 	}
 	if prefix == "env." {
-		return text + "; neurolens env names the facts"
+		return text + "; neurolens env lists the facts"
 	}
 	return text + Few(names)
 }
 
-// mostValues is how many values are named in place of one that no run has.
-const mostValues = 3
+// maxValues is the largest number of values that are listed for a value that no run has.
+const maxValues = 3
 
-// Value names the value that was probably meant, else all where they are few.
+// Value suggests the value that was probably meant, or lists all values if there are few.
 func Value(value string, values []string) string {
 	if bare := strings.Trim(value, "'"); bare != value && slices.Contains(values, bare) {
 		return "; did you mean " + fault.Brief(bare) + "?"
@@ -43,7 +43,7 @@ func Value(value string, values []string) string {
 	return Few(values)
 }
 
-// Pattern is a text with wildcards as a regular expression; empty where it has none.
+// Pattern is a text with wildcards as a regular expression; empty: it has no wildcards.
 func Pattern(text string) string {
 	if !strings.Contains(text, "*") {
 		return ""
@@ -52,9 +52,9 @@ func Pattern(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(whole, "^.*"), ".*$")
 }
 
-// Few names values, where they are few.
+// Few lists the values if there are few ("; runs have a, b"); otherwise it is empty.
 func Few(values []string) string {
-	if len(values) == 0 || len(values) > mostValues {
+	if len(values) == 0 || len(values) > maxValues {
 		return ""
 	}
 	shown := make([]string, len(values))
@@ -64,23 +64,23 @@ func Few(values []string) string {
 	return "; runs have " + strings.Join(shown, ", ")
 }
 
-// Similar is the text that another one probably means: one that is spelt like it, else the shortest one that has it as a
-// whole word.
+// Similar is the candidate that a text probably means: one with a similar spelling, or the shortest one that contains it as a whole
+// word; empty: none.
 func Similar(text string, candidates []string) string {
 	if near := schema.Nearest(text, candidates); near != "" {
 		return near
 	}
-	const least = 2 // letters, to be looked for in others
+	const minLetters = 2 // of a text that is searched within candidates
 	best := ""
 	for _, c := range candidates {
-		if len(text) >= least && asWord(c, text) && (best == "" || len(c) < len(best)) {
+		if len(text) >= minLetters && asWord(c, text) && (best == "" || len(c) < len(best)) {
 			best = c
 		}
 	}
 	return best
 }
 
-// asWord tells whether a text stands in another one, with nothing that belongs to a word on either side.
+// asWord reports whether a text occurs in another one as a whole word.
 func asWord(in, text string) bool {
 	letter := func(b byte) bool {
 		return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_'

@@ -14,17 +14,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Facts are read of all runs of a side, unless there are more than mostFactRuns: then of the first run of each benchmark
-// and backend of the newest sessions, mostStrata of them.
+// Facts are read from all runs of a side. If there are more than maxFactRuns, they are read from the first run of each of the newest
+// maxStrata strata.
 const (
-	mostFactRuns = 5000
-	mostStrata   = 500
+	maxFactRuns = 5000
+	maxStrata   = 500
 )
 
-// Facts are the values of each fact on a side.
+// Facts are the different values of each fact on a side.
 type Facts map[string]map[string]bool
 
-// Add adds those of a run.
+// Add adds the facts of a run.
 func (f Facts) Add(run map[string]string) {
 	for name, value := range run {
 		if f[name] == nil {
@@ -34,7 +34,7 @@ func (f Facts) Add(run map[string]string) {
 	}
 }
 
-// Differences are the facts in which two sides differ. What nobody says of imported runs is not known, and no difference.
+// Differences are the facts in which two sides differ. A fact that is unknown on a side with only imported runs is not a difference.
 func (f Facts) Differences(head Facts, of, as *Selected) []facts.Difference {
 	names := map[string]bool{}
 	for name := range f {
@@ -54,15 +54,15 @@ func (f Facts) Differences(head Facts, of, as *Selected) []facts.Difference {
 	return all
 }
 
-// Facts reads those of the side, and notes of how many runs they are.
+// Facts reads the facts of the side, and sets FactRuns.
 func (s *Selected) Facts(ctx context.Context, r *scan.Reader) (Facts, error) {
 	found := Facts{}
-	if s.Runs <= mostFactRuns {
+	if s.Runs <= maxFactRuns {
 		s.FactRuns = s.Runs
 		return found, s.allFacts(ctx, r, found)
 	}
 	var ids []schema.ULID
-	for _, t := range s.Strata[max(len(s.Strata)-mostStrata, 0):] {
+	for _, t := range s.Strata[max(len(s.Strata)-maxStrata, 0):] {
 		id, err := schema.ParseULID(t.FirstRun)
 		if err != nil {
 			return nil, &duck.Error{Message: err.Error(), Kind: duckdb.ErrorTypeIO}
@@ -77,7 +77,7 @@ func (s *Selected) Facts(ctx context.Context, r *scan.Reader) (Facts, error) {
 	return found, err
 }
 
-// allFacts adds those of every run of the side: DuckDB finds the different ones.
+// allFacts adds the facts of every run of the side. DuckDB finds the different values.
 func (s *Selected) allFacts(ctx context.Context, r *scan.Reader, found Facts) error {
 	names := facts.Columns()
 	columns, err := scan.RunColumns(append(names[:len(names):len(names)], "env", "applied", "purpose"))
@@ -106,8 +106,8 @@ func (s *Selected) allFacts(ctx context.Context, r *scan.Reader, found Facts) er
 	})
 }
 
-// PointFacts are the values of entries of env, by the ids of points and by their names: of each what all runs of the point
-// say that say anything. What they say in two ways, they do not say.
+// PointFacts are the values of entries of env, by point id and by name: the value that all runs of the point have that have the entry.
+// An entry with several values is left out.
 func (s *Selected) PointFacts(ctx context.Context, r *scan.Reader, names []string) (map[string]map[string]string, error) {
 	columns, err := scan.RunColumns([]string{"point_id", "env", "purpose"})
 	if err != nil {

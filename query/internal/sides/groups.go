@@ -14,42 +14,42 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Group is the runs of one point on one machine, of one side, as to one metric.
+// Group has the runs of one point on one machine and one side, for one metric.
 type Group struct {
 	PointID, Machine string
-	Metric           *Kind     // of its ok runs
+	Metric           *Kind     // kind of its ok runs
 	MinSamples       int64     // smallest n_samples of an ok run
 	MaxSamples       int64     // largest n_samples of an ok run
-	Locations        []float64 // of its ok runs, in the order in which they ran, or ascending where places are not known
-	Started          []int64   // when each ran, in Unix microseconds; nil where that was not asked for
-	Places           []Place   // where each ran; likewise
-	Sessions         []string  // of its ok runs, ascending
-	OK               int64     // runs that ended well
-	notes            *notes    // nil where there is nothing to note: there are very many groups
-	InOrder          bool      // it is known in which order the runs ran: see settle
-	Absent           bool      // there are no runs: it stands for a point that the other side has
-	Matched          bool      // of the base: some point of the head is compared with it
+	Locations        []float64 // of its ok runs, in the order in which they ran; ascending if the order was not read
+	Started          []int64   // start of each, in Unix microseconds; nil if not read
+	Places           []Place   // session and block of each; nil if not read
+	Sessions         []string  // sessions of its ok runs, ascending
+	OK               int64     // number of ok runs
+	notes            *notes    // nil: nothing to note, which saves memory for very many groups
+	InOrder          bool      // the order in which the runs ran is known: see ForgetTimes
+	Absent           bool      // there are no runs: it represents a point that only the other side has
+	Matched          bool      // of the base: it is paired with a group of the head
 
-	First int64        // start of the first ok run in Unix microseconds; 0 where not known
-	Point *facts.Point // nil where not asked for
-	Lacks string       // the parameter of the axis, where it stands for a point without a value of it
+	First int64        // start of the first ok run in Unix microseconds; 0: unknown
+	Point *facts.Point // nil if not read
+	Lacks string       // the parameter that is the compared axis, if the group represents a point without it
 }
 
-// notes are what is out of the ordinary with the runs of a group.
+// notes are the unusual properties of the runs of a group.
 type notes struct {
-	Differing   string         // which of metric, unit, clock, level differ among the ok runs; empty: none
+	Differing   string         // the first of metric, unit, clock and level in which the ok runs differ; empty: none
 	NoValue     int64          // ok runs without a location
-	NonPositive int64          // of those, runs of a metric compared by its ratio that is not positive
-	Failed      map[string]any // numbers of runs by the status that they ended with, but ok
-	Failure     string         // what one of these says went wrong
-	Wrong       int64          // of these, runs whose result is wrong
-	Warnings    []string       // of its runs, each once, ascending
-	OneBlock    int            // runs whose processes the locations are; 0: these are the runs' own
-	Tick        float64        // of the metric, where runs say that it is coarse
-	Repeats     []int64        // of each of the locations; nil where that was not asked for
+	NonPositive int64          // number of those whose value is not positive although the metric is compared by ratio
+	Failed      map[string]any // numbers of runs per status other than ok
+	Failure     string         // error of one of these
+	Wrong       int64          // number of these with a wrong result
+	Warnings    []string       // warnings of its runs, without repetition, ascending
+	OneBlock    int            // number of runs, if the locations are those of their processes; 0: they are those of runs
+	Tick        float64        // step of the clock, if runs have the warning that it is coarse
+	Repeats     []int64        // repeat of each location; nil if not read
 }
 
-// Noted is what was noted of a group.
+// Noted are the notes of a group.
 func (g *Group) Noted() notes {
 	if g.notes == nil {
 		return notes{}
@@ -57,7 +57,7 @@ func (g *Group) Noted() notes {
 	return *g.notes
 }
 
-// Note is where to note something of a group.
+// Note returns the notes of a group, to be changed.
 func (g *Group) Note() *notes {
 	if g.notes == nil {
 		g.notes = &notes{}
@@ -65,10 +65,10 @@ func (g *Group) Note() *notes {
 	return g.notes
 }
 
-// Kind is what has to agree for values to be comparable.
+// Kind has the properties of a metric that must be equal for values to be comparable.
 type Kind struct{ Name, Unit, Better, Clock, Level string }
 
-// Place is where a run ran.
+// Place is the session and block of a run.
 type Place struct {
 	session string
 	Block   int64 // -1: none
@@ -77,10 +77,10 @@ type Place struct {
 // PointKey is a point on a machine.
 type PointKey struct{ Point, Machine string }
 
-// Key is the point of the group, on its machine.
+// Key is the point and machine of the group.
 func (g *Group) Key() PointKey { return PointKey{g.PointID, g.Machine} }
 
-// compareGroups orders groups by their points and machines.
+// compareGroups orders groups by point and machine.
 func compareGroups(a, b *Group) int {
 	if a.PointID != b.PointID {
 		return strings.Compare(a.PointID, b.PointID)
@@ -88,10 +88,10 @@ func compareGroups(a, b *Group) int {
 	return strings.Compare(a.Machine, b.Machine)
 }
 
-// Groups are those of a side in ascending order of point and machine.
+// Groups are the groups of a side, sorted by point and machine.
 type Groups []*Group
 
-// InTurn is of, for groups that are asked for in their order.
+// InTurn returns a function that finds the group with the same point and machine. It must be called in ascending order.
 func (gs Groups) InTurn() func(g *Group) *Group {
 	i := 0
 	return func(g *Group) *Group {
@@ -105,7 +105,7 @@ func (gs Groups) InTurn() func(g *Group) *Group {
 	}
 }
 
-// of finds the group of a point on a machine, or nil.
+// of is the group of a point on a machine, or nil.
 func (gs Groups) of(point, machine string) *Group {
 	i, ok := slices.BinarySearchFunc(gs, &Group{PointID: point, Machine: machine}, compareGroups)
 	if !ok {
@@ -114,7 +114,7 @@ func (gs Groups) of(point, machine string) *Group {
 	return gs[i]
 }
 
-// With are the groups that have a metric that was asked for, or could have had it; all where none was.
+// With are the groups that have a requested metric, or have no ok run; all if metric is empty.
 func (gs Groups) With(metric string) Groups {
 	if metric == "" {
 		return gs
@@ -122,12 +122,12 @@ func (gs Groups) With(metric string) Groups {
 	return slices.DeleteFunc(gs, func(g *Group) bool { return g.Metric.Name == "" && g.OK > 0 })
 }
 
-// Have tells whether a group has a metric that was asked for; where none was they all have what they have.
+// Have reports whether a group has a requested metric; true if metric is empty.
 func (gs Groups) Have(metric string) bool {
 	return metric == "" || slices.ContainsFunc(gs, func(g *Group) bool { return g.Metric.Name == metric })
 }
 
-// What groups reads of runs: of all, and of the metric. Of others than the primary one the latter are in samples.
+// groupRun and groupMetric are the columns that are read. For a metric other than the primary one, groupMetric is read from samples.
 var (
 	groupRun = []string{
 		"run_id", "session_id", "point_id", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
@@ -136,22 +136,22 @@ var (
 	groupMetric = []string{"metric", "unit", "better", "clock", "level", "n_samples", "p50", "mean", "log_median"}
 )
 
-// Asked says what is wanted of groups, beside their locations.
+// Asked says what to read about groups, in addition to their locations.
 type Asked struct {
 	Metric  string // empty: the primary one of each point
-	Order   bool   // when each run ran
-	Blocks  bool   // in which block
-	Repeats bool   // and in which repeat
-	Names   bool   // what the points are
+	Order   bool   // the start of each run
+	Blocks  bool   // the block of each run
+	Repeats bool   // the repeat of each run
+	Names   bool   // the identity of the points
 
-	Shared *Shared // keeps what groups have in common
+	Shared *Shared // stores equal texts of groups once
 
-	// Not asked for, but added where runs differ in it.
-	sessions bool // of which session each run is
-	kinds    bool // of which unit, clock and level
+	// Set by gather if the runs differ in it.
+	sessions bool // the session of each run
+	kinds    bool // the unit, clock and level of each run
 }
 
-// Read reads the points of both sides: those of the base are made here while DuckDB gathers those of the head.
+// Read reads the points of both sides. The groups of the base are made while DuckDB reads the head.
 func Read(ctx context.Context, r *scan.Reader, sides [2]*Selected, a Asked) (base, head Groups, err error) {
 	of, err := gather(ctx, r, sides[0], a)
 	if err != nil {
@@ -174,7 +174,7 @@ func Read(ctx context.Context, r *scan.Reader, sides [2]*Selected, a Asked) (bas
 	return base, head, err
 }
 
-// gathered are the points of a side as DuckDB gives them, and what is made of them.
+// gathered are the rows of the points of a side, and the groups that are made of them.
 type gathered struct {
 	Asked
 	side  *Selected
@@ -183,9 +183,9 @@ type gathered struct {
 	found Groups
 }
 
-// gather begins to read the points of a side.
+// gather starts to read the points of a side.
 func gather(ctx context.Context, r *scan.Reader, s *Selected, a Asked) (*gathered, error) {
-	// Where all runs are of one session, kind and machine, nobody has to look at each.
+	// If all runs have the same session, kind and machine, these need not be read for each.
 	a.sessions = len(s.Sessions) > 1 || s.Sessionless()
 	a.Order = a.Order || a.sessions || a.Blocks || a.Repeats
 	a.kinds = a.Metric != "" || len(s.Kinds) != 1
@@ -206,7 +206,7 @@ func gather(ctx context.Context, r *scan.Reader, s *Selected, a Asked) (*gathere
 	return g, nil
 }
 
-// make makes groups of the rows.
+// make makes the groups from the rows.
 func (g *gathered) make() error {
 	machine, only := g.side.onlyMachine()
 	return duck.EachRow(g.rows, func(row []driver.Value) error {
@@ -228,7 +228,7 @@ func (g *gathered) make() error {
 	})
 }
 
-// location is the SQL of the location of an ok run: one column where that does, which takes a fifth less CPU than three.
+// location is the SQL of the location of an ok run. If possible it reads one column instead of three, which takes a fifth less CPU.
 func (s *Selected) location(a Asked) string {
 	if a.kinds {
 		return scan.LocationSQL()
@@ -240,10 +240,10 @@ func (s *Selected) location(a Asked) string {
 	return scan.LocationOf(scale)
 }
 
-// MachineSQL is the SQL of a machine, of which an empty name and none are the same.
+// MachineSQL is the SQL of a machine; NULL is the empty name.
 const MachineSQL = "coalesce(machine, '')"
 
-// aggregates is the SQL of what is asked: see read.
+// aggregates is the SQL of the columns that Group.read reads.
 func (a Asked) aggregates() string {
 	text := "min(n_samples), max(n_samples), min(started), list(location)"
 	if a.Order {
@@ -267,7 +267,7 @@ func (a Asked) aggregates() string {
 	return text
 }
 
-// Rows is the SQL of a row for each run of a side, with what is known of the metric.
+// Rows is the SQL of one row per run of a side, with the columns of the metric.
 func (s *Selected) Rows(a Asked) (rows string, args []any, err error) {
 	names := groupRun
 	if a.Metric == "" {

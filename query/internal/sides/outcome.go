@@ -9,10 +9,10 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Measured tells whether a run was ok, whether or not it has a finite value.
+// Measured reports whether a run was ok, even if it has no finite value.
 func (g *Group) Measured() bool { return g.OK > 0 }
 
-// Unsupported tells whether the runs did not fail, but are not possible.
+// Unsupported reports whether there is no ok run, and no run failed: all are unsupported or skipped.
 func (g *Group) Unsupported() bool {
 	for status := range g.Noted().Failed {
 		if schema.Status(status).Failed() {
@@ -22,14 +22,14 @@ func (g *Group) Unsupported() bool {
 	return g.OK == 0 && len(g.Noted().Failed) > 0
 }
 
-// Skipped tells whether nothing was tried.
+// Skipped reports whether all runs were skipped.
 func (g *Group) Skipped() bool {
 	failed := g.Noted().Failed
 	_, skipped := failed[string(schema.StatusSkipped)]
 	return g.OK == 0 && skipped && len(failed) == 1
 }
 
-// Failures is the number of runs that failed by themselves: nobody cancelled them, no supervisor was lost.
+// Failures is the number of failed runs, without cancelled and lost ones.
 func (g *Group) Failures() (n int64) {
 	for status, count := range g.Noted().Failed {
 		s := schema.Status(status)
@@ -41,7 +41,7 @@ func (g *Group) Failures() (n int64) {
 	return n
 }
 
-// Statuses are the numbers of runs by how they ended.
+// Statuses are the numbers of runs per status.
 func (g *Group) Statuses() map[string]any {
 	all := maps.Clone(g.Noted().Failed)
 	if all == nil {
@@ -68,7 +68,7 @@ func Middle(values []float64) float64 {
 	return stat.Quantile(sorted, .5)
 }
 
-// UseSamples makes the samples of all its runs the replicates, in place of the runs.
+// UseSamples makes the samples of all runs the replicates, instead of the runs.
 func (g *Group) UseSamples(values []any) {
 	g.Note().OneBlock = len(g.Locations)
 	g.Note().Repeats, g.Locations, g.InOrder = nil, nil, false

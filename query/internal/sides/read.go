@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// read reads a row of what was asked.
+// read reads a row of the query of gather.
 func (g *Group) read(row []driver.Value, a Asked) {
 	g.MinSamples, g.MaxSamples, g.First = duck.Integer(row[0]), duck.Integer(row[1]), duck.Integer(row[2])
 	list := duck.List(row[3])
@@ -49,7 +49,7 @@ func (g *Group) read(row []driver.Value, a Asked) {
 	}
 }
 
-// LeaveOut takes out the runs that have no location.
+// LeaveOut removes the runs without a finite location, and counts them in the notes.
 func (g *Group) LeaveOut() {
 	kept := 0
 	for i, location := range g.Locations {
@@ -86,7 +86,7 @@ func (g *Group) LeaveOut() {
 	}
 }
 
-// readKind reads the least and the most of what has to be the same for all runs.
+// readKind reads the kind from the minimum and the maximum of each of its fields, and notes the first field in which runs differ.
 func (g *Group) readKind(row []driver.Value) {
 	g.Metric = &Kind{Better: duck.Text(row[8])}
 	fields := []*string{&g.Metric.Name, &g.Metric.Unit, &g.Metric.Clock, &g.Metric.Level}
@@ -98,7 +98,7 @@ func (g *Group) readKind(row []driver.Value) {
 	}
 }
 
-// ReadIdentity reads the identity fields but the machine, and the parameters.
+// ReadIdentity reads the identity fields, except the machine, and the parameters.
 func (g *Group) ReadIdentity(row []driver.Value, shared *Shared) {
 	integer := func(v driver.Value) *int64 {
 		if n, ok := v.(int64); ok {
@@ -112,8 +112,7 @@ func (g *Group) ReadIdentity(row []driver.Value, shared *Shared) {
 	}
 }
 
-// Order puts the locations in the order in which the runs ran. Sessions, blocks and repeats are nil where they are not asked
-// for.
+// Order sorts the locations by when the runs ran. sessions, blocks and repeats are nil if they were not read.
 func (g *Group) Order(started, sessions, blocks, repeats []any) {
 	type run struct {
 		started  int64
@@ -160,7 +159,7 @@ func (g *Group) Order(started, sessions, blocks, repeats []any) {
 	}
 }
 
-// remarks adds how runs that are not ok ended, points of which none is ok, and the warnings.
+// remarks adds to the groups the runs that are not ok, points without any ok run, and the warnings.
 func remarks(ctx context.Context, r *scan.Reader, of *gathered) (Groups, error) {
 	s, rows, found := of.side, of.runs, of.found
 	var more Groups

@@ -10,15 +10,15 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 )
 
-// Shared keeps one of equal texts and one of equal sets of parameters: what points are called is mostly the same. It is
-// for one goroutine at a time, and what it gives nobody may change.
+// Shared stores equal texts and equal sets of parameters once, because most points share them. It is for one goroutine at a time, and
+// its values must not be changed.
 type Shared struct {
 	texts  map[string]string
 	params map[string]map[string]string
-	key    []byte // of params, for one look
+	key    []byte // buffer for a key of params
 }
 
-// NewShared has nothing yet.
+// NewShared is an empty Shared.
 func NewShared() *Shared {
 	return &Shared{texts: map[string]string{}, params: map[string]map[string]string{}}
 }
@@ -33,7 +33,7 @@ func (s *Shared) text(v driver.Value) string {
 	return text
 }
 
-// parameters are those of a point.
+// parameters are the parameters of a point.
 func (s *Shared) parameters(v driver.Value) map[string]string {
 	m, ok := v.(duckdb.OrderedMap)
 	if !ok {

@@ -1,8 +1,8 @@
-// Package sides reads what is compared: the runs of each side of a comparison, gathered by point.
+// Package sides reads the runs of the two sides of a comparison, grouped by point.
 //
-// Select compiles the filter of a side and finds what its runs are of (strata). Read gathers the runs of both sides into a
-// Group for each point, machine and metric: their locations, in which order and where they ran, and what is out of the
-// ordinary with them (Notes).
+// Select compiles the filter of a side and finds the sessions, machines, commits and so on of its runs (strata). Read groups the runs
+// of both sides by point, machine and metric. A Group has the locations of the runs, when and where they ran, and anything unusual
+// about them (notes).
 package sides
 
 import (
@@ -13,48 +13,48 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// Selected is one side: its runs by session and machine, and how to find them.
+// Selected is one side: its description, its strata, and how to read its runs.
 type Selected struct {
 	Side
 	Sel    scan.Selection
 	Strata []Stratum
-	Kinds  []Kind // of the ok runs
+	Kinds  []Kind // the different kinds of the ok runs
 }
 
-// Sessionless tells whether some run says no session.
+// Sessionless reports whether some run has no session.
 func (s *Selected) Sessionless() bool {
 	return slices.ContainsFunc(s.Strata, func(t Stratum) bool { return t.Session == "" })
 }
 
-// onlyMachine is the machine of all runs, if it is one.
+// onlyMachine is the machine of all runs, if there is only one.
 func (s *Selected) onlyMachine() (machine string, ok bool) {
 	other := func(t Stratum) bool { return t.machine != s.Strata[0].machine }
 	return s.Strata[0].machine, !slices.ContainsFunc(s.Strata, other)
 }
 
-// Has tells whether some run is of that side of its session.
+// Has reports whether some run is on the named side (base or head) of its session.
 func (s *Selected) Has(name string) bool {
 	return slices.ContainsFunc(s.Strata, func(t Stratum) bool { return t.side == name })
 }
 
-// Side says what a side is.
+// Side describes a side.
 type Side struct {
 	Filter            string
 	Runs              int
-	Sessions          []string // ids, the oldest first
+	Sessions          []string // ids, oldest first
 	Machines, Commits []string // ascending
-	NoSession         int      // runs that do not say their session
-	NoMachine         int      // or their machine
-	NoCommit          int      // or their commit
-	Dirty             int      // runs of code with changes that no commit has
-	Imported          int      // runs that were read from files of other tools
-	FactRuns          int      // of so many the facts were read, in which sides may differ
-	Since, Until      int64    // starts of the first and the last run in Unix microseconds; 0 where not known
+	NoSession         int      // number of runs without a session
+	NoMachine         int      // number of runs without a machine
+	NoCommit          int      // number of runs without a commit
+	Dirty             int      // number of runs with uncommitted changes
+	Imported          int      // number of runs that were imported from files of other tools
+	FactRuns          int      // number of runs whose facts were read
+	Since, Until      int64    // starts of the first and the last run in Unix microseconds; 0: unknown
 
-	Narrowed string // Filter, narrowed to the runs that are meant
+	Narrowed string // Filter, narrowed to the runs that are compared
 }
 
-// Select compiles the filter of a side, and finds what its runs are of.
+// Select compiles the filter of a side and reads its strata.
 func Select(ctx context.Context, r *scan.Reader, filter string) (*Selected, error) {
 	sel, err := r.Selected(ctx, scan.Question{Filter: filter})
 	if err != nil {
@@ -64,7 +64,7 @@ func Select(ctx context.Context, r *scan.Reader, filter string) (*Selected, erro
 	return s, s.stratify(ctx, r)
 }
 
-// Both is the filter of what matches two.
+// Both is the filter of the runs that match two filters.
 func Both(a, b string) string {
 	a = strings.TrimSpace(a)
 	switch {
@@ -76,7 +76,7 @@ func Both(a, b string) string {
 	return a + " " + b
 }
 
-// OrAll is a filter that matches all in place of none.
+// OrAll is the filter or, if it is empty, one that matches all runs.
 func OrAll(filter string) string {
 	if strings.TrimSpace(filter) == "" {
 		return "not run_id=null"

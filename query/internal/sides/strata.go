@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Stratum is the runs of one session on one machine, of one state of the code and one kind of result: as alike as runs get.
+// Stratum describes the runs with the same session, machine, commit, benchmark, backend, side, status and kind of metric.
 type Stratum struct {
 	Session, machine, commit string
 	Benchmark, Backend, side string
@@ -18,15 +18,15 @@ type Stratum struct {
 	metric                   Kind
 	runs, dirty, imported    int
 	FirstRun                 string
-	since, until             int64 // Unix microseconds; 0 where not known
+	since, until             int64 // Unix microseconds; 0: unknown
 	warned                   bool  // some run has a warning
 	noLog                    bool  // some run has no log_median
 }
 
-// strataColumns are the columns of runs by which stratify groups; metrics but the primary ones are looked at later.
+// strataColumns are the columns by which stratify groups. Metrics other than the primary one are read later.
 var strataColumns = []string{"session_id", "machine", "git_commit", "benchmark", "backend", "side", "status", "metric", "unit", "better", "clock", "level"}
 
-// stratify finds what the runs of a side are of.
+// stratify reads the strata of a side.
 func (s *Selected) stratify(ctx context.Context, r *scan.Reader) error {
 	columns, err := scan.RunColumns(append([]string{"run_id", "started_at", "warnings", "purpose", "log_median", "git_dirty", "source"}, strataColumns...))
 	if err != nil {
@@ -55,7 +55,7 @@ FROM ` + s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.Restrict
 	return err
 }
 
-// add counts a stratum in.
+// add adds a stratum.
 func (s *Selected) add(t Stratum) {
 	s.Strata = append(s.Strata, t)
 	s.Runs, s.Dirty, s.Imported = s.Runs+t.runs, s.Dirty+t.dirty, s.Imported+t.imported

@@ -1,4 +1,4 @@
-// Package stored makes rows of schema of the rows of an answer.
+// Package stored converts rows of answers to rows of package schema.
 package stored
 
 import (
@@ -7,15 +7,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Rows makes rows of schema, as schema.RunOf and schema.MetricOf take them, of rows of an answer with some columns of a
-// table.
+// Rows converts rows of an answer, which have some columns of a table, to rows as schema.RunOf and schema.MetricOf take them.
 type Rows struct {
 	columns []*schema.Column
 	places  []int
 	row     []any
 }
 
-// New makes rows of a table, of rows with these of its columns. The others are NULL.
+// New makes a converter for rows with these columns of a table. Other columns are NULL.
 func New(t *schema.Table, columns []*schema.Column) *Rows {
 	s := &Rows{columns: columns, row: make([]any, len(t.Columns))}
 	for _, c := range columns {
@@ -24,7 +23,7 @@ func New(t *schema.Table, columns []*schema.Column) *Rows {
 	return s
 }
 
-// Row is the row of schema of a row of an answer. The next one takes its place.
+// Row converts a row. The result is valid until the next call.
 func (s *Rows) Row(values []any) []any {
 	for i, c := range s.columns {
 		s.row[s.places[i]] = valueOf(c, values[i])
@@ -32,13 +31,13 @@ func (s *Rows) Row(values []any) []any {
 	return s.row
 }
 
-// Run is the run of a row of runs: schema.StoredRunOf.
+// Run converts a row of the table runs to a run.
 func (s *Rows) Run(values []any) schema.Run {
 	r, _ := schema.StoredRunOf(s.Row(values))
 	return r
 }
 
-// valueOf is a value of a column as schema.Kind says it. An entry without a value is left out: it is not known.
+// valueOf converts a value to the Go type of schema.Kind. Entries of maps and lists without a value are left out.
 func valueOf(c *schema.Column, value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -16,21 +16,21 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Problem is something that is wrong in a file.
+// Problem is an error in a file.
 type Problem struct {
 	File    string
-	Pointer string // a JSON pointer, or the line of a table; empty: the whole file
+	Pointer string // JSON pointer, or line of a table; empty for the whole file
 	Why     string
 }
 
-// Report is what was found.
+// Report is the result of a check.
 type Report struct {
-	Layouts  map[string]int // files of each layout
-	Unknown  int            // files of JSON or CSV that are of none
+	Layouts  map[string]int // number of files of each layout
+	Unknown  int            // number of JSON and CSV files of no layout
 	Problems []Problem
 }
 
-// Files is how many files are of a layout.
+// Files returns the number of files of a layout.
 func (r *Report) Files() (n int) {
 	for _, files := range r.Layouts {
 		n += files
@@ -38,21 +38,21 @@ func (r *Report) Files() (n int) {
 	return n
 }
 
-// checker looks at files.
+// checker checks files.
 type checker struct {
 	schemas compiled
 	report  Report
-	later   []looked // that nothing recognises by what they hold
+	later   []looked // not recognized by their content
 }
 
 // looked is a file that was read.
 type looked struct {
 	file  string
 	value any
-	err   error // why it is no JSON
+	err   error // why it is not JSON
 }
 
-// Path checks a file, or all files below a folder; links are not followed.
+// Path checks a file, or all files below a directory without following links.
 func Path(path string) (Report, error) {
 	s, err := compile()
 	if err != nil {
@@ -81,7 +81,7 @@ func Path(path string) (Report, error) {
 	return c.report, nil
 }
 
-// file looks at one file.
+// file checks one file.
 func (c *checker) file(path string) error {
 	switch filepath.Ext(path) {
 	case ".json":
@@ -107,7 +107,7 @@ func (c *checker) file(path string) error {
 	return nil
 }
 
-// against checks a value by the schema of a kind of file.
+// against checks a value with the schema of a kind of file.
 func (c *checker) against(k *kindOf, path string, value any) {
 	c.report.Layouts[k.layout]++
 	for _, p := range problems(c.schemas[k.schema], value) {
@@ -119,7 +119,7 @@ func (c *checker) against(k *kindOf, path string, value any) {
 // unmistakable are names that no other program gives to its files.
 var unmistakable = []string{"benchmark_test_results.json", "kernel_manifest.json", "benchmark_results.json"}
 
-// byName recognises what is left by its name, where other files are of that layout or nothing else has such a name.
+// byName recognizes the remaining files by name, if other files have that layout or only that layout uses the name.
 func (c *checker) byName() {
 	known := map[string]bool{}
 	for layout := range c.report.Layouts {
@@ -142,7 +142,7 @@ func (c *checker) byName() {
 	}
 }
 
-// table looks at a file of CSV.
+// table checks a CSV file.
 func (c *checker) table(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -167,7 +167,7 @@ func (c *checker) table(path string) error {
 	return nil
 }
 
-// problems are what is wrong with the rows of a table.
+// problems returns the errors in the rows of a table.
 func (t *table) problems(header []string, rows *csv.Reader) (found []Problem) {
 	for i, want := range t.columns {
 		if i >= len(header) || header[i] != want {

@@ -46,7 +46,7 @@ func lines(r Report, dir string) (all []string) {
 	return all
 }
 
-// TestRefusals: what is wrong in a file is found, and where.
+// TestRefusals: errors in a file are found, with their positions.
 func TestRefusals(t *testing.T) {
 	const kernel, training, row, suite = "kernels/kernels/softmax_cuda_fp16.json", "matrix/classic_mps_h512_20260302_143031.json",
 		"grid/benchmark_results.json", "chapters/benchmark_test_results.json"
@@ -88,7 +88,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestDamaged: a file that is half, or lacks what it would be known by, is recognised by its name, where it stands among its like.
+// TestDamaged: a truncated or incomplete file is recognized by its name if it is among files of its layout.
 func TestDamaged(t *testing.T) {
 	half := func(name string) string { text := golden(t, name); return text[:len(text)/2] }
 	for _, test := range []struct {
@@ -118,7 +118,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestOthers: files of no layout are counted and left alone, also such as have the name of one.
+// TestOthers: files of no layout are counted and not checked, even if they have the name of a layout's file.
 func TestOthers(t *testing.T) {
 	r, err := Path(put(t, map[string]string{
 		"summary.json": "{}", "env.json": `{"os": "linux"}`, "report.json": "[", "kernels/a.json": "1", "x.csv": "a,b\n1,2\n", "package.json": "{}", "notes.md": "text",
@@ -135,7 +135,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestSamples: the real files of the systems are what the schemas say.
+// TestSamples: the real files of the systems match the schemas.
 func TestSamples(t *testing.T) {
 	samples := os.Getenv("NEUROLENS_SAMPLES")
 	if samples == "" {
@@ -159,7 +159,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestSampleMembers: what we write has every member that the real files have, in every place.
+// TestSampleMembers: the files written here have every member of the real files, at every level.
 func TestSampleMembers(t *testing.T) {
 	samples := os.Getenv("NEUROLENS_SAMPLES")
 	if samples == "" {
@@ -215,7 +215,7 @@ func members(t *testing.T, path string) map[string]bool {
 	return all
 }
 
-// FuzzCheck: no text, under no name that means something, is more than wrong.
+// FuzzCheck: any text under any recognized name is at most reported as wrong.
 func FuzzCheck(f *testing.F) {
 	for _, name := range []string{"chapters/benchmark_test_results.json", "kernels/summary.json", "kernels/env.json", "matrix/report.json", "grid/benchmark_results.json"} {
 		text, err := os.ReadFile(filepath.Join(goldens, name))

@@ -1,6 +1,6 @@
-// Package check tells whether files are of a layout, and what is wrong with them. It has a JSON Schema of each file of JSON that the layouts
-// have (schemas), and the columns of their tables.
+// Package check detects which layout files have, and finds errors in them. It has a JSON Schema for each JSON file of the layouts
+// (schemas), and the columns of their tables.
 //
-// A file is recognised by what stands in it. One that is damaged, or lacks what it would be recognised by, is recognised by its name,
-// where others beside it are of that layout. What nothing recognises is left alone.
+// A file is recognized by its content. If it is damaged or incomplete, it is recognized by its name, provided that other files beside it
+// have that layout. Unrecognized files are not checked.
 package check

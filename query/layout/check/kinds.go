@@ -10,15 +10,15 @@ import (
 type kindOf struct {
 	layout string
 	schema string
-	// name tells whether a file may be one by its path in its folder.
+	// name reports whether a file may be of this kind, by its path in its directory.
 	name func(p string) bool
-	// is tells whether a value is one by its members.
+	// is reports whether a value is of this kind, by its members.
 	is func(v any) bool
 }
 
 var matrixName = regexp.MustCompile(`_[0-9]{8}_[0-9]{6}\.json$`)
 
-// kinds are the kinds of JSON files. The first that a file is one of counts.
+// kinds are the kinds of JSON files. The first match counts.
 var kinds = []kindOf{
 	{"chapters", "chapters-results.json", base("benchmark_test_results.json"), func(v any) bool {
 		return has(v, "results") && (hasIn(v, "results", "chapter") || has(v, "timestamp") && empty(v, "results") && !has(v, "total_kernels"))
@@ -41,20 +41,20 @@ var kinds = []kindOf{
 	{"runs", "runs-fingerprint.json", in("fp"), func(v any) bool { return has(v, "run_id", "vector_spec") }},
 }
 
-// base and in make conditions on the name of a file, and of its folder.
+// base and in make conditions on the name of a file and of its directory.
 func base(name string) func(string) bool { return func(p string) bool { return path.Base(p) == name } }
 
 func in(folder string) func(string) bool {
 	return func(p string) bool { return path.Base(path.Dir(p)) == folder && path.Ext(p) == ".json" }
 }
 
-// member is a member of an object; nil where there is none.
+// member returns a member of an object, or nil if it has none of that name.
 func member(v any, name string) any {
 	o, _ := v.(map[string]any)
 	return o[name]
 }
 
-// has tells whether a value is an object with these members.
+// has reports whether a value is an object with these members.
 func has(v any, names ...string) bool {
 	o, ok := v.(map[string]any)
 	for _, name := range names {
@@ -65,7 +65,7 @@ func has(v any, names ...string) bool {
 	return ok
 }
 
-// each tells whether a value is an array, not empty, whose first element is an object with these members.
+// each reports whether a value is a non-empty array whose first element is an object with these members.
 func each(v any, names ...string) bool {
 	list, _ := v.([]any)
 	return len(list) > 0 && has(list[0], names...)
@@ -78,12 +78,12 @@ func empty(v any, list string) bool {
 	return ok && len(l) == 0
 }
 
-// table is a kind of table, by the columns that it begins with.
+// table is a kind of table, recognized by its first columns.
 type table struct {
 	layout  string
 	name    func(p string) bool
 	columns []string
-	numbers []string // columns of numbers, which may be empty
+	numbers []string // numeric columns, whose cells may be empty
 }
 
 var tables = []table{

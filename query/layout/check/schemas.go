@@ -13,13 +13,13 @@ import (
 	"golang.org/x/text/message"
 )
 
-// address is where the schemas say that they are; nothing is ever fetched.
+// address is the base URL of the schemas; nothing is ever fetched.
 const address = "https://neurolens.invalid/layout/"
 
 //go:embed schemas/*.json
 var schemas embed.FS
 
-// compiled are the schemas, by the names of their files.
+// compiled are the schemas by file name.
 type compiled map[string]*jsonschema.Schema
 
 func compile() (compiled, error) {
@@ -51,7 +51,7 @@ func compile() (compiled, error) {
 	return all, nil
 }
 
-// problems are what a schema finds wrong in a value, in the order of their places.
+// problems returns the errors of a value according to a schema, in document order.
 func problems(s *jsonschema.Schema, value any) []Problem {
 	err := s.Validate(value)
 	if err == nil {
@@ -80,7 +80,7 @@ func problems(s *jsonschema.Schema, value any) []Problem {
 	return slices.Compact(found)
 }
 
-// reason says in plain words what does not hold.
+// reason describes a violation in plain words.
 func reason(k jsonschema.ErrorKind, printer *message.Printer) string {
 	switch k := k.(type) {
 	case *kind.Required:
@@ -93,7 +93,7 @@ func reason(k jsonschema.ErrorKind, printer *message.Printer) string {
 	return k.LocalizedString(printer)
 }
 
-// pointer is a JSON pointer.
+// pointer formats a JSON pointer.
 func pointer(steps []string) string {
 	text := ""
 	for _, step := range steps {

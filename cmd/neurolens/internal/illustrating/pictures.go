@@ -128,7 +128,7 @@ func (a *artist) samples(ctx context.Context) []*htmlreport.Chart {
 	base, head := a.selections()
 	points := "point_id~^(" + strings.Join(ids, "|") + ")"
 	words := []string{filter.Arguments(head, points)}
-	req := figures.Sampled{Request: samples.Request{Filter: words[0], Most: figures.MaxRuns}, Marks: sampleMarks}
+	req := figures.Sampled{Request: samples.Request{Filter: words[0], MaxRuns: figures.MaxRuns}, Marks: sampleMarks}
 	if base != "" {
 		req.Base = filter.Arguments(base, points)
 		words = append(words, "--against", req.Base)
@@ -168,7 +168,7 @@ func (a *artist) memory(ctx context.Context, selection, which string) []*htmlrep
 		if !slices.ContainsFunc(a.report.Points, known) {
 			continue
 		}
-		req := figures.Sampled{Request: samples.Request{Filter: selection, Most: figures.MaxRuns, Metric: metric}, Marks: stripMarks}
+		req := figures.Sampled{Request: samples.Request{Filter: selection, MaxRuns: figures.MaxRuns, Metric: metric}, Marks: stripMarks}
 		f, _, err := a.maker.Strip(ctx, a.db, req)
 		if err == nil && alike(f) {
 			continue

@@ -87,7 +87,7 @@ func (h Host) sampled(kind figure.Kind, made madeOfSamples, cmd *cobra.Command, 
 		if err != nil {
 			return h.Wrong(fmt.Errorf("plot %s: %w", kind, err))
 		}
-		req := figures.Sampled{Request: samples.Request{Filter: head, Metric: metric, Most: figures.MaxRuns}, Base: base, By: by}
+		req := figures.Sampled{Request: samples.Request{Filter: head, Metric: metric, MaxRuns: figures.MaxRuns}, Base: base, By: by}
 		if since != "" {
 			if req.Since, err = filter.Time("--since", since, d.Reader().Now); err != nil {
 				return err

@@ -216,7 +216,7 @@ func (w Comparison) differs() []string {
 			differing = append(differing, differenceText(d))
 		}
 	}
-	if _, found := w.Facts.Untold(c.Differs); found && !w.comparesPoints() && !slices.ContainsFunc(c.Rows, oneSided) {
+	if _, found := w.Facts.HiddenSetting(c.Differs); found && !w.comparesPoints() && !slices.ContainsFunc(c.Rows, oneSided) {
 		differing = append(differing, "env of the sweep or another unstored setting")
 	}
 	where := "the same machine"

@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// FuzzGate: every text is an ErrInput of one line, or passes as what DuckDB itself calls a SELECT.
-func FuzzGate(f *testing.F) {
+// FuzzCheckSelect: every text is either an ErrInput of one line, or what DuckDB itself calls a SELECT.
+func FuzzCheckSelect(f *testing.F) {
 	for _, text := range []string{
 		"SELECT 1", "FROM runs", "WITH x AS (SELECT 1) FROM x", "VALUES (1)", "COPY runs TO 'x'", "SELECT 1; SELECT 2", "", ";", "/*", "--", "PIVOT runs ON x",
 		"SELECT 'a;b'", "DESCRIBE runs", "SELECT $1", "SELECT ?", "SELECT 1 UNION SELECT 2 AS x", "select \"a\"\"b\" as \"p50\"", "SELEC", "(SELECT 1)",
@@ -23,7 +23,7 @@ func FuzzGate(f *testing.F) {
 	}
 	ctx, c := context.Background(), querytest.Connect(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		_, err := gate(ctx, c, text)
+		_, err := checkSelect(ctx, c, text)
 		if err != nil {
 			if !errors.Is(err, fault.ErrInput) || strings.ContainsAny(err.Error(), "\n\r\x00") || !utf8.ValidString(err.Error()) {
 				t.Fatalf("%q: %q", text, err)
@@ -38,8 +38,8 @@ func FuzzGate(f *testing.F) {
 	})
 }
 
-// TestGateKnowsWhatSteers: every function of a table that this DuckDB has for changing itself is refused.
-func TestGateKnowsWhatSteers(t *testing.T) {
+// TestSandboxKnowsWhatSteers: every table function of this DuckDB that changes the engine is refused.
+func TestSandboxKnowsWhatSteers(t *testing.T) {
 	t.Parallel()
 	c := querytest.Connect(t)
 	all, err := c.Table(t.Context(), duck.Statement{SQL: `SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table'
@@ -54,11 +54,11 @@ func TestGateKnowsWhatSteers(t *testing.T) {
 	}
 }
 
-// TestSandboxIsLocked: behind the gate stands the engine's own lock.
+// TestSandboxIsLocked: besides the check, the engine's own lock refuses.
 func TestSandboxIsLocked(t *testing.T) {
 	t.Parallel()
 	c := querytest.Connect(t)
-	for _, s := range sandbox(&scan.Sources{}, passed{}) {
+	for _, s := range sandbox(&scan.Sources{}, checked{}) {
 		if _, err := c.Exec(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}

@@ -14,26 +14,24 @@ import (
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
-// maxQueryBytes is the longest SQL text that is looked at.
+// maxQueryBytes is the maximum length of an SQL text.
 const maxQueryBytes = 256 << 10
 
-// passed is what the gate knows of a text.
-type passed struct {
-	renamed     map[string]bool // names that it gives to things other than the columns of that name
-	words       map[string]bool // its texts, in lower case: the names of tables are among them
-	wholeWindow bool            // it has a window of all rows in no order: see hasWholeWindow
+// checked describes a SELECT that checkSelect accepted.
+type checked struct {
+	renamed     map[string]bool // column names that it gives to other expressions
+	words       map[string]bool // its texts in lower case, including the names of tables
+	wholeWindow bool            // it has a window over all rows without an order: see hasWholeWindow
 }
 
-// speaksOf tells whether a text can read one of some tables. It can if it says a name, or has a function find a table by
-// its name.
-func (p passed) speaksOf(tables ...string) bool {
+// mayRead reports whether the query may read one of the tables: because it contains the name, or calls a function that finds tables by name.
+func (p checked) mayRead(tables ...string) bool {
 	return p.words["query_table"] || slices.ContainsFunc(tables, func(name string) bool { return p.words[name] })
 }
 
-// gate lets one SELECT pass. It never runs the text: DuckDB's parser turns it into a tree, which it does for SELECT
-// alone.
-func gate(ctx context.Context, c *duck.Conn, text string) (passed, error) {
-	none := passed{}
+// checkSelect accepts a single SELECT. It does not run the text: DuckDB's parser converts it to a tree, which it only does for SELECT.
+func checkSelect(ctx context.Context, c *duck.Conn, text string) (checked, error) {
+	none := checked{}
 	switch {
 	case len(text) > maxQueryBytes:
 		return none, fault.Input("query: longer than %d bytes", maxQueryBytes)
@@ -73,15 +71,14 @@ func gate(ctx context.Context, c *duck.Conn, text string) (passed, error) {
 	if name := steering(tree.Statements[0]); name != "" {
 		return none, fault.Input("query: %s() is not allowed here: it changes the engine or runs another query", fault.Brief(name))
 	}
-	p := passed{map[string]bool{}, map[string]bool{}, hasWholeWindow(tree.Statements[0])}
+	p := checked{map[string]bool{}, map[string]bool{}, hasWholeWindow(tree.Statements[0])}
 	collectNames(tree.Statements[0], p.renamed)
 	collectWords(tree.Statements[0], p.words)
 	return p, nil
 }
 
-// hasWholeWindow finds, wherever it is in a statement's tree, a window of all rows in no order, as in count(*) OVER ().
-// DuckDB 1.5 computes it with several threads, which do not wait for one that was given no row: now and then it dies of
-// that (duckdb/duckdb#22352, #25713).
+// hasWholeWindow reports whether a statement has a window over all rows without an order, such as count(*) OVER (). DuckDB 1.5 computes it
+// with several threads and does not wait for a thread that got no rows, so it sometimes crashes (duckdb/duckdb#22352, #25713).
 func hasWholeWindow(node any) bool {
 	switch n := node.(type) {
 	case []any:
@@ -97,7 +94,7 @@ func hasWholeWindow(node any) bool {
 	return false
 }
 
-// collectWords gathers the texts in a statement's tree.
+// collectWords collects the texts of a statement's tree.
 func collectWords(node any, words map[string]bool) {
 	switch n := node.(type) {
 	case string:
@@ -113,8 +110,8 @@ func collectWords(node any, words map[string]bool) {
 	}
 }
 
-// steering finds, wherever it is in a statement's tree, a call of a function that does more than compute: one that
-// changes settings in spite of the lock (logging and profiling write files), or runs a text that this gate has not seen.
+// steering finds a call of a function that does more than compute: one that changes settings in spite of the lock (logging and profiling
+// write files), or that runs a text which checkSelect has not seen.
 func steering(node any) string {
 	switch n := node.(type) {
 	case []any:
@@ -151,7 +148,7 @@ func offsetOf(position string) string {
 	return " (offset " + position + ")"
 }
 
-// statementWord names what a text begins with: COPY, SET ... Comments before it are passed over.
+// statementWord is the first word of a text, such as COPY or SET, after any comments.
 func statementWord(text string) string {
 	for {
 		text = strings.TrimLeft(text, " \t\r\n;(")
@@ -181,8 +178,7 @@ func describeStatement(word string) string {
 	}
 }
 
-// collectNames gathers from a statement's tree the names that it gives to expressions which are not the column of that
-// name, wherever in it they are.
+// collectNames collects the names that a statement gives to expressions other than the column of that name.
 func collectNames(node any, names map[string]bool) {
 	switch n := node.(type) {
 	case []any:
@@ -212,7 +208,7 @@ func collectNames(node any, names map[string]bool) {
 	}
 }
 
-// lastName is the column that a reference names; empty for every other expression.
+// lastName is the name of a column reference; empty for other expressions.
 func lastName(node map[string]any) string {
 	names, _ := node["column_names"].([]any)
 	if node["class"] != "COLUMN_REF" || len(names) == 0 {
