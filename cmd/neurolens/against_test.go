@@ -243,7 +243,7 @@ func TestAgainstNothingOfTheTree(t *testing.T) {
 		{"sweep.yaml --against main", "it uses nothing from the repository"},
 		{"sweep.yaml --against nowhere", "nowhere"},
 		{"absolute.yaml --against main", script + " is an absolute path in the repository, so it is the same on both sides: make it relative"},
-		{"sweep.yaml --against main --rerun failed", "--rerun failed: a session with --against begins anew"},
+		{"sweep.yaml --against main --rerun failed", "--rerun failed: a session with --against starts from the beginning"},
 	} {
 		bench := program(t, dir, append([]string{"bench"}, strings.Fields(c.args)...)...)
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())

@@ -27,7 +27,7 @@ func TestReasonsAlike(t *testing.T) {
 	for _, reason := range []string{"wrote 1234 B, more than 1000 B", "wrote 99999 B, more than 1000 B", "exit status 1", "process 1 of warmup: exit status 1", "process 4 of measure: exit status 1", "exit status 2"} {
 		pointWords(n, &query.SessionPoint{Failures: []query.Failure{{Status: "error", Error: reason, Runs: 1}}}, nil)
 	}
-	if got, want := n.Lines()[0], "error"+term.Gap+"wrote 1234 B, more than the limit of 1000 B (and 2 other reasons)"; got != want {
+	if got, want := n.Lines()[0], "error"+term.Gap+"wrote 1234 B, more than 1000 B (and 2 other reasons)"; got != want {
 		t.Errorf("explained by %q, want %q", got, want)
 	}
 }
