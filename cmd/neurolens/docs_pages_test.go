@@ -19,6 +19,8 @@ import (
 // elsewhere are the pages whose blocks of shell another test runs, in the projects that they are about.
 var elsewhere = map[string]string{
 	"docs/sql.md":                            "TestSQLPage",
+	"docs/troubleshooting.md":                "TestTroubleshooting",
+	"docs/spark.md":                          "TestSparkAnswers",
 	"docs/moving/items.md":                   "TestMovingItems",
 	"docs/moving/neurolens-bench-harness.md": "TestMovingPages",
 	"docs/moving/benchmark-harness.md":       "TestMovingPages",

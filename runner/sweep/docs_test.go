@@ -19,7 +19,8 @@ func TestPages(t *testing.T) {
 		}
 		pages = append(pages, found...)
 	}
-	tree := in("ch13/baseline_moe.py", "ch13/optimized_moe.py", "kernels/scan.py=def run_benchmark(): pass\n", "perf/bench_sort.py=def run(): pass\n")
+	tree := in("ch13/baseline_moe.py", "ch13/optimized_moe.py", "kernels/scan.py=def run_benchmark(): pass\n", "perf/bench_sort.py=def run(): pass\n",
+		"perf/bench_scan_fast.py=def run(): pass\n", "perf/bench_scan_slow.py=def run(): pass\n")
 	read := 0
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
