@@ -160,7 +160,7 @@ func TestActionGate(t *testing.T) {
 			t.Errorf("%s: the verdict about %d is %d, want %d:\n%s", c.gate, c.says, code, c.fails, output)
 		}
 		asked := repo.value("asked")
-		for _, want := range []string{"bench sweep.yaml -P backend=torch --against ", "compare --gate session=last --format md --threshold 7%"} {
+		for _, want := range []string{"bench --wait sweep.yaml -P backend=torch --against ", "compare --gate session=last --format md --threshold 7%"} {
 			if !strings.Contains(asked, want) {
 				t.Errorf("%s, %d: it asks\n%swant %s", c.gate, c.says, asked, want)
 			}

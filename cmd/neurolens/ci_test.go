@@ -161,7 +161,7 @@ func TestCIScript(t *testing.T) {
 	}
 	write(t, c.dir, "sweep.yaml", costSweep+"repeats: 3\n")
 	commit(t, c.dir)
-	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "warning: some points are inconclusive") || !strings.Contains(output, "not settled; at least") {
+	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "warning: some points are inconclusive") || !strings.Contains(output, "1 of 1 point inconclusive; at least") {
 		t.Errorf("too few repeats end with %d:\n%s", code, output)
 	}
 	if code, output := c.call(t, "run", "STRICT=1"); code != 3 {
@@ -442,7 +442,7 @@ func linter(t *testing.T, tool string) string {
 	return path
 }
 
-// TestCINothingMeasured: where no run was measured successfully, on either side, CI fails. A base commit that does not exist is named in a warning.
+// TestCINothingMeasured: where no run was measured successfully, on either side, CI fails. A base commit that does not exist ends with 2.
 func TestCINothingMeasured(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
@@ -452,7 +452,7 @@ func TestCINothingMeasured(t *testing.T) {
 	if code, output := c.call(t, "run", "BASE=HEAD"); code != 4 || !strings.Contains(output, "no run was measured successfully") {
 		t.Errorf("it ends with %d:\n%s", code, output)
 	}
-	if code, output := c.call(t, "run", "BASE=mian"); code != 1 || !strings.Contains(output, "BASE=mian is no commit of this clone") {
+	if code, output := c.call(t, "run", "BASE=mian"); code != 2 || !strings.Contains(output, "BASE=mian is not a commit of this clone: fetch it") {
 		t.Errorf("with a commit that is not there it ends with %d:\n%s", code, output)
 	}
 }

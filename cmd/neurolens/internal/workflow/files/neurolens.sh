@@ -10,7 +10,8 @@
 #
 # Edit these settings, or set them in the environment.
 SWEEP=${SWEEP:-[[.Sweep]]} # the sweep to measure
-FLAGS=${FLAGS---threshold 5%} # flags for neurolens compare
+BENCH_FLAGS=${BENCH_FLAGS---wait} # flags for neurolens bench, such as --until-conclusive; --wait waits for another job on the same machine
+FLAGS=${FLAGS---threshold 5%} # flags for neurolens compare; --threshold overrides the thresholds of the sweep
 STRICT=${STRICT:-0} # 1: inconclusive points fail; 0: they are only a warning
 HISTORY=${HISTORY:-[[.History]]} # where runs are kept: cache or artifact (the CI system stores them), branch, a folder, or none
 HISTORY_BRANCH=${HISTORY_BRANCH:-neurolens-history} # the branch for HISTORY=branch
@@ -133,7 +134,15 @@ run() {
 	[ -z "$ITERATIONS" ] || set -- "$@" --iterations "$ITERATIONS"
 	case $BASE in
 	'' | 00000000*) ;; # a new branch has no previous commit
-	*) git rev-parse --verify --quiet "$BASE^{commit}" >/dev/null || say "BASE=$BASE is not a commit of this clone: another one is used" ;;
+	*)
+		if ! git rev-parse --verify --quiet "$BASE^{commit}" >/dev/null; then
+			if [ "$SAVE" != 1 ]; then
+				say "BASE=$BASE is not a commit of this clone: fetch it (fetch-depth: 0), or name another one"
+				return 2
+			fi
+			say "BASE=$BASE is not a commit of this clone (the branch was rewritten): the previous commit is used"
+		fi
+		;;
 	esac
 	if base=$(base_commit); then
 		set -- "$@" --against "$base"
@@ -141,7 +150,8 @@ run() {
 		say "there is no commit to compare with: only the sweep is measured"
 	fi
 	status=0
-	neurolens --store "$OUT/store" bench "$SWEEP" "$@" || status=$?
+	# shellcheck disable=SC2086 # BENCH_FLAGS holds several words
+	neurolens --store "$OUT/store" bench $BENCH_FLAGS "$SWEEP" "$@" || status=$?
 	case $status in
 	0) ;;
 	4) # some runs failed; the gate judges failures of one side
