@@ -26,3 +26,33 @@ func TestContainerfile(t *testing.T) {
 		t.Errorf("hadolint: %v\n%s", err, out)
 	}
 }
+
+// TestContainerBuilds builds the image where a builder and its base images are at hand, and asks the program in it for its version.
+func TestContainerBuilds(t *testing.T) {
+	needsLong(t)
+	builder := ""
+	for _, name := range []string{"podman", "docker"} {
+		if path, err := exec.LookPath(name); err == nil {
+			builder = path
+			break
+		}
+	}
+	if builder == "" {
+		t.Skip("neither podman nor docker is installed: the Containerfile is linted only")
+	}
+	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(ofRepository(t, "Containerfile"), -1) {
+		if out, err := exec.Command(builder, "pull", from[1]).CombinedOutput(); err != nil {
+			t.Skipf("%s cannot be had: the Containerfile is linted only: %v\n%s", from[1], err, out)
+		}
+	}
+	const image = "localhost/neurolens-test"
+	cmd := exec.Command(builder, "build", "-f", "Containerfile", "-t", image, ".")
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.Command(builder, "run", "--rm", image, "version").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), version) {
+		t.Errorf("version in the image: %v\n%s", err, out)
+	}
+}
