@@ -107,7 +107,7 @@ def test_interrupt(group):
             os.kill(process.pid, signal.SIGINT)
         stderr = process.communicate(timeout=60)[1]
     assert stderr.endswith("interrupted\n"), stderr
-    assert "what finished is stored" in stderr
+    assert "interrupted: finished runs are stored; " in stderr
     waited(lambda: not running("sleep", seconds))
     assert sorted(neurolens.read("runs_store")["status"].to_pylist()) == ["cancelled", "ok"]
 
