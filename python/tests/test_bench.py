@@ -69,6 +69,24 @@ def test_wrong_sweep(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_arguments_of_other_types(tmp_path):
+    for wrong in (5, None, [("command", ["true"])]):
+        with pytest.raises(TypeError, match=f"^sweep: want a path or a dict, got {type(wrong).__name__}$"):
+            neurolens.bench(wrong)
+    with pytest.raises(TypeError, match=r"^options are texts: write '2'$"):
+        neurolens.bench(QUICK, "--repeats", 2)
+    for text in ("repeats: 3", "{command: ['true']}", "command: ['true']\nrepeats: 1\n" + "# \n" * 2000):
+        with pytest.raises(
+            neurolens.Error, match=r"; a text is the path of a sweep file; pass a dict for its keys$"
+        ) as caught:
+            neurolens.bench(text)
+        assert caught.value.exit_code == 2
+    with pytest.raises(neurolens.Error) as caught:
+        neurolens.bench("nosuch.yaml")
+    assert "a dict" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_nothing_was_measured():
     with pytest.raises(neurolens.Error, match="nothing was measured") as caught:
         neurolens.bench({**QUICK, "command": ["false"]})
