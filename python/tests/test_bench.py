@@ -200,5 +200,6 @@ def test_example_of_the_page(tmp_path):
     assert names["fastest"] in ("GELU", "LayerNorm")
     assert names["runs"].num_rows == names["both"].num_rows / 2 == 2
     assert list(names["again"]["status"]) == ["ok"] * 4
+    assert [params["n"] for params in names["params"][4:]] == ["1", "2", "1", "2"]
     assert call("query", "--format=csv", "SELECT count(*) FROM runs").stdout.split()[1] == "8"
     exec(compile(blocks[-1], "README.md", "exec"), {})
