@@ -30,9 +30,9 @@ const launcherSource = `#include <unistd.h>
 int main(int count, char **arguments) { return execv(PROGRAM, arguments); }
 `
 
-// TestWheel builds a wheel, installs it into an empty environment without a network, and runs the tests of the package there: a few
-// of them, or all that there are.
+// TestWheel builds a wheel, installs it into an empty environment without a network, and runs the tests of the package there.
 func TestWheel(t *testing.T) {
+	needsLong(t)
 	t.Parallel()
 	python := pythonWith(t, "wheel", wheelModules)
 	_, err := exec.LookPath("gcc")
@@ -51,9 +51,6 @@ func TestWheel(t *testing.T) {
 	packages := must(filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages")))
 	write(t, packages[0], "packages-of-the-tests.pth", string(must(exec.Command(python, "-c", foldersOfModules, wheelModules).Output())))
 	args := []string{"-m", "pytest", "-q", "-p", "no:cacheprovider", must(filepath.Abs(filepath.Join("..", "..", "python", "tests")))}
-	if !long() {
-		args = append(args, "-k", "example or version or is_the_line")
-	}
 	cmd = inVenv(t, venv, args...)
 	cmd.Env = append(cmd.Env, "NEUROLENS_TEST_STORE="+filepath.Join(sealedStore(t), "runs_store"),
 		"NEUROLENS_TEST_PAGE="+must(filepath.Abs(filepath.Join("..", "..", "docs", "python-package.md"))))
