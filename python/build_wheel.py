@@ -6,6 +6,8 @@ Prints the path of the wheel. The interpreter needs hatchling and auditwheel of 
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -36,9 +38,19 @@ def build(program: Path, licenses: Path | None, out: Path) -> Path:
     with tempfile.TemporaryDirectory() as folder:
         stage(Path(folder), program, licenses)
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(Path(folder, "dist"))]
-        subprocess.run(command, cwd=folder, stdout=sys.stderr, check=True)
+        if code := subprocess.run(command, cwd=folder, stdout=sys.stderr, check=False).returncode:
+            sys.exit(code)  # hatchling has said why
         (wheel,) = Path(folder, "dist").glob("*.whl")
         return Path(shutil.copy(wheel, out))
+
+
+def missing() -> str:
+    """Return which tool of pyproject.toml this interpreter lacks, and how to install it. Empty: none."""
+    requires = re.findall(r'"((\w+)==[\d.]+)"', (HERE / "pyproject.toml").read_text(encoding="utf-8"))
+    for requirement, module in requires:
+        if importlib.util.find_spec(module) is None:
+            return f"{module} is missing: pip install {requirement}"
+    return ""
 
 
 def main() -> None:
@@ -48,6 +60,8 @@ def main() -> None:
     parser.add_argument("--licenses", type=Path, metavar="DIR", help="licences of what is linked into it")
     parser.add_argument("--out", type=Path, metavar="DIR", default=Path("dist"), help="where the wheel goes (dist)")
     given = parser.parse_args()
+    if line := missing():
+        sys.exit(line)
     print(build(given.program, given.licenses, given.out))
 
 

@@ -45,7 +45,7 @@ func (db *DB) SessionPoints(ctx context.Context, session string, counted []strin
 	if err != nil {
 		return nil, err
 	}
-	own := ownRuns(session, counted)
+	own := scan.SessionRuns(session, counted)
 	var points []SessionPoint
 	err = db.stores.Ask(ctx, func(r *scan.Reader) error {
 		sel, err := r.Selected(ctx, scan.Question{})
@@ -64,15 +64,6 @@ func (db *DB) SessionPoints(ctx context.Context, session string, counted []strin
 		return nil
 	})
 	return points, err
-}
-
-// ownRuns is the SQL condition of the runs of a session and of the counted runs.
-func ownRuns(session string, counted []string) string {
-	own := "session_id = " + duck.Literal(session)
-	if len(counted) > 0 {
-		own += " OR run_id IN (SELECT unnest(" + scan.TextList(counted) + "))"
-	}
-	return own
 }
 
 // sessionPointOf reads a row of pointsSQL.

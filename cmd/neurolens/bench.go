@@ -282,6 +282,9 @@ func (b *bench) run() error {
 		fmt.Fprintf(b.stderr, "interrupted: finished runs are stored; %s\n", goesOn)
 	}
 	s := measuring.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: progress.Elapsed(), Result: result, Metrics: b.metrics, Against: b.flags.against != ""}
+	if err != nil && result.Runs() == 0 {
+		return err // there is nothing to sum up, and no stream that looks like an answer
+	}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed
 	}

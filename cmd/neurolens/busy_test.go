@@ -22,15 +22,22 @@ func TestBusyDevice(t *testing.T) {
 	}
 	defer held.Release()
 	write(t, dir, "one.yaml", oneRunSweep)
-	bench := program(t, dir, "bench", "one.yaml")
-	bench.Env = append(bench.Env, locksVariable+"="+locks)
-	_ = bench.Run()
-	text := bench.stderr.String()
-	if code := bench.ProcessState.ExitCode(); code != exitInput || strings.Count(text, "\n") != 1 || !strings.Contains(text, "cpu is being measured by pid ") {
-		t.Errorf("exit %d, want %d: %s", code, exitInput, text)
-	}
-	if n := files(t, dir); n != 0 {
-		t.Errorf("%d files in the store", n)
+	program(t, dir, "bench", "one.yaml").run(t) // with other locks: there is a run that a summary could have
+	before := files(t, dir)
+	for _, format := range []string{"table", "arrow"} {
+		bench := program(t, dir, "bench", "one.yaml", "--format", format)
+		bench.Env = append(bench.Env, locksVariable+"="+locks)
+		_ = bench.Run()
+		text := bench.stderr.String()
+		if code := bench.ProcessState.ExitCode(); code != exitInput || strings.Count(text, "\n") != 1 || !strings.Contains(text, "cpu is being measured by pid ") {
+			t.Errorf("%s: exit %d, want %d: %s", format, code, exitInput, text)
+		}
+		if bench.stdout.Len() > 0 {
+			t.Errorf("%s: %d bytes on standard output", format, bench.stdout.Len())
+		}
+		if n := files(t, dir); n != before {
+			t.Errorf("%s: %d files in the store, want %d", format, n, before)
+		}
 	}
 
 	waiting := program(t, dir, "bench", "one.yaml", "--wait")
@@ -46,8 +53,8 @@ func TestBusyDevice(t *testing.T) {
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "wait") {
-			if n := files(t, dir); n != 0 {
-				t.Errorf("%d files in the store while it waits", n)
+			if n := files(t, dir); n != before {
+				t.Errorf("%d files in the store while it waits, want %d", n, before)
 			}
 			held.Release()
 		}
@@ -55,7 +62,7 @@ func TestBusyDevice(t *testing.T) {
 	if err := waiting.Wait(); err != nil {
 		t.Error(err)
 	}
-	if got := rows(t, dir, "SELECT status FROM runs"); got != "[ok]" {
-		t.Errorf("runs %s, want one that is ok", got)
+	if got := rows(t, dir, "SELECT status FROM runs"); got != "[ok] [ok]" {
+		t.Errorf("runs %q, want two that are ok", got)
 	}
 }

@@ -7,6 +7,7 @@ is measured in the process of Python. Remarks and progress of the program appear
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from neurolens._program import Error, answer
@@ -14,7 +15,7 @@ from neurolens._sweep import text_of
 from neurolens._tables import reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     import pandas
     import polars
@@ -117,13 +118,26 @@ def bench(sweep: Path | Mapping[str, Any], *options: str, store: Path | None = N
         Error: The sweep is wrong or what it runs is missing (``exit_code`` 2), no run measured anything (4), or the
             store cannot be written (5).
         ImportError: The package that ``to`` names is not installed. Nothing has run then.
+        TypeError: The sweep is neither a path nor a dict, a sweep has no such values, or an option is not a text.
 
     """
-    if isinstance(sweep, (str, os.PathLike)):
-        source, stdin = os.fsdecode(sweep), None
-    else:
-        source, stdin = "-", text_of(sweep).encode()
-    return _table(["bench", *options, *_stores(store), "--format=arrow", f"--config={source}"], to, stdin)
+    for option in options:
+        if not isinstance(option, str):
+            msg = f"options are texts: write {str(option)!r}"
+            raise TypeError(msg)
+    arguments = ["bench", *options, *_stores(store), "--format=arrow"]
+    if isinstance(sweep, Mapping):
+        return _table([*arguments, "--config=-"], to, text_of(sweep).encode())
+    if not isinstance(sweep, (str, os.PathLike)):
+        msg = f"sweep: want a path or a dict, got {type(sweep).__name__}"
+        raise TypeError(msg)
+    try:
+        return _table([*arguments, f"--config={os.fsdecode(sweep)}"], to)
+    except Error as error:
+        if isinstance(sweep, str) and ":" in sweep and not os.path.lexists(sweep):  # keys, not a path
+            msg = f"{error}; a text is the path of a sweep file; pass a dict for its keys"
+            raise Error(msg, error.exit_code) from None
+        raise
 
 
 def _table(arguments: list[str], to: str, stdin: bytes | None = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -178,6 +179,15 @@ class _Remarks(threading.Thread):
 
 
 def _print(text: str) -> None:
-    if sys.stderr is not None:  # as in a program without a console
-        sys.stderr.write(text)
+    """Write to sys.stderr if it works: it may be closed, know only ASCII, or be None in a program without a console.
+
+    An exception would end the thread that reads the pipe, and the program would block as soon as the pipe is full.
+    """
+    if sys.stderr is None:
+        return
+    with contextlib.suppress(Exception):
+        try:
+            sys.stderr.write(text)
+        except UnicodeEncodeError:
+            sys.stderr.write(text.encode("ascii", "backslashreplace").decode("ascii"))
         sys.stderr.flush()

@@ -69,6 +69,24 @@ def test_wrong_sweep(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_arguments_of_other_types(tmp_path):
+    for wrong in (5, None, [("command", ["true"])]):
+        with pytest.raises(TypeError, match=f"^sweep: want a path or a dict, got {type(wrong).__name__}$"):
+            neurolens.bench(wrong)
+    with pytest.raises(TypeError, match=r"^options are texts: write '2'$"):
+        neurolens.bench(QUICK, "--repeats", 2)
+    for text in ("repeats: 3", "{command: ['true']}", "command: ['true']\nrepeats: 1\n" + "# \n" * 2000):
+        with pytest.raises(
+            neurolens.Error, match=r"; a text is the path of a sweep file; pass a dict for its keys$"
+        ) as caught:
+            neurolens.bench(text)
+        assert caught.value.exit_code == 2
+    with pytest.raises(neurolens.Error) as caught:
+        neurolens.bench("nosuch.yaml")
+    assert "a dict" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_nothing_was_measured():
     with pytest.raises(neurolens.Error, match="nothing was measured") as caught:
         neurolens.bench({**QUICK, "command": ["false"]})
@@ -107,7 +125,7 @@ def test_interrupt(group):
             os.kill(process.pid, signal.SIGINT)
         stderr = process.communicate(timeout=60)[1]
     assert stderr.endswith("interrupted\n"), stderr
-    assert "what finished is stored" in stderr
+    assert "interrupted: finished runs are stored; " in stderr
     waited(lambda: not running("sleep", seconds))
     assert sorted(neurolens.read("runs_store")["status"].to_pylist()) == ["cancelled", "ok"]
 
@@ -182,5 +200,6 @@ def test_example_of_the_page(tmp_path):
     assert names["fastest"] in ("GELU", "LayerNorm")
     assert names["runs"].num_rows == names["both"].num_rows / 2 == 2
     assert list(names["again"]["status"]) == ["ok"] * 4
+    assert [params["n"] for params in names["params"][4:]] == ["1", "2", "1", "2"]
     assert call("query", "--format=csv", "SELECT count(*) FROM runs").stdout.split()[1] == "8"
     exec(compile(blocks[-1], "README.md", "exec"), {})

@@ -1,6 +1,9 @@
 """Errors of the program, and texts that a shell or the program could take for something else."""
 
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from conftest import call
@@ -69,3 +72,31 @@ def test_hostile_filters(text, measured, tmp_path):
 
 def test_sql_may_begin_with_a_comment(measured):
     assert neurolens.query("-- how many\nSELECT count(*) AS n FROM runs", measured).to_pylist() == [{"n": 8}]
+
+
+TALKS = """#!/bin/sh
+i=0
+while [ $i -lt 3000 ]; do echo "progress ü $i: more than a pipe holds, line by line" >&2; i=$((i + 1)); done
+echo answer
+"""
+LISTENS = """
+import io, sys
+from neurolens import _program
+sys.stderr = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+if sys.argv[2] == "closed":
+    sys.stderr.close()
+_program.program = lambda: sys.argv[1]
+assert _program.answer(["bench"], lambda stream: stream.read()) == b"answer\\n"
+if sys.argv[2] == "ascii":
+    shown = sys.stderr.buffer.getvalue().decode("ascii").splitlines()
+    assert len(shown) == 3000 and shown[7].startswith("progress \\\\xfc 7"), shown[7]
+sys.stderr = sys.__stderr__
+"""
+
+
+@pytest.mark.parametrize("stderr", ["ascii", "closed"])
+def test_progress_that_cannot_be_shown(stderr):
+    program = Path("program").absolute()
+    program.write_text(TALKS, encoding="utf-8")
+    program.chmod(0o755)
+    subprocess.run([sys.executable, "-c", LISTENS, program, stderr], check=True, timeout=60)

@@ -82,6 +82,45 @@ func TestExportArrow(t *testing.T) {
 	}
 }
 
+// TestExportSession: the runs of a session and counted runs, but no others. No runs are a table without rows.
+func TestExportSession(t *testing.T) {
+	t.Parallel()
+	const earlier = 20
+	runs := querytest.ManyRuns(earlier + 3)
+	var counted []string
+	for i := range runs {
+		if i < earlier {
+			counted = append(counted, runs[i].RunID)
+		} else {
+			runs[i].SessionID = querytest.SessionID(2 + i%2)
+		}
+	}
+	dir := t.TempDir()
+	if err := ingest.Init(dir + "/runs_store"); err != nil {
+		t.Fatal(err)
+	}
+	querytest.Seal(t, dir+"/runs_store", runs...)
+	db := querytest.Open(t, dir+"/runs_store")
+	for _, c := range []struct {
+		session int
+		counted []string
+		want    int
+	}{{2, counted, earlier + 2}, {3, nil, 1}, {4, nil, 0}, {4, counted[:1], 1}} {
+		var stream bytes.Buffer
+		_, err := export.Write(t.Context(), db, export.Request{Dest: "-", Format: export.Arrow, Session: querytest.SessionID(c.session), Counted: c.counted, Stdout: &stream})
+		if err != nil {
+			t.Fatalf("session %d: %v", c.session, err)
+		}
+		got, err := querytest.ReadArrow(t, &stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Rows) != c.want || len(got.Schema.Fields()) == 0 {
+			t.Errorf("session %d and %d runs: %d rows, want %d", c.session, len(c.counted), len(got.Rows), c.want)
+		}
+	}
+}
+
 // TestExportArrowFiles: in a directory each table is an Arrow file.
 func TestExportArrowFiles(t *testing.T) {
 	t.Parallel()

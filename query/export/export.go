@@ -43,6 +43,8 @@ type Request struct {
 	// and, if there are any, ops.
 	Table     string
 	Filter    string    // selects the runs; empty: all
+	Session   string    // selects the runs of a session by its whole id, in place of Filter; no runs are no error
+	Counted   []string  // with Session: ids of more runs
 	Overwrite bool      // replace existing files; otherwise they are an ErrInput
 	Stdout    io.Writer // used if Dest is "-"
 	CSVRaw    bool      // do not put an apostrophe in front of texts that a spreadsheet would treat as formulas
@@ -75,6 +77,8 @@ func Write(ctx context.Context, db *query.DB, req Request) (Result, error) {
 		x := &exporter{Reader: r, temp: db.Stores().TempDir, src: r.Src, runs: -1, req: req}
 		var err error
 		switch {
+		case req.Session != "":
+			err = x.chooseSession(ctx)
 		case strings.TrimSpace(req.Filter) != "":
 			done.NotNumbers, err = x.choose(ctx)
 		case req.Format == Arrow || r.Src.Runs() > atOnce:
@@ -175,12 +179,27 @@ func (x *exporter) choose(ctx context.Context) (notNumbers map[string]int, err e
 	if err != nil {
 		return nil, err
 	}
+	return found.NotNumbers, x.listFound(ctx, sel)
+}
+
+// chooseSession finds the runs of the session and the counted runs. A filter with all their ids may be too long.
+func (x *exporter) chooseSession(ctx context.Context) error {
+	columns := scan.WithRunID([]*schema.Column{schema.RunColumn("session_id")})
+	text := "SELECT run_id, true AS matches FROM " + x.src.Scan(columns, scan.SessionRuns(x.req.Session, x.req.Counted))
+	if _, err := x.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE found AS "+text); err != nil {
+		return err
+	}
+	return x.listFound(ctx, scan.Selection{})
+}
+
+// listFound chooses the runs that match in the table found.
+func (x *exporter) listFound(ctx context.Context, sel scan.Selection) (err error) {
 	if x.ids, err = x.ListFound(ctx, sel, 0); err != nil {
-		return nil, err
+		return err
 	}
 	x.src, x.runs = x.Reader.Src.Of(x.ids), len(x.ids)
 	x.among = " SEMI JOIN (SELECT run_id FROM found WHERE matches) USING (run_id)"
-	return found.NotNumbers, nil
+	return nil
 }
 
 // chooseAll lists all runs.

@@ -1,5 +1,7 @@
 package scan
 
+import "github.com/neurolens/neurolens/query/internal/duck"
+
 // PointRows is a subquery with one row per point, side and value of the columns by ("a, b, "), over a subquery of runs. Its columns are
 // described at query.SessionPoints. Runs of other purposes than measure only count in runs and statuses. comparable is whether the ok
 // runs have the same metric and unit. more are further aggregates (", min(a) AS a"), which may use ok for the runs with measurements.
@@ -25,4 +27,13 @@ SELECT * REPLACE (
 	CASE WHEN comparable THEN better END AS better, CASE WHEN comparable THEN median END AS median,
 	CASE WHEN comparable THEN p99 END AS p99, CASE WHEN comparable THEN spread END AS spread
 ) FROM points)`
+}
+
+// SessionRuns is the SQL condition of the runs of a session and of the counted runs of other sessions.
+func SessionRuns(session string, counted []string) string {
+	own := "session_id = " + duck.Literal(session)
+	if len(counted) > 0 {
+		own += " OR run_id IN (SELECT unnest(" + TextList(counted) + "))"
+	}
+	return own
 }

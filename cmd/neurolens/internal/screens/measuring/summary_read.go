@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -52,11 +51,7 @@ const FormatArrow = string(export.Arrow)
 
 // Stream writes the runs that the summary counts as an Arrow stream.
 func (s Summary) Stream(ctx context.Context, db *query.DB, w io.Writer) error {
-	runs := "session=" + s.Result.Session
-	if counted := s.counted(); len(counted) > 0 {
-		runs += " or run_id=" + strings.Join(counted, ",")
-	}
-	_, err := export.Write(ctx, db, export.Request{Dest: "-", Format: export.Arrow, Filter: runs, Stdout: w})
+	_, err := export.Write(ctx, db, export.Request{Dest: "-", Format: export.Arrow, Session: s.Result.Session, Counted: s.counted(), Stdout: w})
 	return err
 }
 
