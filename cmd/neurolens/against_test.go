@@ -267,7 +267,7 @@ func TestAgainstForesees(t *testing.T) {
 		bench := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
 		bench.run(t)
-		if said := strings.Contains(bench.stderr.String(), "\nwith 3 blocks a change of "); said != want {
+		if said := strings.Contains(bench.stderr.String(), "\nwith 3 blocks, a change of "); said != want {
 			t.Errorf("session %d: it is said: %v\n%s", session, said, bench.stderr.String())
 		}
 	}
