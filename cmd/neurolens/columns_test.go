@@ -25,7 +25,9 @@ var update = flag.Bool("update", false, "write query/COLUMNS.md and the golden s
 
 // columnsHead is what stands above the tables of columns.
 const columnsHead = "# Columns of answers\n\n" +
-	"This page lists the columns that `--format json`, `jsonl`, `csv` and `plain` print for each command.\n\n" +
+	"This page lists the columns that `--format json`, `jsonl`, `csv` and `plain` print for `bench`, `bisect`, `compare`, `discover`, `explain`,\n" +
+	"`export`, `history`, `ingest --list-formats`, `ls --by`, `ls --like`, `report --check`, `show --ops` and `show --files`. Columns of\n" +
+	"other commands are not listed here.\n\n" +
 	"* Times are text in RFC 3339 format, in UTC.\n" +
 	"* In `csv` and `plain`, lists and maps are JSON.\n" +
 	"* The unit \"of the row\" means that the column `unit` of the same row has the unit.\n" +

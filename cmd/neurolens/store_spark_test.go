@@ -104,7 +104,7 @@ type sparkStoreJob struct {
 // loadOf is the Python of the page that loads the views into a session of Spark.
 func loadOf(t *testing.T, page string) string {
 	t.Helper()
-	found := regexp.MustCompile("(?s)```python\n(.*?)```").FindStringSubmatch(page)
+	found := regexp.MustCompile("(?s)```python\n(for .*?)```").FindStringSubmatch(page)
 	if found == nil {
 		t.Fatal("the page has no Python")
 	}

@@ -91,7 +91,7 @@ func estimateFields() []answer.Field[Row] {
 		column("change", "effect size: head / base - 1 or, if scale is difference, head - base in the unit", func(e *Estimates) float64 { return e.Change }),
 		column("low", "lower end of the confidence interval of change", func(e *Estimates) float64 { return e.Low }),
 		column("high", "upper end of that interval", func(e *Estimates) float64 { return e.High }),
-		column("noise", "noise floor, in the scale of change: half the width of the interval", func(e *Estimates) float64 { return e.Noise }),
+		column("noise", "half the width of the interval; if scale is ratio: sqrt((1 + high) / (1 + low)) - 1", func(e *Estimates) float64 { return e.Noise }),
 		column("threshold", "smallest change that counts, in the scale of change: --threshold, or more if the clock or the sessions vary by more", func(e *Estimates) float64 { return e.DeadZone }),
 		column("p", "p-value: probability of a difference at least this large if nothing changed", func(e *Estimates) float64 { return e.P }),
 		column("p_adjusted", "p-value adjusted for the number of points and of looks", func(e *Estimates) float64 { return e.Adjusted }),
