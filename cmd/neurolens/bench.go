@@ -282,6 +282,9 @@ func (b *bench) run() error {
 		fmt.Fprintf(b.stderr, "interrupted: finished runs are stored; %s\n", goesOn)
 	}
 	s := measuring.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: progress.Elapsed(), Result: result, Metrics: b.metrics, Against: b.flags.against != ""}
+	if (b.cmd.Context().Err() != nil || result.Left > 0) && measuring.Continues(options) {
+		s.Again = measuring.Again(b.args)
+	}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed
 	}
