@@ -29,6 +29,9 @@ const mergeFiles = 128
 // mergeLive is the maximum number of live runs in one new sealed file.
 const mergeLive = 4096
 
+// ErrSameStore is the error of a merge of a store into itself.
+var ErrSameStore = errors.New("it is the same store")
+
 // Merge copies everything that the store in another directory has and this one lacks. The other store is only read. A
 // sealed file is copied as it is if it matches its hash and none of its runs is here. From the other sealed files, and
 // from live runs, Merge makes new sealed files. A run that both stores have with equal digests is skipped; if it has lost
@@ -47,8 +50,15 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(LeftOut)) (
 	if err != nil {
 		return fail(Merged{}, err)
 	}
-	if here, err := disk.NewOS(s.dir); err != nil || within(string(source.Dir), string(here.Dir)) || within(string(here.Dir), string(source.Dir)) {
-		return fail(Merged{}, errors.Join(err, errors.New("one store is inside the other")))
+	here, err := disk.NewOS(s.dir)
+	if err != nil {
+		return fail(Merged{}, err)
+	}
+	if source.Dir == here.Dir {
+		return fail(Merged{}, ErrSameStore)
+	}
+	if within(string(source.Dir), string(here.Dir)) || within(string(here.Dir), string(source.Dir)) {
+		return fail(Merged{}, errors.New("one store is inside the other"))
 	}
 	unlock, err := s.files.Lock(ctx)
 	if err != nil {

@@ -125,6 +125,7 @@ func TestListUnknownNames(t *testing.T) {
 		want string
 	}{
 		{query.ListRequest{Filter: "status=ok dmi=64"}, `filter: dmi=64  (offset 10): no column or parameter is called "dmi"; did you mean dim?`},
+		{query.ListRequest{Filter: "who=me"}, `no column or parameter is called "who"; did you mean tag.who?`},
 		{query.ListRequest{Filter: "bacth_size=64"}, `did you mean batch_size?`},
 		{query.ListRequest{Filter: "xyzzy>=64"}, `no column or parameter is called "xyzzy"`},
 		{query.ListRequest{Filter: "p50<1.5mss"}, `filter: p50<1.5mss  (offset 4): unit "mss" is not known, and no run has it`},

@@ -252,6 +252,24 @@ func TestResumeAfterBuild(t *testing.T) {
 	}
 }
 
+// TestResumeAfterBuildWithALog: the file that the output of bench goes to is made by no build.
+func TestResumeAfterBuildWithALog(t *testing.T) {
+	inRepository(t, map[string]string{".gitignore": "*.o\n"})
+	log, err := os.Create("log.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	stderr := os.Stderr
+	os.Stderr = log
+	defer func() { os.Stderr = stderr }()
+	s, k := parse(t, "command: [sh, -c, ': {n}']\ngrid: {n: [1, 2]}\nrepeats: 1\nwarmup: 0\niterations: 1\nbuild: [[sh, -c, 'echo a line >> log.txt; echo made > made.o']]\n"), &shelf{}
+	k.bench(t, s, 1, nil)
+	if plan := k.bench(t, s, 1, nil).Plan; plan.Done != 1 {
+		t.Errorf("%d done, want 1; changes %v", plan.Done, plan.Changes)
+	}
+}
+
 // TestResumeAfterBuildsThatChangedNothing: it is the newest session whose build they left as it was.
 func TestResumeAfterBuildsThatChangedNothing(t *testing.T) {
 	t.Chdir(t.TempDir())

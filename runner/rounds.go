@@ -37,6 +37,35 @@ func (s *session) launchRounds(ctx context.Context) error {
 	return nil
 }
 
+// notePrecision counts the points that are still too imprecise at the end of the rounds.
+func (s *session) notePrecision(ctx context.Context) {
+	if s.sweep.RelError == 0 || ctx.Err() != nil {
+		return
+	}
+	precision := Precision{RelError: s.sweep.RelError, Repeats: s.agenda.repeat}
+	for i := range s.sweep.Points {
+		p := &s.sweep.Points[i]
+		if p.Calibration || !s.succeeded(p) {
+			continue
+		}
+		precision.Points++
+		if s.imprecise(p) {
+			precision.Imprecise++
+		}
+	}
+	s.result.Precision = &precision
+}
+
+// succeeded reports whether a point has a location on any side.
+func (s *session) succeeded(p *sweep.Point) bool {
+	for i := range s.assembler.sides {
+		if len(s.agenda.locations[subject{Point: p, Side: i}]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // noteDone notes the runs of earlier sessions in a plan.
 func (s *session) noteDone(p Plan) {
 	for _, planned := range p.Launches {

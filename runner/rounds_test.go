@@ -31,6 +31,9 @@ func TestRepeatsUntilPrecise(t *testing.T) {
 	if result.Runs() != 6 || result.Left != 0 {
 		t.Errorf("%+v", result)
 	}
+	if got := result.Precision; got == nil || *got != (Precision{Points: 1, Imprecise: 1, RelError: 1e-6, Repeats: 4}) {
+		t.Errorf("precision %+v", got)
+	}
 }
 
 // TestImprecise: 7 runs that agree are enough, on each side.

@@ -77,6 +77,14 @@ type Event struct {
 	Look      *Look
 }
 
+// Precision says how many points of a session have the requested precision.
+type Precision struct {
+	Points    int     // that succeeded at least once, without controls
+	Imprecise int     // those that would need more runs
+	RelError  float64 // the requested precision, as a share
+	Repeats   int     // maximum number of runs per point and side
+}
+
 // Result counts what happened in a session.
 type Result struct {
 	Session  string
@@ -85,6 +93,8 @@ type Result struct {
 	Left     int                   // launches that were not started, because of MaxTime
 
 	Look *Look // the last one; nil: there was none
+
+	Precision *Precision // of a sweep with rel_error that was not interrupted; else nil
 
 	Files Files
 

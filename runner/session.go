@@ -64,6 +64,7 @@ func (s *session) run(ctx context.Context) error {
 	if err := further(ctx); err != nil {
 		return err
 	}
+	s.notePrecision(ctx)
 	return s.launchAll(ctx, passes)
 }
 

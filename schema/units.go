@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // unit is a unit that people write, as a multiple of a stored unit.
@@ -39,6 +40,37 @@ func StoredUnit(name string) (stored string, factor float64, known bool) {
 		return name, 1, false
 	}
 	return u.stored, u.factor, true
+}
+
+// unitSpellings are other common spellings of units, in lower case.
+var unitSpellings = map[string]string{
+	"nsec": "ns", "nsecs": "ns", "nanosecond": "ns", "nanoseconds": "ns",
+	"usec": "us", "usecs": "us", "microsecond": "us", "microseconds": "us",
+	"msec": "ms", "msecs": "ms", "millisecond": "ms", "milliseconds": "ms",
+	"sec": "s", "secs": "s", "second": "s", "seconds": "s",
+	"mins": "min", "minute": "min", "minutes": "min", "hr": "h", "hrs": "h", "hour": "h", "hours": "h",
+	"byte": "B", "bytes": "B", "watt": "W", "watts": "W", "joule": "J", "joules": "J", "celsius": "Cel", "percent": "%", "pct": "%",
+}
+
+// NearestUnit gives the unit that an unknown one probably is: another spelling of it (usec: us), or one that differs only in case (mb:
+// MB). It is empty if there is none, or several.
+func NearestUnit(name string) string {
+	if _, known := units[name]; known {
+		return ""
+	}
+	if unit, is := unitSpellings[strings.ToLower(name)]; is {
+		return unit
+	}
+	near := ""
+	for unit := range units {
+		if strings.EqualFold(unit, name) && len(name) > 1 {
+			if near != "" {
+				return ""
+			}
+			near = unit
+		}
+	}
+	return near
 }
 
 var quantity = regexp.MustCompile(`^([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?: *((?:[^0-9. ]|1/).*))?$`)

@@ -118,7 +118,6 @@ files.
 Start with one of these:
   neurolens bench 'sort -n big.txt' 'sort big.txt'   which one is faster?
   neurolens bench sweep.yaml --against main          did my change matter?
-  neurolens compare session=last~1 session=last      what changed since then?
   neurolens ls                                       what is stored?
 
 Exit status:
@@ -213,7 +212,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return usageErrorf("%s: want %s, got %d arguments", strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), what, len(args))
+			return usageErrorf("%s: want %s, got %s", strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), what, term.Count(len(args), "argument"))
 		}
 		return nil
 	}

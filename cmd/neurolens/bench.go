@@ -285,6 +285,9 @@ func (b *bench) run() error {
 	if err != nil && result.Runs() == 0 {
 		return err // there is nothing to sum up, and no stream that looks like an answer
 	}
+	if (b.cmd.Context().Err() != nil || result.Left > 0) && measuring.Continues(options) {
+		s.Again = measuring.Again(b.args)
+	}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed
 	}

@@ -38,9 +38,9 @@ changes. {machine} in the name of FILE is replaced by the machine
 			case file != "" && len(args) < 2:
 				return a.blessTo(cmd, append(args, "session=last")[0], metrics, file)
 			case file != "":
-				return usageErrorf("bless: want one selection with --to, got %d arguments; quote a filter of several words", len(args))
+				return usageErrorf("bless: want one selection with --to, got %s; quote a filter of several words", term.Count(len(args), "argument"))
 			case len(args) != 2:
-				return usageErrorf("bless: want a selection and a name, or --to FILE, got %d arguments", len(args))
+				return usageErrorf("bless: want a selection and a name, or --to FILE, got %s", term.Count(len(args), "argument"))
 			case args[1] == "":
 				return usageErrorf("bless: the name is empty")
 			case len(metrics) > 0:

@@ -144,6 +144,9 @@ func (f ingestFlags) format() (*foreign.Format, error) {
 		return nil, usageErrorf("ingest: --map: %w", err)
 	}
 	mapped, err := generic.Mapped(f.from, text)
+	if at, is := errors.AsType[*generic.LineError](err); is {
+		return nil, usageErrorf("ingest: --map %s:%d: %w", f.mapping, at.Line, at.Err)
+	}
 	if err != nil {
 		return nil, usageErrorf("ingest: --map %s: %w", f.mapping, err)
 	}

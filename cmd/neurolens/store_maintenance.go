@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -139,6 +140,9 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 			done, err := merge(s, other, func(f ingest.LeftOut) {
 				fmt.Fprintf(a.stderr, "refused %s/%s: %s\n", other, f.Path, f.Problem)
 			})
+			if errors.Is(err, ingest.ErrSameStore) {
+				return usageError{err}
+			}
 			if err != nil {
 				return storeError{err}
 			}
@@ -244,6 +248,17 @@ good copy of the store, or store unquarantine.`,
 	return cmd
 }
 
+// withoutLoss is the remark about a repair that costs no run and no row. An event that was set aside may be lost.
+func withoutLoss(actions int, dryRun bool) string {
+	switch {
+	case actions == 0:
+		return "nothing to repair"
+	case dryRun:
+		return "no runs, samples or operators would be lost"
+	}
+	return "no runs, samples or operators were lost"
+}
+
 func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 	format, err := a.outputFormat()
 	if err != nil {
@@ -266,6 +281,9 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		if done.Loss != (check.Loss{}) {
 			fmt.Fprintf(a.stderr, "store %s: %s; the damaged files %s %s/, and store merge from a good copy brings back what is lost\n",
 				dir, damage.Text(done.Loss, verb), where, ingest.QuarantineDir)
+		}
+		if done.Loss == (check.Loss{}) && done.Left == 0 {
+			fmt.Fprintf(a.stderr, "store %s: %s\n", dir, withoutLoss(len(t.Rows), dryRun))
 		}
 		switch {
 		case done.Left > 0:

@@ -60,8 +60,11 @@ func answerSQL(ctx context.Context, e *duck.Engine, s *scan.Sources, text string
 	}
 	defer func() { _ = c.Close() }() // in memory: an error loses nothing
 	t, err := c.TableAtMost(ctx, duck.Statement{SQL: text}, maxValues)
+	if err != nil {
+		return t, entryMeant(ctx, c, err)
+	}
 	t.SetUnits(sel.renamed)
-	return t, err
+	return t, nil
 }
 
 // sandboxed checks a text of a user and opens a locked connection for it, in an engine that nothing else uses. The connection can only

@@ -46,6 +46,20 @@ func TestSQL(t *testing.T) {
 	}
 }
 
+// TestSQLEntries: a parameter or a tag is no column, and the error says how to write it.
+func TestSQLEntries(t *testing.T) {
+	t.Parallel()
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(3)...))
+	for text, want := range map[string]string{
+		"SELECT run_id FROM runs WHERE dim = 64":        `query: no column is called "dim"; dim is a parameter: params['dim']`,
+		"SELECT r.run_id FROM runs r WHERE who = 'me'":  `query: no column is called "who"; who is a tag: tags['who']`,
+		`SELECT run_id FROM runs WHERE suite = "quick"`: `write text in single quotes`,
+	} {
+		_, err := sql.Select(context.Background(), db, text)
+		querytest.WantInput(t, err, want)
+	}
+}
+
 // TestSQLTypes: every type of DuckDB has a corresponding type.
 func TestSQLTypes(t *testing.T) {
 	t.Parallel()

@@ -31,6 +31,9 @@ type Scope struct {
 	Names     map[string]Kind
 	Unclear   map[string]string // names that could be two things, and what to write instead
 	Functions []Function
+	// Canonical gives, for a name whose values have one spelling, that of a text; other texts are returned as they are. A comparison with
+	// another spelling would never be true, so it is refused.
+	Canonical map[string]func(text string) string
 }
 
 // Expression is a compiled expression. Several goroutines may make evaluators of it.

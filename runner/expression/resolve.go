@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -131,6 +132,32 @@ func (c *compilation) checkOperator(n *ast.BinaryNode) error {
 	case "in":
 		if _, list := n.Right.(*ast.ArrayNode); !list {
 			return c.errorf(n, "in needs a list on its right: x in [4, 8]; for a text, write t contains \"s\"")
+		}
+		return c.checkSpelling(n.Left, n.Right)
+	case "==", "!=":
+		return cmp.Or(c.checkSpelling(n.Left, n.Right), c.checkSpelling(n.Right, n.Left))
+	}
+	return nil
+}
+
+// checkSpelling refuses a text, or one in a list, that is compared with a name whose values have another spelling.
+func (c *compilation) checkSpelling(compared, with ast.Node) error {
+	if or, is := compared.(*ast.BinaryNode); is && or.Operator == "??" {
+		compared = or.Left
+	}
+	_, words := c.words(compared)
+	name := strings.Join(words, ".")
+	canonical := c.scope.Canonical[name]
+	if canonical == nil {
+		return nil
+	}
+	texts := []ast.Node{with}
+	if list, is := with.(*ast.ArrayNode); is {
+		texts = list.Nodes
+	}
+	for _, n := range texts {
+		if text, is := n.(*ast.StringNode); is && canonical(text.Value) != text.Value {
+			return c.errorf(n, "%s is stored as %q, not as %q", name, canonical(text.Value), shorten(text.Value))
 		}
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/neurolens/neurolens/runner/worktree"
 )
 
 // Bounds of what is looked at to see what a build has made.
@@ -20,8 +22,9 @@ const (
 
 // tree is the state of the regular files below a folder, by their path below it.
 type tree struct {
-	root  string
-	files map[string]fileState
+	root    string
+	files   map[string]fileState
+	outputs worktree.Outputs // no products of a build
 }
 
 // fileState is what a file is known by.
@@ -33,7 +36,7 @@ type fileState struct {
 
 // treeBefore is the state of the files around a folder before a build: of its repository, where it is in one.
 func treeBefore(dir string, exclude []string) tree {
-	t := tree{root: rootOf(dir), files: map[string]fileState{}}
+	t := tree{root: rootOf(dir), files: map[string]fileState{}, outputs: worktree.OpenOutputs()}
 	left := int64(maxBeforeTree)
 	t.walk(exclude, func(path string, state fileState) {
 		if state.size <= min(left, maxBefore) {
@@ -67,7 +70,8 @@ func (t tree) changes(exclude []string) []string {
 	return lines
 }
 
-// walk visits the regular files that can be seen, in the order of their names, without those of git and of exclude.
+// walk visits the regular files that can be seen, in the order of their names, without those of git and of exclude and the
+// outputs of this process.
 func (t tree) walk(exclude []string, visit func(path string, state fileState)) {
 	n := 0
 	_ = filepath.WalkDir(t.root, func(path string, d fs.DirEntry, err error) error {
@@ -87,7 +91,7 @@ func (t tree) walk(exclude []string, visit func(path string, state fileState)) {
 		n++
 		info, err := d.Info()
 		below, relErr := filepath.Rel(t.root, path)
-		if err == nil && relErr == nil {
+		if err == nil && relErr == nil && !t.outputs.Has(info) {
 			visit(below, fileState{size: info.Size(), modified: info.ModTime()})
 		}
 		return nil

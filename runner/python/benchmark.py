@@ -369,6 +369,7 @@ def load(worker):
     target = getattr(module, name)
     if not callable(target) and not hasattr(target, "benchmark_fn"):
         raise Failure("setup", "%s in %s is neither a class nor a function" % (name, named))
+    worker.part("frameworks").seed(worker.settings)  # those that the file imported, before __init__ draws an input
     benchmark = Benchmark(target, name, worker)
     benchmark.module = module
     return benchmark

@@ -262,6 +262,34 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
+// TestSeedsBeforeInit: __init__ may draw the input. A framework has its seed by then, although only the file imports it.
+func TestSeedsBeforeInit(t *testing.T) {
+	for name, target := range map[string]string{"class": "bench.py:Bench", "factory": "bench.py:get_benchmark"} {
+		t.Run(name, func(t *testing.T) {
+			file, object, _ := strings.Cut(target, ":")
+			spec := specOf(t, Settings{File: file, Object: object, Worker: sweep.Worker{Seed: new(int64(7))}}, nil)
+			spec.Dir = folder(t, map[string]string{
+				"cupy.py": "class random:\n    state = None\n    @classmethod\n    def seed(cls, number): cls.state = number\n",
+				"bench.py": `
+import random
+import cupy
+random.random()
+class Bench:
+    def __init__(self): self.x, self.y = cupy.random.state, random.random()
+    def benchmark_fn(self): pass
+    def applied(self): return {"x": self.x, "y": self.y == random.Random(7).random()}
+def get_benchmark(): return Bench()
+`,
+			})
+			o := runSpec(t, spec)
+			check(t, o, schema.StatusOK, "", "", "")
+			if o.Applied["x"] != "7" || o.Applied["y"] != "true" {
+				t.Errorf("__init__ has the seed %q, want 7; random is as seeded: %s", o.Applied["x"], o.Applied["y"])
+			}
+		})
+	}
+}
+
 func TestColdStart(t *testing.T) {
 	const text = `
 import os

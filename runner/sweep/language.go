@@ -92,8 +92,18 @@ func newLanguage(g *grid, machine *fact.Machine, seed *int64, elsewhere map[stri
 	for name := range identityKinds {
 		delete(l.params, name)
 	}
-	l.scope = expression.Scope{Names: names, Unclear: unclear, Functions: machine.Functions(l.interpreter)}
+	l.scope = expression.Scope{Names: names, Unclear: unclear, Functions: machine.Functions(l.interpreter), Canonical: canonicalTexts}
 	return l
+}
+
+// canonicalTexts are the fields of a point that are stored in one spelling.
+var canonicalTexts = map[string]func(string) string{
+	"precision": func(text string) string {
+		if canonical, err := schema.CanonicalPrecision(text); err == nil {
+			return canonical
+		}
+		return text
+	},
 }
 
 // interpreter is that of the point.

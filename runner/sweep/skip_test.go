@@ -110,6 +110,9 @@ func TestErrorsOfSkipIf(t *testing.T) {
 	check("  - {when: seq_len > 3}", "4: skip_if.when: seq_len is NULL: write (... ?? VALUE) for a default")
 	check("  - {when: 'version(\"torch\") < \"2\"'}", `4: skip_if.when: version("torch") is NULL: write (... ?? VALUE) for a default`)
 	check("  - {when: 1 / (k - 1) > 2}", "4: skip_if.when: 1 / 0 is NULL: write (... ?? VALUE) for a default")
+	check("  - {when: precision == \"float16\"}", `4: skip_if.when: 1:14: precision is stored as "fp16", not as "float16"`)
+	check("  - {when: '\"half\" != precision'}", `4: skip_if.when: 1:1: precision is stored as "fp16", not as "half"`)
+	check("  - {when: '(precision ?? \"\") in [\"fp16\", \"bfloat16\"]'}", `4: skip_if.when: 1:31: precision is stored as "bf16", not as "bfloat16"`)
 	check("  - {when: k > 2}\nvariants: {a: {skip_if: {when: kk > 2}}, b: }", "5: skip_if.when: 1:1: unknown name kk: did you mean k? (variant a)")
 }
 

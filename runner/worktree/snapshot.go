@@ -137,6 +137,7 @@ func (s *snapshot) fill(ctx context.Context, r repo, in call) error {
 // that are too large to be read for a hash.
 func (s *snapshot) sort(r repo, paths []string) (files, nested []string, err error) {
 	var size int64
+	outputs := OpenOutputs()
 	for _, path := range paths {
 		if repository, ok := strings.CutSuffix(path, "/"); ok {
 			nested = append(nested, repository)
@@ -148,6 +149,9 @@ func (s *snapshot) sort(r repo, paths []string) (files, nested []string, err err
 		}
 		if err != nil {
 			return nil, nil, err
+		}
+		if outputs.Has(info) {
+			continue
 		}
 		if !s.keep && info.Size() >= bulky {
 			s.marks = append(s.marks, fmt.Sprintf("%d %q %d %d\n", s.taken, path, info.Size(), info.ModTime().UnixNano()))

@@ -226,6 +226,9 @@ func (t *mappedTable) measureLong(row mappedRow) error {
 	}
 	if unit := row.cells[t.Long.Unit]; unit != "" {
 		metric.Unit = unit
+		if err := metric.checkUnit(); err != nil {
+			return fmt.Errorf("column %s: %w", t.Long.Unit, err)
+		}
 	}
 	return t.pending.of(metric).add(metric, row.cells[t.Long.Value])
 }

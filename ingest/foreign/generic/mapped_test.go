@@ -56,12 +56,21 @@ func TestMappingRefused(t *testing.T) {
 		"benchmark: b\nmetrics: {t: {metric: latency, as: average}}":        "want sample, mean",
 		"benchmark: b\nmetrics: {t: {unit: us}}":                            "metric is missing",
 		"benchmark: b\nmetrics: {t: {metric: latency, better: faster}}":     "want lower or higher",
+		"benchmark: b\nmetrics: {t: {metric: latency, unit: usec}}":         `t: unit: unknown unit "usec": did you mean us?`,
+		"benchmark: b\nmetrics: {t: {metric: own, unit: Seconds}}":          `unknown unit "Seconds": did you mean s?`,
+		"benchmark: b\nmetrics: {t: {metric: latency, unit: MiB}}":          "t: unit: latency is in ns, not in MiB",
+		"benchmark: b\nmetrics:\n  us: latency\n":                           "line 3: metrics.us: want a map such as {metric: latency, unit: us}",
+		"benchmark: b\nlong: {metric: a, value: b, names: {n: latency}}":    "line 2: long.names.n: want a map",
+		"benchmark: b\nmetrics: [latency]":                                  "line 2: ",
 		"benchmark: [":                                                      "",
 		"benchmark: b\nlong: {metric: a, value: b, names: {n: {unit: us}}}": "metric is missing",
 	} {
 		if _, err := Mapped(CSV, []byte(mapping)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", mapping, err, want)
 		}
+	}
+	if _, err := Mapped(CSV, []byte("benchmark: b\nmetrics: {t: {metric: own, unit: widgets}, u: {metric: rate, unit: tok/s}}\n")); err != nil {
+		t.Errorf("units of their own: %v", err)
 	}
 	if _, err := Mapped("hyperfine", []byte(whole)); err == nil || !strings.Contains(err.Error(), "--from csv or jsonl") {
 		t.Errorf("got %v", err)

@@ -61,9 +61,11 @@ const (
 // parseMapping reads a mapping and checks what can be checked without the table.
 func parseMapping(text []byte) (mapping, error) {
 	var m mapping
-	err := yaml.Load(text, &m, yaml.WithKnownFields(true), yaml.WithUniqueKeys(true))
-	if err != nil {
+	if err := checkShape(text); err != nil {
 		return m, err
+	}
+	if err := yaml.Load(text, &m, yaml.WithKnownFields(true), yaml.WithUniqueKeys(true)); err != nil {
+		return m, lineOf(err)
 	}
 	if m.Rows == "" {
 		m.Rows = rowsRuns
@@ -99,8 +101,8 @@ func (m *mapping) check() error {
 		}
 	}
 	for _, metrics := range []map[string]mappedMetric{m.Metrics, m.names()} {
-		for column, metric := range metrics {
-			if err := metric.check(); err != nil {
+		for _, column := range slices.Sorted(maps.Keys(metrics)) {
+			if err := metrics[column].check(); err != nil {
 				return fmt.Errorf("%s: %w", column, err)
 			}
 		}
@@ -151,6 +153,22 @@ func (m mappedMetric) check() error {
 	}
 	if m.Better != "" && m.Better != schema.BetterLower && m.Better != schema.BetterHigher {
 		return fmt.Errorf("better: %q: want lower or higher", m.Better)
+	}
+	return m.checkUnit()
+}
+
+// checkUnit refuses a unit that the metric cannot have, and a word that is probably another spelling of a unit. Other words are units
+// of their own.
+func (m mappedMetric) checkUnit() error {
+	kind, _ := schema.KindOfMetric(m.Metric)
+	stored, _, known := schema.StoredUnit(m.Unit)
+	near := schema.NearestUnit(m.Unit)
+	switch {
+	case m.Unit == "":
+	case !known && near != "":
+		return fmt.Errorf("unit: unknown unit %q: did you mean %s?", m.Unit, near)
+	case kind.Unit != "" && stored != kind.Unit:
+		return fmt.Errorf("unit: %s is in %s, not in %s", m.Metric, kind.Unit, m.Unit)
 	}
 	return nil
 }

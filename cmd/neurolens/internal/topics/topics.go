@@ -16,6 +16,9 @@ import (
 // helpWidth is how many columns the list of topics takes, as all help does.
 const helpWidth = 80
 
+// helpTopic is the page about help itself, which is shown with the list of topics.
+const helpTopic = "help"
+
 // Host is what the command help knows of its program.
 type Host struct {
 	Version string
@@ -43,7 +46,7 @@ func Command(root *cobra.Command, h Host) *cobra.Command {
 				return h.answer(root, args)
 			}
 			if man == "" || len(args) > 0 {
-				return h.Wrong("help: --man %q with %d arguments: want a folder and no argument", man, len(args))
+				return h.Wrong("help: --man %q with %s: want a folder and no argument", man, term.Count(len(args), "argument"))
 			}
 			pages, err := writeManual(root, h.Version, man)
 			if err == nil {
@@ -99,7 +102,14 @@ func shown(args []string, width int) (string, error) {
 		return "", nil
 	}
 	page, err := asked.text()
-	return rendered(page, width), err
+	if err != nil {
+		return "", err
+	}
+	text := rendered(page, width)
+	if asked.name == helpTopic {
+		text += topicList(all, width) + "\n"
+	}
+	return text, nil
 }
 
 // names are the topics and commands.

@@ -2,12 +2,14 @@ package topics
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/docs"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -43,7 +45,49 @@ func meanings(word string) ([]meaning, error) {
 		k := schema.MetricKinds[i]
 		all = append(all, meaning{"metric", []string{withUnit(k.Meaning, k.Unit)}})
 	}
-	return append(all, columnMeanings(word)...), nil
+	all = append(all, columnMeanings(word)...)
+	for _, k := range sweep.Keys() {
+		if k.Name == word {
+			all = append(all, meaning{"key of sweep files", keyTexts(k)})
+		}
+	}
+	terms, err := glossary()
+	for _, t := range terms {
+		if strings.EqualFold(t.name, word) {
+			all = append(all, meaning{"glossary", []string{t.text}})
+		}
+	}
+	return all, err
+}
+
+// keyTexts explain a key of sweep files.
+func keyTexts(k sweep.Key) []string {
+	texts := []string{k.Doc}
+	if k.Default != "" {
+		texts = append(texts, "Default: "+k.Default)
+	}
+	return append(texts, "See neurolens help sweeps.")
+}
+
+// glossaryPage explains one term per row, or several with commas between them.
+const glossaryPage = "glossary.md"
+
+// glossaryTerm is a term of the glossary with its meaning.
+type glossaryTerm struct{ name, text string }
+
+// glossary lists the terms of the glossary.
+func glossary() ([]glossaryTerm, error) {
+	page, err := docs.Pages.ReadFile(glossaryPage)
+	if err != nil {
+		return nil, err
+	}
+	var all []glossaryTerm
+	for _, row := range rowsOf(string(page)) {
+		for _, name := range strings.Split(row.cells[0], ", ") {
+			all = append(all, glossaryTerm{name, row.cells[1]})
+		}
+	}
+	return all, nil
 }
 
 // columnMeanings are what a column of that name has, in the store and in answers; answers with the same text stand together.
@@ -130,7 +174,11 @@ func explained(word string, width int) (string, error) {
 	return text.String(), nil
 }
 
-// words are all that answers say and that are explained: of warnings, verdicts, metrics and columns.
+// oneWord matches a term that you can type without quotes.
+var oneWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
+// words are all words that help explains: warnings, verdicts, metrics, columns, keys of sweep files, and terms of the glossary that are
+// one word.
 func words() []string {
 	all := wording.WarningWords()
 	if page, err := docs.Pages.ReadFile(verdictsPage); err == nil {
@@ -148,6 +196,16 @@ func words() []string {
 	}
 	for _, row := range rowsOf(query.ColumnsPage) {
 		all = append(all, row.cells[0])
+	}
+	for _, k := range sweep.Keys() {
+		all = append(all, k.Name)
+	}
+	if terms, err := glossary(); err == nil {
+		for _, t := range terms {
+			if oneWord.MatchString(t.name) {
+				all = append(all, t.name)
+			}
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

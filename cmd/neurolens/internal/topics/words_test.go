@@ -114,10 +114,31 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %q, %v", word, text, err)
 		}
 	}
-	for _, want := range []string{"drift", "regressed", "few_runs", "p99", "ttft", "steady_index", "duration_ns"} {
+	for _, want := range []string{"drift", "regressed", "few_runs", "p99", "ttft", "steady_index", "duration_ns", "skip_if", "MAD", "gate", "axis", "base", "head"} {
 		if !slices.Contains(all, want) {
 			t.Errorf("%s is no word", want)
 		}
+	}
+}
+
+// TestExplained: keys of sweep files and terms of the glossary are explained, in any case, also a term of several words.
+func TestExplained(t *testing.T) {
+	for word, want := range map[string]string{
+		"skip_if":              "skip_if (key of sweep files)\n",
+		"mad":                  "mad (glossary)\n    Median absolute deviation",
+		"head":                 "head (glossary)\n    The two sides of a comparison",
+		"false discovery rate": "false discovery rate (glossary)\n    The share",
+	} {
+		if text, err := explained(word, 80); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: %q, %v; want %q", word, text, err, want)
+		}
+	}
+}
+
+// TestHelpHelp: the page about help ends with the topics.
+func TestHelpHelp(t *testing.T) {
+	if text, err := shown([]string{"help"}, 80); err != nil || !strings.Contains(text, "\n  glossary ") {
+		t.Errorf("no list of topics: %v\n%s", err, text)
 	}
 }
 

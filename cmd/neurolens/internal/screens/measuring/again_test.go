@@ -1,6 +1,10 @@
 package measuring
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/neurolens/neurolens/runner"
+)
 
 func TestWithRepeats(t *testing.T) {
 	for _, c := range []struct {
@@ -16,6 +20,23 @@ func TestWithRepeats(t *testing.T) {
 	} {
 		if got := WithRepeats(c.args, 9); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+	for want, args := range map[string][]string{"neurolens bench sweep.yaml -r 5": {"bench", "sweep.yaml", "-r", "5", "--no-pager"}, "": {"bench", "-"}} {
+		if got := Again(args); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestPrecisionText(t *testing.T) {
+	for want, p := range map[string]*runner.Precision{
+		"": {Points: 4, RelError: .01, Repeats: 9},
+		"3 of 4 points are not within 1 % after 20 runs; --max-repeats allows more": {Points: 4, Imprecise: 3, RelError: .01, Repeats: 20},
+		"the point is not within 0.5 % after 20 runs; --max-repeats allows more":    {Points: 1, Imprecise: 1, RelError: .005, Repeats: 20},
+	} {
+		if got := precisionText(p); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type Summary struct {
 	Metrics     []string // that were asked for, each a column; none: the primary one of each point
 	Against     bool     // two commits were compared
 	Won         []string // how points stand to those that the sweep compares with
+	Again       string   // the command line that continues the unfinished session; empty: it is finished, or no command continues it
 	MoreRepeats string   // the command line with the repeats that would probably decide inconclusive points; empty: there are none
 }
 
@@ -74,6 +75,9 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	if s.Result.Look != nil {
 		v.Below = append(v.Below, verdictsText(s.Result.Look))
 	}
+	if line := precisionText(s.Result.Precision); line != "" {
+		v.Below = append(v.Below, line)
+	}
 	v.Below = append(v.Below, "")
 	v.Commands = s.nextCommands(points)
 	v.Compact = rows.compact(v, s.Metrics, varying, s.Reader)
@@ -118,8 +122,10 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 			commands[i] += " --store " + term.ShellWord(s.Dir)
 		}
 	}
-	if s.MoreRepeats != "" {
-		commands = slices.Insert(commands, 0, s.MoreRepeats)
+	for _, first := range []string{s.MoreRepeats, s.Again} {
+		if first != "" {
+			commands = slices.Insert(commands, 0, first)
+		}
 	}
 	for i := range commands {
 		label := "next  "

@@ -159,6 +159,18 @@ func verdictsText(l *runner.Look) string {
 	}
 }
 
+// precisionText says how many points are not as precise as --rel-error asks; empty: all are.
+func precisionText(p *runner.Precision) string {
+	if p == nil || p.Imprecise == 0 {
+		return ""
+	}
+	bound := fmt.Sprintf("not within %.4g %% after %s; --max-repeats allows more", 100*p.RelError, term.Count(p.Repeats, "run"))
+	if p.Points == 1 {
+		return "the point is " + bound
+	}
+	return fmt.Sprintf("%s of %s %s %s", term.Thousands(p.Imprecise), term.Count(p.Points, "point"), term.IsAre(p.Imprecise), bound)
+}
+
 // reasonsText counts the reasons why points are inconclusive; a reason alone is not counted.
 func reasonsText(open map[string]string) string {
 	reasons := map[string]int{}
@@ -184,6 +196,11 @@ func statusCounts(r runner.Result) string {
 		}
 	}
 	return term.Count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
+}
+
+// Continues reports whether the same command continues an unfinished session.
+func Continues(o runner.Options) bool {
+	return o.Against == "" && o.Done != nil && o.Rerun != runner.RerunAll
 }
 
 // GoesOn says how the rest of an unfinished session is run.

@@ -70,7 +70,7 @@ func (w Comparison) withoutHistory(what string) []string {
 	}
 	there := "fewer are"
 	if history >= 0 && history < judge.MinHistory {
-		there = fmt.Sprintf("%d are", history)
+		there = fmt.Sprintf("%d %s", history, term.IsAre(history))
 	}
 	why := fmt.Sprintf("%s: a verdict needs %d earlier sessions%s, to know how much sessions differ; %s known", what, judge.MinHistory, far, there)
 	if w.C.Base.Imported > 0 && w.C.Head.Imported > 0 {

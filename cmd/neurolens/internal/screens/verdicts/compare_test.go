@@ -200,6 +200,8 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points[0].History, c.Points[0].Gap = 3, (50 * time.Hour).Microseconds()
 	said(w.sessions(), "different sessions: a verdict needs 7 earlier sessions at least 3 days apart, to know how much sessions differ; 3 are known|"+
 		"to decide it: measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)")
+	c.Points[0].History = 1
+	said(w.sessions(), "different sessions: a verdict needs 7 earlier sessions at least 3 days apart, to know how much sessions differ; 1 is known|")
 	c.Base.Sessions, c.Head.Sessions = []string{"01M0000000000000000000000A", "01M0000000000000000000000B"}, []string{"01M0000000000000000000000B", "01M0000000000000000000000C"}
 	said(w.sessions(), "to decide it: compare them in one session: session=0000000B in both filters")
 	c.Base.Sessions, c.Head.Sessions = []string{"s"}, []string{"t"}

@@ -1,0 +1,51 @@
+package sql
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
+)
+
+// noColumn matches DuckDB's message about a column that no table of the text has.
+var noColumn = regexp.MustCompile(`^referenced column "([^"]+)" not found in FROM clause`)
+
+// entryMeant adds, to the error about an unknown column, the parameter or tag of that name. Other errors are returned as they are.
+func entryMeant(ctx context.Context, c *duck.Conn, err error) error {
+	engine, is := errors.AsType[*duck.Error](err)
+	if !is {
+		return err
+	}
+	match := noColumn.FindStringSubmatch(engine.Message)
+	if match == nil {
+		return err
+	}
+	name := match[1]
+	for _, m := range []struct{ column, noun string }{{"params", "parameter"}, {"tags", "tag"}} {
+		keys, failed := keysOf(ctx, c, m.column)
+		if failed != nil {
+			return err // of the user's text, which matters more
+		}
+		if slices.Contains(keys, name) {
+			return fault.Input("query: no column is called %q; %[1]s is a %[2]s: %[3]s[%[4]s]", fault.Brief(name), m.noun, m.column, fault.Brief(duck.Literal(name)))
+		}
+	}
+	return err
+}
+
+// keysOf are the keys of a map column of runs.
+func keysOf(ctx context.Context, c *duck.Conn, column string) (keys []string, err error) {
+	text := fmt.Sprintf("SELECT DISTINCT unnest(map_keys(%s)) FROM runs", column)
+	err = c.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {
+		if key, is := row[0].(string); is {
+			keys = append(keys, key)
+		}
+		return nil
+	})
+	return keys, err
+}
