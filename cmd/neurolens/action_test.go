@@ -22,8 +22,8 @@ type parsedAction struct {
 	Inputs map[string]struct{ Description, Default string }
 	Runs   struct {
 		Steps []struct {
-			Name, Run, If, Uses, Shell string
-			Env, With                  map[string]string
+			ID, Name, Run, If, Uses, Shell string
+			Env, With                      map[string]string
 		}
 	}
 }
@@ -55,7 +55,7 @@ func newAction(t *testing.T, c *ci, inputs map[string]string) *action {
 		t.Fatal(err)
 	}
 	a := &action{c, readAction(t), map[string]string{
-		"github.token": "x", "steps.run.outputs.status": "", "github.event.pull_request.number": "3", "github.event_name == 'push' && '1' || '0'": "0",
+		"github.token": "x", "steps.run.outputs.status": "", "steps.source.outputs.kind": "", "github.event.pull_request.number": "3", "github.event_name == 'push' && '1' || '0'": "0",
 		"inputs.base || (github.event_name == 'pull_request' && format('origin/{0}', github.base_ref)) || github.event.before": "HEAD~1",
 	}}
 	for name, in := range a.Inputs {
@@ -87,7 +87,7 @@ func (a *action) filled(t *testing.T, text string) string {
 	})
 }
 
-// step runs a step and gives its status and output. The outputs of the step named run are then known.
+// step runs a step and gives its status and output. The outputs of the step are then known.
 func (a *action) step(t *testing.T, name string) (code int, output string) {
 	t.Helper()
 	for _, s := range a.Runs.Steps {
@@ -107,7 +107,7 @@ func (a *action) step(t *testing.T, name string) (code int, output string) {
 		}
 		for line := range strings.Lines(a.value("GITHUB_OUTPUT")) {
 			key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-			a.values["steps.run.outputs."+key] = value
+			a.values["steps."+s.ID+".outputs."+key] = value
 		}
 		return code, string(text)
 	}
@@ -204,6 +204,7 @@ tar -czf "$STATE/release/` + archive + `" neurolens-0.1.0-linux-amd64 && cd "$ST
 		if code, output := repo.sh(t, prepare+c.damage); code != 0 {
 			t.Fatalf("%s: %s", name, output)
 		}
+		a.is(t, "release")
 		code, output := a.step(t, "install")
 		if code != c.code || !strings.Contains(output, c.says) {
 			t.Errorf("%s: it ends with %d, want %d and %q:\n%s", name, code, c.code, c.says, output)
@@ -223,10 +224,34 @@ tar -czf "$STATE/release/` + archive + `" neurolens-0.1.0-linux-amd64 && cd "$ST
 		t.Fatal(err)
 	}
 	a.env = append(a.env, "PATH="+compiler+":"+os.Getenv("PATH"))
+	a.is(t, "build")
 	code, output := a.step(t, "install")
 	folder := strings.TrimSpace(repo.value("GITHUB_PATH"))
 	if want := "/clone\nbuild -trimpath -o " + folder + "/neurolens ./cmd/neurolens\n"; code != 0 || folder == "" || !strings.HasSuffix(output, want) {
 		t.Errorf("a clone ends with %d:\n%swant\n%s", code, output, want)
+	}
+}
+
+// is runs the step that says where the program comes from, which has to be this.
+func (a *action) is(t *testing.T, want string) {
+	t.Helper()
+	if code, output := a.step(t, "source"); code != 0 || a.values["steps.source.outputs.kind"] != want {
+		t.Errorf("version %q: it ends with %d, the program is %q, want %q\n%s", a.values["inputs.version"], code, a.values["steps.source.outputs.kind"], want, output)
+	}
+}
+
+// TestActionVersion: a version is a release, a program that is there, or a folder; a compiler is installed for a folder alone.
+func TestActionVersion(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]string{
+		"": "build", "installed": "installed", "v0.1.0": "release", "v1": "release", "vendor/neurolens": "build", "vendor": "build", "v2/neurolens": "build", ".": "build",
+	} {
+		newAction(t, newCI(t, "plain"), map[string]string{"version": version}).is(t, want)
+	}
+	for _, s := range readAction(t).Runs.Steps {
+		if s.Name == "compiler" && s.If != "${{ steps.source.outputs.kind == 'build' }}" {
+			t.Errorf("a compiler is installed if %s", s.If)
+		}
 	}
 }
 

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/damage"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/plotting"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/query"
@@ -47,13 +50,22 @@ func TestColumns(t *testing.T) {
 		columnsSection(t, "explain", "One row for the point that is explained, and one for each difference between its sides.", explain.Fields()) +
 		columnsSection(t, "export", "One row per file that was written.", screens.ExportedFields()) +
 		columnsSection(t, "history", "One row per session of a series. A series is one metric of one point on one machine.", history.Fields()) +
+		columnsSection(t, "ingest", "One row per file.", screens.IngestFields()) +
 		columnsSection(t, "ingest --list-formats", "One row per format.", screens.FormatFields()) +
 		columnsSection(t, "ls --by", "One row per group. The keys come first; a column with the same name as a key is left out.", (&query.Grouping{}).Fields()) +
 		columnsSection(t, "ls --by --best", "One row per group, with its best point. The keys come first; a column with the same name as a key is left out.", (&query.Grouping{Best: true}).Fields()) +
 		columnsSection(t, "ls --like", "One row per profiled run, the most similar first.", likeness.Fields()) +
+		columnsSection(t, "plot", "One row per mark of the chart. `value` is there only for `plot heatmap`.", plotting.MarkFields(&figure.Figure{Kind: figure.Heatmap})) +
 		columnsSection(t, "show --ops", "One row per operator of the run.", operators.Fields()) +
 		columnsSection(t, "report --check", "One row per problem in a file.", layouts.ProblemFields()) +
-		columnsSection(t, "show --files", "One row per file that the run left.", artifacts.Fields())
+		columnsSection(t, "show --files", "One row per file that the run left.", artifacts.Fields()) +
+		columnsSection(t, "store compact", "One row, about the new store.", compactFields()) +
+		columnsSection(t, "store info", "One row per store. ZONE stands for the folders of a store, such as runs, samples and events.", screens.StoreFields([]string{"ZONE"})) +
+		columnsSection(t, "store merge", "One row per store that was merged. `store unquarantine` has the same columns; its first one is `from`.", mergeFields("store")) +
+		columnsSection(t, "store prune-artifacts", "One row, about the store.", pruneFields()) +
+		columnsSection(t, "store repair", "One row per action.", damage.RepairFields()) +
+		columnsSection(t, "store seal", "One row per new sealed file.", screens.SealedFields()) +
+		columnsSection(t, "store verify", "One row per problem.", damage.FindingFields())
 	path := filepath.Join("..", "..", "query", "COLUMNS.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {

@@ -14,12 +14,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 )
 
 // elsewhere are the pages whose blocks of shell another test runs, in the projects that they are about.
 var elsewhere = map[string]string{
 	"docs/sql.md":                            "TestSQLPage",
-	"docs/spark.md":                          "TestSparkAnswers",
 	"docs/moving/items.md":                   "TestMovingItems",
 	"docs/moving/neurolens-bench-harness.md": "TestMovingPages",
 	"docs/moving/benchmark-harness.md":       "TestMovingPages",
@@ -76,30 +77,46 @@ func runPage(t *testing.T, page string, blocks []pageBlock, store string) {
 		case b.kind == fileBlock:
 			writeFile(t, dir, b.name, b.text)
 		case b.notRun != "":
-		case b.kind == consoleBlock:
-			for _, example := range strings.Split("\n"+b.text, "\n$ ")[1:] {
-				command, output, _ := strings.Cut(example, "\n")
-				checkShown(t, dir, command, output)
-			}
-		case b.kind == shellBlock:
-			t.Run(fmt.Sprint("line ", b.line), func(t *testing.T) {
-				if b.needs != "" {
-					pythonWith(t, b.needs, b.needs)
-				}
-				if out, err := shell(t, dir, acceptable+b.text); err != nil {
-					t.Errorf("%v\n%s\n%s", err, b.text, out[max(0, len(out)-2000):])
-				}
-			})
+		case b.runs():
+			t.Run(fmt.Sprint("line ", b.line), func(t *testing.T) { runBlock(t, dir, b) })
 		}
+	}
+}
+
+// runBlock runs the commands of a block in a folder.
+func runBlock(t *testing.T, dir string, b pageBlock) {
+	if b.needs != "" {
+		pythonWith(t, b.needs, b.needs)
+	}
+	if b.kind == consoleBlock {
+		for _, example := range strings.Split("\n"+b.text, "\n$ ")[1:] {
+			command, output, _ := strings.Cut(example, "\n")
+			checkShown(t, dir, shownCommand{command, output, b.exits})
+		}
+		return
+	}
+	if out, err := shell(t, dir, accepting(b.exits)+b.text); err != nil {
+		t.Errorf("%v\n%s\n%s", err, b.text, out[max(0, len(out)-2000):])
 	}
 }
 
 // makesStore matches commands that make a store where there is none.
 var makesStore = regexp.MustCompile(`neurolens (bench|ingest|store init)`)
 
-// acceptable ends a block at the first command that is refused. A gate and runs that failed are answers.
-const acceptable = `neurolens() { command neurolens "$@"; code=$?; case $code in 0|1|3|4) ;; *) echo "exit $code" >&2; exit $code ;; esac; }
+// accepting ends a block at the first command that ends with another status than 0, or those that its page allows, as 1 or 3. Those
+// two are the answers of a gate.
+func accepting(exits string) string {
+	codes := strings.Join(append([]string{"0"}, strings.FieldsFunc(exits, func(r rune) bool { return r < '0' || r > '9' })...), "|")
+	return `neurolens() {
+	command neurolens "$@"
+	code=$?
+	case $code in ` + codes + `) return 0 ;; esac
+	case "$code $*" in [13]\ *--gate*) return 0 ;; esac
+	echo "exit $code" >&2
+	exit $code
+}
 `
+}
 
 // shell runs a script in a folder and gives all that it prints.
 func shell(t *testing.T, dir, script string) (string, error) {
@@ -123,26 +140,79 @@ func pathOfInterpreter() string {
 	return os.Getenv("PATH")
 }
 
-// checkShown runs a command of a console block, which has to print the lines below it: those without a number, and those that are the same
-// on every machine but for their numbers. A command that is shown with a message of the program may be refused.
-func checkShown(t *testing.T, dir, command, output string) {
+// shownCommand is a command of a console block with the output that the page shows, and the statuses that it may end with.
+type shownCommand struct{ command, output, exits string }
+
+// checkShown runs a command of a console block, which has to print each line below it, but for numbers and what else differs between runs
+// of it. Lines … and ... stand for any. A command that is shown with a message of the program may be refused.
+func checkShown(t *testing.T, dir string, s shownCommand) {
 	t.Helper()
 	// A run's id differs every time: the newest one stands for it.
-	command = regexp.MustCompile(`\b(show|--like) [0-9A-Z]{8}`).ReplaceAllString(command, "$1 last")
-	got, err := shell(t, dir, acceptable+command)
-	if exit, is := errors.AsType[*exec.ExitError](err); err != nil && (!is || exit.ExitCode() < 0 || !strings.Contains("\n"+output, "\nneurolens: ")) {
+	command := regexp.MustCompile(`\b(show|--like) [0-9A-Z]{8}`).ReplaceAllString(s.command, "$1 last")
+	got, err := shell(t, dir, accepting(s.exits)+command)
+	if exit, is := errors.AsType[*exec.ExitError](err); err != nil && (!is || exit.ExitCode() < 0 || !strings.Contains("\n"+s.output, "\nneurolens: ")) {
 		t.Errorf("%s: %v\n%s", command, err, got)
 		return
 	}
-	printed := map[string]bool{}
-	for line := range strings.Lines(got) {
-		printed[shape(line)] = true
+	for _, line := range notPrinted(s.output, got) {
+		t.Errorf("%s: the page shows\n%s\nit prints\n%s", command, line, got)
 	}
-	for line := range strings.Lines(output) {
+}
+
+// notPrinted are the lines of an output of a page that a command did not print.
+func notPrinted(shown, printed string) (missing []string) {
+	shapes := map[string]bool{}
+	for line := range strings.Lines(printed) {
+		shapes[shape(line)] = true
+	}
+	for line := range strings.Lines(shown) {
 		line = strings.TrimRight(line, "\n")
-		fixed := !strings.ContainsAny(line, "0123456789…") && line != "..." && !strings.HasPrefix(line, " ") && !regexp.MustCompile(`^ *[a-z_]+  +\S`).MatchString(line)
-		if (fixed || steady.MatchString(line)) && !printed[shape(line)] {
-			t.Errorf("%s: the page shows\n%s\nit prints\n%s", command, line, got)
+		if line == "" || line == "…" || line == "..." || shapes[shape(line)] {
+			continue
+		}
+		if !slices.ContainsFunc(instead, func(i otherLine) bool { return i.shown.MatchString(line) && i.printed.MatchString(printed) }) {
+			missing = append(missing, line)
+		}
+	}
+	return missing
+}
+
+// otherLine is a line that a page shows, and another one that the command prints on some machines.
+type otherLine struct {
+	shown, printed *regexp.Regexp
+}
+
+// instead are the lines that depend on more than numbers.
+var instead = []otherLine{
+	// On a busy machine there is no verdict about two programs.
+	{regexp.MustCompile(`^sleep .* is .*x faster than sleep `), regexp.MustCompile(`(?m)^sleep .* against sleep .*: inconclusive, `)},
+	// Nor about a latency.
+	{regexp.MustCompile(`^careful .* REGRESSED .* improved$`), regexp.MustCompile(`(?m)^careful .* inconclusive .* improved$`)},
+}
+
+// TestNotPrinted: lines are compared without their numbers, and with all their words.
+func TestNotPrinted(t *testing.T) {
+	t.Parallel()
+	const printed = `session 5MSVZ6ZQ · 4 runs: 4 ok · 924 ms
+
+RUN       WHEN +00:00     LATENCY  ACCURACY  STATUS
+7T6TP6R5  today 04:17:07  2.64 ms    97.9 %  ok
+block   MEDIAN      P99  SPREAD  RUNS × N
+  4096   957 µs  9.32 ms  16.9 %    2 × 10  drift, spread
+launch  point        repeat  state  reason
+     1  block=4096        1  run    not measured yet
+store ./runs_store is whole: 96 runs in 102 files
+`
+	for line, want := range map[string]bool{
+		"session 6MSVZ6ZQ · 5 runs: 5 ok · 1.02 s": true, "session 6MSVZ6ZQ · 5 runs: 5 wrong · 1.02 s": false,
+		"7T6TP6R5  today 04:17:07  640 µs     7.9 %  ok": true, "7T6TP6R5  today 04:17:07  2.64 ms    97.9 %  exploded": false,
+		"  65536  1 s  2 ms  1 %  3 × 2…7": true, "block   MEAN      P99  SPREAD  RUNS × N": false,
+		"     2  block=65536        1  run    not measured yet": true, "     1  blokk=4096        1  run    not measured yet": false,
+		"     1  block=4096        1  run    was measured before": false, "store ./runs_store is whole: 9 runs in 10 files": true,
+		"store ./runs_store is BROKEN: 96 zebras in 102 files": false, "…": true, "...": true, "… and more": false,
+	} {
+		if got := len(notPrinted(line+"\n", printed)) == 0; got != want {
+			t.Errorf("%q: %v, want %v", line, got, want)
 		}
 	}
 }
@@ -217,6 +287,8 @@ func TestDocsBlocks(t *testing.T) {
 				left[b.notRun]++
 			case b.runs():
 				run++
+			case b.kind == toolsBlock && elsewhere[name] == "":
+				t.Errorf("%s:%d: no test runs these commands; <!-- not run: REASON --> above them says why:\n%s", name, b.line, b.text)
 			}
 		}
 		if run+len(left) > 0 {
@@ -234,14 +306,15 @@ func TestDocsBlocks(t *testing.T) {
 func TestBlocksOf(t *testing.T) {
 	t.Parallel()
 	page := "Text\n\n    neurolens ls\n    neurolens env\n\n```yaml\n# a/s.yaml: a sweep\ngrid: {}\n```\n\n<!-- not run: needs a GPU -->\n```console\n$ neurolens ls\n```\n\n" +
-		"<!-- needs: polars -->\n```sh\ngit add .\nneurolens ls\n```\n\n    $ neurolens env\n    FACT\n\nText\n\n    discover:\n      in: x\n\n    more: 1\n\n* item\n\n    neurolens ls [flags]\n\n```text\n$ neurolens ls\n```\n"
+		"<!-- needs: polars -->\n```sh\ngit add .\nneurolens ls\n```\n\n    $ neurolens env\n    FACT\n\nText\n\n    discover:\n      in: x\n\n    more: 1\n\n* item\n\n    neurolens ls [flags]\n\n```text\n$ neurolens ls\n```\n" +
+		"<!-- exits 1 or 3: a gate -->\n<!-- needs: torch -->\n```console\n$ neurolens env\n```\n\n<!-- not run: needs a network -->\n\n    X=1 go test ./...\n\n```sh\ntrino x\n```\n"
 	blocks, err := blocksOf(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, b := range blocks {
-		got = append(got, fmt.Sprintf("%d %d %s %s %q", b.line, b.kind, b.name, b.notRun+b.needs, b.text))
+		got = append(got, fmt.Sprintf("%d %d %s %s %q", b.line, b.kind, b.name, b.notRun+b.needs+b.exits, b.text))
 	}
 	want := []string{
 		`3 3   "neurolens ls\nneurolens env\n"`,
@@ -252,26 +325,38 @@ func TestBlocksOf(t *testing.T) {
 		`27 0   "discover:\n  in: x\n\nmore: 1\n"`,
 		`34 0   "neurolens ls [flags]\n"`,
 		`36 2   "$ neurolens ls\n"`,
+		`41 2  torch1 or 3 "$ neurolens env\n"`,
+		`47 4  needs a network "X=1 go test ./...\n"`,
+		`49 4   "trino x\n"`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the blocks are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	for _, wrong := range []string{"<!-- not run: needs a GPU -->\nText\n", "<!-- not run: needs a GPU -->\n", "<!-- not run -->\n```sh\nneurolens ls\n```\n", "<!-- needs: x -->\n<!-- not run: x -->\n```sh\nneurolens ls\n```\n", "```sh\nneurolens ls\n"} {
+	for _, wrong := range []string{"<!-- not run: needs a GPU -->\nText\n", "<!-- not run: needs a GPU -->\n", "<!-- not run -->\n```sh\nneurolens ls\n```\n", "<!-- needs: x -->\n<!-- not run: x -->\n```sh\nneurolens ls\n```\n", "```sh\nneurolens ls\n", "<!-- exits 2: x -->\n```sh\nneurolens ls\n```\n"} {
 		if _, err := blocksOf(wrong); err == nil {
 			t.Errorf("%q is taken for right", wrong)
 		}
 	}
 }
 
-// steady are the lines that are the same on every machine, but for numbers and the width of columns.
-var steady = regexp.MustCompile(`^ *[A-Z][A-Z0-9 ×+:]+(dim[A-Z0-9 ×+:]+)?$|^[0-9,]+ (of|run|row|point|file)|^[0-9]+ fact|^samples of|^configuration$|^stages$|^next `)
+var (
+	idOrDay    = regexp.MustCompile(`\b(?:[0-9A-HJKMNP-TV-Z]{8}|today|yesterday)\b`)
+	measure    = regexp.MustCompile(`[−+~≈-]?[0-9][0-9.,:]*(?:e[+-]?[0-9]+)?(?: ?(?:%|(?:ns|µs|ms|s|min|h|B|kB|MB|GB|KiB|MiB|GiB|pp|x)\b))?`)
+	measures   = regexp.MustCompile(`#(?:(?: |…)#)+`)
+	chanceAxis = regexp.MustCompile(`\b(?:(?:bs|seq|dim)=# · |(?:BS|SEQ|PREC|dim)\b)`)
+)
 
-// shape is a line without its numbers and the id of a session, with single spaces, and without what is a matter of luck: in
-// which axes a listing of the slowest varies, and why points are inconclusive, as they are on a busy machine, where the first of
-// the next commands is to measure more.
+// shape is a line with # for its numbers, times and ids, with single spaces, and without what is a matter of luck: in which axes a
+// listing of the newest or slowest runs varies, the warnings, and why points are inconclusive, as they are on a busy machine, where the
+// first of the next commands is to measure more.
 func shape(line string) string {
-	line = strings.TrimPrefix(line, "next ")
+	line = strings.TrimPrefix(strings.TrimRight(line, "\n"), "next ")
 	line, _, _ = strings.Cut(line, " inconclusive (")
 	line = strings.TrimSuffix(line, " inconclusive")
-	return strings.Join(strings.Fields(regexp.MustCompile(`session=[0-9A-Z]{8}|[0-9]|\b(BS|SEQ|PREC|dim)\b`).ReplaceAllString(line, "")), " ")
+	words := slices.DeleteFunc(strings.Fields(line), func(word string) bool {
+		return slices.Contains(wording.WarningWords(), strings.TrimSuffix(word, ","))
+	})
+	line = measure.ReplaceAllString(idOrDay.ReplaceAllString(strings.Join(words, " "), "#"), "#")
+	line = strings.Join(strings.Fields(chanceAxis.ReplaceAllString(line, "")), " ")
+	return measures.ReplaceAllString(line, "#")
 }

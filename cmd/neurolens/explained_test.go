@@ -1,6 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,8 +18,8 @@ import (
 )
 
 // What a user meets is explained on a page. These tests hold the pages to the code: flags TestReference, keys of sweeps
-// TestSweepsPageKeys, keys of neurolens.yaml TestProjectsPage, columns TestColumns and TestFormatListsEveryColumn, warnings
-// TestWarningsPage, verdicts and reasons TestVerdictsPage, and the rest is below.
+// TestSweepsPageKeys, keys of neurolens.yaml TestPage in internal/project, columns TestColumns and TestFormatListsEveryColumn, warnings
+// TestWarningsPage in internal/wording, verdicts and reasons TestVerdictsPage, and the rest is below.
 
 // TestExitCodesPage: the page has the exit statuses of the program, and no other.
 func TestExitCodesPage(t *testing.T) {
@@ -27,8 +34,22 @@ func TestExitCodesPage(t *testing.T) {
 			listed = append(listed, code)
 		}
 	}
-	// 130 and 143 are those of a process that SIGINT and SIGTERM end.
-	want := []int{exitOK, exitRegression, exitInput, exitInconclusive, exitRunsFailed, exitStore, exitOther, 130, 143, exitPipe}
+	want := []int{130, 143} // of a process that SIGINT and SIGTERM end
+	gates := constantsOf(t, filepath.Join("internal", "gate"), "Status")
+	for name, value := range constantsOf(t, ".", "exit") {
+		if status, is := strings.CutPrefix(value, "gate."); is {
+			value = gates[status]
+			delete(gates, status)
+		}
+		code, err := strconv.Atoi(value)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want = append(want, code)
+	}
+	if len(want) < 10 || len(gates) > 0 {
+		t.Errorf("the program has the exit statuses %v, and does not use %v of a gate", want, gates)
+	}
 	slices.Sort(want)
 	slices.Sort(listed)
 	if !slices.Equal(listed, want) {
@@ -36,29 +57,101 @@ func TestExitCodesPage(t *testing.T) {
 	}
 }
 
-// TestVariablesPage: the page names every variable of the environment that the program asks for.
-func TestVariablesPage(t *testing.T) {
-	t.Parallel()
-	page := ofRepository(t, "docs/variables.md")
-	// Those by which processes of the program, and its tests and benchmarks, speak to each other are no settings.
-	internal := regexp.MustCompile(`^NEUROLENS_(WORKTREE_.*|LONG|TORTURE|TEST_.*)$`)
-	seen := 0
-	for file, text := range readCode(t) {
-		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") || strings.Contains(file, "runtest") {
+// constantsOf are the constants of a package whose names begin so and go on with a capital, and the expressions that are their values.
+func constantsOf(t *testing.T, dir, prefix string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s has no Go: %v", dir, err)
+	}
+	named, values := regexp.MustCompile(`^`+prefix+`[A-Z]`), map[string]string{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		for _, name := range regexp.MustCompile(`"(NEUROLENS_[A-Z_]+)"`).FindAllStringSubmatch(text, -1) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			group, is := d.(*ast.GenDecl)
+			if !is || group.Tok != token.CONST {
+				continue
+			}
+			for _, s := range group.Specs {
+				spec := s.(*ast.ValueSpec) // all of a const are
+				for i, name := range spec.Names {
+					switch {
+					case !named.MatchString(name.Name):
+					case i < len(spec.Values):
+						values[name.Name] = types.ExprString(spec.Values[i])
+					default:
+						t.Errorf("%s: %s has no value of its own", file, name.Name)
+					}
+				}
+			}
+		}
+	}
+	return values
+}
+
+// foreignVariables are the variables of other tools that the program heeds, and the Go code that reads them, where it is not their name.
+var foreignVariables = map[string]string{
+	"NO_COLOR": "", "FORCE_COLOR": "", "CLICOLOR": "", "CLICOLOR_FORCE": "", "TERM": "", "PAGER": "", "COLUMNS": "", "LC_ALL": "", "LC_CTYPE": "", "LANG": "",
+	"VIRTUAL_ENV": "", "CONDA_PREFIX": "", "TZ": "time.Local", "TMPDIR": "os.TempDir()", "XDG_CACHE_HOME": "os.UserCacheDir()",
+}
+
+// TestVariablesPage: the page names every variable of the environment that the program asks for, and no other. Those of the script for
+// CI are explained in its page.
+func TestVariablesPage(t *testing.T) {
+	t.Parallel()
+	page, forCI := ofRepository(t, "docs/variables.md"), ofRepository(t, "docs/ci.md")
+	explained := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| (`[^|]*) \\|").FindAllStringSubmatch(page, -1) {
+		for _, name := range backquoted.FindAllStringSubmatch(row[1], -1) {
+			explained[name[1]] = true
+		}
+	}
+	// Those by which processes of the program, and its tests and benchmarks, speak to each other are no settings.
+	internal := regexp.MustCompile(`^NEUROLENS_(WORKTREE_.*|LONG|TORTURE|TEST_.*)$`)
+	tests := regexp.MustCompile(`_test\.go$|runtest|storetest|querytest|/testdata/|^python/tests/|^benchmarks/`)
+	inGo, elsewhere := regexp.MustCompile(`"(NEUROLENS_[A-Z_]+)"`), regexp.MustCompile(`\b(NEUROLENS_[A-Z_]+)\b`)
+	read, program := map[string]bool{}, ""
+	for file, text := range readCode(t) {
+		names := inGo
+		if ext := path.Ext(file); ext == ".py" || ext == ".sh" || ext == ".yml" {
+			names, text = elsewhere, ofRepository(t, file)
+		} else if ext != ".go" {
+			continue
+		}
+		if tests.MatchString(file) {
+			continue
+		}
+		program += text
+		for _, name := range names.FindAllStringSubmatch(text, -1) {
 			if internal.MatchString(name[1]) {
 				continue
 			}
-			seen++
-			if !strings.Contains(page, "`"+name[1]+"`") {
+			read[name[1]] = true
+			script := strings.HasPrefix(file, "cmd/neurolens/internal/workflow/files/")
+			if !explained[name[1]] && !(script && strings.Contains(forCI, "`"+name[1]+"`")) {
 				t.Errorf("docs/variables.md does not explain %s, which %s asks for", name[1], file)
 			}
 		}
 	}
-	if seen < 8 {
-		t.Errorf("%d variables are asked for", seen)
+	for name, code := range foreignVariables {
+		read[name] = strings.Contains(program, cmp.Or(code, strconv.Quote(name)))
+		if !explained[name] {
+			t.Errorf("docs/variables.md does not explain %s", name)
+		}
+	}
+	for name := range explained {
+		if !read[name] {
+			t.Errorf("docs/variables.md explains %s, which nothing reads", name)
+		}
+	}
+	if len(explained) < 20 {
+		t.Errorf("docs/variables.md explains %d variables", len(explained))
 	}
 }
 

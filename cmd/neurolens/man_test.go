@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,27 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// TestManualNames: every manual page that a page names is written.
+func TestManualNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	programIn(t, dir, "help", "--man", dir)
+	mentioned := regexp.MustCompile(`\bman (?:-M \S+ )?(?:([1-9]) )?(neurolens[a-z-]*)`)
+	seen := 0
+	for _, name := range append(docsPages(t), otherPages(t)...) {
+		for _, m := range mentioned.FindAllStringSubmatch(ofRepository(t, name), -1) {
+			seen++
+			section := cmp.Or(m[1], "[1-9]")
+			if found, err := filepath.Glob(filepath.Join(dir, "man"+section, m[2]+"."+section)); err != nil || len(found) == 0 {
+				t.Errorf("%s names the manual page %q, which help --man does not write: %v", name, m[0], err)
+			}
+		}
+	}
+	if seen < 3 {
+		t.Errorf("the pages name %d manual pages", seen)
+	}
+}
 
 // TestManual: the manual has a page for every command, with all its flags, and for every page of docs that is a topic; and what man
 // formats pages with has nothing to complain about.

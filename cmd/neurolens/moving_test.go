@@ -221,10 +221,17 @@ func filesListed(text string) (names []string) {
 	return names
 }
 
-// TestDocsCommands: what the pages in docs show of the program's commands and flags, the program has.
+// indentedCommand matches a command in a block of four spaces.
+var indentedCommand = regexp.MustCompile(`(?m)^    (neurolens .*)$`)
+
+// TestDocsCommands: what the README and the pages in docs show of the program's commands and flags, the program has.
 func TestDocsCommands(t *testing.T) {
-	for _, page := range docsPages(t) {
-		for _, command := range commandsIn(ofRepository(t, page)) {
+	for _, page := range append(docsPages(t), "README.md") {
+		commands := commandsIn(ofRepository(t, page))
+		for _, indented := range indentedCommand.FindAllStringSubmatch(ofRepository(t, page), -1) {
+			commands = append(commands, indented[1])
+		}
+		for _, command := range commands {
 			if words := shellWords(command); words[0] == "neurolens" {
 				if err := takes(t, words[1:]); err != nil {
 					t.Errorf("%s: %s: %v", page, command, err)

@@ -97,6 +97,9 @@ func shownOn(t *testing.T, dir string, columns int, command string) string {
 	return ansi.Strip(recordedOn(t, dir, columns, command))
 }
 
+// recordedMachine is the name of the machine on recorded screens, whichever it is.
+const recordedMachine = "lab3"
+
 // recordedOn is what a command of the program writes to a terminal of so many columns, colours and all.
 func recordedOn(t *testing.T, dir string, columns int, command string) string {
 	t.Helper()
@@ -108,7 +111,8 @@ func recordedOn(t *testing.T, dir string, columns int, command string) string {
 	}
 	cmd := exec.Command("script", "-qefc", fmt.Sprintf(`stty cols %d rows 60; "$PROGRAM" %s`, columns, command), os.DevNull)
 	cmd.Dir = dir
-	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8", "TZ=UTC", "NEUROLENS_FORMAT=")
+	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8", "TZ=UTC", "NEUROLENS_FORMAT=",
+		"NEUROLENS_MACHINE="+recordedMachine)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, out)

@@ -41,18 +41,16 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "severity", Type: answer.TypeText}, {Name: "path", Type: answer.TypeText}, {Name: "problem", Type: answer.TypeText},
-	}}
-	t.Columns = append(t.Columns, damage.Columns()...)
+	var found []check.Finding
 	var remedies []string
 	done, err := check.Verify(cmd.Context(), dir, func(f check.Finding) {
-		t.Rows = append(t.Rows, append([]any{string(f.Severity), f.Path, f.Problem}, damage.Values(f.Loss)...))
+		found = append(found, f)
 		remedies = append(remedies, f.Remedy())
 	})
 	if err != nil {
 		return storeError{err}
 	}
+	t := answer.TableOf(damage.FindingFields(), found)
 	if err := a.print(format, t, func() term.View { return screens.StoreProblems(format, t, remedies, a.page()) }); err != nil {
 		return err
 	}
@@ -125,15 +123,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 	if err != nil {
 		return err
 	}
-	t := answer.Table{Columns: []answer.Column{
-		{Name: heading, Type: answer.TypeText},
-		{Name: "added", Type: answer.TypeInteger},
-		{Name: "skipped", Type: answer.TypeInteger},
-		{Name: "refused", Type: answer.TypeInteger},
-		{Name: "events", Type: answer.TypeInteger},
-		{Name: "artifacts", Type: answer.TypeInteger},
-		{Name: "healed", Type: answer.TypeInteger},
-	}}
+	var rows []broughtIn
 	refused, differing := 0, 0
 	return a.withStore(func(_ string, s *ingest.Store) error {
 		for _, other := range others {
@@ -147,13 +137,12 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 				return storeError{err}
 			}
 			refused, differing = refused+done.Refused, differing+done.Differing
-			t.Rows = append(t.Rows, []any{
-				other, int64(done.Added), int64(done.Skipped), int64(done.Refused), int64(done.Events), int64(done.Artifacts), int64(done.Healed),
-			})
+			rows = append(rows, broughtIn{other, done})
 		}
 		if _, err := s.Pack(); err != nil {
 			return storeError{err}
 		}
+		t := answer.TableOf(mergeFields(heading), rows)
 		if err := a.print(format, t, func() term.View { return output.TableView(t, a.page()) }); err != nil {
 			return err
 		}
@@ -206,17 +195,7 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 	if err != nil {
 		return storeError{err}
 	}
-	t := answer.Table{
-		Columns: []answer.Column{
-			{Name: "store", Type: answer.TypeText},
-			{Name: "runs", Type: answer.TypeInteger},
-			{Name: "removed", Type: answer.TypeInteger},
-			{Name: "files", Type: answer.TypeInteger},
-			{Name: "events", Type: answer.TypeInteger},
-		},
-		Rows: [][]any{append([]any{into, int64(done.Runs), int64(done.Removed), int64(done.Files), int64(done.Events)}, damage.Values(done.Loss)...)},
-	}
-	t.Columns = append(t.Columns, damage.Columns()...)
+	t := answer.TableOf(compactFields(), []compacted{{into, done}})
 	if err := a.print(format, t, func() term.View { return output.RecordsView(t) }); err != nil {
 		return err
 	}
@@ -264,17 +243,13 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "action", Type: answer.TypeText}, {Name: "path", Type: answer.TypeText}, {Name: "reason", Type: answer.TypeText},
-	}}
-	t.Columns = append(t.Columns, damage.Columns()...)
-	did := func(r check.Repair) {
-		t.Rows = append(t.Rows, append([]any{string(r.Action), r.Path, r.Reason}, damage.Values(r.Loss)...))
-	}
+	var rows []check.Repair
+	did := func(r check.Repair) { rows = append(rows, r) }
 	repaired := func(dir, verb, where string, done check.Repaired, err error) error {
 		if err != nil {
 			return storeError{err}
 		}
+		t := answer.TableOf(damage.RepairFields(), rows)
 		if err := a.print(format, t, func() term.View { return screens.StoreProblems(format, t, nil, a.page()) }); err != nil {
 			return err
 		}

@@ -58,17 +58,7 @@ func runStorePrune(a *app, cmd *cobra.Command, older string, dryRun bool) error 
 		if err != nil {
 			return storeError{err}
 		}
-		count := func(name, unit string) answer.Column {
-			return answer.Column{Name: name, Unit: unit, Type: answer.TypeInteger}
-		}
-		t := answer.Table{
-			Columns: []answer.Column{
-				{Name: "store", Type: answer.TypeText},
-				{Name: "dry_run", Type: answer.TypeBoolean},
-				count("removed", ""), count("removed_bytes", "B"), count("left", ""), count("left_bytes", "B"), count("left_too_new", ""),
-			},
-			Rows: [][]any{{dir, dryRun, int64(done.Files), done.Bytes, int64(done.Left), done.LeftBytes, int64(done.Young)}},
-		}
+		t := answer.TableOf(pruneFields(), []pruned{{dir, dryRun, done}})
 		return a.print(format, t, func() term.View { return output.RecordsView(t) })
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -126,14 +125,40 @@ func numbers(rows string) string {
 
 // javaIsThere says why Spark cannot start, if so.
 func javaIsThere() error {
+	program := "java"
 	if home := os.Getenv("JAVA_HOME"); home != "" {
-		_, err := os.Stat(filepath.Join(home, "bin", "java"))
-		return err
+		program = filepath.Join(home, "bin", "java")
 	}
-	if _, err := exec.LookPath("java"); err != nil {
-		return errors.New("Spark needs Java 17 or later, and there is no java in PATH")
+	printed, err := exec.Command(program, "-version").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("Spark needs Java 17 or later: %w", err)
+	}
+	return javaIsRecent(string(printed))
+}
+
+// javaIsRecent says why Spark does not start with a Java, if so, given what java -version prints. Before 9, versions begin with 1.
+func javaIsRecent(printed string) error {
+	found := regexp.MustCompile(`version "(\d+)`).FindStringSubmatch(printed)
+	if found == nil {
+		return fmt.Errorf("Spark needs Java 17 or later: java -version prints %q", printed)
+	}
+	if major, err := strconv.Atoi(found[1]); err != nil || major < 17 {
+		return fmt.Errorf("Spark needs Java 17 or later, java is %s", found[0])
 	}
 	return nil
+}
+
+// TestJavaIsRecent: Spark gets Java 17 or a later one.
+func TestJavaIsRecent(t *testing.T) {
+	t.Parallel()
+	for printed, want := range map[string]bool{
+		"openjdk version \"17.0.13\" 2024-10-15\n": true, "openjdk version \"21\" 2023-09-19\n": true,
+		"java version \"1.8.0_202\"\n": false, "openjdk version \"11.0.25\" 2024-10-15\n": false, "": false,
+	} {
+		if err := javaIsRecent(printed); (err == nil) != want {
+			t.Errorf("%q: %v", printed, err)
+		}
+	}
 }
 
 // sparkAnswers are the rows of each question, as JSON, by stores, of one session of Spark.

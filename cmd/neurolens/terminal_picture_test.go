@@ -27,7 +27,8 @@ var pictureCommands = []string{
 }
 
 // TestTerminalPicture records the commands of the README's picture on a terminal, in a directory of its own. -update draws the picture
-// anew: what it shows was measured then. Without it the picture has to have the commands, and the lines that do not depend on the machine.
+// anew: what it shows was measured then. Without it the picture has to have the commands, the lines that do not depend on the machine, and
+// the machine that is recorded, as no other name is for the public.
 func TestTerminalPicture(t *testing.T) {
 	needsLong(t)
 	dir := t.TempDir()
@@ -51,6 +52,18 @@ func TestTerminalPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := textOfSVG(string(picture))
+	named := 0
+	for _, line := range kept {
+		if machine := headingMachine.FindStringSubmatch(line); machine != nil {
+			named++
+			if got := machine[1] + machine[2]; got != recordedMachine {
+				t.Errorf("the picture names the machine %s, want %s (-update draws it anew)", got, recordedMachine)
+			}
+		}
+	}
+	if named != 2 {
+		t.Errorf("%d headings of the picture name a machine, want those of ls and plot", named)
+	}
 	for _, line := range lines {
 		plain := strings.TrimRight(ansi.Strip(line), " ")
 		if steady := strings.HasPrefix(plain, "$ ") || regexp.MustCompile(`^[A-Z]+ .*(MEDIAN|STATUS)`).MatchString(plain); steady && !slices.ContainsFunc(kept, func(k string) bool {
@@ -60,6 +73,9 @@ func TestTerminalPicture(t *testing.T) {
 		}
 	}
 }
+
+// headingMachine finds the machine in the heading of ls, or in that of plot.
+var headingMachine = regexp.MustCompile(`^commands · (\S+) · latency$|^latency of each run · commands · (\S+)$`)
 
 // The measures of the picture, in its units.
 const (

@@ -35,15 +35,45 @@ func Of(dir string, done check.Verified) error {
 	return nil
 }
 
-// Columns are the columns of what damage costs.
-func Columns() []answer.Column {
-	return []answer.Column{
-		{Name: "runs_lost", Type: answer.TypeInteger}, {Name: "samples_lost", Type: answer.TypeInteger}, {Name: "ops_lost", Type: answer.TypeInteger},
+// Fields are the columns that say how much was lost to damage.
+func Fields[Row any](of func(*Row) check.Loss) []answer.Field[Row] {
+	field := func(name, meaning string, n func(check.Loss) int) answer.Field[Row] {
+		return answer.Field[Row]{
+			Column: answer.Column{Name: name, Type: answer.TypeInteger}, Meaning: meaning,
+			Of: func(row *Row) any { return int64(n(of(row))) },
+		}
+	}
+	return []answer.Field[Row]{
+		field("runs_lost", "runs that are lost", func(l check.Loss) int { return l.Runs }),
+		field("samples_lost", "runs whose samples are lost, while the runs are kept", func(l check.Loss) int { return l.Samples }),
+		field("ops_lost", "runs whose operators are lost, while the runs are kept", func(l check.Loss) int { return l.Ops }),
 	}
 }
 
-// Values are the cells of those columns.
-func Values(l check.Loss) []any { return []any{int64(l.Runs), int64(l.Samples), int64(l.Ops)} }
+// FindingFields are the columns of store verify.
+func FindingFields() []answer.Field[check.Finding] {
+	return append([]answer.Field[check.Finding]{
+		text("severity", "notice (the data is still read correctly), damage, unreadable (the system does not let the file be read) or newer (a file of a later version)",
+			func(f *check.Finding) string { return string(f.Severity) }),
+		text("path", "file, from the folder of the store", func(f *check.Finding) string { return f.Path }),
+		text("problem", "description of the problem", func(f *check.Finding) string { return f.Problem }),
+	}, Fields(func(f *check.Finding) check.Loss { return f.Loss })...)
+}
+
+// RepairFields are the columns of store repair.
+func RepairFields() []answer.Field[check.Repair] {
+	return append([]answer.Field[check.Repair]{
+		text("action", "set aside (moved to quarantine/), kept (the intact rows of a damaged file), found (lost rows that are there again), restored (an event), taken over or finished (interrupted sealing), or left (it cannot be repaired here)",
+			func(r *check.Repair) string { return string(r.Action) }),
+		text("path", "file, from the folder of the store", func(r *check.Repair) string { return r.Path }),
+		text("reason", "why it was done", func(r *check.Repair) string { return r.Reason }),
+	}, Fields(func(r *check.Repair) check.Loss { return r.Loss })...)
+}
+
+// text is a column with words.
+func text[Row any](name, meaning string, of func(*Row) string) answer.Field[Row] {
+	return answer.Field[Row]{Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(row *Row) any { return of(row) }}
+}
 
 // Text says what damage costs.
 func Text(l check.Loss, verb string) string {

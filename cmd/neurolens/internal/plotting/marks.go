@@ -30,11 +30,11 @@ func marksOf(f *figure.Figure) answer.Table {
 			}
 		}
 	}
-	return answer.TableOf(markFields(f), rows)
+	return answer.TableOf(MarkFields(f), rows)
 }
 
-// markFields are the columns of marks.
-func markFields(f *figure.Figure) []answer.Field[row] {
+// MarkFields are the columns of marks. A heatmap has one more.
+func MarkFields(f *figure.Figure) []answer.Field[row] {
 	text := func(name, meaning string, of func(r *row) string) answer.Field[row] {
 		return answer.Field[row]{Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(r *row) any { return answer.Text(of(r)) }}
 	}
@@ -52,7 +52,7 @@ func markFields(f *figure.Figure) []answer.Field[row] {
 	}
 	fields := []answer.Field[row]{
 		text("panel", "the panel, if there are several", func(r *row) string { return r.panel }),
-		text("series", "the series that the mark belongs to", func(r *row) string { return r.series }),
+		text("series", "the series that the mark belongs to; in plot pareto front, of points that no other point is better than in both metrics, or beaten", func(r *row) string { return r.series }),
 		text("word", "the verdict or the state", func(r *row) string { return r.mark.Word }),
 		text("tone", "the meaning of its colour: neutral, regressed, improved, warned or failed", func(r *row) string { return string(r.tone) }),
 		text("x_name", "horizontal position in words: a category or a time", func(r *row) string { return nameOf(f.X, r.mark.X) }),

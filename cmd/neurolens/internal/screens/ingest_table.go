@@ -12,28 +12,32 @@ import (
 
 // IngestTable has a row for each file.
 func IngestTable(reports []imports.Report) answer.Table {
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "file", Type: answer.TypeText},
-		{Name: "state", Type: answer.TypeText},
-		{Name: "source", Type: answer.TypeText},
-		{Name: "version", Type: answer.TypeText},
-		{Name: "runs", Type: answer.TypeInteger},
-		{Name: "sessions", Type: answer.TypeInteger},
-		{Name: "samples", Type: answer.TypeInteger},
-		{Name: "left_out", Type: answer.TypeInteger},
-		{Name: "refused", Type: answer.TypeInteger},
-		{Name: "reason", Type: answer.TypeText},
-	}}
-	for _, r := range reports {
-		left := 0
-		for _, n := range r.LeftOut {
-			left += n
-		}
-		t.Rows = append(t.Rows, []any{
-			r.Name, string(r.State), answer.Text(r.Format), answer.Text(r.Version), int64(r.Runs), int64(r.Sessions), r.Samples, int64(left), int64(r.Refused), answer.Text(reasonOf(r)),
-		})
+	return answer.TableOf(IngestFields(), reports)
+}
+
+// IngestFields are the columns of ingest.
+func IngestFields() []answer.Field[imports.Report] {
+	field := func(name string, kind answer.Type, meaning string, of func(*imports.Report) any) answer.Field[imports.Report] {
+		return answer.Field[imports.Report]{Column: answer.Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
 	}
-	return t
+	return []answer.Field[imports.Report]{
+		field("file", answer.TypeText, "path of the file", func(r *imports.Report) any { return r.Name }),
+		field("state", answer.TypeText, "read, partly (some entries were refused), side (read only together with another file), unknown (no format), store (it is a store) or failed (it cannot be read)", func(r *imports.Report) any { return string(r.State) }),
+		field("source", answer.TypeText, "format of the file, as ingest --list-formats names it", func(r *imports.Report) any { return answer.Text(r.Format) }),
+		field("version", answer.TypeText, "version of the tool that wrote the file, if the file has it", func(r *imports.Report) any { return answer.Text(r.Version) }),
+		field("runs", answer.TypeInteger, "runs that were stored", func(r *imports.Report) any { return int64(r.Runs) }),
+		field("sessions", answer.TypeInteger, "sessions of these runs", func(r *imports.Report) any { return int64(r.Sessions) }),
+		field("samples", answer.TypeInteger, "samples of these runs", func(r *imports.Report) any { return r.Samples }),
+		field("left_out", answer.TypeInteger, "entries of the file that are no measurements of their own, such as means of repetitions; reason names them", func(r *imports.Report) any {
+			left := 0
+			for _, n := range r.LeftOut {
+				left += n
+			}
+			return int64(left)
+		}),
+		field("refused", answer.TypeInteger, "entries of the file that cannot be stored; reason names the first", func(r *imports.Report) any { return int64(r.Refused) }),
+		field("reason", answer.TypeText, "what was not stored and why, and notes about the file", func(r *imports.Report) any { return answer.Text(reasonOf(*r)) }),
+	}
 }
 
 // reasonOf says in one line what was not stored of a file, and why.

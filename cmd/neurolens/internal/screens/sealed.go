@@ -1,26 +1,31 @@
 package screens
 
 import (
+	"slices"
+
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // SealedTable has a row for each sealed file that was not there before, newest first.
 func SealedTable(before, after []schema.SealedFile) answer.Table {
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "file", Type: answer.TypeText},
-		{Name: "runs", Type: answer.TypeInteger},
-		{Name: "oldest", Type: answer.TypeTime},
-		{Name: "newest", Type: answer.TypeTime},
-	}}
 	known := map[schema.SealedFile]bool{}
 	for _, f := range before {
 		known[f] = true
 	}
-	for _, f := range after {
-		if !known[f] {
-			t.Rows = append(t.Rows, []any{f.Path(schema.RunsDir), int64(f.Rows), timeOrNull(f.First), timeOrNull(f.Last)})
-		}
+	added := slices.DeleteFunc(slices.Clone(after), func(f schema.SealedFile) bool { return known[f] })
+	return answer.TableOf(SealedFields(), added)
+}
+
+// SealedFields are the columns of store seal.
+func SealedFields() []answer.Field[schema.SealedFile] {
+	field := func(name string, kind answer.Type, meaning string, of func(*schema.SealedFile) any) answer.Field[schema.SealedFile] {
+		return answer.Field[schema.SealedFile]{Column: answer.Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
 	}
-	return t
+	return []answer.Field[schema.SealedFile]{
+		field("file", answer.TypeText, "new file, from the folder of the store", func(f *schema.SealedFile) any { return f.Path(schema.RunsDir) }),
+		field("runs", answer.TypeInteger, "runs in it", func(f *schema.SealedFile) any { return int64(f.Rows) }),
+		field("oldest", answer.TypeTime, "start of the oldest of them", func(f *schema.SealedFile) any { return timeOrNull(f.First) }),
+		field("newest", answer.TypeTime, "start of the newest of them", func(f *schema.SealedFile) any { return timeOrNull(f.Last) }),
+	}
 }

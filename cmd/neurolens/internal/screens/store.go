@@ -30,36 +30,105 @@ type StoreZone struct {
 
 // StoreTable has a row for each store.
 func StoreTable(infos []*StoreInfo) answer.Table {
-	t := answer.Table{Columns: infoColumns}
+	var zones []string
+	var rows []StoreInfo
 	for _, i := range infos {
-		row, columns := i.row()
-		t.Rows, t.Columns = append(t.Rows, row), append(infoColumns[:len(infoColumns):len(infoColumns)], columns...)
+		rows = append(rows, *i)
+		for _, z := range i.Zones {
+			if !slices.Contains(zones, z.Name) {
+				zones = append(zones, z.Name)
+			}
+		}
 	}
-	return t
+	return answer.TableOf(StoreFields(zones), rows)
 }
 
-// infoColumns are those of store info before the ones of each zone.
-var infoColumns = []answer.Column{
-	{Name: "store", Type: answer.TypeText},
-	{Name: "format", Type: answer.TypeInteger},
-	{Name: "store_id", Type: answer.TypeText},
-	{Name: "created", Type: answer.TypeTime},
-	{Name: "runs", Type: answer.TypeInteger},
-	{Name: "live_runs", Type: answer.TypeInteger},
-	{Name: "sealed_runs", Type: answer.TypeInteger},
-	{Name: "removed_runs", Type: answer.TypeInteger},
-	{Name: "machines", Type: answer.TypeInteger},
-	{Name: "samples", Type: answer.TypeInteger},
-	{Name: "oldest", Type: answer.TypeTime},
-	{Name: "newest", Type: answer.TypeTime},
-	{Name: "events", Type: answer.TypeInteger},
-	{Name: "packs", Type: answer.TypeInteger},
-	{Name: "files", Type: answer.TypeInteger},
-	{Name: "bytes", Unit: "B", Type: answer.TypeInteger},
-	{Name: "bytes_per_sample", Unit: "B", Type: answer.TypeReal},
-	{Name: "unfinished_claims", Type: answer.TypeInteger},
-	{Name: "temporary_files", Type: answer.TypeInteger},
-	{Name: "foreign_files", Type: answer.TypeInteger},
+// StoreFields are the columns of store info, with two for each of the zones.
+func StoreFields(zones []string) []answer.Field[StoreInfo] {
+	fields := slices.Concat(identityFields(), runFields(), fileFields())
+	for _, zone := range zones {
+		files, bytes := infoField(zone+"_files", answer.TypeInteger, "files in the folder "+zone+" of the store", func(i *StoreInfo) any { return int64(i.zone(zone).Files) }),
+			infoField(zone+"_bytes", answer.TypeInteger, "size of these files", func(i *StoreInfo) any { return i.zone(zone).Bytes })
+		bytes.Unit = "B"
+		fields = append(fields, files, bytes)
+	}
+	return fields
+}
+
+func infoField(name string, kind answer.Type, meaning string, of func(*StoreInfo) any) answer.Field[StoreInfo] {
+	return answer.Field[StoreInfo]{Column: answer.Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
+}
+
+// identityFields say which store it is.
+func identityFields() []answer.Field[StoreInfo] {
+	return []answer.Field[StoreInfo]{
+		infoField("store", answer.TypeText, "folder of the store", func(i *StoreInfo) any { return filepath.ToSlash(i.Dir) }),
+		infoField("format", answer.TypeInteger, "version of its format", func(i *StoreInfo) any { return int64(i.Header.Format) }),
+		infoField("store_id", answer.TypeText, "id of the store", func(i *StoreInfo) any { return i.Header.StoreID }),
+		infoField("created", answer.TypeTime, "when it was created", func(i *StoreInfo) any { return i.Header.Created }),
+	}
+}
+
+// runFields count runs. What has to be read is NULL where that fails.
+func runFields() []answer.Field[StoreInfo] {
+	census := func(name, meaning string, of func(*StoreInfo) any) answer.Field[StoreInfo] {
+		return infoField(name, answer.TypeInteger, meaning+"; NULL if the runs cannot be read", func(i *StoreInfo) any {
+			if i.Census == nil {
+				return nil
+			}
+			return of(i)
+		})
+	}
+	live := func(i *StoreInfo) int64 { return int64(len(i.Listing.Live)) }
+	return []answer.Field[StoreInfo]{
+		infoField("runs", answer.TypeInteger, "stored runs, removed ones included", func(i *StoreInfo) any { return i.runs() }),
+		infoField("live_runs", answer.TypeInteger, "runs in a file of their own, which are not sealed yet", func(i *StoreInfo) any { return live(i) }),
+		infoField("sealed_runs", answer.TypeInteger, "runs in sealed files", func(i *StoreInfo) any { return i.runs() - live(i) }),
+		census("removed_runs", "runs that rm removed; they are still stored", func(i *StoreInfo) any { return max(i.runs()-i.Census.Runs, 0) }),
+		census("machines", "machines that measured the runs", func(i *StoreInfo) any { return i.Census.Machines }),
+		census("samples", "samples of the primary metrics of the runs", func(i *StoreInfo) any { return i.Census.Samples }),
+		infoField("oldest", answer.TypeTime, "start of the oldest run", func(i *StoreInfo) any { oldest, _ := i.span(); return oldest }),
+		infoField("newest", answer.TypeTime, "start of the newest run", func(i *StoreInfo) any { _, newest := i.span(); return newest }),
+	}
+}
+
+// fileFields count files.
+func fileFields() []answer.Field[StoreInfo] {
+	bytes := infoField("bytes", answer.TypeInteger, "size of these files", func(i *StoreInfo) any { return i.total(nil).Bytes })
+	perSample := infoField("bytes_per_sample", answer.TypeReal, "size of the files of runs, samples, operators and events, divided by the samples; NULL if there are none, or the runs cannot be read", func(i *StoreInfo) any {
+		if i.Census == nil || i.Census.Samples == 0 {
+			return nil
+		}
+		return float64(i.total(sampleZones).Bytes) / float64(i.Census.Samples)
+	})
+	bytes.Unit, perSample.Unit = "B", "B"
+	return []answer.Field[StoreInfo]{
+		infoField("events", answer.TypeInteger, "events: tags, notes, blessings and removals, each a file", func(i *StoreInfo) any { return int64(len(i.Listing.Events.Files)) }),
+		infoField("packs", answer.TypeInteger, "packs, files that repeat live runs and events so that queries are fast", func(i *StoreInfo) any { return int64(len(i.Listing.Packs)) }),
+		infoField("files", answer.TypeInteger, "files of the store", func(i *StoreInfo) any { return int64(i.total(nil).Files) }),
+		bytes, perSample,
+		infoField("unfinished_claims", answer.TypeInteger, "claims, which are groups of runs that a process is sealing; the claim of a process that was killed is finished by the next one", func(i *StoreInfo) any { return int64(i.Unfinished) }),
+		infoField("temporary_files", answer.TypeInteger, "files that are being written, or that a killed process left", func(i *StoreInfo) any { return int64(i.Temporary) }),
+		infoField("foreign_files", answer.TypeInteger, "files that do not belong to a store; they are ignored", func(i *StoreInfo) any { return int64(i.Foreign) }),
+	}
+}
+
+// zone counts the files of a zone.
+func (i *StoreInfo) zone(name string) StoreZone {
+	if at := slices.IndexFunc(i.Zones, func(z StoreZone) bool { return z.Name == name }); at >= 0 {
+		return i.Zones[at]
+	}
+	return StoreZone{}
+}
+
+// total counts the files of some zones, or of all of them.
+func (i *StoreInfo) total(zones []string) (sum StoreZone) {
+	for _, z := range i.Zones {
+		if zones == nil || slices.Contains(zones, z.Name) {
+			sum.Files, sum.Bytes = sum.Files+z.Files, sum.Bytes+z.Bytes
+		}
+	}
+	return sum
 }
 
 // sampleZones are those whose bytes count for the samples. What is in claims is in runs too, or will be.
@@ -72,38 +141,6 @@ func (i *StoreInfo) runs() int64 {
 		n += f.Rows
 	}
 	return int64(n)
-}
-
-// row is what is said of the store, and the columns of its zones.
-func (i *StoreInfo) row() ([]any, []answer.Column) {
-	var files, bytes, forSamples int64
-	var zones []any
-	var columns []answer.Column
-	for _, z := range i.Zones {
-		files += int64(z.Files)
-		bytes += z.Bytes
-		if slices.Contains(sampleZones, z.Name) {
-			forSamples += z.Bytes
-		}
-		zones = append(zones, int64(z.Files), z.Bytes)
-		columns = append(columns,
-			answer.Column{Name: z.Name + "_files", Type: answer.TypeInteger}, answer.Column{Name: z.Name + "_bytes", Unit: "B", Type: answer.TypeInteger})
-	}
-	var removed, machines, samples, perSample any
-	if c := i.Census; c != nil {
-		removed, machines, samples = max(i.runs()-c.Runs, 0), c.Machines, c.Samples
-		if c.Samples > 0 {
-			perSample = float64(forSamples) / float64(c.Samples)
-		}
-	}
-	oldest, newest := i.span()
-	live := int64(len(i.Listing.Live))
-	return append([]any{
-		filepath.ToSlash(i.Dir), int64(i.Header.Format), i.Header.StoreID, i.Header.Created,
-		i.runs(), live, i.runs() - live, removed, machines, samples, oldest, newest,
-		int64(len(i.Listing.Events.Files)), int64(len(i.Listing.Packs)), files, bytes, perSample,
-		int64(i.Unfinished), int64(i.Temporary), int64(i.Foreign),
-	}, zones...), columns
 }
 
 // span is the time of the oldest and the newest run, from names.

@@ -88,7 +88,7 @@ func (h Host) answer(root *cobra.Command, args []string) error {
 	if near := schema.Nearest(asked, append(names(root), words()...)); near != "" {
 		return h.Wrong("help: there is no command, topic or word %q; did you mean %s", asked, near)
 	}
-	return h.Wrong("help: there is no command, topic or word %q; neurolens help help lists the topics", asked)
+	return h.Wrong("help: there is no command, topic or word %q; neurolens help --help lists the topics", asked)
 }
 
 // shown is the topic that was asked for, for a terminal of so many columns; empty where it is none.

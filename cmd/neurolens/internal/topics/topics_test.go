@@ -77,7 +77,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("help %s: got %s, want %s", word, got, want)
 		}
 	}
-	for word, want := range map[string]string{"filtr": "did you mean filters", "drif": "did you mean drift", "regresed": "did you mean regressed", "nosuch": "help help lists the topics"} {
+	for word, want := range map[string]string{"filtr": "did you mean filters", "drif": "did you mean drift", "regresed": "did you mean regressed", "nosuch": "neurolens help --help lists the topics"} {
 		if got := help(t, word); !strings.Contains(got, want) {
 			t.Errorf("help %s: got %s, want %s", word, got, want)
 		}
