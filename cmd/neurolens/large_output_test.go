@@ -35,8 +35,8 @@ func TestLargeOutputs(t *testing.T) {
 	}{
 		{"file", "truncate -s 1G out", "out", "regex: 'x (.*)'", "10m", "error,validate,metric,metric m: out: more than 67108864 B,"},
 		{"results", "truncate -s 1G out", "out", "read: go-bench", "10m", "error,validate,metric,metric m: out: more than 67108864 B,"},
-		{"stdout", "head -c 1000000000 /dev/zero", "stdout", "regex: 'x (.*)'", "10m", "output_limit,measure,output_limit,more than 67108864 B,"},
-		{"stderr", "head -c 1000000000 /dev/zero >&2", "stderr", "jq: .x", "10m", "output_limit,measure,output_limit,more than 67108864 B,"},
+		{"stdout", "head -c 1000000000 /dev/zero", "stdout", "regex: 'x (.*)'", "10m", "output_limit,measure,output_limit,more than the limit of 67108864 B,"},
+		{"stderr", "head -c 1000000000 /dev/zero >&2", "stderr", "jq: .x", "10m", "output_limit,measure,output_limit,more than the limit of 67108864 B,"},
 		{"lines", "yes 'epoch 12345 of 99999, loss 0.25, x 1' | head -c 60000000; echo x 1e-3", "stdout", "regex: 'x (.*)', take: last", "10m", "ok,,,,0.001"},
 		{"one line", "head -c 60000000 /dev/zero", "stdout", "regex: 'x (.*)'", "10m", "error,validate,metric,metric m: stdout: a line has more than 16 MiB,"},
 		{"slow", "head -c 4000000 /dev/zero | tr '\\0' a", "stdout", "regex: '(?:a*b?a*c?a*){60}z'", "300ms", "error,validate,metric,metric m: reading it took more than 300ms; raise timeouts.validate,"},

@@ -70,7 +70,7 @@ func TestResume(t *testing.T) {
 	}
 	last := program(t, dir, "bench", "sweep.yaml", "--python", python)
 	last.run(t)
-	if !strings.Contains(last.stderr.String(), "goes on from session") {
+	if !strings.Contains(last.stderr.String(), "continues session") {
 		t.Errorf("it does not say that it goes on:\n%s", last.stderr.String())
 	}
 	got := rows(t, dir, `SELECT count(*), count(DISTINCT (point_id, repeat_index)), count(DISTINCT point_id),
