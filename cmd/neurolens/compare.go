@@ -49,9 +49,9 @@ its change is statistically significant (false discovery rate 5 % over all
 points) and at least --threshold. If the sides are different sessions, or far
 apart in time, a verdict needs 7 earlier sessions of the point on the same
 machine, about as far apart from one another as the sides. They show how much
-sessions differ without any change. Different machines get no verdict. Neither does a session in
-which one side ran entirely before the other, because drift of the machine would
-look the same.
+sessions differ without any change. Different machines get no verdict. Neither
+does a session in which one side ran entirely before the other, because drift of
+the machine would look the same.
 
 Between sessions, RELATIVE is the change of a point relative to what all points
 share. A slower machine moves all points, a code change usually few. The

@@ -123,7 +123,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 	if err != nil {
 		return err
 	}
-	var rows []broughtIn
+	var rows []screens.BroughtIn
 	refused, differing := 0, 0
 	return a.withStore(func(_ string, s *ingest.Store) error {
 		for _, other := range others {
@@ -137,12 +137,12 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 				return storeError{err}
 			}
 			refused, differing = refused+done.Refused, differing+done.Differing
-			rows = append(rows, broughtIn{other, done})
+			rows = append(rows, screens.BroughtIn{From: other, Done: done})
 		}
 		if _, err := s.Pack(); err != nil {
 			return storeError{err}
 		}
-		t := answer.TableOf(mergeFields(heading), rows)
+		t := answer.TableOf(screens.MergeFields(heading), rows)
 		if err := a.print(format, t, func() term.View { return output.TableView(t, a.page()) }); err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 	if err != nil {
 		return storeError{err}
 	}
-	t := answer.TableOf(compactFields(), []compacted{{into, done}})
+	t := answer.TableOf(screens.CompactFields(), []screens.CompactedStore{{Into: into, Done: done}})
 	if err := a.print(format, t, func() term.View { return output.RecordsView(t) }); err != nil {
 		return err
 	}

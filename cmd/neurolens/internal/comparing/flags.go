@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/threshold"
@@ -53,7 +52,7 @@ func (f *Flags) Request(command string, args []string) (compare.Request, error) 
 		case 1:
 			req.Base = filter.Arguments(args[0])
 		default:
-			return req, fmt.Errorf("%s: want BASE and HEAD, or one selection that has two sides, got %s; quote a filter of several words", command, term.Count(len(args), "argument"))
+			return req, fmt.Errorf("%s: want BASE and HEAD, or one selection that has two sides, got %d arguments; quote a filter of several words", command, len(args))
 		}
 	}
 	req.Thresholds, err = threshold.ParseSet(f.Thresholds)

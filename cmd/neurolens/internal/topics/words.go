@@ -9,7 +9,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/docs"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -46,9 +45,13 @@ func meanings(word string) ([]meaning, error) {
 		all = append(all, meaning{"metric", []string{withUnit(k.Meaning, k.Unit)}})
 	}
 	all = append(all, columnMeanings(word)...)
-	for _, k := range sweep.Keys() {
-		if k.Name == word {
-			all = append(all, meaning{"key of sweep files", keyTexts(k)})
+	keys, err := sweepKeys()
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		if k.name == word {
+			all = append(all, meaning{"key of sweep files", k.texts})
 		}
 	}
 	terms, err := glossary()
@@ -60,13 +63,33 @@ func meanings(word string) ([]meaning, error) {
 	return all, err
 }
 
-// keyTexts explain a key of sweep files.
-func keyTexts(k sweep.Key) []string {
-	texts := []string{k.Doc}
-	if k.Default != "" {
-		texts = append(texts, "Default: "+k.Default)
+// sweepsPage has a table of all keys of sweep files: the key, its default, and what it says.
+const sweepsPage = "sweeps.md"
+
+// sweepKey is a key of sweep files with what explains it.
+type sweepKey struct {
+	name  string
+	texts []string
+}
+
+// sweepKeys lists the keys of sweep files.
+func sweepKeys() ([]sweepKey, error) {
+	page, err := docs.Pages.ReadFile(sweepsPage)
+	if err != nil {
+		return nil, err
 	}
-	return append(texts, "See neurolens help sweeps.")
+	var keys []sweepKey
+	for _, row := range rowsOf(string(page)) {
+		if row.heading != "All keys" || len(row.cells) != 3 {
+			continue
+		}
+		texts := []string{row.cells[2]}
+		if row.cells[1] != "" {
+			texts = append(texts, "Default: "+row.cells[1])
+		}
+		keys = append(keys, sweepKey{row.cells[0], append(texts, "See neurolens help sweeps.")})
+	}
+	return keys, nil
 }
 
 // glossaryPage explains one term per row, or several with commas between them.
@@ -197,8 +220,10 @@ func words() []string {
 	for _, row := range rowsOf(query.ColumnsPage) {
 		all = append(all, row.cells[0])
 	}
-	for _, k := range sweep.Keys() {
-		all = append(all, k.Name)
+	if keys, err := sweepKeys(); err == nil {
+		for _, k := range keys {
+			all = append(all, k.name)
+		}
 	}
 	if terms, err := glossary(); err == nil {
 		for _, t := range terms {

@@ -150,9 +150,9 @@ func TestOffered(t *testing.T) {
 		args        []string
 		typed, want string
 	}{
-		{nil, "sto", "store stored_bytes stores"},
+		{nil, "sto", "store store_id stored_bytes stores"},
 		{nil, "regr", "regressed"},
-		{nil, "fil", "file file_changed filters"},
+		{nil, "fil", "file file_changed files filters"},
 		{[]string{"store"}, "", "info"},
 		{[]string{"store"}, "x", ""},
 		{[]string{"nosuch"}, "", ""},
