@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/care"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/damage"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
@@ -59,10 +60,10 @@ func TestColumns(t *testing.T) {
 		columnsSection(t, "show --ops", "One row per operator of the run.", operators.Fields()) +
 		columnsSection(t, "report --check", "One row per problem in a file.", layouts.ProblemFields()) +
 		columnsSection(t, "show --files", "One row per file that the run left.", artifacts.Fields()) +
-		columnsSection(t, "store compact", "One row, about the new store.", screens.CompactFields()) +
+		columnsSection(t, "store compact", "One row, about the new store.", care.CompactFields()) +
 		columnsSection(t, "store info", "One row per store. ZONE stands for the folders of a store, such as runs, samples and events.", screens.StoreFields([]string{"ZONE"})) +
-		columnsSection(t, "store merge", "One row per store that was merged. `store unquarantine` has the same columns; its first one is `from`.", screens.MergeFields("store")) +
-		columnsSection(t, "store prune-artifacts", "One row, about the store.", screens.PruneFields()) +
+		columnsSection(t, "store merge", "One row per store that was merged. `store unquarantine` has the same columns; its first one is `from`.", care.MergeFields("store")) +
+		columnsSection(t, "store prune-artifacts", "One row, about the store.", care.PruneFields()) +
 		columnsSection(t, "store repair", "One row per action.", damage.RepairFields()) +
 		columnsSection(t, "store seal", "One row per new sealed file.", screens.SealedFields()) +
 		columnsSection(t, "store verify", "One row per problem.", damage.FindingFields())

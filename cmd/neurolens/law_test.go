@@ -92,6 +92,7 @@ var law = []struct {
 	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/fileside", []string{"ingest", "ingest/foreign", "ingest/imports", "query", "query/compare", "runner/worktree"}, nil},
 	{"cmd/neurolens/internal/damage", []string{"ingest/check", "query/answer", "cmd/neurolens/internal/term"}, nil},
+	{"cmd/neurolens/internal/care", []string{"ingest", "ingest/check", "query/answer", "cmd/neurolens/internal/damage"}, nil},
 	{"cmd/neurolens/internal/workflow", []string{"schema"}, nil},
 	{"cmd/neurolens/internal/gate", []string{"query/compare", "query/history", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/system", nil, nil},
@@ -223,7 +224,7 @@ var layers = [][]string{
 var commandLayers = [][]string{
 	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/comparing", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/figure", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/pager", "cmd/neurolens/internal/system", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
 	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/figure/scale", "cmd/neurolens/internal/output", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term/termtest"},
-	{"cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/figure/vegalite"},
+	{"cmd/neurolens/internal/care", "cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/figure/vegalite"},
 	{"cmd/neurolens/internal/htmlreport", "cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/figure/cells", "cmd/neurolens/internal/figures", "cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
 	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/illustrating", "cmd/neurolens/internal/models", "cmd/neurolens/internal/notebook", "cmd/neurolens/internal/plotting", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics", "cmd/neurolens/internal/views"},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/care"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/damage"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
@@ -123,7 +124,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 	if err != nil {
 		return err
 	}
-	var rows []screens.BroughtIn
+	var rows []care.BroughtIn
 	refused, differing := 0, 0
 	return a.withStore(func(_ string, s *ingest.Store) error {
 		for _, other := range others {
@@ -137,12 +138,12 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 				return storeError{err}
 			}
 			refused, differing = refused+done.Refused, differing+done.Differing
-			rows = append(rows, screens.BroughtIn{From: other, Done: done})
+			rows = append(rows, care.BroughtIn{From: other, Done: done})
 		}
 		if _, err := s.Pack(); err != nil {
 			return storeError{err}
 		}
-		t := answer.TableOf(screens.MergeFields(heading), rows)
+		t := answer.TableOf(care.MergeFields(heading), rows)
 		if err := a.print(format, t, func() term.View { return output.TableView(t, a.page()) }); err != nil {
 			return err
 		}
@@ -195,7 +196,7 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 	if err != nil {
 		return storeError{err}
 	}
-	t := answer.TableOf(screens.CompactFields(), []screens.CompactedStore{{Into: into, Done: done}})
+	t := answer.TableOf(care.CompactFields(), []care.CompactedStore{{Into: into, Done: done}})
 	if err := a.print(format, t, func() term.View { return output.RecordsView(t) }); err != nil {
 		return err
 	}

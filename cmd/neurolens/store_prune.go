@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/care"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/answer"
@@ -59,7 +59,7 @@ func runStorePrune(a *app, cmd *cobra.Command, older string, dryRun bool) error 
 		if err != nil {
 			return storeError{err}
 		}
-		t := answer.TableOf(screens.PruneFields(), []screens.PrunedStore{{Store: dir, DryRun: dryRun, Done: done}})
+		t := answer.TableOf(care.PruneFields(), []care.PrunedStore{{Store: dir, DryRun: dryRun, Done: done}})
 		return a.print(format, t, func() term.View { return output.RecordsView(t) })
 	})
 }

@@ -1,4 +1,5 @@
-package screens
+// Package care has the columns of the answers of commands that look after a store: merge, compact and prune-artifacts.
+package care
 
 import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/damage"
