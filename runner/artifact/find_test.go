@@ -115,7 +115,7 @@ func TestTooMany(t *testing.T) {
 		write(t, "", dir, "new")
 		write(t, "", dir, "newer")
 	})
-	if len(got) != 1 || !strings.HasSuffix(got[0], "which of them the run has written cannot be told") {
+	if len(got) != 1 || !strings.HasSuffix(got[0], "so it is not known which of them the run wrote") {
 		t.Errorf("%.200q", got)
 	}
 }

@@ -131,7 +131,7 @@ func TestProfileOfFile(t *testing.T) {
 	}
 	checkTrace(t, trace, "aten::mm")
 	o = profile("def run_benchmark(): pass\n")
-	check(t, o, schema.StatusUnsupported, schema.StageProfile, "not_applied", "profiler torch was requested, but and nothing has imported torch")
+	check(t, o, schema.StatusUnsupported, schema.StageProfile, "not_applied", "profiler torch was requested, but nothing imported torch")
 }
 
 // TestProfileTorch: operators by name with the time in themselves, so that nested ones are not counted twice.

@@ -310,11 +310,11 @@ func TestBadModels(t *testing.T) {
 		{"onnxrt", "short.onnx", "model short.onnx: Protobuf parsing failed."},
 		{"onnxrt", "unknown.onnx", "No Op registered for NoSuch"},
 		{"onnxrt", "dtype.onnx", "model dtype.onnx: Type Error: Type parameter (T) of Optype (MatMul) bound to different types"},
-		{"onnxrt", "builtin:resnet", "model builtin:resnet: there is no such model"},
+		{"onnxrt", "builtin:resnet", "model builtin:resnet: no such model"},
 		{"torch", "missing.pt", "model missing.pt: no such file"},
-		{"torch", "text.pt", "model text.pt: no TorchScript: PytorchStreamReader failed"},
-		{"torch", "cut.onnx", "model cut.onnx: torch reads TorchScript; an ONNX file needs backend: onnxrt"},
-		{"torch", "Cut.ONNX", "an ONNX file needs backend: onnxrt"},
+		{"torch", "text.pt", "model text.pt: not TorchScript: PytorchStreamReader failed"},
+		{"torch", "cut.onnx", "model cut.onnx: torch reads TorchScript only: for an ONNX file, use backend: onnxrt"},
+		{"torch", "Cut.ONNX", "for an ONNX file, use backend: onnxrt"},
 		{"torch", "builtin:resnet", "model builtin:resnet: torch has builtin:add and builtin:tiny_linear"},
 	} {
 		t.Run(c.backend+" "+c.model, func(t *testing.T) {
