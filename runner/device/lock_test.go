@@ -182,11 +182,12 @@ func TestWhatIsNoLockFile(t *testing.T) {
 	dir := t.TempDir()
 	victim := filepath.Join(t.TempDir(), "victim")
 	path := filepath.Join(dir, "cpu.lock")
+	const linked = "is not a regular file with a single link"
 	for what, plant := range map[string]func() error{
-		"too many levels of symbolic links":         func() error { return os.Symlink(victim, path) },
-		"is not a regular file with a single link":  func() error { return os.Link(victim, path) },
-		"is not a regular file with a single link;": func() error { return unix.Mkfifo(path, 0o666) },
-		"is a directory":                            func() error { return os.Mkdir(path, 0o777) },
+		"too many levels of symbolic links": func() error { return os.Symlink(victim, path) },
+		linked:                              func() error { return os.Link(victim, path) },
+		linked + ";":                        func() error { return unix.Mkfifo(path, 0o666) },
+		"is a directory":                    func() error { return os.Mkdir(path, 0o777) },
 	} {
 		if err := os.WriteFile(victim, []byte("precious"), 0o666); err != nil {
 			t.Fatal(err)
