@@ -72,7 +72,8 @@ func TestTorture(t *testing.T) {
 	for round := range rounds {
 		victim := []string{"runner", "supervisor", "worker"}[round%3]
 		tortured := newTortured(t, dir, random)
-		hit := tortured.kill(victim)
+		// Every other supervisor is killed while it measures: on a busy machine all others may have nothing to do yet.
+		hit := tortured.kill(victim, victim == "supervisor" && round%6 == 1)
 		if hit {
 			killed[victim]++
 		}
@@ -91,7 +92,7 @@ func TestTorture(t *testing.T) {
 		tortured.checkNothingLeft(round)
 	}
 	t.Logf("killed %v, %d runs acknowledged", killed, len(acknowledged))
-	if killed["supervisor"] > 20 && lost == 0 { // a few may all come when the run is done, on a busy machine
+	if killed["supervisor"] > 3 && lost == 0 { // each time when its run was done
 		t.Errorf("%d supervisors were killed, and no run is lost", killed["supervisor"])
 	}
 	checkStore(t, filepath.Join(dir, "runs_store"), acknowledged, lost)
@@ -123,9 +124,13 @@ func newTortured(t *testing.T, dir string, random *rand.Rand) *tortured {
 	return s
 }
 
-// kill waits a random while, as it is to hit at any moment, and kills the process of that role, which may be gone by then: false.
-func (s *tortured) kill(role string) bool {
+// kill waits a random while, as it is to hit at any moment, and kills the process of that role, which may be gone by then: false. If it is
+// to be measuring, kill waits for its worker too.
+func (s *tortured) kill(role string, measuring bool) bool {
 	time.Sleep(time.Duration(100+s.random.IntN(500)) * time.Millisecond)
+	for patience := time.Now().Add(10 * time.Second); measuring && s.pid("worker") == 0 && time.Now().Before(patience); {
+		time.Sleep(time.Millisecond)
+	}
 	for range 200 {
 		if pid := s.pid(role); pid > 0 {
 			return syscall.Kill(pid, syscall.SIGKILL) == nil
