@@ -16,6 +16,11 @@ type Field[Row any] struct {
 	Of      func(row *Row) any // a value of the column's type; nil is NULL
 }
 
+// NewField is a field without a unit.
+func NewField[Row any](name string, kind Type, meaning string, of func(row *Row) any) Field[Row] {
+	return Field[Row]{Column: Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
+}
+
 // columnsOf returns the columns of fields.
 func columnsOf[Row any](fields []Field[Row]) []Column {
 	columns := make([]Column, len(fields))

@@ -28,8 +28,8 @@ func seriesFields() []answer.Field[Row] {
 func sessionFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
 		text("session_id", "id of the session", func(r *Row) string { return r.SessionID }),
-		column("started_at", answer.TypeTime, "start of its first run", func(r *Row) any { return answer.Value(r.StartedAt) }),
-		column("runs", answer.TypeInteger, "number of its ok runs that have the metric", func(r *Row) any { return int64(r.Runs) }),
+		answer.NewField("started_at", answer.TypeTime, "start of its first run", func(r *Row) any { return answer.Value(r.StartedAt) }),
+		answer.NewField("runs", answer.TypeInteger, "number of its ok runs that have the metric", func(r *Row) any { return int64(r.Runs) }),
 		inUnit(schema.UnitOfRow, real("location", "value of the session: the median of these runs' medians", func(r *Row) *float64 { return &r.Location })),
 		text("git_commit", "commit that was measured", func(r *Row) string { return r.GitCommit }),
 	}
@@ -39,7 +39,7 @@ func sessionFields() []answer.Field[Row] {
 func changeFields() []answer.Field[Row] {
 	const effect = "effect size: new level / old level - 1 or, if scale is difference, new level - old level in the unit"
 	return []answer.Field[Row]{
-		column("change_point", answer.TypeBoolean, "whether the level changed with this session", func(r *Row) any { return r.ChangePoint }),
+		answer.NewField("change_point", answer.TypeBoolean, "whether the level changed with this session", func(r *Row) any { return r.ChangePoint }),
 		real("shift", effect, func(r *Row) *float64 { return r.Shift }),
 		real("shift_low", "lower end of its 95 % confidence interval", func(r *Row) *float64 { return r.ShiftLow }),
 		real("shift_high", "upper end of that interval", func(r *Row) *float64 { return r.ShiftHigh }),
@@ -47,22 +47,18 @@ func changeFields() []answer.Field[Row] {
 		real("p_adjusted", "p-value adjusted for the number of series", func(r *Row) *float64 { return r.PAdjusted }),
 		text("verdict", "regressed or improved; changed if it is unknown which direction is better; inconclusive: a step that may be chance; "+
 			"spike: only this session deviates; NULL: no change", func(r *Row) string { return string(r.Verdict) }),
-		column("failed_sessions", answer.TypeInteger, "number of sessions after the last value in which all runs of the point failed",
+		answer.NewField("failed_sessions", answer.TypeInteger, "number of sessions after the last value in which all runs of the point failed",
 			func(r *Row) any { return int64(r.FailedSessions) }),
 	}
 }
 
-func column(name string, kind answer.Type, meaning string, of func(*Row) any) answer.Field[Row] {
-	return answer.Field[Row]{Column: answer.Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
-}
-
 func text(name, meaning string, of func(*Row) string) answer.Field[Row] {
-	return column(name, answer.TypeText, meaning, func(r *Row) any { return answer.Text(of(r)) })
+	return answer.NewField(name, answer.TypeText, meaning, func(r *Row) any { return answer.Text(of(r)) })
 }
 
 // real is a column of computed numbers.
 func real(name, meaning string, of func(*Row) *float64) answer.Field[Row] {
-	return column(name, answer.TypeReal, meaning, func(r *Row) any { return answer.ComputedValue(of(r)) })
+	return answer.NewField(name, answer.TypeReal, meaning, func(r *Row) any { return answer.ComputedValue(of(r)) })
 }
 
 func inUnit(unit string, f answer.Field[Row]) answer.Field[Row] {

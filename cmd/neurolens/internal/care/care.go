@@ -8,14 +8,9 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-// storeField is a column of the answer of a command of store.
-func storeField[Row any](name string, kind answer.Type, meaning string, of func(*Row) any) answer.Field[Row] {
-	return answer.Field[Row]{Column: answer.Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
-}
-
 // counted is a column with a number.
 func counted[Row any](name, meaning string, of func(*Row) int) answer.Field[Row] {
-	return storeField(name, answer.TypeInteger, meaning, func(r *Row) any { return int64(of(r)) })
+	return answer.NewField(name, answer.TypeInteger, meaning, func(r *Row) any { return int64(of(r)) })
 }
 
 // BroughtIn is a store or folder whose runs were merged.
@@ -27,7 +22,7 @@ type BroughtIn struct {
 // MergeFields are the columns of store merge and of store unquarantine; the first has the name of its own.
 func MergeFields(first string) []answer.Field[BroughtIn] {
 	return []answer.Field[BroughtIn]{
-		storeField(first, answer.TypeText, "folder that the runs come from", func(b *BroughtIn) any { return b.From }),
+		answer.NewField(first, answer.TypeText, "folder that the runs come from", func(b *BroughtIn) any { return b.From }),
 		counted("added", "runs that were added", func(b *BroughtIn) int { return b.Done.Added }),
 		counted("skipped", "runs that are here already", func(b *BroughtIn) int { return b.Done.Skipped }),
 		counted("refused", "damaged files, and runs that are here with other values under the same id; standard error names each", func(b *BroughtIn) int { return b.Done.Refused }),
@@ -46,7 +41,7 @@ type CompactedStore struct {
 // CompactFields are the columns of store compact.
 func CompactFields() []answer.Field[CompactedStore] {
 	return append([]answer.Field[CompactedStore]{
-		storeField("store", answer.TypeText, "folder of the new store", func(c *CompactedStore) any { return c.Into }),
+		answer.NewField("store", answer.TypeText, "folder of the new store", func(c *CompactedStore) any { return c.Into }),
 		counted("runs", "runs in the new store", func(c *CompactedStore) int { return c.Done.Runs }),
 		counted("removed", "removed runs, which are not in the new store", func(c *CompactedStore) int { return c.Done.Removed }),
 		counted("files", "sealed files of the new store, one per month", func(c *CompactedStore) int { return c.Done.Files }),
@@ -64,13 +59,13 @@ type PrunedStore struct {
 // PruneFields are the columns of store prune-artifacts.
 func PruneFields() []answer.Field[PrunedStore] {
 	bytes := func(name, meaning string, of func(*PrunedStore) any) answer.Field[PrunedStore] {
-		f := storeField(name, answer.TypeInteger, meaning, of)
+		f := answer.NewField(name, answer.TypeInteger, meaning, of)
 		f.Unit = "B"
 		return f
 	}
 	return []answer.Field[PrunedStore]{
-		storeField("store", answer.TypeText, "folder of the store", func(p *PrunedStore) any { return p.Store }),
-		storeField("dry_run", answer.TypeBoolean, "true if nothing was removed (--dry-run): the numbers are those that a removal would have", func(p *PrunedStore) any { return p.DryRun }),
+		answer.NewField("store", answer.TypeText, "folder of the store", func(p *PrunedStore) any { return p.Store }),
+		answer.NewField("dry_run", answer.TypeBoolean, "true if nothing was removed (--dry-run): the numbers are those that a removal would have", func(p *PrunedStore) any { return p.DryRun }),
 		counted("removed", "files that were removed", func(p *PrunedStore) int { return p.Done.Files }),
 		bytes("removed_bytes", "size of the removed files, as stored", func(p *PrunedStore) any { return p.Done.Bytes }),
 		counted("left", "files that remain", func(p *PrunedStore) int { return p.Done.Left }),

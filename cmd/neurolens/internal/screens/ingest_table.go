@@ -17,9 +17,7 @@ func IngestTable(reports []imports.Report) answer.Table {
 
 // IngestFields are the columns of ingest.
 func IngestFields() []answer.Field[imports.Report] {
-	field := func(name string, kind answer.Type, meaning string, of func(*imports.Report) any) answer.Field[imports.Report] {
-		return answer.Field[imports.Report]{Column: answer.Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
-	}
+	field := answer.NewField[imports.Report]
 	return []answer.Field[imports.Report]{
 		field("file", answer.TypeText, "path of the file", func(r *imports.Report) any { return r.Name }),
 		field("state", answer.TypeText, "read, partly (some entries were refused), side (read only together with another file), unknown (no format), store (it is a store) or failed (it cannot be read)", func(r *imports.Report) any { return string(r.State) }),

@@ -69,9 +69,7 @@ func (s *Search) Remarks(rows []ManifestRow, onScreen bool) []string {
 
 // ManifestFields are the columns of a manifest: those of kernel_manifest.json of QuASIM first, under the same names.
 func ManifestFields() []answer.Field[ManifestRow] {
-	field := func(name string, kind answer.Type, meaning string, of func(*ManifestRow) any) answer.Field[ManifestRow] {
-		return answer.Field[ManifestRow]{Column: answer.Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
-	}
+	field := answer.NewField[ManifestRow]
 	text := func(name, meaning string, of func(*ManifestRow) string) answer.Field[ManifestRow] {
 		return field(name, answer.TypeText, meaning, func(r *ManifestRow) any { return answer.Text(of(r)) })
 	}

@@ -19,9 +19,7 @@ func SealedTable(before, after []schema.SealedFile) answer.Table {
 
 // SealedFields are the columns of store seal.
 func SealedFields() []answer.Field[schema.SealedFile] {
-	field := func(name string, kind answer.Type, meaning string, of func(*schema.SealedFile) any) answer.Field[schema.SealedFile] {
-		return answer.Field[schema.SealedFile]{Column: answer.Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
-	}
+	field := answer.NewField[schema.SealedFile]
 	return []answer.Field[schema.SealedFile]{
 		field("file", answer.TypeText, "new file, from the folder of the store", func(f *schema.SealedFile) any { return f.Path(schema.RunsDir) }),
 		field("runs", answer.TypeInteger, "runs in it", func(f *schema.SealedFile) any { return int64(f.Rows) }),

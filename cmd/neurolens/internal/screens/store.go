@@ -47,32 +47,28 @@ func StoreTable(infos []*StoreInfo) answer.Table {
 func StoreFields(zones []string) []answer.Field[StoreInfo] {
 	fields := slices.Concat(identityFields(), runFields(), fileFields())
 	for _, zone := range zones {
-		files, bytes := infoField(zone+"_files", answer.TypeInteger, "files in the folder "+zone+" of the store", func(i *StoreInfo) any { return int64(i.zone(zone).Files) }),
-			infoField(zone+"_bytes", answer.TypeInteger, "size of these files", func(i *StoreInfo) any { return i.zone(zone).Bytes })
+		files, bytes := answer.NewField(zone+"_files", answer.TypeInteger, "files in the folder "+zone+" of the store", func(i *StoreInfo) any { return int64(i.zone(zone).Files) }),
+			answer.NewField(zone+"_bytes", answer.TypeInteger, "size of these files", func(i *StoreInfo) any { return i.zone(zone).Bytes })
 		bytes.Unit = "B"
 		fields = append(fields, files, bytes)
 	}
 	return fields
 }
 
-func infoField(name string, kind answer.Type, meaning string, of func(*StoreInfo) any) answer.Field[StoreInfo] {
-	return answer.Field[StoreInfo]{Column: answer.Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
-}
-
 // identityFields say which store it is.
 func identityFields() []answer.Field[StoreInfo] {
 	return []answer.Field[StoreInfo]{
-		infoField("store", answer.TypeText, "folder of the store", func(i *StoreInfo) any { return filepath.ToSlash(i.Dir) }),
-		infoField("format", answer.TypeInteger, "version of its format", func(i *StoreInfo) any { return int64(i.Header.Format) }),
-		infoField("store_id", answer.TypeText, "id of the store", func(i *StoreInfo) any { return i.Header.StoreID }),
-		infoField("created", answer.TypeTime, "when it was created", func(i *StoreInfo) any { return i.Header.Created }),
+		answer.NewField("store", answer.TypeText, "folder of the store", func(i *StoreInfo) any { return filepath.ToSlash(i.Dir) }),
+		answer.NewField("format", answer.TypeInteger, "version of its format", func(i *StoreInfo) any { return int64(i.Header.Format) }),
+		answer.NewField("store_id", answer.TypeText, "id of the store", func(i *StoreInfo) any { return i.Header.StoreID }),
+		answer.NewField("created", answer.TypeTime, "when it was created", func(i *StoreInfo) any { return i.Header.Created }),
 	}
 }
 
 // runFields count runs. What has to be read is NULL where that fails.
 func runFields() []answer.Field[StoreInfo] {
 	census := func(name, meaning string, of func(*StoreInfo) any) answer.Field[StoreInfo] {
-		return infoField(name, answer.TypeInteger, meaning+"; NULL if the runs cannot be read", func(i *StoreInfo) any {
+		return answer.NewField(name, answer.TypeInteger, meaning+"; NULL if the runs cannot be read", func(i *StoreInfo) any {
 			if i.Census == nil {
 				return nil
 			}
@@ -81,21 +77,21 @@ func runFields() []answer.Field[StoreInfo] {
 	}
 	live := func(i *StoreInfo) int64 { return int64(len(i.Listing.Live)) }
 	return []answer.Field[StoreInfo]{
-		infoField("runs", answer.TypeInteger, "stored runs, removed ones included", func(i *StoreInfo) any { return i.runs() }),
-		infoField("live_runs", answer.TypeInteger, "runs in a file of their own, which are not sealed yet", func(i *StoreInfo) any { return live(i) }),
-		infoField("sealed_runs", answer.TypeInteger, "runs in sealed files", func(i *StoreInfo) any { return i.runs() - live(i) }),
+		answer.NewField("runs", answer.TypeInteger, "stored runs, removed ones included", func(i *StoreInfo) any { return i.runs() }),
+		answer.NewField("live_runs", answer.TypeInteger, "runs in a file of their own, which are not sealed yet", func(i *StoreInfo) any { return live(i) }),
+		answer.NewField("sealed_runs", answer.TypeInteger, "runs in sealed files", func(i *StoreInfo) any { return i.runs() - live(i) }),
 		census("removed_runs", "runs that rm removed; they are still stored", func(i *StoreInfo) any { return max(i.runs()-i.Census.Runs, 0) }),
 		census("machines", "machines that measured the runs", func(i *StoreInfo) any { return i.Census.Machines }),
 		census("samples", "samples of the primary metrics of the runs", func(i *StoreInfo) any { return i.Census.Samples }),
-		infoField("oldest", answer.TypeTime, "start of the oldest run", func(i *StoreInfo) any { oldest, _ := i.span(); return oldest }),
-		infoField("newest", answer.TypeTime, "start of the newest run", func(i *StoreInfo) any { _, newest := i.span(); return newest }),
+		answer.NewField("oldest", answer.TypeTime, "start of the oldest run", func(i *StoreInfo) any { oldest, _ := i.span(); return oldest }),
+		answer.NewField("newest", answer.TypeTime, "start of the newest run", func(i *StoreInfo) any { _, newest := i.span(); return newest }),
 	}
 }
 
 // fileFields count files.
 func fileFields() []answer.Field[StoreInfo] {
-	bytes := infoField("bytes", answer.TypeInteger, "size of these files", func(i *StoreInfo) any { return i.total(nil).Bytes })
-	perSample := infoField("bytes_per_sample", answer.TypeReal, "size of the files of runs, samples, operators and events, divided by the samples; NULL if there are none, or the runs cannot be read", func(i *StoreInfo) any {
+	bytes := answer.NewField("bytes", answer.TypeInteger, "size of these files", func(i *StoreInfo) any { return i.total(nil).Bytes })
+	perSample := answer.NewField("bytes_per_sample", answer.TypeReal, "size of the files of runs, samples, operators and events, divided by the samples; NULL if there are none, or the runs cannot be read", func(i *StoreInfo) any {
 		if i.Census == nil || i.Census.Samples == 0 {
 			return nil
 		}
@@ -103,13 +99,13 @@ func fileFields() []answer.Field[StoreInfo] {
 	})
 	bytes.Unit, perSample.Unit = "B", "B"
 	return []answer.Field[StoreInfo]{
-		infoField("events", answer.TypeInteger, "events: tags, notes, blessings and removals, each a file", func(i *StoreInfo) any { return int64(len(i.Listing.Events.Files)) }),
-		infoField("packs", answer.TypeInteger, "packs, files that repeat live runs and events so that queries are fast", func(i *StoreInfo) any { return int64(len(i.Listing.Packs)) }),
-		infoField("files", answer.TypeInteger, "files of the store", func(i *StoreInfo) any { return int64(i.total(nil).Files) }),
+		answer.NewField("events", answer.TypeInteger, "events: tags, notes, blessings and removals, each a file", func(i *StoreInfo) any { return int64(len(i.Listing.Events.Files)) }),
+		answer.NewField("packs", answer.TypeInteger, "packs, files that repeat live runs and events so that queries are fast", func(i *StoreInfo) any { return int64(len(i.Listing.Packs)) }),
+		answer.NewField("files", answer.TypeInteger, "files of the store", func(i *StoreInfo) any { return int64(i.total(nil).Files) }),
 		bytes, perSample,
-		infoField("unfinished_claims", answer.TypeInteger, "claims, which are groups of runs that a process is sealing; the claim of a process that was killed is finished by the next one", func(i *StoreInfo) any { return int64(i.Unfinished) }),
-		infoField("temporary_files", answer.TypeInteger, "files that are being written, or that a killed process left", func(i *StoreInfo) any { return int64(i.Temporary) }),
-		infoField("foreign_files", answer.TypeInteger, "files that do not belong to a store; they are ignored", func(i *StoreInfo) any { return int64(i.Foreign) }),
+		answer.NewField("unfinished_claims", answer.TypeInteger, "claims, which are groups of runs that a process is sealing; the claim of a process that was killed is finished by the next one", func(i *StoreInfo) any { return int64(i.Unfinished) }),
+		answer.NewField("temporary_files", answer.TypeInteger, "files that are being written, or that a killed process left", func(i *StoreInfo) any { return int64(i.Temporary) }),
+		answer.NewField("foreign_files", answer.TypeInteger, "files that do not belong to a store; they are ignored", func(i *StoreInfo) any { return int64(i.Foreign) }),
 	}
 }
 
