@@ -207,8 +207,8 @@ func TestProgramOfTheUsersTree(t *testing.T) {
 	}
 }
 
-// TestLeftSaysHowItGoesOn: after --max-time it is said that the same command continues where it does.
-func TestLeftSaysHowItGoesOn(t *testing.T) {
+// TestLeftNamesHowToContinue: after --max-time, bench prints that the same command continues, if it does.
+func TestLeftNamesHowToContinue(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "spin.yaml", spinSweep)

@@ -37,7 +37,7 @@ and operators (--table whole), which ingest can read again. In csv, a text that
 begins like a formula gets a leading apostrophe, unless you add --csv-raw.`,
 		Example: `  neurolens export notebook/ suite=quickstart
   neurolens export - --format csv status=ok > runs.csv
-  neurolens export - --format arrow --table samples | python3 load.py
+  neurolens export - --format arrow --table samples > samples.arrows
   neurolens export - --format jsonl session=last | neurolens ingest - --store b`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

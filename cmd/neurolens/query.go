@@ -33,7 +33,7 @@ of any length. The query runs in a process of its own. That process is ended if
 it uses 20 % more memory than --memory-limit, and at most 2 seconds after
 Ctrl-C. neurolens help sql has examples.`,
 		Example: `  neurolens query "SELECT batch_size, unit, median(p50) FROM runs GROUP BY ALL"
-  neurolens query --format arrow "FROM samples_long" | python3 load.py`,
+  neurolens query --format arrow "FROM samples_long" > samples.arrows`,
 		Args: arguments(1, 1, "one SQL text (quote it)"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(a, cmd, args[0], memory) },
 	}

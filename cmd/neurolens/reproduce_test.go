@@ -146,7 +146,7 @@ func TestReproduceOfModel(t *testing.T) {
 	}
 }
 
-// TestReproduceOfSides: a side is said everywhere, and a run of one is compared with the same commit again. What has not
+// TestReproduceOfSides: every answer names the side, and a run of one is compared with the same commit again. What has not
 // been committed is said before anything runs.
 func TestReproduceOfSides(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()

@@ -133,7 +133,7 @@ func TestCompareMatrixMissing(t *testing.T) {
 	}
 }
 
-// TestCompareFailures: failures that increase beyond chance are a regression for a gate; an increase that may be chance is inconclusive.
+// TestCompareFailures: a significant increase of failures is a regression for a gate; an increase that may be chance is inconclusive.
 func TestCompareFailures(t *testing.T) {
 	t.Parallel()
 	ended := func(side string, status schema.Status) func(*schema.Run) {

@@ -98,7 +98,7 @@ type Change struct {
 // older code that was measured again. If a session measured several commits, each commit has its own value.
 //
 // Change points are corrected for the number of series with the Benjamini-Hochberg procedure at 5 %, applied to the smallest p of
-// each series: of the series that are said to have changed, at most 5 % are expected not to have. Otava does not correct.
+// each series: of the series called changed, at most 5 % are expected to be false. Otava does not correct.
 //
 // A step after the last change of a series, in 6 sessions or more, is inconclusive if it would be a change only if sessions were
 // independent of each other, or if there were no other series to correct for.

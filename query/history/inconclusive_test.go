@@ -88,7 +88,7 @@ func TestHistorySpike(t *testing.T) {
 	}
 }
 
-// TestGate: a slowdown in the newest sessions counts while it lasts, if it is beyond chance in a year of daily gates.
+// TestGate: a slowdown in the newest sessions counts while it lasts, if it is significant for a year of daily gates.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	levels := func(all ...float64) (levels []float64) {

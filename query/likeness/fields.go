@@ -21,8 +21,8 @@ func Fields() []answer.Field[Row] {
 		number("shared_sized", "the part of `shared` in operators whose sizes are known for both, and compared", func(r *Row) float64 { return r.Sized }),
 		{
 			Column: answer.Column{Name: "differences", Type: answer.TypeList},
-			Meaning: "the ten operators whose shares differ most: operator, its share of the time of RUN (to_share) and of this run (share), NULL if " +
-				"the run lacks the operator; mean size per call (to_size, size) and its unit, NULL if not known for both",
+			Meaning: "the ten operators whose shares of time differ most. to_share and to_size are those of RUN, share and size those of this run. A " +
+				"share is NULL if the run lacks the operator, a size (mean per call, with its unit) if it is not known for both",
 			Of: func(r *Row) any { return differenceCells(r.Differences) },
 		},
 		{

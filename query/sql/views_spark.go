@@ -18,7 +18,7 @@ func SparkViews(location string) string {
 	w.line("-- Temporary views of a store for Spark SQL: runs, samples, samples_long, ops, and the function num(x).")
 	w.line("-- They show the files, tags and removed runs that are there when this is loaded.")
 	w.files()
-	w.said()
+	w.annotations()
 	w.live()
 	w.sealed(schema.Samples)
 	w.sealed(schema.Ops)
@@ -56,7 +56,7 @@ func sparkType(c *schema.Column) string {
 	}
 }
 
-// fieldsOf lists what is said of each column.
+// fieldsOf lists a text for each column, with commas between them.
 func fieldsOf(columns []*schema.Column, each func(*schema.Column) string) string {
 	all := make([]string, len(columns))
 	for i, c := range columns {
@@ -107,12 +107,12 @@ func (w *sparkWriter) files() {
 		sparkLiteral(w.location+"/{events/*.json,"+schema.HeaderFile+"}"))
 }
 
-// said makes views of what events say in the end: the last one about a run, and about a tag or table of it, holds.
-func (w *sparkWriter) said() {
-	w.view("neurolens_said", "SELECT event_id, kind, key, coalesce(value, '') AS value, explode(runs) AS run_id FROM neurolens_events WHERE event_id IS NOT NULL")
-	w.view("neurolens_removed", "SELECT run_id FROM neurolens_said WHERE kind IN ('remove', 'restore') GROUP BY run_id HAVING max_by(kind, event_id) = 'remove'")
+// annotations makes views of the events that hold: the last one about each run, and about each tag or table of it.
+func (w *sparkWriter) annotations() {
+	w.view("neurolens_annotations", "SELECT event_id, kind, key, coalesce(value, '') AS value, explode(runs) AS run_id FROM neurolens_events WHERE event_id IS NOT NULL")
+	w.view("neurolens_removed", "SELECT run_id FROM neurolens_annotations WHERE kind IN ('remove', 'restore') GROUP BY run_id HAVING max_by(kind, event_id) = 'remove'")
 	last := func(kinds string) string {
-		return "(SELECT run_id, key, max_by(kind, event_id) AS kind, max_by(value, event_id) AS value FROM neurolens_said WHERE kind IN (" + kinds + ") GROUP BY run_id, key)"
+		return "(SELECT run_id, key, max_by(kind, event_id) AS kind, max_by(value, event_id) AS value FROM neurolens_annotations WHERE kind IN (" + kinds + ") GROUP BY run_id, key)"
 	}
 	const entries = "map_from_entries(array_sort(collect_list(struct(key, value)) FILTER (WHERE kind = '%s')))"
 	w.view("neurolens_tags", "SELECT run_id, "+strings.Replace(entries, "%s", "tag", 1)+" AS tags_set, collect_list(key) AS tags_changed FROM "+last("'tag', 'untag'")+" GROUP BY run_id")

@@ -19,7 +19,7 @@ func TrinoViews(location string) string {
 	w.line("-- Hive connector and a schema before: USE hive.bench. Its properties: hive.recursive-directories=true,")
 	w.line("-- hive.timestamp-precision=MICROSECONDS, hive.parquet.time-zone=UTC.")
 	w.tables()
-	w.said()
+	w.annotations()
 	w.views()
 	return w.text.String()
 }
@@ -67,12 +67,12 @@ func (w *trinoWriter) tables() {
 	w.table("neurolens_events", "JSON", schema.EventsDir, `event_id VARCHAR, kind VARCHAR, runs ARRAY(VARCHAR), "key" VARCHAR, "value" VARCHAR`)
 }
 
-// said makes views of what events say in the end: the last one about a run, and about a tag or table of it, holds.
-func (w *trinoWriter) said() {
-	w.view("neurolens_said", `SELECT event_id, kind, "key", coalesce("value", '') AS "value", run_id FROM neurolens_events CROSS JOIN UNNEST(runs) AS u (run_id)`)
-	w.view("neurolens_removed", "SELECT run_id FROM neurolens_said WHERE kind IN ('remove', 'restore') GROUP BY run_id HAVING max_by(kind, event_id) = 'remove'")
+// annotations makes views of the events that hold: the last one about each run, and about each tag or table of it.
+func (w *trinoWriter) annotations() {
+	w.view("neurolens_annotations", `SELECT event_id, kind, "key", coalesce("value", '') AS "value", run_id FROM neurolens_events CROSS JOIN UNNEST(runs) AS u (run_id)`)
+	w.view("neurolens_removed", "SELECT run_id FROM neurolens_annotations WHERE kind IN ('remove', 'restore') GROUP BY run_id HAVING max_by(kind, event_id) = 'remove'")
 	last := func(kinds string) string {
-		return `(SELECT run_id, "key", max_by(kind, event_id) AS kind, max_by("value", event_id) AS "value" FROM neurolens_said WHERE kind IN (` + kinds + `) GROUP BY run_id, "key") AS t`
+		return `(SELECT run_id, "key", max_by(kind, event_id) AS kind, max_by("value", event_id) AS "value" FROM neurolens_annotations WHERE kind IN (` + kinds + `) GROUP BY run_id, "key") AS t`
 	}
 	const entries = `coalesce(map_agg("key", "value") FILTER (WHERE kind = 'tag'), ` + trinoEmptyMap + `)`
 	w.view("neurolens_tags", "SELECT run_id, "+entries+` AS tags_set, array_agg("key") AS tags_changed FROM `+last("'tag', 'untag'")+" GROUP BY run_id")

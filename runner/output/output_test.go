@@ -57,7 +57,7 @@ func TestCompare(t *testing.T) {
 // same tells that two values are the same, though they may be no number.
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
-// alike tells that all errors agree to 1e-12 of the value; what is not a number agrees with what is none.
+// alike tells whether all errors agree to 1e-12 of the value. NaN agrees with NaN.
 func alike(a, b Errors) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	for i := range x.NumField() {

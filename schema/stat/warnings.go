@@ -22,7 +22,7 @@ const (
 	WarnModes = "modes"
 
 	// WarnAutocorrelation: at least 20 samples determine their mean no better than a quarter as many independent ones
-	// would (effectiveSize), and neighbours are correlated beyond chance, |ρ₁| > 2/√n. Intervals that take samples for
+	// would (effectiveSize), and neighbours are significantly correlated, |ρ₁| > 2/√n. Intervals that take samples for
 	// independent are too narrow.
 	WarnAutocorrelation = "autocorrelation"
 

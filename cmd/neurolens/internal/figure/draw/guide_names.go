@@ -119,7 +119,7 @@ func middleOf(g figure.Guide) float64 {
 	return g.At
 }
 
-// nameGuides finds how many lines of names stand above panels. The names that have no room there are said below.
+// nameGuides counts the lines of names above the panels. Names that have no room there are listed below.
 func (s *sheet) nameGuides(room float64) {
 	var left, narrow []string
 	for i, part := range s.parts {

@@ -230,7 +230,7 @@ func unsettled(h history.History, series int) history.History {
 	return h
 }
 
-// TestHistoryInconclusive: a step that may be chance is said with its size and counted, and a session far off is no change.
+// TestHistoryInconclusive: a step that may be chance is shown with its size and counted. A single session far off is no change.
 func TestHistoryInconclusive(t *testing.T) {
 	h := unsettled(madeHistory(.149, 0, .3, -.2), 0)
 	h.Series[1].Spikes = []int{h.Series[1].First + 3}
