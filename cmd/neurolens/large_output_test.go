@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,12 +14,23 @@ import (
 // for took, in KiB. A process counts the memory of the one that starts it as its own, and that of a test has no bound.
 const peakRole = "NEUROLENS_TEST_PEAK"
 
-// printPeak is the test binary in that role. It gives the exit code of the program.
+// printPeak is the test binary in that role: it passes an interrupt on, and gives the exit code of the program.
 func printPeak(args []string) int {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), peakRole+"=", programRole+"=1")
 	cmd.Stderr = os.Stderr
-	_ = cmd.Run()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitOther
+	}
+	go func() {
+		for s := range interrupts {
+			_ = cmd.Process.Signal(s)
+		}
+	}()
+	_ = cmd.Wait() // its exit code is passed on
 	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	fmt.Println(usage.Maxrss)
 	return cmd.ProcessState.ExitCode()

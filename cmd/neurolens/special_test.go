@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -112,18 +113,21 @@ func endsSoon(dir string, command []string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), hang)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, self, append([]string{"--store", dir}, command...)...)
-	cmd.Env = append(os.Environ(), programRole+"=1")
-	out, _ := cmd.CombinedOutput()
-	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	cmd := exec.CommandContext(ctx, self, append([]string{self, "--store", dir}, command...)...)
+	cmd.Env, cmd.WaitDelay = append(os.Environ(), peakRole+"=1"), time.Second
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, _ := cmd.Output()
 	code := cmd.ProcessState.ExitCode()
-	switch {
+	switch peak, err := strconv.Atoi(strings.TrimSpace(string(out))); {
 	case ctx.Err() != nil:
 		return errors.New("it hangs")
-	case ok && usage.Maxrss > 600<<10:
-		return fmt.Errorf("it takes %d KiB", usage.Maxrss)
+	case err != nil:
+		return fmt.Errorf("its peak of memory: %w: %s", err, stderr.String())
+	case peak > 600<<10:
+		return fmt.Errorf("it takes %d KiB", peak)
 	case code != exitOK && code != exitRunsFailed && code != exitStore:
-		return fmt.Errorf("exit %d: %s", code, out)
+		return fmt.Errorf("exit %d: %s", code, stderr.String())
 	}
 	return nil
 }

@@ -157,6 +157,7 @@ func TestBombs(t *testing.T) {
 func (p *prison) bomb(t *testing.T, text string) (peak, after float64) {
 	t.Helper()
 	q := p.query(t, "--memory-limit", strconv.Itoa(bombLimit)+"B", text)
+	q.Args, q.Env = append([]string{q.Path, q.Path}, q.Args[1:]...), append(q.Env, peakRole+"=1")
 	if err := q.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -182,10 +183,10 @@ func (p *prison) bomb(t *testing.T, text string) (peak, after float64) {
 	if !slices.Contains([]int{exitOK, exitInput, exitOther, 130}, code) || strings.Count(q.stderr.String(), "\n") > 1 {
 		t.Errorf("%s\n%v\n%.600s", text, q.ProcessState, q.stderr.String())
 	}
-	if usage, ok := q.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		peak = float64(usage.Maxrss) * 1024
+	if _, err := fmt.Sscan(q.stdout.String(), &peak); err != nil {
+		t.Fatalf("%s\n%q: %v", text, q.stdout.String(), err)
 	}
-	return peak, after
+	return peak * 1024, after
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -197,7 +198,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// worked waits until a child of a process has used the processor for a while, and tells whether that came before the end.
+// worked waits until a process that one has started, or one of theirs, has used the processor for a while, and tells whether
+// that came before the end.
 func worked(pid int, ended <-chan struct{}) bool {
 	const ticks = 50 // of 10 ms
 	for {
@@ -206,7 +208,7 @@ func worked(pid int, ended <-chan struct{}) bool {
 			return false
 		case <-time.After(5 * time.Millisecond):
 		}
-		for _, child := range children(pid) {
+		for _, child := range descendants(pid) {
 			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child))
 			_, after, _ := strings.Cut(string(stat), ") ")
 			if fields := strings.Fields(after); len(fields) > 12 {
@@ -220,14 +222,14 @@ func worked(pid int, ended <-chan struct{}) bool {
 	}
 }
 
-// children are those of a process.
-func children(pid int) (all []int) {
+// descendants are the processes that one has started, and those that they have.
+func descendants(pid int) (all []int) {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
 		for field := range strings.FieldsSeq(string(text)) {
 			child, _ := strconv.Atoi(field)
-			all = append(all, child)
+			all = append(append(all, child), descendants(child)...)
 		}
 	}
 	return all
@@ -247,7 +249,7 @@ func TestKilled(t *testing.T) {
 	if !worked(q.Process.Pid, nil) {
 		t.Fatal("it ended")
 	}
-	for _, child := range children(q.Process.Pid) {
+	for _, child := range descendants(q.Process.Pid) {
 		if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
