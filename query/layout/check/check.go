@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -12,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Problem is an error in a file.
@@ -94,16 +91,16 @@ func (c *checker) file(path string) error {
 	if err != nil {
 		return err
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	content, err := value(text)
 	if err == nil {
 		for i := range kinds {
-			if kinds[i].is(value) {
-				c.against(&kinds[i], path, value)
+			if kinds[i].is(content) {
+				c.against(&kinds[i], path, content)
 				return nil
 			}
 		}
 	}
-	c.later = append(c.later, looked{path, value, err})
+	c.later = append(c.later, looked{path, content, err})
 	return nil
 }
 
