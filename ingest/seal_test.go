@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
+	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -95,6 +96,48 @@ func TestSeal(t *testing.T) {
 		t.Errorf("trash has %v, %v", entries, err)
 	}
 	checkStore(t, dir)
+}
+
+// TestLeftovers: what sealing leaves is removed by the first writer after the grace period, even if it appends no run, or
+// appends runs without a segment. In the grace period everything stays.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	writers := map[string]func(s *Store) error{
+		"an annotation": func(s *Store) error {
+			_, err := s.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{smallRun().RunID}, Value: "x"})
+			return err
+		},
+		"an import": func(s *Store) error {
+			_, err := s.AppendAll(runtest.Each(smallRun()))
+			return err
+		},
+		"a run":   func(s *Store) error { return s.Append(smallRun()) },
+		"nothing": func(*Store) error { return nil },
+	}
+	for name, write := range writers {
+		t.Run(name, func(t *testing.T) {
+			store, dir := newStore(t)
+			for range store.sealer.Rules.Together {
+				mustAppend(t, store, smallRun())
+			}
+			mustDo(t, store.Close())
+			for _, c := range []struct {
+				grace time.Duration
+				left  int
+			}{{time.Hour, 1}, {0, 0}} {
+				next := must(Open(dir, "test"))
+				next.sealer.Rules.Grace = c.grace
+				mustDo(t, write(next))
+				mustDo(t, next.Close())
+				if _, sealed, claims := whereRuns(t, dir); len(claims) != c.left || len(sealed) < next.sealer.Rules.Together {
+					t.Errorf("with a grace of %v, %d runs are sealed, claims %v", c.grace, len(sealed), claims)
+				}
+			}
+			if entries, err := os.ReadDir(filepath.Join(dir, schema.TrashDir)); err != nil || len(entries) > 0 {
+				t.Errorf("trash has %v, %v", entries, err)
+			}
+		})
+	}
 }
 
 // TestSealDue: a segment is sealed when it has many runs, when it is old, and at the end if that is worth a file.

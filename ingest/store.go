@@ -257,8 +257,9 @@ func (s *Store) Seal(ctx context.Context) (runs int, err error) {
 	return runs, nil
 }
 
-// Close ends appending. It seals the appended runs if there are enough of them, and packs if it sealed. All runs are on
-// disk, whatever it returns: an error is about sealing, now or before, or packing. A second Close does nothing.
+// Close ends appending. It seals the appended runs if there are enough of them, and packs if it sealed. It also removes
+// what sealing left more than the grace period ago, so that any command that writes does so. All runs are on disk, whatever
+// it returns: an error is about sealing, now or before, or packing. A second Close does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,6 +268,7 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	s.leaveSegment()
+	s.sealer.RemoveFinished()
 	if err := s.sealer.End(context.Background()); err != nil {
 		return fmt.Errorf("sealing store %s: %w", s.dir, err)
 	}

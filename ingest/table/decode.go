@@ -12,7 +12,7 @@ import (
 // errLevels means that the values of a row do not fit together.
 var errLevels = errors.New("the values of a row are inconsistent")
 
-// decoder makes the values of one row from those of its leaves: the inverse of leaves.put.
+// decoder makes the values of one row from those of its leaves: the inverse of put.
 type decoder struct {
 	leaves [][]parquet.Value // the remaining values of the row, by leaf
 	err    error             // the first error

@@ -61,6 +61,21 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
+// TestEncodeAllocations holds that nothing is made anew for each leaf: a row of values, and the keys of maps in order, remain.
+func TestEncodeAllocations(t *testing.T) {
+	const most = 200
+	e, run := testEncoder(), runtest.Realistic()
+	digest := schema.DigestOf(&run)
+	n := testing.AllocsPerRun(10, func() {
+		if _, err := e.Encode(&run, digest); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > most {
+		t.Errorf("%v allocations for a run, want at most %d", n, most)
+	}
+}
+
 // TestPageChecksums changes a bit of the samples, which a reader that checks pages finds without the hash of the file.
 func TestPageChecksums(t *testing.T) {
 	run := runtest.Small()
@@ -82,10 +97,10 @@ func TestPageChecksums(t *testing.T) {
 	}
 }
 
-// TestWritersBounded encodes runs of many shapes.
-func TestWritersBounded(t *testing.T) {
+// TestLayoutsBounded encodes runs of many shapes.
+func TestLayoutsBounded(t *testing.T) {
 	e := testEncoder()
-	for i := range 4 * maxWriters {
+	for i := range 4 * maxLayouts {
 		run := runtest.Small()
 		for bit, field := range []*string{&run.Suite, &run.Error, &run.Signal, &run.ErrorKind, &run.SessionID} {
 			if i>>bit&1 == 1 {
@@ -95,8 +110,8 @@ func TestWritersBounded(t *testing.T) {
 		if _, err := e.Encode(&run, schema.DigestOf(&run)); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(e.writers); n > maxWriters {
-			t.Fatalf("%d writers are kept, want at most %d", n, maxWriters)
+		if n := len(e.layouts); n > maxLayouts {
+			t.Fatalf("%d layouts are kept, want at most %d", n, maxLayouts)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func handmade(t *testing.T, name string, version int, columns []*schema.Column, 
 	for _, row := range rows {
 		leaves := newLeaves(fields)
 		for _, f := range fields {
-			leaves.put(f, row[f.place], level{})
+			put(&leaves, f, row[f.place], level{})
 		}
 		for i, column := range w.ColumnWriters() {
 			if _, err := column.WriteRowValues(leaves[i]); err != nil {

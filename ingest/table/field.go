@@ -87,16 +87,6 @@ func leafNode(c *schema.Column) parquet.Node {
 	}
 }
 
-// liveProfile is that of live files, which are many, small and short-lived. They have no dictionary and no compression,
-// which would take more room for a page of one value than the value. Lists of integers are DELTA_BINARY_PACKED: samples
-// of a clock take 2.7 B each.
-func liveProfile(c *schema.Column, element bool) parquet.Node {
-	if element && c.Kind == schema.KindInt {
-		return parquet.Encoded(leafNode(c), &parquet.DeltaBinaryPacked)
-	}
-	return parquet.Encoded(leafNode(c), &parquet.Plain)
-}
-
 // sealedCodec compresses columns that a delta encoding does not make small.
 var sealedCodec = &zstd.Codec{Level: zstd.SpeedDefault}
 

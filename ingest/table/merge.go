@@ -146,7 +146,7 @@ func (w *Writer) copyRow(in *input) (err error) {
 	for _, f := range w.fields {
 		from := in.fields[f.place]
 		if from == nil { // the file was written by a version without this column
-			w.leaves.null(f, level{})
+			putNull(&w.leaves, f, level{})
 			continue
 		}
 		for i := range f.leaves {

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -16,29 +15,28 @@ type level struct {
 	depth      int // number of surrounding lists
 }
 
-// leaves are the values of one row, leaf by leaf.
-type leaves [][]parquet.Value
+// leafValues takes the values of rows, leaf by leaf. A leaf is given by its index in the file.
+type leafValues interface {
+	null(leaf int, l level)
+	text(leaf int, value string, l level)
+	integer(leaf int, value int64, l level)
+	real(leaf int, value float64, l level)
+	boolean(leaf int, value bool, l level)
 
-func newLeaves(fields []*field) leaves {
-	last := fields[len(fields)-1]
-	return make(leaves, last.leaf+last.leaves)
-}
-
-// reset clears the values and keeps the memory for the next row.
-func (v leaves) reset() {
-	for i := range v {
-		v[i] = v[i][:0]
-	}
+	// integers and reals take the elements of a list, which may be a million samples. l is the level of the first one;
+	// the others continue the list.
+	integers(leaf int, list []int64, l level)
+	reals(leaf int, list []float64, l level)
 }
 
 // put adds the value of a column, which has one of the types that schema.Kind names.
-func (v leaves) put(f *field, value any, l level) {
+func put(to leafValues, f *field, value any, l level) {
 	if value == nil {
-		v.null(f, l)
+		putNull(to, f, l)
 		return
 	}
 	if f.fields == nil {
-		v.leaf(f, leafValue(value), l)
+		putLeaf(to, f, value, l)
 		return
 	}
 	if !f.Required {
@@ -47,55 +45,54 @@ func (v leaves) put(f *field, value any, l level) {
 	switch value := value.(type) {
 	case []any:
 		for _, part := range f.fields {
-			v.put(part, value[part.place], l)
+			put(to, part, value[part.place], l)
 		}
 	case [][]any:
-		v.repeated(f, len(value), l, func(i int, l level) { v.put(f.fields[0], value[i], l) })
+		putEntries(to, f, len(value), l, func(i int, l level) { put(to, f.fields[0], value[i], l) })
 	case []string:
-		v.repeated(f, len(value), l, func(i int, l level) { v.leaf(f.fields[0], parquet.ValueOf(value[i]), l) })
+		putEntries(to, f, len(value), l, func(i int, l level) { putText(to, f.fields[0], value[i], l) })
 	case []int64:
-		putNumbers(v, f, value, l, parquet.Int64Value)
+		if first, ok := putList(to, f, len(value), l); ok {
+			to.integers(f.leaf, value, first)
+		}
 	case []float64:
-		putNumbers(v, f, value, l, parquet.DoubleValue)
+		if first, ok := putList(to, f, len(value), l); ok {
+			to.reals(f.leaf, value, first)
+		}
 	case map[string]string:
-		putMap(v, f, value, l)
+		putMap(to, f, value, l, putText)
 	case map[string]float64:
-		putMap(v, f, value, l)
+		putMap(to, f, value, l, putReal)
 	}
 }
 
-// putNumbers adds the elements of a list, which may be a million samples.
-func putNumbers[T any](v leaves, f *field, list []T, l level, convert func(T) parquet.Value) {
-	if len(list) == 0 {
-		v.null(f, l)
-		return
+// putList begins a list of n numbers, which its caller adds at once, and gives the level of the first one. An empty list
+// is complete.
+func putList(to leafValues, f *field, n int, l level) (first level, ok bool) {
+	if n == 0 {
+		putNull(to, f, l)
+		return level{}, false
 	}
-	leaf, definition := f.leaf, l.definition+1
-	if !f.fields[0].Required {
-		definition++
-	}
-	values := slices.Grow(v[leaf], len(list))
-	repetition := l.repetition
-	for _, number := range list {
-		values = append(values, convert(number).Level(repetition, definition, leaf))
-		repetition = l.depth + 1
-	}
-	v[leaf] = values
+	return f.fields[0].present(level{l.repetition, l.definition + 1, l.depth + 1}), true
 }
 
 // putMap adds the entries in order of their keys, so that equal runs give equal files.
-func putMap[T any](v leaves, f *field, m map[string]T, l level) {
-	keys := slices.Sorted(maps.Keys(m))
-	v.repeated(f, len(keys), l, func(i int, l level) {
-		v.leaf(f.fields[0], parquet.ValueOf(keys[i]), l)
-		v.leaf(f.fields[1], leafValue(m[keys[i]]), l)
+func putMap[T any](to leafValues, f *field, m map[string]T, l level, add func(leafValues, *field, T, level)) {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	putEntries(to, f, len(keys), l, func(i int, l level) {
+		putText(to, f.fields[0], keys[i], l)
+		add(to, f.fields[1], m[keys[i]], l)
 	})
 }
 
-// repeated calls put for each of n entries of a list or map with the level of the entry.
-func (v leaves) repeated(f *field, n int, l level, put func(i int, l level)) {
+// putEntries calls put for each of n entries of a list or map with the level of the entry.
+func putEntries(to leafValues, f *field, n int, l level, put func(i int, l level)) {
 	if n == 0 {
-		v.null(f, l) // empty but not NULL, which the definition level shows
+		putNull(to, f, l) // empty but not NULL, which the definition level shows
 		return
 	}
 	entry := level{l.repetition, l.definition + 1, l.depth + 1}
@@ -105,25 +102,84 @@ func (v leaves) repeated(f *field, n int, l level, put func(i int, l level)) {
 	}
 }
 
-func (v leaves) leaf(f *field, value parquet.Value, l level) {
+func putLeaf(to leafValues, f *field, value any, l level) {
+	switch value := value.(type) {
+	case string:
+		putText(to, f, value, l)
+	case int64:
+		to.integer(f.leaf, value, f.present(l))
+	case float64:
+		putReal(to, f, value, l)
+	case bool:
+		to.boolean(f.leaf, value, f.present(l))
+	case time.Time:
+		to.integer(f.leaf, value.UnixMicro(), f.present(l))
+	}
+}
+
+func putText(to leafValues, f *field, value string, l level) { to.text(f.leaf, value, f.present(l)) }
+
+func putReal(to leafValues, f *field, value float64, l level) { to.real(f.leaf, value, f.present(l)) }
+
+// present is the level of a value of the leaf that is not NULL; l is that of the leaf.
+func (f *field) present(l level) level {
 	if !f.Required {
 		l.definition++
 	}
-	v[f.leaf] = append(v[f.leaf], value.Level(l.repetition, l.definition, f.leaf))
+	return l
 }
 
-// null adds, to each of its leaves, the value for a column that ends at this level.
-func (v leaves) null(f *field, l level) {
+// putNull adds, to each of its leaves, the value for a column that ends at this level.
+func putNull(to leafValues, f *field, l level) {
 	for leaf := f.leaf; leaf < f.leaf+f.leaves; leaf++ {
-		v[leaf] = append(v[leaf], parquet.NullValue().Level(l.repetition, l.definition, leaf))
+		to.null(leaf, l)
 	}
 }
 
-func leafValue(value any) parquet.Value {
-	if t, ok := value.(time.Time); ok {
-		return parquet.Int64Value(t.UnixMicro())
+// leaves are values as parquet-go takes them, leaf by leaf.
+type leaves [][]parquet.Value
+
+func newLeaves(fields []*field) leaves {
+	last := fields[len(fields)-1]
+	return make(leaves, last.leaf+last.leaves)
+}
+
+// reset clears the values and keeps the memory for the next ones.
+func (v leaves) reset() {
+	for i := range v {
+		v[i] = v[i][:0]
 	}
-	return parquet.ValueOf(value)
+}
+
+func (v leaves) add(leaf int, value parquet.Value, l level) {
+	v[leaf] = append(v[leaf], value.Level(l.repetition, l.definition, leaf))
+}
+
+func (v leaves) null(leaf int, l level) { v.add(leaf, parquet.NullValue(), l) }
+
+func (v leaves) text(leaf int, value string, l level) { v.add(leaf, parquet.ValueOf(value), l) }
+
+func (v leaves) integer(leaf int, value int64, l level) { v.add(leaf, parquet.Int64Value(value), l) }
+
+func (v leaves) real(leaf int, value float64, l level) { v.add(leaf, parquet.DoubleValue(value), l) }
+
+func (v leaves) boolean(leaf int, value bool, l level) { v.add(leaf, parquet.BooleanValue(value), l) }
+
+func (v leaves) integers(leaf int, list []int64, l level) {
+	addNumbers(v, leaf, list, l, parquet.Int64Value)
+}
+
+func (v leaves) reals(leaf int, list []float64, l level) {
+	addNumbers(v, leaf, list, l, parquet.DoubleValue)
+}
+
+func addNumbers[T any](v leaves, leaf int, list []T, l level, convert func(T) parquet.Value) {
+	values := slices.Grow(v[leaf], len(list))
+	for _, number := range list {
+		values = append(values, convert(number).Level(l.repetition, l.definition, leaf))
+		l.repetition = l.depth
+	}
+	v[leaf] = values
 }
 
 // count is the number of values in all leaves.

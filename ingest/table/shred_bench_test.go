@@ -43,7 +43,7 @@ func BenchmarkShred(b *testing.B) {
 		for b.Loop() {
 			values.reset()
 			for _, f := range fields {
-				values.put(f, row[f.place], level{})
+				put(&values, f, row[f.place], level{})
 			}
 		}
 	})

@@ -85,7 +85,7 @@ func (w *Writer) Write(row []any) error {
 		return fmt.Errorf("writing a row of %s: it has %d values, want %d", w.table.Name, len(row), len(w.table.Columns))
 	}
 	for _, f := range w.fields {
-		w.leaves.put(f, row[f.place], level{})
+		put(&w.leaves, f, row[f.place], level{})
 	}
 	return w.added()
 }

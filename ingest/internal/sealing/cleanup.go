@@ -39,6 +39,27 @@ func (s *Sealer) Finished(c schema.Claim) (bool, time.Time, error) {
 	return true, info.ModTime(), nil
 }
 
+// RemoveFinished removes the claims whose grace period is over. Unlike Tidy it seals nothing. What fails is left to the next
+// writer that appends runs, which reports it.
+func (s *Sealer) RemoveFinished() {
+	claims, err := layout.ListClaims(s.Files)
+	if err != nil {
+		return
+	}
+	for _, c := range claims {
+		if s.over(c) {
+			_ = s.removeFinished(c)
+		}
+	}
+	_ = s.emptyTrash()
+}
+
+// over reports whether a claim is finished and its grace period is over.
+func (s *Sealer) over(c schema.Claim) bool {
+	finished, since, err := s.Finished(c)
+	return err == nil && finished && time.Since(since) >= s.Rules.Grace
+}
+
 // Committed reports whether the sealed file of a plan exists, or none is planned.
 func (s *Sealer) Committed(c schema.Claim, plan schema.Plan) (bool, error) {
 	if plan.File == "" {
