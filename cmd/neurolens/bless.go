@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
@@ -45,6 +48,9 @@ changes. {machine} in the name of FILE is replaced by the machine
 				return usageErrorf("bless: the name is empty")
 			case len(metrics) > 0:
 				return usageErrorf("bless: --metric needs --to FILE")
+			}
+			if strings.HasSuffix(args[1], ".json") {
+				a.remarks()(fmt.Sprintf("%s is a name in the store, selected by baseline=%s; bless %s --to %s writes a file", args[1], args[1], term.ShellWord(args[0]), args[1]))
 			}
 			return annotate(a, cmd, annotation{selection: args[0], events: []ingest.Annotation{{Kind: schema.EventBless, Key: args[1]}}})
 		},

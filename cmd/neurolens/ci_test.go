@@ -150,6 +150,15 @@ func TestCIScript(t *testing.T) {
 	if status := git(t, c.dir, "status", "--porcelain"); status != "" {
 		t.Errorf("it leaves %s", status)
 	}
+	if code, output := c.call(t, "run", "FLAGS=--treshold 5%"); code != 2 || !strings.Contains(output, "there is no flag --treshold") || strings.Contains(output, "blocks") {
+		t.Errorf("a mistake in FLAGS is found after measuring, or ends with %d:\n%s", code, output)
+	}
+	if code, output := c.sh(t, "cd ci && sh neurolens.sh run"); code != 2 || !strings.Contains(output, "call from the root of the repository: sh ci/neurolens.sh run") {
+		t.Errorf("a call from another folder ends with %d:\n%s", code, output)
+	}
+	if _, err := os.Stat(filepath.Join(c.dir, "neurolens-out", "empty")); err == nil {
+		t.Error("the check of FLAGS leaves a store")
+	}
 	if code, output := c.call(t, "measure"); code != 2 || !strings.Contains(output, "want run, comment or issue, got measure") {
 		t.Errorf("an unknown word ends with %d:\n%s", code, output)
 	}
@@ -306,6 +315,37 @@ func TestCIPlainAlone(t *testing.T) {
 	code, output := alone.sh(t, `unshare -n -m sh -c 'mount -t tmpfs tmpfs /mnt && mkdir /mnt/home && HOME=/mnt/home XDG_CACHE_HOME=/mnt/home/.cache exec sh ci/neurolens.sh run'`)
 	if code != 1 || !strings.Contains(output, "**gate: 1 regression (exit 1)**") {
 		t.Errorf("it ends with %d:\n%s", code, output)
+	}
+}
+
+// TestCIIssueOfPushes: on GitLab a push to main alone touches the issue: a manual pipeline on main compares with the previous commit, so
+// its result says nothing about the issue.
+func TestCIIssueOfPushes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	git(t, dir, "init", "-q", "--template=")
+	program(t, dir, "ci", "init", "gitlab").run(t)
+	c := &ci{dir: dir, env: os.Environ()}
+	var file struct {
+		Neurolens struct{ Script []string }
+	}
+	if err := yaml.Unmarshal([]byte(c.file(".gitlab-ci.yml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	line := ""
+	for _, command := range file.Neurolens.Script {
+		if strings.HasSuffix(command, "neurolens.sh issue") {
+			line = command
+		}
+	}
+	write(t, dir, "ci/neurolens.sh", "echo called $1\n")
+	for pipeline, want := range map[string]string{
+		"CI_PIPELINE_SOURCE=push CI_COMMIT_BRANCH=main": "called issue\n", "CI_PIPELINE_SOURCE=web CI_COMMIT_BRANCH=main": "",
+		"CI_PIPELINE_SOURCE=push CI_COMMIT_BRANCH=develop": "", "CI_PIPELINE_SOURCE=merge_request_event CI_COMMIT_BRANCH=": "",
+	} {
+		if code, output := c.sh(t, line, strings.Fields(pipeline)...); line == "" || code != 0 || output != want {
+			t.Errorf("%s: %q ends with %d: %q, want %q", pipeline, line, code, output, want)
+		}
 	}
 }
 

@@ -88,3 +88,27 @@ func TestBaseDBRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestFileWithoutMetric: a base file without the only metric that was asked for is refused, as each of its points would count as added. Of
+// several metrics it may lack some.
+func TestFileWithoutMetric(t *testing.T) {
+	t.Parallel()
+	all, base := sessionsApart()
+	for i := range all {
+		all[i].Metrics = append(all[i].Metrics, all[i].Metrics[0])
+		all[i].Metrics[len(all[i].Metrics)-1].Name = "cpu_user"
+	}
+	stored, file := querytest.SealedRuns(t, all), querytest.SealedRuns(t, base)
+	req := compare.Request{BaseDB: file, BaseFile: "b.json", Head: "session=last", Metrics: []string{"cpu_user"}}
+	_, err := compare.Compare(t.Context(), stored, req)
+	querytest.WantInput(t, err, "compare: b.json has no metric cpu_user, but latency: neurolens bless --metric cpu_user --to FILE makes a baseline file")
+	req.Metrics = []string{"latency", "cpu_user"}
+	mustCompare(t, stored, req)
+}
+
+// TestCompareEmptyStore: a store without runs is named as the reason, before what a session would need.
+func TestCompareEmptyStore(t *testing.T) {
+	t.Parallel()
+	_, err := compare.Compare(t.Context(), querytest.SealedRuns(t, nil), compare.Request{Base: "session=last"})
+	querytest.WantInput(t, err, "compare: the store has no runs yet")
+}

@@ -279,6 +279,9 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 			if base, head = base.With(metric), head.With(metric); !base.Have(metric) && !head.Have(metric) {
 				return nil, m.NoMetric(ctx, "compare", metric)
 			}
+			if err := m.fileLacks(ctx, metric); err != nil {
+				return nil, err
+			}
 			by := newMatcher(base, head, m.axis, common)
 			if m.names == nil && len(base) > 0 && len(head) > 0 { // a metric that one side lacks says nothing of the sides
 				m.names = by.differs

@@ -125,6 +125,9 @@ func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter strin
 	}
 	s.Filter = filter
 	if s.Runs == 0 {
+		if m.fileOf(r) == "" && len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
+			return nil, fault.Input("compare: the store has no runs yet")
+		}
 		if strings.HasPrefix(name, "side=") {
 			return nil, cmp.Or(r.Check(ctx, s.Sel.PossibleTypos),
 				fault.Input("compare: %s has no session with two sides (bench --against makes one): name BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base))))
@@ -156,3 +159,19 @@ func sessionsKnown(ctx context.Context, r *scan.Reader) string {
 	}
 	return fmt.Sprintf("%d sessions in this store", n)
 }
+
+// fileLacks is the error for a base file without the only metric that was asked for: each point would count as added.
+func (m *comparing) fileLacks(ctx context.Context, metric string) error {
+	if metric == "" || m.req.BaseFile == "" || len(m.req.Metrics) != 1 {
+		return nil
+	}
+	names, err := m.ofBase.Metrics(ctx)
+	if err != nil || slices.Contains(names, metric) {
+		return err
+	}
+	return fault.Input("compare: %s has no metric %s, but %s: neurolens bless --metric %s --to FILE makes a baseline file that has it",
+		m.req.BaseFile, metric, strings.Join(names[:min(len(names), fileMetrics)], ", "), metric)
+}
+
+// fileMetrics is how many metrics of a file an error names.
+const fileMetrics = 5

@@ -58,6 +58,7 @@ type History struct {
 	Sessions     int            // number of different sessions in the rows
 	Failed       int            // number of matching runs that failed
 	Inconclusive int            // number of series, with rows or without, that have a visible step since Request.Since that may be chance
+	Few          int            // number of series, with rows or without, with fewer than MinSessions sessions and neither a change nor a visible step
 	Gate         Gate           // set if Request.Newest is not 0
 	Discontinued int            // number of series without rows: their last value is older than Request.Since, and newer runs failed
 	NoValue      int            // number of matching ok runs without a value of the metric

@@ -44,6 +44,19 @@ func TestHistoryInconclusive(t *testing.T) {
 	}
 }
 
+// TestHistoryFew: series that are too short for a change are counted, also by --regressions, which lists none of them.
+func TestHistoryFew(t *testing.T) {
+	t.Parallel()
+	for sessions, few := range map[int]int{history.MinSessions - 1: 1, history.MinSessions: 0} {
+		db := querytest.SealedRuns(t, levelled(slices.Repeat([]float64{100}, sessions)...))
+		for _, regressions := range []bool{false, true} {
+			if h := historyOf(t, db, history.Request{Regressions: regressions}); h.Few != few {
+				t.Errorf("%d sessions, regressions %v: %d, want %d", sessions, regressions, h.Few, few)
+			}
+		}
+	}
+}
+
 // TestHistoryLargeSteps: a doubled time is not chance, from the eighth session on; with 6 sessions it is inconclusive.
 func TestHistoryLargeSteps(t *testing.T) {
 	t.Parallel()

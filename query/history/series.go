@@ -251,6 +251,9 @@ func (h *historian) outline() {
 		if m := l.inconclusive(); m != nil && !time.UnixMicro(l.entries[m.Index].began).Before(h.req.Since) {
 			h.Inconclusive++
 		}
+		if len(l.entries) < MinSessions && len(l.series.marks) == 0 {
+			h.Few++
+		}
 		if s.End = rows; s.End > s.First {
 			h.Series, h.shown = append(h.Series, s), append(h.shown, l)
 		} else if l.failed > 0 && !h.req.Regressions {

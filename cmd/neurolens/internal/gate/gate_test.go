@@ -3,6 +3,8 @@ package gate
 import (
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/history"
 )
 
@@ -23,6 +25,16 @@ func TestHistoryGateLine(t *testing.T) {
 	} {
 		if got, want := c.mode.HistoryLine(c.gate, 14), "gate: newest 14 sessions: "+c.want; got != want {
 			t.Errorf("%+v: got %q, want %q", c.gate, got, want)
+		}
+	}
+}
+
+// TestGateLineNothingDecided: a gate that lets pass because each point is inconclusive does not say that it found no regression.
+func TestGateLineNothingDecided(t *testing.T) {
+	for inconclusive, want := range map[int]string{2: "nothing decided; 2 of 2 points inconclusive", 1: "no regression found; 1 of 2 points inconclusive"} {
+		got := verdicts.GateLine(compare.Gate{Points: 2, Inconclusive: inconclusive}, "point", true, 0)
+		if want = "gate: " + want + " (exit 0)"; got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

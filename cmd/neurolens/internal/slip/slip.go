@@ -156,7 +156,20 @@ func flagHint(cmd *cobra.Command, name string, single bool) string {
 			return "; did you mean --" + near + "?"
 		}
 	}
+	if owners := owners(cmd.Root(), name); cmd.Name() == "help" && len(owners) > 0 {
+		return fmt.Sprintf("; it is a flag of %s: %s %s --help", strings.Join(owners, ", "), cmd.Root().Name(), owners[0])
+	}
 	return helpHint(cmd)
+}
+
+// owners are the commands that have a flag.
+func owners(root *cobra.Command, flag string) (names []string) {
+	for _, cmd := range root.Commands() {
+		if cmd.IsAvailableCommand() && cmd.Flags().Lookup(flag) != nil {
+			names = append(names, cmd.Name())
+		}
+	}
+	return names
 }
 
 // nearest is the name that a word is the beginning of, if it is of one alone, else the one that is spelt like it.

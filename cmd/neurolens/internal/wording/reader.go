@@ -12,16 +12,20 @@ type Reader struct {
 	Whole  bool // names are not cut, as on a pipe
 	Now    time.Time
 	Stores []string
+	UTC    bool // times are printed with the date and in UTC, for readers elsewhere
 }
 
 // Page is what the reader has before them, without colour.
 func (r Reader) Page() term.Page { return term.Page{Width: r.Width, Whole: r.Whole} }
 
-// When prints a time in local time; what is no time is not known.
+// When prints a time, in local time unless the reader is elsewhere; what is no time is not known.
 func (r Reader) When(v any) string {
 	t, ok := v.(time.Time)
 	if !ok || t.IsZero() {
 		return term.Unknown
+	}
+	if r.UTC {
+		return t.UTC().Format("2006-01-02 15:04 UTC")
 	}
 	t, now := t.Local(), r.Now.Local()
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {

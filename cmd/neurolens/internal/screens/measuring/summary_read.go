@@ -1,6 +1,7 @@
 package measuring
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -25,7 +26,9 @@ func (s Summary) Read(ctx context.Context, db *query.DB) (points []query.Session
 	for i, p := range s.Sweep.Planned() {
 		position[p.PointID] = i
 	}
-	slices.SortStableFunc(points, func(x, y query.SessionPoint) int { return position[x.PointID] - position[y.PointID] })
+	slices.SortStableFunc(points, func(x, y query.SessionPoint) int {
+		return cmp.Or(position[x.PointID]-position[y.PointID], cmp.Compare(x.Side, y.Side)) // base, then head
+	})
 	return points, absent, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 // Markdown writes a comparison as a comment to a pull request: the verdict, what changed, and the rest folded.
 func (w Comparison) Markdown() []byte {
+	w.Reader.UTC = true // a comment is read in another place, and on another day
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(w.verdictLine()))
 	switch {

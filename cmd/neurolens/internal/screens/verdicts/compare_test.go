@@ -141,8 +141,9 @@ func TestMoreRunsText(t *testing.T) {
 	for want, open := range map[string][]compare.Point{
 		"":                                {noise(0)},
 		"; at least 2 more runs per side": {few, few},
-		"; 12 more runs per side would probably decide 2 of 4":                              {noise(900), noise(0), noise(12), noise(8)},
-		"; at least 2 more runs per side; 1 more run per side would probably decide 1 of 2": {few, noise(1)},
+		"; 12 more runs per side would probably decide 2 of 4": {noise(900), noise(0), noise(12), noise(8)},
+		"; 285 more runs per side would probably decide 1 of 2 (fewer with less other work on the machine, a larger --threshold, or --metric cpu_user for a program that computes)": {noise(285), noise(0)},
+		"; at least 2 more runs per side; 1 more run per side would probably decide 1 of 2":                                                                                         {few, noise(1)},
 	} {
 		if got := moreRunsText(open); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -248,8 +249,12 @@ func TestMarkdownCountsWhatItFolds(t *testing.T) {
 		c.Rows = append(c.Rows, row)
 		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: verdict})
 	}
+	c.Head.Runs, c.Head.Until = 1, time.Date(2026, 9, 1, 23, 30, 0, 0, time.UTC).UnixMicro()
 	var b bytes.Buffer
-	b.Write(Comparison{C: &c}.Markdown())
+	b.Write(Comparison{C: &c, Reader: wording.Reader{Now: time.UnixMicro(c.Head.Until)}}.Markdown())
+	if want := "2026-09-01 23:30 UTC"; !strings.Contains(b.String(), want) {
+		t.Errorf("a reader elsewhere wants %q in\n%s", want, b.String())
+	}
 	if want := "<summary>3 points: 2 inconclusive, 1 unchanged</summary>"; !strings.Contains(b.String(), want) {
 		t.Errorf("want %q in\n%s", want, b.String())
 	}

@@ -144,7 +144,7 @@ func (w Comparison) counts() []string {
 		lines = append(lines, line)
 	}
 	if changed > 0 { // these were picked for being far from 0: query/judge/VALIDATION.md counts
-		lines = append(lines, fmt.Sprintf("intervals hold in %s of cases; those of changed rows in fewer, as these are selected by size", w.confidence()))
+		lines = append(lines, fmt.Sprintf("%s of the intervals contain the true change; of those of changed rows fewer do, because large changes are picked", w.confidence()))
 	}
 	return lines
 }
@@ -189,6 +189,9 @@ func (w Comparison) inconclusiveText() string {
 	return " (" + strings.Join(parts, ", ") + moreRunsText(open) + ")"
 }
 
+// manyRuns is how many more runs per side are so many that another remedy is named.
+const manyRuns = 50
+
 // moreRunsText says how many more runs a side open points need: those of few runs at least so many, before anybody can say
 // what would do; of the others, what would settle half of those that runs can settle.
 func moreRunsText(open []compare.Point) string {
@@ -212,6 +215,9 @@ func moreRunsText(open []compare.Point) string {
 		runs := more[(len(more)-1)/2]
 		decided, _ := slices.BinarySearch(more, runs+1)
 		text += fmt.Sprintf("; %s per side would probably decide %s of %s", term.Count(runs, "more run"), term.Thousands(decided), term.Thousands(len(open)))
+		if runs > manyRuns {
+			text += " (fewer with less other work on the machine, a larger --threshold, or --metric cpu_user for a program that computes)"
+		}
 	}
 	return text
 }

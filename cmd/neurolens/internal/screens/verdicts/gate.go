@@ -12,13 +12,16 @@ import (
 // regressions alone nothing that is not settled changes that.
 func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) string {
 	parts := []string{}
-	if g.Regressions > 0 {
+	switch {
+	case g.Regressions > 0:
 		text := term.Count(g.Regressions, "regression")
 		if g.Lost > 0 {
 			text += fmt.Sprintf(" (%d of them missing, failing or wrong)", g.Lost)
 		}
 		parts = append(parts, text)
-	} else if regressionsAlone && (g.Inconclusive > 0 || g.Points == 0) {
+	case regressionsAlone && g.Points > 0 && g.Inconclusive == g.Points:
+		parts = append(parts, "nothing decided")
+	case regressionsAlone && (g.Inconclusive > 0 || g.Points == 0):
 		parts = append(parts, "no regression found")
 	}
 	if g.Inconclusive > 0 {

@@ -2,6 +2,7 @@ package verdicts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +61,8 @@ func HistoryGateLine(g history.Gate, newest, exit int) string {
 func (w History) nothing() []string {
 	switch {
 	case w.H.Known > 0 && w.Req.Regressions:
-		return append([]string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}, w.inconclusiveSeries()...)
+		lines := []string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}
+		return slices.Concat(lines, w.inconclusiveSeries(), w.fewSessions(w.H.Few))
 	case w.H.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.discontinued()...)
 	case w.H.Failed > 0 && w.H.NoValue+w.H.Undated == 0:

@@ -59,6 +59,9 @@ func (w History) one(s history.Series) term.View {
 		newest := began(rows[len(rows)-1].StartedAt)
 		v.Below = append(v.Below, failedOfLate(s)+": the last value is from "+newest)
 	}
+	if w.tooShort(s) {
+		v.Below = append(v.Below, "--format csv prints the value and the commit of each "+w.noun())
+	}
 	if len(changes) == 0 {
 		return w.finish(v, nil)
 	}

@@ -168,10 +168,11 @@ func (w History) counts() []string {
 		parts = append(parts, fmt.Sprintf("%s inconclusive", term.Thousands(n)))
 	}
 	parts = append(parts, fmt.Sprintf("%s with no change found", term.Thousands(counts[""])))
-	lines = append(lines, counted(len(w.H.Series), "series")+" over "+term.Count(w.H.Sessions, "session")+w.perCommit(), "by their last change: "+strings.Join(parts, ", "))
-	if few > 0 {
-		lines = append(lines, fmt.Sprintf("%s with fewer than %d %ss, too few to find a change", term.Thousands(few), history.MinSessions, w.noun()))
+	lines = append(lines, counted(len(w.H.Series), "series")+" over "+term.Count(w.H.Sessions, "session")+w.perCommit())
+	if few < len(w.H.Series) {
+		lines = append(lines, "by their last change: "+strings.Join(parts, ", "))
 	}
+	lines = append(lines, w.fewSessions(few)...)
 	failed := 0
 	for _, s := range w.H.Series {
 		failed += min(s.Failed, 1)
@@ -189,6 +190,14 @@ func (w History) counts() []string {
 		lines = append(lines, w.promise())
 	}
 	return lines
+}
+
+// fewSessions counts the series that are too short for a change to be found.
+func (w History) fewSessions(few int) []string {
+	if few == 0 || w.Req.Method == history.Otava {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s with fewer than %d %ss, too few to find a change", term.Thousands(few), history.MinSessions, w.noun())}
 }
 
 // inconclusiveMeaning says what an inconclusive series is.
@@ -256,6 +265,7 @@ func (w History) regressions() term.View {
 	}
 	v.Below = append(v.Below, fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.H.Series), "series"), term.Thousands(w.H.Known)))
 	v.Below = append(v.Below, w.inconclusiveSeries()...)
+	v.Below = append(v.Below, w.fewSessions(w.H.Few)...)
 	return w.finish(v, all[:1])
 }
 

@@ -190,6 +190,16 @@ func TestHistoryCounts(t *testing.T) {
 	if text := historyText(h, history.Request{}, 200, false); !strings.Contains(text, want) {
 		t.Errorf("got\n%s\nwant %s", text, want)
 	}
+	short := madeHistory(0, 0)
+	short.Series[0].Sessions, short.Series[1].Sessions, short.Few = 5, 5, 2
+	few := "2 with fewer than 8 sessions, too few to find a change\n"
+	if text := historyText(short, history.Request{}, 200, false); !strings.Contains(text, "2 series over 12 sessions\n"+few) || strings.Contains(text, "by their last change") {
+		t.Errorf("of short series: got\n%s", text)
+	}
+	short.Series, short.Rows = nil, nil
+	if text := historyText(short, history.Request{Regressions: true}, 200, false); text != "no regression in 2 series\n"+few {
+		t.Errorf("without a regression: got\n%s", text)
+	}
 	want = "0 regressed, 1 improved, 2 with no change found\n"
 	if text := historyText(h, history.Request{Method: history.Otava}, 200, false); !strings.Contains(text, want) {
 		t.Errorf("Otava: got\n%s\nwant %s", text, want)

@@ -124,10 +124,32 @@ keep_history() {
 	esac
 }
 
+# check_flags finds a mistake in FLAGS before anything is measured. Without runs compare ends with an error in any case: with flags that
+# it can read, it is the same error as without flags. --matrix is part of that error, so it is not checked.
+check_flags() {
+	case " $FLAGS" in
+	*' --matrix'*) return 0 ;;
+	esac
+	rm -rf "$OUT/empty"
+	neurolens --store "$OUT/empty" store init >/dev/null || return
+	# shellcheck disable=SC2086 # FLAGS holds several words
+	with=$(neurolens --store "$OUT/empty" compare --gate session=last --format md $FLAGS 2>&1 >/dev/null)
+	without=$(neurolens --store "$OUT/empty" compare --gate session=last --format md 2>&1 >/dev/null)
+	rm -rf "$OUT/empty"
+	[ "$with" = "$without" ] && return
+	say "FLAGS='$FLAGS': $with"
+	return 2
+}
+
 run() {
-	mkdir -p "$OUT" && echo '*' >"$OUT/.gitignore"
 	rm -rf "$OUT/store" # only runs of this call go into the history
 	rm -f "$OUT/comment.md" "$OUT/status" "$OUT/base"
+	if [ ! -e "$SWEEP" ]; then
+		say "there is no $SWEEP in $PWD: want SWEEP=FILE, and a call from the root of the repository: sh [[.Script]] run"
+		return 2
+	fi
+	mkdir -p "$OUT" && echo '*' >"$OUT/.gitignore"
+	check_flags || return
 	set --
 	[ "$BACKEND" = all ] || set -- "$@" -P "backend=$BACKEND"
 	[ "$PRECISION" = all ] || set -- "$@" -P "precision=$PRECISION"
