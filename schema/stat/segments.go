@@ -13,12 +13,16 @@ type change struct {
 	low, high, at int // from low up to high, at is the first of the new level
 }
 
-// candidates are the strongest changes of the seeded intervals of a series, the strongest first. Together with above it
-// is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with normal scores, so that the
+// candidates are the strongest changes of the seeded intervals of a series that are above a threshold, the strongest first.
+// Together with above it is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with normal scores, so that the
 // order of the values counts and nothing else does.
-func candidates(series []float64, s segmentation) []change {
+func candidates(series []float64, s segmentation, threshold float64) []change {
 	var all []change
-	s.scan(series, func(c change) { all = append(all, c) })
+	s.scan(series, func(c change) {
+		if c.strength > threshold { // in a steady series hardly any, so that nothing is sorted
+			all = append(all, c)
+		}
+	})
 	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(b.strength, a.strength) })
 	return all
 }
@@ -105,18 +109,19 @@ func normalScores(n int) []float64 {
 
 // ranks gives the ranks within any interval of a series without sorting each.
 type ranks struct {
-	series  []float64
 	order   []int    // places of the series by ascending value
 	rank    []int    // of each place: its index in order
+	equal   []int    // of each rank: the first rank of the same value
+	tied    bool     // whether two values are equal
 	present []uint64 // a bit for each rank that is in the interval
-	inside  []int    // the places in the interval, by ascending value
+	inside  []int    // the ranks in the interval, ascending; only if values are equal
 	buffer  []float64
 }
 
 func newRanks(series []float64) *ranks {
 	n := len(series)
 	r := &ranks{
-		series: series, order: make([]int, n), rank: make([]int, n),
+		order: make([]int, n), rank: make([]int, n), equal: make([]int, n),
 		present: make([]uint64, (n+63)/64), inside: make([]int, 0, n), buffer: make([]float64, n),
 	}
 	for i := range r.order {
@@ -124,7 +129,10 @@ func newRanks(series []float64) *ranks {
 	}
 	slices.SortFunc(r.order, func(a, b int) int { return cmp.Compare(series[a], series[b]) })
 	for i, at := range r.order {
-		r.rank[at] = i
+		r.rank[at], r.equal[i] = i, i
+		if i > 0 && series[at] == series[r.order[i-1]] {
+			r.equal[i], r.tied = r.equal[i-1], true
+		}
 	}
 	return r
 }
@@ -135,25 +143,45 @@ func (r *ranks) scores(low int, quantiles []float64) []float64 {
 	for _, rank := range r.rank[low : low+len(quantiles)] {
 		r.present[rank/64] |= 1 << (rank % 64)
 	}
-	r.inside = r.inside[:0]
+	scores := r.buffer[:len(quantiles)]
+	if r.tied {
+		r.tiedScores(low, quantiles, scores)
+		return scores
+	}
+	next := 0
 	for w, word := range r.present {
 		for ; word != 0; word &= word - 1 {
-			r.inside = append(r.inside, r.order[64*w+bits.TrailingZeros64(word)])
+			scores[r.order[64*w+bits.TrailingZeros64(word)]-low] = quantiles[next]
+			next++
 		}
 		r.present[w] = 0
 	}
-	scores := r.buffer[:len(quantiles)]
+	return scores
+}
+
+// tiedScores sets the scores of an interval whose ranks are present, where values may be equal.
+func (r *ranks) tiedScores(low int, quantiles, scores []float64) {
+	r.inside = r.inside[:0]
+	for w, word := range r.present {
+		for ; word != 0; word &= word - 1 {
+			r.inside = append(r.inside, 64*w+bits.TrailingZeros64(word))
+		}
+		r.present[w] = 0
+	}
 	for first, next := 0, 0; first < len(r.inside); first = next {
 		var sum float64
-		for next = first; next < len(r.inside) && r.series[r.inside[next]] == r.series[r.inside[first]]; next++ {
+		value := r.equal[r.inside[first]]
+		for next = first; next < len(r.inside) && r.equal[r.inside[next]] == value; next++ {
 			sum += quantiles[next]
 		}
 		if next-first == len(r.inside) {
 			sum = 0 // exactly, where nothing differs
 		}
-		for _, at := range r.inside[first:next] {
-			scores[at-low] = sum / float64(next-first)
+		if next-first > 1 {
+			sum /= float64(next - first)
+		}
+		for _, rank := range r.inside[first:next] {
+			scores[r.order[rank]-low] = sum
 		}
 	}
-	return scores
 }

@@ -1,6 +1,63 @@
 package stat
 
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
 // scan gives the strongest change of each interval that steadyStart looks at.
 func scan(series []float64, yield func(change)) {
 	segmentation{least: segmentLeast}.scan(series, yield)
+}
+
+// plainScores are the normal scores of values, of which equal ones have the mean of their scores, by the definition.
+func plainScores(values []float64) []float64 {
+	sorted, quantiles := ordered(values), normalScores(len(values))
+	scores := make([]float64, len(values))
+	for i, v := range values {
+		first, _ := slices.BinarySearch(sorted, v)
+		var sum float64
+		next := first
+		for ; next < len(sorted) && sorted[next] == v; next++ {
+			sum += quantiles[next]
+		}
+		if next-first == len(values) {
+			sum = 0
+		}
+		scores[i] = sum / float64(next-first)
+	}
+	return scores
+}
+
+// TestScores holds the scores of intervals of series with no, few and many equal values, to the last bit.
+func TestScores(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, different := range []int{1 << 30, 5000, 100, 3, 1} {
+		series := make([]float64, 200)
+		for i := range series {
+			series[i] = float64(random.IntN(different) - different/2)
+		}
+		r := newRanks(series)
+		seeded(len(series), 2, func(low, size int) {
+			got, want := r.scores(low, normalScores(size)), plainScores(series[low:low+size])
+			if !slices.Equal(got, want) {
+				t.Fatalf("of %d different values, the scores of %d from %d on are %v, want %v", different, size, low, got, want)
+			}
+		})
+	}
+}
+
+// BenchmarkSummarizeClock summarizes 1,000 samples of a clock, as an append does, of which some are equal.
+func BenchmarkSummarizeClock(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	values := make([]float64, 1000)
+	for i := range values {
+		values[i] = float64(int64(1.4e6 * (1 + 0.02*random.NormFloat64())))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		Summarize(values)
+	}
 }

@@ -50,7 +50,7 @@ func changes(series []float64, threshold float64) []int {
 	if slices.Min(series) == slices.Max(series) { // as with what is counted, not timed: bytes, allocations
 		return nil
 	}
-	for _, c := range above(candidates(series, segmentation{least: segmentLeast}), threshold) {
+	for _, c := range above(candidates(series, segmentation{least: segmentLeast}, threshold), threshold) {
 		places = append(places, c.at)
 	}
 	slices.Sort(places)
