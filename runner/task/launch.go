@@ -2,9 +2,7 @@ package task
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -22,17 +20,12 @@ type run struct {
 	dir            string
 	samples        *sampleReader
 	stdout, stderr *os.File
-	stack          *os.File                // where a worker that is another program writes its stack; or nil
-	events         *os.File                // where the processes of a command write events; or nil
-	kept           *os.File                // what is kept of outputs
-	keeper         *keeper                 // of a worker's; or nil
-	cmd            *exec.Cmd               // the supervisor
-	orders         *os.File                // its life line
-	streams        [streams]*os.File       // events
-	messages       chan message            // of both streams
-	exited         chan syscall.WaitStatus // of the supervisor
-	quit           chan struct{}           // the run is over
-	timer          *time.Timer             // of the phase
+	stack          *os.File    // where a worker that is another program writes its stack; or nil
+	events         *os.File    // where the processes of a command write events; or nil
+	kept           *os.File    // what is kept of outputs
+	keeper         *keeper     // of a worker's; or nil
+	*link                      // the supervisor
+	timer          *time.Timer // of the phase
 	phase          phase
 	over           bool
 	handled        int // messages, and one more, so that caughtUp is less at first
@@ -75,21 +68,6 @@ type cause struct {
 	kind, text string
 	stage      schema.Stage
 	at         time.Time // the deadline, where it was one
-}
-
-// The streams of events.
-const (
-	fromSupervisor = iota
-	fromWorker
-	streams
-)
-
-// message is what a stream brought: an event, or its end with the reason if it was not the proper one.
-type message struct {
-	from  int
-	event event
-	end   bool
-	err   error
 }
 
 // prepare makes the run directory. The supervisor, which is there already, removes it if this process ends now.
@@ -153,39 +131,6 @@ func (r *run) remove() {
 	_ = os.RemoveAll(r.dir)
 }
 
-// launch starts the supervisor, which waits for the order to start, and the goroutines that listen to it.
-func (r *run) launch() error {
-	ordersRead, orders, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	passed := []*os.File{ordersRead}
-	defer func() {
-		for _, f := range passed {
-			_ = f.Close()
-		}
-	}()
-	r.orders = orders
-	for i := range r.streams {
-		read, write, err := os.Pipe()
-		if err != nil {
-			r.hangUp()
-			return err
-		}
-		r.streams[i], passed = read, append(passed, write)
-	}
-	r.cmd = &exec.Cmd{
-		Path: r.pool.self, Args: []string{os.Args[0], roleSupervise, r.dir}, ExtraFiles: passed,
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
-	}
-	if err := r.pool.start(r.cmd); err != nil {
-		r.hangUp()
-		return fmt.Errorf("%s: %w", r.pool.self, err)
-	}
-	r.listen()
-	return nil
-}
-
 // begin orders the supervisor to start.
 func (r *run) begin() {
 	r.oomKills, _ = oomKills(r.pool.root)
@@ -194,48 +139,7 @@ func (r *run) begin() {
 		r.keeper.mark()
 	}
 	r.launched, r.handled = time.Now(), 1
+	r.ended[fromWorker] = r.served // no later run has a worker
 	r.stage, r.began, r.since = schema.StageSetup, moment{r.launched, unset}, moment{r.launched, unset}
-	_, _ = r.orders.WriteString(orderStart + "\n") // it fails if the supervisor is gone, which r.exited tells too
-}
-
-// release lets the supervisor go, and stops listening.
-func (r *run) release() {
-	_ = r.orders.Close()
-	if !r.dead && r.phase != phaseTakeover {
-		select {
-		case <-r.exited:
-		case <-time.After(r.job.KillWait):
-			_ = r.cmd.Process.Kill()
-		}
-	}
-	close(r.quit)
-	r.hangUp()
-}
-
-// hangUp closes the runner's ends of the pipes.
-func (r *run) hangUp() {
-	_ = r.orders.Close()
-	for _, f := range r.streams {
-		_ = f.Close()
-	}
-}
-
-// listen starts the goroutines that feed follow; they end when r.quit is closed and the pipes are.
-func (r *run) listen() {
-	r.messages = make(chan message)
-	r.exited = make(chan syscall.WaitStatus, 1)
-	r.quit = make(chan struct{})
-	send := func(m message) {
-		select {
-		case r.messages <- m:
-		case <-r.quit:
-		}
-	}
-	for i, f := range r.streams {
-		go func() {
-			err := readEvents(f, func(e event) { send(message{from: i, event: e}) })
-			send(message{from: i, end: true, err: err})
-		}()
-	}
-	go func() { r.exited <- r.pool.wait(r.cmd) }()
+	r.order(orderStart)
 }

@@ -29,6 +29,7 @@ type Pool struct {
 	// mu is held to start a supervisor and to sweep, so that a sweep knows every supervisor.
 	mu    sync.Mutex
 	known map[int]bool // supervisors that are not reaped
+	spare *link        // a supervisor whose run has ended, for the next command; or nil
 }
 
 // New makes this process a subreaper and returns its Pool. The main function of the program must call Main.
@@ -63,12 +64,12 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 	}
 	dir := filepath.Join(os.TempDir(), "neurolens-run-"+rand.Text())
 	r := &run{pool: p, spec: spec, job: spec.job(p.killWait).in(dir, spec.RunDir), report: progress, dir: dir}
-	if err := r.launch(); err != nil {
+	if r.link, err = p.supervisor(spec, dir); err != nil {
 		return Outcome{}, fmt.Errorf("starting a supervisor: %w", err)
 	}
 	defer r.remove()
 	if err := r.prepare(); err != nil {
-		r.release()
+		r.release(false, p.killWait)
 		return Outcome{}, fmt.Errorf("preparing a run: %w", err)
 	}
 	r.begin()
@@ -80,12 +81,50 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 		})
 	}
 	_ = os.RemoveAll(dir) // before the supervisor may go, so that at every moment somebody is there to do it
-	r.release()
+	p.part(r)
 	return o, nil
 }
 
-// Close kills and reaps the processes of supervisors that died. No Run may be in progress.
+// supervisor is the supervisor for a run: that of an earlier one, or a new one. It never leaves an idle one beside a run.
+func (p *Pool) supervisor(spec Spec, dir string) (*link, error) {
+	p.mu.Lock()
+	l := p.spare
+	p.spare = nil
+	p.mu.Unlock()
+	if l != nil {
+		if spec.perProcess() && l.next(dir) {
+			return l, nil
+		}
+		l.release(false, p.killWait)
+	}
+	return p.newLink(dir)
+}
+
+// part keeps the supervisor of a run for the next one, or lets it go. Only a command that ended by itself, with nothing left, was a run after
+// which there may be another one.
+func (p *Pool) part(r *run) {
+	if r.spec.perProcess() && r.cause == nil && !r.dead && r.done != nil && r.left == 0 {
+		r.served = true
+		p.mu.Lock()
+		kept := p.spare == nil
+		if kept {
+			p.spare = r.link
+		}
+		p.mu.Unlock()
+		if kept {
+			return
+		}
+	}
+	r.release(r.dead || r.phase == phaseTakeover, p.killWait)
+}
+
+// Close ends the supervisor that waits for another run, and kills and reaps the processes of supervisors that died. No Run may be in
+// progress.
 func (p *Pool) Close() error {
+	if p.spare != nil {
+		p.spare.release(false, p.killWait)
+		p.spare = nil
+	}
 	if left := p.sweep(); left > 0 {
 		return fmt.Errorf("sweeping orphans: %d processes survived SIGKILL", left)
 	}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package task
+
+// inherited is not to be had here, so no supervisor serves a second run: a process that left its group might survive the first one.
+func inherited(...int) (description string, ok bool) { return "", false }
