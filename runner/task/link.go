@@ -43,14 +43,14 @@ type message struct {
 type inheritance struct {
 	environ []string
 	dir     string
-	rest    string // see inherited
+	rest    inherited
 }
 
 // inheritanceNow is what a supervisor that started now would get.
 func inheritanceNow() (i inheritance) {
 	i.environ = os.Environ()
 	i.dir, _ = os.Getwd()
-	i.rest, _ = inherited(os.Getpid())
+	i.rest, _ = readInherited(os.Getpid()) // which of the threads starts it is not known
 	return i
 }
 

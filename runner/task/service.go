@@ -21,9 +21,9 @@ type service struct {
 	worker *os.File         // events of the worker of the first run, to be passed on
 	starts chan *supervisor // runs whose directory is complete
 
-	inherited string // by processes, before the first run
-	peak      int64  // resident memory after the first run, in B; 0: there was none
-	collected uint64 // B allocated when the collector ran last
+	inherited inherited // by processes, before the first run
+	peak      int64     // resident memory after the first run, in B; 0: there was none
+	collected uint64    // B allocated when the collector ran last
 
 	mu  sync.Mutex
 	dir string      // of the run, or of the last one
@@ -49,7 +49,7 @@ func supervise(dir string) int {
 	}()
 	go s.obey(bufio.NewScanner(os.NewFile(fdOrders, "orders")))
 	runtime.LockOSThread() // all processes inherit from this thread, a trace belongs to it, and the clock is not read on another one
-	s.inherited, _ = inherited(0, os.Getpid())
+	s.inherited, _ = readInherited(0)
 	for r := range s.starts {
 		if err := r.serve(); err != nil {
 			return r.refuse(err)
@@ -130,7 +130,7 @@ func (s *service) rest(r *supervisor) {
 // fit reports whether the processes of another run would get what those of the first one got. A process may have changed what this one
 // passes on, such as its priority, its processors or its limits. And the peak memory of this one is the floor of theirs.
 func (s *service) fit() bool {
-	now, ok := inherited(0, os.Getpid())
+	now, ok := readInherited(0)
 	peak, known := peakMemory("self")
 	if s.peak == 0 {
 		s.peak = peak

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -221,24 +220,6 @@ func TestSupervisorKeepsItsSize(t *testing.T) {
 	if again := u.parent(); again != supervisor {
 		t.Errorf("supervisor %s after %s", again, supervisor)
 	}
-}
-
-// turnsRole runs a Spec over and over and writes each status, until it cannot.
-func turnsRole(spec string, w io.Writer) int {
-	var s Spec
-	if err := json.Unmarshal([]byte(spec), &s); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	p, err := New()
-	for err == nil {
-		var o Outcome
-		if o, err = p.Run(context.Background(), s, nil); err == nil {
-			_, err = fmt.Fprintln(w, o.Status)
-		}
-	}
-	fmt.Fprintln(os.Stderr, err)
-	return 1
 }
 
 // TestTortureOfTurns kills the supervisor of short runs that follow one another, ever again at a random moment, and then the runner. Each
