@@ -17,19 +17,16 @@ type run struct {
 	job    job
 	report func(Progress)
 
-	dir            string
-	samples        *sampleReader
-	stdout, stderr *os.File
-	stack          *os.File    // where a worker that is another program writes its stack; or nil
-	events         *os.File    // where the processes of a command write events; or nil
-	kept           *os.File    // what is kept of outputs
-	keeper         *keeper     // of a worker's; or nil
-	*link                      // the supervisor
-	timer          *time.Timer // of the phase
-	phase          phase
-	over           bool
-	handled        int // messages, and one more, so that caughtUp is less at first
-	caughtUp       int // how many of them there were when the runner was last behind
+	*folder
+	*link    // the supervisor
+	samples  *sampleReader
+	stack    *os.File    // where a worker that is another program writes its stack; or nil
+	keeper   *keeper     // of a worker's; or nil
+	timer    *time.Timer // of the phase
+	phase    phase
+	over     bool
+	handled  int // messages, and one more, so that caughtUp is less at first
+	caughtUp int // how many of them there were when the runner was last behind
 
 	launched time.Time
 	epoch    [streams]time.Time // when a sender's clock was 0; zero until it said hello
@@ -70,10 +67,10 @@ type cause struct {
 	at         time.Time // the deadline, where it was one
 }
 
-// prepare makes the run directory. The supervisor, which is there already, removes it if this process ends now.
+// prepare makes the rest of the run directory, and all of it if nothing is there.
 func (r *run) prepare() error {
-	for _, dir := range []string{r.dir, filepath.Join(r.dir, ownDir)} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
+	if r.stdout == nil {
+		if err := r.make(r.spec.perProcess()); err != nil {
 			return err
 		}
 	}
@@ -87,34 +84,20 @@ func (r *run) prepare() error {
 	if r.samples, err = createSamples(filepath.Join(r.dir, samplesFile), r.job.shape()); err != nil {
 		return err
 	}
-	files := []runFile{{&r.stdout, stdoutFile}, {&r.stderr, stderrFile}, {&r.kept, keptFile}}
-	if r.spec.perProcess() {
-		files = append(files, runFile{&r.events, eventsFile})
-	}
 	if r.spec.Program != nil {
-		files = append(files, runFile{&r.stack, stackFile})
+		if err := r.create(runFile{&r.stack, stackFile}); err != nil {
+			return err
+		}
 		for name, text := range r.spec.Program.Files {
 			if err := os.WriteFile(filepath.Join(r.dir, name), text, 0o600); err != nil {
 				return err
 			}
 		}
 	}
-	for _, f := range files {
-		*f.file, err = os.OpenFile(filepath.Join(r.dir, f.name), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
-		if err != nil {
-			return err
-		}
-	}
 	if !r.spec.perProcess() && len(r.spec.Keep) > 0 {
 		r.keeper, err = newKeeper(r.dir, &r.job)
 	}
 	return err
-}
-
-// runFile is a file of the run directory that the runner reads in the end.
-type runFile struct {
-	file **os.File
-	name string
 }
 
 // remove closes and removes what prepare made.
@@ -125,10 +108,8 @@ func (r *run) remove() {
 	if r.keeper != nil {
 		r.keeper.close()
 	}
-	for _, f := range []*os.File{r.stdout, r.stderr, r.stack, r.events, r.kept} {
-		_ = f.Close() // of nil too
-	}
-	_ = os.RemoveAll(r.dir)
+	_ = r.stack.Close() // of nil too
+	r.folder.remove()
 }
 
 // begin orders the supervisor to start.

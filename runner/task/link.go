@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,6 +23,8 @@ type link struct {
 	inherited inheritance // by the supervisor
 	served    bool        // a run
 	ready     *event      // that it can serve another one, or cannot
+	ahead     *folder     // of the next run
+	made      chan error  // whether that is there
 }
 
 // The streams of events.
@@ -117,27 +120,58 @@ func (l *link) order(word string) { _, _ = l.orders.WriteString(word + "\n") }
 // readyWait is how long a supervisor may take to say whether it can serve another run. It is a matter of microseconds.
 const readyWait = time.Second
 
-// next has the supervisor of an earlier run take another one. The run directory is made after that, so that it is removed in any case. It
-// reports false if the supervisor does not, or would not pass on to its processes what a new one does.
-func (l *link) next(dir string) bool {
+// errSpent is that a supervisor serves no other run.
+var errSpent = errors.New("the supervisor serves no other run")
+
+// goAhead has the supervisor take another run and makes its directory, while the runner is busy with what the last one has left.
+func (l *link) goAhead() {
+	l.ahead, l.made = newFolder(), make(chan error, 1)
+	go func() {
+		err := l.next(l.ahead.dir)
+		if err == nil {
+			err = l.ahead.make(true)
+		}
+		l.made <- err
+	}()
+}
+
+// next tells the supervisor of another run directory, which is made after that, so that it is removed in any case.
+func (l *link) next(dir string) error {
 	timeout := time.After(readyWait)
 	for l.ready == nil {
 		select {
 		case m := <-l.messages:
 			if m.end {
-				return false
+				return errSpent
 			}
 			l.note(m.event)
 		case <-timeout:
-			return false
+			return errSpent
 		}
 	}
-	if l.ready.Spent || !l.inherited.equal(inheritanceNow()) {
-		return false
+	if l.ready.Spent {
+		return errSpent
 	}
 	l.ready = nil
 	_, err := l.orders.WriteString(orderNext + " " + strconv.Quote(dir) + "\n")
-	return err == nil
+	return err
+}
+
+// goesOn waits for the directory and reports whether the supervisor can serve the next run in it. It cannot if it would not pass on to its
+// processes what a new one does, or if it is gone.
+func (l *link) goesOn() bool {
+	if err := <-l.made; err != nil || !l.inherited.equal(inheritanceNow()) {
+		return false
+	}
+	select {
+	case <-l.messages: // the end of them, as it has nothing to say
+		return false
+	case status := <-l.exited:
+		l.exited <- status
+		return false
+	default:
+		return true
+	}
 }
 
 // note takes in that the supervisor is ready.

@@ -170,7 +170,11 @@ func runSpec(t testing.TB, ctx context.Context, spec Spec, progress func(Progres
 	t.Setenv("TMPDIR", dir)
 	mark := newMark()
 	spec.Env = append(spec.Env, markKey+"="+mark)
-	o, err := testPool(t).Run(ctx, spec, progress)
+	pool := testPool(t)
+	o, err := pool.Run(ctx, spec, progress)
+	if err == nil {
+		err = pool.Close() // ends the supervisor, and with it the directory of a next run
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,11 +61,12 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 			ErrorKind: string(schema.StatusCancelled), Error: cancelledText,
 		}, nil
 	}
-	dir := filepath.Join(os.TempDir(), "neurolens-run-"+rand.Text())
-	r := &run{pool: p, spec: spec, job: spec.job(p.killWait).in(dir, spec.RunDir), report: progress, dir: dir}
-	if r.link, err = p.supervisor(spec, dir); err != nil {
+	l, f, err := p.supervisor(spec)
+	if err != nil {
 		return Outcome{}, fmt.Errorf("starting a supervisor: %w", err)
 	}
+	dir := f.dir
+	r := &run{pool: p, spec: spec, job: spec.job(p.killWait).in(dir, spec.RunDir), report: progress, folder: f, link: l}
 	defer r.remove()
 	if err := r.prepare(); err != nil {
 		r.release(false, p.killWait)
@@ -85,19 +85,32 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 	return o, nil
 }
 
-// supervisor is the supervisor for a run: that of an earlier one, or a new one. It never leaves an idle one beside a run.
-func (p *Pool) supervisor(spec Spec, dir string) (*link, error) {
+// supervisor is the supervisor for a run, and its folder: that of an earlier one, or a new one. It never leaves an idle one beside a run.
+func (p *Pool) supervisor(spec Spec) (*link, *folder, error) {
+	if l := p.takeSpare(); l != nil {
+		if l.goesOn() && spec.perProcess() {
+			return l, l.ahead, nil
+		}
+		p.dismiss(l)
+	}
+	f := newFolder()
+	l, err := p.newLink(f.dir)
+	return l, f, err
+}
+
+// takeSpare is the supervisor that waits for another run; nil: there is none.
+func (p *Pool) takeSpare() *link {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	l := p.spare
 	p.spare = nil
-	p.mu.Unlock()
-	if l != nil {
-		if spec.perProcess() && l.next(dir) {
-			return l, nil
-		}
-		l.release(false, p.killWait)
-	}
-	return p.newLink(dir)
+	return l
+}
+
+// dismiss lets a supervisor go that has made another folder.
+func (p *Pool) dismiss(l *link) {
+	l.release(false, p.killWait)
+	l.ahead.remove()
 }
 
 // part keeps the supervisor of a run for the next one, or lets it go. Only a command that ended by itself, with nothing left, was a run after
@@ -108,6 +121,7 @@ func (p *Pool) part(r *run) {
 		p.mu.Lock()
 		kept := p.spare == nil
 		if kept {
+			r.goAhead()
 			p.spare = r.link
 		}
 		p.mu.Unlock()
@@ -121,9 +135,9 @@ func (p *Pool) part(r *run) {
 // Close ends the supervisor that waits for another run, and kills and reaps the processes of supervisors that died. No Run may be in
 // progress.
 func (p *Pool) Close() error {
-	if p.spare != nil {
-		p.spare.release(false, p.killWait)
-		p.spare = nil
+	if l := p.takeSpare(); l != nil {
+		<-l.made
+		p.dismiss(l)
 	}
 	if left := p.sweep(); left > 0 {
 		return fmt.Errorf("sweeping orphans: %d processes survived SIGKILL", left)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -62,7 +63,10 @@ func (u *turns) run(ctx context.Context, spec Spec) (o Outcome, printed string) 
 	if left := survivors(mark); len(left) > 0 {
 		u.t.Errorf("survivors: %v", left)
 	}
-	checkEmpty(u.t, u.tmp)
+	left, err := filepath.Glob(filepath.Join(u.tmp, "*"))
+	if next := u.pool.spare; err != nil || len(left) > 1 || len(left) == 1 && (next == nil || left[0] != next.ahead.dir) {
+		u.t.Errorf("left in the temporary directory: %v %v", left, err)
+	}
 	return o, printed
 }
 
@@ -120,7 +124,7 @@ func TestSupervisorServesCommands(t *testing.T) {
 			t.Errorf("after %s: run directory %q again, or with something in it", c.name, folder)
 		}
 		folders[folder] = true
-		if after := u.parent(); after != supervisor {
+		if after := u.parent(); after != supervisor && !raced() {
 			t.Errorf("after %s: supervisor %s, want %s again", c.name, after, supervisor)
 		}
 	}
@@ -217,9 +221,15 @@ func TestSupervisorKeepsItsSize(t *testing.T) {
 		}
 		check(t, o, schema.StatusOK, "", "")
 	}
-	if again := u.parent(); again != supervisor {
+	if again := u.parent(); again != supervisor && !raced() {
 		t.Errorf("supervisor %s after %s", again, supervisor)
 	}
+}
+
+// raced reports whether this is built with the race detector, whose own memory makes supervisors grow.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // TestTortureOfTurns kills the supervisor of short runs that follow one another, ever again at a random moment, and then the runner. Each
@@ -239,36 +249,45 @@ func TestTortureOfTurns(t *testing.T) {
 	}
 	for range rounds {
 		dir, mark := t.TempDir(), newMark()
-		var out, errs bytes.Buffer
+		out, err := os.Create(filepath.Join(t.TempDir(), "statuses"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		statuses := func() []string {
+			text, _ := os.ReadFile(out.Name())
+			return strings.Fields(string(text))
+		}
+		var errs bytes.Buffer
 		cmd := exec.Command(self, roleTurns, string(text))
 		cmd.Env = append(os.Environ(), markKey+"="+mark, "TMPDIR="+dir)
-		cmd.Stdout, cmd.Stderr = &out, &errs
+		cmd.Stdout, cmd.Stderr = out, &errs
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		for range kills {
-			time.Sleep(time.Duration(rand.Int64N(int64(60 * time.Millisecond))))
+			time.Sleep(time.Duration(rand.Int64N(int64(150 * time.Millisecond))))
 			kill(cmd.Process.Pid, victimSupervisor)
 		}
-		// The run directory would stay if both were killed at once.
-		await(t, "another run", func() bool { return len(childrenOf(cmd.Process.Pid)) > 0 })
-		time.Sleep(time.Duration(int64(200*time.Millisecond) + rand.Int64N(int64(60*time.Millisecond))))
+		// The run directory would stay if both were killed at once: the supervisor of the second run from now is alive.
+		before := len(statuses())
+		await(t, "another run", func() bool { return len(statuses()) > before+1 })
+		time.Sleep(time.Duration(rand.Int64N(int64(60 * time.Millisecond))))
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		awaitNone(t, mark)
 		awaitEmpty(t, dir)
-		statuses := strings.Fields(out.String())
+		_ = out.Close()
 		lost := 0
-		for _, status := range statuses {
+		for _, status := range statuses() {
 			if status == string(schema.StatusLost) {
 				lost++
 			} else if status != string(schema.StatusOK) {
 				t.Errorf("status %s", status)
 			}
 		}
-		t.Logf("%d runs, %d lost in %d kills", len(statuses), lost, kills)
-		if lost > kills || !slices.Contains(statuses, string(schema.StatusOK)) {
-			t.Errorf("%d of %d runs lost in %d kills: %s", lost, len(statuses), kills, errs.String())
+		t.Logf("%d runs, %d lost in %d kills", len(statuses()), lost, kills)
+		if lost > kills || !slices.Contains(statuses(), string(schema.StatusOK)) {
+			t.Errorf("%d runs lost in %d kills: %s", lost, kills, errs.String())
 		}
 	}
 }
