@@ -58,7 +58,7 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 	if t.Check(&outcome); looked {
 		r.comparer.judgeOutputs(l, &outcome, came.outputs, want)
 	}
-	volatile := probe.Between(before, r.watch.Read())
+	volatile := probe.Between(before, r.watch.ReadAfter())
 	return launched{outcome, volatile, r.targets.Fresh(ctx, subjectOf(l)).Changed, came.results, leaving}, nil
 }
 

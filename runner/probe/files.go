@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"slices"
@@ -106,15 +107,29 @@ func readDistinct(root fs.FS, f *facts) {
 	}
 }
 
-// readText returns the beginning of a file without the white space around it. 16 KiB hold every file that is read
-// here, and of cpuinfo, which costs an interrupt a processor, they hold the first one.
+// maxText is how much is read of a file, in B. It holds every file that is read here, and of cpuinfo, which costs an interrupt a
+// processor, the first one.
+const maxText = 16 << 10
+
+// readText returns the beginning of a file without the white space around it.
 func readText(root fs.FS, path string) (string, error) {
 	opened, err := root.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer opened.Close()
-	data, err := io.ReadAll(io.LimitReader(opened, 16<<10))
+	data := make([]byte, 0, 4<<10) // most files are read at once
+	for err == nil && len(data) < maxText {
+		if len(data) == cap(data) {
+			data = slices.Grow(data, len(data))
+		}
+		var n int
+		n, err = opened.Read(data[len(data):min(cap(data), maxText)])
+		data = data[:len(data)+n]
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
 	return strings.TrimSpace(string(data)), err
 }
 

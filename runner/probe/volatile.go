@@ -20,6 +20,18 @@ func volatile(root fs.FS) map[string]string {
 	f := newFacts()
 	readFiles(root, volatileFiles, f)
 	f.put("cpu.temperature")(temperature(root))
+	readCounters(root, f)
+	return f.known
+}
+
+// counters reads what of that only grows, which is all that Between needs to know of the host after a run.
+func counters(root fs.FS) map[string]string {
+	f := newFacts()
+	readCounters(root, f)
+	return f.known
+}
+
+func readCounters(root fs.FS, f *facts) {
 	f.put("cpu.throttles" + total)(throttles(root))
 	if text, err := readText(root, "proc/stat"); err == nil {
 		if stolen, all, err := processorTime(text); err == nil {
@@ -27,7 +39,6 @@ func volatile(root fs.FS) map[string]string {
 			f.set("cpu.time"+total, strconv.FormatUint(all, 10))
 		}
 	}
-	return f.known
 }
 
 // Between returns the facts of a run from a reading before and one after it: the state at its beginning, and the increase of counters in

@@ -76,6 +76,20 @@ func TestBetween(t *testing.T) {
 	}
 }
 
+// TestBetweenNeedsCounters: what a run is said to have begun with and to have gone through is the same, whether all is read after it or
+// only the counters.
+func TestBetweenNeedsCounters(t *testing.T) {
+	later := map[string]string{}
+	maps.Copy(later, server)
+	later["proc/loadavg"] = "9.00 9.00 9.00 1/1 1"
+	later["proc/stat"] = strings.Replace(server["proc/stat"], "cpu  ", "cpu  1", 1)
+	before, after := volatile(tree(server)), volatile(tree(later))
+	want := Between(before, after)
+	if got := Between(before, counters(tree(later))); !maps.Equal(got, want) || want["cpu.steal"] == "" || want["cpu.throttles"] == "" {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestWhatIsVolatile(t *testing.T) {
 	host := volatile(tree(server))
 	for name := range Between(host, host) {

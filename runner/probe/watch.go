@@ -38,8 +38,13 @@ func Watch(env schema.Env) *Watcher {
 // (words for what lowers the clock, or none), processes, foreign (the ids of processes that this one did not start, or none) and counters.
 // Unknown facts are left out. If the driver does not answer within a few seconds, it is not queried again, and the fact gpu.watch has the
 // reason.
-func (w *Watcher) Read() map[string]string {
-	facts := volatile(w.root)
+func (w *Watcher) Read() map[string]string { return w.withDevices(volatile(w.root)) }
+
+// ReadAfter returns what Between needs to know after a run: of the host only the counters.
+func (w *Watcher) ReadAfter() map[string]string { return w.withDevices(counters(w.root)) }
+
+// withDevices adds the facts of the GPUs.
+func (w *Watcher) withDevices(facts map[string]string) map[string]string {
 	if w.child != nil {
 		devices, err := w.child.query()
 		if err != nil {

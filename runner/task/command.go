@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -54,10 +53,10 @@ type iteration struct {
 
 // runCommand measures the command and reports how it ended.
 func (s *supervisor) runCommand() {
-	_ = s.worker.Close()
-	runtime.LockOSThread() // a trace belongs to a thread, and the clock is not read on another one
+	_ = s.worker.Close()   // which an earlier run may have done
 	debug.SetGCPercent(-1) // the loop allocates next to nothing
 	c := &command{supervisor: s, argv: s.job.Command}
+	defer c.close()
 	var err error
 	if c.samples, err = mapSamples(s.dir); err != nil {
 		s.fail(fmt.Errorf("mapping samples: %w", err))
@@ -95,6 +94,17 @@ func (s *supervisor) runCommand() {
 		return
 	}
 	s.sender.send(event{Event: eventResult, At: s.sender.now()})
+}
+
+// close lets go of what only the run of a command needs. A supervisor may go on to another run.
+func (c *command) close() {
+	if c.samples != nil {
+		c.samples.close()
+	}
+	if c.keeper != nil {
+		c.keeper.close()
+	}
+	_ = c.written.Close() // of nil too
 }
 
 // run performs the warm-up and the measurement. The event is a failure.

@@ -38,6 +38,7 @@ type event struct {
 	Items    *float64          `json:"items,omitempty"`
 	Killed   int               `json:"killed,omitempty"`
 	Left     int               `json:"left,omitempty"`
+	Spent    bool              `json:"spent,omitempty"`
 
 	// Of a worker that is another program.
 	BackendVersion      string       `json:"backend_version,omitempty"`
@@ -89,6 +90,7 @@ const (
 	eventResult      = "result"
 	eventExit        = "exit"
 	eventDone        = "done"
+	eventReady       = "ready"
 )
 
 // The kinds of error that this package itself gives.

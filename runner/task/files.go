@@ -37,6 +37,14 @@ func (s *supervisor) openFiles() error {
 	return nil
 }
 
+// close closes the files of a run that is over, and directs the messages of a crash to none of them.
+func (s *supervisor) close() {
+	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
+	for _, f := range s.files {
+		_ = f.Close()
+	}
+}
+
 // procAttr is how everything is started. It has only the numbers of the files, which does not keep them open: the
 // collector closes a file that nothing refers to, and the next one to be opened gets its number. So s.files holds them
 // for as long as the supervisor starts processes.

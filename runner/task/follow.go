@@ -129,6 +129,8 @@ func (r *run) handle(m message) {
 	case eventDone:
 		r.done, r.left = &e, e.Left
 		r.drain()
+	case eventReady:
+		r.note(e)
 	}
 }
 
@@ -282,9 +284,6 @@ func (r *run) kill() {
 	r.timer.Reset(wait)
 	r.order(orderKill)
 }
-
-// order tells the supervisor something. It fails if the supervisor is gone, which r.exited tells too.
-func (r *run) order(word string) { _, _ = r.orders.WriteString(word + "\n") }
 
 // awaitDump orders the kill when the stack is there and grows no more.
 func (r *run) awaitDump() {

@@ -19,6 +19,9 @@ const keptLimit = 512 << 20
 // keptHeader is the size of what stands before each output that is kept; PROTOCOL.md has the layout.
 const keptHeader = 32
 
+// bufferSize is how much of an output, in B, is copied at once.
+const bufferSize = 128 << 10
+
 // The states of an output that is kept.
 const (
 	keptThere  = iota
@@ -58,7 +61,7 @@ func newKeeper(dir string, j *job) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{to: to, limit: j.OutputLimit, room: keptLimit, buffer: make([]byte, 128<<10)}
+	k := &keeper{to: to, limit: j.OutputLimit, room: keptLimit}
 	for _, name := range j.Keep {
 		k.outputs = append(k.outputs, outputOf(dir, j.Dir, name))
 	}
@@ -173,6 +176,9 @@ func (o *keptOutput) open() (f *os.File, size int64, state int) {
 
 // copy copies as many bytes as the header says; where somebody took some away meanwhile, zeros stand for them.
 func (k *keeper) copy(f *os.File, size int64) error {
+	if k.buffer == nil && size > 0 {
+		k.buffer = make([]byte, bufferSize)
+	}
 	for at := int64(0); at < size; {
 		part := k.buffer[:min(int64(len(k.buffer)), size-at)]
 		n, err := f.ReadAt(part, at)

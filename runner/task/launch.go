@@ -2,9 +2,7 @@ package task
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -19,24 +17,16 @@ type run struct {
 	job    job
 	report func(Progress)
 
-	dir            string
-	samples        *sampleReader
-	stdout, stderr *os.File
-	stack          *os.File                // where a worker that is another program writes its stack; or nil
-	events         *os.File                // where the processes of a command write events; or nil
-	kept           *os.File                // what is kept of outputs
-	keeper         *keeper                 // of a worker's; or nil
-	cmd            *exec.Cmd               // the supervisor
-	orders         *os.File                // its life line
-	streams        [streams]*os.File       // events
-	messages       chan message            // of both streams
-	exited         chan syscall.WaitStatus // of the supervisor
-	quit           chan struct{}           // the run is over
-	timer          *time.Timer             // of the phase
-	phase          phase
-	over           bool
-	handled        int // messages, and one more, so that caughtUp is less at first
-	caughtUp       int // how many of them there were when the runner was last behind
+	*folder
+	*link    // the supervisor
+	samples  *sampleReader
+	stack    *os.File    // where a worker that is another program writes its stack; or nil
+	keeper   *keeper     // of a worker's; or nil
+	timer    *time.Timer // of the phase
+	phase    phase
+	over     bool
+	handled  int // messages, and one more, so that caughtUp is less at first
+	caughtUp int // how many of them there were when the runner was last behind
 
 	launched time.Time
 	epoch    [streams]time.Time // when a sender's clock was 0; zero until it said hello
@@ -77,25 +67,10 @@ type cause struct {
 	at         time.Time // the deadline, where it was one
 }
 
-// The streams of events.
-const (
-	fromSupervisor = iota
-	fromWorker
-	streams
-)
-
-// message is what a stream brought: an event, or its end with the reason if it was not the proper one.
-type message struct {
-	from  int
-	event event
-	end   bool
-	err   error
-}
-
-// prepare makes the run directory. The supervisor, which is there already, removes it if this process ends now.
+// prepare makes the rest of the run directory, and all of it if nothing is there.
 func (r *run) prepare() error {
-	for _, dir := range []string{r.dir, filepath.Join(r.dir, ownDir)} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
+	if r.stdout == nil {
+		if err := r.make(r.spec.perProcess()); err != nil {
 			return err
 		}
 	}
@@ -109,34 +84,20 @@ func (r *run) prepare() error {
 	if r.samples, err = createSamples(filepath.Join(r.dir, samplesFile), r.job.shape()); err != nil {
 		return err
 	}
-	files := []runFile{{&r.stdout, stdoutFile}, {&r.stderr, stderrFile}, {&r.kept, keptFile}}
-	if r.spec.perProcess() {
-		files = append(files, runFile{&r.events, eventsFile})
-	}
 	if r.spec.Program != nil {
-		files = append(files, runFile{&r.stack, stackFile})
+		if err := r.create(runFile{&r.stack, stackFile}); err != nil {
+			return err
+		}
 		for name, text := range r.spec.Program.Files {
 			if err := os.WriteFile(filepath.Join(r.dir, name), text, 0o600); err != nil {
 				return err
 			}
 		}
 	}
-	for _, f := range files {
-		*f.file, err = os.OpenFile(filepath.Join(r.dir, f.name), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
-		if err != nil {
-			return err
-		}
-	}
 	if !r.spec.perProcess() && len(r.spec.Keep) > 0 {
 		r.keeper, err = newKeeper(r.dir, &r.job)
 	}
 	return err
-}
-
-// runFile is a file of the run directory that the runner reads in the end.
-type runFile struct {
-	file **os.File
-	name string
 }
 
 // remove closes and removes what prepare made.
@@ -147,43 +108,8 @@ func (r *run) remove() {
 	if r.keeper != nil {
 		r.keeper.close()
 	}
-	for _, f := range []*os.File{r.stdout, r.stderr, r.stack, r.events, r.kept} {
-		_ = f.Close() // of nil too
-	}
-	_ = os.RemoveAll(r.dir)
-}
-
-// launch starts the supervisor, which waits for the order to start, and the goroutines that listen to it.
-func (r *run) launch() error {
-	ordersRead, orders, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	passed := []*os.File{ordersRead}
-	defer func() {
-		for _, f := range passed {
-			_ = f.Close()
-		}
-	}()
-	r.orders = orders
-	for i := range r.streams {
-		read, write, err := os.Pipe()
-		if err != nil {
-			r.hangUp()
-			return err
-		}
-		r.streams[i], passed = read, append(passed, write)
-	}
-	r.cmd = &exec.Cmd{
-		Path: r.pool.self, Args: []string{os.Args[0], roleSupervise, r.dir}, ExtraFiles: passed,
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
-	}
-	if err := r.pool.start(r.cmd); err != nil {
-		r.hangUp()
-		return fmt.Errorf("%s: %w", r.pool.self, err)
-	}
-	r.listen()
-	return nil
+	_ = r.stack.Close() // of nil too
+	r.folder.remove()
 }
 
 // begin orders the supervisor to start.
@@ -194,48 +120,7 @@ func (r *run) begin() {
 		r.keeper.mark()
 	}
 	r.launched, r.handled = time.Now(), 1
+	r.ended[fromWorker] = r.served // no later run has a worker
 	r.stage, r.began, r.since = schema.StageSetup, moment{r.launched, unset}, moment{r.launched, unset}
-	_, _ = r.orders.WriteString(orderStart + "\n") // it fails if the supervisor is gone, which r.exited tells too
-}
-
-// release lets the supervisor go, and stops listening.
-func (r *run) release() {
-	_ = r.orders.Close()
-	if !r.dead && r.phase != phaseTakeover {
-		select {
-		case <-r.exited:
-		case <-time.After(r.job.KillWait):
-			_ = r.cmd.Process.Kill()
-		}
-	}
-	close(r.quit)
-	r.hangUp()
-}
-
-// hangUp closes the runner's ends of the pipes.
-func (r *run) hangUp() {
-	_ = r.orders.Close()
-	for _, f := range r.streams {
-		_ = f.Close()
-	}
-}
-
-// listen starts the goroutines that feed follow; they end when r.quit is closed and the pipes are.
-func (r *run) listen() {
-	r.messages = make(chan message)
-	r.exited = make(chan syscall.WaitStatus, 1)
-	r.quit = make(chan struct{})
-	send := func(m message) {
-		select {
-		case r.messages <- m:
-		case <-r.quit:
-		}
-	}
-	for i, f := range r.streams {
-		go func() {
-			err := readEvents(f, func(e event) { send(message{from: i, event: e}) })
-			send(message{from: i, end: true, err: err})
-		}()
-	}
-	go func() { r.exited <- r.pool.wait(r.cmd) }()
+	r.order(orderStart)
 }

@@ -21,12 +21,18 @@ import (
 // roleRunner makes the test binary a runner that can be killed.
 const roleRunner = "__runner"
 
+// roleTurns makes the test binary a runner of one run after the other.
+const roleTurns = "__turns"
+
 func TestMain(m *testing.M) {
 	if code, handled := Main(os.Args, testWorker); handled {
 		os.Exit(code)
 	}
 	if len(os.Args) > 1 && os.Args[1] == roleRunner {
 		os.Exit(runnerRole(os.Args[2], os.Stdout))
+	}
+	if len(os.Args) > 1 && os.Args[1] == roleTurns {
+		os.Exit(turnsRole(os.Args[2], os.Stdout))
 	}
 	if len(os.Args) == 3 && os.Args[1] == roleProgram {
 		os.Exit(playProgram(os.Args[2]))
@@ -164,7 +170,11 @@ func runSpec(t testing.TB, ctx context.Context, spec Spec, progress func(Progres
 	t.Setenv("TMPDIR", dir)
 	mark := newMark()
 	spec.Env = append(spec.Env, markKey+"="+mark)
-	o, err := testPool(t).Run(ctx, spec, progress)
+	pool := testPool(t)
+	o, err := pool.Run(ctx, spec, progress)
+	if err == nil {
+		err = pool.Close() // ends the supervisor, and with it the directory of a next run
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

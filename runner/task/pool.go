@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,6 +28,7 @@ type Pool struct {
 	// mu is held to start a supervisor and to sweep, so that a sweep knows every supervisor.
 	mu    sync.Mutex
 	known map[int]bool // supervisors that are not reaped
+	spare *link        // a supervisor whose run has ended, for the next command; or nil
 }
 
 // New makes this process a subreaper and returns its Pool. The main function of the program must call Main.
@@ -61,14 +61,15 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 			ErrorKind: string(schema.StatusCancelled), Error: cancelledText,
 		}, nil
 	}
-	dir := filepath.Join(os.TempDir(), "neurolens-run-"+rand.Text())
-	r := &run{pool: p, spec: spec, job: spec.job(p.killWait).in(dir, spec.RunDir), report: progress, dir: dir}
-	if err := r.launch(); err != nil {
+	l, f, err := p.supervisor(spec)
+	if err != nil {
 		return Outcome{}, fmt.Errorf("starting a supervisor: %w", err)
 	}
+	dir := f.dir
+	r := &run{pool: p, spec: spec, job: spec.job(p.killWait).in(dir, spec.RunDir), report: progress, folder: f, link: l}
 	defer r.remove()
 	if err := r.prepare(); err != nil {
-		r.release()
+		r.release(false, p.killWait)
 		return Outcome{}, fmt.Errorf("preparing a run: %w", err)
 	}
 	r.begin()
@@ -80,12 +81,64 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 		})
 	}
 	_ = os.RemoveAll(dir) // before the supervisor may go, so that at every moment somebody is there to do it
-	r.release()
+	p.part(r)
 	return o, nil
 }
 
-// Close kills and reaps the processes of supervisors that died. No Run may be in progress.
+// supervisor is the supervisor for a run, and its folder: that of an earlier one, or a new one. It never leaves an idle one beside a run.
+func (p *Pool) supervisor(spec Spec) (*link, *folder, error) {
+	if l := p.takeSpare(); l != nil {
+		if l.goesOn() && spec.perProcess() {
+			return l, l.ahead, nil
+		}
+		p.dismiss(l)
+	}
+	f := newFolder()
+	l, err := p.newLink(f.dir)
+	return l, f, err
+}
+
+// takeSpare is the supervisor that waits for another run; nil: there is none.
+func (p *Pool) takeSpare() *link {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.spare
+	p.spare = nil
+	return l
+}
+
+// dismiss lets a supervisor go that has made another folder.
+func (p *Pool) dismiss(l *link) {
+	l.release(false, p.killWait)
+	l.ahead.remove()
+}
+
+// part keeps the supervisor of a run for the next one, or lets it go. Only a command that ended by itself, with nothing left, was a run after
+// which there may be another one.
+func (p *Pool) part(r *run) {
+	if r.spec.perProcess() && r.cause == nil && !r.dead && r.done != nil && r.left == 0 {
+		r.served = true
+		p.mu.Lock()
+		kept := p.spare == nil
+		if kept {
+			r.goAhead()
+			p.spare = r.link
+		}
+		p.mu.Unlock()
+		if kept {
+			return
+		}
+	}
+	r.release(r.dead || r.phase == phaseTakeover, p.killWait)
+}
+
+// Close ends the supervisor that waits for another run, and kills and reaps the processes of supervisors that died. No Run may be in
+// progress.
 func (p *Pool) Close() error {
+	if l := p.takeSpare(); l != nil {
+		<-l.made
+		p.dismiss(l)
+	}
 	if left := p.sweep(); left > 0 {
 		return fmt.Errorf("sweeping orphans: %d processes survived SIGKILL", left)
 	}

@@ -119,7 +119,7 @@ func createSamples(path string, s shape) (*sampleReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	chunk := make([]byte, 1<<20)
+	chunk := make([]byte, min(s.size()-offRows, 1<<20)) // as short as the runs of many sweeps
 	none := int64(unset)
 	for i := 0; i < len(chunk); i += 8 {
 		binary.LittleEndian.PutUint64(chunk[i:], uint64(none))

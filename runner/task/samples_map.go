@@ -53,6 +53,9 @@ func mapSamples(dir string) (*sampleMap, error) {
 	return m, nil
 }
 
+// close gives the memory back. Nothing may use a column any more.
+func (m *sampleMap) close() { _ = unix.Munmap(m.bytes) }
+
 // column is one column; its first shape.warmup rows are the warm-up's.
 func (m *sampleMap) column(c int) []int64 {
 	from := int(m.shape.offset(c, 0)) / 8

@@ -1,11 +1,9 @@
 package task
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -18,7 +16,8 @@ import (
 
 // The orders that a supervisor reads.
 const (
-	orderStart = "start" // the first one: the run directory is complete
+	orderNext  = "next"  // with the quoted path of a run directory, which is going to be made for another run
+	orderStart = "start" // the run directory is complete
 	orderDump  = "dump"  // the worker shall write down its stack
 	orderKill  = "kill"
 )
@@ -42,7 +41,12 @@ type supervisor struct {
 	cleanup []string    // that is due when the run ends
 	started bool        // at least one process was started
 	tracing atomic.Bool // a thread of this process traces; its wait must stay the only one
-	once    sync.Once   // finish
+	once    sync.Once   // the end
+}
+
+// newSupervisor begins a run in the directory that a service has taken.
+func newSupervisor(s *service) *supervisor {
+	return &supervisor{dir: s.dir, sender: sender{w: s.events, began: time.Now()}, worker: s.worker}
 }
 
 // leader is the process that a supervisor started last. It leads a process group.
@@ -51,47 +55,27 @@ type leader struct {
 	alive bool // not reaped
 }
 
-// supervise is the role of the supervisor.
-func supervise(dir string) int {
-	for fd := fdOrders; fd <= fdPassedEvents; fd++ {
-		syscall.CloseOnExec(fd)
-	}
-	s := &supervisor{
-		dir:    dir,
-		sender: sender{w: os.NewFile(fdSupervisorEvents, "events"), began: time.Now()},
-		worker: os.NewFile(fdPassedEvents, "worker events"),
-	}
-	orders := bufio.NewScanner(os.NewFile(fdOrders, "orders"))
-	if !orders.Scan() || orders.Text() != orderStart {
-		s.exit(0) // the runner could not prepare the run, or is gone
-	}
+// serve runs everything and says that it is done. The error is why it could not begin.
+func (s *supervisor) serve() error {
 	if err := becomeSubreaper(); err != nil {
-		return s.refuse(err)
+		return err
 	}
 	s.sender.send(event{Event: eventHello, Proto: proto, At: s.sender.now()})
 	var err error
-	if s.job, err = loadJob(dir); err != nil {
-		return s.refuse(err)
+	if s.job, err = loadJob(s.dir); err != nil {
+		return err
 	}
 	if err = s.openFiles(); err != nil {
-		return s.refuse(err)
+		return err
 	}
 	s.attr = s.procAttr()
-	ended := make(chan os.Signal, 1) // a handler is not inherited by what is started; ignoring a signal would be
-	signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	go func() {
-		<-ended
-		s.killAll()
-		s.exit(exitKilled)
-	}()
-	go s.obey(orders)
 	if s.job.Executor == schema.ExecutorCommand {
 		s.runCommand()
 	} else {
 		s.runWorker()
 	}
 	s.finish()
-	select {} // obey ends this process when the runner needs it no longer
+	return nil
 }
 
 // refuse ends a supervisor that cannot begin.
@@ -100,20 +84,6 @@ func (s *supervisor) refuse(err error) int {
 	s.sender.send(event{Event: eventError, Kind: kindStart, Message: fmt.Sprintf("starting the supervisor: %v", err)})
 	s.sender.send(event{Event: eventDone})
 	return 1
-}
-
-// obey carries out the runner's orders. The end of them means that the runner needs nothing any more, or is gone.
-func (s *supervisor) obey(orders *bufio.Scanner) {
-	for orders.Scan() {
-		switch orders.Text() {
-		case orderDump:
-			s.dump()
-		case orderKill:
-			go s.finish()
-		}
-	}
-	s.finish()
-	s.exit(0)
 }
 
 // dump asks the worker, which has said that it can, for its stack. If the run ends already, it does nothing.

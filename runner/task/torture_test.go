@@ -45,6 +45,24 @@ func runnerRole(spec string, w io.Writer) int {
 	return 0
 }
 
+// turnsRole runs a Spec over and over and writes each status, until it cannot.
+func turnsRole(spec string, w io.Writer) int {
+	var s Spec
+	if err := json.Unmarshal([]byte(spec), &s); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	p, err := New()
+	for err == nil {
+		var o Outcome
+		if o, err = p.Run(context.Background(), s, nil); err == nil {
+			_, err = fmt.Fprintln(w, o.Status)
+		}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
 // The processes of a tree that the torture kills.
 const (
 	victimRunner     = "runner"

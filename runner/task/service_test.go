@@ -1,0 +1,293 @@
+//go:build linux
+
+package task
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// turns runs one Spec after the other in one Pool and checks that nothing is left after each.
+type turns struct {
+	t    *testing.T
+	pool *Pool
+	tmp  string
+}
+
+func newTurns(t *testing.T) *turns {
+	t.Helper()
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	pool, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &turns{t, pool, tmp}
+}
+
+// run runs a Spec and returns its standard output too.
+func (u *turns) run(ctx context.Context, spec Spec) (o Outcome, printed string) {
+	u.t.Helper()
+	mark := newMark()
+	spec.Env = append(spec.Env, markKey+"="+mark)
+	spec.Leave = func(left Left) {
+		text, err := io.ReadAll(io.NewSectionReader(left.Stdout, 0, 1<<20))
+		if err != nil {
+			u.t.Error(err)
+		}
+		printed = strings.TrimSpace(string(text))
+	}
+	o, err := u.pool.Run(ctx, spec, nil)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	if left := survivors(mark); len(left) > 0 {
+		u.t.Errorf("survivors: %v", left)
+	}
+	left, err := filepath.Glob(filepath.Join(u.tmp, "*"))
+	if next := u.pool.spare; err != nil || len(left) > 1 || len(left) == 1 && (next == nil || left[0] != next.ahead.dir) {
+		u.t.Errorf("left in the temporary directory: %v %v", left, err)
+	}
+	return o, printed
+}
+
+// parent is the number of the supervisor of a run that ends well.
+func (u *turns) parent() string {
+	u.t.Helper()
+	o, pid := u.run(u.t.Context(), shell("echo $PPID"))
+	check(u.t, o, schema.StatusOK, "", "")
+	return pid
+}
+
+// TestSupervisorServesCommands: commands in turn have one supervisor, each with its own files and its own samples, however the
+// one before has ended.
+func TestSupervisorServesCommands(t *testing.T) {
+	u := newTurns(t)
+	supervisor, folders := u.parent(), map[string]bool{}
+	input := filepath.Join(t.TempDir(), "input")
+	if err := os.WriteFile(input, []byte("some input\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	withInput := commandSpec("cat")
+	withInput.Stdin = input
+	written := shell("echo to a file")
+	written.Stdout = filepath.Join(t.TempDir(), "output")
+	hooked := shell("true")
+	hooked.Hooks = Hooks{Setup: []string{"true"}, Prepare: []string{"true"}, Cleanup: []string{"true"}}
+	traced := shell("echo traced")
+	traced.Warmup = 2
+	for _, c := range []struct {
+		name    string
+		spec    Spec
+		status  schema.Status
+		printed string
+	}{
+		{"fails", shell("exit 3"), schema.StatusError, ""},
+		{"crashes", shell("kill -SEGV $$"), schema.StatusCrashed, ""},
+		{"missing", commandSpec("/no/such/program"), schema.StatusError, ""},
+		{"leaves a daemon", shell(daemon), schema.StatusOK, ""},
+		{"reads", withInput, schema.StatusOK, "some input"},
+		{"reads nothing", commandSpec("cat"), schema.StatusOK, ""},
+		{"writes elsewhere", written, schema.StatusOK, ""},
+		{"writes", shell("echo here"), schema.StatusOK, "here"},
+		{"has hooks", hooked, schema.StatusOK, ""},
+		{"is traced", traced, schema.StatusOK, "traced"},
+	} {
+		o, printed := u.run(t.Context(), c.spec)
+		if o.Status != c.status || printed != c.printed {
+			t.Errorf("%s: %s %q: want %s %q: %s", c.name, o.Status, printed, c.status, c.printed, o.Error)
+		}
+		if n := len(latencies(o)); o.Status == schema.StatusOK && n != c.spec.Iterations {
+			t.Errorf("%s: %d samples, want %d", c.name, n, c.spec.Iterations)
+		}
+		o, folder := u.run(t.Context(), shell("ls -A $NEUROLENS_RUN_DIR; echo $NEUROLENS_RUN_DIR"))
+		if check(t, o, schema.StatusOK, "", ""); folders[folder] || strings.Contains(folder, "\n") {
+			t.Errorf("after %s: run directory %q again, or with something in it", c.name, folder)
+		}
+		folders[folder] = true
+		if after := u.parent(); after != supervisor && !raced() {
+			t.Errorf("after %s: supervisor %s, want %s again", c.name, after, supervisor)
+		}
+	}
+}
+
+func latencies(o Outcome) []int64 {
+	for _, m := range o.Metrics {
+		if m.Name == schema.PrimaryMetric {
+			return m.Ticks
+		}
+	}
+	return nil
+}
+
+// TestSupervisorIsNew: a run gets a new supervisor where that of the run before was ended, is of another kind, or would
+// pass on to the processes what a new one does not have.
+func TestSupervisorIsNew(t *testing.T) {
+	impatient := shell("sleep 600")
+	impatient.Deadlines.Measure = 50 * time.Millisecond
+	large := commandSpec("false")
+	large.Iterations = 1 << 18 // all of the columns together take 8 MiB
+	for name, between := range map[string]func(*turns){
+		"timeout": func(u *turns) { u.run(t.Context(), impatient) },
+		"worker":  func(u *turns) { u.run(t.Context(), builtin("ok")) },
+		"memory":  func(u *turns) { u.run(t.Context(), large) },
+		"cancelled": func(u *turns) {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			u.run(ctx, shell("sleep 600"))
+		},
+		"priority":   changes(t, "renice", "-n", "5", "-p"),
+		"processors": changes(t, "taskset", "-a", "-c", "-p", "0"),
+		"limit":      changes(t, "prlimit", "--core=4096", "--pid"),
+		"disk":       changes(t, "ionice", "-c", "3", "-p"),
+		"score":      changes(t, "choom", "-n", "7", "-p"),
+		"variable":   func(u *turns) { u.t.Setenv("NEUROLENS_TEST_VARIABLE", "1") },
+		"folder":     func(u *turns) { u.t.Chdir(u.t.TempDir()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newTurns(t)
+			before := u.parent()
+			if again := u.parent(); again != before {
+				t.Fatalf("supervisors %s and %s", before, again)
+			}
+			between(u)
+			after := u.parent()
+			if after == before {
+				t.Errorf("supervisor %s again", after)
+			}
+			if again := u.parent(); again != after {
+				t.Errorf("supervisor %s after the new one %s", again, after)
+			}
+		})
+	}
+}
+
+// changes has a program change something of the supervisor that runs it.
+func changes(t *testing.T, program ...string) func(*turns) {
+	t.Helper()
+	return func(u *turns) {
+		need(u.t, program[0])
+		o, _ := u.run(u.t.Context(), shell(strings.Join(program, " ")+" $PPID"))
+		check(u.t, o, schema.StatusOK, "", "")
+	}
+}
+
+// TestIdleSupervisorKilled: who kills a supervisor that has nothing to do harms no run.
+func TestIdleSupervisorKilled(t *testing.T) {
+	u := newTurns(t)
+	before := u.parent()
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		if err := syscall.Kill(u.pool.spare.cmd.Process.Pid, signal); err != nil {
+			t.Fatal(err)
+		}
+		u.pool.spare.exited <- <-u.pool.spare.exited // it is dead
+		after := u.parent()
+		if after == before {
+			t.Errorf("supervisor %s again", after)
+		}
+		before = after
+	}
+}
+
+// TestSupervisorKeepsItsSize: a supervisor of many runs serves all of them, so its memory, the floor of theirs, does not grow.
+func TestSupervisorKeepsItsSize(t *testing.T) {
+	u := newTurns(t)
+	spec := commandSpec("true")
+	spec.Iterations = 1
+	supervisor := u.parent()
+	for range 300 {
+		o, err := u.pool.Run(t.Context(), spec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, o, schema.StatusOK, "", "")
+	}
+	if again := u.parent(); again != supervisor && !raced() {
+		t.Errorf("supervisor %s after %s", again, supervisor)
+	}
+}
+
+// raced reports whether this is built with the race detector, whose own memory makes supervisors grow.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
+// TestTortureOfTurns kills the supervisor of short runs that follow one another, ever again at a random moment, and then the runner. Each
+// kill loses the run that was going on, at most, and nothing is left.
+func TestTortureOfTurns(t *testing.T) {
+	rounds, kills := 3, 20
+	if os.Getenv("NEUROLENS_TORTURE") != "" {
+		rounds = 30
+	}
+	text, err := json.Marshal(shell(daemon + "; true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range rounds {
+		dir, mark := t.TempDir(), newMark()
+		out, err := os.Create(filepath.Join(t.TempDir(), "statuses"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		statuses := func() []string {
+			text, _ := os.ReadFile(out.Name())
+			return strings.Fields(string(text))
+		}
+		var errs bytes.Buffer
+		cmd := exec.Command(self, roleTurns, string(text))
+		cmd.Env = append(os.Environ(), markKey+"="+mark, "TMPDIR="+dir)
+		cmd.Stdout, cmd.Stderr = out, &errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for range kills {
+			time.Sleep(time.Duration(rand.Int64N(int64(150 * time.Millisecond))))
+			kill(cmd.Process.Pid, victimSupervisor)
+		}
+		// The run directory would stay if both were killed at once: the supervisor of the second run from now is alive.
+		before := len(statuses())
+		await(t, "another run", func() bool { return len(statuses()) > before+1 })
+		time.Sleep(time.Duration(rand.Int64N(int64(60 * time.Millisecond))))
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		awaitNone(t, mark)
+		awaitEmpty(t, dir)
+		_ = out.Close()
+		lost := 0
+		for _, status := range statuses() {
+			if status == string(schema.StatusLost) {
+				lost++
+			} else if status != string(schema.StatusOK) {
+				t.Errorf("status %s", status)
+			}
+		}
+		t.Logf("%d runs, %d lost in %d kills", len(statuses()), lost, kills)
+		if lost > kills || !slices.Contains(statuses(), string(schema.StatusOK)) {
+			t.Errorf("%d runs lost in %d kills: %s", lost, kills, errs.String())
+		}
+	}
+}
