@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/packing"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
@@ -21,14 +23,14 @@ type Loss = runfile.Loss
 type Compacted struct {
 	Runs    int
 	Removed int // removed runs, which are left out
-	Files   int // sealed files, one per month
+	Files   int // sealed files
 	Events  int
 	Loss    Loss // what is lost to damage in the source store
 }
 
 // Compact writes the runs of a store that are not removed into a new store, in a directory that is empty or does not
-// exist. The new store has one sealed file for each month in which runs started, and every run once, with its digest. The
-// source store is only read. Events are kept if they concern a run of the new store, name a baseline, or remove a run: so
+// exist. The new store has one sealed file for each month in which runs started, and one for its newest runs, and every
+// run once, with its digest. The source store is only read. Events are kept if they concern a run of the new store, name a baseline, or remove a run: so
 // a later merge with an older copy does not bring removed runs back. Memory is bounded.
 //
 // Compact calls damaged for each damaged file. It keeps what Repair would keep of it, and records the loss in the same
@@ -65,6 +67,10 @@ func Compact(ctx context.Context, from, into, version string, damaged func(LeftO
 // three tables.
 const compactMemory = 32 << 20
 
+// newestRuns is how many of the newest runs are in a file of their own: most questions are about a screen of the newest
+// runs, and a reader would read a whole month for them.
+const newestRuns = 128
+
 // compacter writes one compacted store.
 type compacter struct {
 	from    fs.FS
@@ -76,6 +82,7 @@ type compacter struct {
 	lost    runfile.Lost               // rows of the source store that are lost: recorded in its events, or found now
 	losing  map[*schema.Table][]string // ids of runs whose loss was found now
 	removed map[string]bool
+	left    int // runs that are still to be read, by the names of files
 	temps   []string
 	set     *runfile.RunSet // of the month; nil between months
 }
@@ -98,10 +105,13 @@ func (c *compacter) all(ctx context.Context) error {
 		return err
 	}
 	c.removed = schema.Annotate(events).Removed
+	for _, in := range inputs {
+		c.left += in.Sealed.Rows
+	}
 	if inputs, err = c.narrow(ctx, inputs); err != nil {
 		return err
 	}
-	runs := runfile.Merge(c.readersOf(inputs))
+	runs := c.merged(inputs)
 	defer runs.Close()
 	if err := c.months(ctx, runs); err != nil {
 		return err
@@ -109,7 +119,17 @@ func (c *compacter) all(ctx context.Context) error {
 	if err := c.copyRest(ctx, events); err != nil {
 		return err
 	}
+	if err := c.pack(); err != nil {
+		return err
+	}
 	return c.end()
+}
+
+// pack packs the events, as the first writer of the new store would: before that every question would open a file for
+// each of them.
+func (c *compacter) pack() error {
+	p := packing.Packer{Files: c.into, Version: c.version, Now: time.Now(), Rules: packing.StandardRules()}
+	return p.Pack()
 }
 
 // list lists the source store, and copies its live runs into a temporary file, because sealers may move them at any
@@ -178,7 +198,7 @@ func (c *compacter) narrow(ctx context.Context, inputs []runfile.Input) ([]runfi
 		}
 		var next []runfile.Input
 		for _, length := range runfile.Batches(files, c.memory) {
-			merged, err := c.temporary(ctx, runfile.Merge(c.readersOf(inputs[:length])))
+			merged, err := c.temporary(ctx, c.merged(inputs[:length]))
 			if err != nil {
 				return nil, err
 			}
@@ -188,10 +208,16 @@ func (c *compacter) narrow(ctx context.Context, inputs []runfile.Input) ([]runfi
 	}
 }
 
-// months writes the sealed files.
+// months writes the sealed files, one for each month. It ends one before the newest runs.
 func (c *compacter) months(ctx context.Context, runs runfile.Reader) error {
 	month := ""
 	err := runfile.EachRun(ctx, runs, func(live *table.Live) error {
+		if c.left == newestRuns {
+			if err := c.endMonth(); err != nil {
+				return err
+			}
+		}
+		c.left--
 		if c.removed[live.RunID] {
 			c.done.Removed++
 			return nil
@@ -223,7 +249,7 @@ func (c *compacter) months(ctx context.Context, runs runfile.Reader) error {
 	return err
 }
 
-// endMonth gives the files of a month their names. Their id has the time of the last run, so they are in the folder of
+// endMonth gives the files of a month, or of a part of it, their names. Their id has the time of the last run, so they are in the folder of
 // the month.
 func (c *compacter) endMonth() error {
 	if c.set == nil {

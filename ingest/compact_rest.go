@@ -83,25 +83,25 @@ func (c *compacter) leaveOut(name string, loss runfile.Loss, err error) {
 	c.damaged(LeftOut{Damaged: true, Path: name, Problem: runfile.ProblemText(err), Loss: loss})
 }
 
-// readersOf gives readers of the intact rows of files.
-func (c *compacter) readersOf(inputs []runfile.Input) []runfile.Reader {
-	readers := make([]runfile.Reader, len(inputs))
-	for i, in := range inputs {
-		readers[i] = &sealedLeft{compacter: c, input: in}
-	}
-	return readers
-}
-
 // sealedLeft reads the intact rows of a sealed file.
 type sealedLeft struct {
 	*compacter
-	input runfile.Input
-	runs  *runfile.Salvager // nil before the first run
+	input  runfile.Input
+	ahead  aheadFile
+	begun  bool
+	intact []*table.Live     // the runs that are left of a file that was read ahead; nil: it was not
+	runs   *runfile.Salvager // nil before the first run
 }
 
 func (s *sealedLeft) From() string { return runfile.IDBound(s.input.Sealed.First) }
 
 func (s *sealedLeft) Next() (live *table.Live, err error) {
+	if !s.begun {
+		s.begun, s.intact = true, s.ahead.take()
+	}
+	if s.intact != nil {
+		return s.nextIntact()
+	}
 	if s.runs == nil {
 		if s.runs, err = runfile.NewSalvager(s.input, s.lost); err != nil {
 			return nil, err
@@ -136,6 +136,17 @@ func (s *sealedLeft) Next() (live *table.Live, err error) {
 		s.lost[r.RunID][t.Name] = "damaged"
 	}
 	return r.Live, nil
+}
+
+// nextIntact gives the next run of a file that was read ahead.
+func (s *sealedLeft) nextIntact() (*table.Live, error) {
+	if len(s.intact) == 0 {
+		return nil, io.EOF
+	}
+	live := s.intact[0]
+	s.intact[0] = nil // it is in use no longer than the next ones
+	s.intact = s.intact[1:]
+	return live, nil
 }
 
 func (s *sealedLeft) Close() {

@@ -79,7 +79,7 @@ func (c *compacter) clear(entries []fs.DirEntry) error {
 }
 
 // compactZones are the directories that Compact creates.
-var compactZones = []string{schema.TmpDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.EventsDir, schema.ArtifactsDir}
+var compactZones = []string{schema.TmpDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.EventsDir, schema.PacksDir, schema.ArtifactsDir}
 
 // end turns the directory into a store.
 func (c *compacter) end() error {

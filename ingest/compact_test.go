@@ -144,6 +144,82 @@ func allEvents(t testing.TB, dir string, listed schema.Events) []schema.Event {
 	return must(c.readEvents(listed))
 }
 
+// TestCompactNewest: the newest runs are in a file of their own, so that who asks for them reads no others.
+func TestCompactNewest(t *testing.T) {
+	t.Parallel()
+	store, dir := newStore(t)
+	start := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
+	const more = 52
+	must(store.AppendAll(func(yield func(schema.Valid, error) bool) {
+		for i := range newestRuns + more {
+			if !yield(schema.Check(startedAt(smallRun(), start.Add(time.Duration(i)*time.Second)))) {
+				return
+			}
+		}
+	}))
+	into := filepath.Join(t.TempDir(), "new")
+	if done, err := Compact(context.Background(), dir, into, "test", noDamage(t)); err != nil || done.Files != 2 {
+		t.Fatalf("compacted %+v: %v", done, err)
+	}
+	listed := must(schema.List(os.DirFS(into), schema.Scope{Newest: 20}))
+	if len(listed.Sealed) != 1 || listed.Sealed[0].Rows != newestRuns {
+		t.Errorf("the newest runs are in %+v", listed.Sealed)
+	}
+	wholeStore(t, into)
+}
+
+// TestCompactEvents: the events of the new store are packed, so that no question opens a file for each.
+func TestCompactEvents(t *testing.T) {
+	t.Parallel()
+	dir, f := sealedStore(t, smallRun(), smallRun())
+	store := must(Open(dir, "test"))
+	for run := range contents(t, dir) {
+		for range 120 {
+			must(store.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{run}, Value: "the fan was loud"}))
+		}
+		break
+	}
+	mustDo(t, store.Close())
+	into := filepath.Join(t.TempDir(), "new")
+	done := must(Compact(context.Background(), dir, into, "test", noDamage(t)))
+	listed := must(schema.List(os.DirFS(into), schema.Scope{}))
+	if len(listed.Events.Packs) != 1 || len(listed.Events.Files) != done.Events || done.Events < 120 || len(listed.Sealed) != 1 || listed.Sealed[0].Rows != f.Rows {
+		t.Errorf("compacted %+v: it has %d packs of %d events", done, len(listed.Events.Packs), len(listed.Events.Files))
+	}
+	wholeStore(t, into)
+}
+
+// TestCompactAhead has more files than are read ahead, and one of them has damaged samples: every run is in the new store,
+// and what is damaged is said once.
+func TestCompactAhead(t *testing.T) {
+	t.Parallel()
+	store, dir := newStore(t)
+	start := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
+	const files, each = 40, 3
+	for i := range files {
+		for j := range each {
+			mustAppend(t, store, startedAt(smallRun(), start.Add(time.Duration(i*each+j)*time.Minute)))
+		}
+		must(store.Seal(context.Background()))
+	}
+	want := contents(t, dir)
+	sealed := must(schema.ListZone(os.DirFS(dir), schema.RunsDir))
+	bad := sealed[len(sealed)/2].Path(schema.SamplesDir)
+	storetest.FlipFirst(t, filepath.Join(dir, bad))
+	var found []LeftOut
+	into := filepath.Join(t.TempDir(), "new")
+	done, err := Compact(context.Background(), dir, into, "test", func(f LeftOut) { found = append(found, f) })
+	if err != nil || len(sealed) != files || len(found) != 1 || found[0].Path != bad || done.Runs != len(want) {
+		t.Fatalf("compacted %+v of %d files, found %+v: %v", done, len(sealed), found, err)
+	}
+	if got := contents(t, into); len(got) != len(want) {
+		t.Errorf("it holds %d runs, want %d", len(got), len(want))
+	}
+	if got := runfile.ReadLost(os.DirFS(into)); len(got) != done.Loss.Samples {
+		t.Errorf("%d runs are marked, want %d", len(got), done.Loss.Samples)
+	}
+}
+
 // TestCompactDamage compacts a store of which one file is damaged: the new one has what a repair keeps, marked alike.
 func TestCompactDamage(t *testing.T) {
 	t.Parallel()

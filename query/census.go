@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Census has the numbers of what is in the stores, without removed runs.
@@ -13,6 +14,8 @@ type Census struct {
 	Runs     int64
 	Machines int64 // number of different names
 	Samples  int64 // of the primary metrics
+
+	Listings []*schema.Listing // the files in which these runs were found, one for each of the stores
 }
 
 // Census counts what is in the stores. It reads some files at a time, because DuckDB keeps the metadata of a file in memory until a
@@ -24,7 +27,7 @@ func (db *DB) Census(ctx context.Context) (Census, error) {
 	}
 	var found Census
 	err = db.stores.Ask(ctx, func(r *scan.Reader) error {
-		found = Census{}
+		found = Census{Listings: r.Src.Listings}
 		machines := map[string]bool{}
 		for _, part := range r.Src.Parts() {
 			text := "SELECT machine, count(*), sum(n_samples)::BIGINT FROM " + part.Scan(columns, "") + " GROUP BY machine"

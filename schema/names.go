@@ -114,27 +114,41 @@ type SealedFile struct {
 }
 
 // Name is the file's name without its directory: <id>-<first>-<last>-<rows>.parquet.
-func (f SealedFile) Name() string {
-	return fmt.Sprintf("%s-%s-%s-%d%s", f.ID, timeText(f.First), timeText(f.Last), f.Rows, parquetSuffix)
+func (f SealedFile) Name() string { return string(f.appendName(make([]byte, 0, sealedNameRoom))) }
+
+// sealedNameRoom is enough for the name of most sealed files, with its directory.
+const sealedNameRoom = 96
+
+// appendName appends the name. It does not print with a format, because a store may have 100,000 files.
+func (f SealedFile) appendName(b []byte) []byte {
+	b = append(f.ID.appendText(b), '-')
+	b = append(appendTimeText(b, f.First), '-')
+	b = append(appendTimeText(b, f.Last), '-')
+	return append(strconv.AppendInt(b, int64(f.Rows), 10), parquetSuffix...)
 }
 
-// month is the folder of the file: the UTC month of its id, such as 2026-11. No run in the folder is later.
-func (f SealedFile) month() string { return MonthOf(f.ID.Time()) }
+// monthLayout is that of the name of a folder: the UTC month of the ids of its files, such as 2026-11. No run in the
+// folder is later.
+const monthLayout = "2006-01"
 
 // MonthOf is the name of the folder for files whose id has that time.
-func MonthOf(t time.Time) string { return t.UTC().Format("2006-01") }
+func MonthOf(t time.Time) string { return t.UTC().Format(monthLayout) }
 
 // Path is the file's path in the store; zone is RunsDir, SamplesDir, OpsDir or PacksDir.
-func (f SealedFile) Path(zone string) string { return path.Join(zone, f.month(), f.Name()) }
+func (f SealedFile) Path(zone string) string {
+	b := append(append(make([]byte, 0, sealedNameRoom), zone...), '/')
+	b = f.ID.Time().AppendFormat(b, monthLayout)
+	return string(f.appendName(append(b, '/')))
+}
 
 // timeLength is the number of characters for the time in the text of a ULID.
 const timeLength = 10
 
-// timeText prints milliseconds as the time in the text of a ULID.
-func timeText(ms int64) string {
+// appendTimeText prints milliseconds as the time in the text of a ULID.
+func appendTimeText(b []byte, ms int64) []byte {
 	var u ULID
 	binary.BigEndian.PutUint64(u[:8], uint64(ms)<<16)
-	return u.String()[:timeLength]
+	return u.appendText(b)[:len(b)+timeLength]
 }
 
 // ParseSealedFile parses SealedFile.Name.
@@ -159,7 +173,7 @@ func ParseSealedFile(name string) (SealedFile, error) {
 	return f, nil
 }
 
-// parseTime parses a text of timeText.
+// parseTime parses a text of appendTimeText.
 func parseTime(text string) (int64, error) {
 	var ms int64
 	for i := range len(text) {

@@ -40,8 +40,8 @@ func FuzzNames(f *testing.F) {
 func TestSealedFileName(t *testing.T) {
 	runs := []ULID{NewULID(day(3)), NewULID(day(1)), NewULID(day(40))}
 	f := NewSealedFile(NewClaim(day(2), runs), runs)
-	if f.First != day(1).UnixMilli() || f.Last != day(40).UnixMilli() || f.Rows != 3 || f.month() != "2026-12" {
-		t.Errorf("%+v in %s", f, f.month())
+	if f.First != day(1).UnixMilli() || f.Last != day(40).UnixMilli() || f.Rows != 3 || path.Dir(f.Path(RunsDir)) != "runs/2026-12" {
+		t.Errorf("%+v in %s", f, f.Path(RunsDir))
 	}
 	back, err := ParseSealedFile(f.Name())
 	if err != nil || back != f {

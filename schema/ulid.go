@@ -37,7 +37,10 @@ func ULIDFrom(t time.Time, bits [10]byte) ULID {
 }
 
 // String prints the 26 characters of the identifier.
-func (u ULID) String() string {
+func (u ULID) String() string { return string(u.appendText(make([]byte, 0, ulidLength))) }
+
+// appendText appends the text of String.
+func (u ULID) appendText(b []byte) []byte {
 	high, low := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
 	var s [ulidLength]byte
 	for i := ulidLength - 1; i >= 0; i-- {
@@ -45,7 +48,7 @@ func (u ULID) String() string {
 		low = low>>5 | high<<59
 		high >>= 5
 	}
-	return string(s[:])
+	return append(b, s[:]...)
 }
 
 // noDigit marks bytes that are not digits in crockfordDigits.

@@ -195,6 +195,13 @@ func (f ingestFlags) added(location *time.Location) (added foreign.Added, err er
 // ingestMemory is how many bytes are in memory before garbage is collected more often.
 const ingestMemory = 300 << 20
 
+// collectSeldom is for commands that make runs and let them go by the thousand: collecting garbage as often as usual takes a
+// third of their time. Beyond so many bytes it is collected as often.
+func collectSeldom(limit int64) {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(limit)
+}
+
 // writesInto tells whether a folder is the store that the runs go into.
 func (in *ingesting) writesInto(name string) bool {
 	store, err := in.writeStore()
@@ -219,9 +226,7 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	if err != nil {
 		return err
 	}
-	// Runs are made and let go by the thousand: collecting garbage as often as usual takes a third of the time.
-	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(ingestMemory)
+	collectSeldom(ingestMemory)
 	done, err := in.reading.Into(ctx, store)
 	in.progress.End()
 	if closeErr := store.Close(); err == nil && closeErr != nil {

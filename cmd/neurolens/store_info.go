@@ -31,7 +31,7 @@ func runStoreInfo(a *app, ctx context.Context) error {
 	return errors.Join(a.print(format, t, func() term.View { return output.RecordsView(t) }), failed)
 }
 
-// inspectStore counts from names and sizes, and reads the runs for the rest. Where that fails, what names say
+// inspectStore counts from names and sizes, and at the same time reads the runs for the rest. Where that fails, what names say
 // is given all the same.
 func inspectStore(ctx context.Context, dir string) (*screens.StoreInfo, error) {
 	i := &screens.StoreInfo{Dir: dir}
@@ -39,26 +39,36 @@ func inspectStore(ctx context.Context, dir string) (*screens.StoreInfo, error) {
 	if i.Header, err = schema.ReadHeader(schema.Dir(dir)); err != nil {
 		return nil, err
 	}
-	if i.Listing, err = schema.List(schema.Dir(dir), schema.Scope{}); err != nil {
-		return nil, err
-	}
-	files, err := check.Inspect(dir)
-	if err != nil {
+	inspected := make(chan error, 1)
+	var files check.Inspected
+	go func() {
+		var err error
+		files, err = check.Inspect(dir)
+		inspected <- err
+	}()
+	census, failed := takeCensus(ctx, dir)
+	if err := <-inspected; err != nil {
 		return nil, err
 	}
 	i.Unfinished, i.Temporary, i.Foreign = files.Unfinished, files.Temporary, files.Foreign
 	for _, z := range files.Zones {
 		i.Zones = append(i.Zones, screens.StoreZone{Name: z.Name, Files: z.Files, Bytes: z.Bytes})
 	}
+	if failed == nil {
+		i.Census, i.Listing = &census, census.Listings[0]
+		return i, nil
+	}
+	if i.Listing, err = schema.List(schema.Dir(dir), schema.Scope{}); err != nil {
+		return nil, err
+	}
+	return i, failed
+}
+
+func takeCensus(ctx context.Context, dir string) (query.Census, error) {
 	db, err := query.Open(ctx, []string{dir}, query.Options{})
 	if err != nil {
-		return i, err
+		return query.Census{}, err
 	}
 	defer db.Close()
-	census, err := db.Census(ctx)
-	if err != nil {
-		return i, err
-	}
-	i.Census = &census
-	return i, nil
+	return db.Census(ctx)
 }

@@ -33,6 +33,9 @@ row but notices, the exit status is 5.`,
 	}
 }
 
+// maintenanceMemory is how many bytes are in memory before garbage is collected more often.
+const maintenanceMemory = 200 << 20
+
 func runStoreVerify(a *app, cmd *cobra.Command) error {
 	format, err := a.outputFormat()
 	if err != nil {
@@ -42,6 +45,7 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	collectSeldom(maintenanceMemory)
 	var found []check.Finding
 	var remedies []string
 	done, err := check.Verify(cmd.Context(), dir, func(f check.Finding) {
@@ -163,8 +167,8 @@ func newStoreCompactCommand(a *app) *cobra.Command {
 		Use:   "compact --into NEWDIR",
 		Short: "Make a new store without removed runs, one file per month",
 		Long: `Make a new, smaller store without the removed runs: one sealed file of runs,
-samples and operators per month. NEWDIR must be empty or not exist. This store
-is only read.
+samples and operators per month, and one of the newest runs, which most
+questions are about. NEWDIR must be empty or not exist. This store is only read.
 
 Damaged data is named on standard error and left out, as by store repair; the
 exit status is then 4. If you interrupt it, NEWDIR is no store yet, and the same
@@ -189,6 +193,7 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 		return err
 	}
 	left := 0
+	collectSeldom(maintenanceMemory)
 	done, err := ingest.Compact(cmd.Context(), dir, into, version, func(f ingest.LeftOut) {
 		left++
 		fmt.Fprintf(a.stderr, "damaged %s/%s: %s\n", dir, f.Path, f.Problem)

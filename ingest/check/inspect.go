@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
@@ -40,37 +41,61 @@ func Inspect(dir string) (Inspected, error) {
 }
 
 func (in *Inspected) count(f disk.Files) error {
-	places := map[string]int{}
-	for i, zone := range layout.Zones {
-		places[zone] = i
-		in.Zones = append(in.Zones, Zone{Name: zone})
+	workers := runtime.GOMAXPROCS(0)
+	tallies := make([]tally, workers)
+	for i := range tallies {
+		tallies[i].zones = map[string]Zone{}
 	}
-	err := layout.Walk(f, func(s layout.File) error {
-		if s.Kind == layout.KindBroken {
-			return nil
-		}
-		info, err := s.Entry.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // moved
-		}
-		if err != nil {
-			return err
-		}
-		switch s.Kind {
-		case layout.KindTemp:
-			in.Temporary++
-		case layout.KindForeign:
-			in.Foreign++
-		}
-		if at, ok := places[s.Zone]; ok && !s.Entry.IsDir() {
-			in.Zones[at].Files++
-			in.Zones[at].Bytes += info.Size()
-		}
-		return nil
-	})
+	err := layout.WalkAtOnce(f, workers, func(worker int, s layout.File) error { return tallies[worker].add(s) })
 	if err != nil {
 		return err
 	}
+	for _, zone := range layout.Zones {
+		sum := Zone{Name: zone}
+		for _, t := range tallies {
+			sum.Files, sum.Bytes = sum.Files+t.zones[zone].Files, sum.Bytes+t.zones[zone].Bytes
+		}
+		in.Zones = append(in.Zones, sum)
+	}
+	for _, t := range tallies {
+		in.Temporary, in.Foreign = in.Temporary+t.temporary, in.Foreign+t.foreign
+	}
+	return in.countUnfinished(f)
+}
+
+// tally is what one of the workers of a walk has counted.
+type tally struct {
+	zones              map[string]Zone
+	temporary, foreign int
+}
+
+func (t *tally) add(s layout.File) error {
+	if s.Kind == layout.KindBroken {
+		return nil
+	}
+	info, err := s.Entry.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // moved
+	}
+	if err != nil {
+		return err
+	}
+	switch s.Kind {
+	case layout.KindTemp:
+		t.temporary++
+	case layout.KindForeign:
+		t.foreign++
+	}
+	if !s.Entry.IsDir() {
+		sum := t.zones[s.Zone]
+		sum.Files, sum.Bytes = sum.Files+1, sum.Bytes+info.Size()
+		t.zones[s.Zone] = sum
+	}
+	return nil
+}
+
+// countUnfinished counts the claims that are not sealed.
+func (in *Inspected) countUnfinished(f disk.Files) error {
 	claims, err := layout.ListClaims(f)
 	if err != nil {
 		return err

@@ -58,13 +58,8 @@ func verifyFiles(ctx context.Context, f fs.FS, report func(Finding)) (Verified, 
 	if err := v.checkRuns(ctx); err != nil {
 		return v.done, err
 	}
-	for _, pack := range v.packs {
-		if err := ctx.Err(); err != nil {
-			return v.done, err
-		}
-		if err := v.note(pack.Path(schema.PacksDir), remedyAside, v.checkPack(pack)); err != nil {
-			return v.done, err
-		}
+	if err := v.checkPacks(ctx); err != nil {
+		return v.done, err
 	}
 	if v.done.Aside > 0 {
 		v.add(Finding{Severity: SeverityNotice, Path: layout.QuarantineDir, Problem: asideText(v.done.Aside)})

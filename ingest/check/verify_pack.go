@@ -1,46 +1,84 @@
 package check
 
 import (
+	"context"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// checkPack compares the rows of a pack with those of the files that it covers, by the sums of their hashes.
-func (v *verifier) checkPack(pack schema.SealedFile) error {
+// checkPacks checks the packs, several at once, and reports about them in order.
+func (v *verifier) checkPacks(ctx context.Context) error {
+	checks := make([]packCheck, len(v.packs))
+	var next atomic.Int64
+	var checking sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(v.packs)) {
+		checking.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(checks) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				checks[i].unused, checks[i].err = v.checkPack(v.packs[i])
+			}
+		})
+	}
+	checking.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i, c := range checks {
+		name := v.packs[i].Path(schema.PacksDir)
+		if c.unused != "" {
+			v.add(Finding{Severity: SeverityNotice, Path: name, Problem: c.unused})
+		}
+		if err := v.note(name, remedyAside, c.err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packCheck is what is wrong with a pack.
+type packCheck struct {
+	unused string // why no reader uses it
+	err    error
+}
+
+// checkPack compares the rows of a pack with those of the files that it covers, by the sums of their hashes. unused says
+// why no reader uses it; then there is nothing to compare.
+func (v *verifier) checkPack(pack schema.SealedFile) (unused string, err error) {
 	name := pack.Path(schema.PacksDir)
 	if err := runfile.CheckHash(v.files, name); err != nil {
-		return err
+		return "", err
 	}
 	covers, err := schema.PackCovers(v.files, pack)
 	if err != nil {
-		return runfile.InFile(name, err)
+		return "", runfile.InFile(name, err)
 	}
 	var want rowsSum
 	comparable := true
 	for _, id := range covers {
 		c := v.sealed[id]
 		if c == nil {
-			v.add(Finding{Severity: SeverityNotice, Path: name, Problem: fmt.Sprintf("it is not used, because it covers the sealed file %s, which is missing", id)})
-			return nil
+			return fmt.Sprintf("it is not used, because it covers the sealed file %s, which is missing", id), nil
 		}
 		comparable = comparable && c.whole
 		want.addAll(c.sum)
 	}
 	rows, err := v.readPack(name)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := checkName(pack, rows.sum.rows, rows.first, rows.last); err != nil {
-		return runfile.InFile(name, err)
+		return "", runfile.InFile(name, err)
 	}
 	if v.lessTwice(&want, covers, rows.twice); comparable && rows.sum != want {
-		return runfile.Damagedf(name, "its %d rows differ from the %d rows of the files that it covers", rows.sum.rows, want.rows)
+		return "", runfile.Damagedf(name, "its %d rows differ from the %d rows of the files that it covers", rows.sum.rows, want.rows)
 	}
-	return nil
+	return "", nil
 }
 
 // packContent summarizes the rows of a pack.

@@ -1,14 +1,17 @@
 package runfile
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -20,6 +23,59 @@ func CheckHash(f fs.FS, name string) error {
 	}
 	defer file.Close()
 	return InFile(name, schema.CheckFileHashAt(content, size))
+}
+
+// checkedFile is a Parquet file that matches the hash in its metadata.
+type checkedFile struct {
+	name    string
+	content io.ReaderAt
+	size    int64
+	file    io.Closer // nil if the content is in memory
+}
+
+// wholeSize is the size up to which a file is read into memory at once. Otherwise reading it takes system calls for the
+// hash, for the footer and for every page.
+const wholeSize = 256 << 10
+
+// openChecked opens a Parquet file and compares it with the hash in its metadata.
+func openChecked(f fs.FS, name string) (checkedFile, error) {
+	file, content, size, err := disk.OpenAt(f, name)
+	if err != nil {
+		return checkedFile{}, err
+	}
+	c := checkedFile{name, content, size, file}
+	c.keep()
+	if err := InFile(name, schema.CheckFileHashAt(c.content, size)); err != nil {
+		return checkedFile{}, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// keep reads a small file into memory and closes it. If that fails, it stays open, and who reads it finds out why.
+func (c *checkedFile) keep() {
+	if c.size > wholeSize {
+		return
+	}
+	whole := make([]byte, c.size)
+	if n, _ := c.content.ReadAt(whole, 0); int64(n) < c.size {
+		return
+	}
+	if c.file.Close() == nil {
+		c.content, c.file = bytes.NewReader(whole), nil
+	}
+}
+
+// table opens the rows.
+func (c *checkedFile) table(t *schema.Table) (*table.File, error) {
+	opened, err := table.Open(c.content, c.size, t)
+	return opened, InFile(c.name, err)
+}
+
+func (c *checkedFile) close() error {
+	if c.file == nil {
+		return nil
+	}
+	return c.file.Close()
 }
 
 // CheckArtifact compares a file with the hash in its name.

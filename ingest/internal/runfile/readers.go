@@ -40,19 +40,29 @@ func (s *SealedRuns) From() string { return IDBound(s.sealed.First) }
 // begin opens the files after it has checked all their hashes.
 func (s *SealedRuns) begin() error {
 	s.open = map[*schema.Table]*TableRows{}
-	var there []*schema.Table
+	there := map[*schema.Table]checkedFile{}
+	defer func() {
+		for _, file := range there { // those that were not opened
+			_ = file.close()
+		}
+	}()
 	for _, t := range Tables {
-		err := CheckHash(s.fsys, s.name(t))
+		file, err := openChecked(s.fsys, s.name(t))
 		if t != schema.Runs && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		there = append(there, t)
+		there[t] = file
 	}
-	for _, t := range there {
-		rows, err := OpenRows(s.fsys, s.name(t), t)
+	for _, t := range Tables {
+		file, ok := there[t]
+		if !ok {
+			continue
+		}
+		delete(there, t)
+		rows, err := file.rows(t)
 		if err != nil {
 			return err
 		}

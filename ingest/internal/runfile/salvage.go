@@ -61,7 +61,7 @@ func NewSalvager(in Input, known Lost) (*Salvager, error) {
 // Close closes the files.
 func (s *Salvager) Close() {
 	for _, part := range s.parts {
-		_ = part.close()
+		_ = part.end()
 	}
 	s.packed.close()
 }

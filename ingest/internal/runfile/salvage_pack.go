@@ -35,9 +35,9 @@ func (s *Salvager) usePack(runs *salvagePart) error {
 		if err != nil {
 			return err
 		}
-		_ = runs.close()
+		_ = runs.end()
 		s.packed = &packedRows{opened.Reader(), file, ids}
-		runs.rows, runs.file = s.packed, io.NopCloser(nil)
+		runs.rows, runs.close = s.packed, func() error { return nil }
 		return nil
 	}
 	return nil

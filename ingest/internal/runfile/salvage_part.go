@@ -16,10 +16,10 @@ type salvagePart struct {
 	path   string
 	table  *schema.Table
 	absent bool
-	damage error // why rows may be missing; nil if the file matches its hash
-	file   io.Closer
-	rows   rowSource // nil if there are none
-	row    []any     // the next one; nil at the end
+	damage error        // why rows may be missing; nil if the file matches its hash
+	close  func() error // closes the file
+	rows   rowSource    // nil if there are none
+	row    []any        // the next one; nil at the end
 }
 
 // rowSource gives rows in order, and io.EOF after the last.
@@ -31,16 +31,17 @@ type rowSource interface {
 // openPart opens the file of a table, even if it is damaged.
 func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
 	p := &salvagePart{path: name, table: t}
-	err := CheckHash(f, name)
+	whole, err := openChecked(f, name)
 	if err == nil {
 		var opened *table.File
-		if opened, p.file, err = OpenTable(f, name, t); err == nil {
+		if opened, err = whole.table(t); err == nil {
 			if err := opened.Newer(); err != nil {
-				return nil, errors.Join(InFile(name, err), p.file.Close())
+				return nil, errors.Join(InFile(name, err), whole.close())
 			}
-			p.rows = opened.Reader()
+			p.close, p.rows = whole.close, opened.Reader()
 			return p, nil
 		}
+		err = errors.Join(err, whole.close())
 	}
 	if t != schema.Runs && errors.Is(err, fs.ErrNotExist) {
 		p.absent = true
@@ -65,7 +66,7 @@ func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
 		}
 		return nil, InFile(name, err)
 	}
-	p.file, p.rows = file, rows
+	p.close, p.rows = file.Close, rows
 	return p, nil
 }
 
@@ -76,10 +77,10 @@ func (p *salvagePart) advance() error {
 		switch {
 		case errors.Is(err, io.EOF):
 			p.row = nil
-			return p.close()
+			return p.end()
 		case errors.Is(err, schema.ErrDamaged):
 			p.damage, p.row = cmp.Or(p.damage, InFile(p.path, err)), nil
-			return p.close()
+			return p.end()
 		case err != nil:
 			return InFile(p.path, err)
 		case p.follows(row):
@@ -125,11 +126,11 @@ func (p *salvagePart) of(run string) (rows [][]any, err error) {
 	return rows, nil
 }
 
-func (p *salvagePart) close() error {
+func (p *salvagePart) end() error {
 	if p.rows == nil {
 		return nil
 	}
-	err := errors.Join(p.rows.Close(), p.file.Close())
+	err := errors.Join(p.rows.Close(), p.close())
 	p.rows = nil
 	return err
 }

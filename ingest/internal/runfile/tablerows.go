@@ -15,22 +15,31 @@ import (
 type TableRows struct {
 	path   string
 	table  *schema.Table
-	file   io.Closer
+	file   *checkedFile
 	reader *table.Reader
 	Row    []any // the next row; nil at the end
 }
 
 // OpenRows opens a file of a table. The error wraps table.ErrNewer if the file has unknown columns, which would get lost.
 func OpenRows(f fs.FS, name string, t *schema.Table) (*TableRows, error) {
-	opened, file, err := OpenTable(f, name, t)
+	file, content, size, err := disk.OpenAt(f, name)
 	if err != nil {
 		return nil, err
 	}
-	if err := opened.Newer(); err != nil {
-		_ = file.Close()
-		return nil, InFile(name, err)
+	c := checkedFile{name, content, size, file}
+	return c.rows(t)
+}
+
+// rows reads the rows of a file of a table, and closes it if that fails.
+func (c *checkedFile) rows(t *schema.Table) (*TableRows, error) {
+	opened, err := c.table(t)
+	if err == nil {
+		err = InFile(c.name, opened.Newer())
 	}
-	r := &TableRows{path: name, table: t, file: file, reader: opened.Reader()}
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	r := &TableRows{path: c.name, table: t, file: c, reader: opened.Reader()}
 	if err := r.Advance(); err != nil {
 		r.Close()
 		return nil, err
@@ -41,7 +50,7 @@ func OpenRows(f fs.FS, name string, t *schema.Table) (*TableRows, error) {
 // Close closes the file.
 func (r *TableRows) Close() {
 	_ = r.reader.Close()
-	_ = r.file.Close()
+	_ = r.file.close()
 }
 
 // RunID is that of the next row, or empty at the end.

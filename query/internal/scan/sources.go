@@ -29,17 +29,18 @@ func (f *file) span() (first, last int64) {
 
 // Sources are the files for a question, from one listing of the stores. A run that is in several of them counts once: see Deduplicate.
 type Sources struct {
-	Stores  []store
-	Live    []file // one run each, newest first
-	sealed  []file // files of schema.RunsDir; a file that several stores have is listed for the first of them
-	Read    []file // files to read instead of sealed: packs, and sealed files that no pack covers
-	Counted int    // number of runs by file names, including removed ones
-	Said    schema.Annotations
-	Tables  string       // prefix of the tables that leave out or change runs
-	doubled map[int]bool // stores that have sealed runs which are left out because an earlier store has them
-	chosen  bool         // removed runs have been left out already
-	tagged  bool         // there is a table tag_changes
-	lossy   bool         // there is a table lost_rows
+	Stores   []store
+	Listings []*schema.Listing // of the stores; in the later ones sealed files that an earlier store has are left out
+	Live     []file            // one run each, newest first
+	sealed   []file            // files of schema.RunsDir; a file that several stores have is listed for the first of them
+	Read     []file            // files to read instead of sealed: packs, and sealed files that no pack covers
+	Counted  int               // number of runs by file names, including removed ones
+	Said     schema.Annotations
+	Tables   string       // prefix of the tables that leave out or change runs
+	doubled  map[int]bool // stores that have sealed runs which are left out because an earlier store has them
+	chosen   bool         // removed runs have been left out already
+	tagged   bool         // there is a table tag_changes
+	lossy    bool         // there is a table lost_rows
 
 	footers *footerChecks // of the files that are read; nil: not checked
 	beside  *Sources      // sources of other stores for the same question; nil: none
@@ -70,6 +71,7 @@ func (s *Stores) list(since time.Time) (*Sources, error) {
 				known[f] = true
 			}
 		}
+		src.Listings = append(src.Listings, l)
 		src.add(i, l)
 		packs, files := schema.PlanPacks(l, read)
 		src.Read = append(src.Read, filesOf(i, schema.PacksDir, packs)...)
