@@ -63,7 +63,7 @@ func metricFields() []answer.Field[Group] {
 // rangeFields are the numbers over all points of a group.
 func rangeFields() []answer.Field[Group] {
 	return []answer.Field[Group]{
-		inUnit("median", "median of the points' medians", medianOf),
+		inUnit("median", "median of the points' medians, each of which is the plain median of its runs' medians", medianOf),
 		inUnit("lowest", "lowest median of a point", func(g *Group) *float64 { return g.Lowest }),
 		inUnit("highest", "highest median of a point", func(g *Group) *float64 { return g.Highest }),
 		ratio("spread", "how much samples vary within a run: median of the points' spreads (1.4826 MAD / median); runs with one sample are ignored", spreadOf),
@@ -92,7 +92,7 @@ func bestFields() []answer.Field[Group] {
 		field("best_runs", answer.TypeInteger, "number of ok runs of the best point", func(p *BestPoint) any { return int64(p.Runs) }),
 		field("samples_min", answer.TypeInteger, "smallest number of samples in such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMin) }),
 		field("samples_max", answer.TypeInteger, "largest number of samples in such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMax) }),
-		inUnit("median", "median of these runs' medians", medianOf),
+		inUnit("median", "plain median of these runs' medians", medianOf),
 		inUnit("p99", "median of their 99th percentiles; NULL if a run has only one sample", func(g *Group) *float64 {
 			if g.Best == nil {
 				return nil

@@ -43,7 +43,7 @@ func pointNumbers() []answer.Field[SessionPoint] {
 		pointText("metric", "metric; NULL if the runs have different ones", func(p *SessionPoint) string { return p.Metric }),
 		pointText("unit", "unit of the metric; NULL if the runs have different ones", func(p *SessionPoint) string { return p.Unit }),
 		pointText("better", "which direction is better: lower or higher", func(p *SessionPoint) string { return p.Better }),
-		number("median", "median of the ok runs' medians", func(p *SessionPoint) *float64 { return p.Median }),
+		number("median", "plain median of the ok runs' medians, without logarithms", func(p *SessionPoint) *float64 { return p.Median }),
 		number("p99", "median of their 99th percentiles; NULL if a run has only one sample", func(p *SessionPoint) *float64 { return p.P99 }),
 		spread,
 		pointText("level", schema.RunColumn("level").Doc, func(p *SessionPoint) string { return string(p.Level) }),

@@ -71,7 +71,7 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 	for _, filter := range []string{"", "bs>=4 tag.who=me"} {
 		for _, table := range []string{"runs", "samples", "samples_long", "ops"} {
 			var out bytes.Buffer
-			_, err := export.Write(ctx, db, export.Request{Dest: "-", Stdout: &out, Format: export.JSONL, Table: table, Filter: filter})
+			_, err := export.Write(ctx, db, export.Request{Dest: "-", Stdout: &out, Format: export.JSONL, Tables: []string{table}, Filter: filter})
 			say("export "+table+" "+filter, out.String(), err)
 		}
 	}

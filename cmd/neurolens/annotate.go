@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -40,11 +41,19 @@ func newTagCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return annotate(a, cmd, annotation{selection: args[0], events: tags})
+			return withSelectionHint(annotate(a, cmd, annotation{selection: args[0], events: tags}), args)
 		},
 	}
 	cmd.Flags().StringArrayVar(&untag, "remove", nil, "remove the tag `KEY`; repeatable")
 	return cmd
+}
+
+// withSelectionHint adds to an error about the selection of tag that it comes first: a tag that was typed in its place looks like a filter.
+func withSelectionHint(err error, args []string) error {
+	if err == nil || len(args) < 2 || !strings.HasPrefix(err.Error(), "filter: ") {
+		return err
+	}
+	return fmt.Errorf("%w; the selection comes first: neurolens tag session=last %s", err, strings.Join(args, " "))
 }
 
 // tagEvents reads the tags to set and the keys of those to take away.

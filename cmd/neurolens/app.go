@@ -252,12 +252,12 @@ func (a *app) readStores() []string {
 	return []string{project.NearestStore(a.getenv("HOME"))}
 }
 
-// writeStore is the one store that a writing command appends to. If the user did not name it and it is not below the working
+// writeStore is the one store of a command that writes, or that takes no more than one. If the user did not name it and it is not below the working
 // directory, its path is printed to standard error.
 func (a *app) writeStore() (string, error) {
 	stores := a.readStores()
 	if len(stores) > 1 {
-		return "", usageErrorf("--store: want one store to write to, got %d", len(stores))
+		return "", usageErrorf("--store: this command takes one store, got %d", len(stores))
 	}
 	if len(a.stores) == 0 && a.project.Elsewhere(stores[0]) {
 		fmt.Fprintln(a.stderr, "store "+stores[0])

@@ -167,4 +167,14 @@ func TestFormatsNamed(t *testing.T) {
 	if usage := rootCommand(t).PersistentFlags().Lookup("format").Usage; !strings.Contains(usage, strings.Join(output.Formats, " ")) {
 		t.Errorf("--format is explained by %q, and the formats are %v", usage, output.Formats)
 	}
+	// Commands that take other formats say so themselves.
+	for command, want := range map[string]string{"export": "parquet arrow csv jsonl", "query": strings.Join(output.Formats, " ") + " arrow"} {
+		cmd, _, err := rootCommand(t).Find([]string{command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if usages := cmd.LocalFlags().FlagUsages() + cmd.InheritedFlags().FlagUsages(); strings.Count(usages, "--format FORMAT") != 1 || !strings.Contains(usages, want) {
+			t.Errorf("%s: the formats %s are not those of its flags:\n%s", command, want, usages)
+		}
+	}
 }

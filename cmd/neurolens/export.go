@@ -17,7 +17,7 @@ type exportOptions struct {
 	dest      string
 	filter    string
 	format    export.Format
-	table     string
+	tables    []string
 	overwrite bool
 }
 
@@ -31,10 +31,11 @@ spreadsheet. DEST is a folder, or - to write one table to standard output.
 
 --format is parquet (the default), arrow (files in a folder, a stream on
 standard output), csv or jsonl. A folder gets the tables runs and samples, and
-ops if any run has operators. --table chooses one of runs, samples, samples_long
-and ops. As jsonl on standard output, each line is a whole run with its samples
-and operators (--table whole), which ingest can read again. In csv, a text that
-begins like a formula gets a leading apostrophe, unless you add --csv-raw.`,
+ops if any run has operators. --table chooses among runs, samples, samples_long
+and ops; repeat it to write several into a folder. As jsonl on standard output,
+each line is a whole run with its samples and operators (--table whole), which
+ingest can read again. In csv, a text that begins like a formula gets a leading
+apostrophe, unless you add --csv-raw.`,
 		Example: `  neurolens export notebook/ suite=quickstart
   neurolens export - --format csv status=ok > runs.csv
   neurolens export - --format arrow --table samples > samples.arrows
@@ -54,8 +55,10 @@ begins like a formula gets a leading apostrophe, unless you add --csv-raw.`,
 			return runExport(a, cmd, o)
 		},
 	}
-	cmd.Flags().StringVar(&o.table, "table", "", "write one `TABLE`: runs, samples, samples_long, ops or whole (default with -: runs; jsonl: whole)")
-	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "replace existing files")
+	cmd.Flags().StringArrayVar(&o.tables, "table", nil, "write the `TABLE`: runs, samples, samples_long, ops or whole; repeatable for a folder (default with -: runs; jsonl: whole)")
+	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "replace existing files of the same names; others stay, except an old table of ops if the runs have none")
+	// It hides the flag of all commands, whose formats are those of answers.
+	cmd.Flags().StringVar(&a.format, "format", "", "write files as `FORMAT`: parquet arrow csv jsonl (default: parquet)")
 	return cmd
 }
 
@@ -85,7 +88,7 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	}
 	defer db.Close()
 	done, err := export.Write(cmd.Context(), db, export.Request{
-		Dest: o.dest, Format: o.format, Table: o.table, Filter: o.filter, Overwrite: o.overwrite, Stdout: a.exportStream(o.format), CSVRaw: a.csvRaw,
+		Dest: o.dest, Format: o.format, Tables: o.tables, Filter: o.filter, Overwrite: o.overwrite, Stdout: a.exportStream(o.format), CSVRaw: a.csvRaw,
 	})
 	if err != nil {
 		return err

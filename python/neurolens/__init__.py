@@ -7,6 +7,7 @@ is measured in the process of Python. Remarks and progress of the program appear
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
@@ -108,8 +109,9 @@ def bench(sweep: Path | Mapping[str, Any], *options: str, store: Path | None = N
     Args:
         sweep: The path of a sweep file, or the sweep itself: a dict with the keys of a sweep file, whose values are
             what JSON has, paths, ranges, and arrays of numpy. Paths in it count from the working directory. A text is
-            always a path, never YAML.
-        options: Options of ``neurolens bench``, such as ``"--repeats=5"`` or ``"-P", "batch_size=8"``.
+            always a path, never YAML. The runs of a dict have no suite, unless it has the key ``suite``.
+        options: Options of ``neurolens bench``, such as ``"--repeats=5"`` or ``"-P", "batch_size=8"``. Those that print
+            something else than runs, such as ``"--dry-run"``, are an error.
         store: The directory of the store, which is made if it does not exist. ``None`` is as for ``read``; if there is
             none, it is ``runs_store`` in the working directory.
         to: As for ``read``.
@@ -127,7 +129,7 @@ def bench(sweep: Path | Mapping[str, Any], *options: str, store: Path | None = N
             raise TypeError(msg)
     arguments = ["bench", *options, *_stores(store), "--format=arrow"]
     if isinstance(sweep, Mapping):
-        return _table([*arguments, "--config=-"], to, text_of(sweep).encode())
+        return _measured_dict([*arguments, "--config=-"], to, text_of(sweep).encode())
     if not isinstance(sweep, (str, os.PathLike)):
         msg = f"sweep: want a path or a dict, got {type(sweep).__name__}"
         raise TypeError(msg)
@@ -138,6 +140,15 @@ def bench(sweep: Path | Mapping[str, Any], *options: str, store: Path | None = N
             msg = f"{error}; a text is the path of a sweep file; pass a dict for its keys"
             raise Error(msg, error.exit_code) from None
         raise
+
+
+def _measured_dict(arguments: list[str], to: str, stdin: bytes) -> Any:
+    """Return the table of a sweep that is a dict, which has no name and no lines that an error could say."""
+    try:
+        return _table(arguments, to, stdin)
+    except Error as error:
+        message = re.sub(r"^standard input(:\d+)*: ", "sweep: ", str(error))
+        raise Error(message, error.exit_code) from None
 
 
 def _table(arguments: list[str], to: str, stdin: bytes | None = None) -> Any:

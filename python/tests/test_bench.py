@@ -67,6 +67,12 @@ def test_wrong_sweep(tmp_path):
         assert caught.value.exit_code == 2
         assert str(caught.value) and "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+    with pytest.raises(neurolens.Error, match="^sweep: unknown key comand"):
+        neurolens.bench({"comand": ["true"]})
+
+
+def test_dict_has_no_suite():
+    assert neurolens.bench(QUICK)["suite"].to_pylist() == [None]
 
 
 def test_arguments_of_other_types(tmp_path):

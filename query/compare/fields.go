@@ -61,7 +61,7 @@ func sideFields(name string, of func(*Row) *Measured) []answer.Field[Row] {
 			return nil
 		})
 	}
-	location := column("", answer.TypeReal, "value of the "+name+": the median of its runs' medians", func(m *Measured) any {
+	location := column("", answer.TypeReal, "value of the "+name+": the median of its runs' locations (see base_locations), in the unit. Of an even number of logarithms it is the geometric mean of the two in the middle, which lies below the plain median that bench and ls show", func(m *Measured) any {
 		if m.Value == nil {
 			return nil
 		}
@@ -94,7 +94,7 @@ func estimateFields() []answer.Field[Row] {
 		column("noise", "half the width of the interval; if scale is ratio: sqrt((1 + high) / (1 + low)) - 1", func(e *Estimates) float64 { return e.Noise }),
 		column("threshold", "smallest change that counts, in the scale of change: --threshold, or more if the clock or the sessions vary by more", func(e *Estimates) float64 { return e.DeadZone }),
 		column("p", "p-value: probability of a difference at least this large if nothing changed", func(e *Estimates) float64 { return e.P }),
-		column("p_adjusted", "p-value adjusted for the number of points and of looks", func(e *Estimates) float64 { return e.Adjusted }),
+		column("p_adjusted", "p-value adjusted for the number of points and of looks. A change that is smaller than the threshold, or whose interval contains 0, counts with p = 1", func(e *Estimates) float64 { return e.Adjusted }),
 	}
 }
 
@@ -107,7 +107,7 @@ func verdictFields() []answer.Field[Row] {
 		field("looks", answer.TypeInteger, "how many times the growing data were judged at most; p_adjusted and the interval account for it", func(r *Row) any { return answer.Positive(r.Looks) }),
 		field("flags", answer.TypeList, "remarks on the quality of the numbers, and the warnings of the runs", func(r *Row) any { return answer.List(r.Flags) }),
 		field("failure", answer.TypeText, "error of a failed run of the head", func(r *Row) any { return answer.Text(r.Failure) }),
-		field("method", answer.TypeText, "what the interval is computed from: blocks, runs, or t for so few runs that the t distribution is used", func(r *Row) any { return answer.Text(string(r.Method)) }),
+		field("method", answer.TypeText, "what the interval is computed from: blocks, runs (with the flag one_block: their processes), or t for so few runs that the t distribution is used", func(r *Row) any { return answer.Text(string(r.Method)) }),
 		field("strict", answer.TypeBoolean, "whether the strict rule was used: the change must be significantly larger than the threshold", func(r *Row) any { return r.Strict }),
 		field("rule", answer.TypeText, "test that gave the p-value", func(r *Row) any { return answer.Text(string(r.Rule)) }),
 		field("correction", answer.TypeText, "correction for multiple comparisons: benjamini_hochberg or, with --gate, holm", func(r *Row) any { return r.Correction }),
@@ -152,8 +152,8 @@ func inputFields() []answer.Field[Row] {
 		return nil
 	}
 	return []answer.Field[Row]{
-		column("base_locations", answer.TypeList, "locations of the base's runs: natural logarithms, unless scale is difference", func(in *Inputs) any { return answer.Reals(in.Base) }),
-		column("head_locations", answer.TypeList, "locations of the head's runs, likewise", func(in *Inputs) any { return answer.Reals(in.Head) }),
+		column("base_locations", answer.TypeList, "locations of the base's runs, or with the flag one_block of the processes that they started. The location of a run is the median of the natural logarithms of its samples or, if scale is difference, of its samples", func(in *Inputs) any { return answer.Reals(in.Base) }),
+		column("head_locations", answer.TypeList, "locations of the head, likewise", func(in *Inputs) any { return answer.Reals(in.Head) }),
 		column("block_differences", answer.TypeList, "head - base within each block", func(in *Inputs) any { return answer.Reals(in.Blocks) }),
 		column("history", answer.TypeList, "locations of earlier sessions, oldest first", func(in *Inputs) any { return answer.Reals(in.History) }),
 		column("variance", answer.TypeReal, "variance of a run, or of a block's difference, that the test used", func(in *Inputs) any { return answer.Real(in.Variance) }),

@@ -22,7 +22,7 @@ import (
 func exportArrow(t testing.TB, db *query.DB, table, filter string) querytest.ArrowTable {
 	t.Helper()
 	var stream bytes.Buffer
-	done, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.Arrow, Table: table, Filter: filter, Stdout: &stream})
+	done, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.Arrow, Tables: tablesOf(table), Filter: filter, Stdout: &stream})
 	if err != nil {
 		t.Fatalf("%s: %v", table, err)
 	}
@@ -176,7 +176,7 @@ func TestExportArrowLargeRuns(t *testing.T) {
 	}
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	var stream bytes.Buffer
-	if _, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.Arrow, Table: "samples", Stdout: &stream}); err != nil {
+	if _, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.Arrow, Tables: []string{"samples"}, Stdout: &stream}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := ipc.NewReader(&stream)

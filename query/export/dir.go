@@ -16,8 +16,8 @@ import (
 // toDirectory writes all tables into a temporary directory inside the destination, and renames them when all are complete and no file
 // is in the way.
 func (x *exporter) toDirectory(ctx context.Context) (done []File, err error) {
-	tables := []string{x.req.Table}
-	if x.req.Table == "" {
+	tables := x.req.Tables
+	if len(tables) == 0 {
 		tables = []string{"runs", "samples", "ops"}
 	}
 	if err := os.MkdirAll(x.req.Dest, 0o777); err != nil {
@@ -42,7 +42,7 @@ func (x *exporter) toDirectory(ctx context.Context) (done []File, err error) {
 		return nil, err
 	}
 	for _, f := range files {
-		if f.Rows == 0 && f.Table == "ops" && x.req.Table == "" {
+		if f.Rows == 0 && f.Table == "ops" && len(x.req.Tables) == 0 {
 			err = removeStale(f.Path)
 		} else {
 			err = os.Rename(filepath.Join(dir, f.Table), f.Path)

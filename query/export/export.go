@@ -39,9 +39,9 @@ const (
 type Request struct {
 	Dest   string // a directory, which is created if it does not exist; "-" is Stdout
 	Format Format // format of all files
-	// Table is runs, samples, samples_long, ops or whole. Empty: to Stdout runs, in JSON Lines whole; to a directory runs, samples
-	// and, if there are any, ops.
-	Table     string
+	// Tables are some of runs, samples, samples_long, ops and whole; Stdout takes one. Empty: to Stdout runs, in JSON Lines whole; to
+	// a directory runs, samples and, if there are any, ops.
+	Tables    []string
 	Filter    string    // selects the runs; empty: all
 	Session   string    // selects the runs of a session by its whole id, in place of Filter; no runs are no error
 	Counted   []string  // with Session: ids of more runs
@@ -105,13 +105,20 @@ func check(db *query.DB, req Request) error {
 	default:
 		return fault.Input("export: format %q: want parquet, arrow, csv or jsonl", req.Format)
 	}
-	if req.Table != "" && !slices.Contains(exportable, req.Table) {
-		return fault.Input("export: table %q: want one of %s", req.Table, strings.Join(exportable, " "))
-	}
-	if req.Table == wholeTable && req.Format != JSONL {
-		return fault.Input("export: table %s is written as jsonl only", wholeTable)
+	for i, table := range req.Tables {
+		switch {
+		case !slices.Contains(exportable, table):
+			return fault.Input("export: table %q: want one of %s", table, strings.Join(exportable, " "))
+		case table == wholeTable && req.Format != JSONL:
+			return fault.Input("export: table %s is written as jsonl only", wholeTable)
+		case slices.Contains(req.Tables[:i], table):
+			return fault.Input("export: table %s appears twice", table)
+		}
 	}
 	if req.Dest == "-" {
+		if len(req.Tables) > 1 {
+			return fault.Input("export: standard output takes one table, got %s: name a folder for several", strings.Join(req.Tables, " "))
+		}
 		return nil
 	}
 	if req.Dest == "" {
@@ -219,12 +226,12 @@ func (x *exporter) export(ctx context.Context) ([]File, error) {
 
 // toStdout writes a table to a temporary file first, so that a failure does not leave half of it on Stdout.
 func (x *exporter) toStdout(ctx context.Context) (f File, err error) {
-	table := x.req.Table
+	table := "runs"
 	switch {
-	case table == "" && x.req.Format == JSONL:
+	case len(x.req.Tables) > 0:
+		table = x.req.Tables[0]
+	case x.req.Format == JSONL:
 		table = wholeTable
-	case table == "":
-		table = "runs"
 	}
 	dir, err := os.MkdirTemp(x.temp, "neurolens-export-")
 	if err != nil {

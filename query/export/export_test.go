@@ -74,7 +74,7 @@ func TestExportParquet(t *testing.T) {
 	ctx := context.Background()
 	dest := t.TempDir()
 	for _, table := range []string{"runs", "samples", "samples_long", "ops"} {
-		if _, err := export.Write(ctx, db, export.Request{Dest: dest, Format: export.Parquet, Table: table}); err != nil {
+		if _, err := export.Write(ctx, db, export.Request{Dest: dest, Format: export.Parquet, Tables: []string{table}}); err != nil {
 			t.Fatal(err)
 		}
 		r, err := sql.Select(ctx, db, "SELECT count(*), md5(string_agg(x::VARCHAR ORDER BY x::VARCHAR)) FROM "+table+" AS x")
@@ -88,6 +88,28 @@ func TestExportParquet(t *testing.T) {
 	}
 }
 
+// tablesOf is the request for one table; "" is the default.
+func tablesOf(table string) []string {
+	if table == "" {
+		return nil
+	}
+	return []string{table}
+}
+
+// TestExportTables: a folder gets all tables that were asked for, and no other one.
+func TestExportTables(t *testing.T) {
+	t.Parallel()
+	db, dest := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(2)...)), t.TempDir()
+	done, err := export.Write(t.Context(), db, export.Request{Dest: dest, Format: export.CSV, Tables: []string{"samples_long", "runs"}})
+	if err != nil || len(done.Files) != 2 || done.Files[0].Table != "samples_long" || done.Files[1].Table != "runs" {
+		t.Fatalf("%v, %v", done, err)
+	}
+	entries, err := os.ReadDir(dest)
+	if err != nil || len(entries) != 2 || entries[0].Name() != "runs.csv" || entries[1].Name() != "samples_long.csv" {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
 func TestExportStdout(t *testing.T) {
 	t.Parallel()
 	odd := querytest.NewRun(0, 0, func(r *schema.Run) {
@@ -98,7 +120,7 @@ func TestExportStdout(t *testing.T) {
 	ctx := context.Background()
 	write := func(format export.Format, table string) string {
 		var out bytes.Buffer
-		done, err := export.Write(ctx, db, export.Request{Dest: "-", Format: format, Table: table, Stdout: &out})
+		done, err := export.Write(ctx, db, export.Request{Dest: "-", Format: format, Tables: tablesOf(table), Stdout: &out})
 		if err != nil || len(done.Files) != 1 || done.Files[0].Path != "-" {
 			t.Fatalf("%v, %v", done, err)
 		}
@@ -143,7 +165,7 @@ func TestExportOrder(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(9), querytest.Everything())...))
 	for table, order := range map[string]string{"runs": "run_id", "samples": "run_id || metric", "samples_long": "run_id || metric || lpad(i::VARCHAR, 6, '0')", "ops": "run_id || op"} {
 		dest := t.TempDir()
-		if _, err := export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.Parquet, Table: table}); err != nil {
+		if _, err := export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.Parquet, Tables: []string{table}}); err != nil {
 			t.Fatal(err)
 		}
 		text := "SELECT list(" + order + ") = list_sort(list(" + order + ")) FROM '" + dest + "/" + table + ".parquet'"
@@ -175,8 +197,10 @@ func TestExportRefusals(t *testing.T) {
 		{export.Request{Dest: link + ".json", Format: "parquet"}, "for one file: neurolens export - --format jsonl > "},
 		{export.Request{Dest: link + "/../OUT.NDJSON", Format: "csv"}, "for one file: neurolens export - --format jsonl > "},
 		{export.Request{Dest: "-", Format: "xml"}, `format "xml": want parquet, arrow, csv or jsonl`},
-		{export.Request{Dest: "-", Format: "csv", Table: "nope"}, `table "nope": want one of runs samples samples_long ops`},
+		{export.Request{Dest: "-", Format: "csv", Tables: []string{"nope"}}, `table "nope": want one of runs samples samples_long ops`},
 		{export.Request{Dest: "-", Format: "csv", Filter: "x"}, "filter: "},
+		{export.Request{Dest: "-", Format: "csv", Tables: []string{"runs", "samples"}}, "standard output takes one table, got runs samples: name a folder for several"},
+		{export.Request{Dest: store + "/../out", Format: "csv", Tables: []string{"runs", "runs"}}, "table runs appears twice"},
 	} {
 		_, err := export.Write(context.Background(), db, c.req)
 		querytest.WantInput(t, err, c.want)
@@ -311,7 +335,7 @@ func TestExportWholeManyFiles(t *testing.T) {
 	write := func(table string) int {
 		var out bytes.Buffer
 		before := bytesRead(t)
-		done, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.JSONL, Table: table, Stdout: &out})
+		done, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.JSONL, Tables: tablesOf(table), Stdout: &out})
 		if err != nil || table != "ops" && done.Files[0].Rows != int64(s.Runs) {
 			t.Fatalf("%s: %+v, %v", table, done, err)
 		}

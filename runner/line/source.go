@@ -162,7 +162,7 @@ func (s *Source) Name() string {
 	case s.Texts != nil:
 		return "bench"
 	}
-	return "standard input"
+	return sweep.StandardInput
 }
 
 // notKept are options of bench that change what is run, and that a sweep file has no key for.

@@ -84,8 +84,14 @@ func (s *settings) readSuite(d *document) error {
 	return nil
 }
 
-// suiteOf is the label that a sweep file has where it says none.
+// StandardInput is the name of a sweep that is no file, in errors.
+const StandardInput = "standard input"
+
+// suiteOf is the label that a sweep file has where it says none. A sweep from standard input has none.
 func suiteOf(file string) string {
+	if file == StandardInput {
+		return ""
+	}
 	base := filepath.Base(file)
 	return strings.ToValidUTF8(strings.TrimSuffix(base, filepath.Ext(base)), "_")
 }

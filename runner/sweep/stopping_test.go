@@ -146,6 +146,19 @@ func TestParseShare(t *testing.T) {
 	}
 }
 
+// TestSuiteOfStandardInput: a sweep that is no file has no suite, unless it says one.
+func TestSuiteOfStandardInput(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"command: [a]": "", "command: [a]\nsuite: own": "own"} {
+		s, err := Read(StandardInput, strings.NewReader(text), Overrides{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, s.Suite, want)
+		equal(t, s.Points[0].Suite, want)
+	}
+}
+
 // TestSuites: a benchmark may be of another suite than the rest, which is what a target calls it by.
 func TestSuites(t *testing.T) {
 	src := "suite: book\nfile: b.py\nbenchmarks:\n  ch1/sum: {suite: ch1}\n  ch13/moe: {suite: ch13}\n  other:\n" +

@@ -110,6 +110,20 @@ func TestTableShowsUnitsAndUnknown(t *testing.T) {
 	}
 }
 
+// TestTableRoundsFractions: people do not see the last digits of binary fractions, and programs do.
+func TestTableRoundsFractions(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[float64]string{1859372.4166666667: "1859372.417", 0.1 + 0.2: "0.3", 12345678901234: "12345678901234", 487309.75: "487309.75"} {
+		table := answer.Table{Columns: []answer.Column{{Name: "x", Type: answer.TypeReal}}, Rows: [][]any{{value}}}
+		if got := strings.Fields(printed(t, FormatTable, table)); got[1] != want {
+			t.Errorf("got %s, want %s", got[1], want)
+		}
+		if got, want := printed(t, FormatPlain, table), Text(value); !strings.Contains(got, want) {
+			t.Errorf("plain is %q, want %s", got, want)
+		}
+	}
+}
+
 // TestJSONKeysOnce: an object has each key once, whatever the names of the columns.
 func TestJSONKeysOnce(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,8 @@
 package output
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,11 +71,27 @@ func ValueText(c answer.Column, v any, rowUnit string) string {
 		case c.Unit != "" && c.Unit != schema.UnitOfRow:
 			return Quantity(v, c.Unit)
 		}
-		return Text(v)
+		return numberText(v)
 	case string:
 		return strings.NewReplacer("\n", " ", "\t", " ").Replace(v)
 	}
 	return Text(v)
+}
+
+// shownDigits are the significant digits of a number without a unit. More are those of binary fractions, not of a measurement.
+const shownDigits = 10
+
+// numberText prints a number without a unit for people. Whole numbers keep all digits.
+func numberText(v any) string {
+	f, ok := v.(float64)
+	if !ok || f == math.Trunc(f) || math.IsNaN(f) {
+		return Text(v)
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', shownDigits, 64), 64)
+	if err != nil {
+		return Text(v)
+	}
+	return Text(rounded)
 }
 
 // Quantity prints a value of a stored unit for people; NULL is unknown.

@@ -83,7 +83,7 @@ func runFields() []answer.Field[StoreInfo] {
 		census("removed_runs", "runs that rm removed; they are still stored", func(i *StoreInfo) any { return max(i.runs()-i.Census.Runs, 0) }),
 		census("machines", "machines that measured the runs", func(i *StoreInfo) any { return i.Census.Machines }),
 		census("samples", "samples of the primary metrics of the runs", func(i *StoreInfo) any { return i.Census.Samples }),
-		answer.NewField("oldest", answer.TypeTime, "start of the oldest run", func(i *StoreInfo) any { oldest, _ := i.span(); return oldest }),
+		answer.NewField("oldest", answer.TypeTime, "start of the oldest run, from the names of files; NULL if the store has a run without a time, whose file says nothing of the others", func(i *StoreInfo) any { oldest, _ := i.span(); return oldest }),
 		answer.NewField("newest", answer.TypeTime, "start of the newest run", func(i *StoreInfo) any { _, newest := i.span(); return newest }),
 	}
 }

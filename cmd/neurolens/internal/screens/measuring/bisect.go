@@ -40,7 +40,7 @@ func (b BisectAnswer) View() term.View {
 		v.Columns = []term.Column{{Header: "POINT"}}
 	} else {
 		v.Columns = []term.Column{{Header: "COMMIT"}, {Header: "SUBJECT", Drop: 2}}
-		v.Above = append(v.Above, term.OneLine(strings.Join(slices.Compact([]string{b.Suite, b.Search.Steps[0].Point, b.Search.Steps[0].Metric}), " · ")))
+		v.Above = append(v.Above, term.OneLine(strings.Join(titleParts(b.Suite, b.Search.Steps[0].Point, b.Search.Steps[0].Metric), " · ")))
 	}
 	v.Columns = append(v.Columns, []term.Column{
 		{Header: "CHANGE", Right: true}, {Header: "INTERVAL", Right: true}, {Header: "BLOCKS", Right: true, Drop: 1}, {Header: "RESULT"},

@@ -104,10 +104,18 @@ func (d description) sides() int {
 	return 1
 }
 
+// titleParts are the parts of a title: the suite, if there is one, and what follows it.
+func titleParts(suite string, others ...string) []string {
+	if suite == "" {
+		return slices.Compact(others)
+	}
+	return slices.Compact(append([]string{suite}, others...))
+}
+
 // headline says what is going to run: quickstart · builtin · tiny_linear · 12 points × 5 repeats = 60 runs · lab3. With
 // those of calibrate it is (12 points + 3 of calibrate) × 5 repeats = 75 runs.
 func (d description) headline(e runner.Event) string {
-	parts := slices.Compact(append([]string{d.sweep.Suite}, d.constants...))
+	parts := titleParts(d.sweep.Suite, d.constants...)
 	points := term.Count(len(d.sweep.Points)-d.calibration, "point")
 	if d.calibration > 0 {
 		points = fmt.Sprintf("(%s + %d of calibrate)", points, d.calibration)

@@ -127,7 +127,7 @@ func controlLaunches(p *runner.Plan) int {
 // PlanView shows what is planned, and counts it: what looks at the data may add is not in the table.
 func PlanView(t answer.Table, p *runner.Plan, s *sweep.Sweep, page term.Page) term.View {
 	v := output.TableView(withoutAlike(t), page)
-	v.Above = append([]string{term.OneLine(strings.Join(slices.Compact(append([]string{s.Suite}, describe(s).constants...)), " · "))}, planLines(p)...)
+	v.Above = append([]string{term.OneLine(strings.Join(titleParts(s.Suite, describe(s).constants...), " · "))}, planLines(p)...)
 	skips := skipLaunches(p)
 	left := fmt.Sprintf("%s, %d to run", term.Count(len(p.Launches), "run"), len(p.Launches)-p.Done-skips)
 	if skips > 0 {

@@ -42,7 +42,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	}
 	constants, varying := wording.Axes(sides, append(slices.Clone(wording.IdentityColumns), "side"))
 	primary := primaryAxis(points)
-	title := append([]string{s.Sweep.Suite}, constants...)
+	title := titleParts(s.Sweep.Suite, constants...)
 	if len(s.Metrics) == 0 && primary.all != "" {
 		title = append(title, primary.all)
 	}
