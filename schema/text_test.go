@@ -209,6 +209,7 @@ func TestForPeople(t *testing.T) {
 		{45, "Cel", "45.0 Cel"},
 		{7, "", "7.00"},
 		{3.2e9, "B/s", "3.20 GB/s"},
+		{897236620, "flop/s", "897 Mflop/s"},
 		{12345, "tokens", "12345 tokens"},
 	} {
 		if got := ForPeople(c.value, c.unit); got != c.want {

@@ -28,7 +28,7 @@ var units = map[string]unit{
 	"1/s": {"1/s", 1}, "/s": {"1/s", 1}, "k/s": {"1/s", 1e3}, "M/s": {"1/s", 1e6}, "G/s": {"1/s", 1e9},
 	"B/s": {"B/s", 1}, "kB/s": {"B/s", 1e3}, "MB/s": {"B/s", 1e6}, "GB/s": {"B/s", 1e9}, "TB/s": {"B/s", 1e12},
 	"KiB/s": {"B/s", 1 << 10}, "MiB/s": {"B/s", 1 << 20}, "GiB/s": {"B/s", 1 << 30}, "TiB/s": {"B/s", 1 << 40},
-	"flop/s": {"flop/s", 1}, "Gflop/s": {"flop/s", 1e9}, "Tflop/s": {"flop/s", 1e12},
+	"flop/s": {"flop/s", 1}, "Mflop/s": {"flop/s", 1e6}, "Gflop/s": {"flop/s", 1e9}, "Tflop/s": {"flop/s", 1e12},
 	"ratio": {"ratio", 1}, "%": {"ratio", 0.01},
 }
 
@@ -105,7 +105,7 @@ var printed = map[string][]string{
 	"mW":     {"kW", "W", "mW"},
 	"MHz":    {"GHz", "MHz"},
 	"B/s":    {"TB/s", "GB/s", "MB/s", "kB/s", "B/s"},
-	"flop/s": {"Tflop/s", "Gflop/s", "flop/s"},
+	"flop/s": {"Tflop/s", "Gflop/s", "Mflop/s", "flop/s"},
 	"1/s":    {"G/s", "M/s", "k/s", "1/s"},
 	"ratio":  {"%"},
 }

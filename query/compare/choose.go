@@ -70,6 +70,17 @@ func (p *pairing) change() float64 {
 	return p.outcome.Change.Value
 }
 
+// NeitherSupports reports whether neither side could run the point.
+func (p *Point) NeitherSupports() bool { return p.Verdict == Unsupported && !p.BaseOK }
+
+// off is 1 if the point has no metric because neither side supports it, otherwise 0.
+func (p *pairing) off() int {
+	if p.name == "" && p.verdict == Unsupported {
+		return 1
+	}
+	return 0
+}
+
 // choose selects the points of a metric that become rows, in their order.
 func (m *comparing) choose(points []*pairing) []*pairing {
 	limit := m.req.Limit
@@ -229,12 +240,15 @@ type weight struct {
 	size float64
 }
 
-func weightOf(verdicts []judge.Verdict, own, relative judge.Verdict, change float64) weight {
-	rank := rankIn(verdicts, own)
-	if relative != "" {
-		rank = min(rank, rankIn(verdicts, relative))
+func weightOf(verdicts []judge.Verdict, p Point) weight {
+	rank := rankIn(verdicts, p.Verdict)
+	if p.RelativeVerdict != "" {
+		rank = min(rank, rankIn(verdicts, p.RelativeVerdict))
 	}
-	return weight{rank, math.Abs(change)}
+	if p.NeitherSupports() { // nothing changed there
+		rank = len(verdicts)
+	}
+	return weight{rank, math.Abs(p.Change)}
 }
 
 // compare orders the worst first, then by descending size, NaN last.
@@ -246,9 +260,8 @@ func (w weight) compare(other weight) int {
 // rows.
 func WorstOf(rows []Row, verdicts []judge.Verdict) *Row {
 	var worst *Row
-	weigh := func(r *Row) weight { return weightOf(verdicts, r.Verdict, r.RelativeVerdict, r.Point.Change) }
 	for i := range rows {
-		if worst == nil || weigh(&rows[i]).compare(weigh(worst)) < 0 {
+		if worst == nil || weightOf(verdicts, rows[i].Point).compare(weightOf(verdicts, worst.Point)) < 0 {
 			worst = &rows[i]
 		}
 	}
@@ -263,11 +276,7 @@ func worstFirst(all []*pairing, verdicts []judge.Verdict, limit int) []*pairing 
 	}
 	weights := make([]weighed, len(all))
 	for i, p := range all {
-		relative := judge.Verdict("")
-		if p.relative != nil {
-			relative = p.relative.Verdict
-		}
-		weights[i] = weighed{p, weightOf(verdicts, p.verdict, relative, p.change())}
+		weights[i] = weighed{p, weightOf(verdicts, p.point())}
 	}
 	weights = firstN(weights, limit, func(a, b weighed) int { return a.weight.compare(b.weight) })
 	worst := make([]*pairing, len(weights))

@@ -161,6 +161,7 @@ type comparing struct {
 	memory     memory
 	axis       string // field of Request.Axis
 	base, head *sides.Selected
+	primary    string             // metric that was asked for and is the primary one of all runs; empty: none
 	names      []facts.Difference // identity fields in which the sides differ
 	plans      plannedLooks       // of the sessions that both sides have
 	chosen     []*pairing         // points that become rows
@@ -214,6 +215,9 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		}
 		m.chosen = append(m.chosen, m.choose(f.points)...)
 	}
+	if m.req.Worst != nil { // without an ok run they have no metric, so they are a family of their own
+		slices.SortStableFunc(m.chosen, func(a, b *pairing) int { return a.off() - b.off() })
+	}
 	if c.Common, err = m.common(ctx, families); err != nil {
 		return Comparison{}, err
 	}
@@ -235,7 +239,7 @@ func (m *comparing) metrics() []string {
 	for _, metric := range m.req.Metrics {
 		other := func(k sides.Kind) bool { return k.Name != metric }
 		if !slices.ContainsFunc(m.base.Kinds, other) && !slices.ContainsFunc(m.head.Kinds, other) {
-			metric = ""
+			m.primary, metric = metric, ""
 		}
 		if !slices.Contains(all, metric) {
 			all = append(all, metric)
@@ -251,7 +255,7 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 		return nil, err
 	}
 	for _, p := range matched {
-		p.name = cmp.Or(p.kind().Name, metric) // if all runs failed, the requested one
+		p.name = cmp.Or(p.kind().Name, metric, m.primary) // if all runs failed, the requested one
 		p.relate(m.sidesApart())
 		p.plan(m.plans)
 	}

@@ -132,6 +132,9 @@ func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter strin
 			return nil, cmp.Or(r.Check(ctx, s.Sel.PossibleTypos),
 				fault.Input("compare: %s has no session with two sides (bench --against makes one): name BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base))))
 		}
+		if profiles, err := r.OnlyProfiles(ctx, s.Sel); err != nil || profiles {
+			return nil, cmp.Or(err, fault.Input("compare: %s matches only runs under a profiler, which are not compared: `neurolens ls --like RUN` compares their operators, `neurolens show RUN --ops` lists them", cmp.Or(m.fileOf(r), nameOf(name, filter))))
+		}
 		why, err := r.Reasons(ctx, s.Sel)
 		return nil, cmp.Or(err, fault.Input("compare: %s matches no run (%s)%s", cmp.Or(m.fileOf(r), nameOf(name, filter)), sessionsKnown(ctx, r), strings.Join(append([]string{""}, why...), "; ")))
 	}

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // tokenKind is the kind of a token.
@@ -319,4 +320,12 @@ func QuoteAll(texts []string) string {
 		quoted[i] = Quote(text)
 	}
 	return strings.Join(quoted, ",")
+}
+
+// QuoteFor is a text as the value of a condition on a key. A column of numbers takes no quoted value.
+func QuoteFor(key, text string) string {
+	if f := FieldOf(key); f.Kind() != schema.KindString && QuoteWord(text) == text {
+		return text
+	}
+	return Quote(text)
 }

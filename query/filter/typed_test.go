@@ -34,3 +34,13 @@ func TestQuoteWord(t *testing.T) {
 		}
 	}
 }
+
+// TestQuoteFor: a column of numbers takes its value without quotes, and a word of the language is quoted elsewhere.
+func TestQuoteFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{{"batch_size", "8", "8"}, {"seq_len", "16", "16"}, {"dim", "64", `"64"`}, {"variant", "null", `"null"`}, {"batch_size", "a b", `"a b"`}} {
+		if got := QuoteFor(c[0], c[1]); got != c[2] {
+			t.Errorf("%s=%s, want %s", c[0], got, c[2])
+		}
+	}
+}

@@ -59,7 +59,7 @@ func (r *reading) sweeps(ctx context.Context, s *scan.Reader) error {
 	q.SQL = "SELECT DISTINCT env['" + schema.FactBaseline + "'] AS baseline, env['sweep.file'] AS file FROM (" + q.SQL + ") ORDER BY ALL"
 	return s.Conn.Query(ctx, q, func(row []driver.Value) error {
 		axis, value, ok := strings.Cut(duck.Text(row[0]), "=")
-		b := baseline{axis, value, filter.Quote(value), FromSweep}
+		b := baseline{axis, value, filter.QuoteFor(axis, value), FromSweep}
 		if ok && !slices.Contains(r.baselines, b) {
 			r.baselines = append(r.baselines, b)
 		}

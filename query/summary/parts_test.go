@@ -258,6 +258,15 @@ func TestBaselines(t *testing.T) {
 		t.Errorf("comparisons are %s, want %s", got, want)
 	}
 	m = made{}
+	for bs, location := range map[int64]float64{1: 100, 8: 200} {
+		m.add(func(r *schema.Run) {
+			r.BatchSize, r.Env.Facts = new(bs), map[string]string{schema.FactBaseline: "batch_size=8"}
+		}, location, location, location)
+	}
+	if got, want := comparisons(report(t, summary.Request{}, m.runs...)), "sweep batch_size=8 1 2"; got != want {
+		t.Errorf("comparisons are %s, want %s", got, want)
+	}
+	m = made{}
 	m.add(querytest.On("base", 1), 100, 100, 100)
 	m.add(querytest.On("head", 1), 125, 125, 125)
 	r = report(t, summary.Request{}, m.runs...)

@@ -214,7 +214,7 @@ func (r *reading) filterOf(selection string, p *part) string {
 		if value == "" {
 			words = append(words, r.req.By[i]+"=null")
 		} else {
-			words = append(words, r.req.By[i]+"="+filter.Quote(value))
+			words = append(words, r.req.By[i]+"="+filter.QuoteFor(r.req.By[i], value))
 		}
 	}
 	return strings.Join(words, " ")

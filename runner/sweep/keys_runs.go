@@ -14,7 +14,7 @@ var keysOfRuns = []Key{
 	},
 	{
 		Name: "work", Value: Value{Kind: Object, Keys: keysOfAmounts}, Stored: true, text: workText,
-		Doc: "The work of one iteration: items, bytes, operations. Latencies then also give the rates throughput, bandwidth and compute. Amounts that the benchmark reports itself take precedence.",
+		Doc: "The work of one iteration: items, bytes, flops. Latencies then also give the rates throughput, bandwidth and compute. Amounts that the benchmark reports itself take precedence.",
 	},
 	{
 		Name: "warmup", Value: orExpression(countOf(0)), Option: "`N` warm-up iterations before each run", Reproduce: true, Stored: true,

@@ -157,9 +157,12 @@ func (w Comparison) subject() []string {
 		if better := w.better(metric); better != "" {
 			text += ", " + better + " is better"
 		}
-		if zone := w.deadZone(metric); zone != "" && w.Gate == "" {
+		if zone := w.deadZone(metric); zone != "" {
 			text += "; a change below " + zone + " counts as none"
 		}
+	}
+	if text == "" { // no run is ok
+		return term.Heading(w.constants(true))
 	}
 	return term.Heading(append(w.constants(true), text))
 }

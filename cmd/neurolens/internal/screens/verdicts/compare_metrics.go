@@ -21,7 +21,7 @@ func (w Comparison) directions() []string {
 		if better := w.better(metric); better != "" {
 			text = better + " is better"
 		}
-		if zone := w.deadZone(metric); zone != "" && w.Gate == "" {
+		if zone := w.deadZone(metric); zone != "" {
 			text += "; a change below " + zone + " counts as none"
 		}
 		lines = append(lines, [2]string{metric, text})

@@ -15,7 +15,9 @@ type pair struct {
 
 // add takes in a row of the pair. One without a metric, where no run of either side is ok, is what is said in all of them.
 func (p *pair) add(r *compare.Row, metrics []string) {
-	p.rank = min(p.rank, slices.Index(compare.Verdicts, r.Verdict))
+	if !r.Point.NeitherSupports() {
+		p.rank = min(p.rank, slices.Index(compare.Verdicts, r.Verdict))
+	}
 	if r.Metric != "" {
 		p.rows[slices.Index(metrics, r.Metric)] = r
 		return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -21,7 +22,7 @@ func (w Comparison) sessions() []string {
 		return append([]string{w.howInterleaved()}, w.looked()...)
 	}
 	confounded, known, noise, least := w.confounded()
-	if same && confounded == 0 {
+	if confounded == 0 && (same || w.everyPoint(judge.Machines)) { // more sessions do not make two machines one
 		return nil
 	}
 	what := "different sessions"
@@ -31,7 +32,7 @@ func (w Comparison) sessions() []string {
 	case same:
 		what = term.Count(len(c.Head.Sessions), "session") + ", but the sides ran far apart in time or unequally often"
 	}
-	if confounded < of {
+	if 0 < confounded && confounded < of {
 		what += fmt.Sprintf(" (%s of %s)", term.Thousands(confounded), term.Count(of, w.noun()))
 	}
 	var lines []string
@@ -53,6 +54,11 @@ func (w Comparison) sessions() []string {
 		return append(lines, what+": no verdict, as the time or the session of some runs is unknown (started_at, session_id)")
 	}
 	return append(lines, w.withoutHistory(what)...)
+}
+
+// everyPoint tells whether all points that have a change get no verdict for a reason.
+func (w Comparison) everyPoint(r judge.Reason) bool {
+	return !slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return !math.IsNaN(p.Change) && p.Reason != r })
 }
 
 // withoutHistory says why it is not known what sessions differ by, and what would settle it: of points without a verdict for
@@ -86,6 +92,9 @@ func (w Comparison) together() string {
 		if len(base)+len(head) > 2 && slices.Contains(base, id) {
 			return "compare them in one session: session=" + wording.ShortRun(id) + " in both filters"
 		}
+	}
+	if w.comparesPoints() {
+		return "measure both alternately in one session (bench 'A' 'B', or a sweep with both; bench SWEEP.yaml --rerun all measures again what is stored)"
 	}
 	return "measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"
 }

@@ -6,7 +6,20 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
+
+// openText says why points count as inconclusive: with what verdicts, unless it is this one.
+func openText(open []compare.Point) string {
+	counts := map[judge.Verdict]int{}
+	for _, p := range open {
+		counts[p.Verdict]++
+	}
+	if counts[judge.Inconclusive] == len(open) {
+		return string(judge.Inconclusive)
+	}
+	return "undecided (" + verdictCounts(counts) + ")"
+}
 
 // GateLine is the last line of a gate, of points or what else the noun says, which ends with an exit status. With
 // regressions alone nothing that is not settled changes that.
@@ -25,7 +38,7 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 		parts = append(parts, "no regression found")
 	}
 	if g.Inconclusive > 0 {
-		text := fmt.Sprintf("%d of %s inconclusive", g.Inconclusive, term.Count(g.Points, noun))
+		text := fmt.Sprintf("%d of %s %s", g.Inconclusive, term.Count(g.Points, noun), openText(g.Open))
 		text += moreRunsText(g.Open)
 		parts = append(parts, text)
 	}

@@ -35,7 +35,7 @@ func Winners(ctx context.Context, db *query.DB, session, baseline string, metric
 		return Won{}, nil
 	}
 	metrics = metrics[:min(len(metrics), 1)]
-	c, err := compare.Compare(ctx, db.Quiet(), compare.Request{Base: session, Axis: axis, Reference: filter.Quote(reference), Metrics: metrics, Paired: true})
+	c, err := compare.Compare(ctx, db.Quiet(), compare.Request{Base: session, Axis: axis, Reference: filter.QuoteFor(axis, reference), Metrics: metrics, Paired: true})
 	if errors.Is(err, query.ErrInput) {
 		return Won{Lines: []string{notCompared(valueName(axis, reference), err)}}, nil
 	}
@@ -78,11 +78,29 @@ func sentences(rows []compare.Row, axis, reference string) Won {
 		}
 		lines = append(lines, term.OneLine(name+" "+sentence(r, valueName(axis, reference))))
 	}
+	if text := otherSessions(rows, valueName(axis, reference)); text != "" {
+		lines = append(lines, text)
+	}
 	open, enough := repeatsFor(rows)
 	if open != "" {
 		lines = append(lines, open)
 	}
 	return Won{Lines: lines, Repeats: enough}
+}
+
+// otherSessions says how many rows are inconclusive because their two sides were measured in different sessions. So are those of a
+// value that was added to a finished sweep: the other values are not measured again.
+func otherSessions(rows []compare.Row, reference string) string {
+	n := 0
+	for i := range rows {
+		if rows[i].Verdict == judge.Inconclusive && rows[i].Reason == judge.Sessions {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("inconclusive: %s and %s were measured in different sessions; bench with --rerun all measures both in one", term.Count(n, "point"), reference)
 }
 
 // repeatsFor says how many repeats would decide the rows that are inconclusive, of several at least half of them: a single noisy
@@ -93,7 +111,7 @@ func repeatsFor(rows []compare.Row) (text string, enough int) {
 	var needed []int
 	for i := range rows {
 		r := &rows[i]
-		if r.Verdict != judge.Inconclusive {
+		if r.Verdict != judge.Inconclusive || r.Reason == judge.Sessions {
 			continue
 		}
 		open++

@@ -64,6 +64,11 @@ func TestSentences(t *testing.T) {
 		t.Errorf("%d repeats: %q, want 11 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
 	}
 
+	added := compared(judge.Inconclusive, .9, .6, 1.4)
+	added.Reason = judge.Sessions
+	say("b against a: inconclusive, +90.0 % (+60.0 % to ×2.40)\n"+
+		"inconclusive: 1 point and a were measured in different sessions; bench with --rerun all measures both in one", added)
+
 	one, two := compared(judge.Improved, -.5, -.6, -.4), compared(judge.Improved, -.5, -.6, -.4)
 	one.Identity.Params, two.Identity.Params = map[string]string{"n": "1"}, map[string]string{"n": "2"}
 	say("n=1: b is 2.00x faster than a (1.67 to 2.50)\nn=2: b is 2.00x faster than a (1.67 to 2.50)", one, two)
