@@ -56,6 +56,15 @@ def test_types(everything):
     assert pyarrow.Table.from_pandas(frame, preserve_index=False).equals(table)
 
 
+def test_parameters_as_dicts():
+    quick = {"repeats": 1, "iterations": 1, "warmup": 0}
+    neurolens.bench({**quick, "command": ["sleep", "{a}"], "grid": {"a": [0]}})
+    neurolens.bench({**quick, "command": ["sleep", "{b}"], "grid": {"b": [0]}})
+    neurolens.bench({**quick, "command": ["true"]})
+    column = neurolens.read("runs_store", to="pandas")["params"].dropna()
+    assert [dict(pairs) for pairs in column] == [{"a": "0"}, {"b": "0"}]
+
+
 def test_null_is_not_nan(everything, to):
     table = neurolens.query("SELECT 'NaN'::DOUBLE AS x UNION ALL SELECT NULL", everything, to=to)
     values = [row["x"] for row in rows(table)]
