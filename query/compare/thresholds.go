@@ -2,7 +2,6 @@ package compare
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,41 +11,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// thresholdFact is the prefix of the facts in which runs have the thresholds of their sweep. The name of the metric follows; the value
-// is as threshold.Parse reads it.
-const thresholdFact = "runner.threshold."
-
-// sweepThresholds makes the thresholds of points from those of the request (given), those of sweeps, and the defaults (usual). Points
-// with the same thresholds share one set.
-type sweepThresholds struct {
-	given, usual threshold.Set
-	made         map[string]threshold.Set
-}
-
-// of is the set of thresholds of a point whose runs have these facts.
-func (s *sweepThresholds) of(said map[string]string) threshold.Set {
-	key := fmt.Sprint(said) // prints maps sorted by key
-	if set, ok := s.made[key]; ok {
-		return set
-	}
-	sweeps := threshold.Set{}
-	for name, text := range said {
-		if t, err := threshold.Parse(text); err == nil {
-			sweeps[strings.TrimPrefix(name, thresholdFact)] = t
-		}
-	}
-	if s.made == nil {
-		s.made = map[string]threshold.Set{}
-	}
-	s.made[key] = s.given.Over(sweeps.Over(s.usual))
-	return s.made[key]
-}
-
 // setThresholds sets the thresholds of each point from the request and from the runs of the head.
 func (m *comparing) setThresholds(ctx context.Context, families []family, head sides.Facts) error {
 	var names []string
 	for name := range head {
-		if fact, ok := strings.CutPrefix(name, "env."); ok && strings.HasPrefix(fact, thresholdFact) {
+		if fact, ok := strings.CutPrefix(name, "env."); ok && strings.HasPrefix(fact, threshold.Fact) {
 			names = append(names, fact)
 		}
 	}
@@ -58,14 +27,14 @@ func (m *comparing) setThresholds(ctx context.Context, families []family, head s
 			return err
 		}
 	}
-	sets := sweepThresholds{given: m.req.Thresholds, usual: m.req.Usual}
+	sets := threshold.Combiner{Given: m.req.Thresholds, Usual: m.req.Usual}
 	for _, f := range families {
 		for _, p := range f.points {
 			if p.head == nil {
-				p.thresholds = sets.of(nil)
+				p.thresholds = sets.Of(nil)
 				continue
 			}
-			p.thresholds = sets.of(said[p.head.PointID])
+			p.thresholds = sets.Of(said[p.head.PointID])
 		}
 	}
 	return nil
@@ -83,12 +52,12 @@ func setSessionThresholds(points []*pairing, runs []schema.Run) {
 			said[r.PointID] = sides.Facts{}
 		}
 		for name, value := range r.Env.Facts {
-			if strings.HasPrefix(name, thresholdFact) {
+			if strings.HasPrefix(name, threshold.Fact) {
 				said[r.PointID].Add(map[string]string{name: value})
 			}
 		}
 	}
-	sets := sweepThresholds{}
+	sets := threshold.Combiner{}
 	for _, p := range points {
 		one := map[string]string{}
 		for name, values := range said[p.either().PointID] {
@@ -96,7 +65,7 @@ func setSessionThresholds(points []*pairing, runs []schema.Run) {
 				one[name] = all[0]
 			}
 		}
-		p.thresholds = sets.of(one)
+		p.thresholds = sets.Of(one)
 	}
 }
 
