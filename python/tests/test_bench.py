@@ -67,7 +67,7 @@ def test_wrong_sweep(tmp_path):
         assert caught.value.exit_code == 2
         assert str(caught.value) and "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(neurolens.Error, match="^sweep: unknown key comand"):
+    with pytest.raises(neurolens.Error, match=r"^sweep: unknown key comand"):
         neurolens.bench({"comand": ["true"]})
 
 
