@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,13 @@ import (
 
 // aheadRows is the number of runs up to which a sealed file is read ahead, as a whole.
 const aheadRows = 256
+
+// aheadValues is the number of values, samples above all, up to which a file is kept that was read ahead. Of very many samples a
+// file of few runs has more than fits into memory several times.
+const aheadValues = 1 << 20
+
+// errManyValues ends reading ahead.
+var errManyValues = errors.New("too many values to read ahead")
 
 // aheadFiles is how many files each processor may have read ahead.
 const aheadFiles = 4
@@ -67,8 +75,8 @@ type aheadFile struct {
 	runs  []*table.Live // all its runs; nil if something is wrong with the file
 }
 
-// readAhead reads all runs of a file, unless somebody has begun to. It keeps them only if the file is intact: what is
-// wrong with a file also depends on the files before it, and is found when its turn comes.
+// readAhead reads all runs of a file, unless somebody has begun to. It keeps them only if they are not too large and the file is
+// intact: what is wrong with a file also depends on the files before it, and is found when its turn comes.
 func (s *sealedLeft) readAhead() {
 	if !s.ahead.begun.CompareAndSwap(false, true) {
 		<-s.ahead.room
@@ -76,15 +84,34 @@ func (s *sealedLeft) readAhead() {
 	}
 	defer close(s.ahead.read)
 	var runs []*table.Live
-	intact := true
+	intact, values := true, 0
 	salvager, err := runfile.Salvage(s.input, nil, func(r runfile.Salvaged) error {
 		intact = intact && len(r.Lost) == 0
 		runs = append(runs, r.Live)
+		if values += valuesOf(r.Samples) + valuesOf(r.Ops); values > aheadValues {
+			return errManyValues
+		}
 		return nil
 	})
 	if err == nil && intact && salvager.Loss == (runfile.Loss{}) && len(salvager.Damages()) == 0 {
 		s.ahead.runs = runs
 	}
+}
+
+// valuesOf counts the values in rows, those in lists one by one.
+func valuesOf(rows [][]any) (n int) {
+	for _, row := range rows {
+		n += len(row)
+		for _, value := range row {
+			switch value := value.(type) {
+			case []int64:
+				n += len(value)
+			case []float64:
+				n += len(value)
+			}
+		}
+	}
+	return n
 }
 
 // take gives all runs of the file if it was read ahead and is intact, and none otherwise.

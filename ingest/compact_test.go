@@ -190,7 +190,7 @@ func TestCompactEvents(t *testing.T) {
 }
 
 // TestCompactAhead has more files than are read ahead, and one of them has damaged samples: every run is in the new store,
-// and what is damaged is said once.
+// and the damage is reported once.
 func TestCompactAhead(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
@@ -217,6 +217,30 @@ func TestCompactAhead(t *testing.T) {
 	}
 	if got := runfile.ReadLost(os.DirFS(into)); len(got) != done.Loss.Samples {
 		t.Errorf("%d runs are marked, want %d", len(got), done.Loss.Samples)
+	}
+}
+
+// TestCompactAheadBounded: a file of few runs with very many samples is not held in memory before its turn. Its runs are in the new
+// store all the same.
+func TestCompactAheadBounded(t *testing.T) {
+	t.Parallel()
+	for samples, kept := range map[int]bool{1000: true, aheadValues/2 + 1: false} {
+		large := func() schema.Run {
+			r := smallRun()
+			r.Metrics[0].Ticks = slices.Repeat([]int64{1000}, samples)
+			return r
+		}
+		dir, f := sealedStore(t, large(), large())
+		s := &sealedLeft{input: runfile.InputOf(os.DirFS(dir), f), ahead: aheadFile{read: make(chan struct{}), room: make(chan struct{}, 1)}}
+		s.ahead.room <- struct{}{}
+		s.readAhead()
+		if got := s.ahead.take() != nil; got != kept {
+			t.Errorf("of %d samples a run: kept %v, want %v", samples, got, kept)
+		}
+		done, err := Compact(context.Background(), dir, filepath.Join(t.TempDir(), "new"), "test", noDamage(t))
+		if err != nil || done.Runs != 2 {
+			t.Errorf("of %d samples a run: compacted %+v: %v", samples, done, err)
+		}
 	}
 }
 

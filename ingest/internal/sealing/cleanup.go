@@ -47,18 +47,15 @@ func (s *Sealer) RemoveFinished() {
 		return
 	}
 	for _, c := range claims {
-		if s.over(c) {
+		if finished, since, err := s.Finished(c); err == nil && finished && s.over(since) {
 			_ = s.removeFinished(c)
 		}
 	}
 	_ = s.emptyTrash()
 }
 
-// over reports whether a claim is finished and its grace period is over.
-func (s *Sealer) over(c schema.Claim) bool {
-	finished, since, err := s.Finished(c)
-	return err == nil && finished && time.Since(since) >= s.Rules.Grace
-}
+// over reports whether the grace period of a claim that was finished at a time is over.
+func (s *Sealer) over(since time.Time) bool { return time.Since(since) >= s.Rules.Grace }
 
 // Committed reports whether the sealed file of a plan exists, or none is planned.
 func (s *Sealer) Committed(c schema.Claim, plan schema.Plan) (bool, error) {

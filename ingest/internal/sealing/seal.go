@@ -238,7 +238,7 @@ func (s *Sealer) goOn(ctx context.Context, c schema.Claim) (int, error) {
 	switch {
 	case err != nil:
 		return 0, s.fenced(c, err)
-	case finished && time.Since(since) >= s.Rules.Grace:
+	case finished && s.over(since):
 		return 0, s.removeFinished(c)
 	case finished:
 		return 0, nil
