@@ -47,7 +47,7 @@ func TestUnsupportedHasItsMetric(t *testing.T) {
 	}
 }
 
-// TestProfilesAreNotCompared: that the selected runs are profiles is said, and not that there are none.
+// TestProfilesAreNotCompared: the error of a selection of profiles names them, and does not deny that the runs exist.
 func TestProfilesAreNotCompared(t *testing.T) {
 	t.Parallel()
 	runs := offRuns()

@@ -76,8 +76,7 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// TestBetweenNeedsCounters: what a run is said to have begun with and to have gone through is the same, whether all is read after it or
-// only the counters.
+// TestBetweenNeedsCounters: the facts of a run are the same, whether everything is read after it or only the counters.
 func TestBetweenNeedsCounters(t *testing.T) {
 	later := map[string]string{}
 	maps.Copy(later, server)

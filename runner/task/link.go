@@ -117,8 +117,9 @@ func (l *link) listen(p *Pool) {
 // order tells the supervisor something. It fails if the supervisor is gone, which exited tells too.
 func (l *link) order(word string) { _, _ = l.orders.WriteString(word + "\n") }
 
-// readyWait is how long a supervisor may take to say whether it can serve another run. It is a matter of microseconds.
-const readyWait = time.Second
+// readyWait is how long a supervisor may take to say whether it can serve another run. It is a matter of microseconds, and of more
+// where other work has the processors.
+const readyWait = 10 * time.Second
 
 // errSpent is that a supervisor serves no other run.
 var errSpent = errors.New("the supervisor serves no other run")
