@@ -47,6 +47,7 @@ func scaleDir(tb testing.TB) string {
 	if dir == "" {
 		skip(tb, "scale", dirVariable+" names no directory for the stores, which are made once")
 	}
+	must(tb, os.MkdirAll(dir, 0o755))
 	return dir
 }
 
