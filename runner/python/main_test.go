@@ -126,6 +126,9 @@ func runSpec(t testing.TB, spec task.Spec) task.Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := pool.Close(); err != nil { // it lets the supervisor go that waits for another run, with the directory it has made
+		t.Fatal(err)
+	}
 	if left := survivors(mark); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}

@@ -9,8 +9,8 @@ import (
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 
-// workflow matches a file of GitHub, which a page about CI may have.
-var workflow = regexp.MustCompile(`(?m)^(jobs|runs):$`)
+// workflow matches a file of GitHub, or a part of one that is indented as it is there, which a page about CI may have.
+var workflow = regexp.MustCompile(`(?m)^(jobs|runs):$|\A +\w+:$`)
 
 // TestPages: every sweep in the pages of docs can be read.
 func TestPages(t *testing.T) {
