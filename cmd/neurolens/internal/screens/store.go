@@ -48,7 +48,7 @@ func StoreFields(zones []string) []answer.Field[StoreInfo] {
 	fields := slices.Concat(identityFields(), runFields(), fileFields())
 	for _, zone := range zones {
 		files, bytes := answer.NewField(zone+"_files", answer.TypeInteger, "files in the folder "+zone+" of the store", func(i *StoreInfo) any { return int64(i.zone(zone).Files) }),
-			answer.NewField(zone+"_bytes", answer.TypeInteger, "size of these files", func(i *StoreInfo) any { return i.zone(zone).Bytes })
+			answer.NewField(zone+"_bytes", answer.TypeInteger, "size of the files in the folder "+zone+" of the store", func(i *StoreInfo) any { return i.zone(zone).Bytes })
 		bytes.Unit = "B"
 		fields = append(fields, files, bytes)
 	}
@@ -90,7 +90,7 @@ func runFields() []answer.Field[StoreInfo] {
 
 // fileFields count files.
 func fileFields() []answer.Field[StoreInfo] {
-	bytes := answer.NewField("bytes", answer.TypeInteger, "size of these files", func(i *StoreInfo) any { return i.total(nil).Bytes })
+	bytes := answer.NewField("bytes", answer.TypeInteger, "size of the files of the store", func(i *StoreInfo) any { return i.total(nil).Bytes })
 	perSample := answer.NewField("bytes_per_sample", answer.TypeReal, "size of the files of runs, samples, operators and events, divided by the samples; NULL if there are none, or the runs cannot be read", func(i *StoreInfo) any {
 		if i.Census == nil || i.Census.Samples == 0 {
 			return nil
