@@ -67,7 +67,7 @@ func reasonOf(r imports.Report) string {
 func noted(r *foreign.Report) []string {
 	var lines []string
 	for _, what := range r.Noted() {
-		lines = append(lines, fmt.Sprintf("note (%s): %s", term.Thousands(r.Notes[what]), what))
+		lines = append(lines, fmt.Sprintf("note (%s): %s", term.Count(r.Notes[what], "time"), what))
 	}
 	return lines
 }
