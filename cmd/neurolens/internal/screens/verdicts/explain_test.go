@@ -120,6 +120,7 @@ inconclusive  setup +50.0 %
 1 op with a difference below 2 % of the total time
 
 7 differences: correlations, not proven causes
+ops: totals of a profiled run; PART is the share of the change of all ops
 metrics and stages: false discovery rate 5 % (Benjamini-Hochberg) over 4 tests
 
 next  git log --oneline 9f3c1d2..4be77a1
