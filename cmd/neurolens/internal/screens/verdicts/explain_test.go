@@ -137,6 +137,18 @@ next  git log --oneline 9f3c1d2..4be77a1
 	}
 }
 
+// TestEvidenceCells: a rate has the unit that other tables print, and a negative part the sign that changes have.
+func TestEvidenceCells(t *testing.T) {
+	rate := line(1, "metric", "throughput", "2000", "1000", -.5, -.6, -.4, "1/s", "ratio", nil, "regressed")
+	if got := evidenceCells(&rate)[3].Text; got != "2.00 kitem/s" {
+		t.Errorf("base %q", got)
+	}
+	op := line(2, "op", "Add", "200", "100", -100., nil, nil, "ns", "difference", -.28, nil)
+	if got := evidenceCells(&op)[7].Text; got != "−28 %" {
+		t.Errorf("part %q", got)
+	}
+}
+
 // madeContrast is a row of a contrast; sessions are those of its name, and others.
 func madeContrast(rank any, name string, verdict judge.ContrastVerdict, within judge.Within, sessions ...int) explain.Row {
 	row := line(rank, "contrast", name, "0 of 10", "4 of 10", .21, .17, .26, "ns", "ratio", .96, string(verdict))
