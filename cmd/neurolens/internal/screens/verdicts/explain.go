@@ -68,6 +68,9 @@ func (w Explanation) View() term.View {
 	} else {
 		v.Below = append(v.Below, term.Count(ranked, "difference")+": correlations, not proven causes")
 	}
+	if slices.ContainsFunc(w.x.Rows, func(r explain.Row) bool { return r.Kind == string(explain.Op) && r.Rank != nil }) {
+		v.Below = append(v.Below, "ops: totals of a profiled run; PART is the share of the change of all ops")
+	}
 	if w.x.Tested > 0 {
 		v.Below = append(v.Below, fmt.Sprintf("metrics and stages: false discovery rate 5 %% (Benjamini-Hochberg) over %d tests", w.x.Tested))
 	}
@@ -156,7 +159,7 @@ func evidenceCells(row *explain.Row) []term.Cell {
 		case v.Runs != nil:
 			return term.Cell{Text: v.Runs.String() + " runs"}
 		case v.Number != nil:
-			return term.Cell{Text: output.Quantity(*v.Number, row.Unit)}
+			return term.Cell{Text: wording.QuantityOf(*v.Number, row.Unit, row.Name, "")}
 		case len(v.Texts) == 0:
 			return term.Cell{Text: term.Unknown}
 		}
@@ -167,7 +170,7 @@ func evidenceCells(row *explain.Row) []term.Cell {
 		interval = strings.TrimSuffix(evidenceDifference(row, e.Low), " %") + " " + strings.TrimSuffix(evidenceDifference(row, e.High), " %")
 	}
 	if row.Share != nil && wording.Finite(*row.Share) {
-		part = fmt.Sprintf("%.0f %%", 100**row.Share)
+		part = strings.Replace(fmt.Sprintf("%.0f %%", 100**row.Share), "-", "−", 1)
 	}
 	return []term.Cell{
 		{Text: output.Text(answer.Integer(row.Rank))},
