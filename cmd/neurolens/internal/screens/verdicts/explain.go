@@ -167,7 +167,7 @@ func evidenceCells(row *explain.Row) []term.Cell {
 	}
 	change, interval, part := evidenceChange(row), "", ""
 	if e := row.Estimate; e != nil && wording.Finite(e.Low) && wording.Finite(e.High) {
-		interval = strings.TrimSuffix(evidenceDifference(row, e.Low), " %") + " " + strings.TrimSuffix(evidenceDifference(row, e.High), " %")
+		interval = evidenceInterval(row, e)
 	}
 	if row.Share != nil && wording.Finite(*row.Share) {
 		part = strings.Replace(fmt.Sprintf("%.0f %%", 100**row.Share), "-", "−", 1)
@@ -197,6 +197,14 @@ func evidenceDifference(row *explain.Row, v float64) string {
 		return wording.Signed(v)
 	}
 	return wording.SignedQuantity(v, row.Unit)
+}
+
+// evidenceInterval is the interval of a change.
+func evidenceInterval(row *explain.Row, e *explain.Estimate) string {
+	if row.Scale == schema.ScaleRatio {
+		return wording.Interval(e.Low, e.High)
+	}
+	return evidenceDifference(row, e.Low) + " " + evidenceDifference(row, e.High)
 }
 
 // hash is a text that nobody reads to its end.

@@ -143,6 +143,10 @@ func TestEvidenceCells(t *testing.T) {
 	if got := evidenceCells(&rate)[3].Text; got != "2.00 kitem/s" {
 		t.Errorf("base %q", got)
 	}
+	slower := line(3, "metric", "latency", "100", "400", 3., -.063, 8.14, "ns", "ratio", nil, "inconclusive")
+	if got := evidenceCells(&slower)[6].Text; got != "×0.937 ×9.14" {
+		t.Errorf("interval %q", got)
+	}
 	op := line(2, "op", "Add", "200", "100", -100., nil, nil, "ns", "difference", -.28, nil)
 	if got := evidenceCells(&op)[7].Text; got != "−28 %" {
 		t.Errorf("part %q", got)

@@ -103,7 +103,7 @@ func (c contest) sentences(rows []compare.Row) Won {
 	for i := range rows {
 		r := &rows[i]
 		if len(lines) == maxSentences {
-			lines = append(lines, fmt.Sprintf("… and %s", term.Count(len(rows)-i, "point")))
+			lines = append(lines, "… and "+verdictCounts(countVerdicts(rows[i:])))
 			break
 		}
 		name := c.head(r)
@@ -120,6 +120,15 @@ func (c contest) sentences(rows []compare.Row) Won {
 		lines = append(lines, open)
 	}
 	return Won{Lines: lines, Repeats: enough}
+}
+
+// countVerdicts counts rows by verdict.
+func countVerdicts(rows []compare.Row) map[judge.Verdict]int {
+	counts := map[judge.Verdict]int{}
+	for i := range rows {
+		counts[rows[i].Verdict]++
+	}
+	return counts
 }
 
 // otherSessions says how many rows are inconclusive because their two sides were measured in different sessions. So are those of a

@@ -3,6 +3,7 @@ package verdicts
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,5 +117,11 @@ func TestSentencesOfSides(t *testing.T) {
 	want := "cuda: head is 2.00x slower than base (1.50 to 2.50)\ncpu: head is as good as base: +0.4 % (−0.5 % to +1.2 %)"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	rows := slices.Repeat([]compare.Row{large}, maxSentences+1)
+	rows = append(rows, small, small)
+	lines := ofSides().sentences(rows).Lines
+	if last := lines[maxSentences]; last != "… and 1 regressed, 2 unchanged" {
+		t.Errorf("%q", last)
 	}
 }
