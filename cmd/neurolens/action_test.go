@@ -130,7 +130,8 @@ func (c *ci) stands(t *testing.T, gate int) {
 	}
 }
 
-// TestActionGate: the input gate decides which status of the comparison fails; flags and axes of the inputs are passed on.
+// TestActionGate: the input gate decides which status of the comparison fails; flags and axes of the inputs are passed on, and so
+// are settings of the script that the action does not have.
 func TestActionGate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -152,6 +153,7 @@ func TestActionGate(t *testing.T) {
 		repo := newCI(t, "plain")
 		commitAgain(t, repo)
 		repo.stands(t, c.says)
+		repo.env = append(repo.env, "BENCH_FLAGS=--wait --until-conclusive") // env of the job
 		a := newAction(t, repo, map[string]string{"gate": c.gate, "flags": "--threshold 7%", "backend": "torch", "version": "installed", "history": "none"})
 		if code, output := a.step(t, "run"); code != 0 {
 			t.Errorf("%s, %d: the run ends with %d:\n%s", c.gate, c.says, code, output)
@@ -160,7 +162,7 @@ func TestActionGate(t *testing.T) {
 			t.Errorf("%s: the verdict about %d is %d, want %d:\n%s", c.gate, c.says, code, c.fails, output)
 		}
 		asked := repo.value("asked")
-		for _, want := range []string{"bench --wait sweep.yaml -P backend=torch --against ", "compare --gate session=last --format md --threshold 7%"} {
+		for _, want := range []string{"bench --wait --until-conclusive sweep.yaml -P backend=torch --against ", "compare --gate session=last --format md --threshold 7%"} {
 			if !strings.Contains(asked, want) {
 				t.Errorf("%s, %d: it asks\n%swant %s", c.gate, c.says, asked, want)
 			}

@@ -137,7 +137,7 @@ func TestCIScript(t *testing.T) {
 	}
 	write(t, c.dir, "notes.txt", "nothing\n")
 	commit(t, c.dir)
-	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "**gate: no regression in 1 point (exit 0)**") {
+	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "**gate: no regression in 1 point (exit 0)**") || strings.Contains(output, "is ready") {
 		t.Errorf("the same program ends with %d:\n%s", code, output)
 	}
 	c.costs(t, "1200")
@@ -181,6 +181,11 @@ func TestCIScript(t *testing.T) {
 	}
 	if code, output := c.call(t, "run", "PRECISION=fp16"); code != 2 || !strings.Contains(output, "precision") {
 		t.Errorf("an axis that the sweep does not have ends with %d:\n%s", code, output)
+	}
+	c.costs(t, "nothing")
+	c.costs(t, "1200")
+	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "warning: nothing to decide: no point is ok on the base; STRICT=1 makes") {
+		t.Errorf("a base that fails ends with %d:\n%s", code, output)
 	}
 }
 

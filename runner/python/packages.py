@@ -58,6 +58,30 @@ def distributions_of(module):
     return DISTRIBUTIONS.get(module, []) + [module] + brought.get(module, [])
 
 
+def installed_from(chosen):
+    """The real paths of the files that were copied by an installer from a folder that is chosen, as by `pip install .`. The installer
+    records the folder in direct_url.json. chosen is called with its real path, with a separator at the end."""
+    files = set()
+    try:
+        import json
+        import os
+        from importlib import metadata
+        from urllib.parse import unquote, urlsplit
+
+        distributions = list(metadata.distributions())
+    except Exception:  # the benchmark may have left no file to open
+        return files
+    for distribution in distributions:
+        try:
+            origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+            url = urlsplit(origin.get("url", ""))
+            if "dir_info" in origin and url.scheme == "file" and chosen(os.path.join(os.path.realpath(unquote(url.path)), "")):
+                files.update(os.path.realpath(str(distribution.locate_file(file))) for file in distribution.files or ())
+        except Exception:  # a damaged installation, which is no reason to fail
+            pass
+    return files
+
+
 def version(module):
     """The version of a module; None if it is not installed or its installer recorded none."""
     from importlib import metadata

@@ -331,6 +331,43 @@ func TestForeignModules(t *testing.T) {
 	}
 }
 
+// TestInstalledCopyIsForeign: what was installed from the tree of the sides would be the same code on both. An archive in the tree, a
+// folder elsewhere and a shared folder are no code of a side.
+func TestInstalledCopyIsForeign(t *testing.T) {
+	tree := t.TempDir()
+	for name, c := range map[string]struct{ origin, exempt, want string }{
+		"the tree":           {`{"dir_info": {}, "url": "file://` + tree + `"}`, "", "module helper was loaded from "},
+		"a folder in it":     {`{"dir_info": {}, "url": "file://` + tree + `/a%20b"}`, "", "installed from the repository"},
+		"a shared folder":    {`{"dir_info": {}, "url": "file://` + tree + `/lib"}`, tree + "/lib", ""},
+		"an archive in it":   {`{"archive_info": {}, "url": "file://` + tree + `/helper-1.0.whl"}`, "", ""},
+		"somewhere else":     {`{"dir_info": {}, "url": "file://` + tree + `2"}`, "", ""},
+		"a damaged record":   {`{"dir_info`, "", ""},
+		"an index, as usual": {"", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{
+				"helper.py": "", "helper-1.0.dist-info/METADATA": "Name: helper\nVersion: 1.0\n", "helper-1.0.dist-info/RECORD": "helper.py,,\n",
+			}
+			if c.origin != "" {
+				files["helper-1.0.dist-info/direct_url.json"] = c.origin
+			}
+			settings := Settings{File: "bench.py", Foreign: []string{tree}}
+			if c.exempt != "" {
+				settings.Exempt = []string{c.exempt}
+			}
+			spec := specOf(t, settings, nil)
+			spec.Dir = folder(t, map[string]string{"bench.py": "import helper\ndef run_benchmark(): pass\n"})
+			spec.Env = append(spec.Env, "PYTHONPATH="+folder(t, files))
+			o := runSpec(t, spec)
+			if c.want == "" {
+				check(t, o, schema.StatusOK, "", "", "")
+				return
+			}
+			check(t, o, schema.StatusUnsupported, schema.StageMeasure, "not_applied", c.want)
+		})
+	}
+}
+
 // TestOwnEnvironmentIsNotForeign: a virtual environment may stand in the tree that the sides were taken from.
 func TestOwnEnvironmentIsNotForeign(t *testing.T) {
 	tree := t.TempDir()

@@ -416,6 +416,7 @@ class Worker:
         if hasattr(self.subject, "work"):
             fields.update((k, v) for k, v in (self.subject.work() or {}).items() if v is not None)
         self.note_peak()
+        self.check_installed()  # looking at what is installed takes memory
         self.samples.finish(RESULT)
         self.events.send("result", at=self.now(), **fields)
         return 0
@@ -577,6 +578,20 @@ class Worker:
             if folders[folder].startswith(foreign) and not folders[folder].startswith(own):
                 raise Unsupported("not_applied", "module %s was loaded from %s, not from the side under test" % (
                     name, folder))
+
+    def check_installed(self):
+        """Refuses the run if it loaded a copy that was installed from the other side, or from the tree from which the sides were
+        made: it would be the same code on both sides."""
+        foreign = inside(self.settings.get("foreign") or ())
+        if not foreign:
+            return
+        exempt = inside(self.settings.get("exempt") or ())
+        installed = self.part("packages").installed_from(lambda path: path.startswith(foreign) and not path.startswith(exempt))
+        for name, module in list(sys.modules.items()) if installed else ():
+            path = getattr(module, "__file__", None)
+            if isinstance(path, str) and os.path.realpath(path) in installed:
+                raise Unsupported("not_applied", "module %s was loaded from %s, not from the side under test: it is a copy, "
+                                  "installed from the repository" % (name, os.path.dirname(path)))
 
 
 def inside(folders):

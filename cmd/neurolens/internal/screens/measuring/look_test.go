@@ -28,6 +28,27 @@ func TestVerdictsText(t *testing.T) {
 	}
 }
 
+// TestDecidedBy: the metric by which a session went on is named where another one is shown.
+func TestDecidedBy(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]struct {
+		asked   []string
+		primary string
+	}{
+		" (by latency, the primary metric)":      {[]string{"cpu_user", "latency"}, "latency"},
+		" (by the primary metric of each point)": {[]string{"cpu_user"}, ""},
+	} {
+		if got := (Summary{Metrics: c.asked}).decidedBy(primaryMetric{all: c.primary}); got != want {
+			t.Errorf("%v: got %q, want %q", c.asked, got, want)
+		}
+	}
+	for _, asked := range [][]string{nil, {"latency"}} {
+		if got := (Summary{Metrics: asked}).decidedBy(primaryMetric{all: "latency"}); got != "" {
+			t.Errorf("%v: got %q", asked, got)
+		}
+	}
+}
+
 // TestLookProgress: what a look has found is said on a terminal, where it stays, and for programs.
 func TestLookProgress(t *testing.T) {
 	t.Parallel()

@@ -73,7 +73,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	}
 	v.Below = append(v.Below, term.Count(len(different), "point")+", "+term.Count(s.Result.Runs()+s.Result.Plan.Done, "run"))
 	if s.Result.Look != nil {
-		v.Below = append(v.Below, verdictsText(s.Result.Look))
+		v.Below = append(v.Below, verdictsText(s.Result.Look)+s.decidedBy(primary))
 	}
 	if line := precisionText(s.Result.Precision); line != "" {
 		v.Below = append(v.Below, line)
@@ -82,6 +82,17 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	v.Commands = s.nextCommands(points)
 	v.Compact = rows.compact(v, s.Metrics, varying, s.Reader)
 	return v
+}
+
+// decidedBy names the metric by which the session decided how long to go on, where other metrics were asked for.
+func (s Summary) decidedBy(primary primaryMetric) string {
+	switch {
+	case len(s.Metrics) == 0 || s.Metrics[0] == primary.all:
+		return ""
+	case primary.all == "":
+		return " (by the primary metric of each point)"
+	}
+	return " (by " + primary.all + ", the primary metric)"
 }
 
 // split parts the points that calibrate adds from the others, unless there are no others.

@@ -144,6 +144,7 @@ func TestMoreRunsText(t *testing.T) {
 		"; 12 more runs per side would probably decide 2 of 4": {noise(900), noise(0), noise(12), noise(8)},
 		"; 285 more runs per side would probably decide 1 of 2 (fewer with less other work on the machine, a larger --threshold, or --metric cpu_user for a program that computes)": {noise(285), noise(0)},
 		"; at least 2 more runs per side; 1 more run per side would probably decide 1 of 2":                                                                                         {few, noise(1)},
+		"; 285 more runs per side would probably decide 1 of 1 (fewer with less other work on the machine, or a larger --threshold)":                                                {{Metric: "cpu_user", Reason: judge.Noise, MoreRuns: 285}},
 	} {
 		if got := moreRunsText(open); got != want {
 			t.Errorf("got %q, want %q", got, want)

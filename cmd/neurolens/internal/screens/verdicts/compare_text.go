@@ -24,7 +24,7 @@ var meanings = map[string]string{
 	string(judge.Units):       "different metrics or units",
 	string(judge.NotPositive): "zero or negative values have no ratio",
 	string(judge.NoValues):    "ok runs without a finite value are left out",
-	compare.FlagOneBlock:      "fewer than 5 runs, so their processes are compared",
+	compare.FlagOneBlock:      "fewer than 10 runs of a program in different sessions, so the processes of the runs are compared",
 	compare.FlagRunsModes:     "the runs are bimodal (they cluster around two values): more iterations will not help",
 	compare.FlagRunsDrift:     "runs got slower or faster in the order they ran; let the machine cool, interleave the sides",
 	compare.FlagOrder:         "one side of a session ran before the other: drift of the machine would look the same; bench alternates",
@@ -216,10 +216,21 @@ func moreRunsText(open []compare.Point) string {
 		decided, _ := slices.BinarySearch(more, runs+1)
 		text += fmt.Sprintf("; %s per side would probably decide %s of %s", term.Count(runs, "more run"), term.Thousands(decided), term.Thousands(len(open)))
 		if runs > manyRuns {
-			text += " (fewer with less other work on the machine, a larger --threshold, or --metric cpu_user for a program that computes)"
+			text += fewerRunsText(open)
 		}
 	}
 	return text
+}
+
+// cpuUser is the metric that varies less with other load than others.
+const cpuUser = "cpu_user"
+
+// fewerRunsText says with what fewer runs decide open points. Another metric is none of it where points are compared by that one.
+func fewerRunsText(open []compare.Point) string {
+	if slices.ContainsFunc(open, func(p compare.Point) bool { return p.Metric == cpuUser }) {
+		return " (fewer with less other work on the machine, or a larger --threshold)"
+	}
+	return " (fewer with less other work on the machine, a larger --threshold, or --metric " + cpuUser + " for a program that computes)"
 }
 
 // next is the command to type next, where something changed that is no control.

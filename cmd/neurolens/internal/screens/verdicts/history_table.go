@@ -277,7 +277,7 @@ func (w History) inconclusiveSeries() []string {
 	return []string{counted(w.H.Inconclusive, "series") + " inconclusive, with a step that may be chance: history without --regressions shows them"}
 }
 
-// finish adds what was left out and the command to type next: about the first of the changes.
+// finish adds what was left out and the commands to type next: about the first of the changes.
 func (w History) finish(v term.View, changes []changedAt) term.View {
 	v.Below = append(v.Below, w.discontinued()...)
 	if w.H.NoValue > 0 {
@@ -295,5 +295,8 @@ func (w History) finish(v term.View, changes []changedAt) term.View {
 	}
 	command := "neurolens compare session=" + wording.ShortRun(changes[0].BaseSession) + " session=" + wording.ShortRun(changes[0].row.SessionID)
 	v.Below, v.Commands = append(v.Below, ""), []string{"next  " + command + w.Reader.OfStores()}
+	if c := changes[0]; c.verdict() == judge.Regressed && c.Base != "" && c.Head != "" && c.Base != c.Head {
+		v.Commands = append(v.Commands, "      neurolens bisect "+wording.ShortCommit(c.Base)+" "+wording.ShortCommit(c.Head)+" SWEEP.yaml")
+	}
 	return v
 }

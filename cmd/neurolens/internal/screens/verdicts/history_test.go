@@ -94,6 +94,7 @@ also changed
 1 change found in 12 sessions
 
 next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
+      neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml
 `},
 		{"several", madeHistory(0, .05, -.3, 1.5), history.Request{}, `latency · matmul · lab3 · tile=32
 
@@ -108,6 +109,7 @@ by their last change: 2 regressed, 1 improved, 1 with no change found
 changed series: false discovery rate 5 %
 
 next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
+      neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml
 `},
 		{"nothing since", history.History{Known: 3}, history.Request{Regressions: true, Since: time.Date(2026, 9, 30, 8, 0, 0, 0, time.Local)}, "no regression since 2026-09-30 08:00 in 3 series\n"},
 		{"nothing", history.History{}, history.Request{}, "no run matches\n"},
@@ -133,7 +135,7 @@ func TestHistoryFits(t *testing.T) {
 		for width := 40; width <= 160; width += 5 {
 			text := historyText(c.h, c.req, width, true)
 			for line := range strings.SplitSeq(text, "\n") {
-				if ansi.StringWidth(line) > width && !strings.HasPrefix(line, "next") {
+				if ansi.StringWidth(line) > width && !strings.HasPrefix(line, "next") && !strings.Contains(line, "neurolens bisect") {
 					t.Errorf("%s at %d columns: %q", name, width, line)
 				}
 			}

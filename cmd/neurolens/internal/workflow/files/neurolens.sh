@@ -6,9 +6,10 @@
 #   sh [[.Script]] comment  create or update the comment of the pull request ($PR_NUMBER)
 #   sh [[.Script]] issue    open, update or close the issue about the branch
 #
-# Exit status: 0 no regression; 1 a regression; 3 some points are inconclusive (only with STRICT=1); any other: an error.
+# Exit status: 0 no regression; 1 a regression, or a point that the head no longer measures; 3 some points are inconclusive, or
+# none is ok on the base (only with STRICT=1); any other: an error.
 #
-# Edit these settings, or set them in the environment.
+# Edit these settings, or set them in the environment, unless the file of your CI system sets them itself.
 SWEEP=${SWEEP:-[[.Sweep]]} # the sweep to measure
 BENCH_FLAGS=${BENCH_FLAGS---wait} # flags for neurolens bench, such as --until-conclusive; --wait waits for another job on the same machine
 FLAGS=${FLAGS---threshold 5%} # flags for neurolens compare; --threshold overrides the thresholds of the sweep
@@ -131,7 +132,11 @@ check_flags() {
 	*' --matrix'*) return 0 ;;
 	esac
 	rm -rf "$OUT/empty"
-	neurolens --store "$OUT/empty" store init >/dev/null || return
+	says=$(neurolens --store "$OUT/empty" store init 2>&1) || {
+		status=$?
+		say "$says"
+		return "$status"
+	}
 	# shellcheck disable=SC2086 # FLAGS holds several words
 	with=$(neurolens --store "$OUT/empty" compare --gate session=last --format md $FLAGS 2>&1 >/dev/null)
 	without=$(neurolens --store "$OUT/empty" compare --gate session=last --format md 2>&1 >/dev/null)
@@ -196,8 +201,10 @@ run() {
 	if [ "$status" = 3 ] && [ "$STRICT" != 1 ]; then
 		# shellcheck disable=SC2086
 		neurolens --store "$OUT/store" compare --gate=regression session=last --format md $FLAGS >"$OUT/comment.md" || return
-		say "warning: some points are inconclusive; STRICT=1 makes this an error"
-		[ -z "${GITHUB_ACTIONS:-}" ] || echo "::warning::some points are inconclusive"
+		why=$(sed -n '1s/.*\(nothing to decide: [a-z ]*[a-z]\).*/\1/p' "$OUT/comment.md")
+		: "${why:=some points are inconclusive}"
+		say "warning: $why; STRICT=1 makes this an error"
+		[ -z "${GITHUB_ACTIONS:-}" ] || echo "::warning::$why"
 		status=0
 	fi
 	cat "$OUT/comment.md"
