@@ -214,28 +214,35 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	if err != nil {
 		return "", err
 	}
+	if column := w.Field.Column.Name; w.Field.Entry == "" && (column == "run_id" || column == "session_id") && len(w.Values[0].Text) < len(schema.ULID{}.String()) {
+		short := strings.TrimSuffix(column, "_id")
+		return fmt.Sprintf("%s: %s is a whole id; %s=%s takes the beginning or the end of one", text, column, short, fault.Brief(w.Values[0].Text)), nil
+	}
 	return text + meant.Value(w.Values[0].Text, values), nil
 }
 
 // inOtherUnit adds the units in which runs have the metric, if the condition uses another one.
 func (r *Reader) inOtherUnit(ctx context.Context, w filter.CompiledWord, text string) (string, error) {
-	of := duck.Statement{SQL: "SELECT DISTINCT unit FROM " + r.Src.Scan([]*schema.Column{schema.RunColumn("unit")}, "unit IS NOT NULL") + " ORDER BY unit"}
+	units, err := r.Texts(ctx, "unit", "unit")
 	if w.Field.Metric != "" {
-		of = duck.Statement{SQL: "SELECT DISTINCT unit FROM " + r.Src.Nested(schema.Samples, "") + " WHERE unit IS NOT NULL AND metric = $1::VARCHAR ORDER BY unit", Args: []any{w.Field.Metric}}
+		units, err = r.metricUnits(ctx, w.Field.Metric)
 	}
-	t, err := r.Conn.Table(ctx, of)
 	if err != nil {
 		return "", err
 	}
-	own := filter.UnitOf(w.Values[0].Text)
-	var units []string
-	for _, row := range t.Rows {
-		units = append(units, duck.Text(row[0]))
-	}
-	if own == "" || len(units) == 0 || slices.Contains(units, own) {
+	own, value := filter.UnitOf(w.Values[0].Text), w.Values[0].Text
+	without := slices.Contains(units, "") || slices.Contains(units, "ratio") // which numbers without a unit are compared with
+	units = slices.DeleteFunc(units, func(unit string) bool { return unit == "" })
+	_, notNumber := schema.ParseQuantity(value)
+	switch {
+	case len(units) == 0 || slices.Contains(units, own) || w.Field.Column.Unit != schema.UnitOfRow:
 		return text, nil
+	case own != "":
+		return fmt.Sprintf("%s; runs have it in %s, but %s is in %s", text, strings.Join(units, ", "), fault.Brief(value), own), nil
+	case notNumber == nil && !without:
+		return fmt.Sprintf("%s; runs have it in %s, but %s has no unit", text, strings.Join(units, ", "), fault.Brief(value)), nil
 	}
-	return fmt.Sprintf("%s; runs have it in %s, but %s is in %s", text, strings.Join(units, ", "), fault.Brief(w.Values[0].Text), own), nil
+	return text, nil
 }
 
 // noCommit explains that no run has a commit, and lists the commits of the runs if there are few.

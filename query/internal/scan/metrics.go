@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/meant"
@@ -59,6 +60,9 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	if err != nil {
 		return err
 	}
+	if of := filter.FieldOf(filter.MetricPrefix + metric).Metric; of != metric && slices.Contains(names, of) {
+		return fault.Input("%s: want a metric, but %s is one of its statistics: write %s", asked, fault.Brief(metric), fault.Brief(of))
+	}
 	if dot := strings.LastIndex(metric, "."); dot > 0 && slices.Contains(names, metric[:dot]) {
 		return fault.Input("%s: metric.%s: %q is not a statistic of a metric: want one of min, max, mean, stddev, p25, p50, p75, p90, p95, p99, mad, spread and n_samples",
 			asked, fault.Brief(metric), fault.Brief(metric[dot+1:]))
@@ -68,6 +72,42 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 		hint = "; did you mean " + near + "?"
 	}
 	return fault.Input("%s: no run has the metric %q%s", asked, fault.Brief(metric), hint)
+}
+
+// metricUnits are the stored units in which runs have a metric, ascending; "" for values without a unit. None: no run has the metric.
+func (r *Reader) metricUnits(ctx context.Context, metric string) ([]string, error) {
+	t, err := r.Conn.Table(ctx, duck.Statement{
+		SQL: "SELECT DISTINCT coalesce(unit, '') AS unit FROM " + r.Src.Nested(schema.Samples, "") + " WHERE metric = $1::VARCHAR ORDER BY unit", Args: []any{metric},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var units []string
+	for _, row := range t.Rows {
+		units = append(units, duck.Text(row[0]))
+	}
+	return units, nil
+}
+
+// noKey suggests what a condition probably means by a key that is no column and that no run has as a parameter. parameters are those
+// that runs have.
+func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []string) (string, error) {
+	tags, err := r.Texts(ctx, "unnest(map_keys(tags))", "tags")
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(tags, d.Field.Entry) {
+		return fmt.Sprintf("; did you mean %s.%s?", filter.PrefixOf("tags"), fault.Brief(d.Field.Entry)), nil
+	}
+	units, err := r.metricUnits(ctx, d.Field.Entry)
+	if err != nil || len(units) == 0 {
+		return meant.Word(d.Word, parameters), err
+	}
+	hint := "; it is a metric: write " + filter.MetricPrefix + fault.Brief(d.Field.Entry)
+	if unit := units[len(units)-1]; unit != "" {
+		hint += ", and its unit after a number: runs have it in " + unit
+	}
+	return hint, nil
 }
 
 // Metrics are the metrics of all runs, ascending.
