@@ -12,8 +12,8 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/explain"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )

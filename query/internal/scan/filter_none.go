@@ -215,8 +215,7 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 		return "", err
 	}
 	if column := w.Field.Column.Name; w.Field.Entry == "" && (column == "run_id" || column == "session_id") && len(w.Values[0].Text) < len(schema.ULID{}.String()) {
-		short := strings.TrimSuffix(column, "_id")
-		return fmt.Sprintf("%s: %s is a whole id; %s=%s takes the beginning or the end of one", text, column, short, fault.Brief(w.Values[0].Text)), nil
+		return fmt.Sprintf("%s: %s is a whole id; %s=%s takes the beginning or the end of one", text, column, strings.TrimSuffix(column, "_id"), fault.Brief(w.Values[0].Text)), nil
 	}
 	return text + meant.Value(w.Values[0].Text, values), nil
 }
@@ -225,24 +224,22 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 func (r *Reader) inOtherUnit(ctx context.Context, w filter.CompiledWord, text string) (string, error) {
 	units, err := r.Texts(ctx, "unit", "unit")
 	if w.Field.Metric != "" {
-		units, err = r.metricUnits(ctx, w.Field.Metric)
+		units, err = r.ofSamples(ctx, metricUnit, ofMetric, w.Field.Metric)
 	}
 	if err != nil {
 		return "", err
 	}
-	own, value := filter.UnitOf(w.Values[0].Text), w.Values[0].Text
-	without := slices.Contains(units, "") || slices.Contains(units, "ratio") // which numbers without a unit are compared with
-	units = slices.DeleteFunc(units, func(unit string) bool { return unit == "" })
-	_, notNumber := schema.ParseQuantity(value)
-	switch {
-	case len(units) == 0 || slices.Contains(units, own) || w.Field.Column.Unit != schema.UnitOfRow:
-		return text, nil
-	case own != "":
-		return fmt.Sprintf("%s; runs have it in %s, but %s is in %s", text, strings.Join(units, ", "), fault.Brief(value), own), nil
-	case notNumber == nil && !without:
-		return fmt.Sprintf("%s; runs have it in %s, but %s has no unit", text, strings.Join(units, ", "), fault.Brief(value)), nil
+	value, own, is := w.Values[0].Text, filter.UnitOf(w.Values[0].Text), "has no unit"
+	if own != "" {
+		is = "is in " + own
 	}
-	return text, nil
+	_, notNumber := schema.ParseQuantity(value)
+	bare := own == "" && (notNumber != nil || slices.Contains(units, "ratio")) // numbers without a unit are compared with ratios
+	if len(units) == 0 || bare || slices.Contains(units, own) || w.Field.Column.Unit != schema.UnitOfRow {
+		return text, nil
+	}
+	units = slices.DeleteFunc(units, func(unit string) bool { return unit == "" })
+	return fmt.Sprintf("%s; runs have it in %s, but %s %s", text, strings.Join(units, ", "), fault.Brief(value), is), nil
 }
 
 // noCommit explains that no run has a commit, and lists the commits of the runs if there are few.

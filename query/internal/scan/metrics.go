@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -74,23 +75,7 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	return fault.Input("%s: no run has the metric %q%s", asked, fault.Brief(metric), hint)
 }
 
-// metricUnits are the stored units in which runs have a metric, ascending; "" for values without a unit. None: no run has the metric.
-func (r *Reader) metricUnits(ctx context.Context, metric string) ([]string, error) {
-	t, err := r.Conn.Table(ctx, duck.Statement{
-		SQL: "SELECT DISTINCT coalesce(unit, '') AS unit FROM " + r.Src.Nested(schema.Samples, "") + " WHERE metric = $1::VARCHAR ORDER BY unit", Args: []any{metric},
-	})
-	if err != nil {
-		return nil, err
-	}
-	var units []string
-	for _, row := range t.Rows {
-		units = append(units, duck.Text(row[0]))
-	}
-	return units, nil
-}
-
-// noKey suggests what a condition probably means by a key that is no column and that no run has as a parameter. parameters are those
-// that runs have.
+// noKey suggests what a condition probably means by a key that is no column and none of the parameters that runs have.
 func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []string) (string, error) {
 	tags, err := r.Texts(ctx, "unnest(map_keys(tags))", "tags")
 	if err != nil {
@@ -99,7 +84,7 @@ func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []
 	if slices.Contains(tags, d.Field.Entry) {
 		return fmt.Sprintf("; did you mean %s.%s?", filter.PrefixOf("tags"), fault.Brief(d.Field.Entry)), nil
 	}
-	units, err := r.metricUnits(ctx, d.Field.Entry)
+	units, err := r.ofSamples(ctx, metricUnit, ofMetric, d.Field.Entry)
 	if err != nil || len(units) == 0 {
 		return meant.Word(d.Word, parameters), err
 	}
@@ -112,13 +97,18 @@ func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []
 
 // Metrics are the metrics of all runs, ascending.
 func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
-	t, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric FROM " + r.Src.Nested(schema.Samples, "") + " ORDER BY metric"})
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, row := range t.Rows {
-		names = append(names, duck.Text(row[0]))
-	}
-	return names, nil
+	return r.ofSamples(ctx, "metric", "true")
+}
+
+// metricUnit is the SQL of a stored unit, "" for none, and ofMetric the condition of the samples of a metric.
+const metricUnit, ofMetric = "coalesce(unit, '')", "metric = $1::VARCHAR"
+
+// ofSamples are the different texts of an expression over the samples that meet a condition, ascending.
+func (r *Reader) ofSamples(ctx context.Context, expression, condition string, args ...any) (texts []string, err error) {
+	text := "SELECT DISTINCT " + expression + " AS text FROM " + r.Src.Nested(schema.Samples, "") + " WHERE " + condition + " ORDER BY text"
+	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+		texts = append(texts, duck.Text(row[0]))
+		return nil
+	})
+	return texts, err
 }

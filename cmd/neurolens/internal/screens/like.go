@@ -42,7 +42,7 @@ func (l Listing) Like(found likeness.Nearest) term.View {
 		for _, x := range varying {
 			v.Columns = append(v.Columns, wording.AxisColumn(x))
 		}
-		v.Columns = append(v.Columns, term.Column{Header: "DIST", Right: true}, term.Column{Header: "SHARED", Right: true, Drop: 2}, term.Column{Header: "DIFFERENCES"})
+		v.Columns = append(v.Columns, term.Column{Header: "DIST", Right: true}, term.Column{Header: "SHARED", Right: true, Drop: 2}, term.Column{Header: "DIFFERENCES", Fixed: most > 1})
 		for i := range found.Rows {
 			row := &found.Rows[i]
 			cells := []term.Cell{{Text: wording.ShortRun(row.RunID)}, {Text: l.Reader.When(row.StartedAt)}}

@@ -267,7 +267,7 @@ func TestExplainViewEstimates(t *testing.T) {
 	for i := range x.Comparison.Points {
 		x.Comparison.Points[i].Verdict = judge.Estimate
 	}
-	if got := explanationText(x, false); !strings.Contains(got, "compare gave no verdict at any of 3 points (machines); this is the largest difference\n") {
+	if got := explanationText(x, false); !strings.Contains(got, "compare gave no verdict at any of 3 points (machines); this is the largest\ndifference\n") {
 		t.Error(got)
 	}
 	x.Comparison.Points = x.Comparison.Points[:1]
