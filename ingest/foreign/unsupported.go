@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"fmt"
+	"strings"
 
 	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
@@ -36,11 +37,17 @@ var unsupportedFormats = []unsupportedFormat{
 	{name: "vegeta", members: []string{"latencies.99th", "success", "status_codes"}},
 }
 
+// resemblance begins each hint of what a file looks like that no format recognises.
+const resemblance = "it looks like "
+
+// IsResemblance reports whether the reason why a file was not recognised is a hint of what it looks like.
+func IsResemblance(why string) bool { return strings.HasPrefix(why, resemblance) }
+
 // looksLike gives a hint for a file that no format recognises. It is empty if there is no hint.
 func looksLike(formats []Format, head *Head) string {
 	for i := range formats {
 		if formats[i].Resembles != nil && formats[i].Resembles(head) {
-			return fmt.Sprintf("it looks like %s; if it is, add --from %s", formats[i].Name, formats[i].Name)
+			return fmt.Sprintf(resemblance+"%s; if it is, add --from %s", formats[i].Name, formats[i].Name)
 		}
 	}
 	for _, c := range unsupportedFormats {
@@ -54,7 +61,7 @@ func looksLike(formats []Format, head *Head) string {
 func (c unsupportedFormat) hint() string {
 	const table = "convert it to CSV or JSON lines and use --from csv or jsonl with --map FILE"
 	if c.instead != "" {
-		return fmt.Sprintf("it looks like %s, which is not supported; ingest %s instead, or %s", c.name, c.instead, table)
+		return fmt.Sprintf(resemblance+"%s, which is not supported; ingest %s instead, or %s", c.name, c.instead, table)
 	}
-	return fmt.Sprintf("it looks like %s, which is not supported; %s", c.name, table)
+	return fmt.Sprintf(resemblance+"%s, which is not supported; %s", c.name, table)
 }

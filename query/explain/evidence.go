@@ -45,10 +45,19 @@ func measured(m *compare.Measured) Value {
 // facts adds the facts that differ between the sides.
 func (x *explaining) facts(differs []facts.Difference) {
 	for _, d := range differs {
-		if !x.req.Facts.Silent(d) {
+		if !x.req.Facts.Silent(d) || throttledApart(d) {
 			x.fact(d)
 		}
 	}
+}
+
+// throttledApart reports whether the clock of a GPU was lowered for other reasons in every run of one side than in any run of the other.
+// Other states of a run differ by chance, and are left to contrasts.
+func throttledApart(d facts.Difference) bool {
+	if !strings.HasPrefix(d.Name, "env.gpu.") || !strings.HasSuffix(d.Name, ".throttle") || len(d.Base) == 0 || len(d.Head) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(d.Base, func(reasons string) bool { return slices.Contains(d.Head, reasons) })
 }
 
 func (x *explaining) fact(d facts.Difference) {

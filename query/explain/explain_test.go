@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -295,6 +296,38 @@ func TestExplainErrors(t *testing.T) {
 	} {
 		_, err := explain.Explain(context.Background(), db, explain.Request{Request: req})
 		querytest.WantInput(t, err, says)
+	}
+}
+
+// TestExplainThrottle: why clocks were lowered is evidence only if no run of the other side has the same reasons.
+func TestExplainThrottle(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		base, head func(run int) string
+		want       bool
+	}{
+		"apart":       {func(int) string { return "none" }, func(run int) string { return []string{"power_cap", "thermal"}[run%2] }, true},
+		"overlapping": {func(int) string { return "none" }, func(run int) string { return []string{"power_cap", "none"}[run/2%2] }, false},
+		"unknown":     {func(int) string { return "" }, func(int) string { return "power_cap" }, false},
+	} {
+		runs := explainedRuns(latencies{1: 1, 2: 1.2, 4: 1})
+		for i := range runs {
+			reasons := c.base(i)
+			if runs[i].Side == "head" {
+				reasons = c.head(i)
+			}
+			if runs[i].Env.Facts["gpu.0.clock_sm"] = fmt.Sprint(1000 + i); reasons != "" {
+				runs[i].Env.Facts["gpu.0.throttle"] = reasons
+			}
+		}
+		req := explain.Request{
+			Request: compare.Request{Base: "side=base bs=2", Head: "side=head bs=2"},
+			Facts:   facts.Writer{Volatile: func(fact string) bool { return strings.HasPrefix(fact, "gpu.0.") }},
+		}
+		got := lines(mustExplain(t, querytest.Open(t, querytest.NewStore(t, runs...)), req))
+		if strings.Contains(got, "hardware env.gpu.0.throttle ") != c.want || strings.Contains(got, "hardware env.gpu.0.clock_sm") {
+			t.Errorf("%s: got\n%s", name, got)
+		}
 	}
 }
 

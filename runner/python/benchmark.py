@@ -172,8 +172,9 @@ def arguments(target, title, config, used=(), values=None):
         if name in names or takes_all and key not in LABELS:
             passed[name] = text if key in LABELS or key == "precision" else values[name] if name in values else value_of(text)
         elif key not in LABELS and name not in used:
-            raise Unsupported("not_applied", "%s takes no parameter %s: it takes %s" % (
-                title, name, ", ".join(names) or "none"))
+            alias = "" if key != "precision" or "dtype" not in names else " (the axis dtype is passed as precision)"
+            raise Unsupported("not_applied", "%s takes no parameter %s: it takes %s%s" % (
+                title, name, ", ".join(names) or "none", alias))
     lacking = [
         p.name for p in parameters
         if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and p.name not in passed

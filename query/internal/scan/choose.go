@@ -156,13 +156,9 @@ func (r *Reader) Check(ctx context.Context, doubts []filter.PossibleTypo) error 
 		case d.Unit != "" && !slices.Contains(units, d.Unit):
 			return filter.ErrorAt(d.Word.Text, d.Offset, "unit %q is not known, and no run has it%s", fault.Brief(d.Unit), meant.Unit(d.Unit))
 		case d.Unit == "" && !slices.Contains(names, d.Field.Entry):
-			tags, err := r.Texts(ctx, "unnest(map_keys(tags))", "tags")
+			hint, err := r.noKey(ctx, d, names)
 			if err != nil {
 				return err
-			}
-			hint := meant.Word(d.Word, names)
-			if slices.Contains(tags, d.Field.Entry) {
-				hint = fmt.Sprintf("; did you mean %s.%s?", filter.PrefixOf("tags"), fault.Brief(d.Field.Entry))
 			}
 			return filter.ErrorAt(d.Word.Text, d.Offset, "no column or parameter is called %q%s", fault.Brief(d.Word.Key), hint)
 		}

@@ -214,28 +214,32 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	if err != nil {
 		return "", err
 	}
+	if column := w.Field.Column.Name; w.Field.Entry == "" && (column == "run_id" || column == "session_id") && len(w.Values[0].Text) < len(schema.ULID{}.String()) {
+		return fmt.Sprintf("%s: %s is a whole id; %s=%s takes the beginning or the end of one", text, column, strings.TrimSuffix(column, "_id"), fault.Brief(w.Values[0].Text)), nil
+	}
 	return text + meant.Value(w.Values[0].Text, values), nil
 }
 
 // inOtherUnit adds the units in which runs have the metric, if the condition uses another one.
 func (r *Reader) inOtherUnit(ctx context.Context, w filter.CompiledWord, text string) (string, error) {
-	of := duck.Statement{SQL: "SELECT DISTINCT unit FROM " + r.Src.Scan([]*schema.Column{schema.RunColumn("unit")}, "unit IS NOT NULL") + " ORDER BY unit"}
+	units, err := r.Texts(ctx, "unit", "unit")
 	if w.Field.Metric != "" {
-		of = duck.Statement{SQL: "SELECT DISTINCT unit FROM " + r.Src.Nested(schema.Samples, "") + " WHERE unit IS NOT NULL AND metric = $1::VARCHAR ORDER BY unit", Args: []any{w.Field.Metric}}
+		units, err = r.ofSamples(ctx, metricUnit, ofMetric, w.Field.Metric)
 	}
-	t, err := r.Conn.Table(ctx, of)
 	if err != nil {
 		return "", err
 	}
-	own := filter.UnitOf(w.Values[0].Text)
-	var units []string
-	for _, row := range t.Rows {
-		units = append(units, duck.Text(row[0]))
+	value, own, is := w.Values[0].Text, filter.UnitOf(w.Values[0].Text), "has no unit"
+	if own != "" {
+		is = "is in " + own
 	}
-	if own == "" || len(units) == 0 || slices.Contains(units, own) {
+	_, notNumber := schema.ParseQuantity(value)
+	bare := own == "" && (notNumber != nil || slices.Contains(units, "ratio")) // numbers without a unit are compared with ratios
+	if len(units) == 0 || bare || slices.Contains(units, own) || w.Field.Column.Unit != schema.UnitOfRow {
 		return text, nil
 	}
-	return fmt.Sprintf("%s; runs have it in %s, but %s is in %s", text, strings.Join(units, ", "), fault.Brief(w.Values[0].Text), own), nil
+	units = slices.DeleteFunc(units, func(unit string) bool { return unit == "" })
+	return fmt.Sprintf("%s; runs have it in %s, but %s %s", text, strings.Join(units, ", "), fault.Brief(value), is), nil
 }
 
 // noCommit explains that no run has a commit, and lists the commits of the runs if there are few.

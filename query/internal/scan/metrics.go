@@ -2,11 +2,13 @@ package scan
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"hash/fnv"
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/meant"
@@ -59,6 +61,9 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	if err != nil {
 		return err
 	}
+	if of := filter.FieldOf(filter.MetricPrefix + metric).Metric; of != metric && slices.Contains(names, of) {
+		return fault.Input("%s: want a metric, but %s is one of its statistics: write %s", asked, fault.Brief(metric), fault.Brief(of))
+	}
 	if dot := strings.LastIndex(metric, "."); dot > 0 && slices.Contains(names, metric[:dot]) {
 		return fault.Input("%s: metric.%s: %q is not a statistic of a metric: want one of min, max, mean, stddev, p25, p50, p75, p90, p95, p99, mad, spread and n_samples",
 			asked, fault.Brief(metric), fault.Brief(metric[dot+1:]))
@@ -70,15 +75,40 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	return fault.Input("%s: no run has the metric %q%s", asked, fault.Brief(metric), hint)
 }
 
+// noKey suggests what a condition probably means by a key that is no column and none of the parameters that runs have.
+func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []string) (string, error) {
+	tags, err := r.Texts(ctx, "unnest(map_keys(tags))", "tags")
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(tags, d.Field.Entry) {
+		return fmt.Sprintf("; did you mean %s.%s?", filter.PrefixOf("tags"), fault.Brief(d.Field.Entry)), nil
+	}
+	units, err := r.ofSamples(ctx, metricUnit, ofMetric, d.Field.Entry)
+	if err != nil || len(units) == 0 {
+		return meant.Word(d.Word, parameters), err
+	}
+	hint := "; it is a metric: write " + filter.MetricPrefix + fault.Brief(d.Field.Entry)
+	if unit := units[len(units)-1]; unit != "" {
+		hint += ", and its unit after a number: runs have it in " + unit
+	}
+	return hint, nil
+}
+
 // Metrics are the metrics of all runs, ascending.
 func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
-	t, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric FROM " + r.Src.Nested(schema.Samples, "") + " ORDER BY metric"})
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, row := range t.Rows {
-		names = append(names, duck.Text(row[0]))
-	}
-	return names, nil
+	return r.ofSamples(ctx, "metric", "true")
+}
+
+// metricUnit is the SQL of a stored unit, "" for none, and ofMetric the condition of the samples of a metric.
+const metricUnit, ofMetric = "coalesce(unit, '')", "metric = $1::VARCHAR"
+
+// ofSamples are the different texts of an expression over the samples that meet a condition, ascending.
+func (r *Reader) ofSamples(ctx context.Context, expression, condition string, args ...any) (texts []string, err error) {
+	text := "SELECT DISTINCT " + expression + " AS text FROM " + r.Src.Nested(schema.Samples, "") + " WHERE " + condition + " ORDER BY text"
+	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+		texts = append(texts, duck.Text(row[0]))
+		return nil
+	})
+	return texts, err
 }

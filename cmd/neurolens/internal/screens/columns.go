@@ -351,6 +351,8 @@ func places(asked, names []string) ([]int, error) {
 			hint := "; want some of " + strings.Join(slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "" }), " ")
 			if near := schema.Nearest(keyOf(name), keys); near != "" {
 				hint = "; did you mean " + near + "?"
+			} else if c, stored := schema.Samples.Column(name); stored && c.Kind == schema.KindReal {
+				hint += fmt.Sprintf("; neurolens help sql has a query for %s of each value", name)
 			}
 			return nil, fmt.Errorf("--columns: groups have no column %q%s", name, hint)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/imports"
 )
 
@@ -115,6 +116,7 @@ func (r IngestReport) View() term.View {
 	v.Below = append(v.Below, r.notes()...)
 	if names := r.passedOver(folder, imports.Unknown); names != "" {
 		v.Below = append(v.Below, "not recognised: "+names)
+		v.Below = append(v.Below, r.resembling(folder)...)
 	}
 	if names := r.passedOver(folder, imports.Store); names != "" {
 		v.Below = append(v.Below, "stores, not read (use store merge to copy their runs): "+names)
@@ -139,6 +141,18 @@ func (r IngestReport) passedOver(folder string, state imports.State) string {
 		names = append(names[:most], term.Thousands(more)+" more")
 	}
 	return strings.Join(names, ", ")
+}
+
+// resembling says of files in folders that no format recognises what they look like: a line for the first file of each kind.
+func (r IngestReport) resembling(folder string) []string {
+	var said, lines []string
+	for _, one := range r.Files {
+		if one.State == imports.Unknown && !one.Named && foreign.IsResemblance(one.Why) && !slices.Contains(said, one.Why) {
+			said = append(said, one.Why)
+			lines = append(lines, strings.TrimPrefix(one.Name, folder)+": "+one.Why)
+		}
+	}
+	return lines
 }
 
 // folder is the one that all files are in, with its slash; empty where there is none, or one file.

@@ -25,7 +25,7 @@ const (
 func (l Listing) Like(found likeness.Nearest) term.View {
 	short := wording.ShortRun(found.To)
 	if len(found.Rows) == 0 {
-		return term.View{Below: []string{"there was no run to compare with " + short}}
+		return term.View{Below: []string{"there was no other run to compare with " + short}}
 	}
 	subjects := make([]wording.Subject, len(found.Rows))
 	for i := range found.Rows {
@@ -37,25 +37,30 @@ func (l Listing) Like(found likeness.Nearest) term.View {
 		below = fmt.Sprintf("like %s, the nearest %s of %s compared (--limit 0 for all)", short, term.Thousands(len(found.Rows)), term.Count(found.Compared, "run"))
 	}
 	v := term.View{Above: term.Heading(constants), Below: []string{below}}
-	table := func(v term.View, varying []wording.Axis) term.View {
+	table := func(v term.View, varying []wording.Axis, most int) term.View {
 		v.Columns = []term.Column{{Header: "RUN"}, {Header: "WHEN " + l.Reader.Offset(), Drop: 1}}
 		for _, x := range varying {
 			v.Columns = append(v.Columns, wording.AxisColumn(x))
 		}
-		v.Columns = append(v.Columns, term.Column{Header: "DIST", Right: true}, term.Column{Header: "SHARED", Right: true, Drop: 2}, term.Column{Header: "DIFFERENCES"})
+		v.Columns = append(v.Columns, term.Column{Header: "DIST", Right: true}, term.Column{Header: "SHARED", Right: true, Drop: 2}, term.Column{Header: "DIFFERENCES", Fixed: most > 1})
 		for i := range found.Rows {
 			row := &found.Rows[i]
 			cells := []term.Cell{{Text: wording.ShortRun(row.RunID)}, {Text: l.Reader.When(row.StartedAt)}}
 			for _, x := range varying {
 				cells = append(cells, wording.AxisCell(x, i))
 			}
-			v.Rows = append(v.Rows, append(cells, term.Cell{Text: fmt.Sprintf("%.3f", row.Distance)}, term.Cell{Text: percent(row.Shared)}, term.Cell{Text: differencesText(row)}))
+			v.Rows = append(v.Rows, append(cells, term.Cell{Text: fmt.Sprintf("%.3f", row.Distance)}, term.Cell{Text: percent(row.Shared)}, term.Cell{Text: differencesText(row, most)}))
 		}
 		return v
 	}
-	v = table(v, varying)
+	v = table(v, varying, shownDifferences)
 	v.Compact = func() term.View {
-		return table(term.View{Above: v.Above, Below: v.Below}, l.Reader.MergedAxes(varying))
+		merged := l.Reader.MergedAxes(varying)
+		short := table(term.View{Above: v.Above, Below: v.Below}, merged, shownDifferences)
+		for most := shownDifferences - 1; most > 0 && !short.Fits(l.Reader.Page()); most-- { // rather fewer than half of one
+			short = table(term.View{Above: v.Above, Below: v.Below}, merged, most)
+		}
+		return short
 	}
 	return v
 }
@@ -74,16 +79,16 @@ func NotCompared(run *schema.Run, found likeness.Nearest) []string {
 	return lines
 }
 
-// differencesText names the operators that make a distance.
-func differencesText(row *likeness.Row) string {
+// differencesText names the operators that make a distance, as many as most.
+func differencesText(row *likeness.Row, most int) string {
 	var words []string
 	for _, d := range row.Differences {
 		if text := differenceText(d); text != "" {
 			words = append(words, text)
 		}
 	}
-	if len(words) > shownDifferences {
-		words = append(words[:shownDifferences:shownDifferences], "…")
+	if len(words) > most {
+		words = append(words[:most:most], "…")
 	}
 	return cmp.Or(strings.Join(words, ", "), "the same")
 }

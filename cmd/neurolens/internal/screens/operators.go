@@ -18,11 +18,11 @@ func Operators(run *schema.Run, all []operators.Operator) term.View {
 		return term.View{Below: []string{noOperators(run)}}
 	}
 	v := term.View{Columns: []term.Column{
-		{Header: "OPERATOR"}, {Header: "TYPE", Drop: 2}, {Header: "DEVICE", Drop: 3}, {Header: "COUNT", Right: true, Drop: 1}, {Header: "TIME", Right: true}, {Header: "SHARE", Right: true},
+		{Header: "OPERATOR"}, {Header: "TYPE"}, {Header: "DEVICE", Drop: 2}, {Header: "COUNT", Right: true, Drop: 1}, {Header: "TIME", Right: true}, {Header: "SHARE", Right: true},
 	}}
 	for i := range all {
 		o := &all[i]
-		cells := []term.Cell{{Text: term.OneLine(o.Name)}, {Text: term.OneLine(o.Type)}, {Text: term.OneLine(o.Device)}, {Text: term.Unknown}, {Text: term.Unknown}, {Text: term.Unknown}}
+		cells := []term.Cell{{Text: term.Cut(o.Name, longestName)}, {Text: term.OneLine(o.Type)}, {Text: term.OneLine(o.Device)}, {Text: term.Unknown}, {Text: term.Unknown}, {Text: term.Unknown}}
 		if o.Count != nil {
 			cells[3].Text = fmt.Sprint(*o.Count)
 		}
@@ -42,6 +42,10 @@ func Operators(run *schema.Run, all []operators.Operator) term.View {
 	v.Below = aboutOperators(run, all)
 	return v
 }
+
+// longestName is how many columns the name of an operator takes at most: a template of C++ would push its type and time out of sight.
+// Formats for programs have the whole name.
+const longestName = 72
 
 // noOperators says why a run has none, and where they come from.
 func noOperators(run *schema.Run) string {

@@ -1,9 +1,12 @@
 package screens
 
 import (
+	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/operators"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -20,5 +23,19 @@ func TestAboutOperators(t *testing.T) {
 	}
 	if got := noOperators(&schema.Run{RunID: "01JESKVTNA8241VY8C7CQ591QS", Source: schema.SourceNeuroLens}); got != "run 7CQ591QS has no operators: bench --profile measures them, in a separate run" {
 		t.Error(got)
+	}
+}
+
+// TestOperatorsLongNames: the name of a template does not push its type out of a terminal, nor out of sight where nothing is cut.
+func TestOperatorsLongNames(t *testing.T) {
+	t.Parallel()
+	all := []operators.Operator{{Name: "void " + strings.Repeat("gemm<float, ", 40), Type: "kernel", Device: "gpu 0", Count: new(int64(1)), DurationNS: new(int64(1))}}
+	for _, page := range []term.Page{{Width: 80}, {Width: 80, Whole: true}} {
+		var b bytes.Buffer
+		Operators(&schema.Run{}, all).Render(&b, page)
+		_, row, _ := strings.Cut(b.String(), "\n")
+		if row, _, _ = strings.Cut(row, "\n"); !strings.Contains(row, "…  kernel ") || term.Width(row) > 120 {
+			t.Errorf("%+v: %s", page, row)
+		}
 	}
 }

@@ -87,7 +87,7 @@ func TestHelp(t *testing.T) {
 		"p99":              "p99 (column of runs, samples)\n    99th percentile (in the unit of the row)\n",
 		"verdict":          "verdict (column of compare)\n",
 		"duration_ns":      "duration_ns (column of ops)\n",
-		"ttft":             "ttft (metric)\n    time to the first token (in ns)\n",
+		"ttft":             "ttft (metric)\n    time to the first token (in ns); lower is better\n",
 		"computed_in_int8": "computed_in_int8 (warning)\n",
 		"model":            "Models",
 	} {

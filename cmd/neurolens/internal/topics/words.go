@@ -42,7 +42,7 @@ func meanings(word string) ([]meaning, error) {
 	}
 	if i := slices.IndexFunc(schema.MetricKinds, func(k schema.MetricKind) bool { return k.Name == word }); i >= 0 {
 		k := schema.MetricKinds[i]
-		all = append(all, meaning{"metric", []string{withUnit(k.Meaning, k.Unit)}})
+		all = append(all, meaning{"metric", []string{withUnit(k.Meaning, k.Unit) + "; " + string(k.Better) + " is better"}})
 	}
 	all = append(all, columnMeanings(word)...)
 	keys, err := sweepKeys()

@@ -246,9 +246,9 @@ func (w Comparison) differs() []string {
 	case len(differing) > 0:
 		where += "; differs: " + strings.Join(differing, ", ")
 	case w.Asked.Axis != "":
-		where += "; no other known differences"
+		where += "; no other known difference of hardware, versions or settings"
 	default:
-		where += "; no known differences"
+		where += "; no known difference of hardware, versions or settings"
 	}
 	if looked, all := c.Base.FactRuns+c.Head.FactRuns, c.Base.Runs+c.Head.Runs; looked < all {
 		where += fmt.Sprintf(" (%s of %s examined)", term.Thousands(looked), term.Count(all, "run"))

@@ -176,11 +176,11 @@ func TestCompareLinesCount(t *testing.T) {
 		}
 	}
 	said(w.sessions(), "one session, interleaved in 1 of 2 points: the runs of each block are compared")
-	said(w.differs(), "the same machine lab3 (unknown for 2 runs); no known differences (12 of 9,010 runs examined)")
+	said(w.differs(), "the same machine lab3 (unknown for 2 runs); no known difference of hardware, versions or settings (12 of 9,010 runs examined)")
 	c.Differs = []facts.Difference{{Name: "env.runner.config_sha256", Base: []string{"a"}, Head: []string{"b"}}}
 	said(w.differs(), "; differs: env of the sweep or another unstored setting (12")
 	c.Rows = []compare.Row{{HeadID: "1"}}
-	said(w.differs(), "; no known differences (12")
+	said(w.differs(), "; no known difference of hardware, versions or settings (12")
 	c.Rows, c.Differs = nil, nil
 	said([]string{w.side("base", c.Base)}, "abcdefg (commit unknown for 3 runs)")
 	said([]string{w.next()}, "neurolens explain a 'b c' --metric latency --threshold 5% --strict --store 'my store'")

@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -142,9 +143,11 @@ func (w Explanation) chosen() string {
 	points := w.C.Points
 	switch v := w.C.Rows[0].Verdict; {
 	case len(points) == 1:
-		return "the only point"
+		return "the only point: judged alone, without a correction for other points"
 	case slices.Contains([]judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}, v):
 		return fmt.Sprintf("the one of %s that %s most", term.Count(len(points), "point"), v)
+	case v == judge.Estimate && !slices.ContainsFunc(points, func(p compare.Point) bool { return p.Verdict != judge.Estimate }):
+		return fmt.Sprintf("compare gave no verdict at any of %s (%s); this is the largest difference", term.Count(len(points), "point"), w.C.Rows[0].Reason)
 	case slices.Contains([]judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}, v):
 		return fmt.Sprintf("compare found no change at any of %s; this is the largest difference", term.Count(len(points), "point"))
 	default:

@@ -260,6 +260,22 @@ func TestExplainViewMachines(t *testing.T) {
 	}
 }
 
+// TestExplainViewEstimates: of points that are all estimates it is said why, and not that nothing changed.
+func TestExplainViewEstimates(t *testing.T) {
+	x := madeExplanation(judge.Estimate)
+	x.Comparison.Rows[0].Reason = judge.Machines
+	for i := range x.Comparison.Points {
+		x.Comparison.Points[i].Verdict = judge.Estimate
+	}
+	if got := explanationText(x, false); !strings.Contains(got, "compare gave no verdict at any of 3 points (machines); this is the largest\ndifference\n") {
+		t.Error(got)
+	}
+	x.Comparison.Points = x.Comparison.Points[:1]
+	if got := explanationText(x, false); !strings.Contains(got, "the only point: judged alone, without a correction for other points\n") {
+		t.Error(got)
+	}
+}
+
 // TestExplainViewWithout: what stands there where nothing is ranked, no point is to be explained, or there is too much.
 func TestExplainViewWithout(t *testing.T) {
 	none := madeExplanation(judge.Regressed)

@@ -1,0 +1,32 @@
+package screens
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/likeness"
+)
+
+// TestLikeNarrow: where two operators have no room, one is named whole, rather than half of the second.
+func TestLikeNarrow(t *testing.T) {
+	t.Parallel()
+	row := likeness.Row{Distance: .5, Differences: []likeness.Difference{
+		{Operator: "ampere_sgemm_128x64_nn", Share: new(.25), To: new(.75)}, {Operator: "ampere_sgemm_64x32_sliced", Share: new(.75), To: new(.25)},
+	}}
+	row.RunID = "01JESKVTNA8241VY8C7CQ591QS"
+	found := likeness.Nearest{To: "01JESKVTNA8241VY8C7CQ591QT", Compared: 1, Rows: []likeness.Row{row}}
+	for width, want := range map[int]string{
+		120: "ampere_sgemm_128x64_… 75 % → 25 %, ampere_sgemm_64x32_s… 25 % → 75 %\n",
+		80:  "ampere_sgemm_128x64_… 75 % → 25 %, …\n",
+	} {
+		var b bytes.Buffer
+		Listing{Reader: wording.Reader{Now: time.Now(), Width: width}}.Like(found).Render(&b, term.Page{Width: width})
+		if got := b.String(); !strings.Contains(got, want) {
+			t.Errorf("%d columns: got\n%s\nwant %s", width, got, want)
+		}
+	}
+}
