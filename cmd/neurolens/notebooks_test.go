@@ -63,6 +63,44 @@ func TestNotebooks(t *testing.T) {
 	}
 }
 
+// TestNotebooksWithoutBatchSize executes the notebooks over a store in which no run has a batch size, as runs of programs have none.
+func TestNotebooksWithoutBatchSize(t *testing.T) {
+	t.Parallel()
+	needsLong(t)
+	dir := t.TempDir()
+	store := filepath.Join(dir, "runs_store")
+	if err := ingest.Init(store); err != nil {
+		t.Fatal(err)
+	}
+	s := must(ingest.Open(store, "test"))
+	random, at := rand.New(rand.NewPCG(5, 6)), time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	for i := range 8 {
+		r := madeUpRun(random, at.Add(time.Duration(i)*time.Second), schema.NewULID(at).String(), schema.Env{Machine: "lab3"}, i, 20)
+		r.BatchSize = nil
+		r.PointID = schema.PointID(&r)
+		if err := s.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Seal(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, modules := range notebookModules {
+		t.Run(name, func(t *testing.T) {
+			python := pythonWith(t, "notebook", "nbclient, nbformat, ipykernel, matplotlib, "+modules)
+			out := t.TempDir()
+			write(t, out, "want.json", "{}")
+			file := filepath.Join(fixtures(t), "notebooks", name+".ipynb")
+			cmd := withoutNetwork(pythonScript(t, python, out, "notebook.py", file, filepath.Join(out, "want.json"), filepath.Join(out, "out.ipynb")))
+			cmd.Env = append(notebookEnviron(t), "NEUROLENS_STORE="+store)
+			t.Log(ends(t, cmd))
+		})
+	}
+}
+
 // withoutNetwork has a command run where there is no network, if this machine lets it.
 func withoutNetwork(cmd *exec.Cmd) *exec.Cmd {
 	if unshare, err := exec.LookPath("unshare"); err == nil && exec.Command(unshare, "-n", "true").Run() == nil {

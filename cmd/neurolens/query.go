@@ -66,7 +66,14 @@ func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
 // answerFormat is the format asked for, of a command whose answer may be an Arrow stream.
 func (a *app) answerFormat(command string) (string, error) {
 	if a.format != string(export.Arrow) {
-		return a.outputFormat()
+		format, err := a.outputFormat()
+		if err != nil && a.format != "" {
+			err = fmt.Errorf("%w %s", err, export.Arrow) // these commands have it besides
+		}
+		if err != nil && a.format == string(export.Parquet) {
+			err = fmt.Errorf("%w; neurolens export writes parquet", err)
+		}
+		return format, err
 	}
 	if a.terminal {
 		return "", usageErrorf("%s: an Arrow stream cannot be shown on a terminal: redirect the output", command)

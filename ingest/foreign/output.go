@@ -140,8 +140,11 @@ func (o *Output) add(r *schema.Run) {
 			}
 		}
 	}
-	if r.Env.Machine == "" {
-		r.Env.Machine = o.added.Machine
+	switch machine := o.added.Machine; {
+	case r.Env.Machine == "":
+		r.Env.Machine = machine
+	case machine != "" && machine != r.Env.Machine:
+		o.Note("--machine was not used: the file names "+Brief(r.Env.Machine), 1)
 	}
 	if r.StartedAt.IsZero() && !o.added.At.IsZero() {
 		SetStart(r, o.added.At, schema.TimeFile)

@@ -3,6 +3,7 @@ package foreign
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -95,7 +96,7 @@ func TestAdded(t *testing.T) {
 	said.Params = map[string]string{"m": "8"}
 	said.BatchSize, said.Env.Machine = new(int64(4)), "theirs"
 	SetStart(&said, time.Unix(1000, 0), schema.TimeFile)
-	runs, _ := readAll(t, fake(silent, said), Added{
+	runs, report := readAll(t, fake(silent, said), Added{
 		Params: map[string]string{"m": "16", "bs": "32", "dtype": "float16"}, Machine: "mine", At: time.Unix(2000, 0),
 	})
 	if r := runs[0]; r.Params["m"] != "16" || *r.BatchSize != 32 || r.Precision != "fp16" || r.Env.Machine != "mine" || r.StartedAt.Unix() != 2000 {
@@ -103,6 +104,9 @@ func TestAdded(t *testing.T) {
 	}
 	if r := runs[1]; r.Params["m"] != "8" || *r.BatchSize != 4 || r.Precision != "fp16" || r.Env.Machine != "theirs" || r.StartedAt.Unix() != 1000 {
 		t.Errorf("it was said: %+v", r)
+	}
+	if want := map[string]int{"--machine was not used: the file names theirs": 1}; !maps.Equal(report.Notes, want) {
+		t.Errorf("notes %v, want %v", report.Notes, want)
 	}
 }
 

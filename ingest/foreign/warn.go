@@ -10,6 +10,9 @@ import (
 
 // Names of warnings about imported runs, besides those of schema/stat.
 const (
+	// WarnAggregates: the file has samples that cannot all be read, so its aggregates are used in place of them.
+	WarnAggregates = "aggregates"
+
 	// WarnMean: the file has neither samples nor a median of the primary metric, so its mean is used in place of the
 	// median.
 	WarnMean = "mean"

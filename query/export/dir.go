@@ -70,7 +70,7 @@ func (x *exporter) checkNames(tables []string) error {
 		case info.IsDir():
 			return fault.Input("export: %s is a directory", path)
 		case !x.req.Overwrite:
-			return fault.Input("export: %s already exists", path)
+			return fault.Input("export: %s already exists; --overwrite replaces it", path)
 		}
 	}
 	return nil

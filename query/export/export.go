@@ -99,6 +99,14 @@ func Write(ctx context.Context, db *query.DB, req Request) (Result, error) {
 // exportable are the tables by name.
 var exportable = []string{"runs", "samples", "samples_long", "ops", wholeTable}
 
+// tablesAs are the tables that can be written in a format.
+func tablesAs(format Format) []string {
+	if format == JSONL {
+		return exportable
+	}
+	return slices.DeleteFunc(slices.Clone(exportable), func(table string) bool { return table == wholeTable })
+}
+
 func check(db *query.DB, req Request) error {
 	switch req.Format {
 	case Parquet, Arrow, CSV, JSONL:
@@ -108,7 +116,7 @@ func check(db *query.DB, req Request) error {
 	for i, table := range req.Tables {
 		switch {
 		case !slices.Contains(exportable, table):
-			return fault.Input("export: table %q: want one of %s", table, strings.Join(exportable, " "))
+			return fault.Input("export: table %q: want one of %s", table, strings.Join(tablesAs(req.Format), " "))
 		case table == wholeTable && req.Format != JSONL:
 			return fault.Input("export: table %s is written as jsonl only", wholeTable)
 		case slices.Contains(req.Tables[:i], table):

@@ -47,7 +47,7 @@ func TestExportDirectory(t *testing.T) {
 			t.Errorf("%s: got %s", format, got)
 		}
 		_, err = export.Write(ctx, db, export.Request{Dest: dest, Format: format})
-		querytest.WantInput(t, err, "runs."+string(format)+" already exists")
+		querytest.WantInput(t, err, "runs."+string(format)+" already exists; --overwrite replaces it")
 		done, err = export.Write(ctx, db, export.Request{Dest: dest, Format: format, Filter: "status=error", Overwrite: true})
 		if err != nil || len(done.Files) != 2 || done.Files[0].Rows != 0 {
 			t.Errorf("%s: %v, %v", format, done, err)
@@ -198,6 +198,7 @@ func TestExportRefusals(t *testing.T) {
 		{export.Request{Dest: link + "/../OUT.NDJSON", Format: "csv"}, "for one file: neurolens export - --format jsonl > "},
 		{export.Request{Dest: "-", Format: "xml"}, `format "xml": want parquet, arrow, csv or jsonl`},
 		{export.Request{Dest: "-", Format: "csv", Tables: []string{"nope"}}, `table "nope": want one of runs samples samples_long ops`},
+		{export.Request{Dest: "-", Format: "jsonl", Tables: []string{"nope"}}, `table "nope": want one of runs samples samples_long ops whole`},
 		{export.Request{Dest: "-", Format: "csv", Filter: "x"}, "filter: "},
 		{export.Request{Dest: "-", Format: "csv", Tables: []string{"runs", "samples"}}, "standard output takes one table, got runs samples: name a folder for several"},
 		{export.Request{Dest: store + "/../out", Format: "csv", Tables: []string{"runs", "runs"}}, "table runs appears twice"},

@@ -58,7 +58,7 @@ func (b *pytestResult) yield(r schema.Run, where string, out *foreign.Output) er
 	}
 	b.setApplied(&r)
 	b.setTags(&r)
-	latency := b.latency(&r)
+	latency := b.latency(&r, out)
 	if timer := string(b.Options.Timer); timer != "" {
 		latency.Clock = timer[strings.LastIndex(timer, ".")+1:]
 	}
@@ -74,7 +74,7 @@ func (b *pytestResult) yield(r schema.Run, where string, out *foreign.Output) er
 }
 
 // latency is the metric of the rounds, or of their aggregates if the file does not have all rounds.
-func (b *pytestResult) latency(r *schema.Run) schema.Metric {
+func (b *pytestResult) latency(r *schema.Run, out *foreign.Output) schema.Metric {
 	s := &b.Stats
 	if s.Data.Kind() == jsontext.KindBeginArray {
 		series, err := foreign.ReadSeries(s.Data, "s")
@@ -82,7 +82,8 @@ func (b *pytestResult) latency(r *schema.Run) schema.Metric {
 			return series.Metric("latency", schema.LevelIteration)
 		}
 		if err != nil {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("only aggregates were read: the rounds are not all there: %v", err))
+			r.Warnings = append(r.Warnings, foreign.WarnAggregates)
+			out.Note(fmt.Sprintf("only aggregates were read: the rounds are not all there: %v", err), 1)
 		}
 	}
 	m := foreign.Aggregate("latency", "s", schema.Summary{

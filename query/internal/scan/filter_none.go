@@ -217,7 +217,16 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	if column := w.Field.Column.Name; w.Field.Entry == "" && (column == "run_id" || column == "session_id") && len(w.Values[0].Text) < len(schema.ULID{}.String()) {
 		return fmt.Sprintf("%s: %s is a whole id; %s=%s takes the beginning or the end of one", text, column, strings.TrimSuffix(column, "_id"), fault.Brief(w.Values[0].Text)), nil
 	}
+	if part := w.Values[0].Text; w.Field.Column.Name == "git_commit" && beginsOne(part, values) {
+		return text + "; did you mean commit=" + fault.Brief(part) + " (the beginning of a commit)?", nil
+	}
 	return text + meant.Value(w.Values[0].Text, values), nil
+}
+
+// beginsOne reports whether a text is the beginning of a value, and long enough to be meant as one.
+func beginsOne(text string, values []string) bool {
+	const short = 4
+	return len(text) >= short && slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, strings.ToLower(text)) })
 }
 
 // inOtherUnit adds the units in which runs have the metric, if the condition uses another one.

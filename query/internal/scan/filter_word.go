@@ -31,7 +31,7 @@ func (r *Reader) meant(ctx context.Context, err error) error {
 }
 
 // wordColumns are the columns in which a word without a key is searched, in this order.
-var wordColumns = []string{"status", "precision", "suite", "benchmark", "variant", "backend", "model", "machine", "gpu_name", "metric", "side", "purpose"}
+var wordColumns = []string{"status", "precision", "suite", "benchmark", "variant", "backend", "model", "machine", "gpu_name", "metric", "side", "purpose", "source"}
 
 // conditionOf is the condition that a word probably means: a value of a column, parameter or tag, an id, or a value with a similar
 // spelling.

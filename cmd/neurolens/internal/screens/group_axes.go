@@ -18,8 +18,11 @@ func (l Listing) keyAxis(g query.Grouping, i int) wording.Axis {
 		text := wording.AxisText(group.Keys[i])
 		switch v := group.Keys[i].(type) {
 		case string:
-			if c.Name == "run_id" || c.Name == "session_id" {
+			switch c.Name {
+			case "run_id", "session_id":
 				text = wording.ShortRun(v)
+			case "git_commit":
+				text = wording.ShortCommit(v)
 			}
 		case time.Time:
 			text = v.Local().Format("2006-01-02 15:04:05.999999") // whole: groups that differ in it are different ones

@@ -1,6 +1,7 @@
 package topics
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -61,11 +62,15 @@ func (t topic) text() (string, error) {
 	return string(page), err
 }
 
-// named finds a topic by its name, in any case; of sweeps and filters also in the singular, as one says them.
+// alsoCalled are the topics by other words that one looks for.
+var alsoCalled = map[string]string{
+	"sweep": "sweeps", "filter": "filters", "privacy": "stored", "redact": "stored", "sharing": "stores", "backup": "stores", "sealing": "stores", "views": "sql",
+}
+
+// named finds a topic by its name, in any case, or by another word for it.
 func named(all []topic, name string) (topic, bool) {
-	if name = strings.ToLower(name); name == "sweep" || name == "filter" {
-		name += "s"
-	}
+	name = strings.ToLower(name)
+	name = cmp.Or(alsoCalled[name], name)
 	at := slices.IndexFunc(all, func(t topic) bool { return t.name == name })
 	if at < 0 {
 		return topic{}, false

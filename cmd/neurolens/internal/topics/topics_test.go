@@ -3,6 +3,7 @@ package topics
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,20 @@ func TestEachPageIsATopic(t *testing.T) {
 	for _, name := range names {
 		if text, err := shown([]string{name}, 80); err != nil || len(text) < 500 {
 			t.Errorf("help %s: %d bytes, %v", name, len(text), err)
+		}
+	}
+}
+
+// TestAlsoCalled: other words for a topic show its page, and no page has such a name.
+func TestAlsoCalled(t *testing.T) {
+	names := topicNames()
+	for word, name := range alsoCalled {
+		got, err := shown([]string{word}, 80)
+		if want, failed := shown([]string{name}, 80); err != nil || failed != nil || got == "" || got != want {
+			t.Errorf("help %s is not help %s: %v, %v", word, name, err, failed)
+		}
+		if slices.Contains(names, word) {
+			t.Errorf("%s is the name of a page", word)
 		}
 	}
 }

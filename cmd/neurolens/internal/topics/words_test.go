@@ -127,6 +127,7 @@ func TestExplained(t *testing.T) {
 		"skip_if":              "skip_if (key of sweep files)\n",
 		"mad":                  "mad (glossary)\n    Median absolute deviation",
 		"head":                 "head (glossary)\n    The two sides of a comparison",
+		"below floor":          "below floor (glossary)\n    The reason why a run has no peak_memory",
 		"false discovery rate": "false discovery rate (glossary)\n    The share",
 	} {
 		if text, err := explained(word, 80); err != nil || !strings.Contains(text, want) {

@@ -42,7 +42,7 @@ samples_long and ops.
 
 duckdb  For DuckDB's own shell and for Python, with num(x). The views show the
         files of the store at the moment the text is loaded; tags and removed
-        runs are those of now.
+        runs are those of the moment it is printed: print it again later.
 spark   For Spark SQL 4, with num(x). Files, tags and removed runs are those of
         the moment the text is loaded.
 trino   For the Hive connector of Trino. The views show sealed runs only, and

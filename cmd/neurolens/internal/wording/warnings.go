@@ -40,6 +40,7 @@ var warningMeanings = map[string]string{
 	runner.WarnFileChanged:   "a file that the benchmark runs changed after the session began; compare the stored hashes",
 	foreign.WarnNotFinite:    "a metric of the benchmark was not a finite number",
 	foreign.WarnRounded:      "samples are whole numbers beyond 2^53: they are stored exactly, and statistics are rounded to 16 digits",
+	foreign.WarnAggregates:   "the samples in the file cannot all be read, so only its aggregates are stored; ingest says why",
 	foreign.WarnMean:         "the file has a mean, but no samples and no median: the mean is the value of the run",
 }
 

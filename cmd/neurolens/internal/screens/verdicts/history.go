@@ -60,6 +60,8 @@ func HistoryGateLine(g history.Gate, newest, exit int) string {
 // nothing says why there is nothing to show.
 func (w History) nothing() []string {
 	switch {
+	case w.H.Known > 0 && w.Req.Regressions && w.H.Few == w.H.Known && w.Req.Method != history.Otava:
+		return []string{fmt.Sprintf("none of %s could be checked: fewer than %d %ss", counted(w.H.Known, "series"), history.MinSessions, w.noun())}
 	case w.H.Known > 0 && w.Req.Regressions:
 		lines := []string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}
 		return slices.Concat(lines, w.inconclusiveSeries(), w.fewSessions(w.H.Few))
