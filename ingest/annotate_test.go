@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -103,5 +104,45 @@ func TestAnnotateInOrder(t *testing.T) {
 		if removed := schema.Annotate(eventsOf(t, dir)).Removed[run.RunID]; removed != (kind == schema.EventRemove) {
 			t.Fatalf("event %d: %s does not count", i, kind)
 		}
+	}
+}
+
+// TestWideEvent: an event of very many runs has a form of its own in packs, which packing makes anew where it is gone, and no
+// pack of lines has it too.
+func TestWideEvent(t *testing.T) {
+	t.Parallel()
+	store, dir := newStore(t)
+	runs := make([]string, schema.WideRuns)
+	for i := range runs {
+		runs[i] = schema.NewULID(time.UnixMilli(int64(i))).String()
+	}
+	e, err := store.Annotate(Annotation{Kind: schema.EventTag, Runs: runs, Key: "k", Value: "v"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := schema.ParseULID(e.EventID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := e.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	form, packed := filepath.Join(dir, schema.WideEvent(id)), filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now().Add(-time.Hour))))
+	for _, pack := range []bool{false, true} {
+		if pack { // as an earlier version would have it
+			if err := errors.Join(os.Remove(form), os.WriteFile(packed, line, 0o666)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.Pack(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := schema.ReadWholeWide(schema.Dir(dir), id); err != nil || len(got.Runs) != len(runs) || got.Key != "k" {
+			t.Errorf("packed: %v: %d runs, %v", pack, len(got.Runs), err)
+		}
+	}
+	if _, err := os.Stat(packed); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a pack still has the event: %v", err)
 	}
 }

@@ -90,6 +90,8 @@ func onceStored(t testing.TB) tiny {
 	packed := must(store.Annotate(ingest.Annotation{Kind: schema.EventTag, Runs: run, Key: "k", Value: "v"}))
 	line := must(os.ReadFile(filepath.Join(dir, eventName(packed))))
 	writeFile(t, filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now()))), line)
+	wide := must(schema.DecodeEvent(line))
+	writeFile(t, filepath.Join(dir, schema.WideEvent(must(schema.ParseULID(wide.EventID)))), must(schema.EncodeWide(wide)))
 	event := eventName(must(store.Annotate(ingest.Annotation{Kind: schema.EventRemove, Runs: run})))
 	content := []byte("what a run produced")
 	sum := fmt.Sprintf("%x", sha256.Sum256(content))
@@ -253,6 +255,8 @@ func calledAlways(s layout.File) string {
 		return s.Zone + " " + strings.Repeat("- ", strings.Count(s.Path, "/")-1) + path.Base(s.Path)
 	case layout.KindPackedEvents:
 		return s.Zone + " events"
+	case layout.KindWideEvent:
+		return s.Zone + " event"
 	}
 	return s.Zone
 }
