@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -102,6 +103,54 @@ func TestAnnotateInOrder(t *testing.T) {
 		}
 		if removed := schema.Annotate(eventsOf(t, dir)).Removed[run.RunID]; removed != (kind == schema.EventRemove) {
 			t.Fatalf("event %d: %s does not count", i, kind)
+		}
+	}
+}
+
+// TestWideEvent: an event of very many runs has a form of its own in packs, which packing makes anew where it is gone, of the event or
+// of the last copy of it, and no pack of lines has it too.
+func TestWideEvent(t *testing.T) {
+	t.Parallel()
+	store, dir := newStore(t)
+	runs := make([]string, schema.WideRuns)
+	for i := range runs {
+		runs[i] = schema.NewULID(time.UnixMilli(int64(i))).String()
+	}
+	e, err := store.Annotate(Annotation{Kind: schema.EventTag, Runs: runs, Key: "k", Value: "v"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := schema.ParseULID(e.EventID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := e.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, form := filepath.Join(dir, schema.EventFile(id)), filepath.Join(dir, schema.WideEvent(id))
+	packed := filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now().Add(-time.Hour))))
+	write := func(name string, content []byte) error { return os.WriteFile(name, content, 0o666) }
+	for _, c := range []struct {
+		name   string
+		before func() error
+	}{
+		{"that was just said", func() error { return nil }},
+		{"without its form", func() error { return os.Remove(form) }},
+		{"in a pack, as an earlier version has it", func() error { return errors.Join(os.Remove(form), write(packed, line)) }},
+		{"damaged, but in a pack", func() error { return errors.Join(os.Remove(form), write(packed, line), write(event, line[:99])) }},
+	} {
+		if err := c.before(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Pack(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := schema.ReadWholeWide(schema.Dir(dir), id); err != nil || len(got.Runs) != len(runs) || got.Key != "k" {
+			t.Errorf("an event %s: %d runs, %v", c.name, len(got.Runs), err)
+		}
+		if _, err := os.Stat(packed); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("an event %s: a pack still has it: %v", c.name, err)
 		}
 	}
 }
