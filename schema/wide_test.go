@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"reflect"
@@ -119,6 +120,39 @@ func TestDecodeEventRuns(t *testing.T) {
 	if got, set, err := DecodeEventRuns(must(bless.Encode())); err != nil || set != nil || len(got.Runs) != WideRuns {
 		t.Errorf("a baseline: %d runs, %v, %v", len(got.Runs), set, err)
 	}
+}
+
+// FuzzReadWide: whatever a wide form has, reading it is refused or gives an event with all the runs that it counts.
+func FuzzReadWide(f *testing.F) {
+	e := wideEvent(2*wideBlock + 3)
+	content := must(EncodeWide(e))
+	head := content[:bytes.IndexByte(content, '\n')+1]
+	id := must(ParseULID(e.EventID))
+	for _, line := range []string{
+		`{"event_id":"` + e.EventID + `","kind":"tag","count":-1}`, `{"event_id":"` + e.EventID + `","kind":"tag","count":4611686018427387904}`,
+		`{"event_id":"` + e.EventID + `","kind":"tag","count":1,"firsts":"AA==","sums":"AA=="}`,
+	} {
+		f.Add(must(SignJSON(json.RawMessage(line))))
+	}
+	f.Add(content)
+	f.Add(head)
+	f.Add(content[:len(content)-1])
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if line, ids, _ := bytes.Cut(content, []byte("\n")); json.Valid(line) {
+			if signed, err := SignJSON(json.RawMessage(line)); err == nil { // so mutations get behind the hash
+				content = append(signed, ids...)
+			}
+		}
+		store := fstest.MapFS{WideEvent(id): {Data: content}}
+		got, err := ReadWholeWide(store, id)
+		if err != nil {
+			return
+		}
+		again := must(EncodeWide(got))
+		if read, err := ReadWholeWide(fstest.MapFS{WideEvent(id): {Data: again}}, id); err != nil || !reflect.DeepEqual(read, got) {
+			t.Errorf("it is read as %+v, and again as %+v, %v", got, read, err)
+		}
+	})
 }
 
 func must[T any](v T, err error) T {

@@ -22,6 +22,9 @@ func (s *Stores) listNewest(n int) (*Sources, error) {
 	if err != nil {
 		return nil, fault.Store(st.dir, err)
 	}
+	if len(l.Sealed) > fewFiles { // many of the newest runs are removed, or their files are small: packs have them in fewer files
+		return s.list(time.UnixMilli(oldest(l)))
+	}
 	src := &Sources{Stores: s.dirs, footers: newFooterChecks()}
 	src.add(0, l)
 	src.Read = src.sealed
@@ -74,13 +77,17 @@ func listScoped(dir fs.FS, n int) (*schema.Listing, []said.Event, error) {
 		if err != nil || len(l.Sealed) == 0 {
 			return l, events, err
 		}
-		oldest := slices.MinFunc(l.Sealed, func(a, b schema.SealedFile) int { return cmp.Compare(a.First, b.First) }).First
-		removed, err := said.Of(events).Removed.CountSince(atTime(oldest))
+		removed, err := said.Of(events).Removed.CountSince(atTime(oldest(l)))
 		if err != nil || n+removed <= wanted {
 			return l, events, err
 		}
-		wanted = n + removed
+		wanted = max(n+removed, 2*wanted) // or each listing would only find the next few of very many removed runs
 	}
+}
+
+// oldest is the time of the first run of the sealed files of a listing, of which there must be one, in Unix milliseconds.
+func oldest(l *schema.Listing) int64 {
+	return slices.MinFunc(l.Sealed, func(a, b schema.SealedFile) int { return cmp.Compare(a.First, b.First) }).First
 }
 
 // atTime is the smallest possible id of a run at a time in Unix milliseconds.
