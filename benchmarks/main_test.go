@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 		err = errors.Join(os.Unsetenv(measureRole), measure(os.Args[1:]))
 	case os.Getenv(bareRole) != "":
 		err = bare()
+	case os.Getenv(copyRole) != "":
+		err = copyTables(os.Args[1], os.Args[2], os.Args[3])
 	case os.Getenv(sideRole) != "":
 		err = answerSide(os.Args[1], os.Args[2], os.Args[3])
 	default:

@@ -34,7 +34,7 @@ func countFields() []answer.Field[Group] {
 		count("runs", "number of runs that match", func(g *Group) int { return g.Runs }),
 		count("ok_runs", "number of measuring runs with status ok; only these are measurements", func(g *Group) int { return g.OKRuns }),
 		count("failed_runs", "number of runs with a status other than ok, unsupported or skipped", func(g *Group) int { return g.FailedRuns }),
-		count("wrong_runs", "number of these with a wrong result", func(g *Group) int { return g.WrongRuns }),
+		count("wrong_runs", "number of failed runs with a wrong result", func(g *Group) int { return g.WrongRuns }),
 		groupField("statuses", answer.TypeMap, "number of runs per status", func(g *Group) any { return statusCounts(g.Statuses) }),
 	}
 }
@@ -92,8 +92,8 @@ func bestFields() []answer.Field[Group] {
 		field("best_runs", answer.TypeInteger, "number of ok runs of the best point", func(p *BestPoint) any { return int64(p.Runs) }),
 		field("samples_min", answer.TypeInteger, "smallest number of samples in such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMin) }),
 		field("samples_max", answer.TypeInteger, "largest number of samples in such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMax) }),
-		inUnit("median", "plain median of these runs' medians", medianOf),
-		inUnit("p99", "median of their 99th percentiles; NULL if a run has only one sample", func(g *Group) *float64 {
+		inUnit("median", "plain median of the medians of the best point's runs", medianOf),
+		inUnit("p99", "median of the 99th percentiles of the best point's runs; NULL if a run has only one sample", func(g *Group) *float64 {
 			if g.Best == nil {
 				return nil
 			}

@@ -40,13 +40,15 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 		return err
 	}
 	a.reportAbsent("bench", absent)
-	if output.ForPeople(format) && !s.Against && s.Result.Measured() > 1 {
-		won, err := verdicts.Winners(ctx, db, s.Sessions(), s.Sweep.Baseline, s.Metrics)
+	if output.ForPeople(format) && s.Result.Measured() > 1 {
+		won, err := verdicts.Winners(ctx, db, verdicts.Session{
+			Runs: s.Sessions(), Against: s.Against, Baseline: s.Sweep.Baseline, Metrics: s.Metrics, Usual: a.project.Usual("compare"),
+		})
 		if err != nil {
 			return err
 		}
 		s.Won = won.Lines
-		if won.Repeats > 0 {
+		if won.Repeats > 0 && s.Result.Look == nil { // which adds repeats itself
 			s.MoreRepeats = measuring.WithRepeats(a.args, won.Repeats)
 		}
 	}

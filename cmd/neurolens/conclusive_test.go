@@ -107,6 +107,9 @@ thresholds: {latency: {abs: 1000 s}}
 			t.Errorf("no %q in\n%s", want, bench.stderr.String())
 		}
 	}
+	if want := "\nsteady: head is as good as base: "; !strings.Contains(bench.stdout.String(), want) {
+		t.Errorf("no %q in\n%s", want, bench.stdout.String())
+	}
 	if want := "\n2 points, 30 runs\n1 of 2 points is still inconclusive after 9 blocks: few_runs\n"; !strings.Contains(bench.stdout.String(), want) {
 		t.Errorf("no %q in\n%s", want, bench.stdout.String())
 	}

@@ -195,7 +195,7 @@ func TestNotPrinted(t *testing.T) {
 	t.Parallel()
 	const printed = `session 5MSVZ6ZQ · 4 runs: 4 ok · 924 ms
 
-RUN       WHEN +00:00     LATENCY  ACCURACY  STATUS
+RUN       WHEN UTC        LATENCY  ACCURACY  STATUS
 7T6TP6R5  today 04:17:07  2.64 ms    97.9 %  ok
 block   MEDIAN      P99  SPREAD  RUNS × N
   4096   957 µs  9.32 ms  16.9 %    2 × 10  drift, spread

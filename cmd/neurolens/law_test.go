@@ -106,7 +106,7 @@ var law = []struct {
 	{"docs", nil, nil},
 	{"release", []string{"release/bundle"}, nil},
 	{"release/bundle", nil, nil},
-	{"cmd/neurolens/internal/topics", []string{"schema", "docs", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/cpuguy83/go-md2man"}},
+	{"cmd/neurolens/internal/topics", []string{"schema", "docs", "query", "runner", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/cpuguy83/go-md2man"}},
 	{"cmd/neurolens/internal/comparing", []string{"query/compare", "query/filter", "query/threshold"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/illustrating", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/figures", []string{"schema", "query", "cmd/neurolens/internal"}, nil},

@@ -90,7 +90,7 @@ func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 			if err != nil {
 				return err
 			}
-			return a.print(format, answer.TableOf(operators.Fields(), all), func() term.View { return screens.Operators(all) })
+			return a.print(format, answer.TableOf(operators.Fields(), all), func() term.View { return screens.Operators(&detail.Run, all) })
 		}
 		if f.files || f.save != "" {
 			return a.showFiles(cmd, db, &detail.Run, f.save, format)

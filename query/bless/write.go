@@ -78,7 +78,7 @@ func Fields() []answer.Field[Written] {
 		column("file", answer.TypeText, "the file", func(w *Written) any { return w.File }),
 		column("session", answer.TypeText, "session of the points", func(w *Written) any { return w.Session }),
 		column("points", answer.TypeInteger, "number of points that were written", func(w *Written) any { return int64(w.Points) }),
-		column("replaced", answer.TypeInteger, "number of these that the file had before", func(w *Written) any { return int64(w.Replaced) }),
+		column("replaced", answer.TypeInteger, "number of written points that the file had before", func(w *Written) any { return int64(w.Replaced) }),
 		column("kept", answer.TypeInteger, "number of other points in the file", func(w *Written) any { return int64(w.Kept) }),
 		column("few_runs", answer.TypeInteger, "number of written points with fewer runs than a gate needs", func(w *Written) any { return int64(w.Few) }),
 	}

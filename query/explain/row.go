@@ -66,22 +66,22 @@ func Fields() []answer.Field[Row] {
 		text("kind", "what the row is about: point, status, contrast, hardware, op, code, configuration, environment, warning, metric or stage", func(r *Row) string { return r.Kind }),
 		text("name", "name of the metric, fact, op and so on; for the point its id, for a contrast a condition as in a filter", func(r *Row) string { return r.Name }),
 		field("base", answer.TypeText, "value on the base; for warnings, statuses and contrasts how many of its runs", func(r *Row) any { return r.Base.cell() }),
-		field("head", answer.TypeText, "the same for the head", func(r *Row) any { return r.Head.cell() }),
+		field("head", answer.TypeText, "value on the head; for warnings, statuses and contrasts how many of its runs", func(r *Row) any { return r.Head.cell() }),
 		estimate("change", "effect size: head / base - 1 or, if scale is difference, head - base; for a contrast between the runs that meet the condition and the others", func(e *Estimate) *float64 { return &e.Change }),
 		estimate("low", "lower end of its confidence interval", func(e *Estimate) *float64 { return &e.Low }),
 		estimate("high", "upper end of that interval", func(e *Estimate) *float64 { return &e.High }),
 		text("unit", "stored unit of the values", func(r *Row) string { return r.Unit }),
 		text("scale", "how values are compared: ratio or difference", func(r *Row) string { return string(r.Scale) }),
-		number("share", "for an op its share of the change of all ops; for a contrast its share of the change of the point", func(r *Row) *float64 { return r.Share }),
+		number("share", "for an op its share of the sum of the changes of all ops, negative if it changed in the other direction; for a contrast its share of the change of the point", func(r *Row) *float64 { return r.Share }),
 		text("verdict", "for metrics and stages the verdict, corrected for how many were tested; for a contrast explains, opposes, noise or inconclusive", func(r *Row) string { return r.Verdict }),
 		number("p", "p-value: probability of a difference at least this large if nothing changed", func(r *Row) *float64 { return r.P }),
 		number("p_adjusted", "p-value adjusted for how many were tested", func(r *Row) *float64 { return r.Adjusted }),
 		field("tested", answer.TypeInteger, "number of metrics and stages, or of facts, that were tested", func(r *Row) any { return answer.Positive(r.Tested) }),
 		contrast("within", answer.TypeText, "runs that the contrast is between: those of base, head or both", func(c *Of) any { return string(c.Within) }),
-		contrast("runs", answer.TypeInteger, "number of these runs that meet the condition", func(c *Of) any { return int64(c.Runs) }),
-		contrast("others", answer.TypeInteger, "number of these runs that do not", func(c *Of) any { return int64(c.Others) }),
+		contrast("runs", answer.TypeInteger, "number of runs within that meet the condition of the contrast", func(c *Of) any { return int64(c.Runs) }),
+		contrast("others", answer.TypeInteger, "number of runs within that do not meet the condition of the contrast", func(c *Of) any { return int64(c.Others) }),
 		contrast("sessions", answer.TypeInteger, "number of sessions that meet the condition, if the fact changes only between sessions", func(c *Of) any { return answer.Positive(c.Sessions) }),
-		contrast("other_sessions", answer.TypeInteger, "number of sessions that do not", func(c *Of) any {
+		contrast("other_sessions", answer.TypeInteger, "number of sessions that do not meet the condition, if the fact changes only between sessions", func(c *Of) any {
 			if c.Sessions == 0 {
 				return nil
 			}

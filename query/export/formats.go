@@ -118,7 +118,7 @@ func written(table, text string, req Request) string {
 
 // noFormula is the SQL of a text with an apostrophe in front if a spreadsheet would treat it as a formula.
 func noFormula(x string) string {
-	return "CASE WHEN left(" + x + ", 1) IN ('=', '+', '-', '@', chr(9), chr(13)) AND NOT regexp_full_match(" + x +
+	return "CASE WHEN regexp_matches(" + x + `, '^[-=+@\t\r]') AND NOT regexp_full_match(` + x +
 		`, '[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?') THEN chr(39) || ` + x + " ELSE " + x + " END"
 }
 

@@ -15,8 +15,20 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// partBytes is the approximate size of a part on disk. DuckDB needs many times that in memory to sort and write it.
-const partBytes = 1 << 20
+// partSize is how large a part is, approximately. The smaller the parts, the more often the row groups of packs are read. The larger, the more
+// memory DuckDB needs to sort and write one.
+type partSize struct {
+	bytes int64 // on disk
+	runs  int   // at most
+}
+
+// sizeOf is the size of the parts of a table.
+func (x *exporter) sizeOf(table string) partSize {
+	if x.req.Format == Parquet || table == wholeTable {
+		return partSize{bytes: 1 << 20, runs: scan.PageRows} // compressed on disk; whole runs are held as nested lists
+	}
+	return partSize{bytes: 16 << 20, runs: 4 * scan.PageRows}
+}
 
 // inParts writes a table to a path in parts, each with some runs in the order of their ids, because sorting all rows of a large store may
 // need too much memory. It returns the number of rows.
@@ -37,19 +49,19 @@ func (x *exporter) inParts(ctx context.Context, table, path string) (rows int64,
 	out := &parts{exporter: x, table: table, path: path, dir: dir}
 	ids := x.ids
 	slices.SortFunc(ids, scan.CompareIDs)
-	ceiling := scan.PageRows
+	size := x.sizeOf(table)
 	for most := 256; len(ids) > 0; {
-		n := min(most, ceiling, len(ids))
-		size, err := out.add(ctx, ids[:n])
+		n := min(most, size.runs, len(ids))
+		bytes, err := out.add(ctx, ids[:n])
 		if duck.OutOfMemory(err) && n > 1 {
-			ceiling = n / 2
+			size.runs = n / 2
 			continue
 		}
 		if err != nil {
 			return 0, err
 		}
 		ids = ids[n:]
-		most = max(min(int(int64(n)*partBytes/max(size, 1)), 4*n), 1)
+		most = max(min(int(int64(n)*size.bytes/max(bytes, 1)), 4*n), 1)
 	}
 	return out.rows, out.join(ctx)
 }

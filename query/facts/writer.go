@@ -79,7 +79,7 @@ func (w Writer) Once(all []Difference) []Difference {
 // they are facts of the runner.
 func (w Writer) Silent(d Difference) bool {
 	fact, ok := strings.CutPrefix(d.Name, "env.")
-	return w.incidental(d) && !w.asked(d) || ok && strings.HasPrefix(fact, "git.")
+	return w.incidental(d) && !w.asked(d) || ok && (fact == "machine" || strings.HasPrefix(fact, "git."))
 }
 
 // Unrelated reports whether a fact should not be used to distinguish the runs of one side. Facts that differ from run to run should be

@@ -33,7 +33,7 @@ func TestSilent(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
 		"env.runner.iterations": false, "env.runner.command": false, "env.runner.prepare": false, "env.runner.stderr_tail": true, "env.runner.config_sha256": true, "host_id": true, "env.load.1m": true,
-		"env.git.tree": true, "git_commit": false, "gpu_name": false, "env.gpu.0.vbios": false, "applied.threads": false, "applied.precision": true,
+		"env.git.tree": true, "env.machine": true, "machine": false, "git_commit": false, "gpu_name": false, "env.gpu.0.vbios": false, "applied.threads": false, "applied.precision": true,
 	} {
 		if got := writer().Silent(facts.Difference{Name: name}); got != want {
 			t.Errorf("%s: silent %v, want %v", name, got, want)

@@ -33,8 +33,9 @@ const Spike judge.Verdict = "spike"
 // trend holds the change points of a series.
 type trend struct {
 	points   []stat.ChangePoint
-	adjusted float64 // smallest p of the change points, adjusted over all series; NaN: none
-	marks    []mark  // ascending
+	visible  []stat.ChangePoint // of the whole series, as stat.VisibleChanges has them
+	adjusted float64            // smallest p of the change points, adjusted over all series; NaN: none
+	marks    []mark             // ascending
 }
 
 // mark is a verdict on an entry of a series.
@@ -102,7 +103,9 @@ func (h *historian) findChanges() {
 	alpha := h.alpha()
 	p := make([]float64, len(h.lines)) // smallest p of each series
 	for i, l := range h.lines {
-		l.series.points = stat.ChangePoints(l.locations(), alpha, l.minShift())
+		found := stat.NewTrend(l.locations())
+		l.series.points = found.ChangePoints(alpha, l.minShift())
+		l.series.visible = found.VisibleChanges(historyAlpha, l.minShift())
 		p[i] = 1
 		if len(l.entries) < MinSessions {
 			p[i] = math.NaN() // it cannot have a change point, so it does not count as a test
@@ -150,7 +153,11 @@ func (l *line) markStepsAndSpikes() {
 		low = p.Index
 	}
 	high := len(locations)
-	if seen := stat.VisibleChanges(locations[low:], historyAlpha, l.minShift()); len(seen) > 0 {
+	seen := l.series.visible
+	if low > 0 {
+		seen = stat.VisibleChanges(locations[low:], historyAlpha, l.minShift())
+	}
+	if len(seen) > 0 {
 		last := seen[len(seen)-1]
 		last.Index += low
 		l.series.marks = append(l.series.marks, mark{last, judge.Inconclusive})

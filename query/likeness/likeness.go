@@ -180,7 +180,7 @@ func remedy(run *schema.Run) string {
 	case run.Executor == schema.ExecutorTorch, run.Executor == schema.ExecutorPython:
 		return "`neurolens bench " + sweep + " --profile torch` profiles its point"
 	}
-	return "`neurolens ingest PROFILE` reads one of nsys, torch.profiler or ONNX Runtime, and `neurolens bench SWEEP --profile ort` makes one"
+	return "`neurolens ingest PROFILE` reads one of Nsight Systems (SQLite or nsys stats), torch.profiler, ONNX Runtime or layers of trtexec, and `neurolens bench SWEEP --profile ort` makes one"
 }
 
 // runsPerWindow is about how many runs are compared at a time: their operators are summed in memory.

@@ -1,6 +1,7 @@
 package likeness
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
@@ -19,6 +20,12 @@ var (
 	// host are operators of the host. Their time includes the operators that they call.
 	host = []string{"cpu_op", "operator"}
 )
+
+// Nested reports whether entries of a type contain, start or call other entries, so that their time includes the time of those.
+func Nested(kind string) bool {
+	kind = strings.ToLower(kind)
+	return slices.Contains(spans, kind) || slices.Contains(host, kind)
+}
 
 // unitScale converts shares to integers, so that their sum does not depend on the order of the addition.
 const unitScale = "1e15"

@@ -24,7 +24,7 @@ type Operator struct {
 	Device     string
 	Count      *int64   // number of executions
 	DurationNS *int64   // total time of all executions
-	Share      *float64 // share of the total time of all operators of the run
+	Share      *float64 // share of the sum of the times of all rows; a row that contains or calls others counts beside them
 	Kernels    *int64   // number of different kernels that it launched
 }
 
@@ -149,7 +149,7 @@ func Fields() []answer.Field[Operator] {
 		number("count", "", "number of executions", func(o *Operator) *int64 { return o.Count }),
 		number("duration", "ns", "total time of all executions", func(o *Operator) *int64 { return o.DurationNS }),
 		{
-			Column: answer.Column{Name: "share", Type: answer.TypeReal, Unit: "ratio"}, Meaning: "share of the total time of all operators of the run",
+			Column: answer.Column{Name: "share", Type: answer.TypeReal, Unit: "ratio"}, Meaning: "share of the sum of the times of all rows; a row that contains or calls others counts beside them",
 			Of: func(o *Operator) any { return answer.Value(o.Share) },
 		},
 		number("kernels", "", "number of different kernels that it launched", func(o *Operator) *int64 { return o.Kernels }),

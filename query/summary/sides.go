@@ -79,7 +79,7 @@ type Difference struct {
 	Kind facts.Kind `json:"kind" doc:"hardware, code, configuration or environment"`
 	Name string     `json:"name" doc:"name of the column of runs, env.NAME or applied.NAME"`
 	Base []string   `json:"base" doc:"values among the runs of the base, ascending; empty: unknown"`
-	Head []string   `json:"head" doc:"values among the runs of the head, likewise"`
+	Head []string   `json:"head" doc:"values among the runs of the head, ascending; empty: unknown"`
 }
 
 // addDifferences adds the differences of a part of the selections. If a fact differs in several parts, their values are combined.

@@ -290,7 +290,7 @@ func TestReturnedMetrics(t *testing.T) {
 		return spec
 	}
 	o := runSpec(t, bench(`{"ttft_times_ms": [1.5, 2], "tpot_times_ms": (0.25,), "other": 1,
-        "metrics": {"loss": 0.5, "speed": {"value": 3, "unit": "1/s", "better": "higher"}, "wild": float("inf")}}`))
+        "metrics": {"loss": 0.5, "speed": {"value": 3, "unit": "1/s", "better": "higher"}, "wild": float("inf"), "compute": {"value": 1.5, "unit": "Gflop/s"}, "waited": {"value": 2, "unit": "ms", "better": "lower"}}}`))
 	check(t, o, schema.StatusOK, "", "", "")
 	ttft, tpot, loss, speed := metric(o, "ttft"), metric(o, "tpot"), metric(o, "loss"), metric(o, "speed")
 	if len(ttft.Ticks) != 6 || ttft.Ticks[0] != 1_500_000 || len(ttft.WarmupTicks) != 2 || ttft.Level != schema.LevelRequest {
@@ -301,6 +301,14 @@ func TestReturnedMetrics(t *testing.T) {
 	}
 	if len(loss.Reals) != 3 || loss.Reals[0] != 0.5 || len(speed.Reals) != 3 || speed.Unit != "1/s" || speed.Better != schema.BetterHigher {
 		t.Errorf("loss %+v, speed %+v", loss, speed)
+	}
+	for name, want := range map[string]schema.Metric{
+		"compute": {Unit: "flop/s", Better: schema.BetterHigher, Reals: []float64{1.5e9}}, // known, so its direction is, too
+		"waited":  {Unit: "ns", Better: schema.BetterLower, Reals: []float64{2e6}},
+	} {
+		if m := metric(o, name); m.Unit != want.Unit || m.Better != want.Better || len(m.Reals) != 3 || m.Reals[0] != want.Reals[0] {
+			t.Errorf("%s %+v, want %+v", name, m, want)
+		}
 	}
 	if o.Facts["runner.not_finite.wild"] != "3" {
 		t.Errorf("facts %v", o.Facts)

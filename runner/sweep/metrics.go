@@ -97,6 +97,8 @@ func (p *program) readMetric(d *document, m member) (metric, error) {
 func checkMetric(entry field, values map[string]field, r *extract.Rule) error {
 	regex, jq := values["regex"], values["jq"]
 	switch {
+	case !regex.given() && !jq.given() && (values["unit"].given() || values["better"].given()):
+		return entry.errorf("want regex, jq or read; a metric that a Python function returns has its unit and direction there: {value: 1.5, unit: ms, better: lower}")
 	case !regex.given() && !jq.given():
 		return entry.errorf("want regex, jq or read")
 	case regex.given() && jq.given():

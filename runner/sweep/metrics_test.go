@@ -48,6 +48,7 @@ func TestErrorsOfMetrics(t *testing.T) {
 	check("metrics: {m: [x]}", "3: metrics.m: want a map, got a list")
 	check("metrics:\n  m:", "4: metrics.m: want a map, got nothing")
 	check("metrics: {m: {}}", "3: metrics.m: want regex, jq or read")
+	check("metrics: {m: {unit: ms, better: lower}}", "3: metrics.m: want regex, jq or read; a metric that a Python function returns has its unit and direction there: {value: 1.5, unit: ms, better: lower}")
 	check("metrics: {m: {regexp: x}}", "3: metrics.m: unknown key regexp: did you mean regex?")
 	check("metrics: {m: {path: x}}", "3: metrics.m: unknown key path: want one of better from jq optional read regex take unit")
 	check("metrics: {m: {regex: x}, m: {jq: .}}", "3: duplicate key m: line 3 sets it already")

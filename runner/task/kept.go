@@ -151,7 +151,7 @@ func (r *run) receiveProcess(output KeptOutput) (failed error) {
 	return cmp.Or(failed, err)
 }
 
-// toStoredUnit converts the values of a metric that a program gives in a unit of its own.
+// toStoredUnit converts the values of a metric that a program or a worker gives in a unit of its own.
 func (e *event) toStoredUnit() error {
 	if e.Metric == nil {
 		return nil // which addMetric says

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -63,8 +64,8 @@ func (r *run) reportedMetrics(o *Outcome) {
 		if slices.ContainsFunc(o.Metrics, func(have schema.Metric) bool { return have.Name == m.Name }) {
 			continue // what the runner measured is not replaced by what a benchmark says
 		}
-		if kind, known := schema.KindOfMetric(m.Name); known && m.Unit == "" {
-			m.Unit, m.Better = kind.Unit, kind.Better
+		if kind, known := schema.KindOfMetric(m.Name); known {
+			m.Unit, m.Better = cmp.Or(m.Unit, kind.Unit), cmp.Or(m.Better, kind.Better)
 		}
 		if m.Ticks == nil && m.Tick > 0 {
 			m.Ticks = []int64{}

@@ -33,6 +33,9 @@ func (r *run) receive(e event) error {
 	case eventShape:
 		return r.reshape(e)
 	case eventMetrics:
+		if err := e.toStoredUnit(); err != nil {
+			return err
+		}
 		return r.reports.addMetric(e)
 	case eventOps:
 		return r.reports.addOp(e.Op)

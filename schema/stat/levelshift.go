@@ -1,9 +1,6 @@
 package stat
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Constants of the strength of a level shift.
 const (
@@ -22,9 +19,22 @@ type levelShift struct {
 	inflation float64 // how many times the standard error is that, as neighbours are correlated
 }
 
-// shiftIn divides values where their absolute deviations from the medians of the two sides are least (Bai, "Least absolute
-// deviation estimation of a shift", Econometric Theory 11, 1995), with at least trendLeast values on either side, and
-// measures the shift
+// shifts measures the changes of level in parts of a series. It keeps what the parts have in common, and room to work in.
+type shifts struct {
+	series           []float64
+	running          runningMedian
+	first, last      beginnings
+	residuals, sizes []float64
+}
+
+// newShifts is for a series whose values are finite.
+func newShifts(series []float64) *shifts {
+	return &shifts{series: series, running: newRunningMedian(series)}
+}
+
+// in divides a part of the series, of n values from low on, where their absolute deviations from the medians of the two sides are
+// least (Bai, "Least absolute deviation estimation of a shift", Econometric Theory 11, 1995), with at least trendLeast values on either
+// side, and measures the shift
 //
 //	size = |median after - median before| / s · √(k(n-k)/n)
 //
@@ -32,32 +42,31 @@ type levelShift struct {
 // (winsorized; Huber and Ronchetti, Robust Statistics, 2nd edition 2009, section 1.7). Where most of the residuals are 0, it is
 // the shift of means over their standard deviation, as of values that are counted the medians say too much. Unlike a statistic
 // of ranks it has no bound, so that a large step is seen also among few values.
-func shiftIn(values []float64) levelShift {
-	n := len(values)
-	first := runningDeviations(values)
-	reversed := slices.Clone(values)
-	slices.Reverse(reversed)
-	last := runningDeviations(reversed)
+func (s *shifts) in(low, n int) levelShift {
+	values := s.series[low : low+n]
+	s.running.follow(&s.first, low, 1, n)
+	s.running.follow(&s.last, low+n-1, -1, n)
 	at, least := trendLeast, math.Inf(1)
 	for k := trendLeast; k <= n-trendLeast; k++ {
-		if sum := first[k-1] + last[n-k-1]; sum < least {
+		if sum := s.first.deviations[k-1] + s.last.deviations[n-k-1]; sum < least {
 			at, least = k, sum
 		}
 	}
-	before, after := values[:at], values[at:]
-	low, high := median(slices.Clone(before)), median(slices.Clone(after))
-	residuals := residualsOf(before, after, low, high)
-	clip := clipOf(residuals)
+	shift := levelShift{at: at, low: s.first.medians[at-1], high: s.last.medians[n-at-1]}
+	s.setResiduals(values, shift)
+	clip := s.clip()
 	if clip == 0 { // most values of each side are equal
-		low, _ = moments(before)
-		high, _ = moments(after)
-		residuals, clip = residualsOf(before, after, low, high), math.Inf(1)
+		shift.low, _ = moments(values[:at])
+		shift.high, _ = moments(values[at:])
+		s.setResiduals(values, shift)
+		clip = math.Inf(1)
 	}
-	size := math.Abs(high-low) * math.Sqrt(float64(at)*float64(n-at)/float64(n)) / scatter(residuals, clip)
-	if !(size >= 0) {
-		size = 0 // nothing differs, or it is beyond all numbers
+	shift.size = math.Abs(shift.high-shift.low) * math.Sqrt(float64(at)*float64(n-at)/float64(n)) / scatter(s.residuals, clip)
+	if !(shift.size >= 0) {
+		shift.size = 0 // nothing differs, or it is beyond all numbers
 	}
-	return levelShift{at: at, low: low, high: high, size: size, inflation: inflationOf(residuals)}
+	shift.inflation = inflationOf(s.residuals)
+	return shift
 }
 
 // held reports whether at least trendLeast values on either side are nearer to their level than to the other: two that are far
@@ -76,57 +85,53 @@ func (s levelShift) held(values []float64) bool {
 	return min(before, after) >= trendLeast
 }
 
-// residualsOf are how far values are from the levels of their sides.
-func residualsOf(before, after []float64, low, high float64) []float64 {
-	residuals := make([]float64, 0, len(before)+len(after))
-	for _, v := range before {
-		residuals = append(residuals, v-low)
+// setResiduals sets how far values are from the levels of their sides.
+func (s *shifts) setResiduals(values []float64, shift levelShift) {
+	s.residuals = s.residuals[:0]
+	for i, v := range values {
+		level := shift.low
+		if i >= shift.at {
+			level = shift.high
+		}
+		s.residuals = append(s.residuals, v-level)
 	}
-	for _, v := range after {
-		residuals = append(residuals, v-high)
-	}
-	return residuals
 }
 
-// runningDeviations are the sums of absolute deviations from their median of the first value, the first two and so on.
-func runningDeviations(values []float64) []float64 {
-	sums := make([]float64, len(values))
-	sorted := make([]float64, 0, len(values))
-	var low, high float64 // sums of the lower and the upper half, without a value in the middle
-	for i, v := range values {
-		half := i / 2
-		at, _ := slices.BinarySearch(sorted, v)
-		sorted = slices.Insert(sorted, at, v)
-		middle := sorted[half]
-		switch {
-		case i%2 == 0 && at < half: // an even number until now: one is left in the middle
-			low += v - middle
-		case i%2 == 0 && at > half:
-			high += v - middle
-		case i%2 == 1: // that in the middle until now, and v, go to the halves
-			low += middle
-			high += sorted[half+1]
-			if at > half+1 {
-				high += v - sorted[half+1]
+// clip is where residuals about the medians of two sides are clipped. A median is a value of its side or between two, so that
+// the smallest residual of each side tells nothing.
+func (s *shifts) clip() float64 {
+	s.sizes = s.sizes[:0]
+	for _, r := range s.residuals {
+		s.sizes = append(s.sizes, math.Abs(r))
+	}
+	return clipAt * madOfNormals * nth(s.sizes, (len(s.sizes)+2)/2)
+}
+
+// nth is the value that is at place k when values are sorted (Hoare, "Algorithm 65: Find", Communications of the ACM 4, 1961). It changes
+// their order.
+func nth(values []float64, k int) float64 {
+	for low, high := 0, len(values)-1; low < high; {
+		i, j, pivot := low, high, values[k]
+		for i <= j {
+			for values[i] < pivot {
+				i++
 			}
-			if at < half {
-				low += v - middle
+			for pivot < values[j] {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i, j = i+1, j-1
 			}
 		}
-		sums[i] = high - low
+		if j < k {
+			low = i
+		}
+		if k < i {
+			high = j
+		}
 	}
-	return sums
-}
-
-// clipOf is where residuals about the medians of two sides are clipped. A median is a value of its side or between two, so that
-// the smallest residual of each side tells nothing.
-func clipOf(residuals []float64) float64 {
-	sizes := make([]float64, len(residuals))
-	for i, r := range residuals {
-		sizes[i] = math.Abs(r)
-	}
-	slices.Sort(sizes)
-	return clipAt * madOfNormals * sizes[(len(sizes)+2)/2]
+	return values[k]
 }
 
 // scatter is the standard deviation of residuals about two levels, clipped.

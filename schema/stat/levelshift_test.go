@@ -7,24 +7,53 @@ import (
 	"testing"
 )
 
-// TestRunningDeviations: they are those of each beginning, also of equal values.
-func TestRunningDeviations(t *testing.T) {
+// TestRunningMedian: medians and deviations are those of each beginning of a part, in both directions, also of equal values, whatever was
+// followed before.
+func TestRunningMedian(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
-		values := iid(random, 1+random.IntN(20), func(z float64) float64 { return math.Round(2 * z) })
-		for i, got := range runningDeviations(values) {
-			middle := median(slices.Clone(values[:i+1]))
-			var want float64
-			for _, v := range values[:i+1] {
-				want += math.Abs(v - middle)
+		series := iid(random, 1+random.IntN(200), func(z float64) float64 { return math.Round(20 * z) })
+		running, got := newRunningMedian(series), beginnings{}
+		for range 5 {
+			low := random.IntN(len(series))
+			values := slices.Clone(series[low : low+1+random.IntN(len(series)-low)])
+			from, step := low, 1
+			if random.IntN(2) == 0 {
+				from, step = low+len(values)-1, -1
+				slices.Reverse(values)
 			}
-			if math.Abs(got-want) > 1e-9 {
-				t.Fatalf("the first %d of %v: %g, want %g", i+1, values, got, want)
+			running.follow(&got, from, step, len(values))
+			for i := range values {
+				middle := median(slices.Clone(values[:i+1]))
+				var want float64
+				for _, v := range values[:i+1] {
+					want += math.Abs(v - middle)
+				}
+				if got.medians[i] != middle || math.Abs(got.deviations[i]-want) > 1e-9 {
+					t.Fatalf("the first %d of %v: median %g, deviations %g, want %g and %g", i+1, values, got.medians[i], got.deviations[i], middle, want)
+				}
 			}
 		}
 	}
 }
+
+// TestNth: it is the value that sorting puts there.
+func TestNth(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		values := iid(random, 1+random.IntN(60), func(z float64) float64 { return math.Round(3 * z) })
+		k := random.IntN(len(values))
+		want := slices.Sorted(slices.Values(values))[k]
+		if got := nth(slices.Clone(values), k); got != want {
+			t.Fatalf("place %d of %v: %g, want %g", k, values, got, want)
+		}
+	}
+}
+
+// shiftIn is the change of level in a whole series.
+func shiftIn(series []float64) levelShift { return newShifts(series).in(0, len(series)) }
 
 // TestShiftIn: by hand. Of -1 0 1 | 9 10 11 10 the residuals are 1, 0, 1, 1, 0, 1, 0, of which four of seven count.
 func TestShiftIn(t *testing.T) {

@@ -39,80 +39,99 @@ type ChangePoint struct {
 // simulated series that are independent or correlated by up to 0.6. The interval that is the series itself is given 80 %
 // of alpha and the others share the rest equally (Bonferroni), so that the only change of a series is found best.
 func ChangePoints(series []float64, alpha, least float64) []ChangePoint {
-	if len(series) < trendShortest {
-		return nil
-	}
-	return trendSearch{alpha: alpha, least: least}.points(series)
+	return NewTrend(series).ChangePoints(alpha, least)
 }
 
 // VisibleChanges gives the change points of a series as if its values were independent. An autocorrelated series has more
 // of them than expected by chance, so they show what can be seen in a series, not what is statistically significant.
 // There are none in fewer than 6 values.
 func VisibleChanges(series []float64, alpha, least float64) []ChangePoint {
-	if len(series) < trendVisible {
-		return nil
-	}
-	return trendSearch{alpha: alpha, least: least, independent: true}.points(series)
+	return NewTrend(series).VisibleChanges(alpha, least)
 }
 
-// trendSearch is how change points are looked for.
-type trendSearch struct {
-	alpha, least float64
-	independent  bool // neighbours are taken for independent
+// Trend is a series with the shifts of its parts, in which ChangePoints and VisibleChanges are looked for.
+type Trend struct {
+	series []float64
+	parts  []part // the seeded intervals, of which the first is the series itself
 }
 
-func (s trendSearch) points(series []float64) []ChangePoint {
-	if slices.ContainsFunc(series, notFinite) {
+// part is an interval of a series.
+type part struct {
+	low, size int
+	shift     levelShift
+	held      bool
+}
+
+// NewTrend measures the shifts in a series. One that is too short, or has values that are not finite, has no changes.
+func NewTrend(series []float64) *Trend {
+	t := &Trend{series: series}
+	if len(series) < trendVisible || slices.ContainsFunc(series, notFinite) {
+		return t
+	}
+	shifts := newShifts(series)
+	seeded(len(series), min(trendShortest, len(series)), func(low, size int) {
+		shift := shifts.in(low, size)
+		t.parts = append(t.parts, part{low, size, shift, shift.held(series[low : low+size])})
+	})
+	return t
+}
+
+// ChangePoints is the function of that name for this series.
+func (t *Trend) ChangePoints(alpha, least float64) []ChangePoint {
+	if len(t.series) < trendShortest {
 		return nil
 	}
-	alpha := min(max(s.alpha, trendLevels[len(trendLevels)-1]), trendLevels[0])
-	taken := above(s.candidates(series), -math.Log(alpha))
+	return t.points(alpha, least, func(s levelShift) float64 { return s.size / s.inflation })
+}
+
+// VisibleChanges is the function of that name for this series.
+func (t *Trend) VisibleChanges(alpha, least float64) []ChangePoint {
+	return t.points(alpha, least, func(s levelShift) float64 { return s.size })
+}
+
+// points are the change points; size is that of a shift in standard errors.
+func (t *Trend) points(alpha, least float64, size func(levelShift) float64) []ChangePoint {
+	alpha = min(max(alpha, trendLevels[len(trendLevels)-1]), trendLevels[0])
+	taken := above(t.candidates(size), -math.Log(alpha))
 	slices.SortFunc(taken, func(a, b change) int { return a.at - b.at })
 	points := make([]ChangePoint, len(taken))
 	for i, c := range taken {
 		points[i] = ChangePoint{Index: c.at, P: max(math.Exp(-c.strength), 1./(trendDraws+1))}
 	}
 	for i := range points {
-		low, high := around(series, points, i)
-		points[i].Index = refined(series, low, points[i].Index, high)
+		low, high := around(t.series, points, i)
+		points[i].Index = refined(t.series, low, points[i].Index, high)
 	}
-	return withoutSmallest(series, points, s.least)
+	return withoutSmallest(t.series, points, least)
 }
 
-// candidates are the strongest changes of the seeded intervals of a series, the strongest first. The strength of one is the
-// negative logarithm of its chance.
-func (s trendSearch) candidates(series []float64) []change {
+// candidates are the strongest changes of the parts of a series, the strongest first. The strength of one is the negative logarithm of its
+// chance.
+func (t *Trend) candidates(size func(levelShift) float64) []change {
 	var all []change
-	parts := -1 // intervals other than the series itself
-	seeded(len(series), min(trendShortest, len(series)), func(int, int) { parts++ })
-	seeded(len(series), min(trendShortest, len(series)), func(low, size int) {
-		values := series[low : low+size]
-		shift := shiftIn(values)
-		if !shift.held(values) {
-			return
+	others := len(t.parts) - 1
+	for i, p := range t.parts {
+		if !p.held {
+			continue
 		}
-		strength := s.strength(size, shift)
+		strength := strengthOf(p.size, p.shift, size(p.shift))
 		switch {
-		case parts > 0 && size == len(series):
+		case others > 0 && i == 0:
 			strength += math.Log(trendWhole)
-		case parts > 0:
-			strength += math.Log((1 - trendWhole) / float64(parts))
+		case others > 0:
+			strength += math.Log((1 - trendWhole) / float64(others))
 		}
-		all = append(all, change{strength: strength, low: low, high: low + size, at: low + shift.at})
-	})
+		all = append(all, change{strength: strength, low: p.low, high: p.low + p.size, at: p.low + p.shift.at})
+	}
 	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(b.strength, a.strength) })
 	return all
 }
 
-// strength is the negative logarithm of the chance of a shift between n values.
-func (s trendSearch) strength(n int, shift levelShift) float64 {
+// strengthOf is the negative logarithm of the chance of a shift between n values, of a size in standard errors.
+func strengthOf(n int, shift levelShift, size float64) float64 {
 	if math.IsInf(shift.size, 1) {
 		// Of all orders of two different values two have all of one before all of the other.
 		return logChoose(n, shift.at) - math.Ln2
-	}
-	size := shift.size
-	if !s.independent {
-		size /= shift.inflation
 	}
 	return -newNullSize(n).logP(size)
 }

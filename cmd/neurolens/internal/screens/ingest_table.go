@@ -24,8 +24,8 @@ func IngestFields() []answer.Field[imports.Report] {
 		field("source", answer.TypeText, "format of the file, as ingest --list-formats names it", func(r *imports.Report) any { return answer.Text(r.Format) }),
 		field("version", answer.TypeText, "version of the tool that wrote the file, if the file has it", func(r *imports.Report) any { return answer.Text(r.Version) }),
 		field("runs", answer.TypeInteger, "runs that were stored", func(r *imports.Report) any { return int64(r.Runs) }),
-		field("sessions", answer.TypeInteger, "sessions of these runs", func(r *imports.Report) any { return int64(r.Sessions) }),
-		field("samples", answer.TypeInteger, "samples of these runs", func(r *imports.Report) any { return r.Samples }),
+		field("sessions", answer.TypeInteger, "sessions of the stored runs", func(r *imports.Report) any { return int64(r.Sessions) }),
+		field("samples", answer.TypeInteger, "samples of the stored runs", func(r *imports.Report) any { return r.Samples }),
 		field("left_out", answer.TypeInteger, "entries of the file that are no measurements of their own, such as means of repetitions; reason names them", func(r *imports.Report) any {
 			left := 0
 			for _, n := range r.LeftOut {
@@ -67,7 +67,7 @@ func reasonOf(r imports.Report) string {
 func noted(r *foreign.Report) []string {
 	var lines []string
 	for _, what := range r.Noted() {
-		lines = append(lines, fmt.Sprintf("note (%s): %s", term.Thousands(r.Notes[what]), what))
+		lines = append(lines, fmt.Sprintf("note (%s): %s", term.Count(r.Notes[what], "time"), what))
 	}
 	return lines
 }

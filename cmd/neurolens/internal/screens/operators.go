@@ -6,13 +6,16 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/likeness"
 	"github.com/neurolens/neurolens/query/operators"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Operators are the operators of a run, a row each.
-func Operators(all []operators.Operator) term.View {
+func Operators(run *schema.Run, all []operators.Operator) term.View {
 	if len(all) == 0 {
-		return term.View{Below: []string{"the run has no operators: bench --profile measures them, in a separate run"}}
+		return term.View{Below: []string{noOperators(run)}}
 	}
 	v := term.View{Columns: []term.Column{
 		{Header: "OPERATOR"}, {Header: "TYPE", Drop: 2}, {Header: "DEVICE", Drop: 3}, {Header: "COUNT", Right: true, Drop: 1}, {Header: "TIME", Right: true}, {Header: "SHARE", Right: true},
@@ -36,7 +39,30 @@ func Operators(all []operators.Operator) term.View {
 			v = without(v, column)
 		}
 	}
+	v.Below = aboutOperators(run, all)
 	return v
+}
+
+// noOperators says why a run has none, and where they come from.
+func noOperators(run *schema.Run) string {
+	text := "run " + wording.ShortRun(run.RunID) + " has no operators: "
+	if run.Source == schema.SourceNeuroLens {
+		return text + "bench --profile measures them, in a separate run"
+	}
+	return text + "the imported file (" + term.OneLine(run.Source) + ") contains none; ingest reads those of Nsight Systems, torch.profiler, ONNX Runtime and layers of trtexec"
+}
+
+// aboutOperators says what TIME and SHARE are of.
+func aboutOperators(run *schema.Run, all []operators.Operator) []string {
+	lines := []string{"TIME is the total of all calls in the profile"}
+	if n := run.Env.Facts["profile.iterations"]; n != "" {
+		lines[0] = "TIME is the total of " + n + " iterations under the profiler"
+	}
+	nested := func(o operators.Operator) bool { return o.DurationNS != nil && likeness.Nested(o.Type) }
+	if slices.ContainsFunc(all, nested) {
+		lines = append(lines, "some rows contain or start others (ranges, calls), and SHARE counts the time of both; plot ops does not")
+	}
+	return lines
 }
 
 // without is a view without a column.

@@ -48,7 +48,7 @@ func StoreFields(zones []string) []answer.Field[StoreInfo] {
 	fields := slices.Concat(identityFields(), runFields(), fileFields())
 	for _, zone := range zones {
 		files, bytes := answer.NewField(zone+"_files", answer.TypeInteger, "files in the folder "+zone+" of the store", func(i *StoreInfo) any { return int64(i.zone(zone).Files) }),
-			answer.NewField(zone+"_bytes", answer.TypeInteger, "size of these files", func(i *StoreInfo) any { return i.zone(zone).Bytes })
+			answer.NewField(zone+"_bytes", answer.TypeInteger, "size of the files in the folder "+zone+" of the store", func(i *StoreInfo) any { return i.zone(zone).Bytes })
 		bytes.Unit = "B"
 		fields = append(fields, files, bytes)
 	}
@@ -83,14 +83,14 @@ func runFields() []answer.Field[StoreInfo] {
 		census("removed_runs", "runs that rm removed; they are still stored", func(i *StoreInfo) any { return max(i.runs()-i.Census.Runs, 0) }),
 		census("machines", "machines that measured the runs", func(i *StoreInfo) any { return i.Census.Machines }),
 		census("samples", "samples of the primary metrics of the runs", func(i *StoreInfo) any { return i.Census.Samples }),
-		answer.NewField("oldest", answer.TypeTime, "start of the oldest run, from the names of files; NULL if the store has a run without a time, whose file says nothing of the others", func(i *StoreInfo) any { oldest, _ := i.span(); return oldest }),
+		answer.NewField("oldest", answer.TypeTime, "start of the oldest run, of those whose start is known", func(i *StoreInfo) any { oldest, _ := i.span(); return oldest }),
 		answer.NewField("newest", answer.TypeTime, "start of the newest run", func(i *StoreInfo) any { _, newest := i.span(); return newest }),
 	}
 }
 
 // fileFields count files.
 func fileFields() []answer.Field[StoreInfo] {
-	bytes := answer.NewField("bytes", answer.TypeInteger, "size of these files", func(i *StoreInfo) any { return i.total(nil).Bytes })
+	bytes := answer.NewField("bytes", answer.TypeInteger, "size of the files of the store", func(i *StoreInfo) any { return i.total(nil).Bytes })
 	perSample := answer.NewField("bytes_per_sample", answer.TypeReal, "size of the files of runs, samples, operators and events, divided by the samples; NULL if there are none, or the runs cannot be read", func(i *StoreInfo) any {
 		if i.Census == nil || i.Census.Samples == 0 {
 			return nil
@@ -139,14 +139,17 @@ func (i *StoreInfo) runs() int64 {
 	return int64(n)
 }
 
-// span is the time of the oldest and the newest run, from names.
+// span is the time of the oldest and the newest run whose time is known: from names, and of the runs that were read.
 func (i *StoreInfo) span() (oldest, newest any) {
 	var first, last int64
 	note := func(from, to int64) {
-		if first == 0 || from < first {
+		if from != 0 && (first == 0 || from < first) { // 0 is that of a run without a time
 			first = from
 		}
 		last = max(last, to)
+	}
+	if i.Census != nil && !i.Census.Oldest.IsZero() {
+		note(i.Census.Oldest.UnixMilli(), 0)
 	}
 	for _, f := range i.Listing.Live {
 		ms := f.Run.Time().UnixMilli()

@@ -2,6 +2,7 @@ package topics
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/docs"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner"
 )
 
 // topic is a page that help shows: its name, its file, the group it is listed in, and a sentence about it.
@@ -20,10 +22,12 @@ var (
 	indexGroup = regexp.MustCompile(`^\| ([^\[|]+) \| \|$`)
 )
 
-// columnsPage is in the folder of the package whose answers it explains.
-const columnsPage = "COLUMNS.md"
+// besides are the pages that are beside the code of what they explain, in upper case: COLUMNS.md is the topic columns.
+func besides() map[string]string {
+	return map[string]string{"columns": query.ColumnsPage, "stored": runner.StoredPage}
+}
 
-// topics are the pages that the index of docs lists and the program has, in its order. The page of columns is the topic columns.
+// topics are the pages that the index of docs lists and the program has, in its order.
 func topics() ([]topic, error) {
 	index, err := docs.Pages.ReadFile("README.md")
 	if err != nil {
@@ -37,12 +41,12 @@ func topics() ([]topic, error) {
 			group = m[1]
 		}
 		m := indexRow.FindStringSubmatch(line)
-		switch {
-		case m == nil:
-		case strings.HasSuffix(m[1], columnsPage):
-			all = append(all, topic{"columns", columnsPage, group, inline(m[3])})
-		case !strings.Contains(m[2], "/"):
-			all = append(all, topic{strings.TrimSuffix(m[2], ".md"), m[2], group, inline(m[3])})
+		if m == nil {
+			continue
+		}
+		name := strings.ToLower(strings.TrimSuffix(path.Base(m[2]), ".md"))
+		if _, beside := besides()[name]; beside || !strings.Contains(m[2], "/") {
+			all = append(all, topic{name, m[2], group, inline(m[3])})
 		}
 	}
 	return all, nil
@@ -50,16 +54,16 @@ func topics() ([]topic, error) {
 
 // text is the page of a topic.
 func (t topic) text() (string, error) {
-	if t.file == columnsPage {
-		return query.ColumnsPage, nil
+	if page, beside := besides()[t.name]; beside {
+		return page, nil
 	}
 	page, err := docs.Pages.ReadFile(t.file)
 	return string(page), err
 }
 
-// named finds a topic by its name; of sweeps and filters also in the singular, as one says them.
+// named finds a topic by its name, in any case; of sweeps and filters also in the singular, as one says them.
 func named(all []topic, name string) (topic, bool) {
-	if name == "sweep" || name == "filter" {
+	if name = strings.ToLower(name); name == "sweep" || name == "filter" {
 		name += "s"
 	}
 	at := slices.IndexFunc(all, func(t topic) bool { return t.name == name })

@@ -12,6 +12,25 @@ import (
 	"github.com/neurolens/neurolens/docs"
 )
 
+// TestEachPageIsATopic: README says that each page directly in docs is help NAME, but for its index; so are two pages beside the code.
+func TestEachPageIsATopic(t *testing.T) {
+	pages, err := docs.Pages.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"columns", "stored"}
+	for _, page := range pages {
+		if name := strings.TrimSuffix(page.Name(), ".md"); name != "README" {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		if text, err := shown([]string{name}, 80); err != nil || len(text) < 500 {
+			t.Errorf("help %s: %d bytes, %v", name, len(text), err)
+		}
+	}
+}
+
 // TestTopicsFit: every topic has its page, and what is no code fits a terminal, narrow or wide.
 func TestTopicsFit(t *testing.T) {
 	for _, topic := range listedTopics(t) {

@@ -150,7 +150,7 @@ func TestOffered(t *testing.T) {
 		args        []string
 		typed, want string
 	}{
-		{nil, "sto", "store store_id stored_bytes stores"},
+		{nil, "sto", "store store_id stored stored_bytes stores"},
 		{nil, "regr", "regressed"},
 		{nil, "fil", "file file_changed files filters"},
 		{[]string{"store"}, "", "info"},

@@ -12,13 +12,27 @@ import (
 // Signed prints a relative change: +14.7 %, −1.9 %, or ×2.40 where it is more than a doubling.
 func Signed(v float64) string {
 	if v >= 1 {
-		return "×" + schema.ForPeople(1+v, "")
+		return factor(v)
 	}
 	return sign(v, 100*v) + Share(math.Abs(v))
 }
 
-// SignedBare is Signed without the sign of percent.
-func SignedBare(v float64) string { return strings.TrimSuffix(Signed(v), " %") }
+func factor(change float64) string { return "×" + schema.ForPeople(1+change, "") }
+
+// Ends prints the ends of an interval of relative changes: both in percent, or both as factors where the upper one is more than a
+// doubling.
+func Ends(low, high float64) (from, to string) {
+	if high >= 1 {
+		return factor(low), factor(high)
+	}
+	return Signed(low), Signed(high)
+}
+
+// Interval is Ends for a table, without the signs of percent: −1.9 +4.2, or ×0.98 ×2.40.
+func Interval(low, high float64) string {
+	from, to := Ends(low, high)
+	return strings.TrimSuffix(from, " %") + " " + strings.TrimSuffix(to, " %")
+}
 
 // sign is that of a value, which prints as text with one decimal; none where that is 0.
 func sign(v, printed float64) string {

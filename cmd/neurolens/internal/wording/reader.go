@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -34,8 +35,10 @@ func (r Reader) When(v any) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// Offset is the offset of local time from UTC, for the header above times.
-func (r Reader) Offset() string { return r.Now.Local().Format("-07:00") }
+// Offset is the offset of local time from UTC, for the header above times: UTC, or UTC+02:00.
+func (r Reader) Offset() string {
+	return strings.TrimSuffix("UTC"+r.Now.Local().Format("-07:00"), "+00:00")
+}
 
 // OfStores are the words of a command that name the stores again.
 func (r Reader) OfStores() string {

@@ -16,11 +16,11 @@ func bisectedChange(s bisect.Step) string {
 	if s.Confidence == 0 {
 		return ""
 	}
-	change, low, high := wording.Signed(s.Change), wording.SignedBare(s.Low), wording.SignedBare(s.High)
+	change, interval := wording.Signed(s.Change), wording.Interval(s.Low, s.High)
 	if s.Scale == string(schema.ScaleDifference) {
-		change, low, high = wording.SignedQuantity(s.Change, s.Unit), wording.SignedQuantity(s.Low, s.Unit), wording.SignedQuantity(s.High, s.Unit)
+		change, interval = wording.SignedQuantity(s.Change, s.Unit), wording.SignedQuantity(s.Low, s.Unit)+" "+wording.SignedQuantity(s.High, s.Unit)
 	}
-	return change + " (" + low + " " + high + ")"
+	return change + " (" + interval + ")"
 }
 
 // BisectAnswer shows how a search ended.

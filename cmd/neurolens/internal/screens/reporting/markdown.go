@@ -231,7 +231,7 @@ func (p page) counts() {
 	t.write(p.w)
 	rows := term.Count(c.Points, "point")
 	if c.Rows != c.Points { // of several machines, sides or groups
-		rows = fmt.Sprintf("%s in %s", rows, term.Count(c.Rows, "row"))
+		rows = fmt.Sprintf("%s in %s (one for each machine, side and group)", rows, term.Count(c.Rows, "row"))
 	}
 	p.line("%s: %s with only ok runs, %s with a failed run, %s with neither (unsupported or skipped).", rows, term.Thousands(c.OKPoints), term.Thousands(c.BadPoints), term.Thousands(c.OffPoints))
 	if c.Profiled > 0 {

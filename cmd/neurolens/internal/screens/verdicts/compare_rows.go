@@ -124,31 +124,28 @@ func verdictCell(v judge.Verdict) term.Cell {
 	return term.Cell{Text: string(v), Won: v == judge.Improved}
 }
 
-// differenceOf is a change, or an end of its interval: a ratio, or a difference in the unit of the row.
-func differenceOf(r *compare.Row, v float64, ratio func(float64) string) string {
-	switch {
-	case !wording.Finite(v):
+// pointChange is by how much the sides differ: a ratio, or a difference in the unit of the row.
+func pointChange(r *compare.Row) string {
+	switch e := r.Estimates; {
+	case e == nil || !wording.Finite(e.Change):
 		return term.Unknown
 	case r.Scale == schema.ScaleRatio:
-		return ratio(v)
+		return wording.Signed(e.Change)
+	default:
+		return wording.SignedQuantity(e.Change, r.Unit)
 	}
-	return wording.SignedQuantity(v, r.Unit)
-}
-
-// pointChange is by how much the sides differ.
-func pointChange(r *compare.Row) string {
-	if r.Estimates == nil {
-		return term.Unknown
-	}
-	return differenceOf(r, r.Estimates.Change, wording.Signed)
 }
 
 // intervalText is the interval of a change.
 func intervalText(r *compare.Row) string {
-	if r.Estimates == nil || !wording.Finite(r.Estimates.Low) {
+	switch e := r.Estimates; {
+	case e == nil || !known(e):
 		return term.Unknown
+	case r.Scale == schema.ScaleRatio:
+		return wording.Interval(e.Low, e.High)
+	default:
+		return wording.SignedQuantity(e.Low, r.Unit) + " " + wording.SignedQuantity(e.High, r.Unit)
 	}
-	return differenceOf(r, r.Estimates.Low, wording.SignedBare) + " " + differenceOf(r, r.Estimates.High, wording.SignedBare)
 }
 
 // noiseText is what the runs of a side differ by.

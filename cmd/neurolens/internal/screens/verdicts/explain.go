@@ -68,6 +68,9 @@ func (w Explanation) View() term.View {
 	} else {
 		v.Below = append(v.Below, term.Count(ranked, "difference")+": correlations, not proven causes")
 	}
+	if slices.ContainsFunc(w.x.Rows, func(r explain.Row) bool { return r.Kind == string(explain.Op) && r.Rank != nil }) {
+		v.Below = append(v.Below, "ops: totals of a profiled run; PART is the share of the change of all ops")
+	}
 	if w.x.Tested > 0 {
 		v.Below = append(v.Below, fmt.Sprintf("metrics and stages: false discovery rate 5 %% (Benjamini-Hochberg) over %d tests", w.x.Tested))
 	}
@@ -156,7 +159,7 @@ func evidenceCells(row *explain.Row) []term.Cell {
 		case v.Runs != nil:
 			return term.Cell{Text: v.Runs.String() + " runs"}
 		case v.Number != nil:
-			return term.Cell{Text: output.Quantity(*v.Number, row.Unit)}
+			return term.Cell{Text: wording.QuantityOf(*v.Number, row.Unit, row.Name, "")}
 		case len(v.Texts) == 0:
 			return term.Cell{Text: term.Unknown}
 		}
@@ -164,10 +167,10 @@ func evidenceCells(row *explain.Row) []term.Cell {
 	}
 	change, interval, part := evidenceChange(row), "", ""
 	if e := row.Estimate; e != nil && wording.Finite(e.Low) && wording.Finite(e.High) {
-		interval = strings.TrimSuffix(evidenceDifference(row, e.Low), " %") + " " + strings.TrimSuffix(evidenceDifference(row, e.High), " %")
+		interval = evidenceInterval(row, e)
 	}
 	if row.Share != nil && wording.Finite(*row.Share) {
-		part = fmt.Sprintf("%.0f %%", 100**row.Share)
+		part = strings.Replace(fmt.Sprintf("%.0f %%", 100**row.Share), "-", "−", 1)
 	}
 	return []term.Cell{
 		{Text: output.Text(answer.Integer(row.Rank))},
@@ -194,6 +197,14 @@ func evidenceDifference(row *explain.Row, v float64) string {
 		return wording.Signed(v)
 	}
 	return wording.SignedQuantity(v, row.Unit)
+}
+
+// evidenceInterval is the interval of a change.
+func evidenceInterval(row *explain.Row, e *explain.Estimate) string {
+	if row.Scale == schema.ScaleRatio {
+		return wording.Interval(e.Low, e.High)
+	}
+	return evidenceDifference(row, e.Low) + " " + evidenceDifference(row, e.High)
 }
 
 // hash is a text that nobody reads to its end.

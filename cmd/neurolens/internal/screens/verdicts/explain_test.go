@@ -120,6 +120,7 @@ inconclusive  setup +50.0 %
 1 op with a difference below 2 % of the total time
 
 7 differences: correlations, not proven causes
+ops: totals of a profiled run; PART is the share of the change of all ops
 metrics and stages: false discovery rate 5 % (Benjamini-Hochberg) over 4 tests
 
 next  git log --oneline 9f3c1d2..4be77a1
@@ -133,6 +134,22 @@ next  git log --oneline 9f3c1d2..4be77a1
 		if ansi.StringWidth(line) > 80 {
 			t.Errorf("wider than 80: %s", line)
 		}
+	}
+}
+
+// TestEvidenceCells: a rate has the unit that other tables print, and a negative part the sign that changes have.
+func TestEvidenceCells(t *testing.T) {
+	rate := line(1, "metric", "throughput", "2000", "1000", -.5, -.6, -.4, "1/s", "ratio", nil, "regressed")
+	if got := evidenceCells(&rate)[3].Text; got != "2.00 kitem/s" {
+		t.Errorf("base %q", got)
+	}
+	slower := line(3, "metric", "latency", "100", "400", 3., -.063, 8.14, "ns", "ratio", nil, "inconclusive")
+	if got := evidenceCells(&slower)[6].Text; got != "×0.937 ×9.14" {
+		t.Errorf("interval %q", got)
+	}
+	op := line(2, "op", "Add", "200", "100", -100., nil, nil, "ns", "difference", -.28, nil)
+	if got := evidenceCells(&op)[7].Text; got != "−28 %" {
+		t.Errorf("part %q", got)
 	}
 }
 

@@ -214,8 +214,11 @@ func sparkline(values []float64, columns int) string {
 // shiftInterval is the interval of a shift.
 func shiftInterval(row *history.Row) string {
 	low, high := shiftText(row, row.ShiftLow), shiftText(row, row.ShiftHigh)
-	if low == term.Unknown && high == term.Unknown {
+	switch {
+	case low == term.Unknown && high == term.Unknown:
 		return term.Unknown
+	case low != term.Unknown && high != term.Unknown && row.Scale == schema.ScaleRatio:
+		return wording.Interval(*row.ShiftLow, *row.ShiftHigh)
 	}
 	return strings.TrimSuffix(low, " %") + " " + strings.TrimSuffix(high, " %")
 }

@@ -74,7 +74,7 @@ func historyText(h history.History, req history.Request, width int, color bool) 
 }
 
 func TestHistoryView(t *testing.T) {
-	offset := time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local).Format("-07:00")
+	offset := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local)}.Offset()
 	for _, c := range []struct {
 		name string
 		h    history.History

@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -27,19 +28,52 @@ type Won struct {
 	Repeats int // how many repeats are likely to decide what is inconclusive; 0: nothing is, or more repeats do not help
 }
 
-// Winners compares the points of a session with those that its sweep names. baseline is the axis and its value, with = between
-// them, metrics those that the table shows, of which the first decides. Where points cannot be compared, it says why.
-func Winners(ctx context.Context, db *query.DB, session, baseline string, metrics []string) (Won, error) {
-	axis, reference, named := strings.Cut(baseline, "=")
-	if !named {
+// Session is what bench compares at its end.
+type Session struct {
+	Runs     string        // the filter for its runs
+	Against  bool          // it has two sides, which are compared
+	Baseline string        // the axis and the value of it that others are compared with, with = between them; empty: there is none
+	Metrics  []string      // those that the table shows, of which the first is compared; none: the primary one
+	Usual    threshold.Set // as in compare.Request
+}
+
+// Winners compares the sides of a session, or its points with those that its sweep names. Where they cannot be compared, it says why.
+func Winners(ctx context.Context, db *query.DB, s Session) (Won, error) {
+	axis, value, named := strings.Cut(s.Baseline, "=")
+	if !named && !s.Against {
 		return Won{}, nil
 	}
-	metrics = metrics[:min(len(metrics), 1)]
-	c, err := compare.Compare(ctx, db.Quiet(), compare.Request{Base: session, Axis: axis, Reference: filter.QuoteFor(axis, reference), Metrics: metrics, Paired: true})
-	if errors.Is(err, query.ErrInput) {
-		return Won{Lines: []string{notCompared(valueName(axis, reference), err)}}, nil
+	metrics := s.Metrics[:min(len(s.Metrics), 1)]
+	req := compare.Request{Base: s.Runs, Metrics: metrics, Usual: s.Usual}
+	names := ofSides()
+	if s.Against {
+		req.Worst = compare.Verdicts
+	} else {
+		req.Axis, req.Reference, req.Paired = axis, filter.QuoteFor(axis, value), true
+		names = alongAxis(axis, value)
 	}
-	return sentences(c.Rows, axis, reference).by(metrics), err
+	c, err := compare.Compare(ctx, db.Quiet(), req)
+	if errors.Is(err, query.ErrInput) {
+		return Won{Lines: []string{notCompared(names.reference, err)}}, nil
+	}
+	return names.sentences(c.Rows).by(metrics), err
+}
+
+// contest is how sentences name what they compare.
+type contest struct {
+	axis      string // whose values are compared; empty: the sides of a session are
+	head      func(*compare.Row) string
+	reference string
+}
+
+// ofSides compares the sides of a session.
+func ofSides() contest {
+	return contest{head: func(*compare.Row) string { return "head" }, reference: "base"}
+}
+
+// alongAxis compares the values of an axis with one of them.
+func alongAxis(axis, value string) contest {
+	return contest{axis, func(r *compare.Row) string { return valueName(axis, headValue(r, axis)) }, valueName(axis, value)}
 }
 
 // by names the metric that decided, where it was asked for.
@@ -56,29 +90,29 @@ func notCompared(reference string, err error) string {
 }
 
 // sentences say of each point who won, by how much, and how sure that is.
-func sentences(rows []compare.Row, axis, reference string) Won {
+func (c contest) sentences(rows []compare.Row) Won {
 	if len(rows) == 0 {
 		return Won{}
 	}
 	_, varying := wording.Axes(subjects(rows), wording.IdentityColumns)
 	coordinates := slices.DeleteFunc(varying, func(x wording.Axis) bool {
-		return strings.TrimPrefix(x.Name, "param.") == strings.TrimPrefix(axis, "param.") || x.Name == "backend"
+		return c.axis != "" && (strings.TrimPrefix(x.Name, "param.") == strings.TrimPrefix(c.axis, "param.") || x.Name == "backend")
 	})
 	names := wording.PointNames(coordinates, len(rows))
 	var lines []string
 	for i := range rows {
 		r := &rows[i]
 		if len(lines) == maxSentences {
-			lines = append(lines, fmt.Sprintf("… and %s", term.Count(len(rows)-i, "point")))
+			lines = append(lines, "… and "+verdictCounts(countVerdicts(rows[i:])))
 			break
 		}
-		name := valueName(axis, headValue(r, axis))
+		name := c.head(r)
 		if names[i] != "" {
 			name = names[i] + ": " + name
 		}
-		lines = append(lines, term.OneLine(name+" "+sentence(r, valueName(axis, reference))))
+		lines = append(lines, term.OneLine(name+" "+sentence(r, c.reference)))
 	}
-	if text := otherSessions(rows, valueName(axis, reference)); text != "" {
+	if text := otherSessions(rows, c.reference); text != "" {
 		lines = append(lines, text)
 	}
 	open, enough := repeatsFor(rows)
@@ -86,6 +120,15 @@ func sentences(rows []compare.Row, axis, reference string) Won {
 		lines = append(lines, open)
 	}
 	return Won{Lines: lines, Repeats: enough}
+}
+
+// countVerdicts counts rows by verdict.
+func countVerdicts(rows []compare.Row) map[judge.Verdict]int {
+	counts := map[judge.Verdict]int{}
+	for i := range rows {
+		counts[rows[i].Verdict]++
+	}
+	return counts
 }
 
 // otherSessions says how many rows are inconclusive because their two sides were measured in different sessions. So are those of a
@@ -181,7 +224,7 @@ func sentence(r *compare.Row, reference string) string {
 	case r.Scale != schema.ScaleRatio:
 		return fmt.Sprintf("differs from %s by %s of %s: %s", reference, output.Quantity(e.Change, r.Unit), r.Metric, r.Verdict)
 	case r.Verdict == judge.Unchanged:
-		return fmt.Sprintf("is as good as %s: %s%s", reference, wording.Signed(e.Change), interval(e, wording.Signed))
+		return fmt.Sprintf("is as good as %s: %s%s", reference, wording.Signed(e.Change), interval(e))
 	case r.Verdict == judge.Improved || r.Verdict == judge.Regressed:
 		return "is " + times(r, reference)
 	}
@@ -192,7 +235,7 @@ func sentence(r *compare.Row, reference string) string {
 			return fmt.Sprintf("against %s: %s, %s", reference, verdict, wording.Signed(e.Change))
 		}
 	}
-	return fmt.Sprintf("against %s: %s, %s%s", reference, verdict, wording.Signed(e.Change), interval(e, wording.Signed))
+	return fmt.Sprintf("against %s: %s, %s%s", reference, verdict, wording.Signed(e.Change), interval(e))
 }
 
 // times says how many times as good or bad a point is as the reference, with its interval.
@@ -230,9 +273,10 @@ func known(e *compare.Estimates) bool {
 }
 
 // interval is that of a change, in brackets, or why there is none.
-func interval(e *compare.Estimates, of func(float64) string) string {
+func interval(e *compare.Estimates) string {
 	if !known(e) {
 		return " (too few runs for an interval)"
 	}
-	return fmt.Sprintf(" (%s to %s)", of(e.Low), of(e.High))
+	from, to := wording.Ends(e.Low, e.High)
+	return fmt.Sprintf(" (%s to %s)", from, to)
 }

@@ -3,6 +3,7 @@ package verdicts
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func compared(verdict judge.Verdict, change, low, high float64) compare.Row {
 func TestSentences(t *testing.T) {
 	say := func(want string, rows ...compare.Row) {
 		t.Helper()
-		if got := strings.Join(sentences(rows, "variant", "a").Lines, "\n"); got != want {
+		if got := strings.Join(alongAxis("variant", "a").sentences(rows).Lines, "\n"); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -53,20 +54,20 @@ func TestSentences(t *testing.T) {
 	say("b against a: inconclusive, ×2.15 (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
 	hopeless := compared(judge.Inconclusive, -.0001, -.4, .4)
 	say("b against a: inconclusive, 0.0 % (−40.0 % to +40.0 %)\ninconclusive: more repeats will probably not decide it", hopeless)
-	won := sentences([]compare.Row{open, hopeless}, "variant", "a")
+	won := alongAxis("variant", "a").sentences([]compare.Row{open, hopeless})
 	if want := "inconclusive: 9 repeats would probably decide it; more will probably not decide the other 1 point"; won.Repeats != 9 || won.Lines[len(won.Lines)-1] != want {
 		t.Errorf("%d repeats: %q, want 9 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
 	}
 	noisy, quiet := open, open
 	noisy.MoreRuns, quiet.MoreRuns = 480, 6
-	won = sentences([]compare.Row{noisy, open, quiet}, "variant", "a")
+	won = alongAxis("variant", "a").sentences([]compare.Row{noisy, open, quiet})
 	if want := "inconclusive: 11 repeats would probably decide half of 3 points, 485 all of them"; won.Repeats != 11 || won.Lines[len(won.Lines)-1] != want {
 		t.Errorf("%d repeats: %q, want 11 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
 	}
 
 	added := compared(judge.Inconclusive, .9, .6, 1.4)
 	added.Reason = judge.Sessions
-	say("b against a: inconclusive, +90.0 % (+60.0 % to ×2.40)\n"+
+	say("b against a: inconclusive, +90.0 % (×1.60 to ×2.40)\n"+
 		"inconclusive: 1 point and a were measured in different sessions; bench with --rerun all measures both in one", added)
 
 	one, two := compared(judge.Improved, -.5, -.6, -.4), compared(judge.Improved, -.5, -.6, -.4)
@@ -104,5 +105,23 @@ func TestWonByAMetric(t *testing.T) {
 	}
 	if got := won.by(nil).Lines; len(got) != 1 {
 		t.Errorf("no metric was asked for: %q", got)
+	}
+}
+
+// TestSentencesOfSides: after bench --against, the head of each point is compared with its base.
+func TestSentencesOfSides(t *testing.T) {
+	t.Parallel()
+	small, large := compared(judge.Unchanged, .004, -.005, .012), compared(judge.Regressed, 1, .5, 1.5)
+	small.Identity.Backend, large.Identity.Backend = "cpu", "cuda"
+	got := strings.Join(ofSides().sentences([]compare.Row{large, small}).Lines, "\n")
+	want := "cuda: head is 2.00x slower than base (1.50 to 2.50)\ncpu: head is as good as base: +0.4 % (−0.5 % to +1.2 %)"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	rows := slices.Repeat([]compare.Row{large}, maxSentences+1)
+	rows = append(rows, small, small)
+	lines := ofSides().sentences(rows).Lines
+	if last := lines[maxSentences]; last != "… and 1 regressed, 2 unchanged" {
+		t.Errorf("%q", last)
 	}
 }

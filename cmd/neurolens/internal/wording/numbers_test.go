@@ -1,0 +1,36 @@
+package wording
+
+import (
+	"testing"
+	"time"
+)
+
+// TestInterval: both ends of an interval are in percent, or both are factors.
+func TestInterval(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{-.063, .0824, "−6.3 +8.2"},
+		{-.063, 8.14, "×0.937 ×9.14"},
+		{1.5, 2, "×2.50 ×3.00"},
+		{-.5, .999, "−50.0 +99.9"},
+	} {
+		if got := Interval(c.low, c.high); got != c.want {
+			t.Errorf("%v to %v: %s, want %s", c.low, c.high, got, c.want)
+		}
+	}
+}
+
+// TestOffset: a header says what its times are offset from, also where the offset is zero.
+func TestOffset(t *testing.T) {
+	for zone, want := range map[int]string{0: "UTC", 2 * 3600: "UTC+02:00", -9000: "UTC-02:30"} {
+		local := time.Local
+		time.Local = time.FixedZone("", zone)
+		got := Reader{Now: time.Unix(0, 0)}.Offset()
+		if time.Local = local; got != want {
+			t.Errorf("%d s: %s, want %s", zone, got, want)
+		}
+	}
+}
