@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -60,32 +61,50 @@ func TestAnnotate(t *testing.T) {
 	}
 }
 
-// TestAnnotateFaults lets every file operation fail in turn: what was acknowledged is there, and nothing is half there.
+// TestAnnotateFaults lets every file operation fail in turn: what was acknowledged is there, and nothing is half there, nor is the form
+// of an event of very many runs.
 func TestAnnotateFaults(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES} {
-		for _, late := range []bool{false, true} {
-			t.Run(fmt.Sprint(fault, late), func(t *testing.T) {
-				for at := 0; ; at++ {
-					store, dir := newStore(t)
-					faulty := &faultyFiles{OS: store.files.(disk.OS), Fault: fault, At: at, Late: late}
-					_, err := eventlog.Append(faulty, schema.Event{Kind: schema.EventRemove, Runs: []string{schema.NewULID(time.Now()).String()}}, time.Now())
-					if n := len(eventsOf(t, dir)); err == nil && n != 1 || n > 1 {
-						t.Fatalf("operation %d: %v, and %d events", at, err, n)
+	for _, runs := range []int{1, schema.WideRuns} {
+		said := schema.Event{Kind: schema.EventRemove}
+		for range runs {
+			said.Runs = append(said.Runs, schema.NewULID(time.Now()).String())
+		}
+		for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES} {
+			for _, late := range []bool{false, true} {
+				t.Run(fmt.Sprint(runs, fault, late), func(t *testing.T) {
+					at := 0
+					for annotateFails(t, said, faultyFiles{Fault: fault, At: at, Late: late}) {
+						at++
 					}
-					if faulty.Unsync > 0 && err == nil {
-						t.Fatalf("operation %d: acknowledged after an fsync that failed", at)
-					}
-					if !faulty.Hit {
-						break
-					}
-					if err != nil && !errors.Is(err, fault) {
-						t.Fatalf("operation %d: %v", at, err)
-					}
-				}
-			})
+				})
+			}
 		}
 	}
+}
+
+// annotateFails adds an event to a new store, and tells whether an operation failed.
+func annotateFails(t *testing.T, said schema.Event, faulty faultyFiles) bool {
+	t.Helper()
+	store, dir := newStore(t)
+	faulty.OS = store.files.(disk.OS)
+	e, err := eventlog.Append(&faulty, said, time.Now())
+	if n := len(eventsOf(t, dir)); err == nil && n != 1 || n > 1 {
+		t.Fatalf("operation %d: %v, and %d events", faulty.At, err, n)
+	}
+	if faulty.Unsync > 0 && err == nil && !said.IsWide() { // of a form it may fail
+		t.Fatalf("operation %d: acknowledged after an fsync that failed", faulty.At)
+	}
+	if err != nil && !errors.Is(err, faulty.Fault) {
+		t.Fatalf("operation %d: %v", faulty.At, err)
+	}
+	id, _ := schema.ParseULID(e.EventID) // an operation before it has one may fail
+	switch form, err := schema.ReadWholeWide(schema.Dir(dir), id); {
+	case errors.Is(err, fs.ErrNotExist) && (faulty.Hit || !said.IsWide()):
+	case err != nil || len(form.Runs) != len(said.Runs):
+		t.Fatalf("operation %d: the form has %d runs, %v", faulty.At, len(form.Runs), err)
+	}
+	return faulty.Hit
 }
 
 // TestAnnotateInOrder says one thing after another within a millisecond: the last one counts.
@@ -102,6 +121,54 @@ func TestAnnotateInOrder(t *testing.T) {
 		}
 		if removed := schema.Annotate(eventsOf(t, dir)).Removed[run.RunID]; removed != (kind == schema.EventRemove) {
 			t.Fatalf("event %d: %s does not count", i, kind)
+		}
+	}
+}
+
+// TestWideEvent: an event of very many runs has a form of its own in packs, which packing makes anew where it is gone, of the event or
+// of the last copy of it, and no pack of lines has it too.
+func TestWideEvent(t *testing.T) {
+	t.Parallel()
+	store, dir := newStore(t)
+	runs := make([]string, schema.WideRuns)
+	for i := range runs {
+		runs[i] = schema.NewULID(time.UnixMilli(int64(i))).String()
+	}
+	e, err := store.Annotate(Annotation{Kind: schema.EventTag, Runs: runs, Key: "k", Value: "v"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := schema.ParseULID(e.EventID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := e.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, form := filepath.Join(dir, schema.EventFile(id)), filepath.Join(dir, schema.WideEvent(id))
+	packed := filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now().Add(-time.Hour))))
+	write := func(name string, content []byte) error { return os.WriteFile(name, content, 0o666) }
+	for _, c := range []struct {
+		name   string
+		before func() error
+	}{
+		{"that was just said", func() error { return nil }},
+		{"without its form", func() error { return os.Remove(form) }},
+		{"in a pack, as an earlier version has it", func() error { return errors.Join(os.Remove(form), write(packed, line)) }},
+		{"damaged, but in a pack", func() error { return errors.Join(os.Remove(form), write(packed, line), write(event, line[:99])) }},
+	} {
+		if err := c.before(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Pack(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := schema.ReadWholeWide(schema.Dir(dir), id); err != nil || len(got.Runs) != len(runs) || got.Key != "k" {
+			t.Errorf("an event %s: %d runs, %v", c.name, len(got.Runs), err)
+		}
+		if _, err := os.Stat(packed); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("an event %s: a pack still has it: %v", c.name, err)
 		}
 	}
 }

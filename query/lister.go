@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -154,7 +155,8 @@ func (l *lister) all(r *scan.Reader) (int, error) {
 	if n.Err == nil && !n.Sure {
 		n.Err = errCountUnknown
 	}
-	return n.Runs - len(r.Src.Said.Removed), n.Err
+	removed, err := r.Src.Said.Removed.Count()
+	return n.Runs - removed, cmp.Or(n.Err, err)
 }
 
 // match finds the runs of a question with a filter, bounds or an order.

@@ -3,6 +3,9 @@ package query
 import (
 	"context"
 	"slices"
+
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // RunIDs returns the ids of the runs that match a filter, oldest first.
@@ -26,5 +29,15 @@ func (db *DB) RemovedIDs(ctx context.Context, filter string) ([]string, error) {
 		return nil, err
 	}
 	ids, err := (&DB{db.stores.WithRemoved()}).RunIDs(ctx, filter)
-	return slices.DeleteFunc(ids, func(id string) bool { return !removed[id] }), err
+	if err != nil {
+		return nil, err
+	}
+	parsed := make([]schema.ULID, len(ids))
+	for i, id := range ids {
+		if parsed[i], err = schema.ParseULID(id); err != nil {
+			return nil, err
+		}
+	}
+	gone, err := removed.Among(parsed)
+	return scan.IDTexts(slices.DeleteFunc(parsed, func(id schema.ULID) bool { return !gone[id] })), err
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -46,9 +47,10 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 			return fault.Input("run: %v", err)
 		case err != nil:
 			return err
-		case len(like) == 0 && r.Src.Removed(id):
-			return fault.Input("run: %q was removed; restore brings it back", fault.Brief(id))
 		case len(like) == 0:
+			if removed, err := r.Src.Removed(id); removed || err != nil {
+				return cmp.Or(err, fault.Input("run: %q was removed; restore brings it back", fault.Brief(id)))
+			}
 			hint := "; ls lists them"
 			switch lower := strings.ToLower(id); {
 			case strings.Contains(lower, "last"), lower == "latest", lower == "newest":
@@ -74,7 +76,11 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 // detail reads a run.
 func detail(ctx context.Context, r *scan.Reader, run schema.ULID) (Detail, error) {
 	ids := []schema.ULID{run}
-	d := Detail{Notes: r.Src.Said.Notes[run.String()], Lost: r.Src.Said.Lost[run.String()]}
+	notes, err := r.Src.Said.NotesOf(run)
+	if err != nil {
+		return Detail{}, err
+	}
+	d := Detail{Notes: notes, Lost: r.Src.Said.Lost[run.String()]}
 	for name, runs := range r.Src.Said.Baselines {
 		if slices.Contains(runs, run.String()) {
 			d.Baselines = append(d.Baselines, name)

@@ -28,6 +28,7 @@ type Listing struct {
 type Events struct {
 	Files []ULID // in EventsDir, ascending
 	Packs []ULID // in PacksDir, ascending
+	Wide  []ULID // events of many runs in PacksDir, ascending
 }
 
 // Scope limits the sealed files of a listing. The zero Scope has no limit.
@@ -401,7 +402,24 @@ func events(store fs.FS) (Events, error) {
 	if e.Files, err = plainFiles(store, EventsDir, ParseEventFile); err != nil {
 		return e, err
 	}
-	e.Packs, err = plainFiles(store, PacksDir, ParsePackedEvents)
+	type pack struct {
+		id   ULID
+		wide bool
+	}
+	packs, err := plainFiles(store, PacksDir, func(name string) (pack, error) {
+		if id, err := ParseWideEvent(name); err == nil {
+			return pack{id, true}, nil
+		}
+		id, err := ParsePackedEvents(name)
+		return pack{id, false}, err
+	})
+	for _, p := range packs {
+		if p.wide {
+			e.Wide = append(e.Wide, p.id)
+		} else {
+			e.Packs = append(e.Packs, p.id)
+		}
+	}
 	return e, err
 }
 

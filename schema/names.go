@@ -32,6 +32,8 @@ const (
 	eventSuffix   = ".json"
 	packedPrefix  = "events-" // of packed events, in PacksDir
 	packedSuffix  = ".jsonl"
+	widePrefix    = "event-" // of an event of many runs, in PacksDir
+	wideSuffix    = ".runs"
 )
 
 // TableZones are the zones with the sealed files of each table.
@@ -209,6 +211,20 @@ func ParsePackedEvents(name string) (ULID, error) {
 	id, err := ParseULID(stem)
 	if !ok || !also || err != nil {
 		return ULID{}, fmt.Errorf("%q is not the name of packed events", name)
+	}
+	return id, nil
+}
+
+// WideEvent is the path of the wide form of an event: see EncodeWide.
+func WideEvent(id ULID) string { return path.Join(PacksDir, widePrefix+id.String()+wideSuffix) }
+
+// ParseWideEvent parses the last element of WideEvent.
+func ParseWideEvent(name string) (ULID, error) {
+	stem, ok := strings.CutPrefix(name, widePrefix)
+	stem, also := strings.CutSuffix(stem, wideSuffix)
+	id, err := ParseULID(stem)
+	if !ok || !also || err != nil {
+		return ULID{}, fmt.Errorf("%q is not the name of a wide event", name)
 	}
 	return id, nil
 }

@@ -33,18 +33,35 @@ func SignJSON(v any) ([]byte, error) {
 // ReadSignedJSON reads a line of SignJSON into v. It hashes the bytes as they are, so members that a later version adds,
 // and v does not have, are no damage. The error wraps ErrDamaged.
 func ReadSignedJSON(line []byte, v any) error {
-	text, ended := bytes.CutSuffix(line, []byte("\n"))
-	at := len(text) - signedLength
-	if !ended || at < 2 || !bytes.HasPrefix(text[at:], []byte(signedBefore)) || !bytes.HasSuffix(text, []byte(signedAfter)) {
+	members, said, ok := signedParts(line)
+	if !ok {
 		return fmt.Errorf("%w: it does not end with its SHA-256", ErrDamaged)
 	}
-	said := string(text[at+len(signedBefore):][:2*sha256.Size])
-	object := append(bytes.Clone(text[:at]), '}')
-	if sum := sha256.Sum256(object); hex.EncodeToString(sum[:]) != said {
+	if !sumMatches(members, said) {
 		return fmt.Errorf("%w: its content does not match its SHA-256", ErrDamaged)
 	}
+	object := append(bytes.Clone(members), '}')
 	if err := json.Unmarshal(object, v); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return nil
+}
+
+// signedParts splits a line of SignJSON into the object up to its last member, without a closing brace, and the hash that
+// it says.
+func signedParts(line []byte) (members, said []byte, ok bool) {
+	text, ended := bytes.CutSuffix(line, []byte("\n"))
+	at := len(text) - signedLength
+	if !ended || at < 2 || !bytes.HasPrefix(text[at:], []byte(signedBefore)) || !bytes.HasSuffix(text, []byte(signedAfter)) {
+		return nil, nil, false
+	}
+	return text[:at:at], text[at+len(signedBefore):][:2*sha256.Size], true
+}
+
+// sumMatches reports whether the hash of an object is the one that it says.
+func sumMatches(members, said []byte) bool {
+	hash := sha256.New()
+	hash.Write(members)
+	hash.Write([]byte{'}'})
+	return hex.EncodeToString(hash.Sum(nil)) == string(said)
 }

@@ -66,7 +66,10 @@ var crockfordDigits = func() (digits [256]byte) {
 }()
 
 // ParseULID parses what String prints, and nothing else: no lower case, no other length.
-func ParseULID(s string) (ULID, error) {
+func ParseULID(s string) (ULID, error) { return parseULID(s) }
+
+// parseULID is ParseULID for texts and for bytes, of which it makes no copy.
+func parseULID[T string | []byte](s T) (ULID, error) {
 	if len(s) != ulidLength || s[0] > '7' {
 		return ULID{}, fmt.Errorf("%q is not a ULID", s)
 	}

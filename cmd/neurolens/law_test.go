@@ -35,7 +35,7 @@ var law = []struct {
 	{"ingest/internal/layout", []string{"schema", "ingest/internal/disk"}, nil},
 	{"ingest/internal/eventlog", []string{"schema", "ingest/internal/disk", "ingest/internal/runfile"}, nil},
 	{"ingest/internal/runfile", []string{"schema", "ingest/internal/disk", "ingest/internal/layout", "ingest/table"}, nil},
-	{"ingest/internal/packing", []string{"schema", "ingest/internal/disk", "ingest/internal/runfile", "ingest/table"}, nil},
+	{"ingest/internal/packing", []string{"schema", "ingest/internal/disk", "ingest/internal/eventlog", "ingest/internal/runfile", "ingest/table"}, nil},
 	{"ingest/internal/storetest", []string{"schema", "ingest/check", "ingest/internal", "ingest/runtest", "ingest/table"}, nil}, // for tests alone
 	{"ingest/internal/sealing", []string{"schema", "ingest/internal/disk", "ingest/internal/layout", "ingest/internal/runfile", "ingest/table"}, nil},
 	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{
@@ -211,7 +211,7 @@ var layers = [][]string{
 	{"query/layout", "query/layout/check", "query/report"},
 	{"query/guard", "query/internal/duck"},
 	{"query/filter", "query/internal/arrowio", "query/threshold"},
-	{"query/internal/meant", "query/internal/stored"},
+	{"query/internal/meant", "query/internal/said", "query/internal/stored"},
 	{"query/internal/scan"},
 	{"query/facts"},
 	{"query/internal/sides"},

@@ -48,8 +48,8 @@ func TestRepairEveryByte(t *testing.T) {
 			}
 		}
 	}
-	if len(kinds) != 10 {
-		t.Errorf("the stores have files of %d kinds, want 10", len(kinds))
+	if len(kinds) != 11 {
+		t.Errorf("the stores have files of %d kinds, want 11", len(kinds))
 	}
 }
 
@@ -57,11 +57,11 @@ func TestRepairEveryByte(t *testing.T) {
 type tiny struct {
 	dir, what string
 	twice     []layout.Kind // which of its files have runs that another file has, too
-	event     string        // that no pack has; empty where there is none
+	event     string        // that has no copy; empty where there is none
 }
 
 // onceStored has a sealed file of two row groups of each table, a claim that is planned, a run in a segment, an event that a
-// pack has and one that none has, and an artifact. Every run is stored once.
+// pack has, one that has a wide form and one that has neither, and an artifact. Every run is stored once.
 func onceStored(t testing.TB) tiny {
 	t.Helper()
 	store, dir := newStore(t)
@@ -90,6 +90,8 @@ func onceStored(t testing.TB) tiny {
 	packed := must(store.Annotate(ingest.Annotation{Kind: schema.EventTag, Runs: run, Key: "k", Value: "v"}))
 	line := must(os.ReadFile(filepath.Join(dir, eventName(packed))))
 	writeFile(t, filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now()))), line)
+	wide := must(store.Annotate(ingest.Annotation{Kind: schema.EventTag, Runs: run, Key: "wide", Value: "v"}))
+	writeFile(t, filepath.Join(dir, schema.WideEvent(must(schema.ParseULID(wide.EventID)))), must(schema.EncodeWide(wide)))
 	event := eventName(must(store.Annotate(ingest.Annotation{Kind: schema.EventRemove, Runs: run})))
 	content := []byte("what a run produced")
 	sum := fmt.Sprintf("%x", sha256.Sum256(content))
@@ -253,6 +255,8 @@ func calledAlways(s layout.File) string {
 		return s.Zone + " " + strings.Repeat("- ", strings.Count(s.Path, "/")-1) + path.Base(s.Path)
 	case layout.KindPackedEvents:
 		return s.Zone + " events"
+	case layout.KindWideEvent:
+		return s.Zone + " event"
 	}
 	return s.Zone
 }

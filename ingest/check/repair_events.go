@@ -18,15 +18,36 @@ func (r *repairer) restoreEvents() error {
 	}
 	for _, e := range entries {
 		name := path.Join(schema.PacksDir, e.Name())
-		if layout.Classify(name).Kind != layout.KindPackedEvents || r.moved[name] || !e.Type().IsRegular() {
+		if r.moved[name] || !e.Type().IsRegular() {
 			continue
 		}
-		err := schema.ReadPackedEvents(r.files, name, func(line []byte) error { return r.restoreEvent(name, line) })
+		switch s := layout.Classify(name); s.Kind {
+		case layout.KindPackedEvents:
+			err = schema.ReadPackedEvents(r.files, name, func(line []byte) error { return r.restoreEvent(name, line) })
+		case layout.KindWideEvent:
+			err = r.restoreWide(s)
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// restoreWide restores an event from its wide form, unless its own file is there.
+func (r *repairer) restoreWide(s layout.File) error {
+	if name := schema.EventFile(s.ID); !r.moved[name] && disk.IsThere(r.files, name) {
+		return nil
+	}
+	e, err := schema.ReadWholeWide(r.files, s.ID)
+	if err != nil {
+		return nil // for that reason the form itself was set aside
+	}
+	line, err := e.Encode()
+	if err != nil {
+		return err
+	}
+	return r.restoreEvent(s.Path, line)
 }
 
 func (r *repairer) restoreEvent(pack string, line []byte) error {

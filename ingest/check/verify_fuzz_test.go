@@ -33,6 +33,8 @@ func FuzzClassify(f *testing.F) {
 			again = s.Sealed.Path(s.Zone)
 		case layout.KindEvent:
 			again = schema.EventFile(s.ID)
+		case layout.KindWideEvent:
+			again = schema.WideEvent(s.ID)
 		case layout.KindPackedEvents:
 			again = schema.PackedEvents(s.ID)
 		case layout.KindPlan:

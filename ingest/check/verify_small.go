@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
+	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
@@ -24,6 +26,8 @@ func (v *verifier) checkSmall(s layout.File) (err error) {
 		err = v.checkOut(s)
 	case layout.KindPackedEvents:
 		err = v.checkPackedEvents(s)
+	case layout.KindWideEvent:
+		err = v.checkWideEvent(s)
 	case layout.KindEvent:
 		_, err = schema.ReadEvent(v.files, s.ID)
 	case layout.KindArtifact:
@@ -54,6 +58,27 @@ func (v *verifier) checkPackedEvents(s layout.File) error {
 		}
 		return nil
 	})
+}
+
+// checkWideEvent compares the wide form of an event with the event.
+func (v *verifier) checkWideEvent(s layout.File) error {
+	e, err := schema.ReadWholeWide(v.files, s.ID)
+	if err != nil {
+		return err
+	}
+	original, err := schema.ReadEvent(v.files, s.ID)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		v.add(Finding{Severity: SeverityDamage, Path: schema.EventFile(s.ID), Problem: "it is missing, but " + s.Path + " has a copy", remedy: remedyRestore})
+		return nil
+	case err != nil:
+		return nil // it is reported itself
+	}
+	original.Runs = slices.Compact(slices.Sorted(slices.Values(original.Runs)))
+	if !reflect.DeepEqual(e, original) {
+		return runfile.Damagedf(s.Path, "it differs from %s", schema.EventFile(s.ID))
+	}
+	return nil
 }
 
 // isEvent reports whether the file of an event is intact.

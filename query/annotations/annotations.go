@@ -10,11 +10,11 @@ import (
 	"context"
 	"database/sql/driver"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -98,18 +98,21 @@ func sessions(ctx context.Context, r *scan.Reader, filter string) ([]session, er
 	if err != nil {
 		return nil, err
 	}
-	runs, places, sayings := said(&r.Src.Said)
-	args := append(slices.Clone(sel.Args), runs, places)
-	list := func(n int, of string) string { return "unnest($" + strconv.Itoa(n) + "::" + of + "[])" }
+	groups, sayings, err := spoken(r.Src.Said)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.IDTable(ctx, "spoken", groups); err != nil {
+		return nil, err
+	}
 	text := `WITH chosen AS MATERIALIZED (SELECT run_id, session_id, started_at, tags['` + releaseTag + `'] AS release FROM ` +
 		sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo("session_id IS NOT NULL")) + `),
-	spoken AS (SELECT ` + list(len(args)-1, "VARCHAR") + " AS run, " + list(len(args), "BIGINT") + ` AS place),
-	said AS (SELECT session_id, place, NULL AS release, count(*) AS n FROM chosen JOIN spoken ON run = chosen.run_id GROUP BY session_id, place
+	said AS (SELECT session_id, place, NULL AS release, count(*) AS n FROM chosen JOIN ` + r.Src.Tables + `spoken USING (run_id) GROUP BY session_id, place
 		UNION ALL SELECT session_id, NULL, release, count(*) FROM chosen WHERE release IS NOT NULL GROUP BY session_id, release)
 SELECT session_id, epoch_us(began), place, release, n FROM (SELECT session_id, min(started_at) AS began FROM chosen GROUP BY session_id) LEFT JOIN said USING (session_id)
 ORDER BY session_id`
 	var all []session
-	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: sel.Args}, func(row []driver.Value) error {
 		id := duck.Text(row[0])
 		if len(all) == 0 || all[len(all)-1].id != id {
 			all = append(all, session{id: id, at: startOf(row[1], id), said: map[saying]int{}})
@@ -117,7 +120,9 @@ ORDER BY session_id`
 		n := int(duck.Integer(row[4]))
 		switch place, of := row[2].(int64); {
 		case of:
-			all[len(all)-1].said[sayings[place]] = n
+			for _, what := range sayings[place] {
+				all[len(all)-1].said[what] += n
+			}
 		case row[3] != nil:
 			all[len(all)-1].said[saying{Kind: Release, Text: duck.Text(row[3])}] = n
 		}
@@ -137,34 +142,34 @@ func startOf(began driver.Value, id string) time.Time {
 	return time.Time{}
 }
 
-// said returns the different annotations and, as parallel lists, runs and the index of their annotation. Releases are left out, because
-// they are read from the tags.
-func said(all *schema.Annotations) (runs []string, places []int64, sayings []saying) {
-	runs, places = []string{}, []int64{}
-	known := map[saying]int64{}
-	add := func(run string, what saying) {
-		place, is := known[what]
-		if !is {
-			place = int64(len(sayings))
-			known[what], sayings = place, append(sayings, what)
-		}
-		runs, places = append(runs, run), append(places, place)
+// spoken groups the runs of events by what is said about them: a table of annotations for each group. Releases are left out, because they
+// are read from the tags.
+func spoken(all *said.Said) (groups []said.Group, of [][]saying, err error) {
+	tags, err := all.TagsIn(said.Everywhere())
+	if err != nil {
+		return nil, nil, err
 	}
-	for run, tags := range all.Tags {
-		for key, value := range tags {
+	notes, err := all.NotesIn(said.Everywhere())
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, g := range tags {
+		var says []saying
+		for key, value := range g.Tags() {
 			if key != releaseTag {
-				add(run, saying{Tag, key, value})
+				says = append(says, saying{Tag, key, value})
 			}
 		}
+		groups, of = append(groups, g), append(of, says)
 	}
-	for run, notes := range all.Notes {
-		seen := map[string]bool{}
-		for _, note := range notes {
-			if !seen[note.Text] {
-				add(run, saying{Kind: Note, Text: note.Text})
+	for _, g := range notes {
+		var says []saying
+		for _, note := range g.Notes() {
+			if what := (saying{Kind: Note, Text: note.Text}); !slices.Contains(says, what) {
+				says = append(says, what)
 			}
-			seen[note.Text] = true
 		}
+		groups, of = append(groups, g), append(of, says)
 	}
-	return runs, places, sayings
+	return groups, of, nil
 }

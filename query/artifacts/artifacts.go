@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -91,11 +92,13 @@ func prunedFrom(stores *scan.Stores) (map[string]time.Time, error) {
 		if err != nil {
 			return nil, err
 		}
-		more, err := scan.ReadEvents(schema.Dir(path), listing.Events)
+		more, err := said.Read(schema.Dir(path), listing.Events)
 		if err != nil {
 			return nil, err
 		}
-		events = append(events, more...)
+		for _, e := range more {
+			events = append(events, e.Event)
+		}
 	}
 	return schema.PrunedArtifacts(events), nil
 }

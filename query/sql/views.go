@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -33,7 +34,7 @@ func Views(dir string) (string, error) {
 	if err != nil {
 		return "", fault.Store(dir, err)
 	}
-	events, err := scan.ReadEvents(schema.Dir(path), listing.Events)
+	events, err := wholeEvents(path, listing)
 	if err != nil {
 		return "", fault.Store(dir, err)
 	}
@@ -44,6 +45,15 @@ func Views(dir string) (string, error) {
 	w.annotations()
 	w.views()
 	return w.text.String(), nil
+}
+
+// wholeEvents are the events of a store, with all of their runs.
+func wholeEvents(path string, listing *schema.Listing) ([]schema.Event, error) {
+	events, err := said.Read(schema.Dir(path), listing.Events)
+	if err != nil {
+		return nil, err
+	}
+	return said.Whole(events)
 }
 
 // viewWriter writes the text of Views.

@@ -41,7 +41,38 @@ func Append(f disk.Files, e schema.Event, now time.Time) (schema.Event, error) {
 	if err := disk.Publish(f, schema.EventFile(id), line); err != nil {
 		return e, err
 	}
-	return e, disk.SyncDir(f, schema.EventsDir)
+	if err := disk.SyncDir(f, schema.EventsDir); err != nil {
+		return e, err
+	}
+	if e.IsWide() {
+		_ = WriteWide(f, e) // the event is said; packing tries again
+	}
+	return e, nil
+}
+
+// WriteWide writes the wide form of an event, which readers read instead of it. It may be there already.
+func WriteWide(f disk.Files, e schema.Event) error {
+	id, err := schema.ParseULID(e.EventID)
+	if err != nil {
+		return err
+	}
+	content, err := schema.EncodeWide(e)
+	if err != nil {
+		return err
+	}
+	t, err := disk.CreateTemp(f)
+	if err != nil {
+		return err
+	}
+	defer t.Remove()
+	if err := t.Fill(content); err != nil {
+		return err
+	}
+	err = disk.PlaceDurably(f, t.Name, schema.WideEvent(id))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // lastEvent is the time of the latest event id, or the zero time if there are no events.

@@ -29,6 +29,7 @@ const (
 	KindSealed
 	KindPack
 	KindPackedEvents
+	KindWideEvent
 	KindEvent
 	KindArtifact
 	KindAside  // in TrashDir or QuarantineDir
@@ -43,7 +44,7 @@ type File struct {
 	Live   schema.LiveFile   // of KindLive
 	Claim  schema.Claim      // of KindPlan and KindOut
 	Sealed schema.SealedFile // of KindSealed and KindPack
-	ID     schema.ULID       // of KindEvent and KindPackedEvents
+	ID     schema.ULID       // of KindEvent, KindPackedEvents and KindWideEvent
 	Entry  fs.DirEntry       // nil if only the name is known
 	Linked bool              // it is a link
 }
@@ -152,6 +153,9 @@ func (s *File) classifySealed() {
 	}
 	if id, err := schema.ParsePackedEvents(base); err == nil && schema.PackedEvents(id) == s.Path {
 		s.Kind, s.ID = KindPackedEvents, id
+	}
+	if id, err := schema.ParseWideEvent(base); err == nil && schema.WideEvent(id) == s.Path {
+		s.Kind, s.ID = KindWideEvent, id
 	}
 }
 

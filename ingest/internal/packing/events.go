@@ -9,16 +9,19 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // eventPack is a pack of events: its lines, by the ids of the events.
 type eventPack struct {
 	id    schema.ULID
-	lines map[schema.ULID][]byte
+	lines map[schema.ULID][]byte // without wide events
+	wide  bool                   // it has wide events, as earlier versions packed them
 }
 
-// events packs files of events. If there are many packs already, it merges them into one.
+// events packs files of events, and writes the wide forms that are missing. If there are many packs already, it merges them into one. A
+// pack with wide events is replaced by one without.
 func (p *Packer) events() error {
 	files, err := listed(p.Files, schema.EventsDir, schema.ParseEventFile)
 	if err != nil {
@@ -32,15 +35,18 @@ func (p *Packer) events() error {
 	if err != nil {
 		return err
 	}
-	if len(fresh) >= p.Rules.MinFiles {
-		current := slices.DeleteFunc(slices.Clone(packs), func(pack eventPack) bool { return covering(packs, pack) != nil })
-		if len(current)+1 >= packFan {
-			for _, pack := range current {
+	current := slices.DeleteFunc(slices.Clone(packs), func(pack eventPack) bool { return covering(packs, pack) != nil })
+	heavy := slices.ContainsFunc(current, func(pack eventPack) bool { return pack.wide })
+	if len(fresh) >= p.Rules.MinFiles || heavy {
+		for _, pack := range current {
+			if pack.wide || len(current)+1 >= packFan {
 				maps.Copy(fresh, pack.lines)
 			}
 		}
-		if err := p.writeEvents(fresh); err != nil {
-			return err
+		if len(fresh) > 0 {
+			if err := p.writeEvents(fresh); err != nil {
+				return err
+			}
 		}
 	}
 	return p.removeOldEvents(packs)
@@ -79,24 +85,25 @@ func (p *Packer) eventPacks() ([]eventPack, error) {
 	}
 	var packs []eventPack
 	for _, id := range ids {
-		lines, err := eventLines(p.Files, schema.PackedEvents(id))
+		pack, err := p.readEventPack(id)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, schema.ErrDamaged) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if len(lines) > 0 {
-			packs = append(packs, eventPack{id, lines})
+		if len(pack.lines) > 0 || pack.wide {
+			packs = append(packs, pack)
 		}
 	}
 	return packs, nil
 }
 
-// eventLines splits packed events into lines. The error wraps schema.ErrDamaged if one of them is damaged.
-func eventLines(f fs.FS, name string) (map[schema.ULID][]byte, error) {
-	lines := map[schema.ULID][]byte{}
-	return lines, schema.ReadPackedEvents(f, name, func(line []byte) error {
+// readEventPack splits packed events into lines, and writes the wide forms that are missing: the pack may be the last copy of an event.
+// The error wraps schema.ErrDamaged if one of them is damaged.
+func (p *Packer) readEventPack(id schema.ULID) (eventPack, error) {
+	pack := eventPack{id: id, lines: map[schema.ULID][]byte{}}
+	err := schema.ReadPackedEvents(p.Files, schema.PackedEvents(id), func(line []byte) error {
 		e, err := schema.DecodeEvent(line)
 		if err != nil {
 			return err
@@ -105,15 +112,40 @@ func eventLines(f fs.FS, name string) (map[schema.ULID][]byte, error) {
 		if err != nil {
 			return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
 		}
-		lines[id] = bytes.Clone(line)
+		if e.IsWide() {
+			pack.wide = true
+			return p.widen(id, e)
+		}
+		pack.lines[id] = bytes.Clone(line)
 		return nil
 	})
+	return pack, err
 }
 
-// freshEvents reads the events that no pack has. A damaged one is not packed, so readers can report it.
+// widen writes the wide form of an event, unless it is there.
+func (p *Packer) widen(id schema.ULID, e schema.Event) error {
+	if disk.IsThere(p.Files, schema.WideEvent(id)) {
+		return nil
+	}
+	if err := eventlog.WriteWide(p.Files, e); err != nil {
+		return err
+	}
+	p.Written++
+	return nil
+}
+
+// freshEvents reads the events that no pack has, and writes the missing wide forms of wide ones, which no pack gets. A damaged one is not
+// packed, so readers can report it.
 func (p *Packer) freshEvents(files []schema.ULID, packs []eventPack) (map[schema.ULID][]byte, error) {
+	wide, err := listed(p.Files, schema.PacksDir, schema.ParseWideEvent)
+	if err != nil {
+		return nil, err
+	}
 	fresh := map[schema.ULID][]byte{}
 	for _, id := range files {
+		if _, is := slices.BinarySearchFunc(wide, id, schema.ULID.Compare); is {
+			continue
+		}
 		if slices.ContainsFunc(packs, func(pack eventPack) bool { return pack.lines[id] != nil }) {
 			continue
 		}
@@ -121,8 +153,16 @@ func (p *Packer) freshEvents(files []schema.ULID, packs []eventPack) (map[schema
 		if err != nil {
 			return nil, err
 		}
-		if e, err := schema.DecodeEvent(line); err == nil && e.EventID == id.String() && bytes.Count(line, []byte("\n")) == 1 {
+		e, err := schema.DecodeEvent(line)
+		if err != nil || e.EventID != id.String() || bytes.Count(line, []byte("\n")) != 1 {
+			continue
+		}
+		if !e.IsWide() {
 			fresh[id] = line
+			continue
+		}
+		if err := p.widen(id, e); err != nil {
+			return nil, err
 		}
 	}
 	return fresh, nil
@@ -149,7 +189,11 @@ func (p *Packer) writeEvents(lines map[schema.ULID][]byte) error {
 // removeOldEvents removes packs whose events are all in a later pack that has existed for a while.
 func (p *Packer) removeOldEvents(packs []eventPack) error {
 	for _, pack := range packs {
-		if later := covering(packs, pack); later == nil || p.Now.Sub(later.id.Time()) < packGrace {
+		later := covering(packs, pack)
+		if len(pack.lines) == 0 { // all of its events have wide forms
+			later = &pack
+		}
+		if later == nil || p.Now.Sub(later.id.Time()) < packGrace {
 			continue
 		}
 		if err := p.Files.Remove(schema.PackedEvents(pack.id)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/filter"
@@ -90,8 +89,8 @@ func (s *Selection) Restrict(b Bounds) {
 	}
 }
 
-// firstID is the smallest possible id of a run at a time in Unix milliseconds.
-func firstID(ms int64) string { return schema.ULIDFrom(time.UnixMilli(ms), [10]byte{}).String() }
+// firstID is the text of atTime.
+func firstID(ms int64) string { return atTime(ms).String() }
 
 // Matches is the SQL of whether a row matches. It is never NULL.
 func (s *Selection) Matches() string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -23,17 +24,73 @@ func (r *Reader) Deduplicate(ctx context.Context) error {
 	if err := r.findDoubles(ctx); err != nil {
 		return err
 	}
-	removed := r.Src.Said.Removed
-	if len(removed) == 0 {
+	return r.hideRemoved(ctx)
+}
+
+// hideRemoved drops the live files of removed runs, and makes the table of those that sealed files may have.
+func (r *Reader) hideRemoved(ctx context.Context) error {
+	s := r.Src
+	live := make([]schema.ULID, len(s.Live))
+	for i, f := range s.Live {
+		live[i] = f.live.Run
+	}
+	gone, err := s.Said.Removed.Among(live)
+	if err != nil {
+		return err
+	}
+	s.Live = slices.DeleteFunc(s.Live, func(f file) bool { return gone[f.live.Run] })
+	removed, err := s.Said.Removed.In(s.reach())
+	if err != nil {
+		return err
+	}
+	if s.hides = len(removed) > 0; !s.hides {
 		return nil
 	}
-	r.Src.Live = slices.DeleteFunc(r.Src.Live, func(f file) bool { return removed[f.live.Run.String()] })
-	ids := make([]string, 0, len(removed))
-	for id := range removed {
-		ids = append(ids, id)
+	return r.IDTable(ctx, "removed", []said.Group{{Runs: removed}})
+}
+
+// reach is the ids that the files may have.
+func (s *Sources) reach() said.Reach {
+	of := said.Reach{First: said.Everywhere().Last}
+	for _, files := range [][]file{s.Live, s.Read} {
+		for i := range files {
+			first, last := files[i].span()
+			if from := atTime(first); from.Compare(of.First) < 0 {
+				of.First = from
+			}
+			if to := lastAt(last); to.Compare(of.Last) > 0 {
+				of.Last = to
+			}
+		}
 	}
-	_, err := r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+r.Src.Tables+"removed AS SELECT unnest($1::VARCHAR[]) AS run_id", ids)
-	return err
+	return of
+}
+
+// lastAt is the largest possible id of a run at a time in Unix milliseconds.
+func lastAt(ms int64) schema.ULID {
+	id := atTime(ms)
+	for i := range id[6:] {
+		id[6+i] = 0xff
+	}
+	return id
+}
+
+// IDTable makes a table of the runs of groups: run_id and place, that of the group in groups.
+func (r *Reader) IDTable(ctx context.Context, name string, groups []said.Group) error {
+	table := r.Src.Tables + name
+	if _, err := r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+table+" (run_id VARCHAR, place BIGINT)"); err != nil {
+		return err
+	}
+	const some = 1 << 16 // at a time: a parameter is copied several times
+	for place := range groups {
+		for ids := range slices.Chunk(groups[place].Runs, some) {
+			_, err := r.Conn.Exec(ctx, "INSERT INTO "+table+" SELECT unnest(string_split($1::VARCHAR, ',')), $2::BIGINT", strings.Join(IDTexts(ids), ","), int64(place))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // temporary is TEMP for tables that belong to the connection, which are those without a schema of their own.
@@ -159,9 +216,10 @@ func (s spans) miss(f file) bool {
 	return at == len(s) || s[at][0] > last
 }
 
-// tagChange is a row of the table tag_changes.
+// tagChange is a row of the table tag_changes or, if the runs are many, of tag_groups.
 type tagChange struct {
 	RunID string            `json:"run_id"`
+	Place int               `json:"place"` // of the group
 	Set   map[string]string `json:"tags_set"`
 	Gone  []string          `json:"tags_gone"`
 }
@@ -199,7 +257,7 @@ func (r *Reader) nameLost(ctx context.Context) error {
 	}
 	canHold := s.holding()
 	for id, lost := range s.Said.Lost {
-		if run, err := schema.ParseULID(id); err == nil && !s.Said.Removed[id] && canHold(run) {
+		if run, err := schema.ParseULID(id); err == nil && canHold(run) {
 			all = append(all, lostRow{id, lost})
 		}
 	}
@@ -215,45 +273,53 @@ func (r *Reader) nameLost(ctx context.Context) error {
 	return err
 }
 
-// changeTags makes the table of the tags that events changed, if the sources may have such runs. Only queries that read tags need it.
+// fewTagged is the number of runs up to which the tags that events changed are kept with each run.
+const fewTagged = 4096
+
+// changeTags makes the tables of the tags that events changed, if the sources may have such runs. Only queries that read tags need them.
 func (r *Reader) changeTags(ctx context.Context) error {
 	s := r.Src
-	changes := []tagChange{}
-	if len(s.Said.Tags)+len(s.Said.Untagged) == 0 {
+	if !s.Said.Tagged() {
 		return nil
 	}
-	canHold := s.holding()
-	add := func(id string) {
-		run, err := schema.ParseULID(id)
-		if err != nil || s.Said.Removed[id] || !canHold(run) {
-			return
-		}
-		c := tagChange{id, s.Said.Tags[id], s.Said.Untagged[id]}
-		if c.Set == nil {
-			c.Set = map[string]string{}
-		}
-		if c.Gone == nil {
-			c.Gone = []string{}
-		}
-		changes = append(changes, c)
+	groups, err := s.Said.TagsIn(s.reach())
+	if err != nil {
+		return err
 	}
-	for id := range s.Said.Tags {
-		add(id)
+	canHold, changed := s.holding(), 0
+	for i := range groups {
+		groups[i].Runs = slices.DeleteFunc(groups[i].Runs, func(id schema.ULID) bool { return !canHold(id) })
+		changed += len(groups[i].Runs)
 	}
-	for id := range s.Said.Untagged {
-		if s.Said.Tags[id] == nil {
-			add(id)
-		}
-	}
-	if s.tagged = len(changes) > 0; !s.tagged {
+	s.tagged, s.shared = changed > 0, changed > fewTagged
+	if !s.tagged {
 		return nil
+	}
+	var changes []tagChange
+	for place, g := range groups {
+		c := tagChange{Place: place, Set: g.Tags(), Gone: g.Untagged()}
+		if s.shared {
+			changes = append(changes, c)
+			continue
+		}
+		for _, id := range g.Runs {
+			c.RunID = id.String()
+			changes = append(changes, c)
+		}
+	}
+	name := "tag_changes"
+	if s.shared {
+		if err := r.IDTable(ctx, name, groups); err != nil {
+			return err
+		}
+		name = "tag_groups"
 	}
 	rows, err := json.Marshal(changes)
 	if err != nil {
 		return fmt.Errorf("changing tags: %w", err)
 	}
-	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.Tables+`tag_changes AS SELECT unnest(from_json($1::JSON,
-	'[{"run_id": "VARCHAR", "tags_set": "MAP(VARCHAR, VARCHAR)", "tags_gone": ["VARCHAR"]}]'), max_depth := 2)`, string(rows))
+	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.Tables+name+` AS SELECT unnest(from_json($1::JSON,
+	'[{"run_id": "VARCHAR", "place": "BIGINT", "tags_set": "MAP(VARCHAR, VARCHAR)", "tags_gone": ["VARCHAR"]}]'), max_depth := 2)`, string(rows))
 	return err
 }
 

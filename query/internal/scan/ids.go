@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -160,12 +161,11 @@ func ambiguous(what, text string, ids []string) error {
 }
 
 // Removed reports whether a run was removed whose id begins or ends with a text, in upper or lower case.
-func (s *Sources) Removed(text string) bool {
+func (s *Sources) Removed(text string) (bool, error) {
 	text = strings.ToUpper(text)
-	for id := range s.Said.Removed {
-		if text != "" && (strings.HasPrefix(id, text) || strings.HasSuffix(id, text)) {
-			return true
-		}
-	}
-	return false
+	removed, err := s.Said.Removed.In(said.Everywhere())
+	return text != "" && slices.ContainsFunc(removed, func(id schema.ULID) bool {
+		whole := id.String()
+		return strings.HasPrefix(whole, text) || strings.HasSuffix(whole, text)
+	}), err
 }

@@ -26,9 +26,13 @@ func (r *Reader) NewestOf(ctx context.Context, sel Selection, n int) (Chosen, er
 		results = append(results, "count(*) FILTER ("+c.SQL+")")
 	}
 	few, columns := sel.Src.Runs() < ManyRuns, sel.Columns
-	looks := few || len(sel.Src.Said.Removed) > 0
+	looks := few || sel.Src.hides
 	if !few {
-		conditions = append(conditions, "run_id >= "+duck.Literal(firstID(sel.Src.sinceNewest(ManyRuns))))
+		since, err := sel.Src.sinceNewest(ManyRuns)
+		if err != nil {
+			return Chosen{}, err
+		}
+		conditions = append(conditions, "run_id >= "+duck.Literal(firstID(since)))
 	}
 	if looks {
 		results = append(results, fmt.Sprintf("max(run_id, %d) FILTER (%s)", n, strings.Join(conditions, " AND ")))
@@ -68,7 +72,10 @@ func (r *Reader) newestAmong(ctx context.Context, sel Selection, n, look int) ([
 	for all := sel.Src.Runs(); ; look *= 8 {
 		since := int64(0)
 		if look < all {
-			since = sel.Src.sinceNewest(look)
+			var err error
+			if since, err = sel.Src.sinceNewest(look); err != nil {
+				return nil, err
+			}
 		}
 		part := sel
 		part.Restrict(Bounds{Since: since})

@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -19,6 +21,9 @@ func (s *Stores) listNewest(n int) (*Sources, error) {
 	l, events, err := listScoped(schema.Dir(st.path), n)
 	if err != nil {
 		return nil, fault.Store(st.dir, err)
+	}
+	if len(l.Sealed) > fewFiles { // many of the newest runs are removed, or their files are small: packs have them in fewer files
+		return s.list(time.UnixMilli(oldest(l)))
 	}
 	src := &Sources{Stores: s.dirs, footers: newFooterChecks()}
 	src.add(0, l)
@@ -62,29 +67,31 @@ func (s *Sources) doubtful() bool {
 }
 
 // listScoped lists the files that may have the newest n runs that are not removed, and reads the events.
-func listScoped(dir fs.FS, n int) (*schema.Listing, []schema.Event, error) {
+func listScoped(dir fs.FS, n int) (*schema.Listing, []said.Event, error) {
 	for wanted := n; ; {
 		l, err := schema.List(dir, schema.Scope{Newest: wanted})
 		if err != nil {
 			return nil, nil, err
 		}
-		events, err := ReadEvents(dir, l.Events)
+		events, err := said.Read(dir, l.Events)
 		if err != nil || len(l.Sealed) == 0 {
 			return l, events, err
 		}
-		oldest := slices.MinFunc(l.Sealed, func(a, b schema.SealedFile) int { return cmp.Compare(a.First, b.First) }).First
-		needed := n
-		for id := range schema.Annotate(events).Removed {
-			if timeOf(id) >= oldest {
-				needed++
-			}
+		removed, err := said.Of(events).Removed.CountSince(atTime(oldest(l)))
+		if err != nil || n+removed <= wanted {
+			return l, events, err
 		}
-		if needed <= wanted {
-			return l, events, nil
-		}
-		wanted = needed
+		wanted = max(n+removed, 2*wanted) // or each listing would only find the next few of very many removed runs
 	}
 }
+
+// oldest is the time of the first run of the sealed files of a listing, of which there must be one, in Unix milliseconds.
+func oldest(l *schema.Listing) int64 {
+	return slices.MinFunc(l.Sealed, func(a, b schema.SealedFile) int { return cmp.Compare(a.First, b.First) }).First
+}
+
+// atTime is the smallest possible id of a run at a time in Unix milliseconds.
+func atTime(ms int64) schema.ULID { return schema.ULIDFrom(time.UnixMilli(ms), [10]byte{}) }
 
 // timeOf is the time in a run's id, in Unix milliseconds.
 func timeOf(id string) int64 {
@@ -98,8 +105,10 @@ func timeOf(id string) int64 {
 // Newest finds the newest n runs, or all if n is 0. Total is computed from file names.
 func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
 	s := r.Src
-	found := Chosen{Total: s.Counted - len(s.Said.Removed)}
-	narrow := s.sinceSome(n)
+	narrow, found, err := s.sinceSome(n)
+	if err != nil {
+		return Chosen{}, err
+	}
 	for _, f := range narrow.Live {
 		found.IDs = append(found.IDs, f.live.Run)
 	}
@@ -115,17 +124,20 @@ func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
 	return found, nil
 }
 
-// sinceSome is a copy of the sources with the files that may have the newest n runs; 0: all.
-func (s *Sources) sinceSome(n int) *Sources {
-	narrow := *s
-	if n == 0 {
-		return &narrow
+// sinceSome is a copy of the sources with the files that may have the newest n runs (0: all), and the number of all runs.
+func (s *Sources) sinceSome(n int) (narrow *Sources, found Chosen, err error) {
+	removed, err := s.Said.Removed.Count()
+	found.Total = s.Counted - removed
+	if err != nil || n == 0 {
+		copied := *s
+		return &copied, found, err
 	}
-	narrow = *s.Within(Bounds{Since: s.sinceNewest(n)})
-	if len(narrow.sealed) <= fewFiles {
-		narrow.Read = narrow.sealed
+	since, err := s.sinceNewest(n)
+	copied := *s.Within(Bounds{Since: since})
+	if len(copied.sealed) <= fewFiles {
+		copied.Read = copied.sealed
 	}
-	return &narrow
+	return &copied, found, err
 }
 
 // keep sorts the ids, removes repetitions and keeps the newest n.
@@ -142,9 +154,12 @@ func (c *Chosen) keep(n int) {
 // NewestRows is Newest plus the rows of these runs, if they are in so few files that they can be read completely. Then the files need
 // not be opened twice.
 func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column) (Chosen, *answer.Table, error) {
-	narrow := r.Src.sinceSome(n)
+	narrow, found, err := r.Src.sinceSome(n)
+	if err != nil {
+		return Chosen{}, nil, err
+	}
 	if n == 0 || narrow.Runs() > PageRows {
-		found, err := r.Newest(ctx, n)
+		found, err = r.Newest(ctx, n)
 		return found, nil, err
 	}
 	read := WithRunID(columns)
@@ -156,7 +171,6 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 	if err != nil {
 		return Chosen{}, nil, err
 	}
-	found := Chosen{Total: r.Src.Counted - len(r.Src.Said.Removed)}
 	for _, row := range t.Rows {
 		if found.IDs, err = AppendID(found.IDs, row[t.Index("run_id")]); err != nil {
 			return Chosen{}, nil, err
@@ -172,12 +186,7 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 const fewFiles = 64
 
 // sinceNewest is a time since which there are at least n runs that are not removed; 0: there are fewer.
-func (s *Sources) sinceNewest(n int) int64 {
-	var removed []int64
-	for id := range s.Said.Removed {
-		removed = append(removed, timeOf(id))
-	}
-	slices.SortFunc(removed, func(a, b int64) int { return cmp.Compare(b, a) })
+func (s *Sources) sinceNewest(n int) (int64, error) {
 	var all []*file
 	for _, files := range [][]file{s.Live, s.sealed} {
 		for i := range files {
@@ -189,15 +198,17 @@ func (s *Sources) sinceNewest(n int) int64 {
 		y, _ := b.span()
 		return cmp.Compare(y, x)
 	})
+	runs := 0
 	for _, f := range all {
-		first, _ := f.span()
-		n -= max(f.sealed.Rows, 1)
-		for len(removed) > 0 && removed[0] >= first {
-			n, removed = n+1, removed[1:]
+		runs += max(f.sealed.Rows, 1)
+		if runs < n {
+			continue
 		}
-		if n <= 0 {
-			return first
+		first, _ := f.span()
+		removed, err := s.Said.Removed.CountSince(atTime(first))
+		if err != nil || runs-removed >= n {
+			return first, err
 		}
 	}
-	return 0
+	return 0, nil
 }

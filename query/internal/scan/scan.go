@@ -47,6 +47,9 @@ func (s *Sources) changes(columns []*schema.Column) (replaced, joined string) {
 	if s.tagged && has("tags") {
 		values = append(values, ChangedTags+" AS tags")
 		joined += " LEFT JOIN " + s.Tables + "tag_changes USING (run_id)"
+		if s.shared {
+			joined += " LEFT JOIN (SELECT place, tags_set, tags_gone FROM " + s.Tables + "tag_groups) USING (place)"
+		}
 	}
 	if s.lossy && has("env_missing") {
 		values = append(values, ChangedMissing+" AS env_missing")
@@ -71,7 +74,7 @@ func whereText(where string) string {
 
 // withoutRemoved follows a subquery and leaves out the runs that events removed.
 func (s *Sources) withoutRemoved() string {
-	if s.chosen || len(s.Said.Removed) == 0 {
+	if s.chosen || !s.hides {
 		return ""
 	}
 	return " ANTI JOIN " + s.Tables + "removed USING (run_id)"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -35,11 +36,13 @@ type Sources struct {
 	sealed   []file            // files of schema.RunsDir; a file that several stores have is listed for the first of them
 	Read     []file            // files to read instead of sealed: packs, and sealed files that no pack covers
 	Counted  int               // number of runs by file names, including removed ones
-	Said     schema.Annotations
+	Said     *said.Said
 	Tables   string       // prefix of the tables that leave out or change runs
 	doubled  map[int]bool // stores that have sealed runs which are left out because an earlier store has them
+	hides    bool         // there is a table removed
 	chosen   bool         // removed runs have been left out already
 	tagged   bool         // there is a table tag_changes
+	shared   bool         // the tags themselves are in a table tag_groups
 	lossy    bool         // there is a table lost_rows
 
 	footers *footerChecks // of the files that are read; nil: not checked
@@ -49,7 +52,7 @@ type Sources struct {
 // list lists the files of all runs that started since a time (the zero time: all runs), the packs, and the events.
 func (s *Stores) list(since time.Time) (*Sources, error) {
 	src := &Sources{Stores: s.dirs, footers: newFooterChecks()}
-	var events []schema.Event
+	var events []said.Event
 	known := map[schema.SealedFile]bool{} // by the whole name, because a repaired file keeps the id
 	for i, st := range s.dirs {
 		dir := schema.Dir(st.path)
@@ -59,7 +62,7 @@ func (s *Stores) list(since time.Time) (*Sources, error) {
 		}
 		covers := make(chan map[schema.ULID][]schema.ULID, 1)
 		go func() { covers <- coversOf(dir, l) }()
-		more, err := ReadEvents(dir, l.Events)
+		more, err := said.Read(dir, l.Events)
 		read := <-covers
 		if err != nil {
 			return nil, fault.Store(st.dir, err)
@@ -79,7 +82,7 @@ func (s *Stores) list(since time.Time) (*Sources, error) {
 	}
 	src.annotate(events)
 	if s.withRemoved {
-		clear(src.Said.Removed)
+		src.Said.Removed = &said.Removed{}
 	}
 	return src, nil
 }
@@ -117,8 +120,8 @@ func (s *Sources) add(store int, l *schema.Listing) {
 }
 
 // annotate applies the events of all stores and counts the runs.
-func (s *Sources) annotate(events []schema.Event) {
-	s.Said = schema.Annotate(events)
+func (s *Sources) annotate(events []said.Event) {
+	s.Said = said.Of(events)
 	if len(s.Stores) > 1 {
 		slices.SortStableFunc(s.Live, func(a, b file) int { return CompareIDs(b.live.Run, a.live.Run) })
 		s.Live = slices.CompactFunc(s.Live, func(a, b file) bool { return a.live.Run == b.live.Run })

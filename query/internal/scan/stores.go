@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -93,8 +94,8 @@ func (s *Stores) WithRemoved() *Stores {
 	return &all
 }
 
-// Removed are the ids of removed runs.
-func (s *Stores) Removed() (map[string]bool, error) {
+// Removed are the runs that are removed.
+func (s *Stores) Removed() (*said.Removed, error) {
 	src, err := s.list(time.Time{})
 	if err != nil {
 		return nil, err
