@@ -2,7 +2,6 @@ package scan
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -172,16 +171,11 @@ func (r *Reader) valuesOf(ctx context.Context, f filter.Field) ([]string, error)
 func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, error) {
 	key, shown := w.Key, fault.Brief(w.Text)
 	switch {
-	case key == filter.KeySession && countsFromLast(w.Values):
-		return shown + ": the store has fewer sessions", nil
-	case key == filter.KeySession && strings.HasPrefix(strings.ToLower(w.Values[0].Text), "la"):
-		return shown + ": no session id begins or ends with this; session=last is the newest session, session=last~1 the one before it", nil
-	case key == filter.KeyRun && strings.HasPrefix(strings.ToLower(w.Values[0].Text), "la"):
-		return shown + ": no run id begins or ends with this; session=last selects the runs of the newest session, and neurolens show last shows the newest run", nil
 	case key == filter.KeyRun, key == filter.KeySession:
-		return fmt.Sprintf("%s: no %s id begins or ends with this", shown, key), nil
+		return meant.NoID(w), nil
 	case key == filter.KeyCommit:
-		return r.noCommit(ctx, shown)
+		commits, err := r.Texts(ctx, "git_commit", "git_commit")
+		return meant.NoCommit(w, commits), err
 	case w.Field.Entry != "":
 		names, err := r.Texts(ctx, "unnest(map_keys("+duck.Identifier(w.Field.Column.Name)+"))", w.Field.Column.Name)
 		if err != nil {
@@ -198,76 +192,21 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 			return text + "; no run has a value of " + key, err
 		}
 	}
-	if w.Field.Column.Name == "status" && slices.Contains([]string{"failed", "failure", "fail"}, w.Values[0].Text) {
-		return text + "; status!=ok selects every run that is not ok", nil
-	}
 	if w.Field.Metric != "" || w.Field.Column.Unit == schema.UnitOfRow {
-		return r.inOtherUnit(ctx, w, text)
+		units, err := r.unitsOf(ctx, w)
+		return text + meant.InUnits(w, units), err
 	}
 	if w.Op != "=" || w.Field.Kind() != schema.KindString {
 		return text, nil
 	}
-	if pattern := meant.Pattern(w.Values[0].Text); pattern != "" {
-		return text + "; for a pattern, use ~ with a regular expression: " + fault.Brief(key+"~"+pattern), nil
-	}
 	values, err := r.valuesOf(ctx, w.Field)
-	if err != nil {
-		return "", err
-	}
-	if column := w.Field.Column.Name; w.Field.Entry == "" && (column == "run_id" || column == "session_id") && len(w.Values[0].Text) < len(schema.ULID{}.String()) {
-		return fmt.Sprintf("%s: %s is a whole id; %s=%s takes the beginning or the end of one", text, column, strings.TrimSuffix(column, "_id"), fault.Brief(w.Values[0].Text)), nil
-	}
-	if part := w.Values[0].Text; w.Field.Column.Name == "git_commit" && beginsOne(part, values) {
-		return text + "; did you mean commit=" + fault.Brief(part) + " (the beginning of a commit)?", nil
-	}
-	return text + meant.Value(w.Values[0].Text, values), nil
+	return text + meant.NoValue(w, values), err
 }
 
-// beginsOne reports whether a text is the beginning of a value, and long enough to be meant as one.
-func beginsOne(text string, values []string) bool {
-	const short = 4
-	return len(text) >= short && slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, strings.ToLower(text)) })
-}
-
-// inOtherUnit adds the units in which runs have the metric, if the condition uses another one.
-func (r *Reader) inOtherUnit(ctx context.Context, w filter.CompiledWord, text string) (string, error) {
-	units, err := r.Texts(ctx, "unit", "unit")
+// unitsOf are the units in which runs have the metric of a condition.
+func (r *Reader) unitsOf(ctx context.Context, w filter.CompiledWord) ([]string, error) {
 	if w.Field.Metric != "" {
-		units, err = r.ofSamples(ctx, metricUnit, ofMetric, w.Field.Metric)
+		return r.ofSamples(ctx, metricUnit, ofMetric, w.Field.Metric)
 	}
-	if err != nil {
-		return "", err
-	}
-	value, own, is := w.Values[0].Text, filter.UnitOf(w.Values[0].Text), "has no unit"
-	if own != "" {
-		is = "is in " + own
-	}
-	_, notNumber := schema.ParseQuantity(value)
-	bare := own == "" && (notNumber != nil || slices.Contains(units, "ratio")) // numbers without a unit are compared with ratios
-	if len(units) == 0 || bare || slices.Contains(units, own) || w.Field.Column.Unit != schema.UnitOfRow {
-		return text, nil
-	}
-	units = slices.DeleteFunc(units, func(unit string) bool { return unit == "" })
-	return fmt.Sprintf("%s; runs have it in %s, but %s %s", text, strings.Join(units, ", "), fault.Brief(value), is), nil
-}
-
-// noCommit explains that no run has a commit, and lists the commits of the runs if there are few.
-func (r *Reader) noCommit(ctx context.Context, shown string) (string, error) {
-	commits, err := r.Texts(ctx, "git_commit", "git_commit")
-	if err != nil {
-		return "", err
-	}
-	if len(commits) == 0 {
-		return shown + ": no run has a commit", nil
-	}
-	const short = 7
-	for i, c := range commits {
-		commits[i] = c[:min(short, len(c))]
-	}
-	return shown + ": no run has a commit that begins with this" + meant.Few(commits), nil
-}
-
-// countsFromLast reports whether a value is last or last~N.
-func countsFromLast(values []filter.Value) bool {
-	return slices.ContainsFunc(values, func(v filter.Value) bool { _, ok := filter.LastButN(v.Text); return ok })
+	return r.Texts(ctx, "unit", "unit")
 }
