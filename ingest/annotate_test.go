@@ -15,6 +15,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
+// wideRuns is the number of runs from which on an event has a wide form: see FORMAT.md.
+const wideRuns = 4096
+
 // eventsOf reads the events of a store.
 func eventsOf(t *testing.T, dir string) []schema.Event {
 	t.Helper()
@@ -65,7 +68,7 @@ func TestAnnotate(t *testing.T) {
 // of an event of very many runs.
 func TestAnnotateFaults(t *testing.T) {
 	t.Parallel()
-	for _, runs := range []int{1, schema.WideRuns} {
+	for _, runs := range []int{1, wideRuns} {
 		said := schema.Event{Kind: schema.EventRemove}
 		for range runs {
 			said.Runs = append(said.Runs, schema.NewULID(time.Now()).String())
@@ -130,7 +133,7 @@ func TestAnnotateInOrder(t *testing.T) {
 func TestWideEvent(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
-	runs := make([]string, schema.WideRuns)
+	runs := make([]string, wideRuns)
 	for i := range runs {
 		runs[i] = schema.NewULID(time.UnixMilli(int64(i))).String()
 	}

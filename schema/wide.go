@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// WideRuns is the number of runs from which on an event is wide: its ids are also kept in a form of which a reader opens
+// wideRuns is the number of runs from which on an event is wide: its ids are also kept in a form of which a reader opens
 // only the part that it needs.
-const WideRuns = 4096
+const wideRuns = 4096
 
 // wideBlock is the number of ids of a block of a wide event. A reader reads whole blocks.
 const wideBlock = 1024
@@ -28,7 +28,7 @@ const wideSum = 16
 const maxWideHead = 1 << 20
 
 // IsWide reports whether an event is kept in the wide form too: it names many runs, and has a kind that is usual for many.
-func (e *Event) IsWide() bool { return len(e.Runs) >= WideRuns && canBeWide(e.Kind) }
+func (e *Event) IsWide() bool { return len(e.Runs) >= wideRuns && canBeWide(e.Kind) }
 
 func canBeWide(kind EventKind) bool {
 	switch kind {
@@ -355,7 +355,7 @@ func ReadEventRuns(store fs.FS, id ULID) (Event, *RunSet, error) {
 
 // DecodeEventRuns is DecodeEvent, with the runs as in ReadEventRuns.
 func DecodeEventRuns(line []byte) (Event, *RunSet, error) {
-	const shortest = WideRuns * (ulidLength + 3) // of the runs of a wide event
+	const shortest = wideRuns * (ulidLength + 3) // of the runs of a wide event
 	if len(line) > shortest {
 		if e, ids, ok := decodeWide(line); ok {
 			return e, NewRunSet(ids), nil
@@ -406,7 +406,7 @@ func decodeWide(line []byte) (e Event, ids []ULID, ok bool) {
 		return e, nil, false
 	}
 	e.Runs = []string{ids[0].String()} // Validate wants one
-	ok = len(ids) >= WideRuns && canBeWide(e.Kind) && e.Validate() == nil
+	ok = len(ids) >= wideRuns && canBeWide(e.Kind) && e.Validate() == nil
 	e.Runs = nil
 	return e, ids, ok
 }

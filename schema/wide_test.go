@@ -88,7 +88,7 @@ func TestRunSet(t *testing.T) {
 // TestDecodeEventRuns: a wide event is decoded like every other one, also one that is printed in another way; a damaged one is
 // refused.
 func TestDecodeEventRuns(t *testing.T) {
-	e := wideEvent(WideRuns)
+	e := wideEvent(wideRuns)
 	line := must(e.Encode())
 	if _, _, ok := decodeWide(line); !ok {
 		t.Error("the usual print is not decoded")
@@ -117,7 +117,7 @@ func TestDecodeEventRuns(t *testing.T) {
 	}
 	bless := e
 	bless.Kind = EventBless
-	if got, set, err := DecodeEventRuns(must(bless.Encode())); err != nil || set != nil || len(got.Runs) != WideRuns {
+	if got, set, err := DecodeEventRuns(must(bless.Encode())); err != nil || set != nil || len(got.Runs) != wideRuns {
 		t.Errorf("a baseline: %d runs, %v, %v", len(got.Runs), set, err)
 	}
 }

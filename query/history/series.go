@@ -155,7 +155,7 @@ func (l *line) markStepsAndSpikes() {
 	high := len(locations)
 	seen := l.series.visible
 	if low > 0 {
-		seen = stat.VisibleChanges(locations[low:], historyAlpha, l.minShift())
+		seen = stat.NewTrend(locations[low:]).VisibleChanges(historyAlpha, l.minShift())
 	}
 	if len(seen) > 0 {
 		last := seen[len(seen)-1]

@@ -80,3 +80,13 @@ func TestShiftIn(t *testing.T) {
 		t.Errorf("an outlier makes a change: %+v", got)
 	}
 }
+
+// changePoints are those of a series.
+func changePoints(series []float64, alpha, least float64) []ChangePoint {
+	return NewTrend(series).ChangePoints(alpha, least)
+}
+
+// visibleChanges are those of a series.
+func visibleChanges(series []float64, alpha, least float64) []ChangePoint {
+	return NewTrend(series).VisibleChanges(alpha, least)
+}

@@ -28,28 +28,7 @@ type ChangePoint struct {
 	P float64
 }
 
-// ChangePoints finds where the level of a series changes, ascending: in a series without a change, there is one with
-// the chance alpha at most, which counts from 0.0001 to 0.2. Shifts smaller than least, a size in the unit of the
-// series, are no changes. Values are in order, one of each session; those that are missing are left out. There are none
-// where a value is not finite, and none in fewer than 8 values. At least 3 values are needed on either side.
-//
-// It is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with the shift of medians in
-// each interval of at least 8 values, in standard errors: see levelShift. Outliers count little in it, the standard error
-// allows for the correlation of neighbours, as a series that wanders looks as if it changed, and the chances are those of
-// simulated series that are independent or correlated by up to 0.6. The interval that is the series itself is given 80 %
-// of alpha and the others share the rest equally (Bonferroni), so that the only change of a series is found best.
-func ChangePoints(series []float64, alpha, least float64) []ChangePoint {
-	return NewTrend(series).ChangePoints(alpha, least)
-}
-
-// VisibleChanges gives the change points of a series as if its values were independent. An autocorrelated series has more
-// of them than expected by chance, so they show what can be seen in a series, not what is statistically significant.
-// There are none in fewer than 6 values.
-func VisibleChanges(series []float64, alpha, least float64) []ChangePoint {
-	return NewTrend(series).VisibleChanges(alpha, least)
-}
-
-// Trend is a series with the shifts of its parts, in which ChangePoints and VisibleChanges are looked for.
+// Trend is a series in which changes of its level are looked for, with the shifts of its parts.
 type Trend struct {
 	series []float64
 	parts  []part // the seeded intervals, of which the first is the series itself
@@ -76,7 +55,16 @@ func NewTrend(series []float64) *Trend {
 	return t
 }
 
-// ChangePoints is the function of that name for this series.
+// ChangePoints finds where the level of a series changes, ascending: in a series without a change, there is one with
+// the chance alpha at most, which counts from 0.0001 to 0.2. Shifts smaller than least, a size in the unit of the
+// series, are no changes. Values are in order, one of each session; those that are missing are left out. There are none
+// where a value is not finite, and none in fewer than 8 values. At least 3 values are needed on either side.
+//
+// It is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with the shift of medians in
+// each interval of at least 8 values, in standard errors: see levelShift. Outliers count little in it, the standard error
+// allows for the correlation of neighbours, as a series that wanders looks as if it changed, and the chances are those of
+// simulated series that are independent or correlated by up to 0.6. The interval that is the series itself is given 80 %
+// of alpha and the others share the rest equally (Bonferroni), so that the only change of a series is found best.
 func (t *Trend) ChangePoints(alpha, least float64) []ChangePoint {
 	if len(t.series) < trendShortest {
 		return nil
@@ -84,7 +72,9 @@ func (t *Trend) ChangePoints(alpha, least float64) []ChangePoint {
 	return t.points(alpha, least, func(s levelShift) float64 { return s.size / s.inflation })
 }
 
-// VisibleChanges is the function of that name for this series.
+// VisibleChanges gives the change points of a series as if its values were independent. An autocorrelated series has more
+// of them than expected by chance, so they show what can be seen in a series, not what is statistically significant.
+// There are none in fewer than 6 values.
 func (t *Trend) VisibleChanges(alpha, least float64) []ChangePoint {
 	return t.points(alpha, least, func(s levelShift) float64 { return s.size })
 }

@@ -69,9 +69,9 @@ func simulateLengths(noise sessionNoise, series, sessions int) (o lengthOutcome)
 		for i := range logs {
 			logs[i] *= sessionSpread
 		}
-		if len(ChangePoints(logs, .05, least)) > 0 {
+		if len(changePoints(logs, .05, least)) > 0 {
 			o.falseAlarm += each
-		} else if len(VisibleChanges(logs, .05, least)) > 0 {
+		} else if len(visibleChanges(logs, .05, least)) > 0 {
 			o.visible += each
 		}
 		place := trendLeast + random.IntN(sessions-2*trendLeast+1)
@@ -82,7 +82,7 @@ func simulateLengths(noise sessionNoise, series, sessions int) (o lengthOutcome)
 					with[i] += shift
 				}
 			}
-			return near(ChangePoints(with, .05, least), place), len(VisibleChanges(with, .05, least)) > 0
+			return near(changePoints(with, .05, least), place), len(visibleChanges(with, .05, least)) > 0
 		}
 		if found, seen := changed(math.Log(1.05)); found {
 			o.small += each

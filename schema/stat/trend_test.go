@@ -68,7 +68,7 @@ func TestChangePoints(t *testing.T) {
 		{"not a number", append(slices.Clone(nile), math.NaN()), 0, nil},
 		{"infinite", append(slices.Clone(nile), math.Inf(-1)), 0, nil},
 	} {
-		if got := places(ChangePoints(c.series, .05, c.least)); !slices.Equal(got, c.want) {
+		if got := places(changePoints(c.series, .05, c.least)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: change points at %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -79,7 +79,7 @@ func TestChangePointsTellHowMuch(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(4, 9))
 	series := steps(random, .02, 1, 40, 1.2, 40, .9, 40)
-	points := ChangePoints(series, .05, 0)
+	points := changePoints(series, .05, 0)
 	if len(points) != 2 {
 		t.Fatalf("%v", points)
 	}
@@ -104,13 +104,13 @@ func TestChangePointsScale(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 2))
 	for range 50 {
 		series := steps(random, .02, 1, float64(5+random.IntN(60)), 1.1, float64(5+random.IntN(60)), 1.05, float64(5+random.IntN(30)))
-		want := ChangePoints(series, .05, .01)
+		want := changePoints(series, .05, .01)
 		for name, c := range map[string][2]float64{"scaled": {1024, 0}, "moved": {1, 8}, "turned around": {-1, 0}} {
 			other := slices.Clone(series)
 			for i, v := range other {
 				other[i] = c[0]*v + c[1]
 			}
-			got := ChangePoints(other, .05, .01*math.Abs(c[0]))
+			got := changePoints(other, .05, .01*math.Abs(c[0]))
 			if !slices.Equal(places(got), places(want)) {
 				t.Fatalf("%s: %v, want %v", name, got, want)
 			}
@@ -156,7 +156,7 @@ func TestChangePointsOfEqualValues(t *testing.T) {
 		for _, n := range []int{6, 8, 12, 30, 100} {
 			found := 0
 			for range trials {
-				if len(ChangePoints(iid(random, n, func(float64) float64 { return value() }), .05, 0)) > 0 {
+				if len(changePoints(iid(random, n, func(float64) float64 { return value() }), .05, 0)) > 0 {
 					found++
 				}
 			}
@@ -173,11 +173,11 @@ func TestChangePointsOfManySessions(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	series := steps(random, 1, 0, 1500, 3, 1500)
 	for _, alpha := range []float64{-1, 0, 1e-9, .05, .5, 1, 7} {
-		if got := ChangePoints(series, alpha, 1); len(got) != 1 || max(got[0].Index-1500, 1500-got[0].Index) > 3 || got[0].P != 1e-5 {
+		if got := changePoints(series, alpha, 1); len(got) != 1 || max(got[0].Index-1500, 1500-got[0].Index) > 3 || got[0].P != 1e-5 {
 			t.Errorf("alpha %g: %+v", alpha, got)
 		}
 	}
-	if got := ChangePoints(series, math.NaN(), 1); len(got) > 0 {
+	if got := changePoints(series, math.NaN(), 1); len(got) > 0 {
 		t.Errorf("alpha not a number: %+v", got)
 	}
 }
@@ -206,7 +206,7 @@ func TestChangePointsAgreeWithPeople(t *testing.T) {
 		if err := json.Unmarshal(content, &annotated); err != nil {
 			t.Fatal(err)
 		}
-		got := places(ChangePoints(annotated.Series[0].Raw, .05, 0))
+		got := places(changePoints(annotated.Series[0].Raw, .05, 0))
 		near := len(got) == len(want)
 		for i := range min(len(got), len(want)) {
 			near = near && max(got[i]-want[i], want[i]-got[i]) <= 2
@@ -224,7 +224,7 @@ func FuzzChangePoints(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, n int, scale, least float64) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		series := iid(random, max(n, 0)%400, func(z float64) float64 { return scale * math.Round(2*z) })
-		for _, p := range ChangePoints(series, .05, least) {
+		for _, p := range changePoints(series, .05, least) {
 			if p.Index < trendLeast || p.Index > len(series)-trendLeast || !(p.P <= .05+1e-9) || math.Abs(p.Shift.Value) < least {
 				t.Errorf("%+v of %v", p, series)
 			}
@@ -238,7 +238,7 @@ func BenchmarkChangePoints(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			series := steps(rand.New(rand.NewPCG(1, 2)), 1, 0, float64(n/2), 4, float64(n/2))
 			for b.Loop() {
-				ChangePoints(series, .05, .02)
+				changePoints(series, .05, .02)
 			}
 		})
 	}

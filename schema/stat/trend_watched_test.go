@@ -30,7 +30,7 @@ var (
 // calledOnce tells whether a series is called changed at any look.
 func (w watch) calledOnce(series []float64) bool {
 	for n := trendShortest; n <= len(series); n++ {
-		for _, p := range ChangePoints(series[:n], w.alpha, math.Log(1.02)) {
+		for _, p := range changePoints(series[:n], w.alpha, math.Log(1.02)) {
 			if w.newest == 0 || p.Index >= n-w.newest {
 				return true
 			}

@@ -63,7 +63,7 @@ func InUnits(w filter.CompiledWord, units []string) string {
 func NoValue(w filter.CompiledWord, values []string) string {
 	value, column := w.Values[0].Text, w.Field.Column.Name
 	whole := w.Field.Entry == "" && (column == "run_id" || column == "session_id")
-	pattern := Pattern(value)
+	pattern := patternOf(value)
 	switch {
 	case column == "status" && slices.Contains([]string{"failed", "failure", "fail"}, value):
 		return "; status!=ok selects every run that is not ok"
@@ -74,7 +74,7 @@ func NoValue(w filter.CompiledWord, values []string) string {
 	case column == "git_commit" && beginsOne(value, values):
 		return "; did you mean commit=" + fault.Brief(value) + " (the beginning of a commit)?"
 	}
-	return Value(value, values)
+	return nearValue(value, values)
 }
 
 // beginsOne reports whether a text is the beginning of a value, and long enough to be meant as one.

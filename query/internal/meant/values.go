@@ -29,8 +29,8 @@ func NoEntry(w filter.CompiledWord, names []string) string {
 // maxValues is the largest number of values that are listed for a value that no run has.
 const maxValues = 3
 
-// Value suggests the value that was probably meant, or lists all values if there are few.
-func Value(value string, values []string) string {
+// nearValue suggests the value that was probably meant, or lists all values if there are few.
+func nearValue(value string, values []string) string {
 	if bare := strings.Trim(value, "'"); bare != value && slices.Contains(values, bare) {
 		return "; did you mean " + fault.Brief(bare) + "?"
 	}
@@ -43,8 +43,8 @@ func Value(value string, values []string) string {
 	return Few(values)
 }
 
-// Pattern is a text with wildcards as a regular expression; empty: it has no wildcards.
-func Pattern(text string) string {
+// patternOf is a text with wildcards as a regular expression; empty: it has no wildcards.
+func patternOf(text string) string {
 	if !strings.Contains(text, "*") {
 		return ""
 	}

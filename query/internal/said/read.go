@@ -1,4 +1,4 @@
-// Package said is what events say about the runs of stores. Events of very many runs (see schema.WideRuns) are never spread over a map of
+// Package said is what events say about the runs of stores. Events of very many runs (see schema.Event.IsWide) are never spread over a map of
 // runs: of these only the part is read that a question needs.
 package said
 
