@@ -288,12 +288,7 @@ func (d *compared) sideText(r *compare.Row, s *compare.Measured) string {
 	return quantity(*s.Value, r.Unit, r.Metric)
 }
 
-func (d *compared) changeText(v float64) string {
-	if d.scale() == schema.ScaleRatio {
-		return wording.Signed(v)
-	}
-	return wording.SignedQuantity(v, d.unit())
-}
+func (d *compared) changeText(v float64) string { return wording.Change(v, d.scale(), d.unit()) }
 
 // reproduced compares the point of a row alone.
 func (d *compared) reproduced(r *compare.Row) string {

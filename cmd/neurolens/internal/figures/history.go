@@ -252,10 +252,7 @@ func startOf(r *history.Row) time.Time {
 func (m Maker) changeText(r *history.Row) string {
 	by := ""
 	if r.Shift != nil {
-		by = wording.Signed(*r.Shift)
-		if r.Scale == schema.ScaleDifference {
-			by = wording.SignedQuantity(*r.Shift, r.Unit)
-		}
+		by = wording.Change(*r.Shift, r.Scale, r.Unit)
 	}
 	return strings.TrimSpace(string(r.Verdict) + " " + by)
 }

@@ -27,7 +27,6 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/samples"
 	"github.com/neurolens/neurolens/query/summary"
-	"github.com/neurolens/neurolens/schema"
 )
 
 const (
@@ -374,10 +373,7 @@ func trends(h *history.History) (all []reporting.Trend) {
 		if r.Shift == nil || r.Verdict != judge.Regressed && r.Verdict != judge.Improved {
 			continue
 		}
-		by := wording.Signed(*r.Shift)
-		if r.Scale == schema.ScaleDifference {
-			by = wording.SignedQuantity(*r.Shift, r.Unit)
-		}
+		by := wording.Change(*r.Shift, r.Scale, r.Unit)
 		all = append(all, reporting.Trend{Point: summary.Text(r.PointID), Metric: r.Metric, Verdict: r.Verdict, By: by, Session: r.SessionID})
 	}
 	return all

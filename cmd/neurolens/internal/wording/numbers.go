@@ -28,8 +28,19 @@ func Ends(low, high float64) (from, to string) {
 	return Signed(low), Signed(high)
 }
 
-// Interval is Ends for a table, without the signs of percent: −1.9 +4.2, or ×0.98 ×2.40.
-func Interval(low, high float64) string {
+// Change prints a change as it is compared: a ratio, or a difference in the unit.
+func Change(v float64, scale schema.Scale, unit string) string {
+	if scale == schema.ScaleDifference {
+		return SignedQuantity(v, unit)
+	}
+	return Signed(v)
+}
+
+// Interval is the interval of a Change for a table. Percent have no sign: −1.9 +4.2, or ×0.98 ×2.40.
+func Interval(low, high float64, scale schema.Scale, unit string) string {
+	if scale == schema.ScaleDifference {
+		return SignedQuantity(low, unit) + " " + SignedQuantity(high, unit)
+	}
 	from, to := Ends(low, high)
 	return strings.TrimSuffix(from, " %") + " " + strings.TrimSuffix(to, " %")
 }

@@ -3,21 +3,25 @@ package wording
 import (
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
-// TestInterval: both ends of an interval are in percent, or both are factors.
+// TestInterval: both ends of an interval are in percent, or both are factors, or both have the unit of a difference.
 func TestInterval(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		low, high float64
+		scale     schema.Scale
 		want      string
 	}{
-		{-.063, .0824, "−6.3 +8.2"},
-		{-.063, 8.14, "×0.937 ×9.14"},
-		{1.5, 2, "×2.50 ×3.00"},
-		{-.5, .999, "−50.0 +99.9"},
+		{-.063, .0824, schema.ScaleRatio, "−6.3 +8.2"},
+		{-.063, 8.14, schema.ScaleRatio, "×0.937 ×9.14"},
+		{1.5, 2, schema.ScaleRatio, "×2.50 ×3.00"},
+		{-.5, .999, schema.ScaleRatio, "−50.0 +99.9"},
+		{-1.5, 8, schema.ScaleDifference, "−1.50 ns +8.00 ns"},
 	} {
-		if got := Interval(c.low, c.high); got != c.want {
+		if got := Interval(c.low, c.high, c.scale, "ns"); got != c.want {
 			t.Errorf("%v to %v: %s, want %s", c.low, c.high, got, c.want)
 		}
 	}

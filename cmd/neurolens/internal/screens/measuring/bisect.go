@@ -16,11 +16,8 @@ func bisectedChange(s bisect.Step) string {
 	if s.Confidence == 0 {
 		return ""
 	}
-	change, interval := wording.Signed(s.Change), wording.Interval(s.Low, s.High)
-	if s.Scale == string(schema.ScaleDifference) {
-		change, interval = wording.SignedQuantity(s.Change, s.Unit), wording.SignedQuantity(s.Low, s.Unit)+" "+wording.SignedQuantity(s.High, s.Unit)
-	}
-	return change + " (" + interval + ")"
+	scale := schema.Scale(s.Scale)
+	return wording.Change(s.Change, scale, s.Unit) + " (" + wording.Interval(s.Low, s.High, scale, s.Unit) + ")"
 }
 
 // BisectAnswer shows how a search ended.

@@ -126,26 +126,18 @@ func verdictCell(v judge.Verdict) term.Cell {
 
 // pointChange is by how much the sides differ: a ratio, or a difference in the unit of the row.
 func pointChange(r *compare.Row) string {
-	switch e := r.Estimates; {
-	case e == nil || !wording.Finite(e.Change):
-		return term.Unknown
-	case r.Scale == schema.ScaleRatio:
-		return wording.Signed(e.Change)
-	default:
-		return wording.SignedQuantity(e.Change, r.Unit)
+	if e := r.Estimates; e != nil && wording.Finite(e.Change) {
+		return wording.Change(e.Change, r.Scale, r.Unit)
 	}
+	return term.Unknown
 }
 
 // intervalText is the interval of a change.
 func intervalText(r *compare.Row) string {
-	switch e := r.Estimates; {
-	case e == nil || !known(e):
-		return term.Unknown
-	case r.Scale == schema.ScaleRatio:
-		return wording.Interval(e.Low, e.High)
-	default:
-		return wording.SignedQuantity(e.Low, r.Unit) + " " + wording.SignedQuantity(e.High, r.Unit)
+	if e := r.Estimates; e != nil && known(e) {
+		return wording.Interval(e.Low, e.High, r.Scale, r.Unit)
 	}
+	return term.Unknown
 }
 
 // noiseText is what the runs of a side differ by.

@@ -10,10 +10,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // explainRows is how many lines a table shows unless told otherwise.
@@ -146,10 +144,8 @@ func (w Explanation) chosen() string {
 		return "the only point: judged alone, without a correction for other points"
 	case slices.Contains([]judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}, v):
 		return fmt.Sprintf("the one of %s that %s most", term.Count(len(points), "point"), v)
-	case v == judge.Estimate && !slices.ContainsFunc(points, func(p compare.Point) bool { return p.Verdict != judge.Estimate }):
-		return fmt.Sprintf("compare gave no verdict at any of %s (%s); this is the largest difference", term.Count(len(points), "point"), w.C.Rows[0].Reason)
 	case slices.Contains([]judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}, v):
-		return fmt.Sprintf("compare found no change at any of %s; this is the largest difference", term.Count(len(points), "point"))
+		return fmt.Sprintf("compare is sure of a change at none of %s; this is the largest difference", term.Count(len(points), "point"))
 	default:
 		return fmt.Sprintf("the first of %s that is %s", term.Count(len(points), "point"), v)
 	}
@@ -170,7 +166,7 @@ func evidenceCells(row *explain.Row) []term.Cell {
 	}
 	change, interval, part := evidenceChange(row), "", ""
 	if e := row.Estimate; e != nil && wording.Finite(e.Low) && wording.Finite(e.High) {
-		interval = evidenceInterval(row, e)
+		interval = wording.Interval(e.Low, e.High, row.Scale, row.Unit)
 	}
 	if row.Share != nil && wording.Finite(*row.Share) {
 		part = strings.Replace(fmt.Sprintf("%.0f %%", 100**row.Share), "-", "−", 1)
@@ -191,23 +187,7 @@ func evidenceChange(row *explain.Row) string {
 	if row.Estimate == nil || !wording.Finite(row.Estimate.Change) {
 		return ""
 	}
-	return evidenceDifference(row, row.Estimate.Change)
-}
-
-// evidenceDifference is a change, or an end of its interval.
-func evidenceDifference(row *explain.Row, v float64) string {
-	if row.Scale == schema.ScaleRatio {
-		return wording.Signed(v)
-	}
-	return wording.SignedQuantity(v, row.Unit)
-}
-
-// evidenceInterval is the interval of a change.
-func evidenceInterval(row *explain.Row, e *explain.Estimate) string {
-	if row.Scale == schema.ScaleRatio {
-		return wording.Interval(e.Low, e.High)
-	}
-	return evidenceDifference(row, e.Low) + " " + evidenceDifference(row, e.High)
+	return wording.Change(row.Estimate.Change, row.Scale, row.Unit)
 }
 
 // hash is a text that nobody reads to its end.

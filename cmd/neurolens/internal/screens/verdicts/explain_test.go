@@ -260,14 +260,14 @@ func TestExplainViewMachines(t *testing.T) {
 	}
 }
 
-// TestExplainViewEstimates: of points that are all estimates it is said why, and not that nothing changed.
+// TestExplainViewEstimates: where all points are estimates, the screen does not claim that nothing changed.
 func TestExplainViewEstimates(t *testing.T) {
 	x := madeExplanation(judge.Estimate)
 	x.Comparison.Rows[0].Reason = judge.Machines
 	for i := range x.Comparison.Points {
 		x.Comparison.Points[i].Verdict = judge.Estimate
 	}
-	if got := explanationText(x, false); !strings.Contains(got, "compare gave no verdict at any of 3 points (machines); this is the largest\ndifference\n") {
+	if got := explanationText(x, false); !strings.Contains(got, "compare is sure of a change at none of 3 points; this is the largest difference\n") {
 		t.Error(got)
 	}
 	x.Comparison.Points = x.Comparison.Points[:1]
@@ -291,7 +291,7 @@ func TestExplainViewWithout(t *testing.T) {
 		lines int
 	}{
 		"nothing differs": {madeExplanation(judge.Improved), false, "the one of 3 points that improved most\n\nno other known differences\n", 9},
-		"nothing changed": {madeExplanation(judge.Unchanged), false, "compare found no change at any of 3 points; this is the largest difference\n", 9},
+		"nothing changed": {madeExplanation(judge.Unchanged), false, "compare is sure of a change at none of 3 points; this is the largest difference\n", 9},
 		"missing":         {madeExplanation(compare.Missing), false, "the first of 3 points that is missing\n", 9},
 		"nothing worse":   {none, false, "nothing got worse: 3 points: 1 regressed", 2},
 		"many":            {madeExplanation(judge.Regressed, many...), false, "20  environment  f19      a     –\n\n… 5 more (--all)\n\n25 differences: correlations, not proven causes", 33},

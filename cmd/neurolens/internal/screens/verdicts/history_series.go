@@ -12,7 +12,6 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // How much a history shows.
@@ -213,25 +212,22 @@ func sparkline(values []float64, columns int) string {
 
 // shiftInterval is the interval of a shift.
 func shiftInterval(row *history.Row) string {
-	low, high := shiftText(row, row.ShiftLow), shiftText(row, row.ShiftHigh)
-	switch {
-	case low == term.Unknown && high == term.Unknown:
+	switch low, high := row.ShiftLow, row.ShiftHigh; {
+	case low == nil && high == nil:
 		return term.Unknown
-	case low != term.Unknown && high != term.Unknown && row.Scale == schema.ScaleRatio:
-		return wording.Interval(*row.ShiftLow, *row.ShiftHigh)
+	case low == nil, high == nil:
+		return strings.TrimSuffix(shiftText(row, low), " %") + " " + strings.TrimSuffix(shiftText(row, high), " %")
+	default:
+		return wording.Interval(*low, *high, row.Scale, row.Unit)
 	}
-	return strings.TrimSuffix(low, " %") + " " + strings.TrimSuffix(high, " %")
 }
 
 // shiftText is the shift of a row, or an end of its interval, as it is compared.
 func shiftText(row *history.Row, shift *float64) string {
-	switch {
-	case shift == nil:
+	if shift == nil {
 		return term.Unknown
-	case row.Scale == schema.ScaleDifference:
-		return wording.SignedQuantity(*shift, row.Unit)
 	}
-	return wording.Signed(*shift)
+	return wording.Change(*shift, row.Scale, row.Unit)
 }
 
 // commitRange is the commit before a change and the first one after it.

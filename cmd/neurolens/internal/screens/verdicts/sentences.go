@@ -170,9 +170,11 @@ func repeatsFor(rows []compare.Row) (text string, enough int) {
 		return "inconclusive: more repeats will probably not decide it", 0
 	}
 	slices.Sort(needed)
-	half, most, rest := needed[(len(needed)-1)/2], needed[len(needed)-1], ""
+	half, most := needed[(len(needed)-1)/2], needed[len(needed)-1]
+	which, rest := "it", ""
 	if others := open - len(needed); others > 0 {
-		rest = fmt.Sprintf("; more will probably not decide the other %s", term.Count(others, "point"))
+		which = term.Count(len(needed), "point")
+		rest = "; more will probably not decide " + term.Count(others, "other point")
 	}
 	switch {
 	case few:
@@ -180,7 +182,7 @@ func repeatsFor(rows []compare.Row) (text string, enough int) {
 	case half < most:
 		return fmt.Sprintf("inconclusive: %d repeats would probably decide half of %s, %d all of them%s", half, term.Count(len(needed), "point"), most, rest), half
 	}
-	return fmt.Sprintf("inconclusive: %d repeats would probably decide it%s", most, rest), most
+	return fmt.Sprintf("inconclusive: %d repeats would probably decide %s%s", most, which, rest), most
 }
 
 // launched counts the runs of a side, those that failed too.

@@ -55,7 +55,7 @@ func TestSentences(t *testing.T) {
 	hopeless := compared(judge.Inconclusive, -.0001, -.4, .4)
 	say("b against a: inconclusive, 0.0 % (−40.0 % to +40.0 %)\ninconclusive: more repeats will probably not decide it", hopeless)
 	won := alongAxis("variant", "a").sentences([]compare.Row{open, hopeless})
-	if want := "inconclusive: 9 repeats would probably decide it; more will probably not decide the other 1 point"; won.Repeats != 9 || won.Lines[len(won.Lines)-1] != want {
+	if want := "inconclusive: 9 repeats would probably decide 1 point; more will probably not decide 1 other point"; won.Repeats != 9 || won.Lines[len(won.Lines)-1] != want {
 		t.Errorf("%d repeats: %q, want 9 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
 	}
 	noisy, quiet := open, open
