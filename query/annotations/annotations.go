@@ -98,16 +98,16 @@ func sessions(ctx context.Context, r *scan.Reader, filter string) ([]session, er
 	if err != nil {
 		return nil, err
 	}
-	groups, sayings, err := spoken(r.Src.Said)
+	groups, sayings, err := annotated(r.Src.Said)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.IDTable(ctx, "spoken", groups); err != nil {
+	if err := r.IDTable(ctx, "annotated", groups); err != nil {
 		return nil, err
 	}
 	text := `WITH chosen AS MATERIALIZED (SELECT run_id, session_id, started_at, tags['` + releaseTag + `'] AS release FROM ` +
 		sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo("session_id IS NOT NULL")) + `),
-	said AS (SELECT session_id, place, NULL AS release, count(*) AS n FROM chosen JOIN ` + r.Src.Tables + `spoken USING (run_id) GROUP BY session_id, place
+	said AS (SELECT session_id, place, NULL AS release, count(*) AS n FROM chosen JOIN ` + r.Src.Tables + `annotated USING (run_id) GROUP BY session_id, place
 		UNION ALL SELECT session_id, NULL, release, count(*) FROM chosen WHERE release IS NOT NULL GROUP BY session_id, release)
 SELECT session_id, epoch_us(began), place, release, n FROM (SELECT session_id, min(started_at) AS began FROM chosen GROUP BY session_id) LEFT JOIN said USING (session_id)
 ORDER BY session_id`
@@ -142,9 +142,9 @@ func startOf(began driver.Value, id string) time.Time {
 	return time.Time{}
 }
 
-// spoken groups the runs of events by what is said about them: a table of annotations for each group. Releases are left out, because they
+// annotated groups the runs of events by their tags and notes: the annotations of each group. Releases are left out, because they
 // are read from the tags.
-func spoken(all *said.Said) (groups []said.Group, of [][]saying, err error) {
+func annotated(all *said.Said) (groups []said.Group, of [][]saying, err error) {
 	tags, err := all.TagsIn(said.Everywhere())
 	if err != nil {
 		return nil, nil, err

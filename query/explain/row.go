@@ -72,7 +72,7 @@ func Fields() []answer.Field[Row] {
 		estimate("high", "upper end of that interval", func(e *Estimate) *float64 { return &e.High }),
 		text("unit", "stored unit of the values", func(r *Row) string { return r.Unit }),
 		text("scale", "how values are compared: ratio or difference", func(r *Row) string { return string(r.Scale) }),
-		number("share", "for an op its share of the sum of the changes of all ops, negative if it changed in the other direction; for a contrast its share of the change of the point", func(r *Row) *float64 { return r.Share }),
+		number("share", "for an op its share of the sum of the changes of all ops; it is negative if the op changed in the other direction. For a contrast its share of the change of the point", func(r *Row) *float64 { return r.Share }),
 		text("verdict", "for metrics and stages the verdict, corrected for how many were tested; for a contrast explains, opposes, noise or inconclusive", func(r *Row) string { return r.Verdict }),
 		number("p", "p-value: probability of a difference at least this large if nothing changed", func(r *Row) *float64 { return r.P }),
 		number("p_adjusted", "p-value adjusted for how many were tested", func(r *Row) *float64 { return r.Adjusted }),

@@ -33,7 +33,7 @@ const Spike judge.Verdict = "spike"
 // trend holds the change points of a series.
 type trend struct {
 	points   []stat.ChangePoint
-	visible  []stat.ChangePoint // of the whole series, as stat.VisibleChanges has them
+	visible  []stat.ChangePoint // of the whole series: see stat.Trend.VisibleChanges
 	adjusted float64            // smallest p of the change points, adjusted over all series; NaN: none
 	marks    []mark             // ascending
 }

@@ -98,7 +98,7 @@ func (s *shifts) setResiduals(values []float64, shift levelShift) {
 }
 
 // clip is where residuals about the medians of two sides are clipped. A median is a value of its side or between two, so that
-// the smallest residual of each side tells nothing.
+// the smallest residual of each side carries no information about the scatter.
 func (s *shifts) clip() float64 {
 	s.sizes = s.sizes[:0]
 	for _, r := range s.residuals {

@@ -45,7 +45,7 @@ func Append(f disk.Files, e schema.Event, now time.Time) (schema.Event, error) {
 		return e, err
 	}
 	if e.IsWide() {
-		_ = WriteWide(f, e) // the event is said; packing tries again
+		_ = WriteWide(f, e) // the event is stored; packing tries again
 	}
 	return e, nil
 }

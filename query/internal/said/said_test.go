@@ -87,7 +87,7 @@ func check(t *testing.T, seed uint64, got *Said, want schema.Annotations, ids []
 	}
 	for id := range want.Tags {
 		if !tagged[id] || err != nil {
-			t.Fatalf("seed %d: nothing is said of the tags of %s, %v", seed, id, err)
+			t.Fatalf("seed %d: no event names the tags of %s, %v", seed, id, err)
 		}
 	}
 }

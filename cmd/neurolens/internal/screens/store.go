@@ -82,7 +82,7 @@ func runFields() []answer.Field[StoreInfo] {
 		answer.NewField("sealed_runs", answer.TypeInteger, "runs in sealed files", func(i *StoreInfo) any { return i.runs() - live(i) }),
 		census("removed_runs", "runs that rm removed; they are still stored", func(i *StoreInfo) any { return max(i.runs()-i.Census.Runs, 0) }),
 		census("machines", "machines that measured the runs", func(i *StoreInfo) any { return i.Census.Machines }),
-		census("samples", "number of samples of the primary metrics of the runs, added up; of an imported run whose file has only aggregates, the number that the file says, although its samples are not stored", func(i *StoreInfo) any { return i.Census.Samples }),
+		census("samples", "number of samples of the primary metrics of the runs, added up. If the file of an imported run has only aggregates, it is the number in the file, although the samples are not stored", func(i *StoreInfo) any { return i.Census.Samples }),
 		answer.NewField("oldest", answer.TypeTime, "start of the oldest run, of those whose start is known", func(i *StoreInfo) any { oldest, _ := i.span(); return oldest }),
 		answer.NewField("newest", answer.TypeTime, "start of the newest run", func(i *StoreInfo) any { _, newest := i.span(); return newest }),
 	}
@@ -91,7 +91,7 @@ func runFields() []answer.Field[StoreInfo] {
 // fileFields count files.
 func fileFields() []answer.Field[StoreInfo] {
 	bytes := answer.NewField("bytes", answer.TypeInteger, "size of the files of the store", func(i *StoreInfo) any { return i.total(nil).Bytes })
-	perSample := answer.NewField("bytes_per_sample", answer.TypeReal, "size of the files of runs, samples, operators and events, divided by samples, so it is too small if the store has imported runs without samples; NULL if there are none, or the runs cannot be read", func(i *StoreInfo) any {
+	perSample := answer.NewField("bytes_per_sample", answer.TypeReal, "size of the files of runs, samples, operators and events, divided by samples. It is too small if the store has imported runs without samples. NULL if there are no samples, or the runs cannot be read", func(i *StoreInfo) any {
 		if i.Census == nil || i.Census.Samples == 0 {
 			return nil
 		}
