@@ -51,10 +51,7 @@ func ReadSeries(text jsontext.Value, unit string) (Series, error) {
 		case '[', ']', ',', ' ', '\t', '\n', '\r':
 			i++
 		default:
-			end := i + 1
-			for end < len(text) && text[end] != ',' && text[end] != ']' && text[end] > ' ' {
-				end++
-			}
+			end := endOf(text, i)
 			number := text[i:end]
 			if c == '"' && len(number) > 2 && number[len(number)-1] == '"' {
 				number = number[1 : len(number)-1]
@@ -66,6 +63,20 @@ func ReadSeries(text jsontext.Value, unit string) (Series, error) {
 		}
 	}
 	return s, nil
+}
+
+// endOf is where the value that begins at i ends. A string of digits has no quote inside; one that has is no number anyway.
+func endOf(text jsontext.Value, i int) int {
+	if text[i] == '"' {
+		if n := bytes.IndexByte(text[i+1:], '"'); n >= 0 {
+			return i + 1 + n + 1
+		}
+	}
+	end := i + 1
+	for end < len(text) && text[end] != ',' && text[end] != ']' && text[end] > ' ' {
+		end++
+	}
+	return end
 }
 
 // add adds a sample. The first one that is not an integer converts those before to reals.
