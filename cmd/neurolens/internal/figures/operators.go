@@ -90,9 +90,7 @@ func (m Maker) Operators(profiles []Profile) (*figure.Figure, error) {
 		f.Notes = append(f.Notes, shown(maxOperators, n, "operators", "those with the largest share of any run"))
 		order = order[:maxOperators]
 	}
-	for _, operator := range order {
-		f.Y.Categories = append(f.Y.Categories, plain(operator))
-	}
+	f.Y.Categories = plainAll(order)
 	cells := figure.Series{Style: figure.Cells}
 	for x := range profiles {
 		p := &profiles[x]

@@ -87,3 +87,21 @@ func TestOperatorsOfMany(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOperatorsAlike: two operators with long names that begin and end alike are two rows that look different.
+func TestOperatorsAlike(t *testing.T) {
+	begin, end := "void "+strings.Repeat("cutlass::", 20), strings.Repeat("::kernel", 10)
+	db := stored(t, profiledRun(1, 1, 1, map[string]int64{begin + "float" + end: 300, begin + "half" + end: 100}))
+	profiles, err := maker.Profiles(ctx, db, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := maker.Operators(profiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	if names := f.Y.Categories; len(names) != 2 || names[0] == names[1] {
+		t.Errorf("%q", names)
+	}
+}

@@ -36,7 +36,7 @@ func (l Listing) Like(found likeness.Nearest) term.View {
 	if len(found.Rows) < found.Compared {
 		below = fmt.Sprintf("like %s, the nearest %s of %s compared (--limit 0 for all)", short, term.Thousands(len(found.Rows)), term.Count(found.Compared, "run"))
 	}
-	v := term.View{Above: term.Heading(constants), Below: []string{below}}
+	v, names := term.View{Above: term.Heading(constants), Below: []string{below}}, operatorNames(found.Rows)
 	table := func(v term.View, varying []wording.Axis, most int) term.View {
 		v.Columns = []term.Column{{Header: "RUN"}, {Header: "WHEN " + l.Reader.Offset(), Drop: 1}}
 		for _, x := range varying {
@@ -49,7 +49,7 @@ func (l Listing) Like(found likeness.Nearest) term.View {
 			for _, x := range varying {
 				cells = append(cells, wording.AxisCell(x, i))
 			}
-			v.Rows = append(v.Rows, append(cells, term.Cell{Text: fmt.Sprintf("%.3f", row.Distance)}, term.Cell{Text: percent(row.Shared)}, term.Cell{Text: differencesText(row, most)}))
+			v.Rows = append(v.Rows, append(cells, term.Cell{Text: fmt.Sprintf("%.3f", row.Distance)}, term.Cell{Text: percent(row.Shared)}, term.Cell{Text: differencesText(row, names, most)}))
 		}
 		return v
 	}
@@ -80,10 +80,10 @@ func NotCompared(run *schema.Run, found likeness.Nearest) []string {
 }
 
 // differencesText names the operators that make a distance, as many as most.
-func differencesText(row *likeness.Row, most int) string {
+func differencesText(row *likeness.Row, names map[string]string, most int) string {
 	var words []string
 	for _, d := range row.Differences {
-		if text := differenceText(d); text != "" {
+		if text := differenceText(d, names[d.Operator]); text != "" {
 			words = append(words, text)
 		}
 	}
@@ -94,11 +94,7 @@ func differencesText(row *likeness.Row, most int) string {
 }
 
 // differenceText is one of them: its shares, and its sizes where these differ; empty where that is not worth a word.
-func differenceText(d likeness.Difference) string {
-	name := strings.TrimPrefix(term.OneLine(d.Operator), "void ")
-	if runes := []rune(name); len(runes) > longestOperator {
-		name = string(runes[:longestOperator]) + "…"
-	}
+func differenceText(d likeness.Difference, name string) string {
 	switch {
 	case d.Share == nil:
 		return fmt.Sprintf("%s %s → none", name, percent(*d.To))
@@ -118,8 +114,35 @@ func differenceText(d likeness.Difference) string {
 	return name + " " + strings.Join(slices.Compact(words), " and ")
 }
 
-// longestOperator is how many characters of the name of an operator are shown: those of kernels may have thousands.
-const longestOperator = 20
+// longestOperator is how many columns the name of an operator has: those of kernels may have thousands of characters.
+const longestOperator = 21
+
+// operatorNames are the operators that rows differ in, by their whole names: the beginnings of these, or, where two begin alike, that in which
+// they differ.
+func operatorNames(rows []likeness.Row) map[string]string {
+	var whole, plain, short []string
+	for i := range rows {
+		for _, d := range rows[i].Differences {
+			whole = append(whole, d.Operator)
+		}
+	}
+	slices.Sort(whole)
+	whole = slices.Compact(whole)
+	seen := map[string]bool{}
+	for i, name := range whole {
+		plain = append(plain, strings.TrimPrefix(term.OneLine(name), "void "))
+		short = append(short, term.Cut(plain[i], longestOperator))
+		seen[short[i]] = true
+	}
+	if len(seen) < len(whole) {
+		short = term.CutDistinct(plain, longestOperator)
+	}
+	names := make(map[string]string, len(whole))
+	for i, name := range whole {
+		names[name] = short[i]
+	}
+	return names
+}
 
 // sizeText is a size for people.
 func sizeText(size float64, unit string) string {

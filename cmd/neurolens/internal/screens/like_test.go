@@ -30,3 +30,20 @@ func TestLikeNarrow(t *testing.T) {
 		}
 	}
 }
+
+// TestLikeSameBeginnings: two operators that begin and end alike look different.
+func TestLikeSameBeginnings(t *testing.T) {
+	t.Parallel()
+	begin, end := "void cutlass::device_kernel<", "cutlass_80_tensorop>(Params)"
+	row := likeness.Row{Distance: .5, Differences: []likeness.Difference{
+		{Operator: begin + "float, " + end, Share: new(.25), To: new(.75)}, {Operator: begin + "half, " + end, Share: new(.75), To: new(.25)},
+	}}
+	names := operatorNames([]likeness.Row{row})
+	first, second := names[begin+"float, "+end], names[begin+"half, "+end]
+	if len(names) != 2 || first == second || max(term.Width(first), term.Width(second)) > longestOperator {
+		t.Errorf("%q", names)
+	}
+	if got := differencesText(&row, names, 2); !strings.Contains(got, first+" 75 % → 25 %, "+second) {
+		t.Error(got)
+	}
+}

@@ -78,7 +78,7 @@ func (p pen) table(f *figure.Figure, g grid, shades scale.Scale) []string {
 	}
 	side = min(side, p.width/3)
 	names = p.labels(names, side)
-	width := p.cellWidth(f, g)
+	width := p.cellWidth(f, g, p.width-side)
 	headings := make([]string, len(g.columns))
 	for i, v := range g.columns {
 		headings[i] = scale.Text(f.X, v)
@@ -129,14 +129,18 @@ func (p pen) around() int {
 	return 3
 }
 
-// cellWidth is how wide the cells of a grid are.
-func (p pen) cellWidth(f *figure.Figure, g grid) int {
-	width := 5
+// narrowHeading is the width that a column may have for its heading where more columns than have room stand below one another.
+const narrowHeading = 16
+
+// cellWidth is how wide the cells of a grid are: wide enough for their values, and for as much of a heading as all columns have room for
+// beside one another.
+func (p pen) cellWidth(f *figure.Figure, g grid, room int) int {
+	width, widest := 5, max(narrowHeading, room/len(g.columns))
 	for _, h := range g.marks {
 		width = max(width, term.Width(p.text(p.heatText(f, h)))+p.around())
 	}
 	for _, v := range g.columns {
-		width = max(width, min(term.Width(p.text(scale.Text(f.X, v)))+p.around(), 16))
+		width = max(width, min(term.Width(p.text(scale.Text(f.X, v)))+p.around(), widest))
 	}
 	return min(width, p.width/2)
 }

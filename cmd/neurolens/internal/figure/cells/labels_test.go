@@ -106,3 +106,17 @@ func besideOneAnotherIn(line string) (names []string) {
 	}
 	return names
 }
+
+// TestWholeHeadings: the headings of two columns are whole where the page has room for them.
+func TestWholeHeadings(t *testing.T) {
+	names := []string{"torch rank=1 trace=old", "torch trace=new world=2"}
+	f := &figure.Figure{
+		Kind: figure.Heatmap, X: figure.Axis{Label: "point", Scale: figure.Categories, Categories: names}, Y: figure.Axis{Label: "y"},
+		Series: []figure.Series{{Style: figure.Cells, Marks: []figure.Mark{{X: 0, Y: 1, Value: 1}, {X: 1, Y: 1, Value: 2}}}},
+	}
+	for _, text := range names {
+		if lines := strings.Join(Text(f, term.Page{Width: 80}, Options{}), "\n"); !strings.Contains(lines, text) {
+			t.Errorf("no %q in\n%s", text, lines)
+		}
+	}
+}
