@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -102,7 +103,10 @@ func AbsentMetrics(a query.Absent) (lines []string) {
 	}
 	for _, metric := range a.Metrics {
 		line := fmt.Sprintf("none of these runs has the metric %q; they have %s", metric, strings.Join(a.Others, ", "))
-		if near := schema.Nearest(metric, a.Others); near != "" {
+		of := filter.FieldOf(filter.MetricPrefix + metric).Metric
+		if near := schema.Nearest(metric, a.Others); of != metric && slices.Contains(a.Others, of) {
+			line = fmt.Sprintf("%s is a statistic: --metric takes the metric, which is %s", metric, of)
+		} else if near != "" {
 			line += "; did you mean " + near + "?"
 		}
 		lines = append(lines, line)
