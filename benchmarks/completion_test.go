@@ -1,12 +1,15 @@
 package benchmarks
 
 import (
-	"fmt"
+	"strings"
 	"testing"
 )
 
 // completions are lines at whose end a shell asks.
 var completions = [][]string{{"ls", ""}, {"ls", "backend="}, {"ls", "dim="}, {"ls", "session="}, {"show", ""}, {"ls", "--metric", ""}, {"ls", "--columns", ""}}
+
+// completionGoal is the most that a completion may take, as a ratio to the bare process.
+const completionGoal = 5
 
 // BenchmarkCompletion measures what a shell waits for, by turns with a bare DuckDB.
 func BenchmarkCompletion(b *testing.B) {
@@ -16,23 +19,17 @@ func BenchmarkCompletion(b *testing.B) {
 			dir := storeOf(b, r)
 			all := make([]series, len(completions))
 			var bare series
-			for b.Loop() {
-				for range rounds {
-					bare.add(bareProcess(b))
-					for i, line := range completions {
-						all[i].add(start(b, "NEUROLENS_STORE="+dir, append([]string{neurolens, "__complete"}, line...)...))
-					}
+			for range rounds {
+				bare.add(bareProcess(b))
+				for i, line := range completions {
+					all[i].add(start(b, "NEUROLENS_STORE="+dir, append([]string{neurolens, "__complete"}, line...)...))
 				}
 			}
-			table := rows{{"line", "ms", "ratio", "CPU ms", "ratio", "peak MB"}}
-			for i, line := range completions {
-				s := &all[i]
-				table = append(table, []string{
-					fmt.Sprint(line), fmt.Sprintf("%.1f", s.median()), fmt.Sprintf("%.2f", s.median()/bare.median()),
-					fmt.Sprintf("%.1f", s.cpu()), fmt.Sprintf("%.2f", s.cpu()/bare.cpu()), fmt.Sprint(s.peak >> 20),
-				})
+			var lines []line
+			for i, words := range completions {
+				lines = append(lines, turns(strings.Join(words, " ")+"TAB", &all[i], &bare).within(completionGoal, commandMegabytes))
 			}
-			fmt.Printf("\n%s: a bare DuckDB process takes %.1f ms, %.1f ms of CPU\n%s", b.Name(), bare.median(), bare.cpu(), table)
+			report(b, bareName, lines...)
 		})
 	}
 }

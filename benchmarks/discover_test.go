@@ -15,12 +15,14 @@ const discoverFiles = 100_000
 func BenchmarkDiscover(b *testing.B) {
 	neurolens := program(b)
 	for _, c := range []struct {
-		name  string
-		file  func(i int) (path, text string)
-		other []string
+		name    string
+		file    func(i int) (path, text string)
+		against string
+		other   []string
+		goal    float64
 	}{
-		{"few/find", fewBenchmarks, []string{"find", "."}},
-		{"kernels/cat", onlyKernels, []string{"find", ".", "-type", "f", "-exec", "cat", "{}", "+"}},
+		{"300 pairs", fewBenchmarks, "find, which prints the names", []string{"find", "."}, 3},
+		{"kernels", onlyKernels, "cat of all files", []string{"find", ".", "-type", "f", "-exec", "cat", "{}", "+"}, 0},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			dir := b.TempDir()
@@ -32,16 +34,11 @@ func BenchmarkDiscover(b *testing.B) {
 			}
 			c.other[1] = dir
 			var ours, other series
-			for b.Loop() {
-				for range 5 {
-					other.add(start(b, "LC_ALL=C", c.other...))
-					ours.add(start(b, "NEUROLENS_FORMAT=", neurolens, "discover", dir, "--json"))
-				}
+			for range 5 {
+				other.add(start(b, "LC_ALL=C", c.other...))
+				ours.add(start(b, "NEUROLENS_FORMAT=", neurolens, "discover", dir, "--json"))
 			}
-			b.ReportMetric(ours.median()/other.median(), "of-other")
-			b.ReportMetric(ours.cpu()/other.cpu(), "cpu-of-other")
-			b.ReportMetric(ours.median(), "ms")
-			b.ReportMetric(float64(ours.peak)/1e6, "peak-MB")
+			report(b, c.against, turns("discover", &ours, &other).within(c.goal, commandMegabytes))
 		})
 	}
 }

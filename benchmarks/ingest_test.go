@@ -11,8 +11,15 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// ingestBytes is how large the files are.
-const ingestBytes = 200 << 20
+// ingestBytes is how large the files are; the others are the most that storing one may take, as a ratio to its bare reader, and in memory.
+const (
+	ingestBytes     = 200 << 20
+	ingestGoal      = 1.5
+	ingestMegabytes = 500
+)
+
+// onlyLines is the bare reader of Go benchmarks.
+const onlyLines = "benchfmt reading the lines, which makes no runs"
 
 // BenchmarkIngest stores large files of other tools, by turns with a bare reader of the same bytes: encoding/json into an
 // any, and benchfmt, which makes no runs. What a run takes counts less where it has more lines: count is how many each
@@ -20,30 +27,26 @@ const ingestBytes = 200 << 20
 func BenchmarkIngest(b *testing.B) {
 	neurolens := program(b)
 	for _, c := range []struct {
-		name string
-		text func() []byte
-		bare func(*os.File) error
+		name    string
+		text    func() []byte
+		against string
+		bare    func(*os.File) error
 	}{
-		{"pytest", func() []byte { return pytestJSON(ingestBytes) }, decodeAny},
-		{"go/count=10", func() []byte { return goText(ingestBytes, 10) }, scanBenchmarks},
-		{"go/count=100", func() []byte { return goText(ingestBytes, 100) }, scanBenchmarks},
-		{"go/count=1000", func() []byte { return goText(ingestBytes, 1000) }, scanBenchmarks},
+		{"pytest", func() []byte { return pytestJSON(ingestBytes) }, "encoding/json into an any", decodeAny},
+		{"go, 10 lines each", func() []byte { return goText(ingestBytes, 10) }, onlyLines, scanBenchmarks},
+		{"go, 100 lines each", func() []byte { return goText(ingestBytes, 100) }, onlyLines, scanBenchmarks},
+		{"go, 1000 lines each", func() []byte { return goText(ingestBytes, 1000) }, onlyLines, scanBenchmarks},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			file := filepath.Join(b.TempDir(), "input")
 			must(b, os.WriteFile(file, c.text(), 0o644))
-			var ours series
-			var bare []time.Duration
-			for n := 0; b.Loop(); n++ {
-				for i := range 3 {
-					bare = append(bare, timed(b, file, c.bare))
-					store := filepath.Join(b.TempDir(), fmt.Sprintf("store%d-%d", n, i))
-					ours.add(start(b, "NEUROLENS_FORMAT=", neurolens, "ingest", file, "--store", store))
-				}
+			var ours, bare series
+			for i := range 3 {
+				bare.add(measured{Wall: timed(b, file, c.bare)})
+				store := filepath.Join(b.TempDir(), fmt.Sprintf("store%d", i))
+				ours.add(start(b, "NEUROLENS_FORMAT=", neurolens, "ingest", file, "--store", store))
 			}
-			b.ReportMetric(ours.median()/medianOf(bare), "of-bare")
-			b.ReportMetric(ours.cpu()/medianOf(bare), "cpu-of-bare")
-			b.ReportMetric(float64(ours.peak)/1e6, "peak-MB")
+			report(b, c.against, turns("ingest", &ours, &bare).within(ingestGoal, ingestMegabytes))
 		})
 	}
 }

@@ -1,8 +1,9 @@
 // Package benchmarks measures NeuroLens on stores of a thousand to a million runs and on large files of other tools, side
 // by side with what it stands on and with its peers: a bare DuckDB, SQLite, benchstat, other ways to keep runs. Every time
-// that it reports is a ratio to something that was measured in between. Run it in its own folder:
+// that it reports is a ratio to something that was measured in between. The command table of this module runs all of them and prints one
+// table. To run some, in this folder:
 //
-//	NEUROLENS_SCALE_DIR=/var/tmp/scale go test -run '^$' -bench . -benchtime 1x -timeout 2h
+//	NEUROLENS_SCALE_DIR=/var/tmp/scale go test -run '^$' -bench 'Commands/1M' -benchtime 1x -timeout 2h
 //
 // The first time makes the stores, which takes minutes. Without the variable what needs them is skipped.
 //

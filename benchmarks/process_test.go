@@ -65,6 +65,9 @@ func start(tb testing.TB, env string, command ...string) measured {
 	return m
 }
 
+// bareName is what bareProcess is called in the table.
+const bareName = "a process that opens DuckDB"
+
 // bareProcess is the process that ratios are to: it opens the engine and asks it for 1.
 func bareProcess(tb testing.TB) measured {
 	tb.Helper()
@@ -95,14 +98,6 @@ type series struct {
 
 func (s *series) add(m measured) {
 	s.walls, s.cpus, s.peak, s.out = append(s.walls, m.Wall), append(s.cpus, m.CPU), max(s.peak, m.Peak), m.Stdout
-}
-
-// within fails a benchmark whose processes took more memory than so many megabytes.
-func (s *series) within(tb testing.TB, what string, megabytes int64) {
-	tb.Helper()
-	if s.peak > megabytes*1e6 {
-		tb.Errorf("%s takes %d MB, more than %d", what, s.peak/1e6, megabytes)
-	}
 }
 
 // median is that of the durations, in milliseconds.

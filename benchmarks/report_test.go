@@ -1,9 +1,6 @@
 package benchmarks
 
-import (
-	"fmt"
-	"testing"
-)
+import "testing"
 
 // reportCommands are what BenchmarkReport measures: the first is what the others are compared with.
 var reportCommands = []struct {
@@ -27,24 +24,14 @@ func BenchmarkReport(b *testing.B) {
 
 func benchmarkReport(b *testing.B, neurolens, dir string) {
 	all := make([]series, len(reportCommands))
-	for b.Loop() {
-		for range rounds {
-			for i, c := range reportCommands {
-				all[i].add(start(b, "NEUROLENS_FORMAT=", append([]string{neurolens, "--store", dir}, c.args...)...))
-			}
+	for range rounds {
+		for i, c := range reportCommands {
+			all[i].add(start(b, "NEUROLENS_FORMAT=", append([]string{neurolens, "--store", dir}, c.args...)...))
 		}
 	}
-	table := rows{{"command", "ms", "ratio", "goal", "CPU ms", "ratio", "peak MB"}}
-	for i, c := range reportCommands {
-		s := &all[i]
-		if c.goal > 0 {
-			s.within(b, c.name, commandMegabytes)
-		}
-		table = append(table, []string{
-			c.name, fmt.Sprintf("%.1f", s.median()), fmt.Sprintf("%.2f", s.median()/all[0].median()), fmt.Sprintf("%.4g", c.goal),
-			fmt.Sprintf("%.1f", s.cpu()), fmt.Sprintf("%.2f", s.cpu()/all[0].cpu()), fmt.Sprint(s.peak >> 20),
-		})
-		b.ReportMetric(s.median()/all[0].median(), "ratio/"+fmt.Sprint(i))
+	var lines []line
+	for i, c := range reportCommands[1:] {
+		lines = append(lines, turns(c.name, &all[i+1], &all[0]).within(c.goal, commandMegabytes))
 	}
-	fmt.Printf("\n%s\n%s", b.Name(), table)
+	report(b, reportCommands[0].name, lines...)
 }

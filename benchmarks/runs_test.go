@@ -1,7 +1,6 @@
 package benchmarks
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,50 +18,21 @@ const (
 	shortRounds  = 3
 )
 
+// shortGoal is the most that a run may take, as a ratio to a bare start of its program.
+const shortGoal = 4
+
 // BenchmarkShortRuns measures a sweep of many runs of the program true, one process per run, by turns with bare starts of the same
-// program. The variable NEUROLENS_OLD may name another build of NeuroLens, which is measured by turns as well.
+// program. What the session takes, which a sweep of one run tells, is left out.
 func BenchmarkShortRuns(b *testing.B) {
-	programs := []*shortSeries{{name: "this", path: program(b)}}
-	if old := os.Getenv("NEUROLENS_OLD"); old != "" {
-		programs = append(programs, &shortSeries{name: "old", path: old})
+	neurolens := program(b)
+	var ours, bare series
+	for range shortRounds {
+		bare.add(measured{Wall: bareStart(b)})
+		many, one := sweepOf(b, neurolens, shortRuns), sweepOf(b, neurolens, shortestRuns)
+		const more = shortRuns - shortestRuns
+		ours.add(measured{Wall: (many.Wall - one.Wall) / more, CPU: (many.CPU - one.CPU) / more, Peak: many.Peak})
 	}
-	var bare []time.Duration
-	for b.Loop() {
-		for range shortRounds {
-			bare = append(bare, bareStart(b))
-			for _, s := range programs {
-				s.add(b)
-			}
-		}
-	}
-	table := rows{{"", "ms/run", "min", "CPU ms/run", "ratio to bare", "peak MB"}}
-	start := medianOf(bare)
-	table = append(table, []string{"fork, exec, wait", fmt.Sprintf("%.2f", start), fmt.Sprintf("%.2f", minOf(bare)), "", "1.0", ""})
-	for _, s := range programs {
-		table = append(table, []string{
-			s.name, fmt.Sprintf("%.2f", medianOf(s.wall)), fmt.Sprintf("%.2f", minOf(s.wall)), fmt.Sprintf("%.2f", medianOf(s.cpu)),
-			fmt.Sprintf("%.1f", medianOf(s.wall)/start), fmt.Sprint(s.peak >> 20),
-		})
-	}
-	b.ReportMetric(medianOf(programs[0].wall), "ms/run")
-	b.ReportMetric(medianOf(programs[0].wall)/start, "run/start")
-	fmt.Printf("\n%s: %d runs of true\n%s", b.Name(), shortRuns, table)
-}
-
-// shortSeries is what each run of a sweep takes beyond what the session takes.
-type shortSeries struct {
-	name, path string
-	wall, cpu  []time.Duration
-	peak       int64
-}
-
-// add measures one sweep of many runs and one of a single run.
-func (s *shortSeries) add(tb testing.TB) {
-	tb.Helper()
-	many, one := sweepOf(tb, s.path, shortRuns), sweepOf(tb, s.path, shortestRuns)
-	s.wall = append(s.wall, (many.Wall-one.Wall)/(shortRuns-shortestRuns))
-	s.cpu = append(s.cpu, (many.CPU-one.CPU)/(shortRuns-shortestRuns))
-	s.peak = max(s.peak, many.Peak)
+	report(b, "fork, exec and wait", turns("a run of true", &ours, &bare).within(shortGoal, commandMegabytes))
 }
 
 // sweepOf measures a session of so many runs into a store of its own.
@@ -92,6 +62,3 @@ func bareStart(tb testing.TB) time.Duration {
 	slices.Sort(all)
 	return all[len(all)/2]
 }
-
-// minOf is the shortest duration, in milliseconds.
-func minOf(all []time.Duration) float64 { return float64(slices.Min(all)) / 1e6 }

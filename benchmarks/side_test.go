@@ -39,9 +39,10 @@ const (
 
 // side is a way to keep runs other than NeuroLens.
 type side struct {
-	name string
-	open func(dir string) (sideWriter, error)
-	ask  func(dir, question string) ([]string, error)
+	name   string
+	append float64 // the most that an append to a store may take, as a ratio to this way; 0: none
+	open   func(dir string) (sideWriter, error)
+	ask    func(dir, question string) ([]string, error)
 }
 
 // sideWriter appends runs durably, one by one, as NeuroLens does.
@@ -51,9 +52,9 @@ type sideWriter interface {
 }
 
 var sides = []side{
-	{"one JSON document a run", newDocuments, askDocuments},
-	{"SQLite, one row a run", newSQLite, askSQLite},
-	{"one-run Parquet files, a glob", newGlob, askGlob},
+	{"one JSON document a run", 1, newDocuments, askDocuments},
+	{"SQLite, one row a run", 0, newSQLite, askSQLite},
+	{"one-run Parquet files, a glob", 0, newGlob, askGlob},
 }
 
 // answerSide prints the answer of a side.
@@ -78,34 +79,31 @@ func BenchmarkSideBySide(b *testing.B) {
 	temp, err := os.MkdirTemp(root, "sides-")
 	must(b, err)
 	defer os.RemoveAll(temp)
-	out := rows{{"runs of 1,000 samples", "B/run", "ms/append", "ls ms", "column ms", "parameter ms", "quantiles ms", "peak MB"}}
-	for b.Loop() {
-		out = out[:1]
-		answers := map[string]string{}
-		own := filepath.Join(temp, "store")
-		line := keepSide(b, own, func() (sideWriter, error) {
-			return ingest.Open(own, "scale")
-		})
-		out = append(out, append([]string{"NeuroLens", line[0], line[1]}, askSide(b, answers, func(question string) measured {
-			m := start(b, "NEUROLENS_FORMAT=csv", append([]string{neurolens, "--store", own}, ownQuestions[question]...)...)
-			_, m.Stdout, _ = bytes.Cut(m.Stdout, []byte("\n")) // the headings
-			return m
-		})...))
-		for i, s := range sides {
-			dir := filepath.Join(temp, fmt.Sprint(i))
-			line := keepSide(b, dir, func() (sideWriter, error) { return s.open(dir) })
-			self, err := os.Executable()
-			must(b, err)
-			out = append(out, append([]string{s.name, line[0], line[1]}, askSide(b, answers, func(question string) measured {
-				return start(b, sideRole+"=1", self, s.name, dir, question)
-			})...))
+	self, err := os.Executable()
+	must(b, err)
+	own := filepath.Join(temp, "store")
+	must(b, ingest.Init(own))
+	kept := keepSide(b, own, func() (sideWriter, error) { return ingest.Open(own, "scale") })
+	askOwn := func(question string) measured {
+		m := start(b, "NEUROLENS_FORMAT=csv", append([]string{neurolens, "--store", own}, ownQuestions[question]...)...)
+		_, m.Stdout, _ = bytes.Cut(m.Stdout, []byte("\n")) // the headings
+		return m
+	}
+	for i, s := range sides {
+		dir := filepath.Join(temp, fmt.Sprint(i))
+		must(b, os.Mkdir(dir, 0o777))
+		other := keepSide(b, dir, func() (sideWriter, error) { return s.open(dir) })
+		lines := []line{
+			{name: "bytes of a run", ratios: []float64{float64(kept.size) / float64(other.size)}},
+			turns("append", &kept.appends, &other.appends).within(s.append, 0),
+			{name: "append and seal", ratios: []float64{kept.all.Seconds() / other.all.Seconds()}},
 		}
+		for _, question := range []string{askNewest, askColumn, askParameter, askQuantiles} {
+			ours, theirs := askBoth(b, question, askOwn, func() measured { return start(b, sideRole+"=1", self, s.name, dir, question) })
+			lines = append(lines, turns(question, &ours, &theirs))
+		}
+		report(b, s.name, lines...)
 	}
-	var bare series
-	for range rounds {
-		bare.add(bareProcess(b))
-	}
-	fmt.Printf("\n%s: %d runs; a bare DuckDB process takes %.1f ms\n%s", b.Name(), sideRuns, bare.median(), out)
 }
 
 // ownQuestions are the questions as commands of NeuroLens.
@@ -116,60 +114,59 @@ var ownQuestions = map[string][]string{
 	askQuantiles: {"query", "SELECT unnest([sum(q[1]), sum(q[2])]) FROM (SELECT list_aggregate(ticks, 'quantile_cont', [0.5, 0.99]) q FROM samples)"},
 }
 
-// keepSide appends the runs, one by one, and gives the bytes and the milliseconds of each.
-func keepSide(b *testing.B, dir string, open func() (sideWriter, error)) []string {
+// keptRuns is what it takes to keep runs.
+type keptRuns struct {
+	size    int64         // of all files, in bytes
+	appends series        // of each run
+	all     time.Duration // until the store is closed
+}
+
+// keepSide appends the runs, one by one.
+func keepSide(b *testing.B, dir string, open func() (sideWriter, error)) (kept keptRuns) {
 	b.Helper()
-	must(b, os.RemoveAll(dir))
-	if filepath.Base(dir) == "store" {
-		must(b, ingest.Init(dir))
-	} else {
-		must(b, os.MkdirAll(dir, 0o777))
-	}
 	w, err := open()
 	must(b, err)
-	var took time.Duration
 	for sweep, i := runtest.NewSweep(1, sideSamples), 0; i < sideRuns; i++ {
 		run := sweep.Next()
 		stat.Complete(&run)
 		begun := time.Now()
 		must(b, w.Append(run))
-		took += time.Since(begun)
+		kept.appends.add(measured{Wall: time.Since(begun)})
 	}
 	begun := time.Now()
 	must(b, w.Close())
-	took += time.Since(begun)
-	return []string{fmt.Sprint(sizeOf(b, dir) / sideRuns), fmt.Sprintf("%.2f", took.Seconds()*1e3/sideRuns)}
+	kept.all = kept.appends.total() + time.Since(begun)
+	kept.size = sizeOf(b, dir)
+	return kept
 }
 
-// askSide asks all questions and gives the milliseconds of each, and the largest peak memory. The answers have to be
-// those of the sides before.
-func askSide(b *testing.B, answers map[string]string, ask func(question string) measured) []string {
+// askBoth asks a question of both by turns. The answers have to be the same.
+func askBoth(b *testing.B, question string, own func(string) measured, other func() measured) (ours, theirs series) {
 	b.Helper()
-	var cells []string
-	peak := int64(0)
-	for _, question := range []string{askNewest, askColumn, askParameter, askQuantiles} {
-		var s series
-		for range 5 {
-			s.add(ask(question))
-		}
-		lines := strings.Fields(string(s.out))
-		if question == askQuantiles { // numbers that are added in another order differ in the last digits
-			for i, number := range lines {
-				var value float64
-				if _, err := fmt.Sscan(number, &value); err != nil {
-					b.Fatalf("%q: %v", s.out, err)
-				}
-				lines[i] = fmt.Sprintf("%.8e", value)
-			}
-		}
-		answer := strings.Join(lines, " ")
-		if before, asked := answers[question]; asked && before != answer {
-			b.Errorf("%s: the answer is %q, where it was %q", question, answer, before)
-		}
-		answers[question] = answer
-		cells, peak = append(cells, fmt.Sprintf("%.0f", s.median())), max(peak, s.peak)
+	for range rounds {
+		ours.add(own(question))
+		theirs.add(other())
 	}
-	return append(cells, fmt.Sprint(peak>>20))
+	if a, o := answerOf(b, question, ours.out), answerOf(b, question, theirs.out); a != o {
+		b.Errorf("%s: the answers are %q and %q", question, a, o)
+	}
+	return ours, theirs
+}
+
+// answerOf is an answer in one line. Numbers that were added in another order differ in the last digits, which are left out.
+func answerOf(b *testing.B, question string, out []byte) string {
+	b.Helper()
+	words := strings.Fields(string(out))
+	if question == askQuantiles {
+		for i, number := range words {
+			var value float64
+			if _, err := fmt.Sscan(number, &value); err != nil {
+				b.Fatalf("%q: %v", out, err)
+			}
+			words[i] = fmt.Sprintf("%.8e", value)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // sizeOf is that of all files, but of claims and the trash, which go away.

@@ -54,12 +54,7 @@ func scaleDir(tb testing.TB) string {
 // storeOf gives the directory of a store, which it makes where it is not there.
 func storeOf(tb testing.TB, r recipe) string {
 	tb.Helper()
-	dir := made(tb, r.name, r.write)
-	aside := filepath.Join(dir, asideName)
-	if _, err := os.Stat(aside); err == nil { // a measurement without packs was interrupted
-		must(tb, os.Rename(aside, filepath.Join(dir, schema.PacksDir)))
-	}
-	return dir
+	return made(tb, r.name, r.write)
 }
 
 // made gives the directory of that name, which is made where it is not there.

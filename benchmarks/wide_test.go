@@ -10,10 +10,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
+// The most that an event of all runs may make of a question: as a ratio to the question without it, and how much more memory.
+const (
+	wideGoal      = 1.1
+	wideMegabytes = 50
+)
+
 // BenchmarkWideEvent measures commands on the largest store with an event of all of its runs, by turns with the store as it is.
 func BenchmarkWideEvent(b *testing.B) {
 	neurolens := program(b)
 	dir := storeOf(b, recipes[len(recipes)-1])
+	var lines []line
 	for _, event := range [][]string{{"tag", "p50>0ns", "wide=yes"}, {"note", "p50>0ns", "the fan was loud"}} {
 		with := withEvent(b, neurolens, dir, event)
 		for _, c := range [][]string{
@@ -21,20 +28,16 @@ func BenchmarkWideEvent(b *testing.B) {
 			{"ls", "--format", "plain", "--limit", "20", "tag.kept=yes"},
 			{"query", "--format", "plain", "SELECT count(*) FROM runs WHERE p50 > 53.9e6"},
 		} {
-			b.Run(event[0]+" "+c[0]+" "+c[len(c)-1], func(b *testing.B) {
-				var without, said series
-				for b.Loop() {
-					for range rounds {
-						without.add(start(b, "NEUROLENS_FORMAT=", append([]string{neurolens, "--store", dir}, c...)...))
-						said.add(start(b, "NEUROLENS_FORMAT=", append([]string{neurolens, "--store", with}, c...)...))
-					}
-				}
-				b.ReportMetric(said.median()/without.median(), "with/without")
-				b.ReportMetric(said.cpu()/without.cpu(), "cpu-with/without")
-				b.ReportMetric(float64(said.peak-without.peak)/1e6, "MB-more")
-			})
+			var without, said series
+			for range rounds {
+				without.add(start(b, "NEUROLENS_FORMAT=", append([]string{neurolens, "--store", dir}, c...)...))
+				said.add(start(b, "NEUROLENS_FORMAT=", append([]string{neurolens, "--store", with}, c...)...))
+			}
+			l := turns(fmt.Sprintf("%s of all, then %s %s", event[0], c[0], c[len(c)-1]), &said, &without)
+			lines = append(lines, l.within(wideGoal, without.peak/1e6+wideMegabytes))
 		}
 	}
+	report(b, "the same without the event", lines...)
 }
 
 // withEvent copies a store, of which it links the runs, and says something about all of them.
