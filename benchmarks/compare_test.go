@@ -63,5 +63,5 @@ func BenchmarkCompare(b *testing.B) {
 	}
 	report(b, "benchstat on the same values", turns("a table", &ours, &theirs).within(compareGoal, compareMegabytes),
 		turns("csv, every point", &csv, &theirs).within(csvGoal, compareMegabytes))
-	report(b, "the same with a sample in each run", turns("a table, 50 samples in each run", &samples, &ours).within(samplesGoal, compareMegabytes))
+	report(b, "the same with a sample in each run", turns("50 samples in each run", &samples, &ours).within(samplesGoal, compareMegabytes))
 }

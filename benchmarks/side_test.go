@@ -102,7 +102,7 @@ func BenchmarkSideBySide(b *testing.B) {
 			ours, theirs := askBoth(b, question, askOwn, func() measured { return start(b, sideRole+"=1", self, s.name, dir, question) })
 			lines = append(lines, turns(question, &ours, &theirs))
 		}
-		report(b, s.name, lines...)
+		b.Run(s.name, func(b *testing.B) { report(b, s.name, lines...) })
 	}
 }
 
