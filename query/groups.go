@@ -169,21 +169,22 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 	if err != nil {
 		return err
 	}
-	members := make([]string, len(sel.Order))
+	var values, members, by string // DuckDB groups by columns in less time than by a struct of them
 	for i, k := range sel.Order {
-		members[i] = fmt.Sprintf("'%s': %s", member(i), k.Value)
+		values += fmt.Sprintf(", %s AS %s", k.Value, member(i))
+		members += fmt.Sprintf("'%[1]s': %[1]s, ", member(i))
+		by += member(i) + ", "
 	}
-	keys := "{" + strings.Join(append(members, "'all': true"), ", ") + "}"
-	runs := "(SELECT *, " + keys + " AS keys FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + ")"
+	runs := "(SELECT *" + values + " FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + ")"
 	if g.req.Metric != "" {
 		if err := r.CheckSamples(ctx); err != nil {
 			return err
 		}
 		runs = g.ofMetric(sel, runs)
 	}
-	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+
-		"keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, statuses, "+
-		"samples_min, samples_max, metric, unit, better, median, p99, spread, warnings, wrong_runs, comparable FROM "+scan.PointRows(runs, "keys, machine, ", ""), sel.Args...)
+	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT {"+members+
+		"'all': true} AS keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, statuses, "+
+		"samples_min, samples_max, metric, unit, better, median, p99, spread, warnings, wrong_runs, comparable FROM "+scan.PointRows(runs, by+"machine, ", ""), sel.Args...)
 	return err
 }
 

@@ -49,11 +49,13 @@ func (g *grouper) groupsSQL() string {
 	text := `WITH groups AS (SELECT *, CASE WHEN valued = 0 THEN '` + ReasonNoValue + `' WHEN NOT comparable THEN '` + ReasonMixed + `'` + g.directionSQL() + ` END AS reason
 	FROM (SELECT keys, count(DISTINCT point_id) AS points, sum(runs)::BIGINT AS runs, sum(ok_runs)::BIGINT AS ok_runs, sum(wrong_runs)::BIGINT AS wrong_runs,
 		count(*) FILTER (isfinite(median) OR NOT comparable) AS valued,
-		bool_and(comparable) AND count(DISTINCT (metric, unit)) FILTER (metric IS NOT NULL) <= 1 AS comparable,
-		count(DISTINCT coalesce(better, '')) FILTER (metric IS NOT NULL) = 1 AS one_direction,
+		bool_and(comparable) AND min(metric) IS NOT DISTINCT FROM max(metric) AND min(metric_unit) IS NOT DISTINCT FROM max(metric_unit)
+			AND count(metric_unit) IN (0, count(metric)) AS comparable,
+		coalesce(min(direction) = max(direction), false) AS one_direction,
 		min(metric) AS metric, min(unit) AS unit, min(better) AS better,
 		median(median) AS median, min(median) AS lowest, max(median) AS highest, median(spread) AS spread
-		FROM group_points GROUP BY keys)),
+		FROM (SELECT *, CASE WHEN metric IS NOT NULL THEN unit END AS metric_unit, CASE WHEN metric IS NOT NULL THEN coalesce(better, '') END AS direction
+			FROM group_points) GROUP BY keys)),
 ended AS (SELECT keys, map_from_entries(list({'key': status, 'value': n} ORDER BY status)) AS statuses,
 	coalesce(sum(n) FILTER (status NOT IN (` + strings.Join(notFailed, ", ") + `)), 0)::BIGINT AS failed_runs
 	FROM (SELECT keys, status, sum(n)::BIGINT AS n FROM ` + endedSQL + ` GROUP BY keys, status) GROUP BY keys)`

@@ -212,6 +212,7 @@ var layers = [][]string{
 	{"query/guard", "query/internal/duck"},
 	{"query/filter", "query/internal/arrowio", "query/threshold"},
 	{"query/internal/meant", "query/internal/said", "query/internal/stored"},
+	{"query/internal/changes"},
 	{"query/internal/scan"},
 	{"query/facts"},
 	{"query/internal/sides"},

@@ -31,9 +31,9 @@ func SelectArrow(ctx context.Context, db *query.DB, text string, w io.Writer) (e
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var a *arrowAnswer
-	err = db.Stores().Elsewhere(ctx, func(s *scan.Sources) error {
+	err = answered(ctx, db, func(s *scan.Sources, tags bool) error {
 		var err error
-		a, err = newArrowAnswer(ctx, db, s, text, filepath.Join(dir, "answer.parquet"))
+		a, err = newArrowAnswer(ctx, db, question{s, text, tags}, filepath.Join(dir, "answer.parquet"))
 		return err
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func (a *arrowAnswer) close() error {
 }
 
 // newArrowAnswer runs a text in its own engine, which the answer closes.
-func newArrowAnswer(ctx context.Context, db *query.DB, s *scan.Sources, text, path string) (a *arrowAnswer, err error) {
+func newArrowAnswer(ctx context.Context, db *query.DB, q question, path string) (a *arrowAnswer, err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // left by an earlier attempt
 		return nil, fmt.Errorf("query: %w", err)
 	}
@@ -73,12 +73,16 @@ func newArrowAnswer(ctx context.Context, db *query.DB, s *scan.Sources, text, pa
 	if err != nil {
 		return nil, err
 	}
-	c, sel, err := sandboxed(ctx, e, s, text, path)
+	c, sel, err := sandboxed(ctx, e, q, path)
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	a = &arrowAnswer{engine: e, conn: c, path: path}
-	if err := a.store(ctx, text, sel); err != nil {
+	err = a.store(ctx, q.text, sel)
+	if sel.tags.Sprung() {
+		err = errTags
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil

@@ -22,6 +22,7 @@ type checked struct {
 	renamed     map[string]bool // column names that it gives to other expressions
 	words       map[string]bool // its texts in lower case, including the names of tables
 	wholeWindow bool            // it has a window over all rows without an order: see hasWholeWindow
+	tags        *duck.Trap      // in place of the tags of runs; nil: they are made
 }
 
 // mayRead reports whether the query may read one of the tables: because it contains the name, or calls a function that finds tables by name.
@@ -71,7 +72,7 @@ func checkSelect(ctx context.Context, c *duck.Conn, text string) (checked, error
 	if name := steering(tree.Statements[0]); name != "" {
 		return none, fault.Input("query: %s() is not allowed here: it changes the engine or runs another query", fault.Brief(name))
 	}
-	p := checked{map[string]bool{}, map[string]bool{}, hasWholeWindow(tree.Statements[0])}
+	p := checked{renamed: map[string]bool{}, words: map[string]bool{}, wholeWindow: hasWholeWindow(tree.Statements[0])}
 	collectNames(tree.Statements[0], p.renamed)
 	collectWords(tree.Statements[0], p.words)
 	return p, nil

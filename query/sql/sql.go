@@ -34,13 +34,13 @@ var ErrMemory = fault.Input("query: it needs more memory than its limit")
 // which may only open these files and whose settings are locked. A text that is rejected or fails is an ErrInput.
 func Select(ctx context.Context, db *query.DB, text string) (answer.Table, error) {
 	var t answer.Table
-	err := db.Stores().Elsewhere(ctx, func(s *scan.Sources) error {
+	err := answered(ctx, db, func(s *scan.Sources, tags bool) error {
 		e, release, err := db.Stores().OwnEngine()
 		if err != nil {
 			return err
 		}
 		defer release()
-		t, err = answerSQL(ctx, e, s, text)
+		t, err = answerSQL(ctx, e, question{s, text, tags})
 		return err
 	})
 	if err != nil {
@@ -49,17 +49,43 @@ func Select(ctx context.Context, db *query.DB, text string) (answer.Table, error
 	return t, nil
 }
 
-// annotations is the schema of the auxiliary tables of the views.
-const annotations = "annotations"
+// annotations is the schema of the auxiliary tables of the views, and noTags the function in place of tags that are not made.
+const (
+	annotations = "annotations"
+	noTags      = "neurolens_no_tags"
+)
+
+// question is a text of a user about sources.
+type question struct {
+	src  *scan.Sources
+	text string
+	tags bool // make the tags of runs, however many are changed
+}
+
+// errTags means that the answer depends on tags that were not made.
+var errTags = errors.New("the text reads tags")
+
+// answered calls answer with the sources of the stores. The tags of very many runs are costly, and few texts read them. So they are not
+// made, and if the answer depends on them, answer is called once more, with the tags.
+func answered(ctx context.Context, db *query.DB, answer func(s *scan.Sources, tags bool) error) error {
+	err := db.Stores().Elsewhere(ctx, func(s *scan.Sources) error { return answer(s, false) })
+	if errors.Is(err, errTags) {
+		err = db.Stores().Elsewhere(ctx, func(s *scan.Sources) error { return answer(s, true) })
+	}
+	return err
+}
 
 // answerSQL runs a text of a user in an engine that nothing else uses.
-func answerSQL(ctx context.Context, e *duck.Engine, s *scan.Sources, text string) (answer.Table, error) {
-	c, sel, err := sandboxed(ctx, e, s, text)
+func answerSQL(ctx context.Context, e *duck.Engine, q question) (answer.Table, error) {
+	c, sel, err := sandboxed(ctx, e, q)
 	if err != nil {
 		return answer.Table{}, err
 	}
 	defer func() { _ = c.Close() }() // in memory: an error loses nothing
-	t, err := c.TableAtMost(ctx, duck.Statement{SQL: text}, maxValues)
+	t, err := c.TableAtMost(ctx, duck.Statement{SQL: q.text}, maxValues)
+	if sel.tags.Sprung() {
+		return answer.Table{}, errTags
+	}
 	if err != nil {
 		return t, entryMeant(ctx, c, err)
 	}
@@ -69,14 +95,18 @@ func answerSQL(ctx context.Context, e *duck.Engine, s *scan.Sources, text string
 
 // sandboxed checks a text of a user and opens a locked connection for it, in an engine that nothing else uses. The connection can only
 // open the files of the tables that the text may read, and the given others. The caller closes it.
-func sandboxed(ctx context.Context, e *duck.Engine, s *scan.Sources, text string, others ...string) (*duck.Conn, checked, error) {
+func sandboxed(ctx context.Context, e *duck.Engine, q question, others ...string) (*duck.Conn, checked, error) {
 	c, err := e.Connect(ctx)
 	if err != nil {
 		return nil, checked{}, err
 	}
-	p, err := checkSelect(ctx, c, text)
+	p, err := checkSelect(ctx, c, q.text)
+	if err == nil && !q.tags && !p.words["tags"] && q.src.Said.TaggedMany() {
+		p.tags = new(duck.Trap)
+		err = e.Set(ctx, noTags, p.tags)
+	}
 	if err == nil {
-		err = lockIn(ctx, c, s, p, others)
+		err = lockIn(ctx, c, q.src, p, others)
 	}
 	if err != nil {
 		return nil, checked{}, errors.Join(err, c.Close())
@@ -94,7 +124,11 @@ func lockIn(ctx context.Context, c *duck.Conn, s *scan.Sources, sel checked, oth
 	if err := r.Deduplicate(ctx); err != nil {
 		return err
 	}
-	if err := r.ChangeAll(ctx); err != nil {
+	change := r.ChangeAll
+	if sel.tags != nil {
+		change = func(ctx context.Context) error { return r.ChangeAllBut(ctx, noTags) }
+	}
+	if err := change(ctx); err != nil {
 		return err
 	}
 	if sel.mayRead("samples", "samples_long") {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/query/internal/changes"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/said"
@@ -153,7 +154,7 @@ func (w *viewWriter) views() {
 	const removed = " ANTI JOIN neurolens_removed USING (run_id)"
 	const unsealed = "neurolens_live ANTI JOIN neurolens_runs USING (run_id)"
 	runs := scan.ColumnNames(schema.Runs.Columns)
-	w.line("CREATE OR REPLACE TEMP VIEW runs AS SELECT %s FROM (SELECT * REPLACE (%s AS tags, %s AS env_missing) FROM (", runs, scan.ChangedTags, scan.ChangedMissing)
+	w.line("CREATE OR REPLACE TEMP VIEW runs AS SELECT %s FROM (SELECT * REPLACE (%s AS tags, %s AS env_missing) FROM (", runs, changes.Tags, changes.Missing)
 	w.line("  SELECT %s FROM neurolens_runs UNION ALL SELECT %s FROM %s)%s LEFT JOIN neurolens_tags USING (run_id) LEFT JOIN neurolens_lost USING (run_id));", runs, runs, unsealed, removed)
 	nested := func(t *schema.Table) string {
 		return fmt.Sprintf("(SELECT %s FROM neurolens_%s UNION ALL SELECT %s FROM (SELECT run_id, unnest(%s, max_depth := 2) FROM %s))%s",

@@ -102,14 +102,34 @@ func (r *Removed) In(within Reach) ([]schema.ULID, error) {
 	if err != nil {
 		return nil, err
 	}
-	base = slices.DeleteFunc(base, func(id schema.ULID) bool { return has(r.inBase, id) })
-	for _, id := range r.gone {
-		if within.has(id) {
-			base = append(base, id)
+	gone := slices.Clone(r.gone)
+	gone = slices.DeleteFunc(gone, func(id schema.ULID) bool { return !within.has(id) })
+	// Both are sorted: of base, which may have a million ids, whole stretches are kept or moved.
+	all := make([]schema.ULID, 0, len(base)+len(gone))
+	for _, other := range stops(r.inBase, gone) {
+		at, is := slices.BinarySearchFunc(base, other.id, schema.ULID.Compare)
+		all, base = append(all, base[:at]...), base[at:]
+		if is {
+			base = base[1:]
+		}
+		if other.gone {
+			all = append(all, other.id)
 		}
 	}
-	slices.SortFunc(base, schema.ULID.Compare)
-	return base, nil
+	return append(all, base...), nil
+}
+
+// stop is a run about which other events than wide ones have the say.
+type stop struct {
+	id   schema.ULID
+	gone bool
+}
+
+// stops are the runs of both lists, each once, ascending: those that stay and those that are gone.
+func stops(inBase, gone []schema.ULID) []stop {
+	var all []stop
+	merge([][]schema.ULID{inBase, gone}, func(id schema.ULID, in []bool) { all = append(all, stop{id, in[1]}) })
+	return all
 }
 
 // Among are those of some runs that are removed.

@@ -75,6 +75,9 @@ func (s *Said) NotesOf(run schema.ULID) ([]schema.Note, error) {
 // Tagged reports whether any event is about tags.
 func (s *Said) Tagged() bool { return len(s.tags.events) > 0 }
 
+// TaggedMany reports whether an event is about the tags of very many runs.
+func (s *Said) TaggedMany() bool { return len(s.tags.wide) > 0 }
+
 // TagsIn groups the runs within a reach whose tags were changed.
 func (s *Said) TagsIn(within Reach) ([]Group, error) { return s.tags.groups(within) }
 

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/changes"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
@@ -75,30 +75,12 @@ func lastAt(ms int64) schema.ULID {
 	return id
 }
 
+// tables makes tables for the question.
+func (r *Reader) tables() changes.Maker { return changes.Maker{Conn: r.Conn, Prefix: r.Src.Tables} }
+
 // IDTable makes a table of the runs of groups: run_id and place, that of the group in groups.
 func (r *Reader) IDTable(ctx context.Context, name string, groups []said.Group) error {
-	table := r.Src.Tables + name
-	if _, err := r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+table+" (run_id VARCHAR, place BIGINT)"); err != nil {
-		return err
-	}
-	const some = 1 << 16 // at a time: a parameter is copied several times
-	for place := range groups {
-		for ids := range slices.Chunk(groups[place].Runs, some) {
-			_, err := r.Conn.Exec(ctx, "INSERT INTO "+table+" SELECT unnest(string_split($1::VARCHAR, ',')), $2::BIGINT", strings.Join(IDTexts(ids), ","), int64(place))
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// temporary is TEMP for tables that belong to the connection, which are those without a schema of their own.
-func (r *Reader) temporary() string {
-	if !strings.HasSuffix(r.Src.Tables, ".") {
-		return "TEMP "
-	}
-	return ""
+	return r.tables().IDs(ctx, name, groups)
 }
 
 // dropSealedLive drops the live files of runs that are also in sealed files. This happens while a claim is being sealed, and if one
@@ -162,7 +144,7 @@ func (r *Reader) findDoubles(ctx context.Context) error {
 	if len(selects) == 0 {
 		return nil
 	}
-	if _, err := r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.Tables+"doubles AS "+strings.Join(selects, " UNION ALL ")); err != nil {
+	if err := r.tables().Table(ctx, "doubles", "AS "+strings.Join(selects, " UNION ALL ")); err != nil {
 		return err
 	}
 	return r.Conn.Query(ctx, duck.Statement{SQL: "SELECT store, count(*) FROM " + s.Tables + "doubles GROUP BY store"}, func(row []driver.Value) error {
@@ -216,14 +198,6 @@ func (s spans) miss(f file) bool {
 	return at == len(s) || s[at][0] > last
 }
 
-// tagChange is a row of the table tag_changes or, if the runs are many, of tag_groups.
-type tagChange struct {
-	RunID string            `json:"run_id"`
-	Place int               `json:"place"` // of the group
-	Set   map[string]string `json:"tags_set"`
-	Gone  []string          `json:"tags_gone"`
-}
-
 // changeOf makes the tables that are needed to apply events to columns.
 func (r *Reader) changeOf(ctx context.Context, columns []*schema.Column) error {
 	for _, c := range columns {
@@ -244,37 +218,29 @@ func (r *Reader) changeOf(ctx context.Context, columns []*schema.Column) error {
 // ChangeAll makes the tables that are needed to apply events to all columns of runs.
 func (r *Reader) ChangeAll(ctx context.Context) error { return r.changeOf(ctx, schema.Runs.Columns) }
 
+// ChangeAllBut is ChangeAll without making the tables of tags: an SQL function of run_id stands in for tags.
+func (r *Reader) ChangeAllBut(ctx context.Context, tags string) error {
+	r.Src.noTags = tags
+	return r.nameLost(ctx)
+}
+
 // nameLost makes the table of the runs that have lost samples or ops, if the sources may have such runs.
 func (r *Reader) nameLost(ctx context.Context) error {
 	s := r.Src
-	type lostRow struct {
-		RunID string            `json:"run_id"`
-		Lost  map[string]string `json:"lost"`
-	}
-	var all []lostRow
 	if len(s.Said.Lost) == 0 {
 		return nil
 	}
-	canHold := s.holding()
+	held, canHold := map[string]map[string]string{}, s.holding()
 	for id, lost := range s.Said.Lost {
 		if run, err := schema.ParseULID(id); err == nil && canHold(run) {
-			all = append(all, lostRow{id, lost})
+			held[id] = lost
 		}
 	}
-	if s.lossy = len(all) > 0; !s.lossy {
+	if s.lossy = len(held) > 0; !s.lossy {
 		return nil
 	}
-	rows, err := json.Marshal(all)
-	if err != nil {
-		return fmt.Errorf("listing lost samples: %w", err)
-	}
-	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.Tables+`lost_rows AS SELECT unnest(from_json($1::JSON,
-	'[{"run_id": "VARCHAR", "lost": "MAP(VARCHAR, VARCHAR)"}]'), max_depth := 2)`, string(rows))
-	return err
+	return r.tables().Lost(ctx, held)
 }
-
-// fewTagged is the number of runs up to which the tags that events changed are kept with each run.
-const fewTagged = 4096
 
 // changeTags makes the tables of the tags that events changed, if the sources may have such runs. Only queries that read tags need them.
 func (r *Reader) changeTags(ctx context.Context) error {
@@ -286,40 +252,13 @@ func (r *Reader) changeTags(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	canHold, changed := s.holding(), 0
+	canHold := s.holding()
 	for i := range groups {
 		groups[i].Runs = slices.DeleteFunc(groups[i].Runs, func(id schema.ULID) bool { return !canHold(id) })
-		changed += len(groups[i].Runs)
 	}
-	s.tagged, s.shared = changed > 0, changed > fewTagged
-	if !s.tagged {
-		return nil
+	if s.tagged = slices.ContainsFunc(groups, func(g said.Group) bool { return len(g.Runs) > 0 }); s.tagged {
+		s.joinTags, err = r.tables().Tags(ctx, groups)
 	}
-	var changes []tagChange
-	for place, g := range groups {
-		c := tagChange{Place: place, Set: g.Tags(), Gone: g.Untagged()}
-		if s.shared {
-			changes = append(changes, c)
-			continue
-		}
-		for _, id := range g.Runs {
-			c.RunID = id.String()
-			changes = append(changes, c)
-		}
-	}
-	name := "tag_changes"
-	if s.shared {
-		if err := r.IDTable(ctx, name, groups); err != nil {
-			return err
-		}
-		name = "tag_groups"
-	}
-	rows, err := json.Marshal(changes)
-	if err != nil {
-		return fmt.Errorf("changing tags: %w", err)
-	}
-	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.Tables+name+` AS SELECT unnest(from_json($1::JSON,
-	'[{"run_id": "VARCHAR", "place": "BIGINT", "tags_set": "MAP(VARCHAR, VARCHAR)", "tags_gone": ["VARCHAR"]}]'), max_depth := 2)`, string(rows))
 	return err
 }
 

@@ -23,8 +23,9 @@ func (r *Reader) metricTable(ctx context.Context, metric, value string) (string,
 	}
 	hash := fnv.New64a()
 	hash.Write([]byte(metric + "\x00" + value))
-	name := fmt.Sprintf("%smetric_%016x", r.Src.Tables, hash.Sum64())
-	_, err := r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+name+" AS SELECT run_id AS of_run, "+value+" AS \"value\", unit FROM "+
+	short := fmt.Sprintf("metric_%016x", hash.Sum64())
+	name := r.Src.Tables + short
+	err := r.tables().Table(ctx, short, "AS SELECT run_id AS of_run, "+value+" AS \"value\", unit FROM "+
 		r.Src.Nested(schema.Samples, "")+" WHERE metric = $1::VARCHAR", metric)
 	if err != nil {
 		return "", err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/query/internal/changes"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -44,26 +45,18 @@ func (s *Sources) changes(columns []*schema.Column) (replaced, joined string) {
 		return slices.ContainsFunc(columns, func(c *schema.Column) bool { return c.Name == name })
 	}
 	var values []string
-	if s.tagged && has("tags") {
-		values = append(values, ChangedTags+" AS tags")
-		joined += " LEFT JOIN " + s.Tables + "tag_changes USING (run_id)"
-		if s.shared {
-			joined += " LEFT JOIN (SELECT place, tags_set, tags_gone FROM " + s.Tables + "tag_groups) USING (place)"
-		}
+	if s.noTags != "" && has("tags") {
+		values = append(values, s.noTags+"(run_id) AS tags")
+	} else if s.tagged && has("tags") {
+		values = append(values, changes.Tags+" AS tags")
+		joined += s.joinTags
 	}
 	if s.lossy && has("env_missing") {
-		values = append(values, ChangedMissing+" AS env_missing")
+		values = append(values, changes.Missing+" AS env_missing")
 		joined += " LEFT JOIN " + s.Tables + "lost_rows USING (run_id)"
 	}
 	return strings.Join(values, ", "), joined
 }
-
-// ChangedMissing is the SQL of env_missing plus the samples or ops that the run has lost, from the table lost_rows.
-const ChangedMissing = `CASE WHEN lost IS NULL THEN env_missing ELSE map_concat(coalesce(env_missing, MAP {}), lost) END`
-
-// ChangedTags is the SQL of tags as changed by events, from the table tag_changes.
-const ChangedTags = `CASE WHEN tags_set IS NULL OR tags IS NULL AND cardinality(tags_set) = 0 THEN tags ELSE map_concat(map_from_entries(
-	list_filter(map_entries(coalesce(tags, MAP {})), lambda e: NOT list_contains(tags_gone, e.key))), tags_set) END`
 
 func whereText(where string) string {
 	if where == "" {

@@ -42,7 +42,8 @@ type Sources struct {
 	hides    bool         // there is a table removed
 	chosen   bool         // removed runs have been left out already
 	tagged   bool         // there is a table tag_changes
-	shared   bool         // the tags themselves are in a table tag_groups
+	joinTags string       // the SQL that joins it
+	noTags   string       // an SQL function of run_id that stands in for tags; empty: none
 	lossy    bool         // there is a table lost_rows
 
 	footers *footerChecks // of the files that are read; nil: not checked

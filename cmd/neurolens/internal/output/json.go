@@ -39,18 +39,58 @@ func writeObject(w *bytes.Buffer, columns []answer.Column, keys []string, row []
 		if i > 0 {
 			w.WriteString(", ")
 		}
-		key, err := jsonText(keys[i])
-		if err != nil {
+		if err := writeJSON(w, keys[i]); err != nil {
 			return err
 		}
-		value, err := jsonText(row[i])
-		if err != nil {
+		w.WriteString(": ")
+		if err := writeJSON(w, row[i]); err != nil {
 			return fmt.Errorf("column %s: %w", c.Name, err)
 		}
-		w.WriteString(key + ": " + value)
 	}
 	w.WriteByte('}')
 	return nil
+}
+
+// writeJSON writes a value as jsonText has it. Nearly all values are plain, and an encoder would take most of the time of an answer.
+func writeJSON(w *bytes.Buffer, v any) error {
+	if writePlain(w, v) {
+		return nil
+	}
+	text, err := jsonText(v)
+	w.WriteString(text)
+	return err
+}
+
+// writePlain writes a value that needs no encoder: NULL, a boolean, an integer, a number without an exponent, a time, or a text of printable
+// ASCII in which nothing is escaped. For every other value it writes nothing, and returns false.
+func writePlain(w *bytes.Buffer, v any) bool {
+	switch v := v.(type) {
+	case nil:
+		w.WriteString("null")
+	case bool:
+		w.Write(strconv.AppendBool(w.AvailableBuffer(), v))
+	case int64:
+		w.Write(strconv.AppendInt(w.AvailableBuffer(), v, 10))
+	case float64:
+		if size := math.Abs(v); v != 0 && !(size >= 1e-6 && size < 1e21) { // NaN, or with an exponent
+			return false
+		}
+		w.Write(strconv.AppendFloat(w.AvailableBuffer(), v, 'f', -1, 64))
+	case time.Time:
+		w.Write(v.UTC().AppendFormat(w.AvailableBuffer(), `"`+time.RFC3339Nano+`"`))
+	case string:
+		for i := range len(v) {
+			if c := v[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+				return false
+			}
+		}
+		w.WriteByte('"')
+		w.WriteString(v)
+		w.WriteByte('"')
+	default:
+		return false
+	}
+	return true
 }
 
 // jsonText is a value as JSON. What JSON has no number for is a string: "NaN", "Infinity", "-Infinity". What would steer

@@ -1,0 +1,121 @@
+// Package changes makes the tables by which SQL leaves out or changes the runs that events are about, and has the SQL that uses them.
+package changes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/said"
+)
+
+// Missing is the SQL of env_missing plus the samples or ops that the run has lost, from the table lost_rows.
+const Missing = `CASE WHEN lost IS NULL THEN env_missing ELSE map_concat(coalesce(env_missing, MAP {}), lost) END`
+
+// Tags is the SQL of tags as changed by events, from the table tag_changes.
+const Tags = `CASE WHEN tags_set IS NULL OR tags IS NULL AND cardinality(tags_set) = 0 THEN tags ELSE map_concat(map_from_entries(
+	list_filter(map_entries(coalesce(tags, MAP {})), lambda e: NOT list_contains(tags_gone, e.key))), tags_set) END`
+
+// Maker makes the tables of a question. Their names begin with a prefix: a schema with its dot, or a text. Those of a text are temporary,
+// and belong to the connection.
+type Maker struct {
+	Conn   *duck.Conn
+	Prefix string
+}
+
+// Table makes a table, in place of one of that name. rest is the SQL after the name.
+func (m Maker) Table(ctx context.Context, name, rest string, args ...any) error {
+	create := "CREATE OR REPLACE TEMP TABLE "
+	if strings.HasSuffix(m.Prefix, ".") {
+		create = "CREATE OR REPLACE TABLE "
+	}
+	_, err := m.Conn.Exec(ctx, create+m.Prefix+name+" "+rest, args...)
+	return err
+}
+
+// IDs makes a table of the runs of groups: run_id and place, that of the group in groups.
+func (m Maker) IDs(ctx context.Context, name string, groups []said.Group) error {
+	if err := m.Table(ctx, name, "(run_id VARCHAR, place BIGINT)"); err != nil {
+		return err
+	}
+	const some = 1 << 16 // at a time: a parameter is copied several times
+	for place := range groups {
+		for ids := range slices.Chunk(groups[place].Runs, some) {
+			texts := make([]string, len(ids))
+			for i, id := range ids {
+				texts[i] = id.String()
+			}
+			_, err := m.Conn.Exec(ctx, "INSERT INTO "+m.Prefix+name+" SELECT unnest(string_split($1::VARCHAR, ',')), $2::BIGINT", strings.Join(texts, ","), int64(place))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Lost makes the table lost_rows of the runs that have lost samples or ops: by run id and table, why.
+func (m Maker) Lost(ctx context.Context, lost map[string]map[string]string) error {
+	type lostRow struct {
+		RunID string            `json:"run_id"`
+		Lost  map[string]string `json:"lost"`
+	}
+	var all []lostRow
+	for id, why := range lost {
+		all = append(all, lostRow{id, why})
+	}
+	rows, err := json.Marshal(all)
+	if err != nil {
+		return fmt.Errorf("listing lost samples: %w", err)
+	}
+	return m.Table(ctx, "lost_rows", `AS SELECT unnest(from_json($1::JSON, '[{"run_id": "VARCHAR", "lost": "MAP(VARCHAR, VARCHAR)"}]'), max_depth := 2)`, string(rows))
+}
+
+// fewTagged is the number of runs up to which the tags that events changed are kept with each run.
+const fewTagged = 4096
+
+// tagChange is a row of the table tag_changes or, if the runs are many, of tag_groups.
+type tagChange struct {
+	RunID string            `json:"run_id"`
+	Place int               `json:"place"` // of the group
+	Set   map[string]string `json:"tags_set"`
+	Gone  []string          `json:"tags_gone"`
+}
+
+// Tags makes the table tag_changes of the runs of groups, and returns the SQL that joins it to rows of runs.
+func (m Maker) Tags(ctx context.Context, groups []said.Group) (joined string, err error) {
+	joined, name := " LEFT JOIN "+m.Prefix+"tag_changes USING (run_id)", "tag_changes"
+	changed := 0
+	for i := range groups {
+		changed += len(groups[i].Runs)
+	}
+	shared := changed > fewTagged
+	if shared {
+		if err := m.IDs(ctx, name, groups); err != nil {
+			return "", err
+		}
+		joined += " LEFT JOIN (SELECT place, tags_set, tags_gone FROM " + m.Prefix + "tag_groups) USING (place)"
+		name = "tag_groups"
+	}
+	var rows []tagChange
+	for place, g := range groups {
+		c := tagChange{Place: place, Set: g.Tags(), Gone: g.Untagged()}
+		if shared {
+			rows = append(rows, c)
+			continue
+		}
+		for _, id := range g.Runs {
+			c.RunID = id.String()
+			rows = append(rows, c)
+		}
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return "", fmt.Errorf("changing tags: %w", err)
+	}
+	return joined, m.Table(ctx, name, `AS SELECT unnest(from_json($1::JSON,
+	'[{"run_id": "VARCHAR", "place": "BIGINT", "tags_set": "MAP(VARCHAR, VARCHAR)", "tags_gone": ["VARCHAR"]}]'), max_depth := 2)`, string(text))
+}
