@@ -34,11 +34,11 @@ func (t *Trap) Config() duckdb.ScalarFuncConfig {
 	return duckdb.ScalarFuncConfig{InputTypeInfos: []duckdb.TypeInfo{text}, ResultTypeInfo: entries, SpecialNullHandling: true}
 }
 
-// Executor is what the function does.
+// Executor is what the function does. It takes no context: that of the engine's library is a race where several threads call the function.
 func (t *Trap) Executor() duckdb.ScalarFuncExecutor {
-	return duckdb.ScalarFuncExecutor{ChunkContextExecutor: func(context.Context, *duckdb.ChunkIteratorState) error {
+	return duckdb.ScalarFuncExecutor{RowExecutor: func([]driver.Value) (any, error) {
 		t.sprung.Store(true)
-		return errSprung
+		return nil, errSprung
 	}}
 }
 
