@@ -179,7 +179,10 @@ func madeAt(session string) int64 {
 // merge combines the entries of each session and commit into one, and drops those without a location.
 func (l *line) merge() {
 	slices.SortFunc(l.entries, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.commit, b.commit), cmp.Compare(a.location, b.location))
+		if a.session != b.session {
+			return cmp.Compare(a.session, b.session)
+		}
+		return cmp.Or(cmp.Compare(a.commit, b.commit), cmp.Compare(a.location, b.location))
 	})
 	kept := l.entries[:0]
 	for rest := l.entries; len(rest) > 0; {
@@ -199,7 +202,10 @@ func (l *line) merge() {
 
 // earlier orders entries by time.
 func earlier(a, b entry) int {
-	return cmp.Or(cmp.Compare(a.began, b.began), scan.CompareIDs(a.first, b.first))
+	if a.began != b.began {
+		return cmp.Compare(a.began, b.began)
+	}
+	return a.first.Compare(b.first)
 }
 
 // together combines entries into one with the median location. The entries are sorted: first those without a location, then

@@ -5,7 +5,10 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/neurolens/neurolens/query/facts"
@@ -102,18 +105,7 @@ func (h *historian) findChanges() {
 	}
 	alpha := h.alpha()
 	p := make([]float64, len(h.lines)) // smallest p of each series
-	for i, l := range h.lines {
-		found := stat.NewTrend(l.locations())
-		l.series.points = found.ChangePoints(alpha, l.minShift())
-		l.series.visible = found.VisibleChanges(historyAlpha, l.minShift())
-		p[i] = 1
-		if len(l.entries) < MinSessions {
-			p[i] = math.NaN() // it cannot have a change point, so it does not count as a test
-		}
-		for _, point := range l.series.points {
-			p[i] = min(p[i], point.P)
-		}
-	}
+	h.eachLine(func(i int, l *line) { p[i] = l.findChanges(alpha) })
 	adjusted := p // a gate bounds the error of each series on its own
 	if h.req.Newest == 0 {
 		adjusted = stat.BenjaminiHochberg(p)
@@ -123,9 +115,40 @@ func (h *historian) findChanges() {
 		if t.adjusted = p; len(t.points) > 0 && !(p <= alpha) {
 			t.points = nil
 		}
-		h.lines[i].markChanges()
-		h.lines[i].markStepsAndSpikes()
 	}
+	h.eachLine(func(_ int, l *line) {
+		l.markChanges()
+		l.markStepsAndSpikes()
+	})
+}
+
+// findChanges finds the change points of a series, and returns the smallest p of them.
+func (l *line) findChanges(alpha float64) float64 {
+	found := stat.NewTrend(l.locations())
+	l.series.points = found.ChangePoints(alpha, l.minShift())
+	l.series.visible = found.VisibleChanges(historyAlpha, l.minShift())
+	p := 1.
+	if len(l.entries) < MinSessions {
+		p = math.NaN() // it cannot have a change point, so it does not count as a test
+	}
+	for _, point := range l.series.points {
+		p = min(p, point.P)
+	}
+	return p
+}
+
+// eachLine calls do for every series and its index, several at a time. do must not change anything that another series has.
+func (h *historian) eachLine(do func(i int, l *line)) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(h.lines)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(h.lines); i = int(next.Add(1)) - 1 {
+				do(i, h.lines[i])
+			}
+		})
+	}
+	workers.Wait()
 }
 
 // alpha is the chance of a false change point in one series.
