@@ -34,7 +34,7 @@ func (r row) verdict() string {
 		return missed
 	case r.goal > 0 && r.high > r.goal:
 		return near
-	case r.goal > 0:
+	case r.goal > 0, r.goalPeak > 0:
 		return held
 	}
 	return ""
