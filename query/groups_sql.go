@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -49,8 +50,7 @@ func (g *grouper) groupsSQL() string {
 	text := `WITH groups AS (SELECT *, CASE WHEN valued = 0 THEN '` + ReasonNoValue + `' WHEN NOT comparable THEN '` + ReasonMixed + `'` + g.directionSQL() + ` END AS reason
 	FROM (SELECT keys, count(DISTINCT point_id) AS points, sum(runs)::BIGINT AS runs, sum(ok_runs)::BIGINT AS ok_runs, sum(wrong_runs)::BIGINT AS wrong_runs,
 		count(*) FILTER (isfinite(median) OR NOT comparable) AS valued,
-		bool_and(comparable) AND min(metric) IS NOT DISTINCT FROM max(metric) AND min(metric_unit) IS NOT DISTINCT FROM max(metric_unit)
-			AND count(metric_unit) IN (0, count(metric)) AS comparable,
+		bool_and(comparable) AND ` + scan.SameSQL("metric", "metric") + " AND " + scan.SameSQL("metric_unit", "metric") + ` AS comparable,
 		coalesce(min(direction) = max(direction), false) AS one_direction,
 		min(metric) AS metric, min(unit) AS unit, min(better) AS better,
 		median(median) AS median, min(median) AS lowest, max(median) AS highest, median(spread) AS spread

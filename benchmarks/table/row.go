@@ -16,8 +16,9 @@ type row struct {
 	ratio, low, high float64
 	cpu              float64 // ratio of processor times; 0: unknown, as all below
 	ms               float64
-	peak, theirPeak  float64 // bytes
-	goal, goalPeak   float64 // the most that ratio and peak may be
+	peak, theirPeak  float64   // bytes
+	goal, goalPeak   float64   // the most that ratio and peak may be
+	ratios           []float64 // ascending, of a benchmark that was run several times; else empty
 }
 
 // What a row says of its goals.
@@ -55,7 +56,7 @@ func (s suite) rows(out io.Reader) ([]row, error) {
 		}
 		for _, f := range s.figures {
 			if v, ok := result.Value(f.unit); ok {
-				all = with(all, row{what: f.of(result), against: f.against, goal: f.goal, ratio: v, low: v, high: v})
+				all = with(all, row{what: f.of(result), against: f.against, goal: f.goal}, v)
 			}
 		}
 	}
@@ -90,16 +91,17 @@ func lineOf(result *benchfmt.Result) row {
 	return r
 }
 
-// with adds a row of one measurement, or puts it together with the earlier ones of the same: the ratio is then between the lowest and the highest.
-func with(all []row, r row) []row {
-	for i := range all {
-		if a := &all[i]; a.what == r.what && a.against == r.against {
-			a.low, a.high = min(a.low, r.low), max(a.high, r.high)
-			a.ratio = (a.low + a.high) / 2
-			return all
-		}
+// with adds a measured ratio to the row of its kind, which is added if it is not there: the median, from the lowest to the highest.
+func with(all []row, r row, ratio float64) []row {
+	i := slices.IndexFunc(all, func(a row) bool { return a.what == r.what && a.against == r.against })
+	if i < 0 {
+		i, all = len(all), append(all, r)
 	}
-	return append(all, r)
+	a := &all[i]
+	a.ratios = append(a.ratios, ratio)
+	slices.Sort(a.ratios)
+	a.low, a.ratio, a.high = a.ratios[0], a.ratios[len(a.ratios)/2], a.ratios[len(a.ratios)-1]
+	return all
 }
 
 // markdown is the table.

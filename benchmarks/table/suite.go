@@ -28,7 +28,7 @@ var suites = []suite{
 	}},
 	{dir: "..", pkg: "./ingest", bench: "AppendOverFloor", args: []string{"-benchtime", "1000x", "-count", "5"}, onDisk: true, figures: []figure{
 		{"ratio", "durable append of a run of 1,000 samples", "the same bytes written, fsynced and linked, directory fsynced", 1.25},
-		{"of-json", "the same", "a JSON document of the run, written and fsynced likewise", 1},
+		{"of-json", "durable append of a run of 1,000 samples", "a JSON document of the run, written and fsynced likewise", 1},
 	}},
 	{dir: "..", pkg: "./ingest", bench: "SealOverRead", args: thrice, figures: []figure{
 		{"ratio", "sealing", "reading the same live files with parquet-go", 3},

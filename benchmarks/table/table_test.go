@@ -41,11 +41,11 @@ PASS
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	s := suite{figures: []figure{{"ratio", "an append", "the floor", 1.25}, {"of-json", "an append", "JSON", 0}}}
-	rows, err := s.rows(strings.NewReader("BenchmarkAppend/large-2 1000 99 ns/op 1.2 of-json 1.3 ratio\nBenchmarkAppend/large-2 1000 99 ns/op 1.1 of-json 1.5 ratio\n"))
+	rows, err := s.rows(strings.NewReader("BenchmarkAppend/large-2 1000 99 ns/op 1.2 of-json 1.3 ratio\nBenchmarkAppend/large-2 1000 99 ns/op 1.1 of-json 1.9 ratio\nBenchmarkAppend/large-2 1000 99 ns/op 1.1 of-json 1.4 ratio\n"))
 	if err != nil || len(rows) != 2 {
 		t.Fatal(rows, err)
 	}
-	if r := rows[0]; r.what != "an append: large" || r.against != "the floor" || r.ratio != 1.4 || r.low != 1.3 || r.high != 1.5 || r.verdict() != missed {
+	if r := rows[0]; r.what != "an append: large" || r.against != "the floor" || r.ratio != 1.4 || r.low != 1.3 || r.high != 1.9 || r.verdict() != missed {
 		t.Errorf("%+v", r)
 	}
 	if r := rows[1]; r.against != "JSON" || r.low != 1.1 || r.verdict() != "" {

@@ -27,7 +27,7 @@ func PointRows(runs, by, more string) string {
 		coalesce(map_entries(histogram({'status': status, 'stage': stage, 'error_kind': error_kind, 'error': error}) FILTER (NOT ok)), []),
 		lambda e: {'fewer': -e.value::BIGINT, 'failure': e.key})),
 		lambda e: struct_insert(e.failure, runs := -e.fewer)) AS failures,
-	` + sameSQL("ok_metric", "ok_run") + " AND " + sameSQL("ok_unit", "ok_run") + ` AS comparable, min(run_id) AS first_run` + more + `
+	` + SameSQL("ok_metric", "ok_run") + " AND " + SameSQL("ok_unit", "ok_run") + ` AS comparable, min(run_id) AS first_run` + more + `
 	FROM (SELECT *, CASE WHEN ok THEN true END AS ok_run, CASE WHEN ok THEN n_samples END AS ok_samples,
 		CASE WHEN ok THEN metric END AS ok_metric, CASE WHEN ok THEN unit END AS ok_unit
 		FROM (SELECT *, status = 'ok' AND purpose = 'measure' AS ok FROM ` + runs + `)) GROUP BY ` + by + `point_id, side)
@@ -38,9 +38,9 @@ SELECT * REPLACE (
 ) FROM points)`
 }
 
-// sameSQL is the SQL aggregate of whether the rows in which a column is not NULL have the same value in another, which may be NULL. That is
+// SameSQL is the SQL aggregate of whether the rows in which a column is not NULL have the same value in another, which may be NULL. That is
 // NULL in all other rows.
-func sameSQL(column, among string) string {
+func SameSQL(column, among string) string {
 	return fmt.Sprintf("min(%[1]s) IS NOT DISTINCT FROM max(%[1]s) AND count(%[1]s) IN (0, count(%[2]s))", column, among)
 }
 

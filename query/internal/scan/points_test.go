@@ -31,7 +31,7 @@ func TestPointAggregates(t *testing.T) {
 		UNION ALL SELECT -a.n * 100 - b.n, [a, b] FROM numbered a, numbered b UNION ALL SELECT -10000 * a.n, [a] FROM numbered a),
 	runs AS (SELECT g, unnest(runs, recursive := true) FROM several)
 	SELECT count(*), count(*) FILTER (same IS DISTINCT FROM plain_same), count(*) FILTER (statuses IS DISTINCT FROM plain_statuses), count(DISTINCT statuses), count(*) FILTER (same) FROM
-	(SELECT g, ` + sameSQL("ok_metric", "ok_run") + " AND " + sameSQL("ok_unit", "ok_run") + ` AS same, count(DISTINCT (metric, unit)) FILTER (ok) <= 1 AS plain_same,
+	(SELECT g, ` + SameSQL("ok_metric", "ok_run") + " AND " + SameSQL("ok_unit", "ok_run") + ` AS same, count(DISTINCT (metric, unit)) FILTER (ok) <= 1 AS plain_same,
 		` + statusesSQL + ` AS statuses, histogram(status) AS plain_statuses
 		FROM (SELECT *, CASE WHEN ok THEN true END AS ok_run, CASE WHEN ok THEN metric END AS ok_metric, CASE WHEN ok THEN unit END AS ok_unit FROM runs) GROUP BY g)`})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
 	"github.com/neurolens/neurolens/query/likeness"
 	"github.com/neurolens/neurolens/schema"
@@ -60,6 +61,21 @@ func TestOperators(t *testing.T) {
 	}
 }
 
+// operatorsOf is the figure of the operators of runs.
+func operatorsOf(t *testing.T, runs ...schema.Run) *figure.Figure {
+	t.Helper()
+	profiles, err := maker.Profiles(ctx, stored(t, runs...), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := maker.Operators(profiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	return f
+}
+
 // TestOperatorsOfMany: of many points and operators those are drawn that are said to be, and of none it is said how there are some.
 func TestOperatorsOfMany(t *testing.T) {
 	var runs []schema.Run
@@ -70,15 +86,7 @@ func TestOperatorsOfMany(t *testing.T) {
 		}
 		runs = append(runs, profiledRun(i, 0, int64(i+1), took))
 	}
-	profiles, err := maker.Profiles(ctx, stored(t, runs...), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := maker.Operators(profiles)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	f := operatorsOf(t, runs...)
 	notes := strings.Join(f.Notes, "\n")
 	if f.Marks() != 24*20 || !strings.Contains(notes, "24 of 30 points drawn") || !strings.Contains(notes, "20 of 25 operators drawn") || f.Y.Categories[0] != "op24" {
 		t.Errorf("%d marks, %q, %q", f.Marks(), f.Y.Categories, notes)
@@ -91,16 +99,7 @@ func TestOperatorsOfMany(t *testing.T) {
 // TestOperatorsAlike: two operators with long names that begin and end alike are two rows that look different.
 func TestOperatorsAlike(t *testing.T) {
 	begin, end := "void "+strings.Repeat("cutlass::", 20), strings.Repeat("::kernel", 10)
-	db := stored(t, profiledRun(1, 1, 1, map[string]int64{begin + "float" + end: 300, begin + "half" + end: 100}))
-	profiles, err := maker.Profiles(ctx, db, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := maker.Operators(profiles)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	f := operatorsOf(t, profiledRun(1, 1, 1, map[string]int64{begin + "float" + end: 300, begin + "half" + end: 100}))
 	if names := f.Y.Categories; len(names) != 2 || names[0] == names[1] {
 		t.Errorf("%q", names)
 	}

@@ -135,7 +135,7 @@ const narrowHeading = 16
 // cellWidth is how wide the cells of a grid are: wide enough for their values, and for as much of a heading as all columns have room for
 // beside one another.
 func (p pen) cellWidth(f *figure.Figure, g grid, room int) int {
-	width, widest := 5, max(narrowHeading, room/len(g.columns))
+	width, widest := 5, max(narrowHeading, room/max(len(g.columns), 1))
 	for _, h := range g.marks {
 		width = max(width, term.Width(p.text(p.heatText(f, h)))+p.around())
 	}

@@ -120,3 +120,14 @@ func TestWholeHeadings(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyPanel: a panel whose marks have no place is drawn without columns, beside one that has some.
+func TestEmptyPanel(t *testing.T) {
+	panel := func(x float64) figure.Panel {
+		return figure.Panel{Title: "a", Series: []figure.Series{{Style: figure.Cells, Marks: []figure.Mark{{X: x, Y: 1, Value: 1}}}}}
+	}
+	f := &figure.Figure{Kind: figure.Heatmap, X: figure.Axis{Label: "x"}, Y: figure.Axis{Label: "y"}, Panels: []figure.Panel{panel(1), panel(none)}}
+	if lines := Text(f, term.Page{Width: 80}, Options{}); len(lines) == 0 {
+		t.Error("nothing is drawn")
+	}
+}
