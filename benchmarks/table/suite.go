@@ -26,6 +26,9 @@ var suites = []suite{
 	{dir: "..", pkg: "./runner/task", bench: "CommandAgainstHyperfine", args: []string{"-benchtime", "1x", "-count", "5"}, figures: []figure{
 		{"ours/hyperfine", "a program, median", "hyperfine -N", 1.05},
 	}},
+	{dir: "..", pkg: "./runner", bench: "RunnerShare", args: []string{"-benchtime", "1x", "-count", "5"}, figures: []figure{
+		{"share", "CPU of the runner while a benchmark measures", "one core", 0.01},
+	}},
 	{dir: "..", pkg: "./ingest", bench: "AppendOverFloor", args: []string{"-benchtime", "1000x", "-count", "5"}, onDisk: true, figures: []figure{
 		{"ratio", "durable append of a run of 1,000 samples", "the same bytes written, fsynced and linked, directory fsynced", 1.25},
 		{"of-json", "durable append of a run of 1,000 samples", "a JSON document of the run, written and fsynced likewise", 1},
