@@ -2,10 +2,10 @@ package query
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/filter"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // fromLast matches session=last and session=last~N in a filter.

@@ -8,9 +8,10 @@ import (
 	"io"
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 var (

@@ -1,9 +1,10 @@
 package schema
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 var (

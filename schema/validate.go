@@ -2,9 +2,10 @@ package schema
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"unicode/utf8"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Validate returns what is wrong with a run: an id that is not a ULID or does not have the start time, a point_id that is

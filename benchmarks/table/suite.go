@@ -48,6 +48,7 @@ var suites = []suite{
 		{"filter-param/bare", "ls with a filter by a parameter", openDuckDB, 12},
 		{"query/bare", "query", openDuckDB, 0},
 		{"version/bare", "version, which opens no DuckDB", openDuckDB, 0},
+		{"version/true", "version, which opens no DuckDB", "the program true", 10},
 	}},
 	{dir: ".", pkg: ".", args: []string{"-benchtime", "1x"}},
 }

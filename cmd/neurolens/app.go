@@ -106,7 +106,7 @@ func exitCode(err error) int {
 	return exitOther
 }
 
-func newRootCommand(a *app) (*cobra.Command, error) {
+func newRootCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "neurolens",
 		Short: "Run benchmarks, store every run, answer questions about them",
@@ -178,7 +178,8 @@ NEUROLENS_STORE overrides the file, and a flag overrides both.`,
 	if c, _, err := cmd.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = noArguments, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
-	return cmd, complete.Register(cmd, complete.Sources{Stores: a.readStores})
+	complete.OwnScripts(cmd)
+	return cmd
 }
 
 // helpWidth is how many columns help takes: those of the least terminal.

@@ -164,12 +164,12 @@ func TestFormatsNamed(t *testing.T) {
 			t.Errorf("docs/formats.md does not name %s", format)
 		}
 	}
-	if usage := rootCommand(t).PersistentFlags().Lookup("format").Usage; !strings.Contains(usage, strings.Join(output.Formats, " ")) {
+	if usage := newRootCommand(&app{}).PersistentFlags().Lookup("format").Usage; !strings.Contains(usage, strings.Join(output.Formats, " ")) {
 		t.Errorf("--format is explained by %q, and the formats are %v", usage, output.Formats)
 	}
 	// Commands that take other formats say so themselves.
 	for command, want := range map[string]string{"export": "parquet arrow csv jsonl", "query": strings.Join(output.Formats, " ") + " arrow"} {
-		cmd, _, err := rootCommand(t).Find([]string{command})
+		cmd, _, err := newRootCommand(&app{}).Find([]string{command})
 		if err != nil {
 			t.Fatal(err)
 		}

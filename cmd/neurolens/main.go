@@ -62,19 +62,18 @@ func (a *app) run(args []string) int {
 	ctx, stop := system.Signals(context.Background(), func() { a.temporary.Remove(); a.pager.Wait() })
 	defer stop()
 	defer a.temporary.Remove()
-	cmd, err := newRootCommand(a)
-	if err != nil {
-		printError(a.stderr, err)
-		return exitCode(err)
-	}
+	cmd := newRootCommand(a)
 	if complete.Asked(args) {
-		complete.Plain(cmd)
+		if err := complete.Prepare(cmd, complete.Sources{Stores: a.readStores}); err != nil {
+			printError(a.stderr, err)
+			return exitCode(err)
+		}
 	}
 	cmd.SetArgs(args)
 	out := &streams.Noting{To: a.stdout}
 	cmd.SetOut(out)
 	cmd.SetErr(a.stderr)
-	err = cmd.ExecuteContext(ctx)
+	err := cmd.ExecuteContext(ctx)
 	if written := cmp.Or(out.Err, a.pager.Close()); err == nil && written != nil {
 		err = fmt.Errorf("writing to standard output: %w", written)
 	}

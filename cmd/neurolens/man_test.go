@@ -70,7 +70,7 @@ func TestManual(t *testing.T) {
 			visit(below)
 		}
 	}
-	visit(rootCommand(t))
+	visit(newRootCommand(&app{}))
 	for _, page := range pages {
 		if strings.HasSuffix(page, ".1") && !slices.Contains(want, page) {
 			t.Errorf("%s is of no command", page)

@@ -302,7 +302,7 @@ func hasHeading(text, anchor string) bool {
 // takes tells whether the program has a command, and the flags that are given to it.
 func takes(t *testing.T, args []string) error {
 	t.Helper()
-	root := rootCommand(t)
+	root := newRootCommand(&app{})
 	root.InitDefaultHelpCmd()
 	cmd, rest, err := root.Find(args)
 	if err == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/complete"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
@@ -376,5 +377,9 @@ func TestEveryFlagCompletes(t *testing.T) {
 			visit(c)
 		}
 	}
-	visit(rootCommand(t))
+	root := newRootCommand(&app{})
+	if err := complete.Prepare(root, complete.Sources{}); err != nil {
+		t.Fatal(err)
+	}
+	visit(root)
 }

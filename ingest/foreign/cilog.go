@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"errors"
 
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // ciPrefix is what CI systems write before each line of a log. GitHub Actions writes a time, and gh run view the job and

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Head is the beginning of a file, up to 256 KiB, decoded from gzip and UTF-16 and without byte order mark. Formats

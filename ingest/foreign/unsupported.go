@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // unsupportedFormat is a common kind of file that is not supported.

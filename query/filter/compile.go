@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Condition is a compiled filter: SQL over columns of runs with parameters. It never contains text of a user.
@@ -412,4 +413,4 @@ func (c *compiler) orderText(w *Word, f Field, v Value) (string, error) {
 // HUGEINT.
 const exactIntegers = 1 << 53
 
-var wholeNumber = regexp.MustCompile(`^-?[0-9]{1,38}$`)
+var wholeNumber = lazyregexp.MustCompile(`^-?[0-9]{1,38}$`)

@@ -2,11 +2,11 @@ package filter
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // dots separate the ends of a range. The range includes both ends; one of them may be missing.

@@ -2,9 +2,10 @@ package guard
 
 import (
 	"os"
-	"regexp"
 	"strings"
 	"syscall"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 var (

@@ -5,11 +5,11 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // noColumn matches DuckDB's message about a column that no table of the text has.

@@ -2,9 +2,10 @@ package discover
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 var (

@@ -3,9 +3,10 @@ package discover
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // No maintained Go parser of current Python works without cgo or the grammars of a hundred languages, and little is

@@ -2,9 +2,10 @@ package discover
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Tool is a tree of a benchmark tool, which measures by itself: one command runs, and its results are read.

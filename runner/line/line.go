@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/words"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // line is what to measure, given on the command line instead of a sweep file.

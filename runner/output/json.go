@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // maxTextBytes bounds JSON, which is read whole.

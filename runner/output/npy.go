@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // The header of a .npy file, as numpy.lib.format describes it: a dictionary of Python with three keys.

@@ -1,9 +1,10 @@
 package probe
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // listened are the variables, or the beginnings of their names, that numeric libraries and the Go runtime act on.

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"math/bits"
-	"regexp"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // hostSalt keeps the id of a host from being looked up elsewhere by its machine-id.

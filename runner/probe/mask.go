@@ -1,9 +1,10 @@
 package probe
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Mask hides secrets in the stored arguments and output of a command. The rules:

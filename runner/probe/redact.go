@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // redacted stands for a value that tells whose machine it is.
@@ -13,12 +15,12 @@ const redacted = "(redacted)"
 var identifying = []string{"host.id", "host.name", "machine", "os.boot_id", "os.cmdline", "git.remote", "git.branch"}
 
 // identifyingOfDevice matches those of a device.
-var identifyingOfDevice = regexp.MustCompile(`^gpu\.[0-9]+\.(uuid|serial)$`)
+var identifyingOfDevice = lazyregexp.MustCompile(`^gpu\.[0-9]+\.(uuid|serial)$`)
 
 // addresses matches addresses of networks and names of users in paths.
 var (
-	addresses = regexp.MustCompile(`\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b|\b(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}\b|\b(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{1,4}\b`)
-	homes     = regexp.MustCompile(`(/home/|/Users/|/var/home/)[^/:;,\s]+`)
+	addresses = lazyregexp.MustCompile(`\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b|\b(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}\b|\b(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{1,4}\b`)
+	homes     = lazyregexp.MustCompile(`(/home/|/Users/|/var/home/)[^/:;,\s]+`)
 )
 
 // Redact returns facts without the values that identify a machine or its owner, so that they can be shown to anybody. names are names of

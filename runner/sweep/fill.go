@@ -2,9 +2,10 @@ package sweep
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // braced is a name in braces, as people write it where they want a value.

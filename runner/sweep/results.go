@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // bases are how many of the base unit, in which expressions compute, a stored unit is. Others are 1.

@@ -2,10 +2,11 @@ package sweep
 
 import (
 	"math/big"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // spanText is a text that stands for numbers: 1..8, 0.1..0.5..0.1 with a step, 1..1024*2 with a factor.

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // harnessResult is what one benchmark gave: BenchmarkResult of the harness.

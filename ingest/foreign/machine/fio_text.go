@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 var fioOpening = regexp.MustCompile(`(?m)^\{\s*$`)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Sites choose the content of a performance log. Three layouts are known: columns that a header names; and, with or

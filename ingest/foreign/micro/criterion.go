@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // criterion are the formats of Criterion.rs. In its tree, GROUP/FUNCTION/VALUE/new/, the samples are read, and next to

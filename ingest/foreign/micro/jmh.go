@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 func jmh() foreign.Format {

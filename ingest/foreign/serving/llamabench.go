@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 const llamaLevel = "a run is one test of one configuration, named as llama-bench names it (pp512, tg128, pp512 @ d1024)"

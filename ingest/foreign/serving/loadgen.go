@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 const loadgenLevel = "a run is one test; only aggregates, no samples"

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // summaryLine is a line of the summary: a name, a colon with any space around, a value.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // served is one result of a serving benchmark of vLLM or SGLang: single values in their order, and arrays of values per

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // statsTable is a table of a summary: what its columns are.

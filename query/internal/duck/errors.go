@@ -3,11 +3,12 @@ package duck
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Translate converts an error of DuckDB to an *Error with one line, or to the error of the context if that ended the query.

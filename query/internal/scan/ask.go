@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // attempts is how often a question is tried if files disappear after they were listed. pause is how much longer it waits before each

@@ -2,8 +2,9 @@ package check
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // kindOf is a kind of file of a layout.

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // result collects the problems of a value.

@@ -103,8 +103,8 @@ func (s script) writeTo(to io.Writer, root *cobra.Command, descriptions bool) er
 	return err
 }
 
-// ownScripts has `completion SHELL` print them.
-func ownScripts(root *cobra.Command) {
+// OwnScripts has `completion SHELL` of a root command print them.
+func OwnScripts(root *cobra.Command) {
 	for shell, s := range scripts {
 		cmd, _, err := root.Find([]string{"completion", shell})
 		if err != nil || cmd.Name() != shell {

@@ -5,13 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/runner/sweep"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // sweepEndings are those of sweep files.

@@ -3,13 +3,13 @@ package output
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Text is a value for a program: stored units, the shortest digits that give the number back, RFC 3339 in UTC,

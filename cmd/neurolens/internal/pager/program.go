@@ -2,11 +2,12 @@ package pager
 
 import (
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // answers are the commands whose output is read through a pager. The others show progress, or change something and say so.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner/discover"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Search is a search for benchmarks, and what it has found.

@@ -1,7 +1,6 @@
 package screens
 
 import (
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Version has the version of this program, the commit and the tag that it was built from as far as the build knows them, and what it is

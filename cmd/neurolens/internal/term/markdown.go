@@ -3,9 +3,10 @@ package term
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Markdown writes the view as GitHub's Markdown, with every column.

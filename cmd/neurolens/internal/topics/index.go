@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/docs"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/runner"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // topic is a page that help shows: its name, its file, the group it is listed in, and a sentence about it.

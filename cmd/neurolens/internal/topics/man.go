@@ -3,7 +3,6 @@ package topics
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // The sections of a manual: commands, and what is no command.
@@ -57,6 +57,9 @@ func manual(root *cobra.Command) ([]manPage, error) {
 	var pages []manPage
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
+		if cmd.Name() == "help" {
+			describe(cmd)
+		}
 		pages = append(pages, manPage{manName(cmd), commandSection, commandPage(cmd)})
 		for _, below := range cmd.Commands() {
 			if listed(below) {
@@ -87,8 +90,9 @@ func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandP
 // commandPage is the help of a command as a page.
 func commandPage(cmd *cobra.Command) string {
 	var b strings.Builder
+	own := cmd.NonInheritedFlags() // before the line of usage, which says whether there are some once they were asked for
 	fmt.Fprintf(&b, "# NAME\n%s \\- %s\n\n# SYNOPSIS\n%s\n\n# DESCRIPTION\n%s\n", manName(cmd), plainly(cmd.Short), plainly(cmd.UseLine()), plainBlocks(cmd.Long))
-	options(&b, "OPTIONS", cmd.NonInheritedFlags())
+	options(&b, "OPTIONS", own)
 	options(&b, "GLOBAL OPTIONS", cmd.InheritedFlags())
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "# EXAMPLES\n```\n%s\n```\n\n", cmd.Example)

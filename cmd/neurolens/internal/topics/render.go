@@ -1,10 +1,10 @@
 package topics
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // rendered is a page for a terminal of so many columns: plain text, with code as it is.

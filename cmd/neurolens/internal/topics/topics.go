@@ -29,19 +29,13 @@ type Host struct {
 // Command is help.
 func Command(root *cobra.Command, h Host) *cobra.Command {
 	var man string
-	all, err := topics()
 	help := &cobra.Command{
 		Use:   "help [COMMAND|TOPIC|WORD]",
 		Short: "Explain a command, a topic, or a word in the output",
-		Long: "Explain a command, a topic, or a word that you saw in the output: a warning\n(help drift), a verdict (help regressed), " +
-			"a column (help p99) or a metric (help\nttft).\n" + topicList(all, helpWidth),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return offered(root, args, typed), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(help *cobra.Command, args []string) error {
-			if err != nil {
-				return err
-			}
 			if !help.Flags().Changed("man") {
 				return h.answer(root, args)
 			}
@@ -57,7 +51,21 @@ func Command(root *cobra.Command, h Host) *cobra.Command {
 	}
 	help.Flags().StringVar(&man, "man", "", "write manual pages for all commands and topics to `DIR`")
 	_ = help.MarkFlagDirname("man") // it is there
+	help.SetHelpFunc(func(help *cobra.Command, args []string) {
+		describe(help)
+		root.HelpFunc()(help, args)
+	})
 	return help
+}
+
+// describe gives the help command its long text. Other commands, which start as often, do without the list of topics.
+func describe(help *cobra.Command) {
+	all, err := topics()
+	if err != nil {
+		return // answer says why
+	}
+	help.Long = "Explain a command, a topic, or a word that you saw in the output: a warning\n(help drift), a verdict (help regressed), " +
+		"a column (help p99) or a metric (help\nttft).\n" + topicList(all, helpWidth)
 }
 
 // answer shows the topic, command or word that was asked for.

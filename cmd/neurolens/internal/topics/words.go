@@ -2,7 +2,6 @@ package topics
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/docs"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // meaning is one of the things that a word of an answer means.

@@ -3,11 +3,11 @@ package wording
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Notes are the explanations of each word in a table of points.

@@ -1,11 +1,11 @@
 package wording
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // rateUnit is the stored unit of what is counted in a second, whatever that is.

@@ -2,7 +2,6 @@ package verdicts
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/judge"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // explainRows is how many lines a table shows unless told otherwise.
