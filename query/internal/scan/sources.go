@@ -42,6 +42,7 @@ type Sources struct {
 	hides    bool         // there is a table removed
 	chosen   bool         // removed runs have been left out already
 	tagged   bool         // there is a table tag_changes
+	tagKeys  []string     // the keys of tags that the table has; nil: all, or there is no table
 	joinTags string       // the SQL that joins it
 	noTags   string       // an SQL function of run_id that stands in for tags; empty: none
 	lossy    bool         // there is a table lost_rows
