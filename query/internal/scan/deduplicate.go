@@ -44,11 +44,22 @@ func (r *Reader) hideRemoved(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.hides = len(removed) > 0; !s.hides {
-		return nil
+	switch {
+	case len(removed) == 0:
+		s.hides = ""
+	case len(removed) > fewRemoved:
+		among, err := r.Conn.Among(ctx, removed)
+		s.hides = " WHERE NOT " + among
+		return err
+	default:
+		s.hides = " ANTI JOIN " + s.Tables + "removed USING (run_id)"
+		return r.IDTable(ctx, "removed", []said.Group{{Runs: removed}})
 	}
-	return r.IDTable(ctx, "removed", []said.Group{{Runs: removed}})
+	return nil
 }
+
+// fewRemoved is the number of runs up to which a table of those that are removed takes less time than a function.
+const fewRemoved = 4096
 
 // reach is the ids that the files may have.
 func (s *Sources) reach() said.Reach {
