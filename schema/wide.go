@@ -204,7 +204,7 @@ func (s *RunSet) Between(first, last ULID) ([]ULID, error) {
 	if err := s.load(places(from, to)); err != nil {
 		return nil, err
 	}
-	var ids []ULID
+	ids := make([]ULID, 0, max(to-from, 0)*wideBlock)
 	for i := from; i < to; i++ {
 		block := s.blocks[i]
 		if block[0].Compare(first) < 0 {

@@ -32,7 +32,7 @@ var law = []struct {
 	{"ingest/imports", []string{"schema", "ingest", "ingest/foreign"}, nil},
 	{"ingest/table", []string{"schema"}, []string{"github.com/parquet-go/parquet-go"}},
 	{"ingest/runtest", []string{"schema"}, nil},
-	{"ingest/internal/disk", []string{"schema"}, nil},
+	{"ingest/internal/disk", []string{"schema"}, []string{"golang.org/x/sys"}},
 	{"ingest/internal/layout", []string{"schema", "ingest/internal/disk"}, nil},
 	{"ingest/internal/eventlog", []string{"schema", "ingest/internal/disk", "ingest/internal/runfile"}, nil},
 	{"ingest/internal/runfile", []string{"schema", "ingest/internal/disk", "ingest/internal/layout", "ingest/table"}, nil},

@@ -32,7 +32,7 @@ func Inspect(dir string) (Inspected, error) {
 	var in Inspected
 	files, err := disk.NewOS(dir)
 	if err == nil {
-		err = in.count(files)
+		err = in.count(disk.Sizes{OS: files})
 	}
 	if err != nil {
 		return in, fmt.Errorf("inspecting store %s: %w", dir, err)
@@ -73,7 +73,7 @@ func (t *tally) add(s layout.File) error {
 	if s.Kind == layout.KindBroken {
 		return nil
 	}
-	info, err := s.Entry.Info()
+	size, err := disk.Size(s.Entry)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // moved
 	}
@@ -88,7 +88,7 @@ func (t *tally) add(s layout.File) error {
 	}
 	if !s.Entry.IsDir() {
 		sum := t.zones[s.Zone]
-		sum.Files, sum.Bytes = sum.Files+1, sum.Bytes+info.Size()
+		sum.Files, sum.Bytes = sum.Files+1, sum.Bytes+size
 		t.zones[s.Zone] = sum
 	}
 	return nil

@@ -22,6 +22,7 @@ type Condition struct {
 	Reach         string // like SQL, but values that are not numbers also satisfy < and >; the same as SQL if there are no < and >
 	Args          []any
 	Columns       []*schema.Column // columns that the SQL reads
+	Tags          []string         // entries of tags that the SQL reads; empty text: the map itself
 	NotNumbers    []NotNumber
 	Regexes       []string // regular expressions, which DuckDB has to accept as well
 	PossibleTypos []PossibleTypo
@@ -235,6 +236,9 @@ func (c *compiler) read(column *schema.Column) string {
 
 // expression is the SQL of a field.
 func (c *compiler) expression(f Field) string {
+	if f.Column.Name == tags && !slices.Contains(c.Tags, f.Entry) {
+		c.Tags = append(c.Tags, f.Entry)
+	}
 	switch {
 	case f.Column == heads["spread"]:
 		for _, name := range []string{"mad", "n_samples", "p50"} {

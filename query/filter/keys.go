@@ -45,8 +45,11 @@ type Field struct {
 	middle bool   // of a metric: the median or, if unknown, the mean
 }
 
+// tags is the column of the tags of runs, which events change.
+const tags = "tags"
+
 // mapPrefixes are the prefixes of the keys of map columns.
-var mapPrefixes = map[string]string{"param": "params", "tag": "tags", "env": "env", "env_missing": "env_missing", "applied": "applied"}
+var mapPrefixes = map[string]string{"param": "params", "tag": tags, "env": "env", "env_missing": "env_missing", "applied": "applied"}
 
 // heads are the names that tables of runs use for columns.
 var heads = map[string]*schema.Column{

@@ -25,6 +25,7 @@ const OwnMemory = 80 << 20
 // Engine is a DuckDB in memory. It is safe for concurrent use; a connection of it is not.
 type Engine struct {
 	connector *duckdb.Connector
+	lists     lists // of the function of Among
 }
 
 // Open starts a DuckDB. It spills to a directory in tempDir, which it makes if necessary and removes at the end. memoryLimit is in bytes;
@@ -46,7 +47,7 @@ func Open(memoryLimit int64, tempDir string) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting DuckDB: %w", err)
 	}
-	return &Engine{connector}, nil
+	return &Engine{connector: connector}, nil
 }
 
 // smallFiles are settings for many small files: each is read as a whole, once, and not cached. Caching would take a gigabyte per thousand
@@ -72,7 +73,7 @@ func (e *Engine) Connect(ctx context.Context) (*Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("starting DuckDB: its driver lacks QueryContext"), c.Close())
 	}
-	conn := &Conn{connection: both}
+	conn := &Conn{connection: both, engine: e}
 	for _, setting := range smallFiles {
 		if _, err := conn.Exec(ctx, setting); err != nil {
 			return nil, errors.Join(err, conn.Close())
@@ -91,6 +92,8 @@ type connection interface {
 type Conn struct {
 	connection
 	Remark func(string) // receives notes for the user; nil: dropped
+	engine *Engine
+	lists  []int64 // of Among
 }
 
 // Exec runs a statement of our own, never of a user, and returns the number of affected rows.

@@ -43,11 +43,14 @@ func (t *Trap) Executor() duckdb.ScalarFuncExecutor {
 }
 
 // Set adds a trap to the functions of the engine.
-func (e *Engine) Set(ctx context.Context, name string, t *Trap) error {
+func (e *Engine) Set(ctx context.Context, name string, t *Trap) error { return e.define(ctx, name, t) }
+
+// define adds a function to those of the engine.
+func (e *Engine) define(ctx context.Context, name string, f duckdb.ScalarFunc) error {
 	db := sql.OpenDB(struct{ driver.Connector }{e.connector}) // without its Close, which would end the engine
 	c, err := db.Conn(ctx)
 	if err == nil {
-		err = errors.Join(duckdb.RegisterScalarUDF(c, name, t), c.Close())
+		err = errors.Join(duckdb.RegisterScalarUDF(c, name, f), c.Close())
 	}
 	if err = errors.Join(err, db.Close()); err != nil {
 		return fmt.Errorf("defining %s: %w", name, err)

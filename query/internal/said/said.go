@@ -78,8 +78,14 @@ func (s *Said) Tagged() bool { return len(s.tags.events) > 0 }
 // TaggedMany reports whether an event is about the tags of very many runs.
 func (s *Said) TaggedMany() bool { return len(s.tags.wide) > 0 }
 
-// TagsIn groups the runs within a reach whose tags were changed.
-func (s *Said) TagsIn(within Reach) ([]Group, error) { return s.tags.groups(within) }
+// TagsIn groups the runs within a reach whose tags were changed. With keys only these tags count; without: all.
+func (s *Said) TagsIn(within Reach, keys ...string) ([]Group, error) {
+	if len(keys) == 0 {
+		return s.tags.groups(within)
+	}
+	of := facetWhere(s.tags.events, func(e *Event) bool { return slices.Contains(keys, e.Key) })
+	return of.groups(within)
+}
 
 // NotesIn groups the runs within a reach that have notes.
 func (s *Said) NotesIn(within Reach) ([]Group, error) { return s.notes.groups(within) }
@@ -104,9 +110,14 @@ type facet struct {
 	wide   []int // places of the wide ones
 }
 
-func facetOf(ordered []Event, kinds ...schema.EventKind) (f facet) {
+func facetOf(ordered []Event, kinds ...schema.EventKind) facet {
+	return facetWhere(ordered, func(e *Event) bool { return slices.Contains(kinds, e.Kind) })
+}
+
+// facetWhere is the facet of those of some events that are about a thing.
+func facetWhere(ordered []Event, about func(e *Event) bool) (f facet) {
 	for _, e := range ordered {
-		if !slices.Contains(kinds, e.Kind) {
+		if !about(&e) {
 			continue
 		}
 		if e.Wide != nil {

@@ -56,7 +56,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 			return Selection{}, fault.Input("filter: %s: %v", fault.Brief(re), err)
 		}
 	}
-	if err := r.changeOf(ctx, cond.Columns); err != nil {
+	if err := r.changeFor(ctx, &cond); err != nil {
 		return Selection{}, err
 	}
 	sel := Selection{cond, order, r.Src.Within(q.Bounds), q.Bounds != (Bounds{})}
@@ -167,6 +167,11 @@ func (r *Reader) Check(ctx context.Context, doubts []filter.PossibleTypo) error 
 
 // Texts are the different values of an expression over a column of all runs, ascending.
 func (r *Reader) Texts(ctx context.Context, expression, column string) ([]string, error) {
+	if column == tags && r.Src.tagKeys != nil { // a question has made the table of some keys alone
+		if err := r.changeTags(ctx, nil); err != nil {
+			return nil, err
+		}
+	}
 	var all []string
 	text := "SELECT DISTINCT " + expression + " AS x FROM " + r.Src.Scan([]*schema.Column{schema.RunColumn(column)}, "") + " ORDER BY x"
 	err := r.Conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/changes"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/said"
@@ -43,11 +44,22 @@ func (r *Reader) hideRemoved(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.hides = len(removed) > 0; !s.hides {
-		return nil
+	switch {
+	case len(removed) == 0:
+		s.hides = ""
+	case len(removed) > fewRemoved:
+		among, err := r.Conn.Among(ctx, removed)
+		s.hides = " WHERE NOT " + among
+		return err
+	default:
+		s.hides = " ANTI JOIN " + s.Tables + "removed USING (run_id)"
+		return r.IDTable(ctx, "removed", []said.Group{{Runs: removed}})
 	}
-	return r.IDTable(ctx, "removed", []said.Group{{Runs: removed}})
+	return nil
 }
+
+// fewRemoved is the number of runs up to which a table of those that are removed takes less time than a function.
+const fewRemoved = 4096
 
 // reach is the ids that the files may have.
 func (s *Sources) reach() said.Reach {
@@ -203,8 +215,8 @@ func (r *Reader) changeOf(ctx context.Context, columns []*schema.Column) error {
 	for _, c := range columns {
 		var err error
 		switch c.Name {
-		case "tags":
-			err = r.changeTags(ctx)
+		case tags:
+			err = r.changeTags(ctx, nil)
 		case "env_missing":
 			err = r.nameLost(ctx)
 		}
@@ -213,6 +225,25 @@ func (r *Reader) changeOf(ctx context.Context, columns []*schema.Column) error {
 		}
 	}
 	return nil
+}
+
+// tags is the column that events about tags change.
+const tags = "tags"
+
+// changeFor is changeOf for the columns that a condition reads. Of tags, which an event may have changed in all runs, it makes those alone
+// that a condition on these sources has read so far, unless all were made before.
+func (r *Reader) changeFor(ctx context.Context, cond *filter.Condition) error {
+	s := r.Src
+	if len(cond.Tags) == 0 || slices.Contains(cond.Tags, "") || s.joinTags != "" && s.tagKeys == nil {
+		return r.changeOf(ctx, cond.Columns)
+	}
+	keys := slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.tagKeys, cond.Tags))))
+	if len(keys) > len(s.tagKeys) {
+		if err := r.changeTags(ctx, keys); err != nil {
+			return err
+		}
+	}
+	return r.changeOf(ctx, slices.DeleteFunc(slices.Clone(cond.Columns), func(c *schema.Column) bool { return c.Name == tags }))
 }
 
 // ChangeAll makes the tables that are needed to apply events to all columns of runs.
@@ -242,13 +273,15 @@ func (r *Reader) nameLost(ctx context.Context) error {
 	return r.tables().Lost(ctx, held)
 }
 
-// changeTags makes the tables of the tags that events changed, if the sources may have such runs. Only queries that read tags need them.
-func (r *Reader) changeTags(ctx context.Context) error {
+// changeTags makes the tables of the tags that events changed, if the sources may have such runs; keys nil: of all tags. Only queries that
+// read tags need them.
+func (r *Reader) changeTags(ctx context.Context, keys []string) error {
 	s := r.Src
+	s.tagKeys = keys
 	if !s.Said.Tagged() {
 		return nil
 	}
-	groups, err := s.Said.TagsIn(s.reach())
+	groups, err := s.Said.TagsIn(s.reach(), keys...)
 	if err != nil {
 		return err
 	}
@@ -257,7 +290,11 @@ func (r *Reader) changeTags(ctx context.Context) error {
 		groups[i].Runs = slices.DeleteFunc(groups[i].Runs, func(id schema.ULID) bool { return !canHold(id) })
 	}
 	if s.tagged = slices.ContainsFunc(groups, func(g said.Group) bool { return len(g.Runs) > 0 }); s.tagged {
-		s.joinTags, err = r.tables().Tags(ctx, groups)
+		made := r.tables()
+		if keys != nil { // a copy of the sources may read the table of all keys, or that of fewer
+			made.Prefix += fmt.Sprintf("some%d_", len(keys))
+		}
+		s.joinTags, err = made.Tags(ctx, groups)
 	}
 	return err
 }

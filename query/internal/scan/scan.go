@@ -32,7 +32,7 @@ func (s *Sources) Scan(columns []*schema.Column, where string) string {
 	if len(parts) == 0 {
 		return "(FROM " + EmptyTable(columns) + whereText(where) + ")"
 	}
-	from := "(" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved()
+	from := "(FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved() + ")"
 	if replaced != "" {
 		from = "(SELECT * REPLACE (" + replaced + ") FROM " + from + joined + ")" + whereText(where)
 	}
@@ -67,10 +67,10 @@ func whereText(where string) string {
 
 // withoutRemoved follows a subquery and leaves out the runs that events removed.
 func (s *Sources) withoutRemoved() string {
-	if s.chosen || !s.hides {
+	if s.chosen {
 		return ""
 	}
-	return " ANTI JOIN " + s.Tables + "removed USING (run_id)"
+	return s.hides
 }
 
 // scanLive is the SQL over live files. It raises an error for a row that is not the only one of its file, is not the run of the file's

@@ -39,9 +39,10 @@ type Sources struct {
 	Said     *said.Said
 	Tables   string       // prefix of the tables that leave out or change runs
 	doubled  map[int]bool // stores that have sealed runs which are left out because an earlier store has them
-	hides    bool         // there is a table removed
+	hides    string       // the SQL that follows a subquery and leaves out the runs that events removed; empty: none
 	chosen   bool         // removed runs have been left out already
 	tagged   bool         // there is a table tag_changes
+	tagKeys  []string     // the keys of tags that the table has; nil: all, or there is no table
 	joinTags string       // the SQL that joins it
 	noTags   string       // an SQL function of run_id that stands in for tags; empty: none
 	lossy    bool         // there is a table lost_rows
