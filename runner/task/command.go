@@ -58,7 +58,7 @@ func (s *supervisor) runCommand() {
 	c := &command{supervisor: s, argv: s.job.Command}
 	defer c.close()
 	var err error
-	if c.samples, err = mapSamples(s.dir); err != nil {
+	if c.samples, err = mapSamples(s.job.path(s.dir, samplesFile)); err != nil {
 		s.fail(fmt.Errorf("mapping samples: %w", err))
 		return
 	}

@@ -159,7 +159,7 @@ func TestSamplesRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.close()
-	m, err := mapSamples(dir)
+	m, err := mapSamples(filepath.Join(dir, samplesFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestSamplesRoundTrip(t *testing.T) {
 	if err := os.Truncate(filepath.Join(dir, samplesFile), 5000); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mapSamples(dir); err == nil {
+	if _, err := mapSamples(filepath.Join(dir, samplesFile)); err == nil {
 		t.Error("a short file was mapped")
 	}
 }

@@ -79,9 +79,19 @@ func (u *turns) parent() string {
 }
 
 // TestSupervisorServesCommands: commands in turn have one supervisor, each with its own files and its own samples, however the
-// one before has ended.
+// one before has ended, whether or not the supervisor was given files.
 func TestSupervisorServesCommands(t *testing.T) {
-	u := newTurns(t)
+	for name, share := range map[string]func() *shared{"shared": newShared, "named": func() *shared { return nil }} {
+		t.Run(name, func(t *testing.T) {
+			u := newTurns(t)
+			u.pool.share = share
+			supervisorServesCommands(t, u)
+		})
+	}
+}
+
+func supervisorServesCommands(t *testing.T, u *turns) {
+	t.Helper()
 	supervisor, folders := u.parent(), map[string]bool{}
 	input := filepath.Join(t.TempDir(), "input")
 	if err := os.WriteFile(input, []byte("some input\n"), 0o600); err != nil {
@@ -160,6 +170,7 @@ func TestSupervisorIsNew(t *testing.T) {
 		"limit":      changes(t, "prlimit", "--core=4096", "--pid"),
 		"disk":       changes(t, "ionice", "-c", "3", "-p"),
 		"score":      changes(t, "choom", "-n", "7", "-p"),
+		"mode":       func(u *turns) { u.run(t.Context(), shell("chmod 400 /proc/self/fd/1")) },
 		"variable":   func(u *turns) { u.t.Setenv("NEUROLENS_TEST_VARIABLE", "1") },
 		"folder":     func(u *turns) { u.t.Chdir(u.t.TempDir()) },
 	} {
