@@ -302,3 +302,22 @@ func TestTortureOfTurns(t *testing.T) {
 		}
 	}
 }
+
+// TestStageIsSaidAtOnce: that a stage begins is said before its first process starts, not when that ends.
+func TestStageIsSaidAtOnce(t *testing.T) {
+	pool, dir := testPool(t), t.TempDir()
+	spec := shell("i=0; while [ ! -e go ]; do sleep 0.01; i=$((i+1)); [ $i -lt 1000 ] || exit 1; done")
+	spec.Dir, spec.Iterations = dir, 1
+	spec.Deadlines.Setup, spec.Deadlines.Measure = time.Hour, time.Hour // at which the runner looks for itself
+	o, err := pool.Run(t.Context(), spec, func(p Progress) {
+		if p.Stage == schema.StageMeasure {
+			if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, o, schema.StatusOK, "", "")
+}

@@ -62,7 +62,7 @@ func (s *supervisor) serve() error {
 	if err := becomeSubreaper(); err != nil {
 		return err
 	}
-	s.sender.send(event{Event: eventHello, Proto: proto, At: s.sender.now()})
+	s.sender.hold(event{Event: eventHello, Proto: proto, At: s.sender.now()})
 	var err error
 	if s.job, err = s.readJob(); err != nil {
 		return err
@@ -129,12 +129,13 @@ func (s *supervisor) killAll() (killed, left int) {
 		s.exit(exitKilled)
 	}
 	s.cleanUp()
-	return killBelow(s.leader, s.job.KillWait)
+	return killBelow(s.leader, s.job.KillWait, s.sender.flush)
 }
 
 // exit removes the run directory, whose files the runner holds open, and ends this process.
 func (s *supervisor) exit(code int) {
 	_ = os.RemoveAll(s.dir)
+	s.sender.flush()
 	os.Exit(code)
 }
 
@@ -174,6 +175,7 @@ func (s *supervisor) runWorker() {
 		return
 	}
 	s.attr.Files = append(s.attr.Files, s.worker.Fd())
+	s.sender.flush()
 	pid, err := s.start(path, append(argv, s.dir), &s.attr)
 	if err != nil {
 		s.fail(startError("the worker", s.job.Dir, err))

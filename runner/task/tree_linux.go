@@ -47,12 +47,13 @@ const pause = 200 * time.Microsecond
 
 // killBelow kills and reaps everything below this process, which must be a subreaper and must not start anything
 // any more. leader is the process that it started last. killed counts the processes that were still running, left
-// those that are there after wait.
-func killBelow(leader leader, wait time.Duration) (killed, left int) {
+// those that are there after wait. before is called if there is anything to kill, which may take long.
+func killBelow(leader leader, wait time.Duration, before func()) (killed, left int) {
 	deadline := time.Now().Add(wait)
 	if !reapAny() { // what ended by itself is not killed
 		return 0, 0
 	}
+	before()
 	if leader.alive { // else its number may be another's by now
 		_ = syscall.Kill(-leader.pid, syscall.SIGKILL)
 	}
