@@ -161,7 +161,8 @@ func (s *Store) append(run *schema.Run, digest <-chan string) error {
 		t, err = disk.CreateTemp(s.files)
 		created <- err
 	}()
-	content, encodeErr := s.encoder.Encode(run, <-digest)
+	digested := <-digest
+	content, encodeErr := s.encoder.Encode(run, digested)
 	if err := <-created; err != nil {
 		return err
 	}
@@ -173,7 +174,11 @@ func (s *Store) append(run *schema.Run, digest <-chan string) error {
 		return err
 	}
 	s.sealer.HostID = run.Env.HostID
-	return s.add(t.Name, id, content)
+	if err := s.add(t.Name, id, content); err != nil {
+		return err
+	}
+	s.sealer.Remember(id, content, run, digested)
+	return nil
 }
 
 // add gives the temporary file of a run its name in a segment.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -44,6 +46,46 @@ func ReadLive(content []byte) (live *Live, err error) {
 		return nil, fmt.Errorf("%w: run %s has the digest %s, but %q is stored", schema.ErrDamaged, live.RunID, digest, live.Digest)
 	}
 	return live, nil
+}
+
+// LiveOf is what ReadLive gives for the file of a run. It shares no memory with the run that anybody may change.
+func LiveOf(r *schema.Run, digest string) *Live {
+	row, _ := copied(liveRow(r, digest)).([]any)
+	return newLive(row)
+}
+
+// copied copies a value of a row, with all that is in it.
+func copied(value any) any {
+	switch v := value.(type) {
+	case []any:
+		return copiedList(v, copied)
+	case [][]any:
+		return copiedList(v, func(row []any) []any { return copiedList(row, copied) })
+	case []int64:
+		return slices.Clone(v)
+	case []float64:
+		return slices.Clone(v)
+	case []string:
+		return slices.Clone(v)
+	case map[string]string:
+		return maps.Clone(v)
+	case map[string]float64:
+		return maps.Clone(v)
+	case time.Time:
+		return time.UnixMicro(v.UnixMicro()).UTC() // as a file has it
+	}
+	return value
+}
+
+func copiedList[T any](list []T, copied func(T) T) []T {
+	if list == nil {
+		return nil
+	}
+	copies := make([]T, len(list))
+	for i, item := range list {
+		copies[i] = copied(item)
+	}
+	return copies
 }
 
 // newLive splits a row of the columns of live files.

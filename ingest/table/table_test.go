@@ -104,6 +104,11 @@ func TestReadLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		remembered := LiveOf(&r, schema.DigestOf(&r))
+		mustBeSame(t, schema.Runs, remembered.Run, live.Run)
+		if !same(remembered.Samples, live.Samples) || !same(remembered.Ops, live.Ops) {
+			t.Errorf("run %s: other samples or ops than in its file", r.RunID)
+		}
 		want := rowsOf(r)
 		if live.RunID != r.RunID || live.Digest != schema.DigestOf(&r) || len(live.Samples) != len(r.Metrics) || len(live.Ops) != len(r.Ops) {
 			t.Fatalf("%s %s: %d samples, %d ops", live.RunID, live.Digest, len(live.Samples), len(live.Ops))
@@ -115,6 +120,42 @@ func TestReadLive(t *testing.T) {
 		for i, row := range live.Ops {
 			mustBeSame(t, schema.Ops, row, want[schema.Ops][i])
 		}
+	}
+}
+
+// TestLiveOfIsCopy: a run that changes later does not change what was made of it.
+func TestLiveOfIsCopy(t *testing.T) {
+	r := runtest.Full()
+	digest := schema.DigestOf(&r)
+	live := LiveOf(&r, digest)
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		for _, list := range [][]int64{m.Ticks, m.WarmupTicks, m.AtNS, m.IterationsPerSample} {
+			for k := range list {
+				list[k]++
+			}
+		}
+		for _, list := range [][]float64{m.Reals, m.WarmupReals} {
+			for k := range list {
+				list[k]++
+			}
+		}
+	}
+	for i := range r.Ops {
+		for name := range r.Ops[i].Counters {
+			r.Ops[i].Counters[name]++
+		}
+		for k := range r.Ops[i].Kernels {
+			r.Ops[i].Kernels[k] = "other"
+		}
+	}
+	for _, texts := range []map[string]string{r.Env.Facts, r.Env.Missing, r.Params, r.Tags, r.Applied} {
+		for name := range texts {
+			texts[name] = "other"
+		}
+	}
+	if got := schema.DigestOfRows(live.Run, live.Samples, live.Ops); got != digest {
+		t.Errorf("digest %s, want %s", got, digest)
 	}
 }
 

@@ -58,7 +58,7 @@ func (s *supervisor) runCommand() {
 	c := &command{supervisor: s, argv: s.job.Command}
 	defer c.close()
 	var err error
-	if c.samples, err = mapSamples(s.dir); err != nil {
+	if c.samples, err = mapSamples(s.job.path(s.dir, samplesFile)); err != nil {
 		s.fail(fmt.Errorf("mapping samples: %w", err))
 		return
 	}
@@ -77,23 +77,23 @@ func (s *supervisor) runCommand() {
 	c.hookEnv = s.hookAttr()
 	s.dueCleanup()
 	if failed := c.hook(hookSetup, s.job.Hooks.Setup); failed != nil {
-		s.sender.send(*failed)
+		s.sender.hold(*failed)
 		return
 	}
 	if c.path, err = LookPath(c.argv[0], s.attr.Env); err != nil {
 		s.fail(fmt.Errorf("starting %q: %w", c.argv[0], err))
 		return
 	}
-	s.sender.send(event{Event: eventFact, Key: "command.path", Value: c.path})
+	s.sender.hold(event{Event: eventFact, Key: "command.path", Value: c.path})
 	if failed := c.measureStart(); failed != nil {
-		s.sender.send(*failed)
+		s.sender.hold(*failed)
 		return
 	}
 	if failed := c.run(); failed != nil {
-		s.sender.send(*failed)
+		s.sender.hold(*failed)
 		return
 	}
-	s.sender.send(event{Event: eventResult, At: s.sender.now()})
+	s.sender.hold(event{Event: eventResult, At: s.sender.now()})
 }
 
 // close lets go of what only the run of a command needs. A supervisor may go on to another run.
@@ -168,7 +168,7 @@ func (c *command) begin(stage schema.Stage) {
 	c.stage = stage
 	at := c.sender.now()
 	c.samples.begin(stage, at)
-	c.sender.send(event{Event: eventStage, Stage: stage, At: at})
+	c.sender.hold(event{Event: eventStage, Stage: stage, At: at})
 }
 
 // iterate runs process index of the stage and stores it in a row.
@@ -206,8 +206,9 @@ func (c *command) iterate(row, index int) *event {
 	return nil
 }
 
-// prepare prepares a process: it runs the hook and empties the output.
+// prepare prepares a process: it says what is to be said before, runs the hook and empties the output.
 func (c *command) prepare() *event {
+	c.sender.flush()
 	if len(c.job.Hooks.Prepare) > 0 {
 		c.samples.begin(c.stage, c.sender.now())
 		if failed := c.hook(hookPrepare, c.job.Hooks.Prepare); failed != nil {

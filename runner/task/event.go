@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -116,15 +117,37 @@ const (
 type sender struct {
 	w     io.Writer
 	began time.Time
+
+	mu   sync.Mutex
+	held []byte // lines that are not written yet
 }
 
+// send writes an event, after those that were held.
 func (s *sender) send(e event) {
+	s.hold(e)
+	s.flush()
+}
+
+// hold keeps an event for the next flush: events that follow one another at once then wake the reader once.
+func (s *sender) hold(e event) {
 	e.Message = cut(e.Message, textSize)
 	line, err := json.Marshal(e)
 	if err != nil || len(line) >= maxLine {
 		return
 	}
-	_, _ = s.w.Write(append(line, '\n'))
+	s.mu.Lock()
+	s.held = append(append(s.held, line...), '\n')
+	s.mu.Unlock()
+}
+
+// flush writes what is held. Whoever holds events calls it before anything that may take long.
+func (s *sender) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.held) > 0 {
+		_, _ = s.w.Write(s.held)
+		s.held = s.held[:0]
+	}
 }
 
 // now is the time since the sender began, in ns.

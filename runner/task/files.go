@@ -3,7 +3,6 @@ package task
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -25,7 +24,7 @@ func (s *supervisor) openFiles() error {
 		names = append(names, eventsFile)
 	}
 	for _, name := range names {
-		f, err := os.OpenFile(filepath.Join(s.dir, name), os.O_WRONLY|os.O_APPEND, 0)
+		f, err := os.OpenFile(s.job.path(s.dir, name), os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
 			return err
 		}

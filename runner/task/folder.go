@@ -4,11 +4,14 @@ import (
 	"crypto/rand"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
-// folder is what every run directory has, whatever runs: the directories, and the files that are written by what runs.
+// folder is what every run has, whatever runs: the directories, and the files that are written by what runs.
 type folder struct {
 	dir            string
+	there          bool    // make was called, and removeDir was not
+	lent           *shared // whose the files are; nil: they are in the directory
 	stdout, stderr *os.File
 	kept           *os.File // what is kept of outputs
 	events         *os.File // where the processes of a command write events; or nil
@@ -22,10 +25,14 @@ func newFolder() *folder {
 // make makes the directories and the files, of a command or of a worker. A supervisor that knows the directory, which is there already,
 // removes it if this process ends now.
 func (f *folder) make(command bool) error {
+	f.there = true
 	for _, dir := range []string{f.dir, filepath.Join(f.dir, ownDir)} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
 		}
+	}
+	if f.lent != nil {
+		return nil
 	}
 	files := []runFile{{&f.stdout, stdoutFile}, {&f.stderr, stderrFile}, {&f.kept, keptFile}}
 	if command {
@@ -51,10 +58,24 @@ func (f *folder) create(file runFile) (err error) {
 	return err
 }
 
-// remove closes the files and removes the directory, if it is there.
+// remove closes the files, if they are its own, and removes the directory, if it was made and is not removed yet.
 func (f *folder) remove() {
-	for _, file := range []*os.File{f.stdout, f.stderr, f.kept, f.events} {
-		_ = file.Close() // of nil too
+	if f.lent == nil {
+		for _, file := range []*os.File{f.stdout, f.stderr, f.kept, f.events} {
+			_ = file.Close() // of nil too
+		}
 	}
-	_ = os.RemoveAll(f.dir)
+	f.removeDir()
+}
+
+// removeDir removes the directory with all that is in it. Mostly that is an empty one.
+func (f *folder) removeDir() {
+	if !f.there {
+		return
+	}
+	f.there = false
+	_ = syscall.Rmdir(filepath.Join(f.dir, ownDir))
+	if err := syscall.Rmdir(f.dir); err != nil && err != syscall.ENOENT {
+		_ = os.RemoveAll(f.dir)
+	}
 }

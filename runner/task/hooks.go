@@ -48,6 +48,7 @@ func (c *command) hook(name string, argv []string) *event {
 	if len(argv) == 0 {
 		return nil
 	}
+	c.sender.flush()
 	c.clearOutput()
 	path, err := LookPath(argv[0], c.hookEnv.Env)
 	if err != nil {

@@ -55,29 +55,29 @@ type keptOutput struct {
 	time   time.Time   // what it was before
 }
 
-// newKeeper keeps outputs of the job into the file that the run directory has for that.
+// newKeeper keeps outputs of the job into the file that the run has for that.
 func newKeeper(dir string, j *job) (*keeper, error) {
-	to, err := os.OpenFile(filepath.Join(dir, keptFile), os.O_WRONLY|os.O_APPEND, 0)
+	to, err := os.OpenFile(j.path(dir, keptFile), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return nil, err
 	}
 	k := &keeper{to: to, limit: j.OutputLimit, room: keptLimit}
 	for _, name := range j.Keep {
-		k.outputs = append(k.outputs, outputOf(dir, j.Dir, name))
+		k.outputs = append(k.outputs, j.outputOf(dir, name))
 	}
-	k.outputs = append(k.outputs, keptOutput{path: filepath.Join(dir, eventsFile), quiet: true})
+	k.outputs = append(k.outputs, keptOutput{path: j.path(dir, eventsFile), quiet: true})
 	return k, nil
 }
 
 // outputOf is the output of a name.
-func outputOf(dir, benchmark, name string) keptOutput {
+func (j *job) outputOf(dir, name string) keptOutput {
 	switch {
 	case name == stdoutFile || name == stderrFile || name == Output:
-		return keptOutput{path: filepath.Join(dir, name)}
-	case benchmark == "" || filepath.IsAbs(name):
+		return keptOutput{path: j.path(dir, name)}
+	case j.Dir == "" || filepath.IsAbs(name):
 		return keptOutput{path: name, own: true}
 	}
-	return keptOutput{path: filepath.Join(benchmark, name), own: true}
+	return keptOutput{path: filepath.Join(j.Dir, name), own: true}
 }
 
 // mark notes what files are there before a process starts. The clock of a file system is too coarse to tell two writes of

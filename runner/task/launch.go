@@ -18,7 +18,8 @@ type run struct {
 	report func(Progress)
 
 	*folder
-	*link    // the supervisor
+	*link           // the supervisor
+	starting string // the order to start
 	samples  *sampleReader
 	stack    *os.File    // where a worker that is another program writes its stack; or nil
 	keeper   *keeper     // of a worker's; or nil
@@ -69,19 +70,15 @@ type cause struct {
 
 // prepare makes the rest of the run directory, and all of it if nothing is there.
 func (r *run) prepare() error {
-	if r.stdout == nil {
+	if !r.there {
 		if err := r.make(r.spec.perProcess()); err != nil {
 			return err
 		}
 	}
-	text, err := json.Marshal(r.job)
-	if err != nil {
+	if err := r.prepareSamples(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(r.dir, jobFile), text, 0o600); err != nil {
-		return err
-	}
-	if r.samples, err = createSamples(filepath.Join(r.dir, samplesFile), r.job.shape()); err != nil {
+	if err := r.prepareJob(); err != nil {
 		return err
 	}
 	if r.spec.Program != nil {
@@ -95,14 +92,52 @@ func (r *run) prepare() error {
 		}
 	}
 	if !r.spec.perProcess() && len(r.spec.Keep) > 0 {
-		r.keeper, err = newKeeper(r.dir, &r.job)
+		var err error
+		if r.keeper, err = newKeeper(r.dir, &r.job); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// prepareSamples makes room for the samples: in the memory that the supervisor has for them, if that is enough.
+func (r *run) prepareSamples() (err error) {
+	shape := r.job.shape()
+	if r.lent != nil {
+		r.job.Shared = sharedNames[1:]
+	}
+	if r.inMemory() {
+		r.job.Shared = sharedNames[:]
+		r.samples, err = renewSamples(r.lent.samples, shape)
+		return err
+	}
+	r.samples, err = createSamples(filepath.Join(r.dir, samplesFile), shape)
 	return err
+}
+
+// inMemory reports whether the samples are in the memory that the supervisor has for them.
+func (r *run) inMemory() bool { return r.lent != nil && r.job.shape().size() <= maxSharedSamples }
+
+// maxOrder is the length, in B, up to which a job is a part of the order to start. A pipe has room for that, so nobody waits.
+const maxOrder = 16 << 10
+
+// prepareJob writes the job down, unless it is short and the supervisor alone needs it.
+func (r *run) prepareJob() error {
+	text, err := json.Marshal(r.job)
+	if err != nil {
+		return err
+	}
+	if r.spec.perProcess() && len(text) <= maxOrder {
+		r.starting = orderStart + " " + string(text)
+		return nil
+	}
+	r.starting = orderStart
+	return os.WriteFile(filepath.Join(r.dir, jobFile), text, 0o600)
 }
 
 // remove closes and removes what prepare made.
 func (r *run) remove() {
-	if r.samples != nil {
+	if r.samples != nil && !r.inMemory() {
 		_ = r.samples.close()
 	}
 	if r.keeper != nil {
@@ -122,5 +157,5 @@ func (r *run) begin() {
 	r.launched, r.handled = time.Now(), 1
 	r.ended[fromWorker] = r.served // no later run has a worker
 	r.stage, r.began, r.since = schema.StageSetup, moment{r.launched, unset}, moment{r.launched, unset}
-	r.order(orderStart)
+	r.order(r.starting)
 }

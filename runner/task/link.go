@@ -25,6 +25,7 @@ type link struct {
 	ready     *event      // that it can serve another one, or cannot
 	ahead     *folder     // of the next run
 	made      chan error  // whether that is there
+	shared    *shared     // files of its runs; nil: each run has its own
 }
 
 // The streams of events.
@@ -62,8 +63,8 @@ func (i inheritance) equal(other inheritance) bool {
 }
 
 // newLink starts a supervisor, which waits for the order to start, and the goroutines that listen to it.
-func (p *Pool) newLink(dir string) (*link, error) {
-	ordersRead, orders, err := os.Pipe()
+func (p *Pool) newLink(dir string, files *shared) (*link, error) {
+	ordersRead, orders, err := newOrders()
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,11 @@ func (p *Pool) newLink(dir string) (*link, error) {
 			_ = f.Close()
 		}
 	}()
-	l := &link{orders: orders, inherited: inheritanceNow()}
+	l := &link{orders: orders, inherited: inheritanceNow(), shared: files}
+	if err := files.send(orders); err != nil {
+		l.hangUp()
+		return nil, err
+	}
 	for i := range l.streams {
 		read, write, err := os.Pipe()
 		if err != nil {
@@ -127,8 +132,12 @@ var errSpent = errors.New("the supervisor serves no other run")
 // goAhead has the supervisor take another run and makes its directory, while the runner is busy with what the last one has left.
 func (l *link) goAhead() {
 	l.ahead, l.made = newFolder(), make(chan error, 1)
+	l.shared.lend(l.ahead)
 	go func() {
 		err := l.next(l.ahead.dir)
+		if err == nil && l.shared != nil {
+			err = l.shared.renew()
+		}
 		if err == nil {
 			err = l.ahead.make(true)
 		}
@@ -194,6 +203,7 @@ func (l *link) release(gone bool, wait time.Duration) {
 	}
 	close(l.quit)
 	l.hangUp()
+	l.shared.close()
 }
 
 // hangUp closes the runner's ends of the pipes.

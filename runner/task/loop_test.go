@@ -23,7 +23,7 @@ func mapped(t testing.TB) []int64 {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.close() })
-	m, err := mapSamples(dir)
+	m, err := mapSamples(filepath.Join(dir, samplesFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,6 +59,10 @@ func loadJob(dir string) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseJob(text)
+}
+
+func parseJob(text []byte) (*job, error) {
 	var j job
 	if err := json.Unmarshal(text, &j); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", jobFile, err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -56,6 +57,37 @@ func TestSendCuts(t *testing.T) {
 	if n != 1 || err != nil {
 		t.Errorf("%d events, %v", n, err)
 	}
+}
+
+// TestHeldEvents: events that are held are one write, in their order, and before one that is sent.
+func TestHeldEvents(t *testing.T) {
+	w := &countingWriter{}
+	s := sender{w: w}
+	s.flush()
+	s.hold(event{Event: eventHello, Proto: proto})
+	s.hold(event{Event: eventStage, Stage: schema.StageSetup})
+	s.flush()
+	s.hold(event{Event: eventResult})
+	s.send(event{Event: eventDone})
+	s.flush()
+	var got []string
+	if err := readEvents(&w.Buffer, func(e event) { got = append(got, e.Event) }); err != nil {
+		t.Error(err)
+	}
+	if want := []string{eventHello, eventStage, eventResult, eventDone}; !slices.Equal(got, want) || w.writes != 2 {
+		t.Errorf("%v in %d writes: want %v in 2", got, w.writes, want)
+	}
+}
+
+// countingWriter counts its writes.
+type countingWriter struct {
+	bytes.Buffer
+	writes int
+}
+
+func (w *countingWriter) Write(b []byte) (int, error) {
+	w.writes++
+	return w.Buffer.Write(b)
 }
 
 func FuzzParseEvent(f *testing.F) {
@@ -159,7 +191,7 @@ func TestSamplesRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.close()
-	m, err := mapSamples(dir)
+	m, err := mapSamples(filepath.Join(dir, samplesFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +237,7 @@ func TestSamplesRoundTrip(t *testing.T) {
 	if err := os.Truncate(filepath.Join(dir, samplesFile), 5000); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mapSamples(dir); err == nil {
+	if _, err := mapSamples(filepath.Join(dir, samplesFile)); err == nil {
 		t.Error("a short file was mapped")
 	}
 }

@@ -24,6 +24,7 @@ type Pool struct {
 	self     string // this program, to be started again
 	killWait time.Duration
 	root     fs.FS // where the cgroup is looked up
+	share    func() *shared
 
 	// mu is held to start a supervisor and to sweep, so that a sweep knows every supervisor.
 	mu    sync.Mutex
@@ -40,7 +41,7 @@ func New() (*Pool, error) {
 	if err := becomeSubreaper(); err != nil {
 		return nil, err
 	}
-	return &Pool{self: self, killWait: killWait, root: os.DirFS("/"), known: map[int]bool{}}, nil
+	return &Pool{self: self, killWait: killWait, root: os.DirFS("/"), share: newShared, known: map[int]bool{}}, nil
 }
 
 // Run runs a point once and returns when no process of it is left. progress, if not nil, is called from this goroutine when a stage begins
@@ -80,7 +81,7 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 			Outcome: &o, Dir: filepath.Join(dir, ownDir), Profile: filepath.Join(dir, profileFile), Stdout: r.stdout, Stderr: r.stderr,
 		})
 	}
-	_ = os.RemoveAll(dir) // before the supervisor may go, so that at every moment somebody is there to do it
+	r.removeDir() // before the supervisor may go, so that at every moment somebody is there to do it
 	p.part(r)
 	return o, nil
 }
@@ -94,8 +95,17 @@ func (p *Pool) supervisor(spec Spec) (*link, *folder, error) {
 		p.dismiss(l)
 	}
 	f := newFolder()
-	l, err := p.newLink(f.dir)
-	return l, f, err
+	var files *shared
+	if spec.perProcess() {
+		files = p.share()
+	}
+	l, err := p.newLink(f.dir, files)
+	if err != nil {
+		files.close()
+		return nil, nil, err
+	}
+	files.lend(f)
+	return l, f, nil
 }
 
 // takeSpare is the supervisor that waits for another run; nil: there is none.

@@ -46,7 +46,7 @@ func playProgram(dir string) int {
 		_ = r.close()
 		writeEvents(`{"event":"shape","warmup":2,"iterations":7}` + "\n")
 	}
-	m, err := mapSamples(dir)
+	m, err := mapSamples(filepath.Join(dir, samplesFile))
 	if err != nil {
 		return 1
 	}

@@ -119,11 +119,7 @@ func createSamples(path string, s shape) (*sampleReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	chunk := make([]byte, min(s.size()-offRows, 1<<20)) // as short as the runs of many sweeps
-	none := int64(unset)
-	for i := 0; i < len(chunk); i += 8 {
-		binary.LittleEndian.PutUint64(chunk[i:], uint64(none))
-	}
+	chunk := unsetRows(min(s.size()-offRows, 1<<20)) // as short as the runs of many sweeps
 	_, err = f.Write(s.header())
 	for left := s.size() - offRows; err == nil && left > 0; {
 		n := min(left, int64(len(chunk)))
@@ -132,6 +128,27 @@ func createSamples(path string, s shape) (*sampleReader, error) {
 	}
 	if err != nil {
 		_ = f.Close()
+		return nil, err
+	}
+	return &sampleReader{f: f, shape: s}, nil
+}
+
+// unsetRows are rows of so many B together.
+func unsetRows(size int64) []byte {
+	rows := make([]byte, size)
+	none := int64(unset)
+	for i := 0; i < len(rows); i += 8 {
+		binary.LittleEndian.PutUint64(rows[i:], uint64(none))
+	}
+	return rows
+}
+
+// renewSamples does the same in memory that earlier samples may have had.
+func renewSamples(f *os.File, s shape) (*sampleReader, error) {
+	if _, err := f.WriteAt(append(s.header(), unsetRows(s.size()-offRows)...), 0); err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(s.size()); err != nil {
 		return nil, err
 	}
 	return &sampleReader{f: f, shape: s}, nil

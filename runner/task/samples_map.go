@@ -3,7 +3,6 @@ package task
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"unsafe"
 
@@ -19,10 +18,9 @@ type sampleMap struct {
 	words []int64 // the same memory
 }
 
-// mapSamples maps the file of a run directory. Every page is written once, so that the measuring loop meets no
-// page fault.
-func mapSamples(dir string) (*sampleMap, error) {
-	f, err := os.OpenFile(filepath.Join(dir, samplesFile), os.O_RDWR, 0)
+// mapSamples maps the file of samples. Every page is written once, so that the measuring loop meets no page fault.
+func mapSamples(path string) (*sampleMap, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ type service struct {
 	events *os.File
 	worker *os.File         // events of the worker of the first run, to be passed on
 	starts chan *supervisor // runs whose directory is complete
+	given  map[string]int   // descriptors of files without a name, by the name that they have otherwise
 
 	inherited inherited // by processes, before the first run
 	peak      int64     // resident memory after the first run, in B; 0: there was none
@@ -40,6 +41,7 @@ func supervise(dir string) int {
 		events: os.NewFile(fdSupervisorEvents, "events"),
 		worker: os.NewFile(fdPassedEvents, "worker events"),
 		starts: make(chan *supervisor, 1),
+		given:  receiveShared(fdOrders),
 	}
 	ended := make(chan os.Signal, 1) // a handler is not inherited by what is started; ignoring a signal would be
 	signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
@@ -73,7 +75,7 @@ func (s *service) obey(orders *bufio.Scanner) {
 				s.take(dir, nil)
 			}
 		case word == orderStart && r == nil:
-			r = newSupervisor(s)
+			r = newSupervisor(s, rest)
 			s.take(s.dir, r)
 			s.starts <- r
 		case word == orderDump && r != nil:

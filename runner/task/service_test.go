@@ -79,9 +79,19 @@ func (u *turns) parent() string {
 }
 
 // TestSupervisorServesCommands: commands in turn have one supervisor, each with its own files and its own samples, however the
-// one before has ended.
+// one before has ended, whether or not the supervisor was given files.
 func TestSupervisorServesCommands(t *testing.T) {
-	u := newTurns(t)
+	for name, share := range map[string]func() *shared{"shared": newShared, "named": func() *shared { return nil }} {
+		t.Run(name, func(t *testing.T) {
+			u := newTurns(t)
+			u.pool.share = share
+			supervisorServesCommands(t, u)
+		})
+	}
+}
+
+func supervisorServesCommands(t *testing.T, u *turns) {
+	t.Helper()
 	supervisor, folders := u.parent(), map[string]bool{}
 	input := filepath.Join(t.TempDir(), "input")
 	if err := os.WriteFile(input, []byte("some input\n"), 0o600); err != nil {
@@ -160,6 +170,7 @@ func TestSupervisorIsNew(t *testing.T) {
 		"limit":      changes(t, "prlimit", "--core=4096", "--pid"),
 		"disk":       changes(t, "ionice", "-c", "3", "-p"),
 		"score":      changes(t, "choom", "-n", "7", "-p"),
+		"mode":       func(u *turns) { u.run(t.Context(), shell("chmod 400 /proc/self/fd/1")) },
 		"variable":   func(u *turns) { u.t.Setenv("NEUROLENS_TEST_VARIABLE", "1") },
 		"folder":     func(u *turns) { u.t.Chdir(u.t.TempDir()) },
 	} {
@@ -290,4 +301,23 @@ func TestTortureOfTurns(t *testing.T) {
 			t.Errorf("%d runs lost in %d kills: %s", lost, kills, errs.String())
 		}
 	}
+}
+
+// TestStageIsSaidAtOnce: that a stage begins is said before its first process starts, not when that ends.
+func TestStageIsSaidAtOnce(t *testing.T) {
+	pool, dir := testPool(t), t.TempDir()
+	spec := shell("i=0; while [ ! -e go ]; do sleep 0.01; i=$((i+1)); [ $i -lt 1000 ] || exit 1; done")
+	spec.Dir, spec.Iterations = dir, 1
+	spec.Deadlines.Setup, spec.Deadlines.Measure = time.Hour, time.Hour // at which the runner looks for itself
+	o, err := pool.Run(t.Context(), spec, func(p Progress) {
+		if p.Stage == schema.StageMeasure {
+			if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, o, schema.StatusOK, "", "")
 }

@@ -3,6 +3,9 @@ package task
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -155,7 +158,7 @@ func (s Spec) filled() (Spec, error) {
 	return s, nil
 }
 
-// job is the content of job.json in the run directory, for supervisor and worker.
+// job is what supervisor and worker are to do: the content of job.json in the run directory, or a part of the order to start.
 type job struct {
 	Proto       int               `json:"proto"`
 	Executor    schema.Executor   `json:"executor"`
@@ -180,6 +183,17 @@ type job struct {
 	Stdout      string            `json:"stdout,omitempty"`
 	OutputLimit int64             `json:"output_limit"`
 	KillWait    time.Duration     `json:"kill_wait"`
+	Shared      []string          `json:"shared,omitempty"` // which files of the run have no name: the supervisor was given them
+
+	given map[string]int // descriptors of those in this process
+}
+
+// path is where the supervisor opens a file of the run, whose directory is dir.
+func (j *job) path(dir, name string) string {
+	if fd, ok := j.given[name]; ok && slices.Contains(j.Shared, name) {
+		return "/proc/self/fd/" + strconv.Itoa(fd)
+	}
+	return filepath.Join(dir, name)
 }
 
 func (s Spec) job(killWait time.Duration) job {

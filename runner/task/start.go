@@ -32,6 +32,7 @@ func (c *command) measureStart() *event {
 	whole, argv := c.argv, c.job.Start
 	c.argv = argv
 	defer func() { c.argv = whole }()
+	c.sender.flush()
 	for i := range startsWarmup + starts {
 		c.clearOutput()
 		it, status, err := c.time()
@@ -46,7 +47,7 @@ func (c *command) measureStart() *event {
 	for key, value := range map[string]int64{
 		factStart: int64(*summary.P50), factStartSpread: int64(toDeviation * *summary.MAD), factStarts: int64(len(c.starts)),
 	} {
-		c.sender.send(event{Event: eventFact, Key: key, Value: strconv.FormatInt(value, 10)})
+		c.sender.hold(event{Event: eventFact, Key: key, Value: strconv.FormatInt(value, 10)})
 	}
 	return nil
 }

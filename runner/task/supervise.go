@@ -17,7 +17,7 @@ import (
 // The orders that a supervisor reads.
 const (
 	orderNext  = "next"  // with the quoted path of a run directory, which is going to be made for another run
-	orderStart = "start" // the run directory is complete
+	orderStart = "start" // all that a run needs is there; with its job, or else that is a file of the run directory
 	orderDump  = "dump"  // the worker shall write down its stack
 	orderKill  = "kill"
 )
@@ -29,6 +29,8 @@ const exitKilled = 137
 // supervisor owns every process of one run.
 type supervisor struct {
 	dir    string
+	order  string         // the job; empty: it is in the directory
+	given  map[string]int // see service
 	job    *job
 	sender sender
 	files  []*os.File       // standard input, output and error of what it starts; of a command the one for events too
@@ -45,8 +47,8 @@ type supervisor struct {
 }
 
 // newSupervisor begins a run in the directory that a service has taken.
-func newSupervisor(s *service) *supervisor {
-	return &supervisor{dir: s.dir, sender: sender{w: s.events, began: time.Now()}, worker: s.worker}
+func newSupervisor(s *service, order string) *supervisor {
+	return &supervisor{dir: s.dir, order: order, given: s.given, sender: sender{w: s.events, began: time.Now()}, worker: s.worker}
 }
 
 // leader is the process that a supervisor started last. It leads a process group.
@@ -60,9 +62,9 @@ func (s *supervisor) serve() error {
 	if err := becomeSubreaper(); err != nil {
 		return err
 	}
-	s.sender.send(event{Event: eventHello, Proto: proto, At: s.sender.now()})
+	s.sender.hold(event{Event: eventHello, Proto: proto, At: s.sender.now()})
 	var err error
-	if s.job, err = loadJob(s.dir); err != nil {
+	if s.job, err = s.readJob(); err != nil {
 		return err
 	}
 	if err = s.openFiles(); err != nil {
@@ -76,6 +78,19 @@ func (s *supervisor) serve() error {
 	}
 	s.finish()
 	return nil
+}
+
+// readJob reads what is to be done.
+func (s *supervisor) readJob() (j *job, err error) {
+	if s.order == "" {
+		j, err = loadJob(s.dir)
+	} else {
+		j, err = parseJob([]byte(s.order))
+	}
+	if err == nil {
+		j.given = s.given
+	}
+	return j, err
 }
 
 // refuse ends a supervisor that cannot begin.
@@ -114,12 +129,13 @@ func (s *supervisor) killAll() (killed, left int) {
 		s.exit(exitKilled)
 	}
 	s.cleanUp()
-	return killBelow(s.leader, s.job.KillWait)
+	return killBelow(s.leader, s.job.KillWait, s.sender.flush)
 }
 
 // exit removes the run directory, whose files the runner holds open, and ends this process.
 func (s *supervisor) exit(code int) {
 	_ = os.RemoveAll(s.dir)
+	s.sender.flush()
 	os.Exit(code)
 }
 
@@ -159,6 +175,7 @@ func (s *supervisor) runWorker() {
 		return
 	}
 	s.attr.Files = append(s.attr.Files, s.worker.Fd())
+	s.sender.flush()
 	pid, err := s.start(path, append(argv, s.dir), &s.attr)
 	if err != nil {
 		s.fail(startError("the worker", s.job.Dir, err))

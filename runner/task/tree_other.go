@@ -15,7 +15,8 @@ func selfPath() (string, error) { return os.Executable() }
 func becomeSubreaper() error { return nil }
 
 // killBelow kills the process group of the process that was started last, and reaps that process.
-func killBelow(leader leader, _ time.Duration) (killed, left int) {
+func killBelow(leader leader, _ time.Duration, before func()) (killed, left int) {
+	before()
 	if leader.pid == 0 || syscall.Kill(-leader.pid, syscall.SIGKILL) != nil {
 		return 0, 0
 	}

@@ -33,7 +33,7 @@ func work(dir string, registry WorkerFunc) (code int) {
 	w.sender.send(event{Event: eventHello, Proto: proto, At: w.sender.now()})
 	j, err := loadJob(dir)
 	if err == nil {
-		w.samples, err = mapSamples(dir)
+		w.samples, err = mapSamples(j.path(dir, samplesFile))
 	}
 	if err != nil {
 		w.sender.send(event{Event: eventError, Kind: kindStart, Message: fmt.Sprintf("starting the worker: %v", err)})

@@ -169,7 +169,7 @@ func alike(files []schema.LiveFile) []schema.LiveFile {
 
 // readAlike reads files of the same run, which must have equal digests.
 func (s *Sealer) readAlike(files []schema.LiveFile) (*table.Live, error) {
-	first, err := runfile.ReadLiveFile(s.Files, files[0])
+	first, err := s.readLive(files[0])
 	if err != nil {
 		return nil, err
 	}

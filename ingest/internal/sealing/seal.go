@@ -48,6 +48,7 @@ type Sealer struct {
 	claims  []schema.Claim // claims of this process that are not removed yet
 	Made    int            // sealed files since the last packing
 	problem error          // the first problem; it does not prevent appends
+	memory  memory
 }
 
 // Note keeps an error for the end. A claim that was taken over is no error.
@@ -81,6 +82,7 @@ func (s *Sealer) Seal(ctx context.Context, least int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer s.memory.forget()
 	return s.finish(ctx, c)
 }
 

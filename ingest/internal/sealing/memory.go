@@ -1,0 +1,71 @@
+package sealing
+
+import (
+	"crypto/sha256"
+
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxMemory is the size, in B, of runs that are remembered until they are sealed: many short ones. Runs with more samples took longer to measure
+// than their files to be read again.
+const maxMemory = 4 << 20
+
+// memory has runs that this process has appended and not sealed yet, so that nobody has to decode their files.
+type memory struct {
+	runs map[schema.ULID]remembered
+	size int // of the runs together, in B
+}
+
+// remembered is a run, and the hash of its file.
+type remembered struct {
+	sum  [sha256.Size]byte
+	live *table.Live
+}
+
+// Remember keeps an appended run in memory, if there is room, for when it is sealed. content is its file.
+func (s *Sealer) Remember(id schema.ULID, content []byte, run *schema.Run, digest string) {
+	m := &s.memory
+	size := len(content) + sizeOf(run)
+	if m.size+size > maxMemory {
+		return
+	}
+	if m.runs == nil {
+		m.runs = map[schema.ULID]remembered{}
+	}
+	m.runs[id] = remembered{sha256.Sum256(content), table.LiveOf(run, digest)}
+	m.size += size
+}
+
+// sizeOf is the size, in B, of the parts of a run that may be far smaller in its file.
+func sizeOf(run *schema.Run) int {
+	const value, op = 8, 1 << 10
+	size := op * len(run.Ops)
+	for i := range run.Metrics {
+		m := &run.Metrics[i]
+		for _, n := range []int{len(m.Ticks), len(m.Reals), len(m.WarmupTicks), len(m.WarmupReals), len(m.AtNS), len(m.IterationsPerSample)} {
+			size += value * n
+		}
+	}
+	return size
+}
+
+func (m *memory) forget() { *m = memory{} }
+
+// readLive reads the file of a run, as runfile.ReadLiveFile does. Where it has the very bytes that this process has written, what they mean is known.
+func (s *Sealer) readLive(f schema.LiveFile) (*table.Live, error) {
+	known, ok := s.memory.runs[f.Run]
+	if !ok {
+		return runfile.ReadLiveFile(s.Files, f)
+	}
+	content, err := runfile.ReadRunFile(s.Files, f.Path())
+	if err != nil {
+		return nil, err
+	}
+	live := known.live
+	if sha256.Sum256(content) != known.sum || live.RunID != f.Run.String() || schema.DigestOfRows(live.Run, live.Samples, live.Ops) != live.Digest {
+		return runfile.ReadLiveFile(s.Files, f)
+	}
+	return live, nil
+}

@@ -1,0 +1,57 @@
+package sealing
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestSealForgets: nothing is remembered once it is sealed, and never more than a few MiB.
+func TestSealForgets(t *testing.T) {
+	dir := t.TempDir()
+	files, err := disk.NewOS(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Sealer{Files: files, Version: "test", Rules: StandardRules(), Own: []schema.ULID{schema.NewULID(time.Now())}}
+	remember := func(run schema.Run) {
+		digest := schema.DigestOf(&run)
+		content, err := table.NewEncoder("test").Encode(&run, digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := schema.ParseULID(run.RunID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, schema.LiveFile{Segment: s.Own[0], Run: id}.Path())
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.Remember(id, content, &run, digest)
+	}
+	large := runtest.Full()
+	large.Metrics[0].Ticks = make([]int64, 1<<20) // 8 MiB, and very little in a file
+	if remember(large); len(s.memory.runs) > 0 {
+		t.Error("a large run is remembered")
+	}
+	remember(runtest.Full())
+	if remember(runtest.Full()); len(s.memory.runs) != 2 {
+		t.Errorf("%d runs are remembered, want 2", len(s.memory.runs))
+	}
+	if n, err := s.Seal(t.Context(), 1); err != nil || n != 3 {
+		t.Fatalf("%d runs sealed, want 3: %v", n, err)
+	}
+	if len(s.memory.runs) > 0 || s.memory.size > 0 {
+		t.Errorf("%d sealed runs are remembered", len(s.memory.runs))
+	}
+}
