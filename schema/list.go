@@ -295,27 +295,38 @@ func newestFirst(a, b SealedFile) int {
 
 // months lists the files of a zone in the scope.
 func months(store fs.FS, zone string, scope Scope) ([]SealedFile, error) {
-	folders, err := names(store, zone)
+	folders, err := monthFolders(store, zone)
 	if err != nil {
 		return nil, err
 	}
-	folders = slices.DeleteFunc(folders, func(month string) bool {
-		_, err := time.Parse("2006-01", month)
-		return err != nil
-	})
-	slices.Reverse(folders)
 	if scope == (Scope{}) {
 		return allMonths(store, zone, folders)
 	}
 	return lateMonths(store, zone, folders, scope)
 }
 
+// monthFolders lists the folders of a zone, latest first.
+func monthFolders(store fs.FS, zone string) ([]string, error) {
+	folders, err := names(store, zone)
+	if err != nil {
+		return nil, err
+	}
+	folders = slices.DeleteFunc(folders, func(month string) bool {
+		_, err := time.Parse(monthLayout, month)
+		return err != nil
+	})
+	slices.Reverse(folders)
+	return folders, nil
+}
+
 // allMonths lists the files of folders, which are in order, latest first. Several are listed at the same time, because
-// most of the time is spent in the file system.
+// most of the time is spent in the file system. Those whose names are known are not listed.
 func allMonths(store fs.FS, zone string, folders []string) ([]SealedFile, error) {
 	files, errs := make([][]SealedFile, len(folders)), make([]error, len(folders))
 	var next atomic.Int64
 	var listing sync.WaitGroup
+	known := openNames(store, zone, folders)
+	defer known.close()
 	for range min(runtime.GOMAXPROCS(0), len(folders)) {
 		listing.Go(func() {
 			for {
@@ -323,7 +334,10 @@ func allMonths(store fs.FS, zone string, folders []string) ([]SealedFile, error)
 				if i >= len(folders) {
 					return
 				}
-				files[i], errs[i] = folder(store, path.Join(zone, folders[i]))
+				var ok bool
+				if files[i], ok = known.in(folders[i]); !ok {
+					files[i], errs[i] = folder(store, path.Join(zone, folders[i]))
+				}
 			}
 		})
 	}

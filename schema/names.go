@@ -34,6 +34,8 @@ const (
 	packedSuffix  = ".jsonl"
 	widePrefix    = "event-" // of an event of many runs, in PacksDir
 	wideSuffix    = ".runs"
+	namesPrefix   = "folders-" // of the names in folders, in PacksDir
+	namesSuffix   = ".names"
 )
 
 // TableZones are the zones with the sealed files of each table.
@@ -225,6 +227,20 @@ func ParseWideEvent(name string) (ULID, error) {
 	id, err := ParseULID(stem)
 	if !ok || !also || err != nil {
 		return ULID{}, fmt.Errorf("%q is not the name of a wide event", name)
+	}
+	return id, nil
+}
+
+// FolderNames is the path of the names in folders: see EncodeFolderNames.
+func FolderNames(id ULID) string { return path.Join(PacksDir, namesPrefix+id.String()+namesSuffix) }
+
+// ParseFolderNames parses the last element of FolderNames.
+func ParseFolderNames(name string) (ULID, error) {
+	stem, ok := strings.CutPrefix(name, namesPrefix)
+	stem, also := strings.CutSuffix(stem, namesSuffix)
+	id, err := ParseULID(stem)
+	if !ok || !also || err != nil {
+		return ULID{}, fmt.Errorf("%q is not the name of names in folders", name)
 	}
 	return id, nil
 }

@@ -257,6 +257,8 @@ func calledAlways(s layout.File) string {
 		return s.Zone + " events"
 	case layout.KindWideEvent:
 		return s.Zone + " event"
+	case layout.KindFolderNames:
+		return s.Zone + " folders"
 	}
 	return s.Zone
 }

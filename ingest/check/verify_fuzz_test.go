@@ -35,6 +35,8 @@ func FuzzClassify(f *testing.F) {
 			again = schema.EventFile(s.ID)
 		case layout.KindWideEvent:
 			again = schema.WideEvent(s.ID)
+		case layout.KindFolderNames:
+			again = schema.FolderNames(s.ID)
 		case layout.KindPackedEvents:
 			again = schema.PackedEvents(s.ID)
 		case layout.KindPlan:

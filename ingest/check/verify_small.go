@@ -28,6 +28,8 @@ func (v *verifier) checkSmall(s layout.File) (err error) {
 		err = v.checkPackedEvents(s)
 	case layout.KindWideEvent:
 		err = v.checkWideEvent(s)
+	case layout.KindFolderNames:
+		err = schema.CheckFolderNames(v.files, s.ID)
 	case layout.KindEvent:
 		_, err = schema.ReadEvent(v.files, s.ID)
 	case layout.KindArtifact:

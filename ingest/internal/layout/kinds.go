@@ -30,6 +30,7 @@ const (
 	KindPack
 	KindPackedEvents
 	KindWideEvent
+	KindFolderNames
 	KindEvent
 	KindArtifact
 	KindAside  // in TrashDir or QuarantineDir
@@ -44,7 +45,7 @@ type File struct {
 	Live   schema.LiveFile   // of KindLive
 	Claim  schema.Claim      // of KindPlan and KindOut
 	Sealed schema.SealedFile // of KindSealed and KindPack
-	ID     schema.ULID       // of KindEvent, KindPackedEvents and KindWideEvent
+	ID     schema.ULID       // of KindEvent, KindPackedEvents, KindWideEvent and KindFolderNames
 	Entry  fs.DirEntry       // nil if only the name is known
 	Linked bool              // it is a link
 }
@@ -156,6 +157,9 @@ func (s *File) classifySealed() {
 	}
 	if id, err := schema.ParseWideEvent(base); err == nil && schema.WideEvent(id) == s.Path {
 		s.Kind, s.ID = KindWideEvent, id
+	}
+	if id, err := schema.ParseFolderNames(base); err == nil && schema.FolderNames(id) == s.Path {
+		s.Kind, s.ID = KindFolderNames, id
 	}
 }
 

@@ -1,0 +1,37 @@
+package schema
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// File systems that change the times of a folder with each of its names, by the clock of this machine. Network file systems may
+// answer from a cache, and those of other programs may not keep such times.
+const (
+	ext4Magic  = 0xef53 // of ext2 and ext3 too
+	xfsMagic   = 0x58465342
+	btrfsMagic = 0x9123683e
+	tmpfsMagic = 0x01021994
+)
+
+// timesTell reports whether the times of folders on the file system of a directory tell that they have changed.
+func timesTell(dir string) bool {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return false
+	}
+	switch s.Type {
+	case ext4Magic, xfsMagic, btrfsMagic, tmpfsMagic:
+		return true
+	}
+	return false
+}
+
+// stateOf gives the state of a folder without its month, and its device.
+func stateOf(info fs.FileInfo) (state FolderState, device uint64, ok bool) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return FolderState{}, 0, false
+	}
+	return FolderState{Inode: s.Ino, Changed: s.Ctim.Nano(), Modified: s.Mtim.Nano()}, s.Dev, true
+}

@@ -1,0 +1,343 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// namedStore is a store on the disk with four sealed files in each of three months, and the names in their folders.
+type namedStore struct {
+	t      *testing.T
+	dir    string
+	names  string        // path of the names in folders
+	states []FolderState // of the folders, latest first
+}
+
+// newNamedStore skips the test where folders do not tell whether they have changed. Each name is told otherwise than it is, by one
+// more run, so that a listing shows where it comes from.
+func newNamedStore(t *testing.T) *namedStore {
+	t.Helper()
+	s := &namedStore{t: t, dir: t.TempDir()}
+	if !timesTell(s.dir) {
+		t.Skip("the file system does not tell whether a folder has changed")
+	}
+	for name, file := range newStoreFS(t) {
+		s.write(name, file.Data)
+	}
+	for month := range 3 {
+		for i := range 4 {
+			s.add(day(1+i).AddDate(0, month, 0))
+		}
+	}
+	for month := range 3 { // so that a change is one whatever the steps of the clock are
+		folder := filepath.Join(s.dir, RunsDir, MonthOf(day(1).AddDate(0, month, 0)))
+		if err := os.Chtimes(folder, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.states = s.settled(time.Now().AddDate(1000, 0, 0))
+	if len(s.states) != 3 {
+		t.Fatalf("the settled folders are %+v", s.states)
+	}
+	told := listed(t, os.DirFS(s.dir))
+	for i := range told {
+		told[i].Rows++
+	}
+	content, err := EncodeFolderNames(s.states, told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.names = FolderNames(NewULID(day(1)))
+	s.write(s.names, content)
+	return s
+}
+
+func (s *namedStore) settled(now time.Time) []FolderState {
+	s.t.Helper()
+	states, err := SettledFolders(Dir(s.dir), now)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return states
+}
+
+func (s *namedStore) write(name string, content []byte) {
+	s.t.Helper()
+	name = filepath.Join(s.dir, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, content, 0o666); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// add adds a sealed file of a time.
+func (s *namedStore) add(at time.Time) string {
+	s.t.Helper()
+	run := NewULID(at)
+	name := NewSealedFile(NewClaim(at, []ULID{run}), []ULID{run}).Path(RunsDir)
+	s.write(name, nil)
+	return name
+}
+
+// listed are the sealed files of a store.
+func listed(t *testing.T, store fs.FS) []SealedFile {
+	t.Helper()
+	return slices.Clone(mustList(t, store, Scope{}).Sealed)
+}
+
+// told counts the files of a month whose names come from the names in folders.
+func (s *namedStore) told(month time.Time) int {
+	s.t.Helper()
+	n := 0
+	for _, f := range ofMonth(listed(s.t, Dir(s.dir)), MonthOf(month)) {
+		if f.Rows == 2 {
+			n++
+		}
+	}
+	return n
+}
+
+// TestFolderNames: folders whose names are known are not listed, until something in them changes.
+func TestFolderNames(t *testing.T) {
+	t.Parallel()
+	first := func(s *namedStore) string {
+		names, err := filepath.Glob(filepath.Join(s.dir, RunsDir, MonthOf(day(1)), "*"))
+		if err != nil || len(names) == 0 {
+			s.t.Fatal(names, err)
+		}
+		return names[0]
+	}
+	for name, change := range map[string]func(s *namedStore) error{
+		"a new file":     func(s *namedStore) error { s.add(day(9)); return nil },
+		"a removed file": func(s *namedStore) error { return os.Remove(first(s)) },
+		"a renamed file": func(s *namedStore) error { return os.Rename(first(s), first(s)+"~") },
+		"a replaced file": func(s *namedStore) error {
+			s.write("tmp/1.part", nil)
+			return os.Rename(filepath.Join(s.dir, "tmp/1.part"), first(s))
+		},
+		"a folder in its place": func(s *namedStore) error {
+			folder := filepath.Dir(first(s))
+			if err := os.Rename(folder, folder+"~"); err != nil {
+				return err
+			}
+			return os.CopyFS(folder, os.DirFS(folder+"~"))
+		},
+		"the same times": func(s *namedStore) error { // only the time of the last change of its status tells
+			s.add(day(9))
+			return os.Chtimes(filepath.Dir(first(s)), time.Time{}, time.Unix(0, s.states[2].Modified))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newNamedStore(t)
+			if s.told(day(1)) != 4 || s.told(day(1).AddDate(0, 1, 0)) != 4 {
+				t.Fatal("the folders are listed, although their names are known")
+			}
+			if err := change(s); err != nil {
+				t.Fatal(err)
+			}
+			if s.told(day(1)) != 0 || s.told(day(1).AddDate(0, 1, 0)) != 4 {
+				t.Error("want the changed folder listed, and the names of the other used")
+			}
+			in := func(all []SealedFile) []SealedFile { return ofMonth(all, MonthOf(day(1))) }
+			if got, want := in(listed(t, Dir(s.dir))), in(listed(t, os.DirFS(s.dir))); !slices.Equal(got, want) {
+				t.Errorf("listed %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// TestFolderNamesLink: a link in place of a file is found although the names are known.
+func TestFolderNamesLink(t *testing.T) {
+	t.Parallel()
+	s := newNamedStore(t)
+	link := filepath.Join(s.dir, s.add(day(9)))
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("elsewhere", link); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := List(Dir(s.dir), Scope{}); err == nil {
+		t.Errorf("listed %+v", l.Sealed)
+	}
+}
+
+// TestFolderNamesCopy: the names mean nothing in a copy.
+func TestFolderNamesCopy(t *testing.T) {
+	t.Parallel()
+	s := newNamedStore(t)
+	into := t.TempDir()
+	if err := os.CopyFS(into, os.DirFS(s.dir)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := listed(t, Dir(into)), listed(t, os.DirFS(s.dir)); !slices.Equal(got, want) {
+		t.Errorf("listed %v, want %v", got, want)
+	}
+}
+
+// TestFolderNamesDamage: whatever byte of the names is wrong, or wherever they end, the names are those in the folder or in the
+// intact file.
+func TestFolderNamesDamage(t *testing.T) {
+	t.Parallel()
+	s := newNamedStore(t)
+	want, intact := listed(t, os.DirFS(s.dir)), listed(t, Dir(s.dir))
+	content, err := os.ReadFile(filepath.Join(s.dir, s.names))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(at int) {
+		got := listed(t, Dir(s.dir))
+		for i, f := range got {
+			if len(got) != len(want) || f != want[i] && f != intact[i] {
+				t.Fatalf("byte %d: listed %v", at, got)
+			}
+		}
+	}
+	for at := range content {
+		damaged := bytes.Clone(content)
+		damaged[at] ^= 1 << (at % 8)
+		s.write(s.names, damaged)
+		check(at)
+		s.write(s.names, content[:at])
+		check(at)
+	}
+}
+
+// TestSettledFolders: a folder of this month, or one that changed a moment ago, may change again within a step of the clock.
+func TestSettledFolders(t *testing.T) {
+	t.Parallel()
+	s := newNamedStore(t)
+	now := time.Now()
+	s.add(now.AddDate(-1, 0, 0))
+	later := func(d time.Duration) (months []string) {
+		for _, state := range s.settled(now.Add(d)) {
+			months = append(months, state.Month)
+		}
+		return months
+	}
+	year := MonthOf(now.AddDate(-1, 0, 0))
+	if got := later(settled / 2); slices.Contains(got, year) {
+		t.Errorf("after half the time: %v", got)
+	}
+	if got := later(2 * settled); !slices.Contains(got, year) {
+		t.Errorf("after twice the time: %v", got)
+	}
+	s.add(now)
+	for _, month := range later(2 * settled) {
+		if month >= MonthOf(now) {
+			t.Errorf("the folder of this month, %s, is settled", month)
+		}
+	}
+}
+
+// TestUnknownNames counts the names that are to be written.
+func TestUnknownNames(t *testing.T) {
+	t.Parallel()
+	s := newNamedStore(t)
+	states := s.settled(time.Now().AddDate(1000, 0, 0))
+	if n := UnknownNames(Dir(s.dir), states, listed(t, Dir(s.dir))); n != 0 {
+		t.Errorf("%d are unknown, want none", n)
+	}
+	s.add(day(9))
+	states = s.settled(time.Now().AddDate(1000, 0, 0))
+	if n := UnknownNames(Dir(s.dir), states, listed(t, Dir(s.dir))); n != 5 {
+		t.Errorf("%d are unknown after one was added to four, want 5", n)
+	}
+	if err := CheckFolderNames(Dir(s.dir), namesID(s.names)); err == nil {
+		t.Error("names that are not those of the folders pass")
+	}
+}
+
+func namesID(name string) ULID {
+	id, err := ParseFolderNames(path.Base(name))
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// TestBinaryName: a name in 32 bytes is the name.
+func TestBinaryName(t *testing.T) {
+	t.Parallel()
+	for _, f := range []SealedFile{
+		NewSealedFile(NewULID(day(1)), []ULID{NewULID(day(0)), NewULID(day(1))}),
+		{ID: ULID{0: 0xff, 15: 0xff}, First: 0, Last: 1<<48 - 1, Rows: 1<<32 - 1},
+	} {
+		if b := appendBinaryName(nil, f); len(b) != nameBytes || binaryName(b) != f {
+			t.Errorf("%+v becomes %+v", f, binaryName(b))
+		}
+	}
+}
+
+// BenchmarkFolderNames lists the names of 42,000 sealed files of two years, as a million runs in sweeps of 24 have them, with and
+// without the names in folders, by turns, and reports the ratio of the processor times.
+func BenchmarkFolderNames(b *testing.B) {
+	const files = 42_000
+	dir := b.TempDir()
+	write := func(name string, content []byte) {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, content, 0o666)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range files {
+		at := day(1).Add(2 * 365 * 24 * time.Hour / files * time.Duration(i))
+		run := NewULID(at)
+		write(NewSealedFile(NewClaim(at, []ULID{run}), []ULID{run}).Path(RunsDir), nil)
+	}
+	states, err := SettledFolders(Dir(dir), time.Now().AddDate(1000, 0, 0))
+	if err != nil || len(states) == 0 {
+		b.Skip("the file system does not tell whether a folder has changed")
+	}
+	list := func(store fs.FS) (sealed []SealedFile, took time.Duration) {
+		before := processorTime(b)
+		sealed, err := ListZone(store, RunsDir)
+		if err != nil || len(sealed) != files {
+			b.Fatal(len(sealed), err)
+		}
+		return sealed, processorTime(b) - before
+	}
+	sealed, _ := list(Dir(dir))
+	content, err := EncodeFolderNames(states, sealed)
+	if err != nil {
+		b.Fatal(err)
+	}
+	write(FolderNames(NewULID(day(1))), content)
+	var known, listed time.Duration
+	for b.Loop() {
+		_, took := list(Dir(dir))
+		known += took
+		if err := os.Rename(filepath.Join(dir, PacksDir), filepath.Join(dir, TrashDir)); err != nil {
+			b.Fatal(err)
+		}
+		_, took = list(Dir(dir))
+		listed += took
+		if err := os.Rename(filepath.Join(dir, TrashDir), filepath.Join(dir, PacksDir)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(known)/float64(b.N), "known-ns")
+	b.ReportMetric(float64(listed)/float64(b.N), "listed-ns")
+	b.ReportMetric(float64(known)/float64(listed), "ratio")
+}
+
+// processorTime is the time that this process has used.
+func processorTime(tb testing.TB) time.Duration {
+	tb.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
