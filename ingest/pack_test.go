@@ -303,6 +303,86 @@ func TestPackEvents(t *testing.T) {
 	mustHold(t, dir)
 }
 
+// TestPackNames: the names in folders of months that are over are repeated when they are many, and again when many have come.
+func TestPackNames(t *testing.T) {
+	t.Parallel()
+	store, dir := newStore(t)
+	later := time.Now().AddDate(0, 2, 0)
+	if runs := sweep(1, 2, 1); len(must(schema.SettledFolders(store.files, later))) > 0 {
+		t.Fatal("an empty store has settled folders")
+	} else if bulkFiles(t, store, 2, runs); len(must(schema.SettledFolders(store.files, later))) == 0 {
+		t.Skip("the file system does not tell whether a folder has changed")
+	}
+	names := func() int {
+		return len(must(filepath.Glob(filepath.Join(dir, schema.FolderNames(schema.ULID{})[:len("packs/folders-")]+"*"))))
+	}
+	for round, want := range []struct {
+		runs, written, left int
+		after               time.Duration
+	}{{0, 0, 0, 0}, {2, 0, 0, 0}, {2, 1, 1, 0}, {0, 0, 1, 0}, {2, 1, 2, 0}, {0, 0, 1, 11 * time.Minute}} {
+		bulkFiles(t, store, 2, sweep(uint64(round+2), want.runs, 1))
+		p := newPacker(store.files)
+		p.Rules.MinFiles, p.Rules.MinNames = 100, 3
+		p.Now = later.Add(want.after + time.Duration(round)*time.Second) // the latest names are those of the largest id
+		if err := p.Pack(); err != nil || p.Written != want.written || names() != want.left {
+			t.Fatalf("round %d: %d written, %d there, %v; want %+v", round, p.Written, names(), err, want)
+		}
+		sameNames(t, dir)
+	}
+	p := newPacker(store.files)
+	p.Rules.MinFiles, p.Rules.MinNames = 100, 1
+	bulkFiles(t, store, 2, sweep(20, 2, 1))
+	if err := p.Pack(); err != nil || p.Written != 0 {
+		t.Errorf("a moment after a folder changed %d are written, %v", p.Written, err)
+	}
+}
+
+// changingFiles are files that change when a directory is opened for the first time.
+type changingFiles struct {
+	disk.OS
+	dir    string
+	change func()
+}
+
+func (f *changingFiles) Open(name string) (fs.File, error) {
+	if change := f.change; name == f.dir && change != nil {
+		f.change = nil
+		change()
+	}
+	return f.OS.Open(name)
+}
+
+// TestPackNamesRace: a folder that changes after it was listed is not repeated, although it is settled before and after.
+func TestPackNamesRace(t *testing.T) {
+	t.Parallel()
+	store, dir := newStore(t)
+	bulkFiles(t, store, 2, sweep(1, 2, 1))
+	folder := filepath.Dir(filepath.Join(dir, sealedFiles(t, dir)[0].Path(schema.RunsDir)))
+	mustDo(t, os.Chtimes(folder, time.Time{}, time.Now().Add(-time.Hour))) // so that a change is one whatever the steps of the clock are
+	changed := false
+	files := &changingFiles{OS: must(disk.NewOS(dir)), dir: schema.PacksDir, change: func() {
+		changed = true
+		bulkFiles(t, store, 2, sweep(2, 2, 1))
+	}}
+	p := newPacker(files)
+	p.Rules.MinFiles, p.Rules.MinNames = 100, 1
+	p.Now = p.Now.AddDate(0, 2, 0)
+	if err := p.Pack(); err != nil || p.Written != 0 || !changed || len(sealedFiles(t, dir)) != 2 {
+		t.Errorf("%d written, changed %v: %v", p.Written, changed, err)
+	}
+	mustDo(t, os.Mkdir(filepath.Join(dir, schema.RunsDir, "2000-01"), 0o777)) // a single folder is listed in any case
+	sameNames(t, dir)
+}
+
+// sameNames: a listing that may use the names in folders is that of the folders.
+func sameNames(t testing.TB, dir string) {
+	t.Helper()
+	got, want := must(schema.List(schema.Dir(dir), schema.Scope{})), must(schema.List(os.DirFS(dir), schema.Scope{}))
+	if !slices.Equal(got.Sealed, want.Sealed) {
+		t.Fatalf("the folders have %v, listed are %v", want.Sealed, got.Sealed)
+	}
+}
+
 // TestPackFaults lets every file operation of packing fail in turn: the store stays as it is, and once the cause is
 // gone it is packed.
 func TestPackFaults(t *testing.T) {
@@ -338,15 +418,21 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 	}
 	before := must(fs.Sub(os.DirFS(dir), schema.RunsDir))
 	files.OS = must(disk.NewOS(dir))
-	p := newPacker(&files)
-	p.Rules.Memory = 1
+	packer := func() *packing.Packer {
+		p := newPacker(&files)
+		p.Rules.Memory, p.Rules.MinNames = 1, 1
+		p.Now = p.Now.AddDate(0, 2, 0) // when no folder changes any more
+		return p
+	}
+	p := packer()
 	if err := p.Pack(); err != nil && (!files.Hit || !errors.Is(err, files.Fault)) {
 		t.Fatalf("operation %d failed with %v; the error is %v", files.At, files.Fault, err)
 	} else if err == nil && files.Unsync > 0 && files.Fault != syscall.EPERM {
 		t.Fatalf("operation %d: an fsync failed, and nobody says so", files.At)
 	}
 	planned(t, dir)
-	p = newPacker(&files)
+	sameNames(t, dir)
+	p = packer()
 	files.Healed = true
 	if err := p.Pack(); err != nil {
 		t.Fatalf("operation %d, the second time: %v", files.At, err)
@@ -356,6 +442,10 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 	}
 	if n := len(must(fs.Glob(before, "*/*"))); n != 4 {
 		t.Fatalf("operation %d: %d sealed files", files.At, n)
+	}
+	sameNames(t, dir)
+	if folders := must(schema.SettledFolders(files.OS, p.Now)); schema.UnknownNames(files.OS, folders, sealedFiles(t, dir)) > 0 {
+		t.Fatalf("operation %d: the names in folders are not repeated", files.At)
 	}
 	return files.Hit
 }

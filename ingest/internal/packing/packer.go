@@ -17,13 +17,14 @@ import (
 type Rules struct {
 	MinFiles int // files that are worth a pack
 	MaxRows  int // rows of a pack at most: several packs are read at a time, and fewer where time bounds them
+	MinNames int // names in folders that are worth a file
 	Memory   int // of the files that are merged at a time, about, in bytes
 }
 
 // StandardRules are the rules of every program. Tests use others.
 func StandardRules() Rules {
 	const rowGroup = 122_880
-	return Rules{MinFiles: 100, MaxRows: 2 * rowGroup, Memory: 96 << 20}
+	return Rules{MinFiles: 100, MaxRows: 2 * rowGroup, MinNames: 1000, Memory: 96 << 20}
 }
 
 const (
@@ -45,11 +46,17 @@ type Packer struct {
 func (p *Packer) Pack() error {
 	disk.RemoveOldTemps(p.Files, p.Now)
 	var l schema.Listing
-	var err error
+	settled, err := schema.SettledFolders(p.Files, p.Now) // before they are listed
+	if err != nil {
+		return err
+	}
 	if l.Sealed, err = schema.ListZone(p.Files, schema.RunsDir); err != nil {
 		return err
 	}
 	if l.Packs, err = schema.ListZone(p.Files, schema.PacksDir); err != nil {
+		return err
+	}
+	if err := p.names(settled, l.Sealed); err != nil {
 		return err
 	}
 	if err := p.runs(&l); err != nil {
