@@ -10,7 +10,7 @@ import (
 // folder is what every run has, whatever runs: the directories, and the files that are written by what runs.
 type folder struct {
 	dir            string
-	there          bool    // make was called, and removeDir was not
+	there          bool    // make was called
 	lent           *shared // whose the files are; nil: they are in the directory
 	stdout, stderr *os.File
 	kept           *os.File // what is kept of outputs
@@ -58,7 +58,7 @@ func (f *folder) create(file runFile) (err error) {
 	return err
 }
 
-// remove closes the files, if they are its own, and removes the directory, if it was made and is not removed yet.
+// remove closes the files, if they are its own, and removes the directory, if it is there.
 func (f *folder) remove() {
 	if f.lent == nil {
 		for _, file := range []*os.File{f.stdout, f.stderr, f.kept, f.events} {
@@ -70,10 +70,6 @@ func (f *folder) remove() {
 
 // removeDir removes the directory with all that is in it. Mostly that is an empty one.
 func (f *folder) removeDir() {
-	if !f.there {
-		return
-	}
-	f.there = false
 	_ = syscall.Rmdir(filepath.Join(f.dir, ownDir))
 	if err := syscall.Rmdir(f.dir); err != nil && err != syscall.ENOENT {
 		_ = os.RemoveAll(f.dir)

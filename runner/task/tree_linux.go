@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -125,35 +124,11 @@ func sweepOrphans(known map[int]bool, wait time.Duration) (left int) {
 // peakMemory is the largest resident memory, in B, that a process (self, or a pid) has had since its last exec.
 // wait4 and getrusage do not tell: their peak includes that of the parent at the time of the fork.
 func peakMemory(process string) (int64, bool) {
-	text, err := readProc(process + "/status")
+	text, err := os.ReadFile("/proc/" + process + "/status")
 	if err != nil {
 		return 0, false
 	}
 	return parsePeak(text)
-}
-
-// readProc reads a file of /proc, with a third of the calls that package os makes for it.
-func readProc(name string) ([]byte, error) {
-	fd, err := unix.Open("/proc/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(fd)
-	text := make([]byte, 0, 4096)
-	for {
-		n, err := unix.Read(fd, text[len(text):cap(text)])
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err != nil:
-			return nil, err
-		case n == 0:
-			return text, nil
-		}
-		if text = text[:len(text)+n]; len(text) == cap(text) {
-			text = slices.Grow(text, len(text))
-		}
-	}
 }
 
 // parsePeak finds the line `VmHWM:   1176 kB`.

@@ -1,12 +1,6 @@
 package task
 
-import (
-	"bytes"
-	"errors"
-	"io/fs"
-	"os"
-	"testing"
-)
+import "testing"
 
 func FuzzParsePeak(f *testing.F) {
 	f.Add([]byte("Name:\tx\nVmPeak:\t  100 kB\nVmHWM:\t    1176 kB\nVmRSS:\t 9 kB\n"))
@@ -29,22 +23,5 @@ func TestParsePeak(t *testing.T) {
 		if ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %d %t, want %d", text, got, ok, want)
 		}
-	}
-}
-
-// TestReadProc: a file is read to its end, however long it is.
-func TestReadProc(t *testing.T) {
-	for _, name := range []string{"cmdline", "filesystems", "kallsyms", "self/maps"} {
-		want, err := os.ReadFile("/proc/" + name)
-		if err != nil {
-			t.Skip(err)
-		}
-		got, err := readProc(name)
-		if err != nil || name != "self/maps" && !bytes.Equal(got, want) || len(got) == 0 {
-			t.Errorf("%s: %d B, %v: want %d B", name, len(got), err, len(want))
-		}
-	}
-	if _, err := readProc("none"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
 	}
 }
