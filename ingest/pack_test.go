@@ -311,7 +311,7 @@ func TestPackNames(t *testing.T) {
 	if runs := sweep(1, 2, 1); len(must(schema.SettledFolders(store.files, later))) > 0 {
 		t.Fatal("an empty store has settled folders")
 	} else if bulkFiles(t, store, 2, runs); len(must(schema.SettledFolders(store.files, later))) == 0 {
-		t.Skip("the file system does not tell whether a folder has changed")
+		t.Skip("the times of folders do not show changes on this file system")
 	}
 	names := func() int {
 		return len(must(filepath.Glob(filepath.Join(dir, schema.FolderNames(schema.ULID{})[:len("packs/folders-")]+"*"))))

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// FolderState tells whether a folder of RunsDir has changed. The file system changes the times with each name that is added,
+// FolderState shows whether a folder of RunsDir has changed. The file system changes the times with each name that is added,
 // removed or replaced.
 type FolderState struct {
 	Month    string `json:"month"`
@@ -52,7 +52,7 @@ type states struct {
 	device uint64 // of RunsDir
 }
 
-// statesOf gives false if the times of folders do not tell on this file system whether a folder has changed.
+// statesOf gives false if the times of folders do not show on this file system whether a folder has changed.
 func statesOf(store fs.FS) (states, bool) {
 	dir, ok := store.(interface {
 		DirPath(name string) (string, error)
@@ -61,7 +61,7 @@ func statesOf(store fs.FS) (states, bool) {
 		return states{}, false
 	}
 	where, err := dir.DirPath(RunsDir)
-	if err != nil || !timesTell(where) {
+	if err != nil || !timesShowChanges(where) {
 		return states{}, false
 	}
 	info, err := fs.Stat(store, RunsDir)
@@ -84,7 +84,7 @@ func (s states) of(month string) (FolderState, bool) {
 }
 
 // SettledFolders gives the states of those folders of RunsDir, latest first, whose month is over and that have not changed for
-// a while. It gives none on file systems that do not tell.
+// a while. It gives none on file systems where the times do not show changes.
 func SettledFolders(store fs.FS, now time.Time) ([]FolderState, error) {
 	of, ok := statesOf(store)
 	if !ok {

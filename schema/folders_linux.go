@@ -14,8 +14,8 @@ const (
 	tmpfsMagic = 0x01021994
 )
 
-// timesTell reports whether the times of folders on the file system of a directory tell that they have changed.
-func timesTell(dir string) bool {
+// timesShowChanges reports whether the file system of a directory gives a folder another time with each change in it.
+func timesShowChanges(dir string) bool {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return false

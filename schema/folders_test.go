@@ -21,13 +21,13 @@ type namedStore struct {
 	states []FolderState // of the folders, latest first
 }
 
-// newNamedStore skips the test where folders do not tell whether they have changed. Each name is told otherwise than it is, by one
-// more run, so that a listing shows where it comes from.
+// newNamedStore skips the test where the times of folders do not show changes. The kept names are wrong by one run each, so that a
+// listing shows where it comes from.
 func newNamedStore(t *testing.T) *namedStore {
 	t.Helper()
 	s := &namedStore{t: t, dir: t.TempDir()}
-	if !timesTell(s.dir) {
-		t.Skip("the file system does not tell whether a folder has changed")
+	if !timesShowChanges(s.dir) {
+		t.Skip("the times of folders do not show changes on this file system")
 	}
 	for name, file := range newStoreFS(t) {
 		s.write(name, file.Data)
@@ -47,11 +47,11 @@ func newNamedStore(t *testing.T) *namedStore {
 	if len(s.states) != 3 {
 		t.Fatalf("the settled folders are %+v", s.states)
 	}
-	told := listed(t, os.DirFS(s.dir))
-	for i := range told {
-		told[i].Rows++
+	kept := listed(t, os.DirFS(s.dir))
+	for i := range kept {
+		kept[i].Rows++
 	}
-	content, err := EncodeFolderNames(s.states, told)
+	content, err := EncodeFolderNames(s.states, kept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +95,8 @@ func listed(t *testing.T, store fs.FS) []SealedFile {
 	return slices.Clone(mustList(t, store, Scope{}).Sealed)
 }
 
-// told counts the files of a month whose names come from the names in folders.
-func (s *namedStore) told(month time.Time) int {
+// known counts the files of a month whose names come from the names in folders.
+func (s *namedStore) known(month time.Time) int {
 	s.t.Helper()
 	n := 0
 	for _, f := range ofMonth(listed(s.t, Dir(s.dir)), MonthOf(month)) {
@@ -132,21 +132,28 @@ func TestFolderNames(t *testing.T) {
 			}
 			return os.CopyFS(folder, os.DirFS(folder+"~"))
 		},
-		"the same times": func(s *namedStore) error { // only the time of the last change of its status tells
+		"the same times": func(s *namedStore) error { // only the time of the last change of its status shows it
 			s.add(day(9))
-			return os.Chtimes(filepath.Dir(first(s)), time.Time{}, time.Unix(0, s.states[2].Modified))
+			for { // until the clock of the file system has gone on by a step
+				if err := os.Chtimes(filepath.Dir(first(s)), time.Time{}, time.Unix(0, s.states[2].Modified)); err != nil {
+					return err
+				}
+				if now := s.settled(time.Now().AddDate(1000, 0, 0)); now[2].Changed != s.states[2].Changed {
+					return nil
+				}
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newNamedStore(t)
-			if s.told(day(1)) != 4 || s.told(day(1).AddDate(0, 1, 0)) != 4 {
+			if s.known(day(1)) != 4 || s.known(day(1).AddDate(0, 1, 0)) != 4 {
 				t.Fatal("the folders are listed, although their names are known")
 			}
 			if err := change(s); err != nil {
 				t.Fatal(err)
 			}
-			if s.told(day(1)) != 0 || s.told(day(1).AddDate(0, 1, 0)) != 4 {
+			if s.known(day(1)) != 0 || s.known(day(1).AddDate(0, 1, 0)) != 4 {
 				t.Error("want the changed folder listed, and the names of the other used")
 			}
 			in := func(all []SealedFile) []SealedFile { return ofMonth(all, MonthOf(day(1))) }
@@ -254,17 +261,13 @@ func TestUnknownNames(t *testing.T) {
 	if n := UnknownNames(Dir(s.dir), states, listed(t, Dir(s.dir))); n != 5 {
 		t.Errorf("%d are unknown after one was added to four, want 5", n)
 	}
-	if err := CheckFolderNames(Dir(s.dir), namesID(s.names)); err == nil {
+	id, err := ParseFolderNames(path.Base(s.names))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckFolderNames(Dir(s.dir), id); err == nil {
 		t.Error("names that are not those of the folders pass")
 	}
-}
-
-func namesID(name string) ULID {
-	id, err := ParseFolderNames(path.Base(name))
-	if err != nil {
-		panic(err)
-	}
-	return id
 }
 
 // TestBinaryName: a name in 32 bytes is the name.
@@ -298,7 +301,7 @@ func BenchmarkFolderNames(b *testing.B) {
 	}
 	states, err := SettledFolders(Dir(dir), time.Now().AddDate(1000, 0, 0))
 	if err != nil || len(states) == 0 {
-		b.Skip("the file system does not tell whether a folder has changed")
+		b.Skip("the times of folders do not show changes on this file system")
 	}
 	list := func(store fs.FS) (sealed []SealedFile, took time.Duration) {
 		before := processorTime(b)

@@ -28,7 +28,7 @@ func TestFolderNames(t *testing.T) {
 			dir, f := sealedStore(t, smallRun(), smallRun())
 			states := must(schema.SettledFolders(schema.Dir(dir), time.Now().AddDate(0, 2, 0)))
 			if len(states) == 0 {
-				t.Skip("the file system does not tell whether a folder has changed")
+				t.Skip("the times of folders do not show changes on this file system")
 			}
 			names := []schema.SealedFile{f}
 			if c.damage == nil {

@@ -303,8 +303,8 @@ func TestTortureOfTurns(t *testing.T) {
 	}
 }
 
-// TestStageIsSaidAtOnce: that a stage begins is said before its first process starts, not when that ends.
-func TestStageIsSaidAtOnce(t *testing.T) {
+// TestStageIsReportedAtOnce: the beginning of a stage is reported before its first process starts, not when that ends.
+func TestStageIsReportedAtOnce(t *testing.T) {
 	pool, dir := testPool(t), t.TempDir()
 	spec := shell("i=0; while [ ! -e go ]; do sleep 0.01; i=$((i+1)); [ $i -lt 1000 ] || exit 1; done")
 	spec.Dir, spec.Iterations = dir, 1

@@ -3,13 +3,13 @@
 package task
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -67,50 +67,44 @@ func TestStrangerWithOutput(t *testing.T) {
 		t.Run(fmt.Sprint("descriptor ", fd), func(t *testing.T) {
 			u := newTurns(t)
 			before, dir := u.parent(), t.TempDir()
-			waits := shell("echo $$ > made; mv made pid; while [ ! -e go ]; do sleep 0.01; done")
-			waits.Dir, waits.Iterations = dir, 1
-			opened := make(chan *os.File)
-			go func() {
-				defer close(opened)
-				pid := ""
-				await(t, "the process", func() bool {
-					text, err := os.ReadFile(filepath.Join(dir, "pid"))
-					pid = strings.TrimSpace(string(text))
-					return err == nil
-				})
-				f, err := os.OpenFile(fmt.Sprintf("/proc/%s/fd/%d", pid, fd), os.O_WRONLY|os.O_APPEND, 0)
+			exists := func(name string) func() bool {
+				return func() bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }
+			}
+			create := func(name string) {
+				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+			first := shell("echo $$ > made; mv made pid; while [ ! -e opened ]; do sleep 0.01; done")
+			next := shell(": > begun; while [ ! -e written ]; do sleep 0.01; done; echo $PPID")
+			first.Dir, first.Iterations, next.Dir, next.Iterations = dir, 1, dir, 1
+			ended := make(chan struct{})
+			go func() { // the stranger
+				defer close(ended)
+				await(t, "the first process", exists("pid"))
+				pid, err := os.ReadFile(filepath.Join(dir, "pid"))
 				if err != nil {
 					t.Error(err)
 				}
-				if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+				f, err := os.OpenFile(fmt.Sprintf("/proc/%s/fd/%d", strings.TrimSpace(string(pid)), fd), os.O_WRONLY|os.O_APPEND, 0)
+				if err != nil {
 					t.Error(err)
 				}
-				opened <- f
-			}()
-			var stranger *os.File
-			got := make(chan bool)
-			go func() { stranger = <-opened; close(got) }()
-			o, _ := u.run(t.Context(), waits)
-			<-got
-			check(t, o, schema.StatusOK, "", "")
-			done := make(chan bool)
-			go func() {
-				defer close(done)
-				for range 100 {
-					_, _ = io.WriteString(stranger, "from a stranger\n")
-					time.Sleep(2 * time.Millisecond)
+				create("opened")
+				await(t, "the next process", exists("begun"))
+				_, err = io.WriteString(f, "from a stranger\n")
+				if err := errors.Join(err, f.Close()); err != nil {
+					t.Error(err)
 				}
+				create("written")
 			}()
-			next := shell("sleep 0.1; echo $PPID")
-			next.Iterations = 1
+			o, _ := u.run(t.Context(), first)
+			check(t, o, schema.StatusOK, "", "")
 			o, after := u.run(t.Context(), next)
-			<-done
+			<-ended
 			check(t, o, schema.StatusOK, "", "")
 			if o.StderrTail != "" || after == before || strings.Contains(after, "stranger") {
 				t.Errorf("printed %q and %q after supervisor %s", after, o.StderrTail, before)
-			}
-			if err := stranger.Close(); err != nil {
-				t.Error(err)
 			}
 		})
 	}

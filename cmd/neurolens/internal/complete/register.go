@@ -44,7 +44,7 @@ func isQuestion(name string) bool {
 }
 
 // Prepare has a root command answer a shell: it tells cobra what is offered after all flags and as arguments. Other command
-// lines do without it, because it takes a tenth of the time of the shortest of them.
+// lines do without it, because it takes a twentieth of the time of the shortest of them.
 func Prepare(root *cobra.Command, s Sources) error {
 	plain(root)
 	return errors.Join(completion.Register(root), s.register(root))
