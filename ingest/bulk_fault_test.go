@@ -31,10 +31,11 @@ func TestAppendAllFaults(t *testing.T) {
 // bulkFault is a way in which a file operation fails while many runs are written.
 type bulkFault struct {
 	faultyFiles
-	first, step int // operations that fail: usually, from which one on; with NEUROLENS_LONG, every which one
+	first, step int // operations that fail: usually, from which one on; with NEUROLENS_TORTURE, every which one
 }
 
-// bulkFaults are the ways: with NEUROLENS_LONG=1 each operation fails in one of them, and each in some of the others.
+// bulkFaults are the ways: with NEUROLENS_LONG=1 every third operation fails in one of them, and some in each of the others; with
+// NEUROLENS_TORTURE=1 three times as many, so that each operation fails.
 var bulkFaults = map[string]bulkFault{
 	"disk":         {faultyFiles{Fault: syscall.EIO}, 0, 1},
 	"disk, late":   {faultyFiles{Fault: syscall.EIO, Late: true}, 6, 2},
@@ -48,7 +49,7 @@ var bulkFaults = map[string]bulkFault{
 func (b bulkFault) begin() (files faultyFiles, step int) {
 	files = b.faultyFiles
 	files.At = tier(b.first, 0, 0)
-	return files, tier(61, b.step, b.step)
+	return files, tier(61, 3*b.step, b.step)
 }
 
 // failImport appends runs to a store in two files, and tells whether an operation failed.

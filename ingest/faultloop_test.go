@@ -8,15 +8,15 @@ import (
 )
 
 // faultLoop lets file operations of a task fail in turn: of those that write, and then of those that read. With
-// NEUROLENS_LONG=1 of the errors each takes every third, from another one on, so that together they take all; where a
-// failed operation happens all the same, or all after it fail too, every eleventh. With NEUROLENS_TORTURE=1 each takes
+// NEUROLENS_LONG=1 of the errors each takes every ninth, from another one on, so that together they take every third; where a
+// failed operation happens all the same, or all after it fail too, every 33rd. With NEUROLENS_TORTURE=1 each takes
 // all, and else few: those of one way lie between those of the others.
 func faultLoop(t *testing.T, task func(t *testing.T, files *faultyFiles, reading bool)) {
 	modes := []struct {
 		name string
 		faultyFiles
 		long int // step with NEUROLENS_LONG
-	}{{"early", faultyFiles{}, 3}, {"late", faultyFiles{Late: true}, 11}, {"lasting", faultyFiles{Lasting: true}, 11}}
+	}{{"early", faultyFiles{}, 9}, {"late", faultyFiles{Late: true}, 33}, {"lasting", faultyFiles{Lasting: true}, 33}}
 	ways := 0
 	for first, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES} {
 		for _, mode := range modes {
@@ -29,7 +29,7 @@ func faultLoop(t *testing.T, task func(t *testing.T, files *faultyFiles, reading
 					continue
 				}
 				plan, step := mode.faultyFiles, tier(401, mode.long, 1)
-				plan.Fault, plan.At = fault, tier(19*ways, first, 0)%step
+				plan.Fault, plan.At = fault, tier(19*ways, 3*first, 0)%step
 				ways++
 				t.Run(fmt.Sprintf("%v, %s, %s", fault, mode.name, side), func(t *testing.T) {
 					t.Parallel()

@@ -76,7 +76,7 @@ func epochs(t *testing.T) {
 	counts := newStepCounts()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	most, duration := tier(1, 4, 0), time.Duration(tier(250, 3000, 3000))*time.Millisecond
+	most, duration := tier(1, 2, 0), time.Duration(tier(250, 3000, 3000))*time.Millisecond
 	runs, crashes, looks := 0, 0, 0
 	for epoch := 0; !t.Failed(); epoch++ {
 		enough := epoch >= most

@@ -228,11 +228,11 @@ func (f *cutFiles) did(err error, keys ...string) error {
 
 // TestPowerCut ends a process in a session before each operation that makes names durable or takes names away, and cuts
 // the power there; and where it stays on, another process does the session, and the power is cut after that. With
-// NEUROLENS_LONG=1 it takes every fifth of them, from another one on each time; with NEUROLENS_TORTURE=1 each.
+// NEUROLENS_LONG=1 it takes every 15th of them, from another one on each time; with NEUROLENS_TORTURE=1 each.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	decisive := regexp.MustCompile(`^(sync|rename|remove) (\.|[a-su-z]|trash)`) // not of tmp
-	step := tier(149, 5, 1)
+	step := tier(149, 15, 1)
 	offset := rand.IntN(tier(1, step, 1))
 	t.Logf("offset %d", offset)
 	for name, c := range cutSessions(t) {

@@ -154,7 +154,7 @@ func checkUnsynced(t *testing.T, f *faultyFiles) {
 // the faults, with NEUROLENS_TORTURE=1 all of them.
 func TestSealFaults(t *testing.T) {
 	t.Parallel()
-	stride, first := tier(251, 6, 1), 0
+	stride, first := tier(251, 18, 1), 0
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.ENOENT} {
 		for _, files := range []faultyFiles{{}, {Late: true}, {Lasting: true}} {
 			files.At = tier(19, 1, 1) * first % stride
