@@ -25,7 +25,7 @@ const dirVariable = "NEUROLENS_SCALE_DIR"
 
 // What a synthetic store is like.
 const (
-	perFile = 24   // runs of a sealed file: a sweep
+	perFile = 24   // runs of a session, and usually of a sealed file
 	events  = 1000 // tags, notes and removals
 	months  = 24   // over which the runs stand
 )
@@ -35,10 +35,11 @@ type recipe struct {
 	name    string
 	runs    int
 	samples int // of each run
+	perFile int // runs of a sealed file: some sessions
 }
 
 // The stores: of as many runs, all sealed by 24 and packed.
-var recipes = []recipe{{"1k", 1_008, 10}, {"10k", 10_008, 10}, {"100k", 100_008, 10}, {"1M", 1_008_000, 10}}
+var recipes = []recipe{{"1k", 1_008, 10, perFile}, {"10k", 10_008, 10, perFile}, {"100k", 100_008, 10, perFile}, {"1M", 1_008_000, 10, perFile}}
 
 // scaleDir is the directory of the stores. Without it there is nothing to measure.
 func scaleDir(tb testing.TB) string {
@@ -78,7 +79,7 @@ func (r recipe) sweep(file int) *runtest.Sweep {
 	s := runtest.NewSweep(uint64(file), r.samples)
 	first := s.Start
 	s.Step = first.AddDate(0, months, 0).Sub(first) / time.Duration(r.runs)
-	s.Start = first.Add(s.Step * time.Duration(file*perFile))
+	s.Start = first.Add(s.Step * time.Duration(file*r.perFile))
 	return s
 }
 
@@ -98,7 +99,7 @@ func (r recipe) write(dir string) error {
 			}
 		})
 	}
-	for file := range r.runs / perFile {
+	for file := range r.runs / r.perFile {
 		next <- file
 	}
 	close(next)
@@ -119,9 +120,9 @@ func (r recipe) write(dir string) error {
 
 // seal writes one sealed file.
 func (r recipe) seal(dir string, file int) error {
-	runs := make([]schema.Run, 0, perFile)
-	ids := make([]schema.ULID, 0, perFile)
-	for s := r.sweep(file); len(runs) < perFile; {
+	runs := make([]schema.Run, 0, r.perFile)
+	ids := make([]schema.ULID, 0, r.perFile)
+	for s := r.sweep(file); len(runs) < r.perFile; {
 		run := s.Next()
 		id, err := schema.ParseULID(run.RunID)
 		if err != nil {
@@ -192,7 +193,7 @@ func (r recipe) writeEvents(dir string) error {
 	random := rand.New(rand.NewPCG(1, 0))
 	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	for i := range events {
-		s := r.sweep(random.IntN(r.runs / perFile))
+		s := r.sweep(random.IntN(r.runs / r.perFile))
 		id := schema.ULIDFrom(at.Add(time.Duration(i)*time.Second), [10]byte{9: byte(i)})
 		e := schema.Event{EventID: id.String(), At: at, Runs: []string{s.Next().RunID}}
 		switch {

@@ -1,0 +1,104 @@
+package benchmarks
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// growthGoal is the most that what has an answer of one size may take in a larger store, as a ratio to the smallest.
+const growthGoal = 1.3
+
+// rareSessions are those of a benchmark that each store has in the same number, spread over all of its time.
+const rareSessions = 20
+
+// grown are the stores in which the same is done by turns. So that the largest can be made within an hour, each of its sealed files has ten
+// sessions.
+var grown = []recipe{recipes[1], recipes[2], recipes[3], {"10M", 10_080_000, 10, 10 * perFile}}
+
+// growing are questions whose answers do not grow with the store. The last two have no goal: a filter finds the runs of a rare benchmark
+// wherever they are, and reads a column of all runs for it.
+var growing = []command{
+	{"ls, newest 20", []string{"ls", "--format", "plain", "--limit", "20"}, growthGoal},
+	{"ls of a session", []string{"ls", "--format", "plain", "session=last"}, growthGoal},
+	{"compare of two sessions", []string{"compare", "--format", "plain", "session=last~1", "session=last"}, growthGoal},
+	{"history of a point of 20 runs", []string{"history", "--format", "plain", "benchmark=rare"}, 0},
+	{"ls of a point of 20 runs", []string{"ls", "--format", "plain", "benchmark=rare"}, 0},
+}
+
+// BenchmarkGrowth measures on stores of 10,000 to ten million runs what should cost the same in all of them: whole processes, and a writer, by
+// turns with the smallest store. The largest store takes 6 GB, and about an hour until it is made.
+func BenchmarkGrowth(b *testing.B) {
+	neurolens := program(b)
+	var dirs []string
+	var stores []*ingest.Store
+	for _, r := range grown {
+		dir := withRare(b, r)
+		store, err := ingest.Open(dir, "scale")
+		must(b, err)
+		defer store.Close()
+		dirs, stores = append(dirs, dir), append(stores, store)
+	}
+	commands := make([][]series, len(grown)) // of each store
+	written := make([][4]series, len(grown))
+	for i := range commands {
+		commands[i] = make([]series, len(growing))
+	}
+	for range 2 * rounds {
+		for i, dir := range dirs {
+			for j, c := range growing {
+				if commands[i][j].total() < longTime {
+					commands[i][j].add(start(b, "NEUROLENS_FORMAT=", append([]string{neurolens, "--store", dir}, c.args...)...))
+				}
+			}
+		}
+	}
+	for range 2 * rounds {
+		for i, store := range stores {
+			for j, took := range writeOnce(b, store) {
+				written[i][j].add(measured{Wall: took})
+			}
+		}
+	}
+	var lines []line
+	for i, r := range grown[1:] {
+		for j, c := range growing {
+			lines = append(lines, turns(c.name+", "+r.name, &commands[i+1][j], &commands[0][j]).within(c.goal, commandMegabytes))
+		}
+		for j, name := range writes[:2] {
+			lines = append(lines, turns(name+", "+r.name, &written[i+1][j], &written[0][j]).within(growthGoal, 0))
+		}
+	}
+	report(b, "the same in a store of "+grown[0].name+" runs", lines...)
+}
+
+// withRare is a copy of a store, of which it links the files, with sessions of a rare benchmark among the others.
+func withRare(b *testing.B, r recipe) string {
+	b.Helper()
+	dir := copyStore(b, storeOf(b, r))
+	b.Cleanup(func() { must(b, os.RemoveAll(dir)) })
+	store, err := ingest.Open(dir, "scale")
+	must(b, err)
+	var runs []schema.Run
+	for i := range rareSessions {
+		s := runtest.NewSweep(uint64(1<<40+i), r.samples)
+		s.Start = s.Start.AddDate(0, 0, i*months*30/rareSessions).Add(time.Minute / 2)
+		run := s.Next()
+		run.Benchmark = "rare"
+		run.PointID = schema.PointID(&run)
+		runs = append(runs, run)
+	}
+	done, err := store.AppendAll(runtest.Each(runs...))
+	if done.Added != rareSessions || err != nil {
+		b.Fatal(filepath.Base(dir), done, err)
+	}
+	_, err = store.Pack()
+	must(b, err)
+	must(b, store.Close())
+	return dir
+}
