@@ -41,6 +41,12 @@ func (w *thriftWriter) header(id, kind byte) {
 	w.last[w.depth] = id
 }
 
+// known adds fields that were written before; last is the id of the last one.
+func (w *thriftWriter) known(fields []byte, last byte) {
+	w.out = append(w.out, fields...)
+	w.last[w.depth] = last
+}
+
 // structure begins a field that is a struct.
 func (w *thriftWriter) structure(id byte) {
 	w.header(id, thriftStruct)
