@@ -70,7 +70,13 @@ func (w *thriftWriter) list(id, kind byte, n int) {
 }
 
 // number is an integer of any size, which are all written alike, without a header.
-func (w *thriftWriter) number(v int64) { w.out = binary.AppendVarint(w.out, v) }
+func (w *thriftWriter) number(v int64) {
+	if -64 <= v && v < 64 { // most are, and take one byte
+		w.out = append(w.out, byte(v<<1^v>>63))
+		return
+	}
+	w.out = binary.AppendVarint(w.out, v)
+}
 
 // bytes are a text without a header.
 func (w *thriftWriter) bytes(s string) {
