@@ -126,14 +126,18 @@ func openFiles(dir, writer string, files disk.Files) (*Store, error) {
 // From time to time, Append also seals appended runs, after the run is acknowledged and before it returns, so that no
 // background work disturbs the next measurement. Close returns problems with sealing.
 func (s *Store) Append(run schema.Run) error {
-	if err := run.Validate(); err != nil {
+	// The digest does not cover summaries, and both are the longest parts of the work, so they are computed at the same time.
+	measured, digested := run, make(chan string, 1)
+	go func() { digested <- schema.DigestOf(&measured) }()
+	err := run.Validate()
+	if err == nil {
+		run.Metrics = slices.Clone(run.Metrics) // the caller's run stays unchanged
+		stat.Complete(&run)
+	}
+	digest := <-digested // also if the run is refused, because the caller may change it then
+	if err != nil {
 		return fmt.Errorf("appending to store %s: %w", s.dir, err)
 	}
-	// The digest does not cover summaries, so it can be computed at the same time.
-	measured, digest := run, make(chan string, 1)
-	go func() { digest <- schema.DigestOf(&measured) }()
-	run.Metrics = slices.Clone(run.Metrics) // the caller's run stays unchanged
-	stat.Complete(&run)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +148,8 @@ func (s *Store) Append(run schema.Run) error {
 	return nil
 }
 
-// append adds a run whose digest is still being computed.
-func (s *Store) append(run *schema.Run, digest <-chan string) error {
+// append adds a run with its digest.
+func (s *Store) append(run *schema.Run, digest string) (err error) {
 	if s.closed {
 		return errors.New("the store is closed")
 	}
@@ -161,8 +165,7 @@ func (s *Store) append(run *schema.Run, digest <-chan string) error {
 		t, err = disk.CreateTemp(s.files)
 		created <- err
 	}()
-	digested := <-digest
-	content, encodeErr := s.encoder.Encode(run, digested)
+	content, encodeErr := s.encoder.Encode(run, digest)
 	if err := <-created; err != nil {
 		return err
 	}
@@ -170,15 +173,13 @@ func (s *Store) append(run *schema.Run, digest <-chan string) error {
 	if encodeErr != nil {
 		return encodeErr
 	}
+	copied := s.sealer.Copy(id, content, run, digest)
+	defer func() { copied(err == nil) }()
 	if err := t.Fill(content); err != nil {
 		return err
 	}
 	s.sealer.HostID = run.Env.HostID
-	if err := s.add(t.Name, id, content); err != nil {
-		return err
-	}
-	s.sealer.Remember(id, content, run, digested)
-	return nil
+	return s.add(t.Name, id, content)
 }
 
 // add gives the temporary file of a run its name in a segment.

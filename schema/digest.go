@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"maps"
+	"hash"
 	"math"
 	"slices"
 	"time"
@@ -50,35 +50,73 @@ func unkeyed(rows [][]any) [][]any {
 
 // digest computes the digest from a row of runs and its rows of samples and ops, which come without run_id.
 func digest(run []any, metrics, ops [][]any) string {
-	b := make([]byte, 0, roomFor(metrics))
-	b = appendRow(b, digestRuns, Runs.Columns, run)
+	d := digester{sum: sha256.New(), next: make([]byte, 0, 2*digestPiece)}
+	d.row(digestRuns, Runs.Columns, run)
 	slices.SortFunc(metrics, func(a, b []any) int { return compareKeys(a[0], b[0]) })
 	for _, row := range metrics {
-		b = appendRow(b, digestSamples, Samples.Columns[1:], row)
+		d.row(digestSamples, Samples.Columns[1:], row)
 	}
 	slices.SortFunc(ops, func(a, b []any) int { return compareKeys(a[0], b[0]) })
 	for _, row := range ops {
-		b = appendRow(b, digestOps, Ops.Columns[1:], row)
+		d.row(digestOps, Ops.Columns[1:], row)
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
+	d.sum.Write(d.next)
+	return hex.EncodeToString(d.sum.Sum(nil)[:16])
 }
 
-// roomFor estimates how many bytes of a run are hashed: its columns and its samples.
-func roomFor(metrics [][]any) int {
-	const columns, number = 4 << 10, 9
-	room := columns
-	for _, row := range metrics {
-		for _, value := range row {
-			switch v := value.(type) {
-			case []int64:
-				room += number * len(v)
-			case []float64:
-				room += number * len(v)
-			}
+// digestPiece is the number of bytes that are hashed at once.
+const digestPiece = 4 << 10
+
+// digester hashes values piece by piece, so that a million samples are not written down once more.
+type digester struct {
+	sum  hash.Hash
+	next []byte // not hashed yet
+}
+
+// row adds the values of a row in column order, without derived columns and, in runs, without warnings. If a metric
+// has neither ticks nor reals, its derived columns count, because it has no other values.
+func (d *digester) row(table byte, columns []*Column, row []any) {
+	aggregated := table == digestSamples
+	for i, c := range columns {
+		if (c.Name == "ticks" || c.Name == "reals") && row[i] != nil {
+			aggregated = false
 		}
+		skipped := c.Derived && !aggregated || table == digestRuns && c.Name == "warnings"
+		if row[i] == nil || skipped {
+			continue
+		}
+		d.next = binary.BigEndian.AppendUint32(append(d.next, table), uint32(c.ID))
+		d.value(row[i])
 	}
-	return room
+}
+
+func (d *digester) value(value any) {
+	switch v := value.(type) {
+	case []int64:
+		digestNumbers(d, v, appendIntegers)
+	case []float64:
+		digestNumbers(d, v, appendReals)
+	default:
+		d.next = appendValue(d.next, v)
+		d.flush()
+	}
+}
+
+// digestNumbers adds a list of numbers, which may be long.
+func digestNumbers[T any](d *digester, list []T, add func([]byte, []T) []byte) {
+	d.next = appendLength(d.next, len(list))
+	for piece := range slices.Chunk(list, digestPiece/numberSize) {
+		d.next = add(d.next, piece)
+		d.flush()
+	}
+}
+
+// flush hashes what was added, if it is a piece or more.
+func (d *digester) flush() {
+	if len(d.next) >= digestPiece {
+		d.sum.Write(d.next)
+		d.next = d.next[:0]
+	}
 }
 
 // compareKeys orders the keys of the rows of a run: names of metrics, or indices of ops.
@@ -90,24 +128,6 @@ func compareKeys(a, b any) int {
 	m, _ := a.(int64)
 	n, _ := b.(int64)
 	return cmp.Compare(m, n)
-}
-
-// appendRow adds the values of a row in column order, without derived columns and, in runs, without warnings. If a metric
-// has neither ticks nor reals, its derived columns count, because it has no other values.
-func appendRow(b []byte, table byte, columns []*Column, row []any) []byte {
-	aggregated := table == digestSamples
-	for i, c := range columns {
-		if (c.Name == "ticks" || c.Name == "reals") && row[i] != nil {
-			aggregated = false
-		}
-		skipped := c.Derived && !aggregated || table == digestRuns && c.Name == "warnings"
-		if row[i] == nil || skipped {
-			continue
-		}
-		b = binary.BigEndian.AppendUint32(append(b, table), uint32(c.ID))
-		b = appendValue(b, row[i])
-	}
-	return b
 }
 
 // appendValue adds the kind byte of a value, then its content.
@@ -131,9 +151,9 @@ func appendValue(b []byte, value any) []byte {
 	case []string:
 		return appendList(b, v, appendText)
 	case []int64:
-		return appendList(b, v, appendInteger)
+		return appendIntegers(appendLength(b, len(v)), v)
 	case []float64:
-		return appendList(b, v, appendReal)
+		return appendReals(appendLength(b, len(v)), v)
 	case [][]any: // a struct is the list of its fields, NULL ones included
 		return appendList(b, v, func(b []byte, fields []any) []byte { return appendList(b, fields, appendValue) })
 	case map[string]string:
@@ -153,24 +173,60 @@ func appendInteger(b []byte, i int64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, 'i'), uint64(i))
 }
 
+// numberSize is the size of a number, in B: its kind and its value.
+const numberSize = 1 + 8
+
+// appendIntegers adds the elements of a list, without its length.
+func appendIntegers(b []byte, list []int64) []byte {
+	b = slices.Grow(b, numberSize*len(list))
+	for _, v := range list {
+		b = appendInteger(b, v)
+	}
+	return b
+}
+
+// appendReals adds the elements of a list, without its length.
+func appendReals(b []byte, list []float64) []byte {
+	b = slices.Grow(b, numberSize*len(list))
+	for _, v := range list {
+		b = appendReal(b, v)
+	}
+	return b
+}
+
 func appendReal(b []byte, f float64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, 'r'), realBits(f))
 }
 
 func appendList[T any](b []byte, list []T, add func([]byte, T) []byte) []byte {
-	b = binary.BigEndian.AppendUint64(append(b, 'l'), uint64(len(list)))
+	b = appendLength(b, len(list))
 	for _, element := range list {
 		b = add(b, element)
 	}
 	return b
 }
 
+// appendLength begins a list.
+func appendLength(b []byte, n int) []byte {
+	return binary.BigEndian.AppendUint64(append(b, 'l'), uint64(n))
+}
+
 func appendMap[V any](b []byte, m map[string]V, add func([]byte, V) []byte) []byte {
 	b = binary.BigEndian.AppendUint64(append(b, 'm'), uint64(len(m)))
-	for _, key := range slices.Sorted(maps.Keys(m)) {
+	for _, key := range sortedKeys(m) {
 		b = add(appendText(b, key), m[key])
 	}
 	return b
+}
+
+// sortedKeys are the keys of a map, ascending.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // realBits gives the IEEE 754 bits, with the same NaN for all NaNs.

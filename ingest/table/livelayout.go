@@ -12,6 +12,7 @@ type liveLayout struct {
 	leaves []liveLeaf
 	schema []byte // the elements of the schema, as the footer has them
 	nodes  int    // number of these elements
+	orders []byte // the orders of the leaves, likewise
 }
 
 // liveLeaf is a leaf of a live file.
@@ -21,6 +22,9 @@ type liveLeaf struct {
 	delta      bool // DELTA_BINARY_PACKED, not PLAIN
 	repetition int  // maximum of the repetition levels: the number of surrounding lists
 	definition int  // maximum of the definition levels
+
+	described []byte // fields of its ColumnMetaData up to the fourth, which are the same in all files
+	counted   []byte // and the thirteenth
 }
 
 // liveRoot is the name of the root of the schema of a live file.
@@ -34,7 +38,52 @@ func newLiveLayout(s shape) *liveLayout {
 		l.add(w, f, liveLeaf{})
 	}
 	l.schema = w.out
+	orders := &thriftWriter{}
+	for i := range l.leaves {
+		l.leaves[i].describe()
+		orders.open()   // ColumnOrder
+		orders.empty(1) // that of the type
+		orders.close()
+	}
+	l.orders = orders.out
 	return l
+}
+
+// describe sets what the footer says about the leaf in every file.
+func (l *liveLeaf) describe() {
+	w := &thriftWriter{}
+	w.open()
+	w.int32(1, int(physicalType(l.kind)))
+	w.encodings(l)
+	w.list(3, thriftBinary, len(l.path))
+	for _, name := range l.path {
+		w.bytes(name)
+	}
+	w.int32(4, int(format.Uncompressed))
+	l.described = w.out
+
+	w = &thriftWriter{}
+	w.open()
+	w.known(nil, 12)
+	w.list(13, thriftStruct, 1)
+	w.open() // PageEncodingStats
+	w.int32(1, int(format.DataPageV2))
+	w.int32(2, int(l.encoding()))
+	w.int32(3, 1) // pages
+	w.close()
+	l.counted = w.out
+}
+
+// encodings writes the encodings of values and levels, in ascending order.
+func (w *thriftWriter) encodings(l *liveLeaf) {
+	if l.definition == 0 && l.repetition == 0 {
+		w.list(2, thriftInt32, 1)
+		w.number(int64(l.encoding()))
+		return
+	}
+	w.list(2, thriftInt32, 2)
+	w.number(int64(min(l.encoding(), format.RLE)))
+	w.number(int64(max(l.encoding(), format.RLE)))
 }
 
 // add adds the elements and the leaves of a field. above has the path and the levels of what surrounds it. Lists of integers

@@ -68,9 +68,11 @@ func (p *livePage) values(n int, l level) {
 }
 
 func appendTimes(to []byte, value byte, n int) []byte {
-	to = slices.Grow(to, n)
-	for range n {
-		to = append(to, value)
+	before := len(to)
+	to = slices.Grow(to, n)[:before+n]
+	added := to[before:]
+	for i := range added {
+		added[i] = value
 	}
 	return to
 }

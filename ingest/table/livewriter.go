@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -121,11 +122,7 @@ func (w *liveWriter) footer(l *liveLayout, pages livePages, version string) {
 	w.keyValue(writerKey, version)
 	w.text(6, "neurolens version "+version) // created by
 	w.list(7, thriftStruct, len(l.leaves))
-	for range l.leaves { // ColumnOrder
-		w.open()
-		w.empty(1) // that of the type
-		w.close()
-	}
+	w.out = append(w.out, l.orders...)
 	w.close()
 }
 
@@ -162,13 +159,7 @@ func (w *liveWriter) rowGroup(pages livePages) {
 
 // columnMetaData writes the fields of a ColumnMetaData.
 func (w *liveWriter) columnMetaData(p *livePage, offset, size int) {
-	w.int32(1, int(physicalType(p.kind)))
-	w.encodings(p)
-	w.list(3, thriftBinary, len(p.path))
-	for _, name := range p.path {
-		w.bytes(name)
-	}
-	w.int32(4, int(format.Uncompressed))
+	w.known(p.described, 4)
 	w.int64(5, p.count)
 	w.int64(6, size)
 	w.int64(7, size) // compressed
@@ -176,25 +167,8 @@ func (w *liveWriter) columnMetaData(p *livePage, offset, size int) {
 	w.structure(12)
 	w.statistics(p)
 	w.close()
-	w.list(13, thriftStruct, 1)
-	w.open() // PageEncodingStats
-	w.int32(1, int(format.DataPageV2))
-	w.int32(2, int(p.encoding()))
-	w.int32(3, 1) // pages
-	w.close()
+	w.known(p.counted, 13)
 	w.sizeStatistics(p)
-}
-
-// encodings writes the encodings of values and levels, in ascending order.
-func (w *liveWriter) encodings(p *livePage) {
-	if p.definition == 0 && p.repetition == 0 {
-		w.list(2, thriftInt32, 1)
-		w.number(int64(p.encoding()))
-		return
-	}
-	w.list(2, thriftInt32, 2)
-	w.number(int64(min(p.encoding(), format.RLE)))
-	w.number(int64(max(p.encoding(), format.RLE)))
 }
 
 // statistics writes the fields of the Statistics of a column.
@@ -228,12 +202,8 @@ func (w *liveWriter) histogram(id byte, levels []byte, most int) {
 	if most == 0 {
 		return
 	}
-	var counts [8]int64 // no column of the format is deeper
-	for _, l := range levels {
-		counts[l]++
-	}
 	w.list(id, thriftInt64, most+1)
-	for _, n := range counts[:most+1] {
-		w.number(n)
+	for level := range most + 1 {
+		w.number(int64(bytes.Count(levels, []byte{byte(level)})))
 	}
 }

@@ -41,6 +41,12 @@ func (w *thriftWriter) header(id, kind byte) {
 	w.last[w.depth] = id
 }
 
+// known adds fields that were written before; last is the id of the last one.
+func (w *thriftWriter) known(fields []byte, last byte) {
+	w.out = append(w.out, fields...)
+	w.last[w.depth] = last
+}
+
 // structure begins a field that is a struct.
 func (w *thriftWriter) structure(id byte) {
 	w.header(id, thriftStruct)
@@ -64,7 +70,13 @@ func (w *thriftWriter) list(id, kind byte, n int) {
 }
 
 // number is an integer of any size, which are all written alike, without a header.
-func (w *thriftWriter) number(v int64) { w.out = binary.AppendVarint(w.out, v) }
+func (w *thriftWriter) number(v int64) {
+	if -64 <= v && v < 64 { // most are, and take one byte
+		w.out = append(w.out, byte(v<<1^v>>63))
+		return
+	}
+	w.out = binary.AppendVarint(w.out, v)
+}
 
 // bytes are a text without a header.
 func (w *thriftWriter) bytes(s string) {

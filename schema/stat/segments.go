@@ -52,7 +52,7 @@ func (s segmentation) scan(series []float64, yield func(change)) {
 	var quantiles []float64
 	seeded(len(series), 2*s.least, func(low, size int) {
 		if len(quantiles) != size {
-			quantiles = normalScores(size)
+			quantiles = scoresOf(size)
 		}
 		at, strength := s.strongest(r.scores(low, quantiles))
 		yield(change{strength: strength, low: low, high: low + size, at: low + at})
@@ -97,6 +97,14 @@ func (s segmentation) strongest(scores []float64) (at int, strength float64) {
 	return at, math.Sqrt(best * float64(n) * float64(n-1) / squares)
 }
 
+// scoresOf are normalScores, which are computed once for the usual n.
+func scoresOf(n int) []float64 {
+	if usual, ok := steadyScores()[n]; ok {
+		return usual
+	}
+	return normalScores(n)
+}
+
 // normalScores are the standard normal quantiles of i/(n+1), for i of 1..n.
 func normalScores(n int) []float64 {
 	scores := make([]float64, n)
@@ -110,38 +118,63 @@ func normalScores(n int) []float64 {
 // ranks gives the ranks within any interval of a series without sorting each.
 type ranks struct {
 	order   []int    // places of the series by ascending value
-	rank    []int    // of each place: its index in order
 	equal   []int    // of each rank: the first rank of the same value
 	tied    bool     // whether two values are equal
-	present []uint64 // a bit for each rank that is in the interval
-	inside  []int    // the ranks in the interval, ascending; only if values are equal
+	words   int      // number of words with a bit for each rank
+	before  []uint64 // for each place, and the end: in so many words, the ranks of the values before it
+	present []uint64 // the ranks that are in the interval
+	inside  []int    // the same as numbers, ascending; only if values are equal
 	buffer  []float64
 }
 
 func newRanks(series []float64) *ranks {
 	n := len(series)
+	words := (n + 63) / 64
 	r := &ranks{
-		order: make([]int, n), rank: make([]int, n), equal: make([]int, n),
-		present: make([]uint64, (n+63)/64), inside: make([]int, 0, n), buffer: make([]float64, n),
+		order: placesByValue(series), equal: make([]int, n), words: words,
+		before: make([]uint64, (n+1)*words), present: make([]uint64, words), buffer: make([]float64, n),
 	}
-	for i := range r.order {
-		r.order[i] = i
-	}
-	slices.SortFunc(r.order, func(a, b int) int { return cmp.Compare(series[a], series[b]) })
 	for i, at := range r.order {
-		r.rank[at], r.equal[i] = i, i
+		r.before[(at+1)*words+i/64] = 1 << (i % 64)
+		r.equal[i] = i
 		if i > 0 && series[at] == series[r.order[i-1]] {
 			r.equal[i], r.tied = r.equal[i-1], true
 		}
 	}
+	for i := words; i < len(r.before); i++ {
+		r.before[i] |= r.before[i-words]
+	}
 	return r
+}
+
+// placesByValue are the places of a series by ascending value, those of equal values in any order.
+func placesByValue(series []float64) []int {
+	places := make([]int, len(series))
+	placeBits := bits.Len(uint(len(series)))
+	k, ok := keysOf(series)
+	if !ok || k.bits+placeBits >= 64 {
+		for i := range places {
+			places[i] = i
+		}
+		slices.SortFunc(places, func(a, b int) int { return cmp.Compare(series[a], series[b]) })
+		return places
+	}
+	for i, v := range series { // the key with the place after it
+		places[i] = int(k.of(v)<<placeBits | uint64(i))
+	}
+	slices.Sort(places)
+	for i := range places {
+		places[i] &= 1<<placeBits - 1
+	}
+	return places
 }
 
 // scores are the normal scores of the interval from low up to low + len(quantiles), in its order, until the next call.
 // Equal values have the mean of their scores.
 func (r *ranks) scores(low int, quantiles []float64) []float64 {
-	for _, rank := range r.rank[low : low+len(quantiles)] {
-		r.present[rank/64] |= 1 << (rank % 64)
+	before, through := r.before[low*r.words:], r.before[(low+len(quantiles))*r.words:]
+	for w := range r.present {
+		r.present[w] = through[w] &^ before[w]
 	}
 	scores := r.buffer[:len(quantiles)]
 	if r.tied {
@@ -154,7 +187,6 @@ func (r *ranks) scores(low int, quantiles []float64) []float64 {
 			scores[r.order[64*w+bits.TrailingZeros64(word)]-low] = quantiles[next]
 			next++
 		}
-		r.present[w] = 0
 	}
 	return scores
 }
@@ -166,7 +198,6 @@ func (r *ranks) tiedScores(low int, quantiles, scores []float64) {
 		for ; word != 0; word &= word - 1 {
 			r.inside = append(r.inside, 64*w+bits.TrailingZeros64(word))
 		}
-		r.present[w] = 0
 	}
 	for first, next := 0, 0; first < len(r.inside); first = next {
 		var sum float64

@@ -46,7 +46,7 @@ func rank(steps int, p float64) (whole int, rest float64) {
 // no steady state or there are fewer than 30 samples.
 func Summarize(values []float64) schema.Summary {
 	s := schema.Summary{N: new(int64(len(values))), Version: new(int64(summaryVersion))}
-	if len(values) == 0 || slices.ContainsFunc(values, notFinite) {
+	if len(values) == 0 || !allFinite(values) {
 		return s
 	}
 	sorted := ordered(values)
@@ -71,14 +71,27 @@ func Summarize(values []float64) schema.Summary {
 	return s
 }
 
-// ordered are values in ascending order, in a slice of their own.
+// ordered are values in ascending order, in a slice of their own: to the last bit as slices.Sort gives them, in less time.
 func ordered(values []float64) []float64 {
 	sorted := slices.Clone(values)
+	if k, ok := keysOf(values); ok && k.fewDigits(len(values)) {
+		return k.sort(sorted)
+	}
 	slices.Sort(sorted)
 	return sorted
 }
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+
+// allFinite reports whether no value is NaN or infinite: any other one minus itself is 0.
+func allFinite(values []float64) bool {
+	for _, v := range values {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
 
 // finite is nil if a sum or a difference of finite samples overflowed.
 func finite(v float64) *float64 {
@@ -101,21 +114,61 @@ func moments(values []float64) (mean, deviation float64) {
 }
 
 // medianDeviation is the median absolute deviation from the median. The deviations below the median and those above it
-// are ascending already, away from it, so they are merged instead of sorted.
+// are ascending already, away from it, so the middle ones of both together are found without sorting or writing them down.
 func medianDeviation(sorted []float64, median float64) float64 {
-	deviations := make([]float64, 0, len(sorted))
-	above := sort.SearchFloat64s(sorted, median)
-	below := above - 1
-	for below >= 0 || above < len(sorted) {
-		if above == len(sorted) || below >= 0 && median-sorted[below] <= sorted[above]-median {
-			deviations = append(deviations, median-sorted[below])
-			below--
-		} else {
-			deviations = append(deviations, sorted[above]-median)
-			above++
-		}
+	if len(sorted) == 0 {
+		return math.NaN()
 	}
-	return Quantile(deviations, .5)
+	d := deviations{sorted, median, sort.SearchFloat64s(sorted, median)}
+	half, rest := rank(len(sorted)-1, .5)
+	i := d.belowAmong(half)
+	first := d.smallest(&i, half)
+	if half+1 == len(sorted) {
+		return first
+	}
+	return first + rest*(d.smallest(&i, half+1)-first)
+}
+
+// deviations are those of ascending values from a median. From the place above on the values are not less than it.
+type deviations struct {
+	sorted []float64
+	median float64
+	above  int
+}
+
+// below and over are the deviations at a place of those of the values below the median, and of the others; they are infinite beyond the
+// last one.
+func (d deviations) below(i int) float64 {
+	if i >= d.above {
+		return math.Inf(1)
+	}
+	return d.median - d.sorted[d.above-1-i]
+}
+
+func (d deviations) over(i int) float64 {
+	if i >= len(d.sorted)-d.above {
+		return math.Inf(1)
+	}
+	return d.sorted[d.above+i] - d.median
+}
+
+// belowAmong is how many of the n smallest deviations are of values below the median.
+func (d deviations) belowAmong(n int) int {
+	least := max(0, n-(len(d.sorted)-d.above))
+	return least + sort.Search(min(n, d.above)-least, func(i int) bool {
+		i += least
+		return d.below(i) >= d.over(n-i-1)
+	})
+}
+
+// smallest is the deviation after the n smallest, of which *i are of values below the median, and counts it.
+func (d deviations) smallest(i *int, n int) float64 {
+	low, high := d.below(*i), d.over(n-*i)
+	if low <= high {
+		*i++
+		return low
+	}
+	return high
 }
 
 // logMedian is the median of the natural logarithms: with an even count not the logarithm of the median.

@@ -3,6 +3,7 @@ package stat
 import (
 	"math"
 	"slices"
+	"sync"
 )
 
 // Constants of steadyStart.
@@ -13,6 +14,17 @@ const (
 	segmentLeast    = 5   // batches on either side of a change
 )
 
+// steadyScores are the normal scores of the seeded intervals of as many batches as most runs have, by their size.
+var steadyScores = sync.OnceValue(func() map[int][]float64 {
+	scores := map[int][]float64{}
+	seeded(steadyBatches, 2*segmentLeast, func(_, size int) {
+		if scores[size] == nil {
+			scores[size] = normalScores(size)
+		}
+	})
+	return scores
+})
+
 // steadyStart finds where the steady state of a run begins: index is its first sample, from 0. ok is false if the samples
 // still change in the last sixth of the run, if there are fewer than 30, or if one is not finite.
 //
@@ -20,11 +32,15 @@ const (
 // segments whose median is within 5 % of the last one's. The index is right to within a batch or two. A level of less
 // than 5 batches is not found, but it would not move the median either.
 func steadyStart(values []float64) (index int, ok bool) {
-	if len(values) < steadyLeast || slices.ContainsFunc(values, notFinite) {
+	if len(values) < steadyLeast || !allFinite(values) {
 		return 0, false
 	}
 	medians, ends := batchMedians(values, steadyBatches)
-	begins := append([]int{0}, changes(medians, threshold(len(medians)))...)
+	changed := changes(medians, threshold(len(medians)))
+	if changed == nil { // one segment
+		return 0, true
+	}
+	begins := append([]int{0}, changed...)
 	end := len(medians)
 	steady, last := end, 0.0
 	for i, begin := range slices.Backward(begins) {

@@ -22,20 +22,32 @@ type memory struct {
 type remembered struct {
 	sum  [sha256.Size]byte
 	live *table.Live
+	size int // in B
 }
 
-// Remember keeps an appended run in memory, if there is room, for when it is sealed. content is its file.
-func (s *Sealer) Remember(id schema.ULID, content []byte, run *schema.Run, digest string) {
-	m := &s.memory
+// Copy begins to copy a run that is being appended, if there is room, so that nobody has to decode its file. content is
+// its file. The copy is made while the file is written, which is mostly waiting. Neither may change before copied returns. It keeps the copy
+// if the run was acknowledged.
+func (s *Sealer) Copy(id schema.ULID, content []byte, run *schema.Run, digest string) (copied func(acknowledged bool)) {
 	size := len(content) + sizeOf(run)
-	if m.size+size > maxMemory {
-		return
+	if s.memory.size+size > maxMemory {
+		return func(bool) {}
 	}
+	done := make(chan remembered, 1)
+	go func() { done <- remembered{sha256.Sum256(content), table.LiveOf(run, digest), size} }()
+	return func(acknowledged bool) {
+		if run := <-done; acknowledged {
+			s.memory.remember(id, run)
+		}
+	}
+}
+
+func (m *memory) remember(id schema.ULID, run remembered) {
 	if m.runs == nil {
 		m.runs = map[schema.ULID]remembered{}
 	}
-	m.runs[id] = remembered{sha256.Sum256(content), table.LiveOf(run, digest)}
-	m.size += size
+	m.runs[id] = run
+	m.size += run.size
 }
 
 // sizeOf is the size, in B, of the parts of a run that may be far smaller in its file.

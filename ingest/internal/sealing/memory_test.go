@@ -37,7 +37,7 @@ func TestSealForgets(t *testing.T) {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s.Remember(id, content, &run, digest)
+		s.Copy(id, content, &run, digest)(true)
 	}
 	large := runtest.Full()
 	large.Metrics[0].Ticks = make([]int64, 1<<20) // 8 MiB, and very little in a file
@@ -47,6 +47,10 @@ func TestSealForgets(t *testing.T) {
 	remember(runtest.Full())
 	if remember(runtest.Full()); len(s.memory.runs) != 2 {
 		t.Errorf("%d runs are remembered, want 2", len(s.memory.runs))
+	}
+	refused := runtest.Full()
+	if s.Copy(schema.NewULID(time.Now()), nil, &refused, "")(false); len(s.memory.runs) != 2 {
+		t.Error("a run that was not acknowledged is remembered")
 	}
 	if n, err := s.Seal(t.Context(), 1); err != nil || n != 3 {
 		t.Fatalf("%d runs sealed, want 3: %v", n, err)
