@@ -36,8 +36,8 @@ type Compacted struct {
 // Compact calls damaged for each damaged file. It keeps what Repair would keep of it, and records the loss in the same
 // way.
 //
-// The header is written last, so an interrupted Compact leaves no store, and the next one starts again in its place.
-// version is the version of the program.
+// The header is written last, so an interrupted Compact leaves no store. The next one in its place keeps the files that are finished,
+// if they are whole and the source still has what they were made from, and makes the others. version is the version of the program.
 func Compact(ctx context.Context, from, into, version string, damaged func(LeftOut)) (Compacted, error) {
 	fail := func(err error) (Compacted, error) {
 		return Compacted{}, fmt.Errorf("compacting store %s into %s: %w", from, into, err)
@@ -57,6 +57,14 @@ func Compact(ctx context.Context, from, into, version string, damaged func(LeftO
 		return fail(errors.New("the new directory is inside the store"))
 	}
 	c := &compacter{from: source, into: target, version: version, memory: compactMemory, damaged: damaged}
+	if err := target.MakeRoot(); err != nil {
+		return fail(err)
+	}
+	unlock, err := target.LockRoot()
+	if err != nil {
+		return fail(err)
+	}
+	defer unlock()
 	if err := c.all(ctx); err != nil {
 		return fail(err)
 	}
@@ -84,11 +92,18 @@ type compacter struct {
 	removed map[string]bool
 	left    int // runs that are still to be read, by the names of files
 	temps   []string
+	month   string
 	set     *runfile.RunSet // of the month; nil between months
+	reading readRuns        // for the set
+	state   compactState
+	origin  origin
+	kept    []compactedFile     // those of an interrupted Compact that come after what was read
+	hurt    []schema.SealedFile // damaged files of the source; of a live run, only the times
+	leftOut []LeftOut
 }
 
 func (c *compacter) all(ctx context.Context) error {
-	if err := c.begin(); err != nil {
+	if complete, err := c.begin(); complete || err != nil {
 		return err
 	}
 	if c.lost = runfile.ReadLost(c.from); c.lost == nil {
@@ -105,10 +120,17 @@ func (c *compacter) all(ctx context.Context) error {
 		return err
 	}
 	c.removed = schema.Annotate(events).Removed
+	c.origin = originOf(listing, c.removed, c.lost)
+	if err := c.keep(); err != nil {
+		return err
+	}
+	if err := c.clear(); err != nil {
+		return err
+	}
 	for _, in := range inputs {
 		c.left += in.Sealed.Rows
 	}
-	if inputs, err = c.narrow(ctx, inputs); err != nil {
+	if inputs, err = c.narrow(ctx, c.needed(inputs)); err != nil {
 		return err
 	}
 	runs := c.merged(inputs)
@@ -210,38 +232,9 @@ func (c *compacter) narrow(ctx context.Context, inputs []runfile.Input) ([]runfi
 
 // months writes the sealed files, one for each month. It ends one before the newest runs.
 func (c *compacter) months(ctx context.Context, runs runfile.Reader) error {
-	month := ""
-	err := runfile.EachRun(ctx, runs, func(live *table.Live) error {
-		if c.left == newestRuns {
-			if err := c.endMonth(); err != nil {
-				return err
-			}
-		}
-		c.left--
-		if c.removed[live.RunID] {
-			c.done.Removed++
-			return nil
-		}
-		id, err := schema.ParseULID(live.RunID)
-		if err != nil {
-			return err
-		}
-		if m := schema.MonthOf(id.Time()); m != month {
-			if err := c.endMonth(); err != nil {
-				return err
-			}
-			month = m
-		}
-		if c.set == nil {
-			if c.set, err = runfile.NewRunSet(c.into, c.version); err != nil {
-				return err
-			}
-		}
-		c.done.Runs++
-		return c.set.Write(live)
-	})
+	err := runfile.EachRun(ctx, runs, c.add)
 	if err == nil {
-		err = c.endMonth()
+		err = c.endMonth("")
 	}
 	if c.set != nil {
 		c.set.Remove()
@@ -249,20 +242,65 @@ func (c *compacter) months(ctx context.Context, runs runfile.Reader) error {
 	return err
 }
 
+// add adds a run to the file of its month, unless it is removed, or in a file that is kept.
+func (c *compacter) add(live *table.Live) error {
+	if kept, err := c.isKept(live.RunID); kept || err != nil {
+		return err
+	}
+	if c.left == newestRuns {
+		if err := c.endMonth(live.RunID); err != nil {
+			return err
+		}
+	}
+	c.left--
+	id, err := schema.ParseULID(live.RunID)
+	if err != nil {
+		return err
+	}
+	if m := schema.MonthOf(id.Time()); m != c.month {
+		if err := c.endMonth(live.RunID); err != nil {
+			return err
+		}
+		c.month = m
+	}
+	c.reading.next(live.RunID)
+	if c.removed[live.RunID] {
+		c.reading.removed++
+		c.done.Removed++
+		return nil
+	}
+	if c.set == nil {
+		if c.set, err = runfile.NewRunSet(c.into, c.version); err != nil {
+			return err
+		}
+	}
+	c.done.Runs++
+	return c.set.Write(live)
+}
+
 // endMonth gives the files of a month, or of a part of it, their names. Their id has the time of the last run, so they are in the folder of
-// the month.
-func (c *compacter) endMonth() error {
+// the month. next is the run that comes after them; empty if there is none.
+func (c *compacter) endMonth(next string) error {
+	before := cmp.Or(c.reading.last, c.reading.before)
+	defer func() { c.reading = readRuns{before: before} }()
 	if c.set == nil {
 		return nil
 	}
 	if err := c.set.Finish(); err != nil {
 		return err
 	}
-	if err := c.set.Publish(c.set.SealedFile(schema.NewULID(c.set.Last.Time()))); err != nil {
+	sealed := c.set.SealedFile(schema.NewULID(c.set.Last.Time()))
+	if err := c.set.Publish(sealed); err != nil {
 		return err
+	}
+	var zones []string
+	for _, t := range runfile.Tables {
+		if c.set.Has(t) {
+			zones = append(zones, schema.TableZones[t])
+		}
 	}
 	c.set.Remove()
 	c.set = nil
 	c.done.Files++
-	return nil
+	return c.finished(sealed, zones, next)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/eventlog"
@@ -25,28 +27,19 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 			blessed[e.Key] = max(blessed[e.Key], e.EventID)
 		}
 	}
+	var keep []schema.ULID
 	for _, e := range events {
 		// An event of an unknown kind may matter even without runs.
-		keep := e.Kind == schema.EventRemove || len(e.Runs) == 0 || slices.ContainsFunc(e.Runs, func(run string) bool { return !gone[run] })
+		matters := e.Kind == schema.EventRemove || len(e.Runs) == 0 || slices.ContainsFunc(e.Runs, func(run string) bool { return !gone[run] })
 		if e.Kind == schema.EventBless {
-			keep = blessed[e.Key] == e.EventID
+			matters = blessed[e.Key] == e.EventID
 		}
-		id, err := schema.ParseULID(e.EventID)
-		if err != nil || !keep {
-			continue
+		if id, err := schema.ParseULID(e.EventID); err == nil && matters {
+			keep = append(keep, id)
 		}
-		if err := disk.MakeDirs(c.into, schema.EventsDir); err != nil {
-			return err
-		}
-		if err := disk.CopyFile(c.from, c.into, schema.EventFile(id)); err != nil {
-			return err
-		}
-		c.done.Events++
 	}
-	if c.done.Events > 0 {
-		if err := disk.SyncDir(c.into, schema.EventsDir); err != nil {
-			return err
-		}
+	if err := c.copyEvents(keep); err != nil {
+		return err
 	}
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		kept := slices.DeleteFunc(c.losing[t], func(run string) bool { return gone[run] })
@@ -55,6 +48,29 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 		}
 	}
 	return nil
+}
+
+// copyEvents copies events. It removes those that an interrupted Compact left and that are not among them.
+func (c *compacter) copyEvents(ids []schema.ULID) error {
+	keep := map[string]bool{}
+	for _, id := range ids {
+		keep[schema.EventFile(id)] = true
+	}
+	if _, err := c.clearDir(schema.EventsDir, keep); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := disk.MakeDirs(c.into, schema.EventsDir); err != nil {
+			return err
+		}
+		if err := disk.CopyFile(c.from, c.into, schema.EventFile(id)); err != nil {
+			return err
+		}
+	}
+	if c.done.Events = len(ids); c.done.Events == 0 {
+		return nil
+	}
+	return disk.SyncDir(c.into, schema.EventsDir)
 }
 
 // readEvents reads the intact events.
@@ -80,7 +96,8 @@ func (c *compacter) leaveOut(name string, loss runfile.Loss, err error) {
 		name, err = in.Path, in.Err
 	}
 	c.done.Loss.Add(loss)
-	c.damaged(LeftOut{Damaged: true, Path: name, Problem: runfile.ProblemText(err), Loss: loss})
+	c.leftOut = append(c.leftOut, LeftOut{Damaged: true, Path: name, Problem: runfile.ProblemText(err), Loss: loss})
+	c.damaged(c.leftOut[len(c.leftOut)-1])
 }
 
 // sealedLeft reads the intact rows of a sealed file.
@@ -119,6 +136,7 @@ func (s *sealedLeft) Next() (live *table.Live, err error) {
 		}
 		for _, damage := range damages {
 			s.leaveOut("", loss, damage)
+			s.hurt = append(s.hurt, s.input.Sealed)
 			loss = runfile.Loss{}
 		}
 	}
@@ -168,6 +186,10 @@ func (l *liveLeft) Next() (*table.Live, error) {
 			return live, err
 		}
 		l.leaveOut("", runfile.Loss{Runs: 1}, err)
+		if in, ok := errors.AsType[*runfile.FileError](err); ok {
+			at := timeOf(strings.TrimSuffix(path.Base(in.Path), path.Ext(in.Path)))
+			l.hurt = append(l.hurt, schema.SealedFile{First: at, Last: at})
+		}
 	}
 }
 

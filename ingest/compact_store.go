@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -28,51 +31,48 @@ func within(dir, other string) bool {
 	return false
 }
 
-// begin creates the directory.
-func (c *compacter) begin() error {
+// begin creates the directory, or finds what an interrupted Compact left in it. If that lacked nothing but the end, it is ended.
+func (c *compacter) begin() (complete bool, err error) {
 	if err := c.into.MakeRoot(); err != nil {
-		return err
+		return false, err
+	}
+	source, err := schema.ReadHeader(c.from)
+	if err != nil {
+		return false, err
 	}
 	entries, err := fs.ReadDir(c.into, ".")
 	if err != nil {
-		return err
+		return false, err
 	}
-	if err := c.clear(entries); err != nil {
-		return err
-	}
-	if err := disk.MakeDirs(c.into, schema.TmpDir); err != nil {
-		return err
-	}
-	if err := disk.Publish(c.into, compactMark, []byte("{}\n")); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return disk.SyncDir(c.into, ".")
-}
-
-// compactMark is a file in the new directory that exists until the directory is a store.
-const compactMark = "compacting.json"
-
-// clear removes the files of an interrupted Compact: only files that Compact makes, and only if its mark is there.
-func (c *compacter) clear(entries []fs.DirEntry) error {
 	names := map[string]bool{}
 	for _, e := range entries {
 		names[e.Name()] = true
 	}
-	for _, e := range entries {
-		ours := names[compactMark] && !names[schema.HeaderFile] && slices.Contains(compactZones, e.Name()) || e.Name() == compactMark
-		if e.Name() == schema.TmpDir && len(entries) == 1 { // before it came to its mark
-			ours = true
-		}
-		if !ours || names[schema.HeaderFile] {
-			return fmt.Errorf("the new directory is not empty (it has %s)", e.Name())
+	if names[compactMark] {
+		if c.state, err = readState(c.into); err != nil {
+			return false, err
 		}
 	}
-	for _, e := range entries {
-		if e.Name() == compactMark {
-			continue
-		}
-		if err := disk.RemoveTree(c.into, e.Name(), e.IsDir()); err != nil {
-			return err
+	if names[compactMark] && names[schema.HeaderFile] && c.state.Result != nil && c.state.Source == source.StoreID {
+		return true, c.complete()
+	}
+	if err := c.ours(names); err != nil {
+		return false, err
+	}
+	c.state.Source, c.state.Result = source.StoreID, nil
+	if err := disk.MakeDirs(c.into, schema.TmpDir); err != nil {
+		return false, err
+	}
+	return false, c.writeState()
+}
+
+// ours refuses a directory that has anything but what Compact makes, and that only with its mark.
+func (c *compacter) ours(names map[string]bool) error {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		ours := name == compactMark || names[compactMark] && slices.Contains(compactZones, name) ||
+			name == schema.TmpDir && len(names) == 1 // before it came to its mark
+		if !ours || names[schema.HeaderFile] {
+			return fmt.Errorf("the new directory is not empty (it has %s)", name)
 		}
 	}
 	return nil
@@ -81,15 +81,112 @@ func (c *compacter) clear(entries []fs.DirEntry) error {
 // compactZones are the directories that Compact creates.
 var compactZones = []string{schema.TmpDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.EventsDir, schema.PacksDir, schema.ArtifactsDir}
 
+// clear removes what an interrupted Compact left, but for the files that are kept, the events, which copyRest looks at, and whole artifacts.
+func (c *compacter) clear() error {
+	keep := map[string]bool{}
+	for _, name := range c.temps {
+		keep[name] = true
+	}
+	for _, f := range c.kept {
+		sealed, err := schema.ParseSealedFile(f.Name)
+		if err != nil {
+			return err
+		}
+		for _, zone := range f.Zones {
+			keep[sealed.Path(zone)] = true
+		}
+	}
+	for _, zone := range compactZones {
+		if zone == schema.EventsDir || zone == schema.ArtifactsDir {
+			continue
+		}
+		if _, err := c.clearDir(zone, keep); err != nil {
+			return err
+		}
+	}
+	return c.clearArtifacts()
+}
+
+// clearDir removes the files below a directory that are not to be kept, and the directories that are then empty, but not itself. It
+// reports whether something is left.
+func (c *compacter) clearDir(dir string, keep map[string]bool) (left bool, err error) {
+	entries, err := fs.ReadDir(c.into, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	removed := false
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		stays := keep[name]
+		if e.IsDir() {
+			if stays, err = c.clearDir(name, keep); err != nil {
+				return false, err
+			}
+		}
+		if left = left || stays; stays {
+			continue
+		}
+		if err := c.into.Remove(name); err != nil {
+			return false, err
+		}
+		removed = true
+	}
+	if removed { // a power cut must not bring a file back
+		err = disk.SyncDir(c.into, dir)
+	}
+	return left, err
+}
+
+// clearArtifacts removes artifacts that are damaged, or that the source does not have any more.
+func (c *compacter) clearArtifacts() error {
+	return layout.WalkZone(c.into, schema.ArtifactsDir, func(s layout.File) error {
+		if s.Kind == layout.KindArtifact {
+			there, err := disk.Exists(c.from, s.Path)
+			if err != nil {
+				return err
+			}
+			err = runfile.CheckArtifact(c.into, s.Path)
+			if there && err == nil {
+				return nil
+			}
+			if err != nil && !errors.Is(err, schema.ErrDamaged) {
+				return err
+			}
+		}
+		return disk.RemoveTree(c.into, s.Path, s.Entry.IsDir())
+	})
+}
+
 // end turns the directory into a store.
 func (c *compacter) end() error {
 	header, err := layout.NewHeader()
 	if err != nil {
 		return err
 	}
+	c.state.Result = &compactResult{c.done, c.leftOut}
+	if err := c.writeState(); err != nil {
+		return err
+	}
 	if err := disk.Publish(c.into, schema.HeaderFile, header); err != nil {
 		return err
 	}
+	return c.unmark()
+}
+
+// complete ends a Compact that was interrupted after it had written the header.
+func (c *compacter) complete() error {
+	c.done = c.state.Result.Done
+	for _, f := range c.state.Result.Damaged {
+		c.damaged(f)
+	}
+	return c.unmark()
+}
+
+// unmark removes the mark from the new store.
+func (c *compacter) unmark() error {
 	if err := ignoreAll(c.into); err != nil {
 		return err
 	}

@@ -31,6 +31,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if from := os.Getenv(childCompactFrom); from != "" {
+		if err := compactChild(from, os.Getenv(childCompactInto)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(runtest.InMemory{M: m}.Run())
 }
 

@@ -13,7 +13,8 @@ import (
 // Names in a store directory. A zone is one of the directories at the top.
 const (
 	HeaderFile   = "neurolens.json"
-	IgnoreFile   = ".gitignore" // makes git ignore the store
+	CompactFile  = "compacting.json" // in a directory that becomes a store
+	IgnoreFile   = ".gitignore"      // makes git ignore the store
 	TmpDir       = "tmp"
 	LiveDir      = "live"
 	ClaimsDir    = "claims"

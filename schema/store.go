@@ -58,9 +58,21 @@ func ReadHeader(store fs.FS) (Header, error) {
 	b, err := ReadSmall(store, HeaderFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if _, err := fs.Stat(store, CompactFile); err == nil {
+			return Header{}, unfinishedError{}
+		}
 		return Header{}, ErrNoStore
 	case err != nil:
 		return Header{}, err
 	}
 	return DecodeHeader(b)
 }
+
+// unfinishedError is an ErrNoStore about a directory that an interrupted store compact left, or that one is writing.
+type unfinishedError struct{}
+
+func (unfinishedError) Error() string {
+	return "no store yet: store compact has not finished this directory; the same command again continues it"
+}
+
+func (unfinishedError) Is(target error) bool { return target == ErrNoStore }

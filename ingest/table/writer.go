@@ -53,21 +53,26 @@ type Writer struct {
 func NewWriter(out Output, t *schema.Table, version string, covers []schema.ULID) *Writer {
 	fields := newFields(t.Columns)
 	hashed := &hashedOutput{out: out, hash: sha256.New()}
-	encoding := sealedProfile
-	if t == schema.Runs {
-		encoding = runsProfile
-	}
-	options := append(metadata(version),
-		parquet.NewSchema(t.Name, group(fields, encoding)),
-		parquet.WriteBufferSize(bufferBytes),
-		parquet.DictionaryMaxBytes(dictionary),
-		parquet.PageBufferSize(pageBytes(t)),
-	)
+	options := Options(t, version)
 	if covers != nil {
 		options = append(options, parquet.KeyValueMetadata(schema.PackCoversKey, schema.EncodeCovers(covers)))
 	}
 	w := parquet.NewGenericWriter[any](hashed, options...)
 	return &Writer{table: t, fields: fields, leaves: newLeaves(fields), out: hashed, writer: w, group: w.BeginRowGroup()}
+}
+
+// Options are those of sealed files of a table for a writer of Parquet. Benchmarks write with them what a Writer writes.
+func Options(t *schema.Table, version string) []parquet.WriterOption {
+	encoding := sealedProfile
+	if t == schema.Runs {
+		encoding = runsProfile
+	}
+	return append(metadata(version),
+		parquet.NewSchema(t.Name, group(newFields(t.Columns), encoding)),
+		parquet.WriteBufferSize(bufferBytes),
+		parquet.DictionaryMaxBytes(dictionary),
+		parquet.PageBufferSize(pageBytes(t)),
+	)
 }
 
 // pageBytes is the size of a page before it is encoded.

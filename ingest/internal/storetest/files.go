@@ -2,14 +2,17 @@ package storetest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema"
 )
 
 func Must[T any](value T, err error) T {
@@ -78,6 +81,12 @@ func Snapshot(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return all.String()
+}
+
+// ArtifactName is the name of an artifact with that content.
+func ArtifactName(content []byte) string {
+	sum := fmt.Sprintf("%x", sha256.Sum256(content))
+	return path.Join(schema.ArtifactsDir, sum[:2], sum)
 }
 
 // FlipByte changes a byte of a file.
