@@ -183,9 +183,29 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 		runs = g.ofMetric(sel, runs)
 	}
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT {"+members+
-		"'all': true} AS keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, statuses, "+
-		"samples_min, samples_max, metric, unit, better, median, p99, spread, warnings, wrong_runs, comparable FROM "+scan.PointRows(runs, by+"machine, ", ""), sel.Args...)
+		"'all': true} AS keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, ended_ok, ended_otherwise, "+
+		g.ofBest()+"metric, unit, better, median, spread, wrong_runs, comparable FROM "+scan.PointRows(runs, by+"machine, ", endedCounts+g.uncheckedSQL()), sel.Args...)
 	return err
+}
+
+// endedCounts are aggregates of the runs of a point by status. Nearly all runs are ok, and a map for each point would take most of the
+// time.
+const endedCounts = `, count(CASE WHEN status = 'ok' THEN true END) AS ended_ok, histogram(CASE WHEN status <> 'ok' THEN status END) AS ended_otherwise`
+
+// ofBest are the columns of group_points that only a best point has.
+func (g *grouper) ofBest() string {
+	if !g.req.Best {
+		return ""
+	}
+	return "samples_min, samples_max, p99, unchecked, "
+}
+
+// uncheckedSQL is the aggregate of whether the result of a run could not be checked, which only matters for a best point.
+func (g *grouper) uncheckedSQL() string {
+	if !g.req.Best {
+		return ""
+	}
+	return ", coalesce(bool_or(list_contains(warnings, '" + schema.WarnUnchecked + "')), false) AS unchecked"
 }
 
 // member is the name of a key in the struct keys.

@@ -20,7 +20,8 @@ var (
 )
 
 // endedSQL has a row for each row of group_points and status of its runs: keys, status, n.
-const endedSQL = `(SELECT keys, e.key AS status, e.value AS n FROM (SELECT keys, unnest(map_entries(statuses)) AS e FROM group_points))`
+const endedSQL = `(SELECT keys, 'ok' AS status, ended_ok::UBIGINT AS n FROM group_points WHERE ended_ok > 0
+	UNION ALL SELECT keys, e.key, e.value FROM (SELECT keys, unnest(map_entries(ended_otherwise)) AS e FROM group_points WHERE ended_otherwise IS NOT NULL))`
 
 // sharedSQL is the SQL of one row with the values that all points share. A parameter is included if all rows have it with the same
 // value. The metric is that of all rows that have one; it is NULL if a row has runs with different metrics.
@@ -63,7 +64,7 @@ ended AS (SELECT keys, map_from_entries(list({'key': status, 'value': n} ORDER B
 	if g.req.Best {
 		text += `,
 best AS (SELECT p.* FROM group_points p JOIN groups g USING (keys) WHERE g.reason IS NULL AND isfinite(p.median)
-		AND p.wrong_runs = 0 AND NOT list_contains(p.warnings, '` + schema.WarnUnchecked + `')
+		AND p.wrong_runs = 0 AND NOT p.unchecked
 	QUALIFY row_number() OVER (PARTITION BY keys ORDER BY
 		CASE g.better WHEN 'lower' THEN p.median ELSE -p.median END, CASE g.better WHEN 'lower' THEN p.p99 ELSE -p.p99 END NULLS LAST,
 		p.point_id, p.side NULLS FIRST, p.machine NULLS FIRST) = 1)`

@@ -346,7 +346,7 @@ func (a *app) queryStoresWithin(cmd *cobra.Command, heap int64, answer func(db *
 // that of a comparison, which keeps the numbers of all points, and everyPointMemory that of one which prints them all.
 const (
 	answerMemory     = 64 << 20
-	compareMemory    = 240 << 20
+	compareMemory    = 160 << 20
 	everyPointMemory = 210 << 20
 )
 

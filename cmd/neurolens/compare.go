@@ -140,9 +140,9 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 
 // printCompared writes every point in a format for programs, page after page.
 func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Request, format string) (*compare.Comparison, error) {
-	w, fields := a.printer().Pages(format), compare.Fields(true)
+	w, tableOf := a.printer().Pages(format), answer.TablesOf(compare.Fields(true))
 	req.Inputs = true
-	req.Pages = func(rows []compare.Row) error { return w.Page(answer.TableOf(fields, rows)) }
+	req.Pages = func(rows []compare.Row) error { return w.Page(tableOf(rows)) }
 	c, err := compare.Compare(ctx, db, req)
 	if err != nil {
 		return nil, err

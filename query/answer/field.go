@@ -32,15 +32,35 @@ func columnsOf[Row any](fields []Field[Row]) []Column {
 
 // TableOf makes a table of rows, with one column per field.
 func TableOf[Row any](fields []Field[Row], rows []Row) Table {
-	t := Table{Columns: columnsOf(fields), Rows: make([][]any, len(rows))}
-	for i := range rows {
-		cells := make([]any, len(fields))
-		for k, f := range fields {
-			cells[k] = f.Of(&rows[i])
-		}
-		t.Rows[i] = cells
-	}
+	t := Table{Rows: make([][]any, 0, len(rows))}
+	refill(&t, fields, rows)
 	return t
+}
+
+// TablesOf returns a function that makes tables as TableOf does, each in the memory of the one before, whose rows are lost.
+func TablesOf[Row any](fields []Field[Row]) func(rows []Row) Table {
+	t := Table{Rows: [][]any{}}
+	return func(rows []Row) Table {
+		refill(&t, fields, rows)
+		return t
+	}
+}
+
+// refill makes t the table of other rows of the same fields.
+func refill[Row any](t *Table, fields []Field[Row], rows []Row) {
+	if t.Columns == nil {
+		t.Columns = columnsOf(fields)
+	}
+	before := t.Rows
+	t.Rows = slices.Grow(before[:0], len(rows))[:len(rows)]
+	for i := range rows {
+		if i >= len(before) {
+			t.Rows[i] = make([]any, len(fields))
+		}
+		for k, f := range fields {
+			t.Rows[i][k] = f.Of(&rows[i])
+		}
+	}
 }
 
 // computedDigits is the number of significant digits of computed numbers. Further digits differ between machines, because logarithms

@@ -66,3 +66,19 @@ func TestTableOf(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// TestTablesOf: a table in the memory of another has the new rows alone, fewer or more than before.
+func TestTablesOf(t *testing.T) {
+	t.Parallel()
+	fields := []answer.Field[int]{
+		answer.NewField("n", answer.TypeInteger, "", func(n *int) any { return answer.Positive(*n) }),
+		answer.NewField("twice", answer.TypeInteger, "", func(n *int) any { return int64(2 * *n) }),
+	}
+	tableOf := answer.TablesOf(fields)
+	for _, rows := range [][]int{{1, 2, 3}, {0}, {}, {4, 5, 6, 7, 0}} {
+		got, want := tableOf(rows), answer.TableOf(fields, rows)
+		if !reflect.DeepEqual(got, want) || len(got.Rows) != len(rows) {
+			t.Errorf("%v: %v, want %v", rows, got, want)
+		}
+	}
+}

@@ -144,9 +144,10 @@ func (m *comparing) handOut(c *Comparison) error {
 // rows adds the rows of points.
 func (m *comparing) rows(to []Row, points []*pairing) []Row {
 	for _, p := range points {
-		row := p.row(m.correction())
+		pair := p.toJudge()
+		row := p.row(&pair, m.correction())
 		if m.req.Inputs {
-			row.Inputs = p.inputs()
+			row.Inputs = p.inputs(&pair)
 		}
 		to = append(to, row)
 	}
@@ -189,6 +190,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
+	m.Conn.Trim()
 	if err := m.nameControls(ctx, families, head); err != nil {
 		return Comparison{}, err
 	}

@@ -249,7 +249,7 @@ func judgeLooks(families []family, rules judge.Rules) {
 		for i, j := range judge.Judge(pairs, rules) {
 			for k, p := range families[i].points {
 				if p.look == look {
-					p.judged(&pairs[i][k], &j.Outcomes[k], &j)
+					p.judged(&j.Outcomes[k], &j)
 				}
 			}
 		}
@@ -257,8 +257,8 @@ func judgeLooks(families []family, rules judge.Rules) {
 }
 
 // judged stores the outcome of the point.
-func (p *pairing) judged(pair *judge.Pair, o *judge.Outcome, j *judge.Judgement) {
-	p.pair, p.outcome, p.judgement = pair, o, j
+func (p *pairing) judged(o *judge.Outcome, j *judge.Judgement) {
+	p.outcome, p.judgement = o, j
 	if p.verdict, p.reason = o.Verdict, o.Reason; !p.whole() {
 		p.verdict, p.reason = p.state()
 	}

@@ -34,7 +34,6 @@ type pairing struct {
 	// run (0: it is judged as it is now). See plan.
 	planned, look int
 
-	pair      *judge.Pair
 	outcome   *judge.Outcome
 	relative  *judge.Outcome // relative to the common change of all points; nil: none
 	judgement *judge.Judgement

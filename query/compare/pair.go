@@ -38,8 +38,11 @@ func (p *pairing) relate(apart int64) {
 	if !p.whole() {
 		return
 	}
-	base, head := p.base.Starts(), p.head.Starts()
-	p.ordered = isOrdered(base, head)
+	var base, head map[string][]int64
+	if p.base.SharesSession(p.head) {
+		base, head = p.base.Starts(), p.head.Starts()
+		p.ordered = isOrdered(base, head)
+	}
 	if p.sameSessions() {
 		if blocks := p.differences(); float64(len(blocks)) >= blockShare*float64(max(len(p.base.Locations), len(p.head.Locations))) {
 			p.blocks = blocks

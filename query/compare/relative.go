@@ -99,8 +99,10 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		}
 	}
 	levels, controls := make([][]float64, len(r.points)), make([]bool, len(r.points))
+	width := 2 + len(sessions)
+	all := make([]float64, width*len(r.points))
 	for i, p := range r.points {
-		row := make([]float64, 2+len(sessions))
+		row := all[i*width : (i+1)*width]
 		for k := range row {
 			row[k] = math.NaN()
 		}
@@ -111,8 +113,10 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		levels[i], controls[i] = row, p.control
 	}
 	factors := judge.Common(levels, controls, judge.MinCommon)
-	if all := judge.Common(levels, nil, judge.MinCommon); countKnown(factors) < min(judge.MinHistory, countKnown(all)) {
-		factors, controls = all, nil // the controls are too new: too few earlier sessions have them
+	if slices.Contains(controls, true) {
+		if all := judge.Common(levels, nil, judge.MinCommon); countKnown(factors) < min(judge.MinHistory, countKnown(all)) {
+			factors, controls = all, nil // the controls are too new: too few earlier sessions have them
+		}
 	}
 	r.head, r.past = factors[1], map[string]float64{}
 	for id, k := range sessions {
@@ -141,13 +145,15 @@ func (r *relating) judged() []*pairing {
 }
 
 // pairs are the judged points without the common change.
-func (r *relating) pairs() (pairs []judge.Pair) {
-	for _, p := range r.judged() {
-		pair := *p.pair
+func (r *relating) pairs() []judge.Pair {
+	judged := r.judged()
+	pairs := make([]judge.Pair, len(judged))
+	for i, p := range judged {
+		pair := p.toJudge()
 		pair.Blocks = nil
-		pair.Head = make([]float64, len(p.pair.Head))
-		for i, v := range p.pair.Head {
-			pair.Head[i] = v - r.head
+		pair.Head = slices.Clone(pair.Head)
+		for k := range pair.Head {
+			pair.Head[k] -= r.head
 		}
 		var past []pastSession
 		for _, s := range p.past {
@@ -159,7 +165,7 @@ func (r *relating) pairs() (pairs []judge.Pair) {
 		if p.apart != unknown {
 			pair.History = p.apartEnough(past)
 		}
-		pairs = append(pairs, pair)
+		pairs[i] = pair
 	}
 	return pairs
 }

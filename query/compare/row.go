@@ -63,14 +63,14 @@ type Inputs struct {
 	Family                      int
 }
 
-// row makes the row of a point.
-func (p *pairing) row(correction string) Row {
+// row makes the row of a point that was judged as pair.
+func (p *pairing) row(pair *judge.Pair, correction string) Row {
 	of, o := p.either(), p.outcome
 	scale := schema.ScaleOf(p.name)
 	row := Row{
 		Point: p.point(), Identity: *of.Point, Lacks: of.Lacks, BaseID: idOf(p.base), HeadID: idOf(p.head),
 		Unit: p.kind().Unit, Scale: scale, Base: p.measuredOf(p.base, scale), Head: p.measuredOf(p.head, scale),
-		Flags: p.flags(), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: correction, Relative: p.relatively(),
+		Flags: p.flags(pair), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: correction, Relative: p.relatively(),
 	}
 	if p.whole() && !math.IsNaN(o.Change.Value) {
 		row.Estimates = &Estimates{
@@ -95,8 +95,8 @@ func (p *pairing) relatively() *Relative {
 }
 
 // inputs are the numbers from which the results of a row are computed.
-func (p *pairing) inputs() *Inputs {
-	o, pair, j := p.outcome, p.pair, p.judgement
+func (p *pairing) inputs(pair *judge.Pair) *Inputs {
+	o, j := p.outcome, p.judgement
 	prior := j.Runs
 	if o.Method == judge.MethodBlocks {
 		prior = j.Blocks
@@ -176,8 +176,8 @@ const (
 )
 
 // flags are remarks on the quality of the numbers of a point.
-func (p *pairing) flags() []string {
-	pair, o := p.pair, p.outcome
+func (p *pairing) flags(pair *judge.Pair) []string {
+	o := p.outcome
 	flags := []string{} // not nil: the cell is an empty list, not NULL
 	add := func(word string, holds bool) {
 		if holds {

@@ -33,8 +33,13 @@ func Common(levels [][]float64, controls []bool, minPoints int) []float64 {
 		levels, minPoints = named, 1
 	}
 	factors := make([]float64, len(levels[0]))
-	for s := range factors { // from the first session on, which most points have
-		factors[s] = middleOf(levels, func(row []float64) float64 { return row[s] - row[0] }, max(minPoints, 1))
+	there := make([]float64, 0, len(levels)) // the values of a session
+	for s := range factors {                 // from the first session on, which most points have
+		there = there[:0]
+		for _, row := range levels {
+			there = known(there, row[s]-row[0])
+		}
+		factors[s] = middleOf(there, max(minPoints, 1))
 	}
 	points := make([]float64, len(levels))
 	var row []float64
@@ -42,17 +47,19 @@ func Common(levels [][]float64, controls []bool, minPoints int) []float64 {
 		for i, of := range levels {
 			row = row[:0]
 			for s, v := range of {
-				if left := v - factors[s]; !math.IsNaN(left) { // both are known
-					row = append(row, left)
-				}
+				row = known(row, v-factors[s])
 			}
 			points[i] = medianOf(row)
 		}
 		for s := range factors {
-			i := -1
-			if !math.IsNaN(factors[s]) {
-				factors[s] = middleOf(levels, func(row []float64) float64 { i++; return row[s] - points[i] }, 1)
+			if math.IsNaN(factors[s]) {
+				continue
 			}
+			there = there[:0]
+			for i, row := range levels {
+				there = known(there, row[s]-points[i])
+			}
+			factors[s] = middleOf(there, 1)
 		}
 	}
 	first := factors[0]
@@ -62,18 +69,20 @@ func Common(levels [][]float64, controls []bool, minPoints int) []float64 {
 	return factors
 }
 
-// middleOf is the median of a value over the rows that have it, NaN if fewer than minRows do.
-func middleOf(rows [][]float64, value func(row []float64) float64, minRows int) float64 {
-	var there []float64
-	for _, row := range rows {
-		if v := value(row); !math.IsNaN(v) {
-			there = append(there, v)
-		}
+// known appends a value unless it is NaN.
+func known(values []float64, v float64) []float64 {
+	if math.IsNaN(v) {
+		return values
 	}
-	if len(there) < minRows {
+	return append(values, v)
+}
+
+// middleOf is the median of values, NaN if there are fewer than least. It changes their order.
+func middleOf(values []float64, least int) float64 {
+	if len(values) < least {
 		return math.NaN()
 	}
-	return medianOf(there)
+	return stat.Median(values)
 }
 
 // medianOf is the median, NaN for no values. It sorts the values in place.

@@ -19,9 +19,22 @@ const (
 // far are the distances of outliers among the runs of a point from the other runs of their side. Reasons for outliers are programs
 // with two modes, other work on the machine, and coarse clocks.
 type far struct {
+	found *outliers // nil: none, which saves memory for very many points
+	runs  int
+}
+
+// outliers are distances of outliers, by direction.
+type outliers struct {
 	up, down []float64
 	either   []float64 // both directions
-	runs     int
+}
+
+// outliers are those that were found, to be added to.
+func (f *far) outliers() *outliers {
+	if f.found == nil {
+		f.found = &outliers{}
+	}
+	return f.found
 }
 
 // look adds the outliers among the runs of a side. Fewer than 3 runs have no outliers. If no run is far from the median, the runs may
@@ -53,22 +66,25 @@ func (f *far) look(side []float64) {
 		f.beyond(low, above, 0)
 	default:
 		half := slices.Repeat([]float64{above - below}, len(low))
-		f.up, f.down, f.either = append(f.up, half...), append(f.down, half...), append(f.either, half...)
+		found := f.outliers()
+		found.up, found.down, found.either = append(found.up, half...), append(found.down, half...), append(found.either, half...)
 	}
 }
 
 // beyond adds the values that are further than limit from middle, and reports whether there are any.
 func (f *far) beyond(values []float64, middle, limit float64) (some bool) {
 	for _, v := range values {
-		switch off := math.Abs(v - middle); {
-		case off <= limit:
+		off := math.Abs(v - middle)
+		if off <= limit {
 			continue
-		case v > middle:
-			f.up = append(f.up, off)
-		default:
-			f.down = append(f.down, off)
 		}
-		f.either, some = append(f.either, math.Abs(v-middle)), true
+		found := f.outliers()
+		if v > middle {
+			found.up = append(found.up, off)
+		} else {
+			found.down = append(found.down, off)
+		}
+		found.either, some = append(found.either, off), true
 	}
 	return some
 }
@@ -131,9 +147,11 @@ func collect(drafts []draft, of func(d *draft) *far) (all jumps) {
 			continue
 		}
 		all.runs, all.points = all.runs+f.runs, all.points+1
-		all.up.add(f.up)
-		all.down.add(f.down)
-		all.either.add(f.either)
+		if f.found != nil {
+			all.up.add(f.found.up)
+			all.down.add(f.found.down)
+			all.either.add(f.found.either)
+		}
 	}
 	for _, s := range []sizes{all.up, all.down, all.either} {
 		slices.Sort(s.all)

@@ -33,10 +33,11 @@ func TestLook(t *testing.T) {
 		var f far
 		side := slices.Clone(c.side)
 		f.look(side)
-		for _, pair := range [][2][]float64{{f.up, c.up}, {f.down, c.down}, {f.either, c.either}} {
+		found := *f.outliers()
+		for _, pair := range [][2][]float64{{found.up, c.up}, {found.down, c.down}, {found.either, c.either}} {
 			got, want := slices.Sorted(slices.Values(pair[0])), slices.Sorted(slices.Values(pair[1]))
 			if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
-				t.Errorf("%s: %+v", c.what, f)
+				t.Errorf("%s: %+v", c.what, found)
 				break
 			}
 		}

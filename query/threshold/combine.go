@@ -18,7 +18,10 @@ type Combiner struct {
 
 // Of is the set of thresholds of a point whose runs have these facts, by their names. A fact that Parse refuses is left out.
 func (c *Combiner) Of(facts map[string]string) Set {
-	key := fmt.Sprint(facts) // prints maps sorted by key
+	key := ""
+	if len(facts) > 0 { // most points have none
+		key = fmt.Sprint(facts) // prints maps sorted by key
+	}
 	if set, ok := c.made[key]; ok {
 		return set
 	}

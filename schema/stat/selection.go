@@ -7,6 +7,19 @@ import (
 	"sort"
 )
 
+// Median is the quantile .5 of values, none NaN, in a time that grows as their number does. It reorders them. It is NaN for no values.
+func Median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	half := (len(values) - 1) / 2
+	place(values, half)
+	if len(values)%2 == 1 {
+		return values[half]
+	}
+	return values[half] + .5*(slices.Min(values[half+1:])-values[half])
+}
+
 // place reorders values, none NaN, until the one at k is that which sorting would put there, none before it is greater
 // and none after it less (Hoare, "Algorithm 65: Find", Communications of the ACM 4, 1961). Where the parts keep being
 // unequal it sorts.

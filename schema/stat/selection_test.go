@@ -85,3 +85,24 @@ func TestOrdinal(t *testing.T) {
 		}
 	}
 }
+
+// TestMedian: it is the quantile .5 of the sorted values, whatever their number and however many are equal.
+func TestMedian(t *testing.T) {
+	t.Parallel()
+	if !math.IsNaN(Median(nil)) {
+		t.Error("no values have a median")
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := 1; n < 200; n++ {
+		for _, of := range []int{1, 3, 1000} {
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = float64(random.IntN(of)) / 7
+			}
+			want := Quantile(ordered(values), .5)
+			if got := Median(values); got != want {
+				t.Errorf("%d values: %v, want %v", n, got, want)
+			}
+		}
+	}
+}

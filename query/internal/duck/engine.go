@@ -169,6 +169,9 @@ func (c *Conn) Raise(ctx context.Context, limit int64) error {
 	return err
 }
 
+// Trim gives the memory that DuckDB no longer needs back to the system, before much is computed from what was read.
+func (c *Conn) Trim() { trimMemory() }
+
 // One returns the only row of a result.
 func (c *Conn) One(ctx context.Context, q Statement) ([]driver.Value, error) {
 	var row []driver.Value

@@ -36,6 +36,14 @@ func (g *Group) Starts() map[string][]int64 {
 	return all
 }
 
+// SharesSession reports whether some session, known or not, has ok runs of both groups.
+func (g *Group) SharesSession(other *Group) bool {
+	return slices.ContainsFunc(g.Sessions, func(id string) bool {
+		_, both := slices.BinarySearch(other.Sessions, id)
+		return both
+	})
+}
+
 // SessionOf is the session of the run with location i; empty: unknown.
 func (g *Group) SessionOf(i int) string {
 	if len(g.Sessions) == 1 {

@@ -19,7 +19,7 @@ func (g *Group) read(row []driver.Value, a Asked) {
 	list := duck.List(row[3])
 	row = row[4:]
 	g.OK = int64(len(list))
-	g.Locations = make([]float64, len(list))
+	g.Locations = a.Shared.numbers(len(list))
 	for i, v := range list {
 		location, ok := v.(float64)
 		if !ok {

@@ -16,6 +16,39 @@ type Shared struct {
 	texts  map[string]string
 	params map[string]map[string]string
 	key    []byte // buffer for a key of params
+
+	// What is left of the last slab of each: a few large pieces of memory take the garbage collector less time than very many small ones.
+	groups []Group
+	reals  []float64
+}
+
+// Sizes of slabs.
+const (
+	groupsAtOnce = 64
+	realsAtOnce  = 1024
+)
+
+// group is a new group.
+func (s *Shared) group() *Group {
+	if len(s.groups) == 0 {
+		s.groups = make([]Group, groupsAtOnce)
+	}
+	g := &s.groups[0]
+	s.groups = s.groups[1:]
+	return g
+}
+
+// numbers are n new numbers, to which nothing can be appended in place.
+func (s *Shared) numbers(n int) []float64 {
+	if n > realsAtOnce/4 {
+		return make([]float64, n)
+	}
+	if len(s.reals) < n {
+		s.reals = make([]float64, realsAtOnce)
+	}
+	some := s.reals[:n:n]
+	s.reals = s.reals[n:]
+	return some
 }
 
 // NewShared is an empty Shared.

@@ -53,9 +53,11 @@ func writeObject(w *bytes.Buffer, columns []answer.Column, keys []string, row []
 
 // writeJSON writes a value as jsonText has it. Nearly all values are plain, and an encoder would take most of the time of an answer.
 func writeJSON(w *bytes.Buffer, v any) error {
-	if writePlain(w, v) {
+	start := w.Len()
+	if writePlain(w, v) || writeFlat(w, v) {
 		return nil
 	}
+	w.Truncate(start)
 	text, err := jsonText(v)
 	w.WriteString(text)
 	return err
@@ -90,6 +92,54 @@ func writePlain(w *bytes.Buffer, v any) bool {
 	default:
 		return false
 	}
+	return true
+}
+
+// writeFlat writes a list or a map of values that writePlain writes, as jsonText has it. It returns false for everything else, of which a
+// part may be written then.
+func writeFlat(w *bytes.Buffer, v any) bool {
+	switch v := v.(type) {
+	case []any:
+		w.WriteByte('[')
+		for i, e := range v {
+			if i > 0 {
+				w.WriteByte(',')
+			}
+			if _, isTime := e.(time.Time); isTime || !writePlain(w, e) { // the encoder writes a time in its own zone
+				return false
+			}
+		}
+		w.WriteByte(']')
+		return true
+	case map[string]any:
+		return writeFlatMap(w, v)
+	}
+	return false
+}
+
+// writeFlatMap is writeFlat for a map: its keys ascend.
+func writeFlatMap(w *bytes.Buffer, m map[string]any) bool {
+	const few = 16 // keys for which no memory of the heap is needed
+	var space [few]string
+	keys := space[:0]
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	w.WriteByte('{')
+	for i, key := range keys {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		if !writePlain(w, key) {
+			return false
+		}
+		w.WriteByte(':')
+		if _, isTime := m[key].(time.Time); isTime || !writePlain(w, m[key]) {
+			return false
+		}
+	}
+	w.WriteByte('}')
 	return true
 }
 

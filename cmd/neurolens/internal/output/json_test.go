@@ -17,6 +17,20 @@ func TestPlainJSON(t *testing.T) {
 		[]any{"a", nil},
 		map[string]any{"b": int64(1), "a": "x"},
 		[]any(nil),
+		[]any{},
+		map[string]any{},
+		map[string]any(nil),
+		[]any{1.5, math.Copysign(0, -1), int64(2), true, "a"},
+		[]any{math.NaN()},
+		[]any{1e-7, 1.5},
+		[]any{[]any{int64(1)}},
+		[]any{"é"},
+		[]any{time.UnixMicro(1).In(time.FixedZone("", 3600))},
+		map[string]any{"é": int64(1)},
+		map[string]any{"z": 1.5, "a": nil, "m": []any{"x"}},
+		map[string]any{"at": time.UnixMicro(1).In(time.FixedZone("", 3600))},
+		map[string]any{`"`: "a"},
+		map[string]any{"b": "x", "a": "y", "c": `"`},
 	}
 	floats := []float64{0, math.Copysign(0, -1), 1e-6, -1e-6, math.Nextafter(1e-6, 0), 1e21, math.Nextafter(1e21, 0), .1, 1 / 3., 123456789.25, -5e20, math.Inf(1), math.MaxFloat64}
 	for _, f := range floats {

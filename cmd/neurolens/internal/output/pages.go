@@ -2,9 +2,11 @@ package output
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
@@ -15,8 +17,9 @@ type pages struct {
 	printer Printer
 	format  string
 	buffer  bytes.Buffer
-	started bool // a page was written
-	rows    bool // a row was written
+	cell    bytes.Buffer // of CSV, before it is quoted
+	started bool         // a page was written
+	rows    bool         // a row was written
 }
 
 // Pages writes a result in a format for programs.
@@ -91,26 +94,72 @@ func names(t answer.Table) []string {
 }
 
 func (w *pages) csv(t answer.Table) error {
-	out := csv.NewWriter(&w.buffer)
-	record := make([]string, len(t.Columns))
 	if !w.started {
+		header := make([]any, len(t.Columns))
 		for i, name := range names(t) {
-			record[i] = w.csvCell(name)
+			header[i] = name
 		}
-		if err := out.Write(record); err != nil {
+		if err := w.csvRecord(header); err != nil {
 			return err
 		}
 	}
 	for _, row := range t.Rows {
-		for i, v := range row {
-			record[i] = w.csvCell(v)
-		}
-		if err := out.Write(record); err != nil {
+		if err := w.csvRecord(row); err != nil {
 			return err
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return nil
+}
+
+// csvRecord writes a record. Package encoding/csv needs each cell as a string, which takes most of the time of an answer with very many
+// numbers and lists.
+func (w *pages) csvRecord(row []any) error {
+	for i, v := range row {
+		if i > 0 {
+			w.buffer.WriteByte(',')
+		}
+		switch v := v.(type) {
+		case nil:
+		case int64:
+			w.buffer.Write(strconv.AppendInt(w.buffer.AvailableBuffer(), v, 10))
+		case float64:
+			if v == 0 || !writePlain(&w.buffer, v) { // minus zero has a sign in JSON
+				w.buffer.WriteString(Text(v))
+			}
+		case []any, map[string]any:
+			w.cell.Reset()
+			if err := writeJSON(&w.cell, v); err != nil {
+				return err
+			}
+			w.csvQuoted(w.cell.Bytes())
+		default:
+			w.cell.Reset()
+			w.cell.WriteString(w.csvCell(v))
+			w.csvQuoted(w.cell.Bytes())
+		}
+	}
+	w.buffer.WriteByte('\n')
+	return nil
+}
+
+// csvQuoted writes the text of a cell, in quotes if it needs them (RFC 4180).
+func (w *pages) csvQuoted(text []byte) {
+	first, _ := utf8.DecodeRune(text)
+	if len(text) == 0 || !bytes.ContainsAny(text, ",\"\r\n") && !unicode.IsSpace(first) && string(text) != `\.` {
+		w.buffer.Write(text)
+		return
+	}
+	w.buffer.WriteByte('"')
+	for {
+		before, after, found := bytes.Cut(text, []byte{'"'})
+		w.buffer.Write(before)
+		if !found {
+			break
+		}
+		w.buffer.WriteString(`""`)
+		text = after
+	}
+	w.buffer.WriteByte('"')
 }
 
 // csvCell is a value in a cell of CSV. Texts alone can be taken for formulas: numbers are what they say.

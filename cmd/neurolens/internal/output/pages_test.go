@@ -1,9 +1,14 @@
 package output
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -35,5 +40,56 @@ func TestWideTable(t *testing.T) {
 	TableView(few, term.Page{Width: 80}).Render(&out, term.Page{Width: 80})
 	if strings.Contains(out.String(), "left out") || !strings.Contains(out.String(), "column_4") {
 		t.Errorf("five columns fit:\n%s", out.String())
+	}
+}
+
+// TestCSVCells: a record is what package encoding/csv writes of the texts of its cells.
+func TestCSVCells(t *testing.T) {
+	t.Parallel()
+	row := []any{
+		nil, "", "a", "a,b", `a"b"`, "a\nb", "a\rb", " a", "\u00a0a", `\.`, `\.x`, "\u00e9", "\xff", "=1", "-1", true, int64(-3), 0., math.Copysign(0, -1), 1.5, 1e-9, 1e21,
+		math.NaN(), math.Inf(-1), time.UnixMicro(1).UTC(),
+		[]any{},
+		[]any{"a", nil, 1.5},
+		[]any{`"`},
+		map[string]any{"b": int64(1), "a": "x"},
+		map[string]any{},
+		[]any(nil),
+	}
+	for _, p := range []Printer{{}, {CSVRaw: true}, {Terminal: true}} {
+		var got, want bytes.Buffer
+		p.Out = &got
+		w := p.Pages(FormatCSV)
+		out := csv.NewWriter(&want)
+		table := answer.Table{Columns: make([]answer.Column, len(row)), Rows: [][]any{row, {"x"}, {""}}}
+		for i := range table.Columns {
+			table.Columns[i].Name = "column, " + strconv.Itoa(i)
+		}
+		texts := func(cells []any) (all []string) {
+			for _, v := range cells {
+				text := Text(v)
+				if s, isText := v.(string); isText && !p.CSVRaw {
+					text = csvText(s)
+				}
+				if p.Terminal {
+					text = term.Escaped(text, term.Steers)
+				}
+				all = append(all, text)
+			}
+			return all
+		}
+		header := make([]any, len(row))
+		for i, name := range names(table) {
+			header[i] = name
+		}
+		for _, cells := range append([][]any{header}, table.Rows...) {
+			if err := out.Write(texts(cells)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out.Flush()
+		if err := w.Page(table); err != nil || got.String() != want.String() {
+			t.Errorf("%+v, %v:\n%s\nwant\n%s", p, err, got.String(), want.String())
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -32,11 +33,11 @@ func Text(v any) string {
 	case time.Time:
 		return v.UTC().Format(time.RFC3339Nano)
 	}
-	text, err := jsonText(v)
-	if err != nil {
+	var b bytes.Buffer
+	if err := writeJSON(&b, v); err != nil {
 		return fmt.Sprint(v)
 	}
-	return text
+	return b.String()
 }
 
 // plainEscapes are those of the format plain that are older than \u, and its own escape character.
