@@ -16,6 +16,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -186,11 +187,12 @@ func (b *bulk) complete() {
 	part := max(1, (len(b.runs)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	for runs := range slices.Chunk(b.runs, part) {
 		wg.Go(func() {
+			var digester schema.Digester
 			for i := range runs {
 				r := &runs[i].run
 				r.Metrics, r.Ops = slices.Clone(r.Metrics), slices.Clone(r.Ops) // the caller's run stays unchanged
 				stat.Complete(r)
-				runs[i].digest = schema.DigestOf(r)
+				runs[i].digest = digester.Of(r)
 			}
 		})
 	}
@@ -234,22 +236,29 @@ func (b *bulk) write() error {
 
 // writeTo adds the rows of a run.
 func (r *bulkRun) writeTo(set *runfile.Set) error {
-	if err := set.Write(schema.Runs, schema.RunRow(&r.run, r.digest)); err != nil {
-		return err
+	runs, err := set.Writer(schema.Runs)
+	if err == nil {
+		err = runs.WriteRun(&r.run, r.digest)
 	}
 	slices.SortFunc(r.run.Metrics, func(x, y schema.Metric) int { return strings.Compare(x.Name, y.Name) })
 	for i := range r.run.Metrics {
-		row := append([]any{r.run.RunID}, schema.MetricRow(&r.run.Metrics[i])...)
-		if err := set.Write(schema.Samples, row); err != nil {
-			return err
+		var samples *table.Writer
+		if err == nil {
+			samples, err = set.Writer(schema.Samples)
+		}
+		if err == nil {
+			err = samples.WriteMetric(r.run.RunID, &r.run.Metrics[i])
 		}
 	}
 	slices.SortFunc(r.run.Ops, func(x, y schema.Op) int { return cmp.Compare(x.Index, y.Index) })
 	for i := range r.run.Ops {
-		row := append([]any{r.run.RunID}, schema.OpRow(&r.run.Ops[i])...)
-		if err := set.Write(schema.Ops, row); err != nil {
-			return err
+		var ops *table.Writer
+		if err == nil {
+			ops, err = set.Writer(schema.Ops)
+		}
+		if err == nil {
+			err = ops.WriteOp(r.run.RunID, &r.run.Ops[i])
 		}
 	}
-	return nil
+	return err
 }

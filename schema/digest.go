@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,63 +23,76 @@ const (
 // DigestOf is the hex of the first 16 bytes of SHA-256 over what was measured, as FORMAT.md defines it. Derived values
 // are left out, so a better summary in a later version does not change the digest of an old run. The order of metrics and
 // ops in the run does not matter.
-func DigestOf(r *Run) string {
-	metrics, ops := make([][]any, len(r.Metrics)), make([][]any, len(r.Ops))
+func DigestOf(r *Run) string { return new(Digester).Of(r) }
+
+// Digester computes digests of many runs, one after the other, in the same memory. The zero value is ready.
+type Digester struct {
+	hashed  []byte
+	table   byte
+	columns []*Column // of the row; the next value is of the first one
+	derived bool      // derived columns of the row count
+	keys    []string
+	metrics []*Metric
+	ops     []*Op
+}
+
+// Of is DigestOf.
+func (d *Digester) Of(r *Run) string {
+	d.begin(roomFor(r))
+	d.row(digestRuns, Runs.Columns)
+	PutRun(d, r, "")
+	d.metrics, d.ops = d.metrics[:0], d.ops[:0]
 	for i := range r.Metrics {
-		metrics[i] = MetricRow(&r.Metrics[i])
+		d.metrics = append(d.metrics, &r.Metrics[i])
 	}
 	for i := range r.Ops {
-		ops[i] = OpRow(&r.Ops[i])
+		d.ops = append(d.ops, &r.Ops[i])
 	}
-	return digest(RunRow(r, ""), metrics, ops)
+	slices.SortStableFunc(d.metrics, func(a, b *Metric) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(d.ops, func(a, b *Op) int { return cmp.Compare(a.Index, b.Index) })
+	for _, m := range d.metrics {
+		d.row(digestSamples, Samples.Columns[1:])
+		PutMetric(d, m)
+	}
+	for _, o := range d.ops {
+		d.row(digestOps, Ops.Columns[1:])
+		PutOp(d, o)
+	}
+	clear(d.metrics) // so that nothing keeps the run
+	clear(d.ops)
+	return d.sum()
+}
+
+// roomFor estimates how many bytes of a run are hashed: its columns and its samples.
+func roomFor(r *Run) int {
+	const columns, metric, number = 2 << 10, 256, 9
+	room := columns
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		room += metric + number*(len(m.Ticks)+len(m.Reals)+len(m.WarmupTicks)+len(m.WarmupReals)+len(m.AtNS)+len(m.IterationsPerSample))
+	}
+	return room
 }
 
 // DigestOfRows is the digest of a run, given as its rows of the tables with the values of all columns in order. The rows
 // of samples and ops may be in any order.
 func DigestOfRows(run []any, samples, ops [][]any) string {
-	return digest(run, unkeyed(samples), unkeyed(ops))
-}
-
-// unkeyed gives the rows without their first column, run_id.
-func unkeyed(rows [][]any) [][]any {
-	short := make([][]any, len(rows))
-	for i, row := range rows {
-		short[i] = row[1:]
-	}
-	return short
-}
-
-// digest computes the digest from a row of runs and its rows of samples and ops, which come without run_id.
-func digest(run []any, metrics, ops [][]any) string {
-	b := make([]byte, 0, roomFor(metrics))
-	b = appendRow(b, digestRuns, Runs.Columns, run)
-	slices.SortFunc(metrics, func(a, b []any) int { return compareKeys(a[0], b[0]) })
-	for _, row := range metrics {
-		b = appendRow(b, digestSamples, Samples.Columns[1:], row)
-	}
-	slices.SortFunc(ops, func(a, b []any) int { return compareKeys(a[0], b[0]) })
-	for _, row := range ops {
-		b = appendRow(b, digestOps, Ops.Columns[1:], row)
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
-}
-
-// roomFor estimates how many bytes of a run are hashed: its columns and its samples.
-func roomFor(metrics [][]any) int {
-	const columns, number = 4 << 10, 9
-	room := columns
-	for _, row := range metrics {
-		for _, value := range row {
-			switch v := value.(type) {
-			case []int64:
-				room += number * len(v)
-			case []float64:
-				room += number * len(v)
-			}
+	var d Digester
+	d.row(digestRuns, Runs.Columns)
+	putRow(&d, run)
+	for _, t := range []struct {
+		number  byte
+		columns []*Column
+		rows    [][]any
+	}{{digestSamples, Samples.Columns, samples}, {digestOps, Ops.Columns, ops}} {
+		rows := slices.Clone(t.rows)
+		slices.SortFunc(rows, func(a, b []any) int { return compareKeys(a[1], b[1]) })
+		for _, row := range rows {
+			d.row(t.number, t.columns[1:])
+			putRow(&d, row[1:])
 		}
 	}
-	return room
+	return d.sum()
 }
 
 // compareKeys orders the keys of the rows of a run: names of metrics, or indices of ops.
@@ -92,22 +106,113 @@ func compareKeys(a, b any) int {
 	return cmp.Compare(m, n)
 }
 
-// appendRow adds the values of a row in column order, without derived columns and, in runs, without warnings. If a metric
-// has neither ticks nor reals, its derived columns count, because it has no other values.
-func appendRow(b []byte, table byte, columns []*Column, row []any) []byte {
-	aggregated := table == digestSamples
-	for i, c := range columns {
-		if (c.Name == "ticks" || c.Name == "reals") && row[i] != nil {
-			aggregated = false
-		}
-		skipped := c.Derived && !aggregated || table == digestRuns && c.Name == "warnings"
-		if row[i] == nil || skipped {
-			continue
-		}
-		b = binary.BigEndian.AppendUint32(append(b, table), uint32(c.ID))
-		b = appendValue(b, row[i])
+// begin forgets the run before and makes room for the next.
+func (d *Digester) begin(room int) { d.hashed = slices.Grow(d.hashed[:0], room) }
+
+// row begins a row. If a metric has neither ticks nor reals, its derived columns count, because it has no other values.
+func (d *Digester) row(table byte, columns []*Column) {
+	d.table, d.columns, d.derived = table, columns, table == digestSamples
+}
+
+func (d *Digester) sum() string {
+	sum := sha256.Sum256(d.hashed)
+	return hex.EncodeToString(sum[:16])
+}
+
+// next goes on to the next column, and begins its value if it counts.
+func (d *Digester) next() (counts bool) {
+	c := d.columns[0]
+	d.columns = d.columns[1:]
+	if c.Derived && !d.derived {
+		return false
 	}
-	return b
+	d.hashed = binary.BigEndian.AppendUint32(append(d.hashed, d.table), uint32(c.ID))
+	return true
+}
+
+// Null is left out.
+func (d *Digester) Null() { d.columns = d.columns[1:] }
+
+// Text adds a text.
+func (d *Digester) Text(value string) {
+	if d.next() {
+		d.hashed = appendText(d.hashed, value)
+	}
+}
+
+// Integer adds an integer.
+func (d *Digester) Integer(value int64) {
+	if d.next() {
+		d.hashed = appendInteger(d.hashed, value)
+	}
+}
+
+// Real adds a real number.
+func (d *Digester) Real(value float64) {
+	if d.next() {
+		d.hashed = appendReal(d.hashed, value)
+	}
+}
+
+// Boolean adds a truth value.
+func (d *Digester) Boolean(value bool) {
+	if d.next() {
+		d.hashed = appendBoolean(d.hashed, value)
+	}
+}
+
+// Time adds an instant.
+func (d *Digester) Time(value time.Time) {
+	if d.next() {
+		d.hashed = appendTime(d.hashed, value)
+	}
+}
+
+// Texts adds a list, unless it has the warnings, which are not measured.
+func (d *Digester) Texts(list []string) {
+	if d.table == digestRuns && d.columns[0].Name == "warnings" {
+		d.Null()
+		return
+	}
+	if d.next() {
+		d.hashed = appendList(d.hashed, list, appendText)
+	}
+}
+
+// Integers adds a list, which may be the samples.
+func (d *Digester) Integers(list []int64) {
+	d.raw()
+	if d.next() {
+		d.hashed = appendList(d.hashed, list, appendInteger)
+	}
+}
+
+// Reals adds a list, which may be the samples.
+func (d *Digester) Reals(list []float64) {
+	d.raw()
+	if d.next() {
+		d.hashed = appendList(d.hashed, list, appendReal)
+	}
+}
+
+// raw notices that the metric has samples.
+func (d *Digester) raw() {
+	if name := d.columns[0].Name; name == "ticks" || name == "reals" {
+		d.derived = false
+	}
+}
+
+// TextMap adds a map.
+func (d *Digester) TextMap(entries map[string]string) { addMap(d, entries, appendText) }
+
+// RealMap adds a map.
+func (d *Digester) RealMap(entries map[string]float64) { addMap(d, entries, appendReal) }
+
+// Structs adds a list of structs.
+func (d *Digester) Structs(list [][]any) {
+	if d.next() {
+		d.hashed = appendStructs(d.hashed, list)
+	}
 }
 
 // appendValue adds the kind byte of a value, then its content.
@@ -122,24 +227,21 @@ func appendValue(b []byte, value any) []byte {
 	case float64:
 		return appendReal(b, v)
 	case bool:
-		if v {
-			return append(b, 'b', 1)
-		}
-		return append(b, 'b', 0)
+		return appendBoolean(b, v)
 	case time.Time:
-		return binary.BigEndian.AppendUint64(append(b, 't'), uint64(v.UnixMicro()))
+		return appendTime(b, v)
 	case []string:
 		return appendList(b, v, appendText)
 	case []int64:
 		return appendList(b, v, appendInteger)
 	case []float64:
 		return appendList(b, v, appendReal)
-	case [][]any: // a struct is the list of its fields, NULL ones included
-		return appendList(b, v, func(b []byte, fields []any) []byte { return appendList(b, fields, appendValue) })
+	case [][]any:
+		return appendStructs(b, v)
 	case map[string]string:
-		return appendMap(b, v, appendText)
+		return appendMap(b, v, slices.Sorted(maps.Keys(v)), appendText)
 	case map[string]float64:
-		return appendMap(b, v, appendReal)
+		return appendMap(b, v, slices.Sorted(maps.Keys(v)), appendReal)
 	}
 	// Only RunRow, MetricRow and OpRow make rows, so another type is a mistake in this package.
 	panic(fmt.Sprintf("digest of %T", value))
@@ -157,6 +259,13 @@ func appendReal(b []byte, f float64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, 'r'), realBits(f))
 }
 
+func appendBoolean(b []byte, value bool) []byte {
+	if value {
+		return append(b, 'b', 1)
+	}
+	return append(b, 'b', 0)
+}
+
 func appendList[T any](b []byte, list []T, add func([]byte, T) []byte) []byte {
 	b = binary.BigEndian.AppendUint64(append(b, 'l'), uint64(len(list)))
 	for _, element := range list {
@@ -165,12 +274,34 @@ func appendList[T any](b []byte, list []T, add func([]byte, T) []byte) []byte {
 	return b
 }
 
-func appendMap[V any](b []byte, m map[string]V, add func([]byte, V) []byte) []byte {
+func addMap[V any](d *Digester, m map[string]V, add func([]byte, V) []byte) {
+	if !d.next() {
+		return
+	}
+	d.keys = d.keys[:0]
+	for key := range m {
+		d.keys = append(d.keys, key)
+	}
+	slices.Sort(d.keys)
+	d.hashed = appendMap(d.hashed, m, d.keys, add)
+}
+
+// appendMap adds the entries in the order of the keys.
+func appendMap[V any](b []byte, m map[string]V, keys []string, add func([]byte, V) []byte) []byte {
 	b = binary.BigEndian.AppendUint64(append(b, 'm'), uint64(len(m)))
-	for _, key := range slices.Sorted(maps.Keys(m)) {
+	for _, key := range keys {
 		b = add(appendText(b, key), m[key])
 	}
 	return b
+}
+
+// appendStructs adds a list of structs: each is the list of its fields, NULL ones included.
+func appendStructs(b []byte, list [][]any) []byte {
+	return appendList(b, list, func(b []byte, fields []any) []byte { return appendList(b, fields, appendValue) })
+}
+
+func appendTime(b []byte, value time.Time) []byte {
+	return binary.BigEndian.AppendUint64(append(b, 't'), uint64(value.UnixMicro()))
 }
 
 // realBits gives the IEEE 754 bits, with the same NaN for all NaNs.

@@ -38,6 +38,7 @@ type Writer struct {
 	table  *schema.Table
 	fields []*field
 	leaves leaves // of the rows of the batch
+	row    rowLeaves
 	values int    // number of values in the batch
 	out    *hashedOutput
 	writer *parquet.GenericWriter[any]
@@ -67,7 +68,10 @@ func NewWriter(out Output, t *schema.Table, version string, covers []schema.ULID
 		options = append(options, parquet.KeyValueMetadata(schema.PackCoversKey, schema.EncodeCovers(covers)))
 	}
 	w := parquet.NewGenericWriter[any](hashed, options...)
-	return &Writer{table: t, fields: fields, leaves: newLeaves(fields), out: hashed, writer: w, group: w.BeginRowGroup()}
+	leaves := newLeaves(fields)
+	return &Writer{
+		table: t, fields: fields, leaves: leaves, row: rowLeaves{to: leaves}, out: hashed, writer: w, group: w.BeginRowGroup(),
+	}
 }
 
 // pageBytes is the size of a page before it is encoded.

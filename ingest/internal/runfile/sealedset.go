@@ -38,16 +38,25 @@ func NewSet(f disk.Files, version string, name func(t *schema.Table) string) *Se
 
 // Write adds a row to the file of a table. If the file exists already, the error wraps fs.ErrExist.
 func (s *Set) Write(t *schema.Table, row []any) error {
-	out := s.outs[t]
-	if out == nil {
-		opened, err := s.files.Create(s.Name(t))
-		if err != nil {
-			return err
-		}
-		out = &sealedOut{opened, table.NewWriter(opened, t, s.version, nil)}
-		s.outs[t] = out
+	w, err := s.Writer(t)
+	if err != nil {
+		return err
 	}
-	return out.writer.Write(row)
+	return w.Write(row)
+}
+
+// Writer is that of the file of a table, for rows that are not values yet; see Write.
+func (s *Set) Writer(t *schema.Table) (*table.Writer, error) {
+	if out := s.outs[t]; out != nil {
+		return out.writer, nil
+	}
+	opened, err := s.files.Create(s.Name(t))
+	if err != nil {
+		return nil, err
+	}
+	out := &sealedOut{opened, table.NewWriter(opened, t, s.version, nil)}
+	s.outs[t] = out
+	return out.writer, nil
 }
 
 // Finish completes the files and fsyncs them. Link them only after that.
