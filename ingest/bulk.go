@@ -73,7 +73,7 @@ type bulk struct {
 	files   disk.Files
 	version string
 	bytes   int             // limit of the memory for runs
-	runs    []bulkRun       // of the batch that is being stored
+	runs    []*bulkRun       // of the batch that is being stored
 	synced  map[string]bool // directories with skipped runs
 	seen    seenFiles
 	done    Appended
@@ -95,7 +95,7 @@ type bulkRun struct {
 
 // all stores runs batch by batch: while one batch is stored, the next is collected.
 func (b *bulk) all(runs iter.Seq2[schema.Valid, error]) error {
-	batches, failed := make(chan []bulkRun), make(chan error, 1)
+	batches, failed := make(chan []*bulkRun), make(chan error, 1)
 	go func() {
 		defer close(failed)
 		for batch := range batches {
@@ -105,7 +105,7 @@ func (b *bulk) all(runs iter.Seq2[schema.Valid, error]) error {
 			}
 		}
 	}()
-	err := b.take(runs, func(batch []bulkRun) error {
+	err := b.take(runs, func(batch []*bulkRun) error {
 		select {
 		case batches <- batch:
 			return nil
@@ -118,8 +118,8 @@ func (b *bulk) all(runs iter.Seq2[schema.Valid, error]) error {
 }
 
 // take collects runs in batches of half the memory limit, because two batches are in memory.
-func (b *bulk) take(runs iter.Seq2[schema.Valid, error], send func([]bulkRun) error) error {
-	var batch []bulkRun
+func (b *bulk) take(runs iter.Seq2[schema.Valid, error], send func([]*bulkRun) error) error {
+	var batch []*bulkRun
 	size := 0
 	for valid, err := range runs {
 		if err != nil {
@@ -130,7 +130,7 @@ func (b *bulk) take(runs iter.Seq2[schema.Valid, error], send func([]bulkRun) er
 		if err != nil {
 			return fmt.Errorf("run_id: %w", err)
 		}
-		batch = append(batch, bulkRun{id: id, run: run})
+		batch = append(batch, &bulkRun{id: id, run: run})
 		size += runSize(&run)
 		if size < b.bytes/2 && len(batch) < bulkRuns/2 {
 			continue
@@ -160,9 +160,9 @@ func runSize(r *schema.Run) int {
 }
 
 // store writes the runs of a batch that are not in the store into one sealed file.
-func (b *bulk) store(batch []bulkRun) error {
+func (b *bulk) store(batch []*bulkRun) error {
 	b.runs = batch
-	slices.SortStableFunc(b.runs, func(x, y bulkRun) int { return x.id.Compare(y.id) })
+	slices.SortStableFunc(b.runs, func(x, y *bulkRun) int { return x.id.Compare(y.id) })
 	known, err := b.dropKnown()
 	if err != nil {
 		return err

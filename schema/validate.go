@@ -21,18 +21,22 @@ func (r *Run) Validate() error {
 
 // Valid is a run that has passed Validate; only Check makes one, so nobody needs to check it again. Do not change the run
 // while a Valid of it is in use.
-type Valid struct{ run Run }
-
+type Valid struct{ run *Run } // a pointer, because it goes through many hands
 // Check gives the run as a Valid, or the error of Validate.
 func Check(r Run) (Valid, error) {
 	if err := r.Validate(); err != nil {
 		return Valid{}, err
 	}
-	return Valid{r}, nil
+	return Valid{&r}, nil
 }
 
 // Run gives the run. That of the zero Valid has no id.
-func (v Valid) Run() Run { return v.run }
+func (v Valid) Run() Run {
+	if v.run == nil {
+		return Run{}
+	}
+	return *v.run
+}
 
 func validateID(r *Run) error {
 	id, err := ParseULID(r.RunID)
