@@ -73,7 +73,7 @@ type bulk struct {
 	files   disk.Files
 	version string
 	bytes   int             // limit of the memory for runs
-	runs    []*bulkRun       // of the batch that is being stored
+	runs    []*bulkRun      // of the batch that is being stored
 	synced  map[string]bool // directories with skipped runs
 	seen    seenFiles
 	done    Appended
@@ -181,7 +181,7 @@ func (b *bulk) store(batch []*bulkRun) error {
 	return nil
 }
 
-// complete computes the summaries and digests of the runs, on all processors.
+// complete orders the rows of each run, and computes summaries and digests, on all processors.
 func (b *bulk) complete() {
 	var wg sync.WaitGroup
 	part := max(1, (len(b.runs)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
@@ -191,6 +191,8 @@ func (b *bulk) complete() {
 			for i := range runs {
 				r := &runs[i].run
 				r.Metrics, r.Ops = slices.Clone(r.Metrics), slices.Clone(r.Ops) // the caller's run stays unchanged
+				slices.SortFunc(r.Metrics, func(x, y schema.Metric) int { return strings.Compare(x.Name, y.Name) })
+				slices.SortFunc(r.Ops, func(x, y schema.Op) int { return cmp.Compare(x.Index, y.Index) })
 				stat.Complete(r)
 				runs[i].digest = digester.Of(r)
 			}
@@ -210,16 +212,13 @@ func (b *bulk) write() error {
 	}
 	set := runfile.NewSet(b.files, b.version, func(t *schema.Table) string { return names[t] })
 	defer set.Remove()
-	ids, sum := make([]schema.ULID, len(b.runs)), sha256.New()
-	for i := range b.runs {
-		ids[i] = b.runs[i].id
-		_, _ = io.WriteString(sum, b.runs[i].run.RunID+b.runs[i].digest)
-		if err := b.runs[i].writeTo(set); err != nil {
-			return err
-		}
-	}
-	if err := set.Finish(); err != nil {
+	if err := b.writeTo(set); err != nil {
 		return err
+	}
+	ids, sum := make([]schema.ULID, len(b.runs)), sha256.New()
+	for i, r := range b.runs {
+		ids[i] = r.id
+		_, _ = io.WriteString(sum, r.run.RunID+r.digest)
 	}
 	sealed := schema.NewSealedFile(runfile.ContentID(ids[len(ids)-1].Time(), sum), ids)
 	if err := set.Publish(sealed); err != nil {
@@ -234,31 +233,62 @@ func (b *bulk) write() error {
 	return nil
 }
 
-// writeTo adds the rows of a run.
-func (r *bulkRun) writeTo(set *runfile.Set) error {
-	runs, err := set.Writer(schema.Runs)
-	if err == nil {
-		err = runs.WriteRun(&r.run, r.digest)
+// writeTo writes the files of all tables at the same time, and fsyncs them.
+func (b *bulk) writeTo(set *runfile.Set) error {
+	var samples, ops int
+	for _, r := range b.runs {
+		samples, ops = samples+len(r.run.Metrics), ops+len(r.run.Ops)
 	}
-	slices.SortFunc(r.run.Metrics, func(x, y schema.Metric) int { return strings.Compare(x.Name, y.Name) })
+	tables := []bulkTable{{schema.Runs, len(b.runs), writeRun}, {schema.Samples, samples, writeMetrics}, {schema.Ops, ops, writeOps}}
+	tables = slices.DeleteFunc(tables, func(t bulkTable) bool { return t.rows == 0 })
+	writers, errs := make([]*table.Writer, len(tables)), make([]error, len(tables))
+	for i, t := range tables {
+		var err error
+		if writers[i], err = set.Writer(t.table); err != nil {
+			return err
+		}
+	}
+	var wg sync.WaitGroup
+	for i, t := range tables {
+		wg.Go(func() { errs[i] = t.writeAll(writers[i], b.runs, func() error { return set.FinishTable(t.table) }) })
+	}
+	wg.Wait()
+	return cmp.Or(errs...)
+}
+
+// bulkTable is a table of a batch.
+type bulkTable struct {
+	table *schema.Table
+	rows  int // of all runs
+	write func(w *table.Writer, r *bulkRun) error
+}
+
+// writeAll writes the rows of runs, and then finishes the file.
+func (t *bulkTable) writeAll(w *table.Writer, runs []*bulkRun, finish func() error) error {
+	for _, r := range runs {
+		if err := t.write(w, r); err != nil {
+			return err
+		}
+	}
+	return finish()
+}
+
+func writeRun(w *table.Writer, r *bulkRun) error { return w.WriteRun(&r.run, r.digest) }
+
+func writeMetrics(w *table.Writer, r *bulkRun) error {
 	for i := range r.run.Metrics {
-		var samples *table.Writer
-		if err == nil {
-			samples, err = set.Writer(schema.Samples)
-		}
-		if err == nil {
-			err = samples.WriteMetric(r.run.RunID, &r.run.Metrics[i])
+		if err := w.WriteMetric(r.run.RunID, &r.run.Metrics[i]); err != nil {
+			return err
 		}
 	}
-	slices.SortFunc(r.run.Ops, func(x, y schema.Op) int { return cmp.Compare(x.Index, y.Index) })
+	return nil
+}
+
+func writeOps(w *table.Writer, r *bulkRun) error {
 	for i := range r.run.Ops {
-		var ops *table.Writer
-		if err == nil {
-			ops, err = set.Writer(schema.Ops)
-		}
-		if err == nil {
-			err = ops.WriteOp(r.run.RunID, &r.run.Ops[i])
+		if err := w.WriteOp(r.run.RunID, &r.run.Ops[i]); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }

@@ -39,7 +39,7 @@ type Writer struct {
 	fields []*field
 	leaves leaves // of the rows of the batch
 	row    rowLeaves
-	values int    // number of values in the batch
+	values int // number of values in the batch
 	out    *hashedOutput
 	writer *parquet.GenericWriter[any]
 	group  *parquet.ConcurrentRowGroupWriter

@@ -61,18 +61,25 @@ func (s *Set) Writer(t *schema.Table) (*table.Writer, error) {
 
 // Finish completes the files and fsyncs them. Link them only after that.
 func (s *Set) Finish() error {
-	for _, out := range s.outs {
-		err := out.writer.Close()
-		if err == nil {
-			err = out.file.Sync()
-		}
-		err = cmp.Or(err, out.file.Close())
-		out.file = nil
-		if err != nil {
+	for t := range s.outs {
+		if err := s.FinishTable(t); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// FinishTable is Finish for the file of one table. Files of several tables may be written and finished at the same time, once
+// each has its Writer.
+func (s *Set) FinishTable(t *schema.Table) error {
+	out := s.outs[t]
+	err := out.writer.Close()
+	if err == nil {
+		err = out.file.Sync()
+	}
+	err = cmp.Or(err, out.file.Close())
+	out.file = nil
+	return err
 }
 
 // Publish gives the files their names in the store and makes them durable, those of runs last: this is the commit. If a
