@@ -22,6 +22,7 @@ func (r *Run) Validate() error {
 // Valid is a run that has passed Validate; only Check makes one, so nobody needs to check it again. Do not change the run
 // while a Valid of it is in use.
 type Valid struct{ run *Run } // a pointer, because it goes through many hands
+
 // Check gives the run as a Valid, or the error of Validate.
 func Check(r Run) (Valid, error) {
 	if err := r.Validate(); err != nil {
