@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 		err = copyTables(os.Args[1], os.Args[2], os.Args[3])
 	case os.Getenv(rewriteRole) != "":
 		err = rewrite(os.Args[1], os.Args[2])
+	case os.Getenv(importRole) != "":
+		err = importSQLite(os.Args[1], os.Args[2])
 	case os.Getenv(sideRole) != "":
 		err = answerSide(os.Args[1], os.Args[2], os.Args[3])
 	default:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -72,7 +73,7 @@ type bulk struct {
 	files   disk.Files
 	version string
 	bytes   int             // limit of the memory for runs
-	runs    []bulkRun       // of the batch that is being stored
+	runs    []*bulkRun      // of the batch that is being stored
 	synced  map[string]bool // directories with skipped runs
 	seen    seenFiles
 	done    Appended
@@ -94,7 +95,7 @@ type bulkRun struct {
 
 // all stores runs batch by batch: while one batch is stored, the next is collected.
 func (b *bulk) all(runs iter.Seq2[schema.Valid, error]) error {
-	batches, failed := make(chan []bulkRun), make(chan error, 1)
+	batches, failed := make(chan []*bulkRun), make(chan error, 1)
 	go func() {
 		defer close(failed)
 		for batch := range batches {
@@ -104,7 +105,7 @@ func (b *bulk) all(runs iter.Seq2[schema.Valid, error]) error {
 			}
 		}
 	}()
-	err := b.take(runs, func(batch []bulkRun) error {
+	err := b.take(runs, func(batch []*bulkRun) error {
 		select {
 		case batches <- batch:
 			return nil
@@ -117,8 +118,8 @@ func (b *bulk) all(runs iter.Seq2[schema.Valid, error]) error {
 }
 
 // take collects runs in batches of half the memory limit, because two batches are in memory.
-func (b *bulk) take(runs iter.Seq2[schema.Valid, error], send func([]bulkRun) error) error {
-	var batch []bulkRun
+func (b *bulk) take(runs iter.Seq2[schema.Valid, error], send func([]*bulkRun) error) error {
+	var batch []*bulkRun
 	size := 0
 	for valid, err := range runs {
 		if err != nil {
@@ -129,7 +130,7 @@ func (b *bulk) take(runs iter.Seq2[schema.Valid, error], send func([]bulkRun) er
 		if err != nil {
 			return fmt.Errorf("run_id: %w", err)
 		}
-		batch = append(batch, bulkRun{id: id, run: run})
+		batch = append(batch, &bulkRun{id: id, run: run})
 		size += runSize(&run)
 		if size < b.bytes/2 && len(batch) < bulkRuns/2 {
 			continue
@@ -159,9 +160,9 @@ func runSize(r *schema.Run) int {
 }
 
 // store writes the runs of a batch that are not in the store into one sealed file.
-func (b *bulk) store(batch []bulkRun) error {
+func (b *bulk) store(batch []*bulkRun) error {
 	b.runs = batch
-	slices.SortStableFunc(b.runs, func(x, y bulkRun) int { return x.id.Compare(y.id) })
+	slices.SortStableFunc(b.runs, func(x, y *bulkRun) int { return x.id.Compare(y.id) })
 	known, err := b.dropKnown()
 	if err != nil {
 		return err
@@ -180,17 +181,20 @@ func (b *bulk) store(batch []bulkRun) error {
 	return nil
 }
 
-// complete computes the summaries and digests of the runs, on all processors.
+// complete orders the rows of each run, and computes summaries and digests, on all processors.
 func (b *bulk) complete() {
 	var wg sync.WaitGroup
 	part := max(1, (len(b.runs)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	for runs := range slices.Chunk(b.runs, part) {
 		wg.Go(func() {
+			var digester schema.Digester
 			for i := range runs {
 				r := &runs[i].run
 				r.Metrics, r.Ops = slices.Clone(r.Metrics), slices.Clone(r.Ops) // the caller's run stays unchanged
+				slices.SortFunc(r.Metrics, func(x, y schema.Metric) int { return strings.Compare(x.Name, y.Name) })
+				slices.SortFunc(r.Ops, func(x, y schema.Op) int { return cmp.Compare(x.Index, y.Index) })
 				stat.Complete(r)
-				runs[i].digest = schema.DigestOf(r)
+				runs[i].digest = digester.Of(r)
 			}
 		})
 	}
@@ -208,16 +212,13 @@ func (b *bulk) write() error {
 	}
 	set := runfile.NewSet(b.files, b.version, func(t *schema.Table) string { return names[t] })
 	defer set.Remove()
-	ids, sum := make([]schema.ULID, len(b.runs)), sha256.New()
-	for i := range b.runs {
-		ids[i] = b.runs[i].id
-		_, _ = io.WriteString(sum, b.runs[i].run.RunID+b.runs[i].digest)
-		if err := b.runs[i].writeTo(set); err != nil {
-			return err
-		}
-	}
-	if err := set.Finish(); err != nil {
+	if err := b.writeTo(set); err != nil {
 		return err
+	}
+	ids, sum := make([]schema.ULID, len(b.runs)), sha256.New()
+	for i, r := range b.runs {
+		ids[i] = r.id
+		_, _ = io.WriteString(sum, r.run.RunID+r.digest)
 	}
 	sealed := schema.NewSealedFile(runfile.ContentID(ids[len(ids)-1].Time(), sum), ids)
 	if err := set.Publish(sealed); err != nil {
@@ -232,22 +233,60 @@ func (b *bulk) write() error {
 	return nil
 }
 
-// writeTo adds the rows of a run.
-func (r *bulkRun) writeTo(set *runfile.Set) error {
-	if err := set.Write(schema.Runs, schema.RunRow(&r.run, r.digest)); err != nil {
-		return err
+// writeTo writes the files of all tables at the same time, and fsyncs them.
+func (b *bulk) writeTo(set *runfile.Set) error {
+	var samples, ops int
+	for _, r := range b.runs {
+		samples, ops = samples+len(r.run.Metrics), ops+len(r.run.Ops)
 	}
-	slices.SortFunc(r.run.Metrics, func(x, y schema.Metric) int { return strings.Compare(x.Name, y.Name) })
-	for i := range r.run.Metrics {
-		row := append([]any{r.run.RunID}, schema.MetricRow(&r.run.Metrics[i])...)
-		if err := set.Write(schema.Samples, row); err != nil {
+	tables := []bulkTable{{schema.Runs, len(b.runs), writeRun}, {schema.Samples, samples, writeMetrics}, {schema.Ops, ops, writeOps}}
+	tables = slices.DeleteFunc(tables, func(t bulkTable) bool { return t.rows == 0 })
+	writers, errs := make([]*table.Writer, len(tables)), make([]error, len(tables))
+	for i, t := range tables {
+		var err error
+		if writers[i], err = set.Writer(t.table); err != nil {
 			return err
 		}
 	}
-	slices.SortFunc(r.run.Ops, func(x, y schema.Op) int { return cmp.Compare(x.Index, y.Index) })
+	var wg sync.WaitGroup
+	for i, t := range tables {
+		wg.Go(func() { errs[i] = t.writeAll(writers[i], b.runs, func() error { return set.FinishTable(t.table) }) })
+	}
+	wg.Wait()
+	return cmp.Or(errs...)
+}
+
+// bulkTable is a table of a batch.
+type bulkTable struct {
+	table *schema.Table
+	rows  int // of all runs
+	write func(w *table.Writer, r *bulkRun) error
+}
+
+// writeAll writes the rows of runs, and then finishes the file.
+func (t *bulkTable) writeAll(w *table.Writer, runs []*bulkRun, finish func() error) error {
+	for _, r := range runs {
+		if err := t.write(w, r); err != nil {
+			return err
+		}
+	}
+	return finish()
+}
+
+func writeRun(w *table.Writer, r *bulkRun) error { return w.WriteRun(&r.run, r.digest) }
+
+func writeMetrics(w *table.Writer, r *bulkRun) error {
+	for i := range r.run.Metrics {
+		if err := w.WriteMetric(r.run.RunID, &r.run.Metrics[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeOps(w *table.Writer, r *bulkRun) error {
 	for i := range r.run.Ops {
-		row := append([]any{r.run.RunID}, schema.OpRow(&r.run.Ops[i])...)
-		if err := set.Write(schema.Ops, row); err != nil {
+		if err := w.WriteOp(r.run.RunID, &r.run.Ops[i]); err != nil {
 			return err
 		}
 	}

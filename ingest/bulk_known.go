@@ -30,10 +30,10 @@ func (b *bulk) dropKnown() (dropped Appended, err error) {
 	if err != nil {
 		return dropped, err
 	}
-	b.runs = slices.DeleteFunc(b.runs, func(r bulkRun) bool {
+	b.runs = slices.DeleteFunc(b.runs, func(r *bulkRun) bool {
 		digest, there := known[r.id]
 		if there {
-			dropped.skip(&r, digest)
+			dropped.skip(r, digest)
 		}
 		return there
 	})
@@ -45,7 +45,7 @@ func (b *bulk) dropDoubled() (dropped Appended) {
 	kept := b.runs[:0]
 	for _, r := range b.runs {
 		if n := len(kept); n > 0 && kept[n-1].id == r.id {
-			dropped.skip(&r, schema.DigestOf(&kept[n-1].run))
+			dropped.skip(r, schema.DigestOf(&kept[n-1].run))
 			continue
 		}
 		kept = append(kept, r)

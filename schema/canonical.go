@@ -26,6 +26,9 @@ var (
 // integer literal keeps all its digits up to int64. Literals with leading zeros or with _ between digits, values beyond
 // 64 bits and non-finite values are errors.
 func CanonicalNumber(literal string) (string, error) {
+	if isPlainInteger(literal) {
+		return literal, nil
+	}
 	switch {
 	case leadingZero.MatchString(literal):
 		return "", fmt.Errorf("%s has a leading zero: quote it to keep it as text, or write the number without", literal)
@@ -48,6 +51,21 @@ func CanonicalNumber(literal string) (string, error) {
 		return CanonicalFloat(f), nil
 	}
 	return "", fmt.Errorf("%q is not a number", literal)
+}
+
+// isPlainInteger reports whether a literal is its own canonical text, as most numbers of axes are: digits alone, of which
+// the first is not 0, and so few that they fit in 64 bits.
+func isPlainInteger(literal string) bool {
+	const sure = 18
+	if literal == "" || len(literal) > sure || literal[0] == '0' {
+		return false
+	}
+	for _, c := range []byte(literal) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 // CanonicalFloat prints a finite number as RFC 8785 does (ECMAScript Number::toString).

@@ -7,8 +7,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,101 +24,71 @@ const (
 // DigestOf is the hex of the first 16 bytes of SHA-256 over what was measured, as FORMAT.md defines it. Derived values
 // are left out, so a better summary in a later version does not change the digest of an old run. The order of metrics and
 // ops in the run does not matter.
-func DigestOf(r *Run) string {
-	metrics, ops := make([][]any, len(r.Metrics)), make([][]any, len(r.Ops))
+func DigestOf(r *Run) string { return new(Digester).Of(r) }
+
+// Digester computes digests of many runs, one after the other, in the same memory. It hashes values piece by piece, so that a million
+// samples are not written down once more. The zero value is ready.
+type Digester struct {
+	hash    hash.Hash
+	pending []byte // not hashed yet
+	table   byte
+	columns []*Column // of the row; the next value is of the first one
+	derived bool      // derived columns of the row count
+	keys    []string
+	metrics []*Metric
+	ops     []*Op
+}
+
+// Of is DigestOf.
+func (d *Digester) Of(r *Run) string {
+	d.begin()
+	d.row(digestRuns, Runs.Columns)
+	PutRun(d, r, "")
+	d.metrics, d.ops = d.metrics[:0], d.ops[:0]
 	for i := range r.Metrics {
-		metrics[i] = MetricRow(&r.Metrics[i])
+		d.metrics = append(d.metrics, &r.Metrics[i])
 	}
 	for i := range r.Ops {
-		ops[i] = OpRow(&r.Ops[i])
+		d.ops = append(d.ops, &r.Ops[i])
 	}
-	return digest(RunRow(r, ""), metrics, ops)
-}
-
-// DigestOfRows is the digest of a run, given as its rows of the tables with the values of all columns in order. The rows
-// of samples and ops may be in any order.
-func DigestOfRows(run []any, samples, ops [][]any) string {
-	return digest(run, unkeyed(samples), unkeyed(ops))
-}
-
-// unkeyed gives the rows without their first column, run_id.
-func unkeyed(rows [][]any) [][]any {
-	short := make([][]any, len(rows))
-	for i, row := range rows {
-		short[i] = row[1:]
+	slices.SortStableFunc(d.metrics, func(a, b *Metric) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(d.ops, func(a, b *Op) int { return cmp.Compare(a.Index, b.Index) })
+	for _, m := range d.metrics {
+		d.row(digestSamples, Samples.Columns[1:])
+		PutMetric(d, m)
 	}
-	return short
-}
-
-// digest computes the digest from a row of runs and its rows of samples and ops, which come without run_id.
-func digest(run []any, metrics, ops [][]any) string {
-	d := digester{sum: sha256.New(), next: make([]byte, 0, 2*digestPiece)}
-	d.row(digestRuns, Runs.Columns, run)
-	slices.SortFunc(metrics, func(a, b []any) int { return compareKeys(a[0], b[0]) })
-	for _, row := range metrics {
-		d.row(digestSamples, Samples.Columns[1:], row)
+	for _, o := range d.ops {
+		d.row(digestOps, Ops.Columns[1:])
+		PutOp(d, o)
 	}
-	slices.SortFunc(ops, func(a, b []any) int { return compareKeys(a[0], b[0]) })
-	for _, row := range ops {
-		d.row(digestOps, Ops.Columns[1:], row)
-	}
-	d.sum.Write(d.next)
-	return hex.EncodeToString(d.sum.Sum(nil)[:16])
+	clear(d.metrics) // so that nothing keeps the run
+	clear(d.ops)
+	return d.sum()
 }
 
 // digestPiece is the number of bytes that are hashed at once.
 const digestPiece = 4 << 10
 
-// digester hashes values piece by piece, so that a million samples are not written down once more.
-type digester struct {
-	sum  hash.Hash
-	next []byte // not hashed yet
-}
-
-// row adds the values of a row in column order, without derived columns and, in runs, without warnings. If a metric
-// has neither ticks nor reals, its derived columns count, because it has no other values.
-func (d *digester) row(table byte, columns []*Column, row []any) {
-	aggregated := table == digestSamples
-	for i, c := range columns {
-		if (c.Name == "ticks" || c.Name == "reals") && row[i] != nil {
-			aggregated = false
+// DigestOfRows is the digest of a run, given as its rows of the tables with the values of all columns in order. The rows
+// of samples and ops may be in any order.
+func DigestOfRows(run []any, samples, ops [][]any) string {
+	var d Digester
+	d.begin()
+	d.row(digestRuns, Runs.Columns)
+	putRow(&d, run)
+	for _, t := range []struct {
+		number  byte
+		columns []*Column
+		rows    [][]any
+	}{{digestSamples, Samples.Columns, samples}, {digestOps, Ops.Columns, ops}} {
+		rows := slices.Clone(t.rows)
+		slices.SortFunc(rows, func(a, b []any) int { return compareKeys(a[1], b[1]) })
+		for _, row := range rows {
+			d.row(t.number, t.columns[1:])
+			putRow(&d, row[1:])
 		}
-		skipped := c.Derived && !aggregated || table == digestRuns && c.Name == "warnings"
-		if row[i] == nil || skipped {
-			continue
-		}
-		d.next = binary.BigEndian.AppendUint32(append(d.next, table), uint32(c.ID))
-		d.value(row[i])
 	}
-}
-
-func (d *digester) value(value any) {
-	switch v := value.(type) {
-	case []int64:
-		digestNumbers(d, v, appendIntegers)
-	case []float64:
-		digestNumbers(d, v, appendReals)
-	default:
-		d.next = appendValue(d.next, v)
-		d.flush()
-	}
-}
-
-// digestNumbers adds a list of numbers, which may be long.
-func digestNumbers[T any](d *digester, list []T, add func([]byte, []T) []byte) {
-	d.next = appendLength(d.next, len(list))
-	for piece := range slices.Chunk(list, digestPiece/numberSize) {
-		d.next = add(d.next, piece)
-		d.flush()
-	}
-}
-
-// flush hashes what was added, if it is a piece or more.
-func (d *digester) flush() {
-	if len(d.next) >= digestPiece {
-		d.sum.Write(d.next)
-		d.next = d.next[:0]
-	}
+	return d.sum()
 }
 
 // compareKeys orders the keys of the rows of a run: names of metrics, or indices of ops.
@@ -128,6 +100,139 @@ func compareKeys(a, b any) int {
 	m, _ := a.(int64)
 	n, _ := b.(int64)
 	return cmp.Compare(m, n)
+}
+
+// begin forgets the run before.
+func (d *Digester) begin() {
+	if d.hash == nil {
+		d.hash, d.pending = sha256.New(), make([]byte, 0, 2*digestPiece)
+	}
+	d.hash.Reset()
+	d.pending = d.pending[:0]
+}
+
+// row begins a row. If a metric has neither ticks nor reals, its derived columns count, because it has no other values.
+func (d *Digester) row(table byte, columns []*Column) {
+	d.table, d.columns, d.derived = table, columns, table == digestSamples
+}
+
+func (d *Digester) sum() string {
+	d.hash.Write(d.pending)
+	return hex.EncodeToString(d.hash.Sum(nil)[:16])
+}
+
+// next goes on to the next column, and begins its value if it counts.
+func (d *Digester) next() (counts bool) {
+	c := d.columns[0]
+	d.columns = d.columns[1:]
+	if c.Derived && !d.derived {
+		return false
+	}
+	if len(d.pending) >= digestPiece {
+		d.flush()
+	}
+	d.pending = binary.BigEndian.AppendUint32(append(d.pending, d.table), uint32(c.ID))
+	return true
+}
+
+// flush hashes what was added.
+func (d *Digester) flush() {
+	d.hash.Write(d.pending)
+	d.pending = d.pending[:0]
+}
+
+// Null is left out.
+func (d *Digester) Null() { d.columns = d.columns[1:] }
+
+// Text adds a text.
+func (d *Digester) Text(value string) {
+	if d.next() {
+		d.pending = appendText(d.pending, value)
+	}
+}
+
+// Integer adds an integer.
+func (d *Digester) Integer(value int64) {
+	if d.next() {
+		d.pending = appendInteger(d.pending, value)
+	}
+}
+
+// Real adds a real number.
+func (d *Digester) Real(value float64) {
+	if d.next() {
+		d.pending = appendReal(d.pending, value)
+	}
+}
+
+// Boolean adds a truth value.
+func (d *Digester) Boolean(value bool) {
+	if d.next() {
+		d.pending = appendBoolean(d.pending, value)
+	}
+}
+
+// Time adds an instant.
+func (d *Digester) Time(value time.Time) {
+	if d.next() {
+		d.pending = appendTime(d.pending, value)
+	}
+}
+
+// Texts adds a list, unless it has the warnings, which are not measured.
+func (d *Digester) Texts(list []string) {
+	if d.table == digestRuns && d.columns[0].Name == "warnings" {
+		d.Null()
+		return
+	}
+	if d.next() {
+		d.pending = appendList(d.pending, list, appendText)
+	}
+}
+
+// Integers adds a list, which may be the samples.
+func (d *Digester) Integers(list []int64) {
+	d.raw()
+	if d.next() {
+		addNumbers(d, list, appendIntegers)
+	}
+}
+
+// Reals adds a list, which may be the samples.
+func (d *Digester) Reals(list []float64) {
+	d.raw()
+	if d.next() {
+		addNumbers(d, list, appendReals)
+	}
+}
+
+// addNumbers adds a list of numbers, which may be long.
+func addNumbers[T any](d *Digester, list []T, add func([]byte, []T) []byte) {
+	d.pending = appendLength(d.pending, len(list))
+	for piece := range slices.Chunk(list, digestPiece/numberSize) {
+		d.pending = add(d.pending, piece)
+		d.flush()
+	}
+}
+
+// raw notices that the metric has samples.
+func (d *Digester) raw() {
+	if name := d.columns[0].Name; name == "ticks" || name == "reals" {
+		d.derived = false
+	}
+}
+
+// TextMap adds a map.
+func (d *Digester) TextMap(entries map[string]string) { addMap(d, entries, appendText) }
+
+// RealMap adds a map.
+func (d *Digester) RealMap(entries map[string]float64) { addMap(d, entries, appendReal) }
+
+// Structs adds a list of structs.
+func (d *Digester) Structs(list [][]any) {
+	if d.next() {
+		d.pending = appendStructs(d.pending, list)
+	}
 }
 
 // appendValue adds the kind byte of a value, then its content.
@@ -142,24 +247,21 @@ func appendValue(b []byte, value any) []byte {
 	case float64:
 		return appendReal(b, v)
 	case bool:
-		if v {
-			return append(b, 'b', 1)
-		}
-		return append(b, 'b', 0)
+		return appendBoolean(b, v)
 	case time.Time:
-		return binary.BigEndian.AppendUint64(append(b, 't'), uint64(v.UnixMicro()))
+		return appendTime(b, v)
 	case []string:
 		return appendList(b, v, appendText)
 	case []int64:
 		return appendIntegers(appendLength(b, len(v)), v)
 	case []float64:
 		return appendReals(appendLength(b, len(v)), v)
-	case [][]any: // a struct is the list of its fields, NULL ones included
-		return appendList(b, v, func(b []byte, fields []any) []byte { return appendList(b, fields, appendValue) })
+	case [][]any:
+		return appendStructs(b, v)
 	case map[string]string:
-		return appendMap(b, v, appendText)
+		return appendMap(b, v, slices.Sorted(maps.Keys(v)), appendText)
 	case map[string]float64:
-		return appendMap(b, v, appendReal)
+		return appendMap(b, v, slices.Sorted(maps.Keys(v)), appendReal)
 	}
 	// Only RunRow, MetricRow and OpRow make rows, so another type is a mistake in this package.
 	panic(fmt.Sprintf("digest of %T", value))
@@ -198,6 +300,13 @@ func appendReal(b []byte, f float64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, 'r'), realBits(f))
 }
 
+func appendBoolean(b []byte, value bool) []byte {
+	if value {
+		return append(b, 'b', 1)
+	}
+	return append(b, 'b', 0)
+}
+
 func appendList[T any](b []byte, list []T, add func([]byte, T) []byte) []byte {
 	b = appendLength(b, len(list))
 	for _, element := range list {
@@ -211,22 +320,34 @@ func appendLength(b []byte, n int) []byte {
 	return binary.BigEndian.AppendUint64(append(b, 'l'), uint64(n))
 }
 
-func appendMap[V any](b []byte, m map[string]V, add func([]byte, V) []byte) []byte {
+func addMap[V any](d *Digester, m map[string]V, add func([]byte, V) []byte) {
+	if !d.next() {
+		return
+	}
+	d.keys = d.keys[:0]
+	for key := range m {
+		d.keys = append(d.keys, key)
+	}
+	slices.Sort(d.keys)
+	d.pending = appendMap(d.pending, m, d.keys, add)
+}
+
+// appendMap adds the entries in the order of the keys.
+func appendMap[V any](b []byte, m map[string]V, keys []string, add func([]byte, V) []byte) []byte {
 	b = binary.BigEndian.AppendUint64(append(b, 'm'), uint64(len(m)))
-	for _, key := range sortedKeys(m) {
+	for _, key := range keys {
 		b = add(appendText(b, key), m[key])
 	}
 	return b
 }
 
-// sortedKeys are the keys of a map, ascending.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
+// appendStructs adds a list of structs: each is the list of its fields, NULL ones included.
+func appendStructs(b []byte, list [][]any) []byte {
+	return appendList(b, list, func(b []byte, fields []any) []byte { return appendList(b, fields, appendValue) })
+}
+
+func appendTime(b []byte, value time.Time) []byte {
+	return binary.BigEndian.AppendUint64(append(b, 't'), uint64(value.UnixMicro()))
 }
 
 // realBits gives the IEEE 754 bits, with the same NaN for all NaNs.

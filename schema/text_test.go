@@ -231,7 +231,7 @@ func TestMetricKinds(t *testing.T) {
 		if stored, factor, known := StoredUnit(k.Unit); k.Unit != "" && (!known || factor != 1 || stored != k.Unit) {
 			t.Errorf("metric %s is kept in %s, which is no stored unit", k.Name, k.Unit)
 		}
-		if seen[k.Name] || !metricName.MatchString(k.Name) {
+		if seen[k.Name] || !isMetricName(k.Name) {
 			t.Errorf("metric %q appears twice or has a bad name", k.Name)
 		}
 		seen[k.Name] = true

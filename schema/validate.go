@@ -3,9 +3,8 @@ package schema
 import (
 	"fmt"
 	"slices"
+	"time"
 	"unicode/utf8"
-
-	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Validate returns what is wrong with a run: an id that is not a ULID or does not have the start time, a point_id that is
@@ -22,18 +21,23 @@ func (r *Run) Validate() error {
 
 // Valid is a run that has passed Validate; only Check makes one, so nobody needs to check it again. Do not change the run
 // while a Valid of it is in use.
-type Valid struct{ run Run }
+type Valid struct{ run *Run } // a pointer, because it goes through many hands
 
 // Check gives the run as a Valid, or the error of Validate.
 func Check(r Run) (Valid, error) {
 	if err := r.Validate(); err != nil {
 		return Valid{}, err
 	}
-	return Valid{r}, nil
+	return Valid{&r}, nil
 }
 
 // Run gives the run. That of the zero Valid has no id.
-func (v Valid) Run() Run { return v.run }
+func (v Valid) Run() Run {
+	if v.run == nil {
+		return Run{}
+	}
+	return *v.run
+}
 
 func validateID(r *Run) error {
 	id, err := ParseULID(r.RunID)
@@ -100,11 +104,22 @@ func validateMetrics(r *Run) error {
 	return nil
 }
 
-var metricName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:/-]*$`)
+// isMetricName reports whether a name begins with a letter or _, and has only these, digits and . : / -
+func isMetricName(name string) bool {
+	for i, c := range []byte(name) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
+		case i > 0 && (c >= '0' && c <= '9' || c == '.' || c == ':' || c == '/' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return name != ""
+}
 
 // Validate returns what is wrong with a metric by itself: its name, its direction or level, or inconsistent samples.
 func (m *Metric) Validate() error {
-	if !metricName.MatchString(m.Name) {
+	if !isMetricName(m.Name) {
 		return fmt.Errorf("a name must begin with a letter and may contain letters, digits and _ . : / -")
 	}
 	for _, err := range []error{
@@ -144,52 +159,82 @@ func validateOps(r *Run) error {
 
 // validateText returns an error for text that a Parquet string cannot store.
 func validateText(r *Run) error {
-	check := func(columns []*Column, row []any) error {
-		for i, c := range columns {
-			if !validUTF8(row[i]) {
-				return fmt.Errorf("column %s is not UTF-8", c.Name)
-			}
-		}
-		return nil
-	}
-	if err := check(Runs.Columns, RunRow(r, "")); err != nil {
+	var check textCheck
+	if err := check.row(Runs.Columns, func() { PutRun(&check, r, "") }); err != nil {
 		return err
 	}
 	for i := range r.Metrics {
-		if err := check(Samples.Columns[1:], MetricRow(&r.Metrics[i])); err != nil {
+		if err := check.row(Samples.Columns[1:], func() { PutMetric(&check, &r.Metrics[i]) }); err != nil {
 			return err
 		}
 	}
 	for i := range r.Ops {
-		if err := check(Ops.Columns[1:], OpRow(&r.Ops[i])); err != nil {
+		if err := check.row(Ops.Columns[1:], func() { PutOp(&check, &r.Ops[i]) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func validUTF8(value any) bool {
-	switch v := value.(type) {
-	case string:
-		return utf8.ValidString(v)
-	case []string:
-		return !slices.ContainsFunc(v, func(s string) bool { return !utf8.ValidString(s) })
-	case map[string]string:
-		for key, text := range v {
-			if !utf8.ValidString(key) || !utf8.ValidString(text) {
-				return false
-			}
-		}
-	case map[string]float64:
-		for key := range v {
-			if !utf8.ValidString(key) {
-				return false
-			}
-		}
-	case [][]any:
-		return !slices.ContainsFunc(v, func(fields []any) bool {
-			return slices.ContainsFunc(fields, func(f any) bool { return !validUTF8(f) })
-		})
+// textCheck looks for text in a row that is not UTF-8.
+type textCheck struct {
+	next  int // index of the next value
+	wrong int // index of the first wrong one; -1 if there is none
+}
+
+// row checks the row that put gives it.
+func (t *textCheck) row(columns []*Column, put func()) error {
+	t.next, t.wrong = 0, -1
+	put()
+	if t.wrong < 0 {
+		return nil
 	}
-	return true
+	return fmt.Errorf("column %s is not UTF-8", columns[t.wrong].Name)
+}
+
+// value goes on to the next column after one that is valid or not.
+func (t *textCheck) value(valid bool) {
+	if !valid && t.wrong < 0 {
+		t.wrong = t.next
+	}
+	t.next++
+}
+
+func (t *textCheck) Null()              { t.next++ }
+func (t *textCheck) Integer(int64)      { t.next++ }
+func (t *textCheck) Real(float64)       { t.next++ }
+func (t *textCheck) Boolean(bool)       { t.next++ }
+func (t *textCheck) Time(time.Time)     { t.next++ }
+func (t *textCheck) Integers([]int64)   { t.next++ }
+func (t *textCheck) Reals([]float64)    { t.next++ }
+func (t *textCheck) Text(value string)  { t.value(utf8.ValidString(value)) }
+func (t *textCheck) Texts(all []string) { t.value(validTexts(all)) }
+
+func (t *textCheck) TextMap(entries map[string]string) {
+	valid := true
+	for key, text := range entries {
+		valid = valid && utf8.ValidString(key) && utf8.ValidString(text)
+	}
+	t.value(valid)
+}
+
+func (t *textCheck) RealMap(entries map[string]float64) {
+	valid := true
+	for key := range entries {
+		valid = valid && utf8.ValidString(key)
+	}
+	t.value(valid)
+}
+
+func (t *textCheck) Structs(list [][]any) {
+	t.value(!slices.ContainsFunc(list, func(fields []any) bool {
+		return slices.ContainsFunc(fields, func(field any) bool {
+			text, is := field.(string)
+			return is && !utf8.ValidString(text)
+		})
+	}))
+}
+
+func validTexts(all []string) bool {
+	return !slices.ContainsFunc(all, func(text string) bool { return !utf8.ValidString(text) })
 }

@@ -35,6 +35,7 @@ type Output struct {
 	held      *schema.Valid // the last run of the file, unless the file turns out to be another one
 	yield     func(schema.Valid) bool
 	identity  identity
+	digester  schema.Digester
 	sessions  fileSessions
 }
 
@@ -156,7 +157,7 @@ func (o *Output) add(r *schema.Run) {
 // the run is already stored.
 func (o *Output) name(r *schema.Run) (there bool, err error) {
 	r.PointID = schema.PointID(r)
-	digest := schema.DigestOf(r)
+	digest := o.digester.Of(r)
 	id, there, err := o.identity.of(r, digest)
 	if err != nil {
 		return there, err

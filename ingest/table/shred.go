@@ -1,6 +1,7 @@
 package table
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -60,9 +61,9 @@ func put(to leafValues, f *field, value any, l level) {
 			to.reals(f.leaf, value, first)
 		}
 	case map[string]string:
-		putMap(to, f, value, l, putText)
+		putMap(to, f, value, slices.Sorted(maps.Keys(value)), l, putText)
 	case map[string]float64:
-		putMap(to, f, value, l, putReal)
+		putMap(to, f, value, slices.Sorted(maps.Keys(value)), l, putReal)
 	}
 }
 
@@ -77,12 +78,7 @@ func putList(to leafValues, f *field, n int, l level) (first level, ok bool) {
 }
 
 // putMap adds the entries in order of their keys, so that equal runs give equal files.
-func putMap[T any](to leafValues, f *field, m map[string]T, l level, add func(leafValues, *field, T, level)) {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
+func putMap[T any](to leafValues, f *field, m map[string]T, keys []string, l level, add func(leafValues, *field, T, level)) {
 	putEntries(to, f, len(keys), l, func(i int, l level) {
 		putText(to, f.fields[0], keys[i], l)
 		add(to, f.fields[1], m[keys[i]], l)

@@ -38,7 +38,8 @@ type Writer struct {
 	table  *schema.Table
 	fields []*field
 	leaves leaves // of the rows of the batch
-	values int    // number of values in the batch
+	row    rowLeaves
+	values int // number of values in the batch
 	out    *hashedOutput
 	writer *parquet.GenericWriter[any]
 	group  *parquet.ConcurrentRowGroupWriter
@@ -58,7 +59,10 @@ func NewWriter(out Output, t *schema.Table, version string, covers []schema.ULID
 		options = append(options, parquet.KeyValueMetadata(schema.PackCoversKey, schema.EncodeCovers(covers)))
 	}
 	w := parquet.NewGenericWriter[any](hashed, options...)
-	return &Writer{table: t, fields: fields, leaves: newLeaves(fields), out: hashed, writer: w, group: w.BeginRowGroup()}
+	leaves := newLeaves(fields)
+	return &Writer{
+		table: t, fields: fields, leaves: leaves, row: rowLeaves{to: leaves}, out: hashed, writer: w, group: w.BeginRowGroup(),
+	}
 }
 
 // Options are those of sealed files of a table for a writer of Parquet. Benchmarks write with them what a Writer writes.

@@ -144,3 +144,11 @@ func TestOrderedWithoutNumbers(t *testing.T) {
 		t.Errorf("ordered as %v", got[:5])
 	}
 }
+
+// finite is nil of a value that is NaN or infinite.
+func finite(v float64) *float64 {
+	if notFinite(v) {
+		return nil
+	}
+	return &v
+}

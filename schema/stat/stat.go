@@ -52,18 +52,19 @@ func Summarize(values []float64) schema.Summary {
 	sorted := ordered(values)
 	mean, deviation := moments(sorted)
 
-	s.First = new(values[0])
-	s.Min, s.Max, s.Mean = new(sorted[0]), new(sorted[len(sorted)-1]), finite(mean)
+	var made summaryReals
+	s.First = made.add(values[0])
+	s.Min, s.Max, s.Mean = made.add(sorted[0]), made.add(sorted[len(sorted)-1]), made.finite(mean)
 	if len(sorted) > 1 {
-		s.StdDev = finite(deviation)
+		s.StdDev = made.finite(deviation)
 	}
-	s.P25, s.P50, s.P75 = finite(Quantile(sorted, .25)), finite(Quantile(sorted, .50)), finite(Quantile(sorted, .75))
-	s.P90, s.P95, s.P99 = finite(Quantile(sorted, .90)), finite(Quantile(sorted, .95)), finite(Quantile(sorted, .99))
+	quantile := func(p float64) *float64 { return made.finite(Quantile(sorted, p)) }
+	s.P25, s.P50, s.P75, s.P90, s.P95, s.P99 = quantile(.25), quantile(.50), quantile(.75), quantile(.90), quantile(.95), quantile(.99)
 	if s.P50 != nil {
-		s.MAD = finite(medianDeviation(sorted, *s.P50))
+		s.MAD = made.finite(medianDeviation(sorted, *s.P50))
 	}
 	if sorted[0] > 0 {
-		s.LogMedian = new(logMedian(sorted))
+		s.LogMedian = made.add(logMedian(sorted))
 	}
 	if index, ok := steadyStart(values); ok {
 		s.SteadyIndex = new(int64(index))
@@ -93,12 +94,25 @@ func allFinite(values []float64) bool {
 	return true
 }
 
-// finite is nil if a sum or a difference of finite samples overflowed.
-func finite(v float64) *float64 {
+// summaryReals has the values of a summary in one piece of memory: imports make summaries by the million.
+type summaryReals struct {
+	values [13]float64
+	used   int
+}
+
+func (r *summaryReals) add(v float64) *float64 {
+	at := &r.values[r.used]
+	*at = v
+	r.used++
+	return at
+}
+
+// finite is add, or nil if a sum or a difference of finite samples overflowed.
+func (r *summaryReals) finite(v float64) *float64 {
 	if notFinite(v) {
 		return nil
 	}
-	return &v
+	return r.add(v)
 }
 
 // moments are the mean and the sample standard deviation, by Welford's recurrence (Technometrics 4, 1962), which does

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
@@ -44,6 +45,9 @@ func (p *goParser) setEnv(r *schema.Run, at string) {
 		}
 	}
 	for _, text := range []string{at, h["runstamp"], h["date"]} {
+		if text == "" {
+			continue
+		}
 		if t, source, err := p.in.Time(text, goTimes...); err == nil {
 			foreign.SetStart(r, t, source)
 			return
@@ -80,4 +84,35 @@ func (p *goParser) branch() string {
 		return p.header[side+"branch"]
 	}
 	return ""
+}
+
+// goShared is what the runs of a process share: where they ran, with the facts about their units.
+type goShared struct {
+	kept       bool
+	at         string
+	units      []*goUnit
+	env        schema.Env
+	started    time.Time
+	timeSource schema.TimeSource
+}
+
+// fits reports whether it is that of a run, too.
+func (s *goShared) fits(b *goRun) bool {
+	return s.kept && len(s.units) == b.used && s.at == b.at &&
+		!slices.ContainsFunc(b.metrics[:b.used], func(m goMetric) bool { return !slices.Contains(s.units, m.unit) })
+}
+
+// share keeps what the following runs share with this one. A text with NUL characters is not kept, because they are
+// removed from it, and each run says so.
+func (p *goParser) share(r *schema.Run, b *goRun) {
+	p.shared = goShared{}
+	for name, text := range r.Env.Facts {
+		if strings.IndexByte(name, 0) >= 0 || strings.IndexByte(text, 0) >= 0 {
+			return
+		}
+	}
+	p.shared = goShared{kept: true, at: b.at, env: r.Env, started: r.StartedAt, timeSource: r.TimeSource}
+	for i := range b.metrics[:b.used] {
+		p.shared.units = append(p.shared.units, b.metrics[i].unit)
+	}
 }

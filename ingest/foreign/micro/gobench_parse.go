@@ -31,6 +31,7 @@ type goParser struct {
 	pending []byte // a name whose result is still to come, after what the benchmark prints
 	logs    []byte // what it logged
 	process goProcess
+	shared  goShared
 }
 
 // goProcess is how a test process went.
@@ -175,6 +176,7 @@ func (p *goParser) setConfig(key, value string) error {
 	if err := p.flush(); err != nil {
 		return err
 	}
+	p.shared = goShared{}
 	if p.header == nil {
 		p.header, p.config = map[string]string{}, map[string]string{}
 	}

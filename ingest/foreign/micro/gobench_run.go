@@ -175,7 +175,12 @@ func (p *goParser) flush() error {
 	r := schema.Run{Status: b.status}
 	name := strings.ToValidUTF8(string(b.name), "�")
 	p.setName(&r, name)
-	p.setEnv(&r, b.at)
+	shares := p.shared.fits(b)
+	if shares {
+		r.Env, r.StartedAt, r.TimeSource = p.shared.env, p.shared.started, p.shared.timeSource
+	} else {
+		p.setEnv(&r, b.at)
+	}
 	if b.status != "" {
 		r.Stage, r.Error = schema.StageMeasure, strings.ToValidUTF8(strings.TrimSpace(string(b.message)), "�")
 	}
@@ -187,22 +192,30 @@ func (p *goParser) flush() error {
 		if !slices.Equal(iterations, m.iterations) { // all lines have the same metrics, mostly
 			iterations = slices.Clone(m.iterations)
 		}
-		addGoMetric(&r, m, iterations)
+		metric := goMetricOf(m, iterations)
+		if metric.Name == "latency" {
+			r.Primary = metric.Name
+		}
+		if shares {
+			r.Metrics = append(r.Metrics, metric)
+		} else {
+			foreign.Add(&r, metric, m.unit.given)
+		}
+	}
+	if !shares {
+		p.share(&r, b)
 	}
 	b.name, b.used, b.failing, b.status, b.message = b.name[:0], 0, false, "", b.message[:0]
 	return p.out.Run(where, r)
 }
 
-// addGoMetric gives a run the metric of a unit.
-func addGoMetric(r *schema.Run, m *goMetric, iterations []int64) {
+// goMetricOf is the metric of a unit.
+func goMetricOf(m *goMetric, iterations []int64) schema.Metric {
 	u := m.unit
 	stored, _, _ := schema.StoredUnit(u.unit)
 	series := foreign.Series{Unit: stored, Given: u.given, Ticks: m.values.ticks, Reals: m.values.reals}
 	metric := series.Metric(u.metric, schema.LevelIteration)
 	metric.Better = u.better
 	metric.IterationsPerSample = iterationsOf(iterations, series.Len())
-	if u.metric == "latency" {
-		r.Primary = u.metric
-	}
-	foreign.Add(r, metric, u.given)
+	return metric
 }

@@ -42,3 +42,26 @@ func TestGoBreaksOff(t *testing.T) {
 		}
 	}
 }
+
+// TestGoShared: what the runs of a process share is that of this process, with the units that each run has.
+func TestGoShared(t *testing.T) {
+	runs, _ := readText(t, goBench(), "goos: linux\nbuilder_type: a\n"+
+		"BenchmarkA-8 10 5.0 sec/op\nBenchmarkB-8 10 6.0 sec/op\nBenchmarkC-8 10 6.0 ns/op\n"+
+		"goos: plan9\nbuilder_type: b\x00\nBenchmarkD-8 10 6.0 ns/op\nBenchmarkE-8 10 6.0 ns/op\n--- FAIL: BenchmarkF\n")
+	want := []struct{ os, builder, unit string }{
+		{"linux", "a", "sec"}, {"linux", "a", "sec"}, {"linux", "a", ""}, {"plan9", "b", ""}, {"plan9", "b", ""}, {"plan9", "b", ""},
+	}
+	if len(runs) != len(want) {
+		t.Fatalf("%d runs, want %d", len(runs), len(want))
+	}
+	for i, r := range runs {
+		w := want[i]
+		unit := strings.TrimSuffix(r.Env.Facts["source.unit.latency"], "/op")
+		if r.Env.OS != w.os || r.Env.Facts["builder_type"] != w.builder || (unit == "sec") != (w.unit == "sec") {
+			t.Errorf("run %d, %s: %s, facts %v; want %v", i, r.Benchmark, r.Env.OS, r.Env.Facts, w)
+		}
+		if removed := strings.Contains(strings.Join(r.Warnings, " "), "NUL"); removed != (w.builder == "b") {
+			t.Errorf("run %d: warnings %q", i, r.Warnings)
+		}
+	}
+}

@@ -38,32 +38,48 @@ func NewSet(f disk.Files, version string, name func(t *schema.Table) string) *Se
 
 // Write adds a row to the file of a table. If the file exists already, the error wraps fs.ErrExist.
 func (s *Set) Write(t *schema.Table, row []any) error {
-	out := s.outs[t]
-	if out == nil {
-		opened, err := s.files.Create(s.Name(t))
-		if err != nil {
-			return err
-		}
-		out = &sealedOut{opened, table.NewWriter(opened, t, s.version, nil)}
-		s.outs[t] = out
+	w, err := s.Writer(t)
+	if err != nil {
+		return err
 	}
-	return out.writer.Write(row)
+	return w.Write(row)
+}
+
+// Writer is that of the file of a table, for rows that are not values yet; see Write.
+func (s *Set) Writer(t *schema.Table) (*table.Writer, error) {
+	if out := s.outs[t]; out != nil {
+		return out.writer, nil
+	}
+	opened, err := s.files.Create(s.Name(t))
+	if err != nil {
+		return nil, err
+	}
+	out := &sealedOut{opened, table.NewWriter(opened, t, s.version, nil)}
+	s.outs[t] = out
+	return out.writer, nil
 }
 
 // Finish completes the files and fsyncs them. Link them only after that.
 func (s *Set) Finish() error {
-	for _, out := range s.outs {
-		err := out.writer.Close()
-		if err == nil {
-			err = out.file.Sync()
-		}
-		err = cmp.Or(err, out.file.Close())
-		out.file = nil
-		if err != nil {
+	for t := range s.outs {
+		if err := s.FinishTable(t); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// FinishTable is Finish for the file of one table. Files of several tables may be written and finished at the same time, once
+// each has its Writer.
+func (s *Set) FinishTable(t *schema.Table) error {
+	out := s.outs[t]
+	err := out.writer.Close()
+	if err == nil {
+		err = out.file.Sync()
+	}
+	err = cmp.Or(err, out.file.Close())
+	out.file = nil
+	return err
 }
 
 // Publish gives the files their names in the store and makes them durable, those of runs last: this is the commit. If a
