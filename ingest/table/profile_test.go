@@ -65,13 +65,13 @@ func TestSealedProfile(t *testing.T) {
 				if path := strings.Join(chunk.MetaData.PathInSchema, "."); path != paths[i] {
 					t.Errorf("a column chunk has the path %q, want %q", path, paths[i])
 				}
-				checkSealedChunk(t, table, chunk.MetaData)
+				checkSealedChunk(t, table, chunk.MetaData, out.content)
 			}
 		}
 	}
 }
 
-func checkSealedChunk(t *testing.T, table *schema.Table, m format.ColumnMetaData) {
+func checkSealedChunk(t *testing.T, table *schema.Table, m format.ColumnMetaData, content []byte) {
 	t.Helper()
 	name := fmt.Sprint(m.PathInSchema)
 	codec, encodings := format.Zstd, []format.Encoding{format.Plain, format.RLEDictionary}
@@ -91,9 +91,31 @@ func checkSealedChunk(t *testing.T, table *schema.Table, m format.ColumnMetaData
 	if m.Codec != codec {
 		t.Errorf("%s has codec %v, want %v", name, m.Codec, codec)
 	}
-	for _, s := range m.EncodingStats {
-		if s.PageType == format.DataPage || !slices.Contains(encodings, s.Encoding) {
-			t.Errorf("%s has a page of type %v, encoding %v; want %v", name, s.PageType, s.Encoding, encodings)
+	for _, p := range pagesOf(t, content, &m) {
+		encoding := p.DataPageHeaderV2.V.Encoding
+		if p.isDictionary() {
+			encoding = p.DictionaryPageHeader.V.Encoding
+		}
+		if !slices.Contains(encodings, encoding) || !slices.Contains(m.Encoding, encoding) {
+			t.Errorf("%s has a page of type %v, encoding %v; want %v, and the footer names %v", name, p.Type, encoding, encodings, m.Encoding)
 		}
 	}
+}
+
+// pagesOf gives the headers of the pages of a column chunk, with their offsets. All are dictionary pages or data pages v2.
+func pagesOf(t *testing.T, content []byte, m *format.ColumnMetaData) []*pageHeader {
+	t.Helper()
+	w := &pageWalk{file: bytes.NewReader(content), size: int64(len(content)), at: m.DataPageOffset}
+	if m.DictionaryPageOffset != 0 {
+		w.at = m.DictionaryPageOffset
+	}
+	var pages []*pageHeader
+	for end := w.at + m.TotalCompressedSize; w.at < end; w.take() {
+		p, err := w.peek()
+		if err != nil {
+			t.Fatalf("%v, at %d: %v", m.PathInSchema, w.at, err)
+		}
+		pages = append(pages, p)
+	}
+	return pages
 }

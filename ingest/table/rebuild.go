@@ -2,7 +2,6 @@ package table
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -234,13 +233,7 @@ func encodeTail(footer *format.FileMetaData, indexes []format.OffsetIndex, at in
 		c.ColumnIndexOffset, c.ColumnIndexLength = 0, 0
 		tail = append(tail, b...)
 	}
-	b, err := thrift.Marshal(&protocol, footer)
-	if err != nil {
-		return nil, err
-	}
-	tail = append(tail, b...)
-	tail = binary.LittleEndian.AppendUint32(tail, uint32(len(b)))
-	return append(tail, magic...), nil
+	return appendFooter(tail, footer)
 }
 
 // twoParts is the beginning of a file, up to an offset, followed by other bytes.

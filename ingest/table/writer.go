@@ -2,7 +2,6 @@ package table
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -63,6 +62,7 @@ func NewWriter(out Output, t *schema.Table, version string, covers []schema.ULID
 		parquet.DictionaryMaxBytes(dictionary),
 		parquet.PageBufferSize(pageBytes(t)),
 	)
+	options = append(options, boundless(fields)...)
 	if covers != nil {
 		options = append(options, parquet.KeyValueMetadata(schema.PackCoversKey, schema.EncodeCovers(covers)))
 	}
@@ -145,43 +145,59 @@ func (w *Writer) Rows() int64 { return w.total }
 // the file. Without Close the file is incomplete.
 func (w *Writer) Close() error {
 	err := w.endGroup()
-	w.out.tail = new(bytes.Buffer)
-	if err := cmp.Or(err, w.writer.Close()); err != nil {
-		return fmt.Errorf("writing %s as parquet: %w", w.table.Name, err)
+	if err == nil {
+		err = w.end()
 	}
-	if err := w.out.seal(); err != nil {
+	if err != nil {
 		return fmt.Errorf("writing %s as parquet: %w", w.table.Name, err)
 	}
 	w.err = errors.New("the file is closed")
 	return nil
 }
 
-// hashedOutput hashes the written bytes, and keeps the last ones once tail is set.
+// end writes what comes after the pages.
+func (w *Writer) end() error {
+	var tail bytes.Buffer
+	w.out.kept = &tail
+	err := w.writer.Close()
+	w.out.kept = nil
+	if err != nil {
+		return err
+	}
+	lean, err := leanTail(*w.writer.File().Metadata(), tail.Bytes(), w.out.offset)
+	if err != nil {
+		return err
+	}
+	return w.out.seal(lean)
+}
+
+// hashedOutput hashes the written bytes.
 type hashedOutput struct {
 	out    Output
 	hash   hash.Hash
 	offset int64
-	tail   *bytes.Buffer // nil if they are not needed
+	kept   *bytes.Buffer // takes what is written, if it is not nil; nothing of that is in the file
 }
 
 // Write writes and hashes.
 func (h *hashedOutput) Write(b []byte) (int, error) {
+	if h.kept != nil {
+		return h.kept.Write(b)
+	}
 	n, err := h.out.Write(b)
 	_, _ = h.hash.Write(b[:n]) // never fails
 	h.offset += int64(n)
-	if h.tail != nil {
-		_, _ = h.tail.Write(b[:n])
-	}
 	return n, err
 }
 
-// seal writes the hash of the whole file into its place in the footer, which is in the tail.
-func (h *hashedOutput) seal() error {
-	at, err := schema.FileHashPlace(h.tail.Bytes())
+// seal writes the end of the file, with the hash of the whole file in its place in the footer.
+func (h *hashedOutput) seal(tail []byte) error {
+	at, err := schema.FileHashPlace(tail)
 	if err != nil {
 		return err
 	}
-	sum := hex.EncodeToString(h.hash.Sum(nil))
-	_, err = h.out.WriteAt([]byte(sum), h.offset-int64(h.tail.Len())+int64(at))
+	_, _ = h.hash.Write(tail)
+	copy(tail[at:], hex.EncodeToString(h.hash.Sum(nil)))
+	_, err = h.Write(tail)
 	return err
 }
