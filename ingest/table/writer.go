@@ -20,6 +20,7 @@ const (
 	groupValues = 1 << 20  // values of a row group: 1,000 runs of 1,000 samples
 	groupBytes  = 48 << 20 // encoded bytes of a row group, for large texts
 	batchValues = 4096     // values that are passed to the columns at once
+	fewValues   = 12_288   // values of a file without dictionaries: about 90 runs; of more, dictionaries are smaller
 	bufferBytes = 256 << 10
 	smallPage   = 64 << 10  // for runs and ops: a reader of many files has a page of every column of each in memory
 	largePage   = 256 << 10 // for samples
@@ -34,30 +35,25 @@ type Output interface {
 
 // Writer writes a sealed file or a pack.
 type Writer struct {
-	table  *schema.Table
-	fields []*field
-	leaves leaves // of the rows of the batch
-	values int    // number of values in the batch
-	out    *hashedOutput
-	writer *parquet.GenericWriter[any]
-	group  *parquet.ConcurrentRowGroupWriter
-	rows   int   // in the row group
-	weight int   // values in the row group
-	total  int64 // rows in the file
-	err    error // the first error; nothing is written after it
+	table   *schema.Table
+	fields  []*field
+	leaves  leaves // of the rows of the batch
+	values  int    // number of values in the batch
+	out     *hashedOutput
+	options []parquet.WriterOption
+	writer  *parquet.GenericWriter[any] // nil until the first batch is complete
+	group   *parquet.ConcurrentRowGroupWriter
+	rows    int   // in the row group
+	weight  int   // values in the row group
+	total   int64 // rows in the file
+	err     error // the first error; nothing is written after it
 }
 
 // NewWriter begins the file of a table. version is the version of the program. A pack names the sealed files whose rows
 // it has, ascending; a sealed file covers none. Nothing is written before the first row group is full.
 func NewWriter(out Output, t *schema.Table, version string, covers []schema.ULID) *Writer {
 	fields := newFields(t.Columns)
-	hashed := &hashedOutput{out: out, hash: sha256.New()}
-	encoding := sealedProfile
-	if t == schema.Runs {
-		encoding = runsProfile
-	}
 	options := append(metadata(version),
-		parquet.NewSchema(t.Name, group(fields, encoding)),
 		parquet.WriteBufferSize(bufferBytes),
 		parquet.DictionaryMaxBytes(dictionary),
 		parquet.PageBufferSize(pageBytes(t)),
@@ -66,8 +62,16 @@ func NewWriter(out Output, t *schema.Table, version string, covers []schema.ULID
 	if covers != nil {
 		options = append(options, parquet.KeyValueMetadata(schema.PackCoversKey, schema.EncodeCovers(covers)))
 	}
-	w := parquet.NewGenericWriter[any](hashed, options...)
-	return &Writer{table: t, fields: fields, leaves: newLeaves(fields), out: hashed, writer: w, group: w.BeginRowGroup()}
+	return &Writer{table: t, fields: fields, leaves: newLeaves(fields), out: &hashedOutput{out: out, hash: sha256.New()}, options: options}
+}
+
+// begin begins the file, when it is known whether all its rows are in the first batch: then dictionaries would take more
+// room than they save.
+func (w *Writer) begin(few bool) {
+	encoding := profileOf(w.table, few)
+	options := append(w.options, parquet.NewSchema(w.table.Name, group(w.fields, encoding)))
+	w.writer = parquet.NewGenericWriter[any](w.out, options...)
+	w.group = w.writer.BeginRowGroup()
 }
 
 // pageBytes is the size of a page before it is encoded.
@@ -97,7 +101,7 @@ func (w *Writer) added() error {
 	values := w.leaves.count()
 	w.weight += values - w.values - len(w.leaves) // one value per leaf is the row itself
 	w.values = values
-	if w.values < batchValues && !w.full() {
+	if w.values < w.batch() && !w.full() {
 		return w.err
 	}
 	w.flush()
@@ -107,6 +111,15 @@ func (w *Writer) added() error {
 	return w.err
 }
 
+// batch is the number of values that are passed to the columns at once. The first ones wait until it is known that there
+// are more than a few.
+func (w *Writer) batch() int {
+	if w.writer == nil {
+		return fewValues
+	}
+	return batchValues
+}
+
 // full reports whether the row group is full: by its rows, or for samples by its values, because those may be very many.
 func (w *Writer) full() bool {
 	return w.rows >= groupRows || w.table == schema.Samples && w.weight >= groupValues
@@ -114,6 +127,9 @@ func (w *Writer) full() bool {
 
 // flush passes the batch to the columns.
 func (w *Writer) flush() {
+	if w.writer == nil {
+		w.begin(false)
+	}
 	for i, column := range w.group.ColumnWriters() {
 		if w.err == nil && len(w.leaves[i]) > 0 {
 			_, w.err = column.WriteRowValues(w.leaves[i])
@@ -144,6 +160,9 @@ func (w *Writer) Rows() int64 { return w.total }
 // Close writes the rest and the footer, and puts the hash of the file into its place. The caller has to fsync and close
 // the file. Without Close the file is incomplete.
 func (w *Writer) Close() error {
+	if w.writer == nil {
+		w.begin(true)
+	}
 	err := w.endGroup()
 	if err == nil {
 		err = w.end()
