@@ -110,17 +110,18 @@ func appendFooter(to []byte, footer *format.FileMetaData) ([]byte, error) {
 	return append(to, magic...), nil
 }
 
-// boundless are the options for columns without a smallest and a largest value. No reader can use them in lists and maps,
-// and nobody looks for ranges of digests and messages, which may be long.
+// bounded reports whether the statistics of a column have its smallest and its largest value. No reader can use them in
+// lists and maps, and nobody looks for ranges of digests and messages, which may be long.
+func bounded(c *schema.Column) bool {
+	return c.Kind != schema.KindList && c.Kind != schema.KindMap && c.Name != digestColumn && c.Name != errorColumn
+}
+
+// boundless are the options for the columns that are not bounded.
 func boundless(fields []*field) []parquet.WriterOption {
 	var options []parquet.WriterOption
-	add := func(path ...string) { options = append(options, parquet.SkipPageBounds(path...)) }
 	for _, f := range fields {
-		switch {
-		case f.Kind == schema.KindList || f.Kind == schema.KindMap:
-			eachLeaf(f, nil, add)
-		case f.Name == digestColumn || f.Name == errorColumn:
-			add(f.Name)
+		if !bounded(f.Column) {
+			eachLeaf(f, nil, func(path ...string) { options = append(options, parquet.SkipPageBounds(path...)) })
 		}
 	}
 	return options

@@ -18,6 +18,7 @@ type liveLayout struct {
 type liveLeaf struct {
 	path       []string
 	kind       schema.Kind
+	bounded    bool // whether the statistics have bounds
 	delta      bool // DELTA_BINARY_PACKED, not PLAIN
 	repetition int  // maximum of the repetition levels: the number of surrounding lists
 	definition int  // maximum of the definition levels
@@ -31,7 +32,7 @@ func newLiveLayout(s shape) *liveLayout {
 	w := &thriftWriter{}
 	l.element(w, liveRoot, nil, len(l.fields))
 	for _, f := range l.fields {
-		l.add(w, f, liveLeaf{})
+		l.add(w, f, liveLeaf{bounded: bounded(f.Column)})
 	}
 	l.schema = w.out
 	return l

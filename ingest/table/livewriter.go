@@ -160,7 +160,8 @@ func (w *liveWriter) rowGroup(pages livePages) {
 	w.close()
 }
 
-// columnMetaData writes the fields of a ColumnMetaData.
+// columnMetaData writes the fields of a ColumnMetaData, without statistics of encodings and sizes, which say nothing of one
+// page that its header does not say.
 func (w *liveWriter) columnMetaData(p *livePage, offset, size int) {
 	w.int32(1, int(physicalType(p.kind)))
 	w.encodings(p)
@@ -176,13 +177,6 @@ func (w *liveWriter) columnMetaData(p *livePage, offset, size int) {
 	w.structure(12)
 	w.statistics(p)
 	w.close()
-	w.list(13, thriftStruct, 1)
-	w.open() // PageEncodingStats
-	w.int32(1, int(format.DataPageV2))
-	w.int32(2, int(p.encoding()))
-	w.int32(3, 1) // pages
-	w.close()
-	w.sizeStatistics(p)
 }
 
 // encodings writes the encodings of values and levels, in ascending order.
@@ -206,34 +200,4 @@ func (w *liveWriter) statistics(p *livePage) {
 		w.binary(6, low)
 	}
 	w.low, w.high = low, high
-}
-
-// sizeStatistics writes SizeStatistics: how many values are at which level.
-func (w *liveWriter) sizeStatistics(p *livePage) {
-	texts := p.textBytes()
-	if texts == 0 && p.repetition == 0 && p.definition == 0 {
-		return
-	}
-	w.structure(16)
-	if texts > 0 {
-		w.int64(1, texts)
-	}
-	w.histogram(2, p.repetitions, p.repetition)
-	w.histogram(3, p.definitions, p.definition)
-	w.close()
-}
-
-// histogram writes how many levels there are of each height, if the column has levels.
-func (w *liveWriter) histogram(id byte, levels []byte, most int) {
-	if most == 0 {
-		return
-	}
-	var counts [8]int64 // no column of the format is deeper
-	for _, l := range levels {
-		counts[l]++
-	}
-	w.list(id, thriftInt64, most+1)
-	for _, n := range counts[:most+1] {
-		w.number(n)
-	}
 }

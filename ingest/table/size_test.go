@@ -95,6 +95,18 @@ func TestRunSize(t *testing.T) {
 	}
 }
 
+// TestLiveSize holds the size of the live file of a run of 1,000 samples, of which 4.3 kB are values.
+func TestLiveSize(t *testing.T) {
+	r := runtest.NewSweep(1, 1000).Next()
+	content, err := testEncoder().Encode(&r, schema.DigestOf(&r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := 11_000; len(content) > most {
+		t.Errorf("%d B, want at most %d", len(content), most)
+	}
+}
+
 // BenchmarkRunSize reports bytes a run of files of runs, by how many are in the file.
 func BenchmarkRunSize(b *testing.B) {
 	for name, n := range map[string]int{"24": 24, "200": 200, "1000": 1000, "20000": 20_000} {
