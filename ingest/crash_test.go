@@ -313,11 +313,6 @@ func (f *mortalFile) Write(content []byte) (n int, err error) {
 	return n, err
 }
 
-func (f *mortalFile) WriteAt(content []byte, at int64) (n int, err error) {
-	err = f.files.do("write "+f.name, func() error { n, err = f.File.WriteAt(content, at); f.touch(); return err })
-	return n, err
-}
-
 func (f *mortalFile) touch() { f.files.touch(fmt.Sprintf("/proc/self/fd/%d", f.Fd())) }
 
 func (f *mortalFile) Sync() error { return f.files.do("sync "+f.name, func() error { return nil }) }

@@ -7,5 +7,3 @@ func (m *memory) Write(b []byte) (int, error) {
 	m.content = append(m.content, b...)
 	return len(b), nil
 }
-
-func (m *memory) WriteAt(b []byte, at int64) (int, error) { return copy(m.content[at:], b), nil }

@@ -19,6 +19,7 @@ const (
 const (
 	runIDColumn  = "run_id" // of every table
 	digestColumn = "digest" // of runs
+	errorColumn  = "error"  // of runs
 )
 
 // maxLayouts limits the number of cached layouts. A sweep needs two or three: one for runs that are ok, and others for those

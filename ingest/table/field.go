@@ -90,24 +90,26 @@ func leafNode(c *schema.Column) parquet.Node {
 // sealedCodec compresses columns that a delta encoding does not make small.
 var sealedCodec = &zstd.Codec{Level: zstd.SpeedDefault}
 
-// sealedProfile is that of sealed files and packs. Text repeats from run to run, so it has dictionaries, except text that
-// is different for each run. Reals are PLAIN, because not every reader knows BYTE_STREAM_SPLIT.
-func sealedProfile(c *schema.Column, _ bool) parquet.Node {
-	n := sealedNode(c)
-	if c.Kind != schema.KindString && c.Kind != schema.KindReal {
-		return n
+// profileOf gives the profile of sealed files and packs of a table. Text repeats from run to run, so it has dictionaries,
+// except text that is different for each run, and except in files of few rows. Reals are PLAIN, because not every reader
+// knows BYTE_STREAM_SPLIT. Columns of runs that filters read for every run are not compressed, which halves the time of a
+// filter over a million runs.
+func profileOf(t *schema.Table, few bool) profile {
+	return func(c *schema.Column, _ bool) parquet.Node {
+		n := sealedNode(c)
+		if few && c.Kind == schema.KindString && !unique(c) {
+			n = parquet.Encoded(leafNode(c), &parquet.Plain)
+		}
+		often := t == schema.Runs && (c.Kind == schema.KindReal || unique(c))
+		if often || c.Kind != schema.KindString && c.Kind != schema.KindReal {
+			return n
+		}
+		return parquet.Compressed(n, sealedCodec)
 	}
-	return parquet.Compressed(n, sealedCodec)
 }
 
-// runsProfile is that of sealed files and packs of runs. Columns that filters read for every run are not compressed,
-// which halves the time of a filter over a million runs.
-func runsProfile(c *schema.Column, element bool) parquet.Node {
-	if c.Kind == schema.KindReal || c.Name == runIDColumn || c.Name == digestColumn {
-		return sealedNode(c)
-	}
-	return sealedProfile(c, element)
-}
+// unique reports whether a text is different for each run.
+func unique(c *schema.Column) bool { return c.Name == runIDColumn || c.Name == digestColumn }
 
 // sealedNode is a leaf as sealed files encode it.
 func sealedNode(c *schema.Column) parquet.Node {
@@ -116,7 +118,7 @@ func sealedNode(c *schema.Column) parquet.Node {
 		return parquet.Encoded(leafNode(c), &parquet.DeltaBinaryPacked)
 	case c.Kind == schema.KindBool || c.Kind == schema.KindReal:
 		return parquet.Encoded(leafNode(c), &parquet.Plain)
-	case c.Name == runIDColumn || c.Name == digestColumn:
+	case unique(c):
 		return parquet.Encoded(leafNode(c), &parquet.DeltaLengthByteArray)
 	default:
 		return parquet.Encoded(leafNode(c), &parquet.RLEDictionary)

@@ -19,12 +19,12 @@ type liveLayout struct {
 type liveLeaf struct {
 	path       []string
 	kind       schema.Kind
+	bounded    bool // whether the statistics have bounds
 	delta      bool // DELTA_BINARY_PACKED, not PLAIN
 	repetition int  // maximum of the repetition levels: the number of surrounding lists
 	definition int  // maximum of the definition levels
 
 	described []byte // fields of its ColumnMetaData up to the fourth, which are the same in all files
-	counted   []byte // and the thirteenth
 }
 
 // liveRoot is the name of the root of the schema of a live file.
@@ -35,7 +35,7 @@ func newLiveLayout(s shape) *liveLayout {
 	w := &thriftWriter{}
 	l.element(w, liveRoot, nil, len(l.fields))
 	for _, f := range l.fields {
-		l.add(w, f, liveLeaf{})
+		l.add(w, f, liveLeaf{bounded: bounded(f.Column)})
 	}
 	l.schema = w.out
 	orders := &thriftWriter{}
@@ -61,17 +61,6 @@ func (l *liveLeaf) describe() {
 	}
 	w.int32(4, int(format.Uncompressed))
 	l.described = w.out
-
-	w = &thriftWriter{}
-	w.open()
-	w.known(nil, 12)
-	w.list(13, thriftStruct, 1)
-	w.open() // PageEncodingStats
-	w.int32(1, int(format.DataPageV2))
-	w.int32(2, int(l.encoding()))
-	w.int32(3, 1) // pages
-	w.close()
-	l.counted = w.out
 }
 
 // encodings writes the encodings of values and levels, in ascending order.

@@ -124,25 +124,21 @@ func (p livePages) boolean(leaf int, value bool, l level) {
 
 func (p livePages) integers(leaf int, list []int64, l level) {
 	page := &p[leaf]
-	none := page.count == page.nulls
 	page.values(len(list), l)
-	page.integral.add(slices.Min(list), none)
-	page.integral.add(slices.Max(list), false)
 	page.numbers = append(page.numbers, list...)
 }
 
 func (p livePages) reals(leaf int, list []float64, l level) {
 	page := &p[leaf]
-	none := page.count == page.nulls
 	page.values(len(list), l)
 	page.plain = slices.Grow(page.plain, 8*len(list))
-	for i, value := range list {
-		page.real.add(value, none && i == 0)
+	for _, value := range list {
 		page.plain = binary.LittleEndian.AppendUint64(page.plain, math.Float64bits(value))
 	}
 }
 
-// bounds are the least and the greatest value, encoded as PLAIN without a length. There are none without values.
+// bounds are the least and the greatest value, encoded as PLAIN without a length. There are none without values, nor in a
+// column that has none in any file.
 func (p *livePage) bounds(low, high []byte) (l, h []byte, ok bool) {
 	switch p.kind {
 	case schema.KindString:
@@ -156,14 +152,5 @@ func (p *livePage) bounds(low, high []byte) (l, h []byte, ok bool) {
 		low = binary.LittleEndian.AppendUint64(low, uint64(p.integral.low))
 		high = binary.LittleEndian.AppendUint64(high, uint64(p.integral.high))
 	}
-	return low, high, p.count > p.nulls
-}
-
-// textBytes is the size of the texts of the page without their lengths.
-func (p *livePage) textBytes() int {
-	if p.kind != schema.KindString {
-		return 0
-	}
-	const length = 4
-	return len(p.plain) - length*(p.count-p.nulls)
+	return low, high, p.bounded && p.count > p.nulls
 }

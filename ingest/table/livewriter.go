@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -157,7 +156,8 @@ func (w *liveWriter) rowGroup(pages livePages) {
 	w.close()
 }
 
-// columnMetaData writes the fields of a ColumnMetaData.
+// columnMetaData writes the fields of a ColumnMetaData, without statistics of encodings and sizes, which say nothing of one
+// page that its header does not say.
 func (w *liveWriter) columnMetaData(p *livePage, offset, size int) {
 	w.known(p.described, 4)
 	w.int64(5, p.count)
@@ -167,8 +167,6 @@ func (w *liveWriter) columnMetaData(p *livePage, offset, size int) {
 	w.structure(12)
 	w.statistics(p)
 	w.close()
-	w.known(p.counted, 13)
-	w.sizeStatistics(p)
 }
 
 // statistics writes the fields of the Statistics of a column.
@@ -180,30 +178,4 @@ func (w *liveWriter) statistics(p *livePage) {
 		w.binary(6, low)
 	}
 	w.low, w.high = low, high
-}
-
-// sizeStatistics writes SizeStatistics: how many values are at which level.
-func (w *liveWriter) sizeStatistics(p *livePage) {
-	texts := p.textBytes()
-	if texts == 0 && p.repetition == 0 && p.definition == 0 {
-		return
-	}
-	w.structure(16)
-	if texts > 0 {
-		w.int64(1, texts)
-	}
-	w.histogram(2, p.repetitions, p.repetition)
-	w.histogram(3, p.definitions, p.definition)
-	w.close()
-}
-
-// histogram writes how many levels there are of each height, if the column has levels.
-func (w *liveWriter) histogram(id byte, levels []byte, most int) {
-	if most == 0 {
-		return
-	}
-	w.list(id, thriftInt64, most+1)
-	for level := range most + 1 {
-		w.number(int64(bytes.Count(levels, []byte{byte(level)})))
-	}
 }

@@ -2,7 +2,6 @@ package table
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -69,8 +68,8 @@ var blankFooters = map[*schema.Table]func() (*format.FileMetaData, error){
 
 // blankFooter is the footer of a file of a table with one row.
 func blankFooter(t *schema.Table) (*format.FileMetaData, error) {
-	out := &blank{}
-	w := NewWriter(out, t, "", nil)
+	var out bytes.Buffer
+	w := NewWriter(&out, t, "", nil)
 	row := make([]any, len(t.Columns))
 	for i, c := range t.Columns {
 		if c.Required {
@@ -83,7 +82,7 @@ func blankFooter(t *schema.Table) (*format.FileMetaData, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	file, err := parquet.OpenFile(bytes.NewReader(out.content), int64(len(out.content)), parquet.SkipPageIndex(true))
+	file, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()), parquet.SkipPageIndex(true))
 	if err != nil {
 		return nil, err
 	}
@@ -97,16 +96,6 @@ func zeroOf(c *schema.Column) any {
 	}
 	return ""
 }
-
-// blank is an Output in memory.
-type blank struct{ content []byte }
-
-func (b *blank) Write(p []byte) (int, error) {
-	b.content = append(b.content, p...)
-	return len(p), nil
-}
-
-func (b *blank) WriteAt(p []byte, at int64) (int, error) { return copy(b.content[at:], p), nil }
 
 // pageWalk goes from page to page.
 type pageWalk struct {
@@ -234,13 +223,7 @@ func encodeTail(footer *format.FileMetaData, indexes []format.OffsetIndex, at in
 		c.ColumnIndexOffset, c.ColumnIndexLength = 0, 0
 		tail = append(tail, b...)
 	}
-	b, err := thrift.Marshal(&protocol, footer)
-	if err != nil {
-		return nil, err
-	}
-	tail = append(tail, b...)
-	tail = binary.LittleEndian.AppendUint32(tail, uint32(len(b)))
-	return append(tail, magic...), nil
+	return appendFooter(tail, footer)
 }
 
 // twoParts is the beginning of a file, up to an offset, followed by other bytes.

@@ -79,16 +79,44 @@ func sweepRows(sweep *runtest.Sweep, n int) ([]schema.Run, map[*schema.Table][][
 	return runs, rows, samples
 }
 
+// runSize gives the bytes a run of a file of runs.
+func runSize(tb testing.TB, rows [][]any) float64 {
+	tb.Helper()
+	return float64(len(write(tb, schema.Runs, rows).content)) / float64(len(rows))
+}
+
+// TestRunSize: small files have a small footer, and no dictionaries as long as these would take more room.
+func TestRunSize(t *testing.T) {
+	for n, most := range map[int]float64{24: 770, 72: 420, 200: 290} {
+		_, rows, _ := sweepRows(runtest.NewSweep(1, 30), n)
+		if size := runSize(t, rows[schema.Runs]); size > most {
+			t.Errorf("%d runs: %.0f B a run, want at most %v", n, size, most)
+		}
+	}
+}
+
+// TestLiveSize holds the size of the live file of a run of 1,000 samples, of which 4.3 kB are values.
+func TestLiveSize(t *testing.T) {
+	r := runtest.NewSweep(1, 1000).Next()
+	content, err := testEncoder().Encode(&r, schema.DigestOf(&r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := 11_000; len(content) > most {
+		t.Errorf("%d B, want at most %d", len(content), most)
+	}
+}
+
 // BenchmarkRunSize reports bytes a run of files of runs, by how many are in the file.
 func BenchmarkRunSize(b *testing.B) {
 	for name, n := range map[string]int{"24": 24, "200": 200, "1000": 1000, "20000": 20_000} {
 		b.Run(name, func(b *testing.B) {
 			_, rows, _ := sweepRows(runtest.NewSweep(1, 30), n)
-			var size int
+			var size float64
 			for b.Loop() {
-				size = len(write(b, schema.Runs, rows[schema.Runs]).content)
+				size = runSize(b, rows[schema.Runs])
 			}
-			b.ReportMetric(float64(size)/float64(n), "B/run")
+			b.ReportMetric(size, "B/run")
 			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/float64(n)*1e6, "us/run")
 		})
 	}

@@ -2,7 +2,6 @@ package table
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -21,62 +20,70 @@ const (
 	groupValues = 1 << 20  // values of a row group: 1,000 runs of 1,000 samples
 	groupBytes  = 48 << 20 // encoded bytes of a row group, for large texts
 	batchValues = 4096     // values that are passed to the columns at once
+	fewValues   = 12_288   // values of a file without dictionaries: about 90 runs; of more, dictionaries are smaller
 	bufferBytes = 256 << 10
 	smallPage   = 64 << 10  // for runs and ops: a reader of many files has a page of every column of each in memory
 	largePage   = 256 << 10 // for samples
 	dictionary  = 1 << 20   // bytes of a dictionary; a column with a larger one has none
 )
 
-// Output is what a sealed file is written to, from its beginning.
-type Output interface {
-	io.Writer
-	io.WriterAt
-}
-
 // Writer writes a sealed file or a pack.
 type Writer struct {
-	table  *schema.Table
-	fields []*field
-	leaves leaves // of the rows of the batch
-	row    rowLeaves
-	values int // number of values in the batch
-	out    *hashedOutput
-	writer *parquet.GenericWriter[any]
-	group  *parquet.ConcurrentRowGroupWriter
-	rows   int   // in the row group
-	weight int   // values in the row group
-	total  int64 // rows in the file
-	err    error // the first error; nothing is written after it
+	table   *schema.Table
+	fields  []*field
+	leaves  leaves // of the rows of the batch
+	row     rowLeaves
+	values  int // number of values in the batch
+	out     *hashedOutput
+	options []parquet.WriterOption
+	writer  *parquet.GenericWriter[any] // nil until the first batch is complete
+	group   *parquet.ConcurrentRowGroupWriter
+	rows    int   // in the row group
+	weight  int   // values in the row group
+	total   int64 // rows in the file
+	err     error // the first error; nothing is written after it
 }
 
 // NewWriter begins the file of a table. version is the version of the program. A pack names the sealed files whose rows
 // it has, ascending; a sealed file covers none. Nothing is written before the first row group is full.
-func NewWriter(out Output, t *schema.Table, version string, covers []schema.ULID) *Writer {
+func NewWriter(out io.Writer, t *schema.Table, version string, covers []schema.ULID) *Writer {
 	fields := newFields(t.Columns)
-	hashed := &hashedOutput{out: out, hash: sha256.New()}
-	options := Options(t, version)
+	options := fileOptions(t, version, fields)
 	if covers != nil {
 		options = append(options, parquet.KeyValueMetadata(schema.PackCoversKey, schema.EncodeCovers(covers)))
 	}
-	w := parquet.NewGenericWriter[any](hashed, options...)
 	leaves := newLeaves(fields)
 	return &Writer{
-		table: t, fields: fields, leaves: leaves, row: rowLeaves{to: leaves}, out: hashed, writer: w, group: w.BeginRowGroup(),
+		table: t, fields: fields, leaves: leaves, row: rowLeaves{to: leaves}, out: &hashedOutput{out: out, hash: sha256.New()}, options: options,
 	}
 }
 
-// Options are those of sealed files of a table for a writer of Parquet. Benchmarks write with them what a Writer writes.
+// Options are those of large sealed files of a table for a writer of Parquet. Benchmarks write with them what a Writer writes.
 func Options(t *schema.Table, version string) []parquet.WriterOption {
-	encoding := sealedProfile
-	if t == schema.Runs {
-		encoding = runsProfile
-	}
-	return append(metadata(version),
-		parquet.NewSchema(t.Name, group(newFields(t.Columns), encoding)),
+	fields := newFields(t.Columns)
+	return append(fileOptions(t, version, fields), schemaOf(t, fields, false))
+}
+
+// fileOptions are the options of every file of a table, without its schema.
+func fileOptions(t *schema.Table, version string, fields []*field) []parquet.WriterOption {
+	options := append(metadata(version),
 		parquet.WriteBufferSize(bufferBytes),
 		parquet.DictionaryMaxBytes(dictionary),
 		parquet.PageBufferSize(pageBytes(t)),
 	)
+	return append(options, boundless(fields)...)
+}
+
+// schemaOf is the schema of a file, of few values or of more.
+func schemaOf(t *schema.Table, fields []*field, few bool) *parquet.Schema {
+	return parquet.NewSchema(t.Name, group(fields, profileOf(t, few)))
+}
+
+// begin begins the file, when it is known whether all its rows are in the first batch: then dictionaries would take more
+// room than they save.
+func (w *Writer) begin(few bool) {
+	w.writer = parquet.NewGenericWriter[any](w.out, append(w.options, schemaOf(w.table, w.fields, few))...)
+	w.group = w.writer.BeginRowGroup()
 }
 
 // pageBytes is the size of a page before it is encoded.
@@ -106,7 +113,7 @@ func (w *Writer) added() error {
 	values := w.leaves.count()
 	w.weight += values - w.values - len(w.leaves) // one value per leaf is the row itself
 	w.values = values
-	if w.values < batchValues && !w.full() {
+	if w.values < w.batch() && !w.full() {
 		return w.err
 	}
 	w.flush()
@@ -116,6 +123,15 @@ func (w *Writer) added() error {
 	return w.err
 }
 
+// batch is the number of values that are passed to the columns at once. The first ones wait until it is known that there
+// are more than a few.
+func (w *Writer) batch() int {
+	if w.writer == nil {
+		return fewValues
+	}
+	return batchValues
+}
+
 // full reports whether the row group is full: by its rows, or for samples by its values, because those may be very many.
 func (w *Writer) full() bool {
 	return w.rows >= groupRows || w.table == schema.Samples && w.weight >= groupValues
@@ -123,6 +139,9 @@ func (w *Writer) full() bool {
 
 // flush passes the batch to the columns.
 func (w *Writer) flush() {
+	if w.writer == nil {
+		w.begin(false)
+	}
 	for i, column := range w.group.ColumnWriters() {
 		if w.err == nil && len(w.leaves[i]) > 0 {
 			_, w.err = column.WriteRowValues(w.leaves[i])
@@ -153,44 +172,63 @@ func (w *Writer) Rows() int64 { return w.total }
 // Close writes the rest and the footer, and puts the hash of the file into its place. The caller has to fsync and close
 // the file. Without Close the file is incomplete.
 func (w *Writer) Close() error {
-	err := w.endGroup()
-	w.out.tail = new(bytes.Buffer)
-	if err := cmp.Or(err, w.writer.Close()); err != nil {
-		return fmt.Errorf("writing %s as parquet: %w", w.table.Name, err)
+	if w.writer == nil {
+		w.begin(true)
 	}
-	if err := w.out.seal(); err != nil {
+	err := w.endGroup()
+	if err == nil {
+		err = w.end()
+	}
+	if err != nil {
 		return fmt.Errorf("writing %s as parquet: %w", w.table.Name, err)
 	}
 	w.err = errors.New("the file is closed")
 	return nil
 }
 
-// hashedOutput hashes the written bytes, and keeps the last ones once tail is set.
+// end writes what comes after the pages.
+func (w *Writer) end() error {
+	var tail bytes.Buffer
+	w.out.kept = &tail
+	err := w.writer.Close()
+	w.out.kept = nil
+	if err != nil {
+		return err
+	}
+	lean, err := leanTail(*w.writer.File().Metadata(), tail.Bytes(), w.out.offset)
+	if err != nil {
+		return err
+	}
+	return w.out.seal(lean)
+}
+
+// hashedOutput hashes the written bytes.
 type hashedOutput struct {
-	out    Output
+	out    io.Writer
 	hash   hash.Hash
 	offset int64
-	tail   *bytes.Buffer // nil if they are not needed
+	kept   *bytes.Buffer // takes what is written, if it is not nil; nothing of that is in the file
 }
 
 // Write writes and hashes.
 func (h *hashedOutput) Write(b []byte) (int, error) {
+	if h.kept != nil {
+		return h.kept.Write(b)
+	}
 	n, err := h.out.Write(b)
 	_, _ = h.hash.Write(b[:n]) // never fails
 	h.offset += int64(n)
-	if h.tail != nil {
-		_, _ = h.tail.Write(b[:n])
-	}
 	return n, err
 }
 
-// seal writes the hash of the whole file into its place in the footer, which is in the tail.
-func (h *hashedOutput) seal() error {
-	at, err := schema.FileHashPlace(h.tail.Bytes())
+// seal writes the end of the file, with the hash of the whole file in its place in the footer.
+func (h *hashedOutput) seal(tail []byte) error {
+	at, err := schema.FileHashPlace(tail)
 	if err != nil {
 		return err
 	}
-	sum := hex.EncodeToString(h.hash.Sum(nil))
-	_, err = h.out.WriteAt([]byte(sum), h.offset-int64(h.tail.Len())+int64(at))
+	_, _ = h.hash.Write(tail)
+	copy(tail[at:], hex.EncodeToString(h.hash.Sum(nil)))
+	_, err = h.out.Write(tail)
 	return err
 }

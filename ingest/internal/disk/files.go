@@ -27,7 +27,6 @@ type Files interface {
 // File is a file open for writing, or a directory to Sync.
 type File interface {
 	io.WriteCloser
-	io.WriterAt // only over bytes that were written before
 	Sync() error
 }
 

@@ -114,15 +114,6 @@ func (f *faultyFile) Write(content []byte) (n int, err error) {
 	return n, err
 }
 
-// WriteAt fails with half of the content written.
-func (f *faultyFile) WriteAt(content []byte, at int64) (n int, err error) {
-	err = f.files.do("write "+f.name, func() error { n, err = f.File.WriteAt(content, at); return err })
-	if err != nil && n == 0 {
-		n, _ = f.File.WriteAt(content[:len(content)/2], at)
-	}
-	return n, err
-}
-
 func (f *faultyFile) Sync() error {
 	sync := f.File.Sync
 	if f.files.Quick {
