@@ -17,7 +17,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -34,7 +33,7 @@ const (
 )
 
 // BenchmarkCompact compacts stores, as whole processes by turns with one that reads all rows of the same sealed files with parquet-go
-// and writes them with the same options into files of the same sizes, on all processors. That checks no hash and no digest, sorts
+// and writes them with the encodings of a compacted store into files of the same sizes, on all processors. That checks no hash and no digest, sorts
 // nothing, knows nothing of removed runs and waits for no disk.
 func BenchmarkCompact(b *testing.B) {
 	neurolens := program(b)
@@ -43,7 +42,7 @@ func BenchmarkCompact(b *testing.B) {
 			dir := storeOf(b, r)
 			var ours, floor series
 			for range compactRounds {
-				floor.add(rewritten(b, dir))
+				floor.add(rewritten(b, dir, compactedOf(b, r)))
 				ours.add(compacted(b, neurolens, dir))
 			}
 			report(b, "parquet-go reading and writing the same rows", turns("store compact", &ours, &floor).within(compactGoal, commandMegabytes))
@@ -59,19 +58,26 @@ func compacted(tb testing.TB, neurolens, dir string) measured {
 	return start(tb, "NEUROLENS_FORMAT=", neurolens, "--store", dir, "store", "compact", "--into", filepath.Join(out, "store"))
 }
 
-// rewritten measures reading and writing the rows.
-func rewritten(tb testing.TB, dir string) measured {
+// rewritten measures reading the rows and writing them like a compacted store.
+func rewritten(tb testing.TB, dir, like string) measured {
 	tb.Helper()
 	self, err := os.Executable()
 	must(tb, err)
 	out := outFolder(tb)
 	defer os.RemoveAll(out)
-	return start(tb, rewriteRole+"=1", self, dir, out)
+	return start(tb, rewriteRole+"=1", self, dir, like, out)
 }
 
 // rewrite reads the rows of the sealed files of a store and writes them, on all processors, into a file for each month and table, and one
-// of about as many newest runs as a compacted store has in a file of their own.
-func rewrite(store, out string) error {
+// of about as many newest runs as a compacted store has in a file of their own. Their columns are encoded as those of another store are.
+func rewrite(store, like, out string) error {
+	schemas := map[*schema.Table]*parquet.Schema{}
+	for _, t := range []*schema.Table{schema.Runs, schema.Samples} {
+		var err error
+		if schemas[t], err = schemaOf(like, t); err != nil {
+			return err
+		}
+	}
 	sealed, err := schema.ListZone(os.DirFS(store), schema.RunsDir)
 	if err != nil {
 		return err
@@ -85,23 +91,19 @@ func rewrite(store, out string) error {
 		}
 		groups[len(groups)-1] = append(groups[len(groups)-1], f)
 	}
-	type job struct {
-		files []schema.SealedFile
-		table *schema.Table
-	}
-	jobs := make(chan job)
+	jobs := make(chan rewriting)
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	var workers sync.WaitGroup
 	for i := range errs {
 		workers.Go(func() {
 			for j := range jobs {
-				errs[i] = errors.Join(errs[i], rewriteFiles(store, out, j.table, j.files))
+				errs[i] = errors.Join(errs[i], j.write(store, out, schemas[j.table]))
 			}
 		})
 	}
 	for _, files := range groups {
-		jobs <- job{files, schema.Runs}
-		jobs <- job{files, schema.Samples}
+		jobs <- rewriting{files, schema.Runs}
+		jobs <- rewriting{files, schema.Samples}
 	}
 	close(jobs)
 	workers.Wait()
@@ -110,18 +112,42 @@ func rewrite(store, out string) error {
 
 func monthOf(f schema.SealedFile) string { return schema.MonthOf(time.UnixMilli(f.Last)) }
 
-// rewriteFiles writes the rows of files of a table into one.
-func rewriteFiles(store, out string, t *schema.Table, files []schema.SealedFile) error {
-	name := files[len(files)-1].Path(schema.TableZones[t])
-	f, err := create(filepath.Join(out, name))
+// schemaOf gives the schema of a table, with the encodings of the first sealed file of a store.
+func schemaOf(store string, t *schema.Table) (*parquet.Schema, error) {
+	sealed, err := schema.ListZone(os.DirFS(store), schema.TableZones[t])
+	if err != nil {
+		return nil, err
+	}
+	first := slices.MinFunc(sealed, func(a, b schema.SealedFile) int { return cmp.Compare(a.First, b.First) })
+	content, err := os.ReadFile(filepath.Join(store, first.Path(schema.TableZones[t])))
+	if err != nil {
+		return nil, err
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, err
+	}
+	return file.Schema(), nil
+}
+
+// rewriting are sealed files of which the rows of a table become one file.
+type rewriting struct {
+	files []schema.SealedFile
+	table *schema.Table
+}
+
+// write writes that file.
+func (r rewriting) write(store, out string, columns *parquet.Schema) error {
+	zone := schema.TableZones[r.table]
+	f, err := create(filepath.Join(out, r.files[len(r.files)-1].Path(zone)))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	w := parquet.NewGenericWriter[any](f, append(table.Options(t, "scale"), parquet.MaxRowsPerRowGroup(gridFile))...)
+	w := parquet.NewGenericWriter[any](f, columns, parquet.MaxRowsPerRowGroup(gridFile))
 	rows := make([]parquet.Row, perFile)
-	for _, from := range files {
-		content, err := os.ReadFile(filepath.Join(store, from.Path(schema.TableZones[t])))
+	for _, from := range r.files {
+		content, err := os.ReadFile(filepath.Join(store, from.Path(zone)))
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(copyRole) != "":
 		err = copyTables(os.Args[1], os.Args[2], os.Args[3])
 	case os.Getenv(rewriteRole) != "":
-		err = rewrite(os.Args[1], os.Args[2])
+		err = rewrite(os.Args[1], os.Args[2], os.Args[3])
 	case os.Getenv(importRole) != "":
 		err = importSQLite(os.Args[1], os.Args[2])
 	case os.Getenv(sideRole) != "":

@@ -371,7 +371,7 @@ func TestCompactInUse(t *testing.T) {
 	into, _ := interrupted(t, from, 2)
 	before := snapshot(t, into)
 	unlock := must(must(disk.NewOS(into)).LockRoot())
-	if _, err := Compact(context.Background(), from, into, "test", noDamage(t)); !errors.Is(err, disk.ErrInUse) {
+	if _, err := Compact(context.Background(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("in use: %v", err)
 	}
 	if snapshot(t, into) != before {

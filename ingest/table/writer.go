@@ -58,12 +58,6 @@ func NewWriter(out io.Writer, t *schema.Table, version string, covers []schema.U
 	}
 }
 
-// Options are those of large sealed files of a table for a writer of Parquet. Benchmarks write with them what a Writer writes.
-func Options(t *schema.Table, version string) []parquet.WriterOption {
-	fields := newFields(t.Columns)
-	return append(fileOptions(t, version, fields), schemaOf(t, fields, false))
-}
-
 // fileOptions are the options of every file of a table, without its schema.
 func fileOptions(t *schema.Table, version string, fields []*field) []parquet.WriterOption {
 	options := append(metadata(version),

@@ -132,8 +132,8 @@ func (f OS) Lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// LockRoot takes the lock of the directory itself, which need not be a store. A process that dies releases it. If somebody else has
-// it, the error wraps ErrInUse. If the file system has no locks, LockRoot does nothing.
+// LockRoot takes the lock of the directory itself, which need not be a store. A process that dies releases it. If another process has
+// it, LockRoot fails. If the file system has no locks, it does nothing.
 func (f OS) LockRoot() (unlock func(), err error) {
 	opened, err := os.Open(string(f.Dir))
 	if err != nil {
@@ -143,15 +143,12 @@ func (f OS) LockRoot() (unlock func(), err error) {
 		switch err := syscall.Flock(int(opened.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return nil, errors.Join(ErrInUse, opened.Close())
+			return nil, errors.Join(errors.New("another process is writing this directory"), opened.Close())
 		default:
 			return func() { _ = opened.Close() }, nil
 		}
 	}
 }
-
-// ErrInUse means that another process is writing the same directory.
-var ErrInUse = errors.New("another process is writing this directory")
 
 // lockPause is the time between two attempts to get the lock of a store.
 const lockPause = 20 * time.Millisecond
