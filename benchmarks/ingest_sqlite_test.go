@@ -85,7 +85,7 @@ func importInto(c *sqlite3.SQLiteConn, in *os.File) error {
 
 // insert is a prepared statement with the values of a row.
 type insert struct {
-	stmt   driver.Stmt
+	stmt   *sqlite3.SQLiteStmt
 	values []driver.Value
 }
 
@@ -98,7 +98,14 @@ func newInsert(c *sqlite3.SQLiteConn, t *schema.Table) (*insert, error) {
 		return nil, err
 	}
 	stmt, err := c.Prepare("INSERT INTO " + t.Name + " VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")")
-	return &insert{stmt: stmt}, err
+	if err != nil {
+		return nil, err
+	}
+	prepared, ok := stmt.(*sqlite3.SQLiteStmt)
+	if !ok {
+		return nil, fmt.Errorf("a statement of SQLite is a %T", stmt)
+	}
+	return &insert{stmt: prepared}, nil
 }
 
 // exec inserts the row, and begins the next.
