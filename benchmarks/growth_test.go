@@ -17,8 +17,8 @@ const growthGoal = 1.3
 // rareSessions are those of a benchmark that each store has in the same number, spread over all of its time.
 const rareSessions = 20
 
-// grown are the stores in which the same is done by turns. So that the largest can be made within an hour, each of its sealed files has ten
-// sessions.
+// grown are the stores in which the same is done by turns. Each sealed file of the largest has ten sessions, so that it has no more files
+// than that of a million runs, and can be made in less time.
 var grown = []recipe{recipes[1], recipes[2], recipes[3], {"10M", 10_080_000, 10, 10 * perFile}}
 
 // growing are questions whose answers do not grow with the store. The last two have no goal: a filter finds the runs of a rare benchmark
@@ -32,7 +32,7 @@ var growing = []command{
 }
 
 // BenchmarkGrowth measures on stores of 10,000 to ten million runs what should cost the same in all of them: whole processes, and a writer, by
-// turns with the smallest store. The largest store takes 6 GB, and about an hour until it is made.
+// turns with the smallest store.
 func BenchmarkGrowth(b *testing.B) {
 	neurolens := program(b)
 	var dirs []string
@@ -44,16 +44,16 @@ func BenchmarkGrowth(b *testing.B) {
 		defer store.Close()
 		dirs, stores = append(dirs, dir), append(stores, store)
 	}
-	commands := make([][]series, len(grown)) // of each store
+	asked := make([][]series, len(grown)) // of each store
 	written := make([][4]series, len(grown))
-	for i := range commands {
-		commands[i] = make([]series, len(growing))
+	for i := range asked {
+		asked[i] = make([]series, len(growing))
 	}
 	for range 2 * rounds {
 		for i, dir := range dirs {
 			for j, c := range growing {
-				if commands[i][j].total() < longTime {
-					commands[i][j].add(start(b, "NEUROLENS_FORMAT=", append([]string{neurolens, "--store", dir}, c.args...)...))
+				if asked[i][j].total() < longTime {
+					asked[i][j].add(start(b, "NEUROLENS_FORMAT=", append([]string{neurolens, "--store", dir}, c.args...)...))
 				}
 			}
 		}
@@ -68,7 +68,7 @@ func BenchmarkGrowth(b *testing.B) {
 	var lines []line
 	for i, r := range grown[1:] {
 		for j, c := range growing {
-			lines = append(lines, turns(c.name+", "+r.name, &commands[i+1][j], &commands[0][j]).within(c.goal, commandMegabytes))
+			lines = append(lines, turns(c.name+", "+r.name, &asked[i+1][j], &asked[0][j]).within(c.goal, commandMegabytes))
 		}
 		for j, name := range writes[:2] {
 			lines = append(lines, turns(name+", "+r.name, &written[i+1][j], &written[0][j]).within(growthGoal, 0))

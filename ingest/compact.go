@@ -57,7 +57,7 @@ func Compact(ctx context.Context, from, into, version string, damaged func(LeftO
 		return fail(errors.New("the new directory is inside the store"))
 	}
 	c := &compacter{from: source, into: target, version: version, memory: compactMemory, damaged: damaged}
-	if err := target.MakeRoot(); err != nil {
+	if err := target.MakeRoot(); err != nil { // which is what is locked
 		return fail(err)
 	}
 	unlock, err := target.LockRoot()

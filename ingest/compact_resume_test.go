@@ -3,13 +3,12 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -381,34 +380,29 @@ func TestCompactInUse(t *testing.T) {
 	must(Compact(context.Background(), from, into, "test", noDamage(t)))
 }
 
-// TestCompactKill ends compacting processes with SIGKILL at random moments, until one comes to its end.
+// TestCompactKill ends compacting processes with SIGKILL after a random number of file operations, until one comes to its end.
 func TestCompactKill(t *testing.T) {
 	t.Parallel()
 	from := yearStore(t)
-	want := must(Compact(context.Background(), from, filepath.Join(t.TempDir(), "whole"), "test", noDamage(t)))
+	var operations strings.Builder
+	want := must(compactWith(from, &announced{must(disk.NewOS(filepath.Join(t.TempDir(), "whole"))), &operations}))
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range tier(1, 10, 60) {
 		into := filepath.Join(t.TempDir(), "new")
 		var finished map[string]fs.FileInfo
-		for kills, complete := 0, false; !complete; kills++ {
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), childCompactFrom+"="+from, childCompactInto+"="+into)
-			out := &strings.Builder{}
-			cmd.Stderr = out
-			mustDo(t, cmd.Start())
-			if kills < 8 {
-				until(into, len(finished)+random.IntN(4), time.Now().Add(30*time.Second))
-				time.Sleep(time.Duration(random.IntN(3000)) * time.Microsecond)
-				_ = cmd.Process.Kill()
+		for kills := 0; !isStore(into); kills++ {
+			operation := random.IntN(operations.Len())
+			if kills == 8 {
+				operation = operations.Len()
 			}
-			err := cmd.Wait()
-			if complete = isStore(into); complete {
+			err := killedAt(t, from, into, operation)
+			if isStore(into) {
 				break
 			}
-			if kills >= 8 {
-				t.Fatalf("%v: %s", err, out)
+			if kills == 8 {
+				t.Fatal(err)
 			}
 			notYet(t, into)
 			if n := sameFiles(into, finished); n != len(finished) {
@@ -426,18 +420,57 @@ func TestCompactKill(t *testing.T) {
 	}
 }
 
-// until waits for so many finished sealed files in a directory, or a store, or the deadline.
-func until(into string, files int, deadline time.Time) {
-	for time.Now().Before(deadline) && !isStore(into) {
-		if found, err := fs.Glob(os.DirFS(into), path.Join(schema.RunsDir, "*", "*")); err == nil && len(found) > files/2 {
-			return
-		}
-		time.Sleep(time.Millisecond)
+// killedAt starts a process that compacts, and kills it once it began so many operations, which it may do before it dies. It returns how
+// the process ended.
+func killedAt(t *testing.T, from, into string, operation int) error {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childCompactFrom+"="+from, childCompactInto+"="+into)
+	cmd.Stderr = os.Stderr
+	out := must(cmd.StdoutPipe())
+	mustDo(t, cmd.Start())
+	_, ended := io.CopyN(io.Discard, out, int64(operation))
+	if ended == nil {
+		_ = cmd.Process.Kill()
 	}
+	_, _ = io.Copy(io.Discard, out) // Wait closes it
+	return cmd.Wait()
+}
+
+// announced writes a byte before each operation that changes names.
+type announced struct {
+	disk.OS
+	out io.Writer
+}
+
+func (a *announced) announce() { _, _ = io.WriteString(a.out, ".") }
+
+func (a *announced) Create(name string) (disk.File, error) {
+	a.announce()
+	return a.OS.Create(name)
+}
+
+func (a *announced) Link(from, to string) error {
+	a.announce()
+	return a.OS.Link(from, to)
+}
+
+func (a *announced) Rename(from, to string) error {
+	a.announce()
+	return a.OS.Rename(from, to)
+}
+
+func (a *announced) Remove(name string) error {
+	a.announce()
+	return a.OS.Remove(name)
 }
 
 // compactChild is the process of TestCompactKill.
 func compactChild(from, into string) error {
-	_, err := Compact(context.Background(), from, into, "test", func(f LeftOut) { fmt.Fprintln(os.Stderr, f) })
+	target, err := disk.NewOS(into)
+	if err != nil {
+		return err
+	}
+	_, err = compactWith(from, &announced{target, os.Stdout})
 	return err
 }
