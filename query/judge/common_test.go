@@ -84,11 +84,11 @@ func (m *together) tally(pairs []judge.Pair, effect float64) (found, wrong float
 }
 
 // TestTogether measures what is found across sessions if all points are slow together: of the points themselves, and
-// relative to what they share. VALIDATION.md has the table, which is compared with NEUROLENS_LONG=1.
+// relative to what they share. VALIDATION.md has the table, which is compared with NEUROLENS_TORTURE=1.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	sweeps, sizes, known := 60, []int{12}, []int{10}
-	if long() {
+	if torture() {
 		sweeps, sizes, known = 400, []int{12, 200}, []int{7, 10, 20}
 	}
 	table := []string{"| all points share | own | points | any false | any false, relative | +5 % found | +5 % found, relative | others called, relative |", "|---|--:|--:|---|---|---|---|---|"}
@@ -128,7 +128,7 @@ func TestTogether(t *testing.T) {
 	}
 	t.Log("\n" + strings.Join(table, "\n"))
 	switch {
-	case !long():
+	case !torture():
 	case *update:
 		writeTable(t, "| all points share |", table)
 	default:

@@ -94,7 +94,7 @@ func settled(found judge.Contrasted) []judge.Contrast {
 func TestContrastsNoCause(t *testing.T) {
 	t.Parallel()
 	each, facts := 5, 1
-	if long() {
+	if torture() {
 		each, facts = 200, 4
 	}
 	all, cases := 0, 0
@@ -224,8 +224,8 @@ func TestContrastsCause(t *testing.T) {
 // TestContrastEffect: 95 % of the intervals of effects contain the effect, also if groups are centered first.
 func TestContrastEffect(t *testing.T) {
 	t.Parallel()
-	if !long() {
-		t.Skip("left out: NEUROLENS_LONG is not set")
+	if !torture() {
+		t.Skip("left out: NEUROLENS_TORTURE is not set")
 	}
 	for name, cause := range causes {
 		covered, n := 0, 300

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -201,7 +200,7 @@ func everyPrograms() (all []programs) {
 func TestMoreDataDecidesMore(t *testing.T) {
 	t.Parallel()
 	points, repeats, shapes := 36, []int{1, 2, 3, 4, 5, 6, 7, 10, 20}, []int{1, 10}
-	if os.Getenv("NEUROLENS_LONG") != "" {
+	if torture() {
 		points, repeats, shapes = 600, nil, []int{1, 3, 10, 30}
 		for r := range maxTestRuns {
 			repeats = append(repeats, r+1)

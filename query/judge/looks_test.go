@@ -64,7 +64,7 @@ func (g growth) calls(random *rand.Rand, points, runs int) bool {
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	cases := 300
-	if long() {
+	if torture() {
 		cases = 6000
 	}
 	for _, points := range []int{1, 12} {
@@ -93,7 +93,7 @@ func TestLooks(t *testing.T) {
 func TestSettledSessions(t *testing.T) {
 	t.Parallel()
 	cases := 200
-	if long() {
+	if torture() {
 		cases = 4000
 	}
 	for _, points := range []int{1, 12} {

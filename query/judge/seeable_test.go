@@ -13,7 +13,7 @@ import (
 func TestSeeable(t *testing.T) {
 	t.Parallel()
 	draws := 60
-	if long() {
+	if torture() {
 		draws = 600
 	}
 	for _, c := range []struct {

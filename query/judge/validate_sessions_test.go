@@ -114,11 +114,11 @@ func (b *between) shares(sweeps int) (anyFalse, tenth, half float64) {
 }
 
 // TestNights measures what the default rule says of two sessions, between which the machine differs by what it differs by
-// from night to night. VALIDATION.md has the table, which NEUROLENS_LONG=1 compares.
+// from night to night. VALIDATION.md has the table, which NEUROLENS_TORTURE=1 compares.
 func TestNights(t *testing.T) {
 	t.Parallel()
 	sweeps, known := 60, []int{7}
-	if long() {
+	if torture() {
 		sweeps, known = 1000, []int{7, 8, 12, 20, 40}
 	}
 	table := []string{"| nights | apart | points | any false | +10 % found | +50 % |", "|---|--:|--:|---|---|---|"}
@@ -144,7 +144,7 @@ func TestNights(t *testing.T) {
 	}
 	t.Log("\n" + strings.Join(table, "\n"))
 	switch {
-	case !long():
+	case !torture():
 	case *update:
 		writeTable(t, "| nights |", table)
 	default:

@@ -7,13 +7,14 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 )
 
 var update = flag.Bool("update", false, "write the table in VALIDATION.md anew")
 
-// long reports whether all sweeps are drawn, which takes minutes.
-func long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
+// torture reports whether all sweeps are drawn, which takes 20 minutes of a processor.
+func torture() bool { return os.Getenv("NEUROLENS_TORTURE") != "" }
 
 // promise is a limit, in percent, for a rule on a data set.
 type promise struct {
@@ -91,7 +92,7 @@ func javaValidation(t *testing.T) validation {
 
 // TestValidation measures how often the rules of this package, and those of other tools, call unchanged points changed,
 // and how many real changes they find, and prints a table. VALIDATION.md explains the measures and has the table,
-// which is compared with NEUROLENS_LONG=1; otherwise some of the sweeps are drawn and have to keep the promises within chance.
+// which is compared with NEUROLENS_TORTURE=1; otherwise some of the sweeps are drawn and have to keep the promises within chance.
 func TestValidation(t *testing.T) {
 	t.Parallel()
 	table := tableHead()
@@ -107,8 +108,8 @@ func TestValidation(t *testing.T) {
 	t.Log("\n" + strings.Join(table, "\n"))
 	switch {
 	case !*update:
-	case !complete || !long():
-		t.Error("the table is written with all data and all sweeps alone: NEUROLENS_LONG=1")
+	case !complete || !torture():
+		t.Error("the table is written with all data and all sweeps alone: NEUROLENS_TORTURE=1")
 	default:
 		writeTable(t, "| data |", table)
 	}
@@ -117,7 +118,7 @@ func TestValidation(t *testing.T) {
 // measure returns the lines of the table, and checks the promises and that VALIDATION.md has the lines.
 func (v *validation) measure(t *testing.T) []string {
 	of := v.sweeps
-	if !long() {
+	if !torture() {
 		v.sweeps, v.peers = v.sweeps/40, v.peers/40
 	}
 	tallies := v.tallies()
@@ -148,9 +149,14 @@ func hasTable(t *testing.T, lines []string) {
 	}
 }
 
+// page is held by who writes VALIDATION.md.
+var page sync.Mutex
+
 // writeTable replaces the table in VALIDATION.md that begins so.
 func writeTable(t *testing.T, head string, table []string) {
 	t.Helper()
+	page.Lock()
+	defer page.Unlock()
 	text, err := os.ReadFile("VALIDATION.md")
 	if err != nil {
 		t.Fatal(err)
