@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/meant"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -124,7 +125,7 @@ type grouper struct {
 
 // group fills found.
 func (g *grouper) group(ctx context.Context, r *scan.Reader) error {
-	sel, err := r.Selected(ctx, scan.Question{Filter: g.req.Filter, Bounds: scan.NewBounds(g.req.Since, g.req.Until), Sort: g.req.By, Metric: g.req.Metric})
+	sel, err := r.Selected(ctx, scan.Question{Filter: g.req.Filter, Bounds: period.NewBounds(g.req.Since, g.req.Until), Sort: g.req.By, Metric: g.req.Metric})
 	if err != nil {
 		return err
 	}

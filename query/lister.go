@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -40,7 +41,7 @@ func (db *DB) pages(ctx context.Context, l lister, columns []string, page func(p
 		return err
 	}
 	l.page = page
-	l.question = scan.Question{Filter: l.req.Filter, Bounds: scan.NewBounds(l.req.Since, l.req.Until), Sort: l.req.Sort}
+	l.question = scan.Question{Filter: l.req.Filter, Bounds: period.NewBounds(l.req.Since, l.req.Until), Sort: l.req.Sort}
 	if len(l.req.Metrics) == 1 {
 		l.question.Metric = l.req.Metrics[0]
 	}
@@ -66,11 +67,16 @@ func (db *DB) newestPages(ctx context.Context, l lister) error {
 	if l.counts {
 		l.names = db.stores.CountNames()
 	}
-	return db.stores.AskNewest(ctx, l.req.Limit, func(r *scan.Reader) error { return l.list(ctx, r) })
+	return db.stores.AskNewest(ctx, l.req.Limit, func(r *scan.Reader) error {
+		if l.counts && r.Src.Spared {
+			return errCountUnknown
+		}
+		return l.list(ctx, r)
+	})
 }
 
 // errCountUnknown means that the number of runs cannot be computed from the names of files.
-var errCountUnknown = errors.New("a run may be in two files")
+var errCountUnknown = errors.New("a run may be in two files, or in none")
 
 // part is a page with access to more data of its runs.
 type part struct {
@@ -135,8 +141,8 @@ func (l *lister) choose(ctx context.Context, r *scan.Reader) error {
 	if err == nil && len(l.question.Sort) == 0 {
 		err = l.orderUntimed(ctx, r, &found)
 	}
-	if err == nil && l.names != nil {
-		found.Total, err = l.all(r)
+	if err == nil && l.counts && l.question.Everything() {
+		found.Total, err = l.all(ctx, r, found)
 	}
 	if err != nil {
 		return err
@@ -149,8 +155,14 @@ func (l *lister) choose(ctx context.Context, r *scan.Reader) error {
 	return nil
 }
 
-// all is the number of runs by file names.
-func (l *lister) all(r *scan.Reader) (int, error) {
+// all is the number of all runs, of which the newest were found: by file names where these have it.
+func (l *lister) all(ctx context.Context, r *scan.Reader, newest scan.Chosen) (int, error) {
+	switch {
+	case l.names == nil && r.Src.Spared && len(newest.IDs) == l.req.Limit:
+		return r.Count(ctx)
+	case l.names == nil:
+		return newest.Total, nil
+	}
 	n := l.names()
 	if n.Err == nil && !n.Sure {
 		n.Err = errCountUnknown

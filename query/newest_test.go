@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,41 @@ func TestNewestRemoved(t *testing.T) {
 			t.Errorf("limit %d: got %v of %d, want %v of 111", limit, got, l.Total, want)
 		}
 	}
+}
+
+// TestNewestCompacted: of removed runs that a compaction left out the events are still there. The number of all runs is right in spite of them,
+// also if other runs were removed and added since.
+func TestNewestCompacted(t *testing.T) {
+	t.Parallel()
+	runs := querytest.ManyRuns(90)
+	from, into := querytest.NewStore(t, runs[:80]...), filepath.Join(t.TempDir(), "into")
+	remove := func(dir string, runs []schema.Run) {
+		all := func(*schema.Run) bool { return true }
+		querytest.Annotate(t, dir, ingest.Annotation{Kind: schema.EventRemove, Runs: querytest.IDsWhere(runs, all)})
+	}
+	check := func(when string, all int) {
+		t.Helper()
+		for _, limit := range []int{1, 20, all - 1, all, all + 1} {
+			l, err := querytest.Open(t, into).List(t.Context(), query.ListRequest{Limit: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(l.Runs) != min(limit, all) || l.Total != all {
+				t.Errorf("%s, limit %d: %d runs of %d, want %d of %d", when, limit, len(l.Runs), l.Total, min(limit, all), all)
+			}
+		}
+	}
+	remove(from, runs[5:35])
+	if _, err := ingest.Compact(t.Context(), from, into, "test", func(left ingest.LeftOut) { t.Errorf("left out: %+v", left) }); err != nil {
+		t.Fatal(err)
+	}
+	check("compacted", 50)
+	remove(into, runs[40:44])
+	check("removed since", 46)
+	querytest.Append(t, into, runs[80:83]...)
+	check("with live runs", 49)
+	querytest.Append(t, into, runs[83:]...)
+	check("with runs of two files", 56)
 }
 
 // TestNewestTwice: a live run that is also in a sealed file counts once, even if that file is not among those that

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -28,7 +29,7 @@ func (l *lister) orderUntimed(ctx context.Context, r *scan.Reader, found *scan.C
 	if err != nil {
 		return err
 	}
-	alone := scan.Bounds{Until: 1}
+	alone := period.Bounds{Until: 1}
 	sel.Restrict(alone)
 	columns := scan.WithColumns(scan.WithRunID(sel.Columns), []*schema.Column{schema.RunColumn("session_id"), schema.RunColumn("env"), schema.RunColumn("position_index")})
 	text := "SELECT run_id FROM " + sel.Src.Within(alone).Scan(columns, sel.SQL) + " ORDER BY " + untimedOrder

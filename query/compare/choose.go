@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
@@ -206,7 +207,7 @@ func nameSome(ctx context.Context, r *scan.Reader, some sides.Groups, shared *si
 	}
 	src, during, args := r.Src, "", []any{slices.Collect(maps.Keys(byID))}
 	if since > 0 { // the first start of each is known
-		src = src.Within(scan.Bounds{Since: since / 1000, Until: until/1000 + 1})
+		src = src.Within(period.Bounds{Since: since / 1000, Until: until/1000 + 1})
 		during = "started_at BETWEEN make_timestamptz($2::BIGINT) AND make_timestamptz($3::BIGINT)"
 		args = append(args, since, until)
 	}

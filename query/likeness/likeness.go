@@ -30,6 +30,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
@@ -191,7 +192,7 @@ func (n *nearest) compare(ctx context.Context) error {
 	if err := n.makeTo(ctx); err != nil {
 		return err
 	}
-	sel, err := n.reader.Selected(ctx, scan.Question{Filter: n.req.Filter, Bounds: scan.NewBounds(n.req.Since, n.req.Until)})
+	sel, err := n.reader.Selected(ctx, scan.Question{Filter: n.req.Filter, Bounds: period.NewBounds(n.req.Since, n.req.Until)})
 	if err != nil {
 		return err
 	}

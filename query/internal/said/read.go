@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -61,6 +62,12 @@ func Read(store fs.FS, listed schema.Events) ([]Event, error) {
 		add(e, wide)
 	}
 	return events, nil
+}
+
+// RemovedBefore reports whether events from before a time removed runs. Of those that are older than their store, which a compaction
+// wrote, the store may not have the runs.
+func RemovedBefore(events []Event, at time.Time) bool {
+	return slices.ContainsFunc(events, func(e Event) bool { return e.Kind == schema.EventRemove && e.At.Before(at) })
 }
 
 // Whole are events with all of their runs.

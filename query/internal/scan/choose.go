@@ -12,20 +12,21 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/meant"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // Question selects runs and their order.
 type Question struct {
 	Filter string
-	Bounds Bounds
+	Bounds period.Bounds
 	Sort   []string // "-key" is descending; empty: newest first
 	Metric string   // metric of the statistics in Filter and Sort; empty: the primary one of each run
 }
 
 // Everything reports whether the question selects all runs, newest first.
 func (q *Question) Everything() bool {
-	return strings.TrimSpace(q.Filter) == "" && q.Bounds == (Bounds{}) && len(q.Sort) == 0
+	return strings.TrimSpace(q.Filter) == "" && q.Bounds == (period.Bounds{}) && len(q.Sort) == 0
 }
 
 // Selection is a compiled question, with the sources that it needs.
@@ -59,7 +60,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	if err := r.changeFor(ctx, &cond); err != nil {
 		return Selection{}, err
 	}
-	sel := Selection{cond, order, r.Src.Within(q.Bounds), q.Bounds != (Bounds{})}
+	sel := Selection{cond, order, r.Src.Within(q.Bounds), q.Bounds != (period.Bounds{})}
 	sel.Restrict(q.Bounds)
 	return sel, r.remarkAbsent(ctx, cond)
 }
@@ -68,7 +69,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 func ignore([]driver.Value) error { return nil }
 
 // Restrict adds bounds to the condition. It compares ids of runs, which begin with their time.
-func (s *Selection) Restrict(b Bounds) {
+func (s *Selection) Restrict(b period.Bounds) {
 	var parts []string
 	at := func(op string, ms int64) {
 		s.Args = append(s.Args, firstID(ms))

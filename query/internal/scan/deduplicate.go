@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/changes"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -180,34 +180,16 @@ func overlapping(files []file, store int) (before, own []file) {
 		}
 	}
 	inBefore, inOwn := spansOf(b), spansOf(o)
-	return slices.DeleteFunc(b, inOwn.miss), slices.DeleteFunc(o, inBefore.miss)
+	return slices.DeleteFunc(b, func(f file) bool { return inOwn.Miss(f.span()) }), slices.DeleteFunc(o, func(f file) bool { return inBefore.Miss(f.span()) })
 }
 
-// spans are disjoint periods (first and last millisecond), in order.
-type spans [][2]int64
-
-func spansOf(files []file) spans {
-	all := make(spans, len(files))
+// spansOf are the periods in which the files may have runs.
+func spansOf(files []file) period.Spans {
+	all := make([][2]int64, len(files))
 	for i := range files {
 		all[i][0], all[i][1] = files[i].span()
 	}
-	slices.SortFunc(all, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
-	merged := all[:0]
-	for _, next := range all {
-		if last := len(merged) - 1; last >= 0 && next[0] <= merged[last][1] {
-			merged[last][1] = max(merged[last][1], next[1])
-		} else {
-			merged = append(merged, next)
-		}
-	}
-	return merged
-}
-
-// miss reports whether a file cannot have a run within the spans.
-func (s spans) miss(f file) bool {
-	first, last := f.span()
-	at, _ := slices.BinarySearchFunc(s, first, func(span [2]int64, first int64) int { return cmp.Compare(span[1], first) })
-	return at == len(s) || s[at][0] > last
+	return period.NewSpans(all)
 }
 
 // changeOf makes the tables that are needed to apply events to columns.
@@ -306,5 +288,8 @@ func (s *Sources) holding() func(run schema.ULID) bool {
 		live[f.live.Run] = true
 	}
 	sealed := spansOf(s.Read)
-	return func(run schema.ULID) bool { return live[run] || !sealed.miss(file{live: schema.LiveFile{Run: run}}) }
+	return func(run schema.ULID) bool {
+		at := run.Time().UnixMilli()
+		return live[run] || !sealed.Miss(at, at)
+	}
 }

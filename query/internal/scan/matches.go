@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -78,8 +79,8 @@ func (r *Reader) newestAmong(ctx context.Context, sel Selection, n, look int) ([
 			}
 		}
 		part := sel
-		part.Restrict(Bounds{Since: since})
-		part.Src = sel.Src.Within(Bounds{Since: since})
+		part.Restrict(period.Bounds{Since: since})
+		part.Src = sel.Src.Within(period.Bounds{Since: since})
 		text := fmt.Sprintf("SELECT max(run_id, %d) FROM %s", n, part.Src.Scan(WithRunID(sel.Columns), part.SQL))
 		row, err := r.Conn.One(ctx, duck.Statement{SQL: text, Args: part.Args})
 		if err != nil {

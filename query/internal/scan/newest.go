@@ -3,6 +3,7 @@ package scan
 import (
 	"cmp"
 	"context"
+	"database/sql/driver"
 	"io/fs"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -29,6 +31,7 @@ func (s *Stores) listNewest(n int) (*Sources, error) {
 	src.add(0, l)
 	src.Read = src.sealed
 	src.annotate(events)
+	src.Spared = said.RemovedBefore(events, st.created)
 	return src, nil
 }
 
@@ -63,7 +66,7 @@ func (s *Sources) doubtful() bool {
 		return false
 	}
 	sealed := spansOf(s.sealed)
-	return slices.ContainsFunc(s.Live, func(f file) bool { return !sealed.miss(f) })
+	return slices.ContainsFunc(s.Live, func(f file) bool { return !sealed.Miss(f.span()) })
 }
 
 // listScoped lists the files that may have the newest n runs that are not removed, and reads the events.
@@ -102,7 +105,7 @@ func timeOf(id string) int64 {
 	return run.Time().UnixMilli()
 }
 
-// Newest finds the newest n runs, or all if n is 0. Total is computed from file names.
+// Newest finds the newest n runs, or all if n is 0. Total is computed from file names: see Sources.Spared.
 func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
 	s := r.Src
 	narrow, found, err := s.sinceSome(n)
@@ -124,6 +127,20 @@ func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
 	return found, nil
 }
 
+// Count counts the runs, for sources in which names and events do not have the number (see Spared).
+func (r *Reader) Count(ctx context.Context) (int, error) {
+	sealed := *r.Src
+	sealed.Live = nil
+	all := len(r.Src.Live)
+	q := duck.Statement{SQL: "SELECT count(*) FROM " + sealed.Scan([]*schema.Column{schema.RunColumn("run_id")}, "")}
+	err := r.Conn.Query(ctx, q, func(row []driver.Value) error {
+		n, _ := row[0].(int64)
+		all += int(n)
+		return nil
+	})
+	return all, err
+}
+
 // sinceSome is a copy of the sources with the files that may have the newest n runs (0: all), and the number of all runs.
 func (s *Sources) sinceSome(n int) (narrow *Sources, found Chosen, err error) {
 	removed, err := s.Said.Removed.Count()
@@ -133,7 +150,7 @@ func (s *Sources) sinceSome(n int) (narrow *Sources, found Chosen, err error) {
 		return &copied, found, err
 	}
 	since, err := s.sinceNewest(n)
-	copied := *s.Within(Bounds{Since: since})
+	copied := *s.Within(period.Bounds{Since: since})
 	if len(copied.sealed) <= fewFiles {
 		copied.Read = copied.sealed
 	}

@@ -3,6 +3,8 @@ package scan
 import (
 	"cmp"
 	"slices"
+
+	"github.com/neurolens/neurolens/query/internal/period"
 )
 
 // partFiles is the number of files of a part: DuckDB keeps some kilobytes of memory for each.
@@ -26,7 +28,7 @@ func (s *Sources) Parts() []*Sources {
 }
 
 // Windows divides all time into windows with about this many runs each, estimated from file names.
-func (s *Sources) Windows(runs int) []Bounds {
+func (s *Sources) Windows(runs int) []period.Bounds {
 	type start struct{ at, runs int64 }
 	var starts []start
 	for _, files := range [][]file{s.Live, s.sealed} {
@@ -36,12 +38,12 @@ func (s *Sources) Windows(runs int) []Bounds {
 		}
 	}
 	slices.SortFunc(starts, func(a, b start) int { return cmp.Compare(a.at, b.at) })
-	all := []Bounds{{}}
+	all := []period.Bounds{{}}
 	held := int64(0)
 	for _, f := range starts {
 		if last := &all[len(all)-1]; held >= int64(runs) && f.at > last.Since {
 			last.Until = f.at
-			all, held = append(all, Bounds{Since: f.at}), 0
+			all, held = append(all, period.Bounds{Since: f.at}), 0
 		}
 		held += f.runs
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -37,6 +38,7 @@ type Sources struct {
 	Read     []file            // files to read instead of sealed: packs, and sealed files that no pack covers
 	Counted  int               // number of runs by file names, including removed ones
 	Said     *said.Said
+	Spared   bool         // runs that events removed may be in no file: Counted less these is not the number of runs
 	Tables   string       // prefix of the tables that leave out or change runs
 	doubled  map[int]bool // stores that have sealed runs which are left out because an earlier store has them
 	hides    string       // the SQL that follows a subquery and leaves out the runs that events removed; empty: none
@@ -70,6 +72,7 @@ func (s *Stores) list(since time.Time) (*Sources, error) {
 			return nil, fault.Store(st.dir, err)
 		}
 		events = append(events, more...)
+		src.Spared = src.Spared || said.RemovedBefore(more, st.created)
 		if len(s.dirs) > 1 {
 			l.Sealed = slices.DeleteFunc(l.Sealed, func(f schema.SealedFile) bool { return known[f] })
 			for _, f := range l.Sealed {
@@ -153,35 +156,12 @@ func (s *Sources) name(f *file) string {
 	return f.sealed.Path(f.zone)
 }
 
-// Bounds are the times since and before which runs started, in Unix milliseconds. The zero value has no bounds. A run without a start is
-// never within bounds.
-type Bounds struct {
-	Since, Until int64 // until 0: no bound
-}
-
-// NewBounds makes bounds of two times; the zero time: no bound.
-func NewBounds(since, until time.Time) Bounds {
-	var b Bounds
-	if !since.IsZero() {
-		b.Since = max(since.UnixMilli(), 1)
-	}
-	if !until.IsZero() {
-		b.Since, b.Until = max(b.Since, 1), max(until.UnixMilli(), 1)
-	}
-	return b
-}
-
-// overlap reports whether the period from first to last overlaps the bounds.
-func (b Bounds) overlap(first, last int64) bool {
-	return last >= b.Since && (b.Until == 0 || first < b.Until)
-}
-
 // Within are the sources that may have runs within bounds. Their files may have other runs too.
-func (s *Sources) Within(b Bounds) *Sources {
-	if b == (Bounds{}) {
+func (s *Sources) Within(b period.Bounds) *Sources {
+	if b == (period.Bounds{}) {
 		return s
 	}
-	return s.only(func(f *file) bool { return b.overlap(f.span()) })
+	return s.only(func(f *file) bool { return b.Overlap(f.span()) })
 }
 
 // Of are the sources that may have some runs. The runs must not be removed ones.

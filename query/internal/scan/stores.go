@@ -37,6 +37,7 @@ type Stores struct {
 // store is a directory: dir as the user gave it, path absolute and without symbolic links.
 type store struct {
 	dir, path string
+	created   time.Time
 }
 
 // Open reads the headers of the stores; its errors are those of query.Open.
@@ -53,7 +54,8 @@ func Open(ctx context.Context, dirs []string, opts Options) (*Stores, error) {
 		if dir == "" {
 			return nil, fault.Input("the name of a store is empty")
 		}
-		if _, err := schema.ReadHeader(schema.Dir(dir)); err != nil {
+		header, err := schema.ReadHeader(schema.Dir(dir))
+		if err != nil {
 			return nil, fault.Store(dir, err)
 		}
 		path, err := RealPath(dir)
@@ -63,7 +65,7 @@ func Open(ctx context.Context, dirs []string, opts Options) (*Stores, error) {
 		if err != nil {
 			return nil, fault.Store(dir, err)
 		}
-		all.dirs = append(all.dirs, store{dir, path})
+		all.dirs = append(all.dirs, store{dir, path, header.Created})
 	}
 	var started *duck.Engine
 	all.engine = sync.OnceValues(func() (*duck.Engine, error) {

@@ -1,0 +1,53 @@
+// Package period has periods of time, in Unix milliseconds, as the names of files and the ids of runs have them.
+package period
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Bounds are the times since and before which runs started. The zero value has no bounds. A run without a start is never within bounds.
+type Bounds struct {
+	Since, Until int64 // until 0: no bound
+}
+
+// NewBounds makes bounds of two times; the zero time: no bound.
+func NewBounds(since, until time.Time) Bounds {
+	var b Bounds
+	if !since.IsZero() {
+		b.Since = max(since.UnixMilli(), 1)
+	}
+	if !until.IsZero() {
+		b.Since, b.Until = max(b.Since, 1), max(until.UnixMilli(), 1)
+	}
+	return b
+}
+
+// Overlap reports whether the period from first to last overlaps the bounds.
+func (b Bounds) Overlap(first, last int64) bool {
+	return last >= b.Since && (b.Until == 0 || first < b.Until)
+}
+
+// Spans are disjoint periods (first and last millisecond), in order.
+type Spans [][2]int64
+
+// NewSpans joins periods that overlap. It changes the order of all.
+func NewSpans(all [][2]int64) Spans {
+	slices.SortFunc(all, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	merged := all[:0]
+	for _, next := range all {
+		if last := len(merged) - 1; last >= 0 && next[0] <= merged[last][1] {
+			merged[last][1] = max(merged[last][1], next[1])
+		} else {
+			merged = append(merged, next)
+		}
+	}
+	return merged
+}
+
+// Miss reports whether the period from first to last overlaps none of the spans.
+func (s Spans) Miss(first, last int64) bool {
+	at, _ := slices.BinarySearchFunc(s, first, func(span [2]int64, first int64) int { return cmp.Compare(span[1], first) })
+	return at == len(s) || s[at][0] > last
+}
