@@ -188,14 +188,15 @@ func create(path string) (*os.File, error) {
 	return f, err
 }
 
-// writeEvents says something about runs of all times: of ten events five tag, four note and one removes.
+// writeEvents says something about runs of all times: of ten events five tag, four note and one removes. They are younger than the store, as
+// always but after a compaction.
 func (r recipe) writeEvents(dir string) error {
 	random := rand.New(rand.NewPCG(1, 0))
 	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	for i := range events {
 		s := r.sweep(random.IntN(r.runs / r.perFile))
 		id := schema.ULIDFrom(at.Add(time.Duration(i)*time.Second), [10]byte{9: byte(i)})
-		e := schema.Event{EventID: id.String(), At: at, Runs: []string{s.Next().RunID}}
+		e := schema.Event{EventID: id.String(), At: time.Now().UTC(), Runs: []string{s.Next().RunID}}
 		switch {
 		case i%10 == 0:
 			e.Kind = schema.EventRemove

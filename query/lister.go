@@ -67,16 +67,11 @@ func (db *DB) newestPages(ctx context.Context, l lister) error {
 	if l.counts {
 		l.names = db.stores.CountNames()
 	}
-	return db.stores.AskNewest(ctx, l.req.Limit, func(r *scan.Reader) error {
-		if l.counts && r.Src.Spared {
-			return errCountUnknown
-		}
-		return l.list(ctx, r)
-	})
+	return db.stores.AskNewest(ctx, l.req.Limit, l.counts, func(r *scan.Reader) error { return l.list(ctx, r) })
 }
 
 // errCountUnknown means that the number of runs cannot be computed from the names of files.
-var errCountUnknown = errors.New("a run may be in two files, or in none")
+var errCountUnknown = errors.New("a run may be in two files")
 
 // part is a page with access to more data of its runs.
 type part struct {
@@ -158,9 +153,9 @@ func (l *lister) choose(ctx context.Context, r *scan.Reader) error {
 // all is the number of all runs, of which the newest were found: by file names where these have it.
 func (l *lister) all(ctx context.Context, r *scan.Reader, newest scan.Chosen) (int, error) {
 	switch {
-	case l.names == nil && r.Src.Spared && len(newest.IDs) == l.req.Limit:
+	case r.Src.Spared && len(newest.IDs) == l.req.Limit:
 		return r.Count(ctx)
-	case l.names == nil:
+	case r.Src.Spared || l.names == nil:
 		return newest.Total, nil
 	}
 	n := l.names()

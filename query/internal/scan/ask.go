@@ -37,9 +37,10 @@ func (s *Stores) AskSince(ctx context.Context, since time.Time, do func(r *Reade
 	return s.ask(ctx, s.lister(since), do)
 }
 
-// AskNewest is Ask for the newest n runs of the only store. The sources have only the files that may have these runs.
-func (s *Stores) AskNewest(ctx context.Context, n int, do func(r *Reader) error) error {
-	return s.ask(ctx, func() (*Sources, error) { return s.listNewest(n) }, do)
+// AskNewest is Ask for the newest n runs of the only store. The sources have only the files that may have these runs, and to count all runs
+// those that CountNames cannot count.
+func (s *Stores) AskNewest(ctx context.Context, n int, count bool, do func(r *Reader) error) error {
+	return s.ask(ctx, func() (*Sources, error) { return s.listNewest(n, count) }, do)
 }
 
 func (s *Stores) ask(ctx context.Context, list func() (*Sources, error), do func(r *Reader) error) error {

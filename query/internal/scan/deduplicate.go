@@ -40,6 +40,7 @@ func (r *Reader) hideRemoved(ctx context.Context) error {
 		return err
 	}
 	s.Live = slices.DeleteFunc(s.Live, func(f file) bool { return gone[f.live.Run] })
+	s.hidden = len(live) - len(s.Live)
 	removed, err := s.Said.Removed.In(s.reach())
 	if err != nil {
 		return err

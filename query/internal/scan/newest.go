@@ -17,12 +17,15 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// listNewest lists the files of the only store that may have its newest n runs.
-func (s *Stores) listNewest(n int) (*Sources, error) {
+// listNewest lists the files of the only store that may have its newest n runs; to count all runs, all files if their names do not have the number.
+func (s *Stores) listNewest(n int, count bool) (*Sources, error) {
 	st := s.dirs[0]
 	l, events, err := listScoped(schema.Dir(st.path), n)
 	if err != nil {
 		return nil, fault.Store(st.dir, err)
+	}
+	if count && said.RemovedBefore(events, st.created) {
+		return s.list(time.Time{})
 	}
 	if len(l.Sealed) > fewFiles { // many of the newest runs are removed, or their files are small: packs have them in fewer files
 		return s.list(time.UnixMilli(oldest(l)))
@@ -31,7 +34,6 @@ func (s *Stores) listNewest(n int) (*Sources, error) {
 	src.add(0, l)
 	src.Read = src.sealed
 	src.annotate(events)
-	src.Spared = said.RemovedBefore(events, st.created)
 	return src, nil
 }
 
@@ -127,15 +129,21 @@ func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
 	return found, nil
 }
 
-// Count counts the runs, for sources in which names and events do not have the number (see Spared).
+// Count is the number of runs of sources that are Spared: that by names, less the removed runs that the files have.
 func (r *Reader) Count(ctx context.Context) (int, error) {
-	sealed := *r.Src
-	sealed.Live = nil
-	all := len(r.Src.Live)
-	q := duck.Statement{SQL: "SELECT count(*) FROM " + sealed.Scan([]*schema.Column{schema.RunColumn("run_id")}, "")}
-	err := r.Conn.Query(ctx, q, func(row []driver.Value) error {
+	s := r.Src
+	all := s.Counted - s.hidden
+	removed, err := s.Said.Removed.In(s.reach())
+	if err != nil || len(removed) == 0 {
+		return all, err
+	}
+	within := s.Of(removed)
+	within.Live = nil
+	q := duck.Statement{SQL: "SELECT count(*) FROM " + within.Scan([]*schema.Column{schema.RunColumn("run_id")}, "") +
+		" SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)", Args: []any{IDTexts(removed)}}
+	err = r.Conn.Query(ctx, q, func(row []driver.Value) error {
 		n, _ := row[0].(int64)
-		all += int(n)
+		all -= int(n)
 		return nil
 	})
 	return all, err

@@ -41,6 +41,7 @@ type Sources struct {
 	Spared   bool         // runs that events removed may be in no file: Counted less these is not the number of runs
 	Tables   string       // prefix of the tables that leave out or change runs
 	doubled  map[int]bool // stores that have sealed runs which are left out because an earlier store has them
+	hidden   int          // live runs that are left out because events removed them
 	hides    string       // the SQL that follows a subquery and leaves out the runs that events removed; empty: none
 	chosen   bool         // removed runs have been left out already
 	tagged   bool         // there is a table tag_changes
