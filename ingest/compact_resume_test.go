@@ -106,8 +106,8 @@ func notYet(t testing.TB, into string) {
 	}
 }
 
-// TestCompactResume lets a process that compacts end at each of its operations. The next one keeps every file that was finished, and the
-// store is the same as without an interruption.
+// TestCompactResume lets a process that compacts end at some of its operations, with NEUROLENS_TORTURE=1 at each. The next one keeps every
+// file that was finished, and the store is the same as without an interruption.
 func TestCompactResume(t *testing.T) {
 	t.Parallel()
 	from := yearStore(t)
@@ -115,7 +115,7 @@ func TestCompactResume(t *testing.T) {
 	want := must(Compact(context.Background(), from, whole, "test", noDamage(t)))
 	runs := contents(t, whole)
 	most := 0
-	step := tier(37, 3, 1)
+	step := tier(37, 9, 1)
 	for at := rand.IntN(step); ; at += step {
 		into := filepath.Join(t.TempDir(), "new")
 		files := &faultyFiles{OS: must(disk.NewOS(into)), Fault: errCrashed, Lasting: true, Quick: true, At: at}

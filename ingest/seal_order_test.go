@@ -49,7 +49,8 @@ func TestSealOrder(t *testing.T) {
 	}
 }
 
-// TestSealNoLinks: without hard links renames seal, whatever operation fails or ends the process.
+// TestSealNoLinks: without hard links renames seal, whatever operation fails or ends the process: with NEUROLENS_LONG=1 every third fails in
+// one of the ways, with NEUROLENS_TORTURE=1 every one in each.
 func TestSealNoLinks(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
@@ -57,9 +58,9 @@ func TestSealNoLinks(t *testing.T) {
 	if live, sealed, _ := whereRuns(t, dir); err != nil || len(failed) > 0 || len(live) > 0 || len(sealed) != len(acked) {
 		t.Errorf("live %v, sealed %v of %d runs: %v", live, sealed, len(acked), err)
 	}
-	for _, files := range []faultyFiles{{}, {Late: true}, {Lasting: true}} {
-		files.At = tier(40, 1, 1)
-		for hit := true; hit; files.At += tier(97, 1, 1) {
+	for i, files := range []faultyFiles{{}, {Late: true}, {Lasting: true}} {
+		files.At = tier(40, 1+3*i, 1)
+		for hit := true; hit; files.At += tier(97, 9, 1) {
 			_, dir := newStore(t)
 			good, bad := abandonedSegment(t, dir)
 			f := files
