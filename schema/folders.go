@@ -39,6 +39,25 @@ type namedFolder struct {
 	FolderState
 	Count int    `json:"count"` // of names
 	Sum   []byte `json:"sum"`   // the beginning of the SHA-256 of the names
+	folderTotal
+}
+
+// folderTotal is what the names of a folder say together. Earlier writers left it out.
+type folderTotal struct {
+	Rows  int   `json:"rows,omitempty"`
+	First int64 `json:"first,omitempty"` // the smallest, in Unix milliseconds
+	Last  int64 `json:"last,omitempty"`  // the largest
+}
+
+func totalOf(files []SealedFile) folderTotal {
+	var t folderTotal
+	for i, f := range files {
+		if i == 0 || f.First < t.First {
+			t.First = f.First
+		}
+		t.Rows, t.Last = t.Rows+f.Rows, max(t.Last, f.Last)
+	}
+	return t
 }
 
 // namesHead is the first line of the names in folders.
@@ -120,7 +139,7 @@ func EncodeFolderNames(folders []FolderState, sealed []SealedFile) ([]byte, erro
 			content = appendBinaryName(content, f)
 		}
 		sum := sha256.Sum256(content[at:])
-		head.Folders = append(head.Folders, namedFolder{state, len(files), sum[:namesSum]})
+		head.Folders = append(head.Folders, namedFolder{state, len(files), sum[:namesSum], totalOf(files)})
 	}
 	line, err := SignJSON(head)
 	if err != nil {
@@ -173,7 +192,7 @@ func CheckFolderNames(store fs.FS, id ULID) error {
 		if err != nil {
 			return err
 		}
-		if _, valid := known.in(month); valid && !slices.Equal(names, there) {
+		if _, valid := known.in(month); valid && (!slices.Equal(names, there) || f.Rows > 0 && f.folderTotal != totalOf(there)) {
 			return fmt.Errorf("%w: %s differs from the folder %s", ErrDamaged, name, path.Join(RunsDir, month))
 		}
 	}
@@ -278,18 +297,34 @@ func (k *knownNames) close() {
 
 // in gives the names in a folder, newest id first, if they are known and the folder has not changed.
 func (k *knownNames) in(month string) ([]SealedFile, bool) {
-	if k == nil || k.states.store == nil {
-		return nil, false
-	}
-	f, ok := k.folders[month]
+	f, ok := k.unchanged(month)
 	if !ok {
-		return nil, false
-	}
-	if state, ok := k.states.of(month); !ok || state != f.FolderState {
 		return nil, false
 	}
 	files, err := k.read(f)
 	return files, err == nil
+}
+
+// total is in, with one file without an id for all where their total is known.
+func (k *knownNames) total(month string) ([]SealedFile, bool) {
+	f, ok := k.unchanged(month)
+	if !ok || f.Rows == 0 {
+		return k.in(month)
+	}
+	return []SealedFile{{First: f.First, Last: f.Last, Rows: f.Rows}}, true
+}
+
+// unchanged gives a known folder that has not changed.
+func (k *knownNames) unchanged(month string) (knownFolder, bool) {
+	if k == nil || k.states.store == nil {
+		return knownFolder{}, false
+	}
+	f, ok := k.folders[month]
+	if !ok {
+		return knownFolder{}, false
+	}
+	state, ok := k.states.of(month)
+	return f, ok && state == f.FolderState
 }
 
 // read reads the names of a folder.

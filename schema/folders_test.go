@@ -270,6 +270,103 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
+// retotal changes the totals of all folders, and leaves their names as they are.
+func (s *namedStore) retotal(change func(*folderTotal)) {
+	s.t.Helper()
+	content, err := os.ReadFile(filepath.Join(s.dir, s.names))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	line, names, _ := bytes.Cut(content, []byte("\n"))
+	var head namesHead
+	if err := ReadSignedJSON(append(line, '\n'), &head); err != nil {
+		s.t.Fatal(err)
+	}
+	for i := range head.Folders {
+		change(&head.Folders[i].folderTotal)
+	}
+	signed, err := SignJSON(head)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.write(s.names, append(signed, names...))
+}
+
+// TestFolderTotals: instead of all files of a folder whose names are known a listing may have one, until something in the folder changes, as
+// long as no claim asks for its own file, and unless an earlier writer left the totals out.
+func TestFolderTotals(t *testing.T) {
+	t.Parallel()
+	byMonth := func(s *namedStore) (files, rows [3]int) {
+		for _, f := range mustList(t, Dir(s.dir), Scope{Totals: true}).Sealed {
+			first, last := MonthOf(time.UnixMilli(f.First)), MonthOf(time.UnixMilli(f.Last))
+			month := slices.IndexFunc([]int{0, 1, 2}, func(m int) bool { return MonthOf(day(1).AddDate(0, m, 0)) == first })
+			if month < 0 || first != last {
+				t.Fatalf("a file reaches from %s to %s", first, last)
+			}
+			files[month]++
+			rows[month] += f.Rows
+		}
+		return files, rows
+	}
+	for _, c := range []struct {
+		name        string
+		change      func(s *namedStore)
+		files, rows [3]int
+	}{
+		{"as they are", func(*namedStore) {}, [3]int{1, 1, 1}, [3]int{8, 8, 8}},
+		{"a new file", func(s *namedStore) { s.add(day(9)) }, [3]int{5, 1, 1}, [3]int{5, 8, 8}},
+		{"a claim", func(s *namedStore) {
+			run := NewULID(day(3))
+			claim := Claim{ID: NewClaim(day(3), []ULID{run})}
+			s.write(LiveFile{Claim: &claim, Segment: NewULID(day(2)), Run: run}.Path(), nil)
+		}, [3]int{4, 4, 4}, [3]int{8, 8, 8}},
+		{"no totals", func(s *namedStore) { s.retotal(func(t *folderTotal) { *t = folderTotal{} }) }, [3]int{4, 4, 4}, [3]int{8, 8, 8}},
+		{"a copy", func(s *namedStore) {
+			into := t.TempDir()
+			if err := os.CopyFS(into, os.DirFS(s.dir)); err != nil {
+				t.Fatal(err)
+			}
+			s.dir = into
+		}, [3]int{4, 4, 4}, [3]int{4, 4, 4}},
+	} {
+		s := newNamedStore(t)
+		c.change(s)
+		if files, rows := byMonth(s); files != c.files || rows != c.rows {
+			t.Errorf("%s: %d files with %d rows, want %d and %d", c.name, files, rows, c.files, c.rows)
+		}
+	}
+}
+
+// TestFolderTotalsChecked: totals that are not those of the names do not pass.
+func TestFolderTotalsChecked(t *testing.T) {
+	t.Parallel()
+	s := newNamedStore(t)
+	content, err := EncodeFolderNames(s.states, listed(t, os.DirFS(s.dir)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(s.names, content)
+	id, err := ParseFolderNames(filepath.Base(s.names))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*folderTotal)
+		passes bool
+	}{
+		{"as written", func(*folderTotal) {}, true},
+		{"a row too few", func(t *folderTotal) { t.Rows-- }, false},
+		{"too late", func(t *folderTotal) { t.Rows++; t.First++ }, false},
+		{"left out", func(t *folderTotal) { *t = folderTotal{} }, true},
+	} {
+		s.retotal(c.change)
+		if err := CheckFolderNames(Dir(s.dir), id); err == nil != c.passes || err != nil && !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
 // TestBinaryName: a name in 32 bytes is the name.
 func TestBinaryName(t *testing.T) {
 	t.Parallel()

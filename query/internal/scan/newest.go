@@ -49,7 +49,7 @@ func (s *Stores) CountNames() func() NameCount {
 	st := s.dirs[0]
 	counted := make(chan NameCount, 1)
 	go func() {
-		l, err := schema.List(schema.Dir(st.path), schema.Scope{})
+		l, err := schema.List(schema.Dir(st.path), schema.Scope{Totals: true})
 		if err != nil {
 			counted <- NameCount{Err: fault.Store(st.dir, err)}
 			return
