@@ -328,12 +328,34 @@ func TestPackNames(t *testing.T) {
 			t.Fatalf("round %d: %d written, %d there, %v; want %+v", round, p.Written, names(), err, want)
 		}
 		sameNames(t, dir)
+		if want.written > 0 {
+			sameSizes(t, dir)
+		}
 	}
 	p := newPacker(store.files)
 	p.Rules.MinFiles, p.Rules.MinNames = 100, 1
 	bulkFiles(t, store, 2, sweep(20, 2, 1))
 	if err := p.Pack(); err != nil || p.Written != 0 {
 		t.Errorf("a moment after a folder changed %d are written, %v", p.Written, err)
+	}
+}
+
+// sameSizes: the sizes of folders are known, and they are those of the files.
+func sameSizes(t *testing.T, dir string) {
+	t.Helper()
+	known, found := schema.KnownSizes(schema.Dir(dir)), 0
+	for _, folder := range must(fs.Glob(os.DirFS(dir), "[rs]*s/*")) {
+		size, ok := known(folder)
+		for _, e := range must(os.ReadDir(filepath.Join(dir, folder))) {
+			size.Files, size.Bytes = size.Files-1, size.Bytes-must(e.Info()).Size()
+		}
+		if !ok || size.Files != 0 || size.Bytes != 0 {
+			t.Errorf("the size of %s is known: %t; it differs by %d files and %d bytes", folder, ok, size.Files, size.Bytes)
+		}
+		found++
+	}
+	if found < 2 {
+		t.Error("there are no folders")
 	}
 }
 

@@ -15,13 +15,25 @@ import (
 	"time"
 )
 
-// FolderState shows whether a folder of RunsDir has changed. The file system changes the times with each name that is added,
-// removed or replaced.
-type FolderState struct {
-	Month    string `json:"month"`
+// FolderTimes show whether a folder has changed. The file system changes the times with each name that is added, removed or replaced.
+type FolderTimes struct {
 	Inode    uint64 `json:"inode,string"`
 	Changed  int64  `json:"changed"`  // when its status changed, in Unix nanoseconds
 	Modified int64  `json:"modified"` // when its content changed
+}
+
+// FolderState shows whether the folder of a month in RunsDir has changed.
+type FolderState struct {
+	Month string `json:"month"`
+	FolderTimes
+}
+
+// FolderSize is what the files of a folder of sealed files have together.
+type FolderSize struct {
+	Folder string `json:"folder"` // its path in the store
+	FolderTimes
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"`
 }
 
 // settled is for how long a folder must not have changed before its names are kept. It is much longer than the steps in which a
@@ -63,6 +75,7 @@ func totalOf(files []SealedFile) folderTotal {
 // namesHead is the first line of the names in folders.
 type namesHead struct {
 	Folders []namedFolder `json:"folders"`
+	Sizes   []FolderSize  `json:"sizes,omitempty"` // earlier writers left them out
 }
 
 // states gives the states of the folders of a store.
@@ -91,15 +104,25 @@ func statesOf(store fs.FS) (states, bool) {
 	return states{store, device}, ok
 }
 
-// of gives the state of a folder, if it is on the file system of RunsDir.
+// of gives the state of the folder of a month.
 func (s states) of(month string) (FolderState, bool) {
-	info, err := fs.Stat(s.store, path.Join(RunsDir, month))
+	times, ok := s.times(path.Join(RunsDir, month))
+	return FolderState{month, times}, ok
+}
+
+// times gives the times of a folder, if it is on the file system of RunsDir.
+func (s states) times(folder string) (FolderTimes, bool) {
+	info, err := fs.Stat(s.store, folder)
 	if err != nil || !info.IsDir() {
-		return FolderState{}, false
+		return FolderTimes{}, false
 	}
-	state, device, ok := stateOf(info)
-	state.Month = month
-	return state, ok && device == s.device
+	times, device, ok := stateOf(info)
+	return times, ok && device == s.device
+}
+
+// settled reports whether a folder of a month that is over has not changed for a while.
+func (t FolderTimes) settled(month string, now time.Time) bool {
+	return month < MonthOf(now) && now.Sub(time.Unix(0, max(t.Changed, t.Modified))) >= settled
 }
 
 // SettledFolders gives the states of those folders of RunsDir, latest first, whose month is over and that have not changed for
@@ -115,19 +138,83 @@ func SettledFolders(store fs.FS, now time.Time) ([]FolderState, error) {
 	}
 	var all []FolderState
 	for _, month := range folders {
-		state, ok := of.of(month)
-		age := now.Sub(time.Unix(0, max(state.Changed, state.Modified)))
-		if ok && month < MonthOf(now) && age >= settled {
+		if state, ok := of.of(month); ok && state.settled(month, now) {
 			all = append(all, state)
 		}
 	}
 	return all, nil
 }
 
-// EncodeFolderNames prints the names of the sealed files of some folders: a signed line of JSON, then the names. The files are
-// those of ListZone. The states must be the same before and after they were listed.
-func EncodeFolderNames(folders []FolderState, sealed []SealedFile) ([]byte, error) {
-	var head namesHead
+// SettledSizes measures those folders of sealed files that SettledFolders would give, of every table. It leaves out those that have anything
+// but sealed files.
+func SettledSizes(store fs.FS, now time.Time) ([]FolderSize, error) {
+	of, ok := statesOf(store)
+	if !ok {
+		return nil, nil
+	}
+	var all []FolderSize
+	for _, zone := range []string{RunsDir, SamplesDir, OpsDir} {
+		folders, err := monthFolders(store, zone)
+		if err != nil {
+			return nil, err
+		}
+		for _, month := range folders {
+			folder := path.Join(zone, month)
+			times, ok := of.times(folder)
+			if !ok || !times.settled(month, now) {
+				continue
+			}
+			size, ok := sizeOf(store, folder)
+			if after, still := of.times(folder); ok && still && after == times {
+				size.FolderTimes = times
+				all = append(all, size)
+			}
+		}
+	}
+	return all, nil
+}
+
+// sizeOf measures a folder, if it has sealed files alone.
+func sizeOf(store fs.FS, folder string) (FolderSize, bool) {
+	size := FolderSize{Folder: folder}
+	entries, err := unordered(store, folder)
+	if err != nil {
+		return size, false
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if _, named := ParseSealedFile(e.Name()); named != nil || err != nil || !info.Mode().IsRegular() {
+			return size, false
+		}
+		size.Files, size.Bytes = size.Files+1, size.Bytes+info.Size()
+	}
+	return size, true
+}
+
+// KnownSizes gives a function that gives the size of a folder of sealed files, if a writer has measured the folder and it has not changed
+// since.
+func KnownSizes(store fs.FS) func(folder string) (FolderSize, bool) {
+	known := openNames(store, RunsDir, nil)
+	defer known.close()
+	return func(folder string) (FolderSize, bool) {
+		if known == nil {
+			return FolderSize{}, false
+		}
+		size, ok := known.sizes[folder]
+		if !ok {
+			return FolderSize{}, false
+		}
+		if times, ok := known.states.times(folder); !ok || times != size.FolderTimes {
+			return FolderSize{}, false
+		}
+		return size, true
+	}
+}
+
+// EncodeFolderNames prints the names of the sealed files of some folders: a signed line of JSON with the sizes of folders too, then the names.
+// The files are those of ListZone. The states must be the same before and after they were listed.
+func EncodeFolderNames(folders []FolderState, sizes []FolderSize, sealed []SealedFile) ([]byte, error) {
+	head := namesHead{Sizes: sizes}
 	var content []byte
 	for _, state := range folders {
 		files := ofMonth(sealed, state.Month)
@@ -205,6 +292,7 @@ type knownNames struct {
 	file    fs.File
 	at      io.ReaderAt
 	folders map[string]knownFolder // by month
+	sizes   map[string]FolderSize  // by folder
 }
 
 // knownFolder is a folder with the place of its names in the file.
@@ -284,6 +372,10 @@ func (k *knownNames) head() error {
 	}
 	if offset != info.Size() || len(k.folders) != len(head.Folders) {
 		return fmt.Errorf("%w: its size is not that of its names", ErrDamaged)
+	}
+	k.sizes = make(map[string]FolderSize, len(head.Sizes))
+	for _, s := range head.Sizes {
+		k.sizes[s.Folder] = s
 	}
 	k.at = at
 	return nil

@@ -27,11 +27,11 @@ func timesShowChanges(dir string) bool {
 	return false
 }
 
-// stateOf gives the state of a folder without its month, and its device.
-func stateOf(info fs.FileInfo) (state FolderState, device uint64, ok bool) {
+// stateOf gives the times of a folder, and its device.
+func stateOf(info fs.FileInfo) (times FolderTimes, device uint64, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return FolderState{}, 0, false
+		return FolderTimes{}, 0, false
 	}
-	return FolderState{Inode: s.Ino, Changed: s.Ctim.Nano(), Modified: s.Mtim.Nano()}, s.Dev, true
+	return FolderTimes{Inode: s.Ino, Changed: s.Ctim.Nano(), Modified: s.Mtim.Nano()}, s.Dev, true
 }

@@ -7,5 +7,5 @@ import "io/fs"
 // timesShowChanges is false, because it is not known of the file systems of this operating system.
 func timesShowChanges(string) bool { return false }
 
-// stateOf gives no state.
-func stateOf(fs.FileInfo) (state FolderState, device uint64, ok bool) { return FolderState{}, 0, false }
+// stateOf gives no times.
+func stateOf(fs.FileInfo) (times FolderTimes, device uint64, ok bool) { return FolderTimes{}, 0, false }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -51,7 +52,7 @@ func newNamedStore(t *testing.T) *namedStore {
 	for i := range kept {
 		kept[i].Rows++
 	}
-	content, err := EncodeFolderNames(s.states, kept)
+	content, err := EncodeFolderNames(s.states, nil, kept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,10 +185,7 @@ func TestFolderNamesLink(t *testing.T) {
 func TestFolderNamesCopy(t *testing.T) {
 	t.Parallel()
 	s := newNamedStore(t)
-	into := t.TempDir()
-	if err := os.CopyFS(into, os.DirFS(s.dir)); err != nil {
-		t.Fatal(err)
-	}
+	into := copied(t, s.dir)
 	if got, want := listed(t, Dir(into)), listed(t, os.DirFS(s.dir)); !slices.Equal(got, want) {
 		t.Errorf("listed %v, want %v", got, want)
 	}
@@ -321,13 +319,7 @@ func TestFolderTotals(t *testing.T) {
 			s.write(LiveFile{Claim: &claim, Segment: NewULID(day(2)), Run: run}.Path(), nil)
 		}, [3]int{4, 4, 4}, [3]int{8, 8, 8}},
 		{"no totals", func(s *namedStore) { s.retotal(func(t *folderTotal) { *t = folderTotal{} }) }, [3]int{4, 4, 4}, [3]int{8, 8, 8}},
-		{"a copy", func(s *namedStore) {
-			into := t.TempDir()
-			if err := os.CopyFS(into, os.DirFS(s.dir)); err != nil {
-				t.Fatal(err)
-			}
-			s.dir = into
-		}, [3]int{4, 4, 4}, [3]int{4, 4, 4}},
+		{"a copy", func(s *namedStore) { s.dir = copied(t, s.dir) }, [3]int{4, 4, 4}, [3]int{4, 4, 4}},
 	} {
 		s := newNamedStore(t)
 		c.change(s)
@@ -341,7 +333,7 @@ func TestFolderTotals(t *testing.T) {
 func TestFolderTotalsChecked(t *testing.T) {
 	t.Parallel()
 	s := newNamedStore(t)
-	content, err := EncodeFolderNames(s.states, listed(t, os.DirFS(s.dir)))
+	content, err := EncodeFolderNames(s.states, nil, listed(t, os.DirFS(s.dir)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +401,7 @@ func BenchmarkFolderNames(b *testing.B) {
 		return sealed, processorTime(b) - before
 	}
 	sealed, _ := list(Dir(dir))
-	content, err := EncodeFolderNames(states, sealed)
+	content, err := EncodeFolderNames(states, nil, sealed)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -440,4 +432,69 @@ func processorTime(tb testing.TB) time.Duration {
 		tb.Fatal(err)
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// TestFolderSizes: the files of folders whose sizes are known need not be looked at, until something in the folder changes. A folder with
+// anything but sealed files is not known.
+func TestFolderSizes(t *testing.T) {
+	t.Parallel()
+	s := newNamedStore(t)
+	later := time.Now().AddDate(1000, 0, 0)
+	months := []string{MonthOf(day(1)), MonthOf(day(1).AddDate(0, 1, 0)), MonthOf(day(1).AddDate(0, 2, 0))}
+	for i, month := range months {
+		for n, f := range ofMonth(listed(t, Dir(s.dir)), month) {
+			s.write(f.Path(SamplesDir), bytes.Repeat([]byte("x"), 100*i+n))
+		}
+	}
+	s.write(path.Join(SamplesDir, months[2], "notes.txt"), nil)
+	sizes, err := SettledSizes(Dir(s.dir), later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := EncodeFolderNames(s.states, sizes, listed(t, os.DirFS(s.dir)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(s.names, content)
+	check := func(when string, want map[string]int64) {
+		t.Helper()
+		got, of := map[string]int64{}, KnownSizes(Dir(s.dir))
+		for _, zone := range []string{RunsDir, SamplesDir, OpsDir} {
+			for _, month := range months {
+				folder := path.Join(zone, month)
+				if size, ok := of(folder); ok {
+					got[folder] = size.Bytes
+					if size.Files != 4 {
+						t.Errorf("%s: %s has %d files", when, folder, size.Files)
+					}
+				}
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", when, got, want)
+		}
+	}
+	folder := func(zone string, month int) string { return path.Join(zone, months[month]) }
+	all := map[string]int64{
+		folder(RunsDir, 0): 0, folder(RunsDir, 1): 0, folder(RunsDir, 2): 0, folder(SamplesDir, 0): 6, folder(SamplesDir, 1): 406,
+	}
+	check("measured", all)
+	s.add(day(9))
+	delete(all, folder(RunsDir, 0))
+	check("a new file", all)
+	s.dir = copied(t, s.dir)
+	check("a copy", nil)
+	if sizes, err := SettledSizes(Dir(s.dir), time.Now()); err != nil || len(sizes) > 0 {
+		t.Errorf("folders that have just changed have the sizes %+v, %v", sizes, err)
+	}
+}
+
+// copied is a copy of a directory.
+func copied(t *testing.T, dir string) string {
+	t.Helper()
+	into := t.TempDir()
+	if err := os.CopyFS(into, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return into
 }

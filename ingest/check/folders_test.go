@@ -34,7 +34,7 @@ func TestFolderNames(t *testing.T) {
 			if c.damage == nil {
 				names[0].Rows++
 			}
-			content := must(schema.EncodeFolderNames(states, names))
+			content := must(schema.EncodeFolderNames(states, nil, names))
 			if c.damage != nil {
 				content = c.damage(content)
 			}
@@ -61,8 +61,8 @@ func TestFolderNames(t *testing.T) {
 func TestFolderNamesCopy(t *testing.T) {
 	t.Parallel()
 	dir, f := sealedStore(t, smallRun(), smallRun())
-	state := schema.FolderState{Month: schema.MonthOf(f.ID.Time()), Inode: 1, Changed: 2, Modified: 3}
+	state := schema.FolderState{Month: schema.MonthOf(f.ID.Time()), FolderTimes: schema.FolderTimes{Inode: 1, Changed: 2, Modified: 3}}
 	mustDo(t, os.MkdirAll(filepath.Join(dir, schema.PacksDir), 0o777))
-	writeFile(t, filepath.Join(dir, schema.FolderNames(schema.NewULID(time.Now()))), must(schema.EncodeFolderNames([]schema.FolderState{state}, nil)))
+	writeFile(t, filepath.Join(dir, schema.FolderNames(schema.NewULID(time.Now()))), must(schema.EncodeFolderNames([]schema.FolderState{state}, nil, nil)))
 	wholeStore(t, dir)
 }

@@ -46,7 +46,13 @@ func (in *Inspected) count(f disk.Files) error {
 	for i := range tallies {
 		tallies[i].zones = map[string]Zone{}
 	}
-	err := layout.WalkAtOnce(f, workers, func(worker int, s layout.File) error { return tallies[worker].add(s) })
+	sizes := schema.KnownSizes(f)
+	known := func(worker int, dir layout.File) bool {
+		size, ok := sizes(dir.Path)
+		tallies[worker].count(dir.Zone, size.Files, size.Bytes)
+		return ok
+	}
+	err := layout.WalkAtOnce(f, workers, known, func(worker int, s layout.File) error { return tallies[worker].add(s) })
 	if err != nil {
 		return err
 	}
@@ -87,11 +93,15 @@ func (t *tally) add(s layout.File) error {
 		t.foreign++
 	}
 	if !s.Entry.IsDir() {
-		sum := t.zones[s.Zone]
-		sum.Files, sum.Bytes = sum.Files+1, sum.Bytes+size
-		t.zones[s.Zone] = sum
+		t.count(s.Zone, 1, size)
 	}
 	return nil
+}
+
+func (t *tally) count(zone string, files int, bytes int64) {
+	sum := t.zones[zone]
+	sum.Files, sum.Bytes = sum.Files+files, sum.Bytes+bytes
+	t.zones[zone] = sum
 }
 
 // countUnfinished counts the claims that are not sealed.

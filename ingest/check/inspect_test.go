@@ -2,12 +2,15 @@ package check_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -29,10 +32,11 @@ func TestWalkAtOnce(t *testing.T) {
 	}))
 	order := func(a, b met) int { return slices.Compare([]byte(a.path), []byte(b.path)) }
 	slices.SortFunc(want, order)
+	noneKnown := func(int, layout.File) bool { return false }
 	for workers := range 5 {
 		var mu sync.Mutex
 		var got []met
-		mustDo(t, layout.WalkAtOnce(os.DirFS(dir), workers+1, func(_ int, s layout.File) error {
+		mustDo(t, layout.WalkAtOnce(os.DirFS(dir), workers+1, noneKnown, func(_ int, s layout.File) error {
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, met{s.Path, s.Kind})
@@ -44,7 +48,45 @@ func TestWalkAtOnce(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if err := layout.WalkAtOnce(os.DirFS(dir), 2, func(int, layout.File) error { return stop }); !errors.Is(err, stop) {
+	if err := layout.WalkAtOnce(os.DirFS(dir), 2, noneKnown, func(int, layout.File) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestInspectKnown: what is counted with the sizes of folders that a writer has measured is what is counted file by file. A file whose size
+// is another one shows which of both it was.
+func TestInspectKnown(t *testing.T) {
+	t.Parallel()
+	dir, f := sealedStore(t, smallRun(), smallRun())
+	later := time.Now().AddDate(0, 2, 0)
+	states := must(schema.SettledFolders(schema.Dir(dir), later))
+	if len(states) == 0 {
+		t.Skip("the times of folders do not show changes on this file system")
+	}
+	zones := func() map[string]check.Zone {
+		all := map[string]check.Zone{}
+		for _, z := range must(check.Inspect(dir)).Zones {
+			all[z.Name] = z
+		}
+		delete(all, schema.PacksDir)
+		return all
+	}
+	walked := zones()
+	if z := walked[schema.SamplesDir]; z.Files != 1 || z.Bytes == 0 {
+		t.Fatalf("samples: %+v", z)
+	}
+	content := must(schema.EncodeFolderNames(states, must(schema.SettledSizes(schema.Dir(dir), later)), []schema.SealedFile{f}))
+	mustDo(t, os.MkdirAll(filepath.Join(dir, schema.PacksDir), 0o777))
+	writeFile(t, filepath.Join(dir, schema.FolderNames(schema.NewULID(time.Now()))), content)
+	if got := zones(); !maps.Equal(got, walked) {
+		t.Errorf("with known sizes %+v, want %+v", got, walked)
+	}
+	mustDo(t, os.Truncate(filepath.Join(dir, f.Path(schema.SamplesDir)), 1))
+	if got := zones(); !maps.Equal(got, walked) {
+		t.Error("files of folders that are known are looked at")
+	}
+	writeFile(t, filepath.Join(dir, f.Path(schema.SamplesDir)+"~"), []byte("a change"))
+	if got := zones()[schema.SamplesDir]; got.Files != 2 || got.Bytes != 9 {
+		t.Errorf("after a change samples has %+v", got)
 	}
 }

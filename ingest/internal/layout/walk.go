@@ -17,9 +17,9 @@ import (
 // skipped.
 func Walk(f fs.FS, each func(File) error) error { return walker{files: f, each: each}.walk() }
 
-// WalkAtOnce is Walk with several folders of a zone at the same time, each by one of so many workers, from 0. It is
-// quicker where most of the time is spent in the file system, and follows no order.
-func WalkAtOnce(f fs.FS, workers int, each func(worker int, file File) error) error {
+// WalkAtOnce is Walk with several folders of a zone at the same time, each by one of so many workers, from 0. It does not enter folders that
+// are known. It is quicker where most of the time is spent in the file system, and follows no order.
+func WalkAtOnce(f fs.FS, workers int, known func(worker int, dir File) bool, each func(worker int, file File) error) error {
 	var folders []File
 	w := walker{f, func(file File) error { return each(0, file) }, func(dir File) error {
 		folders = append(folders, dir)
@@ -35,7 +35,9 @@ func WalkAtOnce(f fs.FS, workers int, each func(worker int, file File) error) er
 		walking.Go(func() {
 			own := walker{files: f, each: func(file File) error { return each(worker, file) }}
 			for i := int(next.Add(1)) - 1; i < len(folders); i = int(next.Add(1)) - 1 {
-				errs[i] = own.folder(folders[i])
+				if !known(worker, folders[i]) {
+					errs[i] = own.folder(folders[i])
+				}
 			}
 		})
 	}

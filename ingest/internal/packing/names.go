@@ -26,7 +26,11 @@ func (p *Packer) names(folders []schema.FolderState, sealed []schema.SealedFile)
 }
 
 func (p *Packer) writeNames(folders []schema.FolderState, sealed []schema.SealedFile) error {
-	content, err := schema.EncodeFolderNames(folders, sealed)
+	sizes, err := schema.SettledSizes(p.Files, p.Now)
+	if err != nil {
+		return err
+	}
+	content, err := schema.EncodeFolderNames(folders, sizes, sealed)
 	if err != nil {
 		return err
 	}
