@@ -189,7 +189,7 @@ func create(path string) (*os.File, error) {
 }
 
 // writeEvents says something about runs of all times: of ten events five tag, four note and one removes. They are younger than the store, as
-// always but after a compaction.
+// where nothing was compacted or merged.
 func (r recipe) writeEvents(dir string) error {
 	random := rand.New(rand.NewPCG(1, 0))
 	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)

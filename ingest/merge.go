@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -211,10 +212,13 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 		if there {
 			continue
 		}
-		_, err = schema.ReadEvent(m.from, id)
+		e, err := schema.ReadEvent(m.from, id)
 		if runfile.AboutContent(err) {
 			m.refuse(name, err)
 			continue
+		}
+		if err == nil {
+			err = m.recordAbsent(&e)
 		}
 		if err != nil {
 			return err
@@ -225,4 +229,27 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 		m.done.Events++
 	}
 	return disk.SyncDir(m.into, schema.EventsDir)
+}
+
+// recordAbsent says before an event is here that removes runs which are not. All runs of the other store that can be read are here.
+func (m *merging) recordAbsent(e *schema.Event) error {
+	if e.Kind != schema.EventRemove {
+		return nil
+	}
+	runs := make([]schema.ULID, 0, len(e.Runs))
+	for _, text := range e.Runs {
+		id, err := schema.ParseULID(text)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, id)
+	}
+	known, err := m.known(runs)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(runs, func(id schema.ULID) bool { _, is := known[id]; return !is }) {
+		return eventlog.WriteAbsent(m.into)
+	}
+	return nil
 }

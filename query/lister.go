@@ -71,7 +71,7 @@ func (db *DB) newestPages(ctx context.Context, l lister) error {
 }
 
 // errCountUnknown means that the number of runs cannot be computed from the names of files.
-var errCountUnknown = errors.New("a run may be in two files")
+var errCountUnknown = errors.New("a run may be in two files, or a removed one in none")
 
 // part is a page with access to more data of its runs.
 type part struct {
@@ -152,17 +152,19 @@ func (l *lister) choose(ctx context.Context, r *scan.Reader) error {
 
 // all is the number of all runs, of which the newest were found: by file names where these have it.
 func (l *lister) all(ctx context.Context, r *scan.Reader, newest scan.Chosen) (int, error) {
-	switch {
-	case r.Src.Spared && len(newest.IDs) == l.req.Limit:
+	switch found := len(newest.IDs); {
+	case l.req.Limit == 0 || found < l.req.Limit: // these are all
+		return found, nil
+	case r.Src.MayLack || l.names == nil && newest.Total < found:
 		return r.Count(ctx)
-	case r.Src.Spared || l.names == nil:
+	case l.names == nil:
 		return newest.Total, nil
 	}
 	n := l.names()
-	if n.Err == nil && !n.Sure {
+	removed, err := r.Src.Said.Removed.Count()
+	if n.Err == nil && (!n.Sure || n.Runs-removed < len(newest.IDs)) {
 		n.Err = errCountUnknown
 	}
-	removed, err := r.Src.Said.Removed.Count()
 	return n.Runs - removed, cmp.Or(n.Err, err)
 }
 

@@ -2,14 +2,17 @@ package query_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
@@ -58,36 +61,111 @@ func TestNewestRemoved(t *testing.T) {
 func TestNewestCompacted(t *testing.T) {
 	t.Parallel()
 	runs := querytest.ManyRuns(90)
-	from, into := querytest.NewStore(t, runs[:80]...), filepath.Join(t.TempDir(), "into")
-	remove := func(dir string, runs []schema.Run) {
-		all := func(*schema.Run) bool { return true }
-		querytest.Annotate(t, dir, ingest.Annotation{Kind: schema.EventRemove, Runs: querytest.IDsWhere(runs, all)})
-	}
-	check := func(when string, all int) {
-		t.Helper()
-		for _, limit := range []int{1, 20, all - 1, all, all + 1} {
-			l, err := querytest.Open(t, into).List(t.Context(), query.ListRequest{Limit: limit})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(l.Runs) != min(limit, all) || l.Total != all {
-				t.Errorf("%s, limit %d: %d runs of %d, want %d of %d", when, limit, len(l.Runs), l.Total, min(limit, all), all)
-			}
+	from := querytest.NewStore(t, runs[:80]...)
+	remove(t, from, runs[5:35])
+	into := compact(t, from)
+	checkNewest(t, "compacted", 50, into)
+	remove(t, into, runs[40:44])
+	checkNewest(t, "removed since", 46, into)
+	querytest.Append(t, into, runs[80:83]...)
+	checkNewest(t, "with live runs", 49, into)
+	remove(t, into, runs[81:82])
+	checkNewest(t, "a live run removed", 48, into)
+	querytest.Append(t, into, runs[83:]...)
+	checkNewest(t, "with runs of two files", 55, into)
+}
+
+// remove removes runs of a store.
+func remove(t *testing.T, dir string, runs []schema.Run) {
+	t.Helper()
+	all := func(*schema.Run) bool { return true }
+	querytest.Annotate(t, dir, ingest.Annotation{Kind: schema.EventRemove, Runs: querytest.IDsWhere(runs, all)})
+}
+
+// checkNewest lists the newest runs of stores that have so many, with limits that lie around that number.
+func checkNewest(t *testing.T, when string, all int, dirs ...string) {
+	t.Helper()
+	for _, limit := range []int{1, all / 2, all/2 + 1, all - 1, all, all + 1, 0} {
+		l, err := querytest.Open(t, dirs...).List(t.Context(), query.ListRequest{Limit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := min(limit, all)
+		if limit == 0 {
+			want = all
+		}
+		if len(l.Runs) != want || l.Total != all {
+			t.Errorf("%s, limit %d: %d runs of %d, want %d of %d", when, limit, len(l.Runs), l.Total, want, all)
 		}
 	}
-	remove(from, runs[5:35])
+}
+
+// compact makes a compacted store of a store.
+func compact(t *testing.T, from string) string {
+	t.Helper()
+	into := filepath.Join(t.TempDir(), "into")
 	if _, err := ingest.Compact(t.Context(), from, into, "test", func(left ingest.LeftOut) { t.Errorf("left out: %+v", left) }); err != nil {
 		t.Fatal(err)
 	}
-	check("compacted", 50)
-	remove(into, runs[40:44])
-	check("removed since", 46)
-	querytest.Append(t, into, runs[80:83]...)
-	check("with live runs", 49)
-	remove(into, runs[81:82])
-	check("a live run removed", 48)
-	querytest.Append(t, into, runs[83:]...)
-	check("with runs of two files", 55)
+	return into
+}
+
+// TestNewestMerged: a store into which a compacted one was merged has removals of runs that neither has.
+func TestNewestMerged(t *testing.T) {
+	t.Parallel()
+	runs := querytest.ManyRuns(60)
+	older := querytest.NewStore(t, runs[50:]...)
+	from := querytest.NewStore(t, runs[:50]...)
+	remove(t, from, runs[10:30])
+	compacted := compact(t, from)
+	store, err := ingest.Open(older, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = store.Merge(t.Context(), compacted, func(left ingest.LeftOut) { t.Errorf("refused: %+v", left) })
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	checkNewest(t, "merged", 40, older)
+}
+
+// TestNewestRepaired: a repair loses runs that were removed, and the events stay.
+func TestNewestRepaired(t *testing.T) {
+	t.Parallel()
+	runs := querytest.ManyRuns(60)
+	dir := compact(t, querytest.NewStore(t, runs[:40]...)) // where no claim has the runs any more
+	first, err := filepath.Glob(filepath.Join(dir, schema.RunsDir, "*", "*"))
+	if err != nil || len(first) != 1 {
+		t.Fatalf("the store has %v, %v", first, err)
+	}
+	querytest.Append(t, dir, runs[40:]...)
+	remove(t, dir, runs[:5])
+	checkNewest(t, "removed", 55, dir)
+	if err := os.Truncate(first[0], 100); err != nil {
+		t.Fatal(err)
+	}
+	repairer, err := check.OpenToRepair(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = repairer.Repair(t.Context(), func(check.Repair) {})
+	if err := errors.Join(err, repairer.Close()); err != nil {
+		t.Fatal(err)
+	}
+	checkNewest(t, "repaired", 20, dir)
+}
+
+// TestNewestOfCopies: runs of two stores, in files of different names, count once.
+func TestNewestOfCopies(t *testing.T) {
+	t.Parallel()
+	runs := querytest.ManyRuns(30)
+	dir := querytest.NewStore(t, runs...)
+	const month = 32 * 24 * 60 * 60
+	for i := range runs {
+		runs[i] = querytest.NewRun(month+i, 100_000, nil)
+	}
+	querytest.Append(t, dir, runs...)
+	checkNewest(t, "a store and what it was compacted into", 60, dir, compact(t, dir))
 }
 
 // TestNewestTwice: a live run that is also in a sealed file counts once, even if that file is not among those that

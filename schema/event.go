@@ -24,9 +24,10 @@ const (
 	EventLost    EventKind = "lost"    // damage destroyed rows of the table Key, samples or ops; Value is the reason
 	EventFound   EventKind = "found"   // the lost rows are there again
 	EventPrune   EventKind = "prune"   // the artifacts with the hashes Value were removed to save room; it has no runs
+	EventAbsent  EventKind = "absent"  // runs that events remove may be in no file; it has no runs
 )
 
-var eventKinds = []EventKind{EventRemove, EventRestore, EventTag, EventUntag, EventNote, EventBless, EventLost, EventFound, EventPrune}
+var eventKinds = []EventKind{EventRemove, EventRestore, EventTag, EventUntag, EventNote, EventBless, EventLost, EventFound, EventPrune, EventAbsent}
 
 // Event is a change to stored runs, such as a tag. It never changes; later events override earlier ones.
 type Event struct {
@@ -49,8 +50,11 @@ func (e *Event) Validate() error {
 	if e.At.IsZero() {
 		return errors.New("the time is missing")
 	}
-	if len(e.Runs) == 0 && e.Kind != EventBless && e.Kind != EventPrune {
+	if len(e.Runs) == 0 && e.Kind != EventBless && e.Kind != EventPrune && e.Kind != EventAbsent {
 		return fmt.Errorf("%s needs at least one run", e.Kind)
+	}
+	if e.Kind == EventAbsent && (len(e.Runs) > 0 || e.Value != "") {
+		return errors.New("an event that runs are absent names none, and has no value")
 	}
 	if e.Kind == EventPrune && (len(e.Runs) > 0 || !areHashes(e.Value)) {
 		return errors.New("a prune needs hashes of artifacts, and no runs")

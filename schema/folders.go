@@ -247,13 +247,14 @@ func ofMonth(sealed []SealedFile, month string) []SealedFile {
 	return sealed[before(at.AddDate(0, 1, 0)):before(at)]
 }
 
-// UnknownNames counts the names in folders that the latest FolderNames do not have. The files are those of ListZone.
+// UnknownNames counts the names in folders that the latest FolderNames do not have, or of which they lack the total, as earlier writers left it
+// out. The files are those of ListZone.
 func UnknownNames(store fs.FS, folders []FolderState, sealed []SealedFile) int {
 	known := openNames(store, RunsDir, nil)
 	defer known.close()
 	n := 0
 	for _, state := range folders {
-		if known == nil || known.folders[state.Month].FolderState != state {
+		if known == nil || known.folders[state.Month].FolderState != state || known.folders[state.Month].Rows == 0 {
 			n += len(ofMonth(sealed, state.Month))
 		}
 	}
@@ -364,6 +365,9 @@ func (k *knownNames) head() error {
 	}
 	offset := int64(len(line))
 	for _, f := range head.Folders {
+		if f.Rows < 0 || f.First > f.Last {
+			return fmt.Errorf("%w: the total of %s is %d rows from %d to %d", ErrDamaged, f.Month, f.Rows, f.First, f.Last)
+		}
 		k.folders[f.Month] = knownFolder{f, offset}
 		offset += int64(f.Count) * nameBytes
 		if f.Count < 0 || offset > info.Size() {
@@ -375,6 +379,9 @@ func (k *knownNames) head() error {
 	}
 	k.sizes = make(map[string]FolderSize, len(head.Sizes))
 	for _, s := range head.Sizes {
+		if s.Files < 0 || s.Bytes < 0 {
+			return fmt.Errorf("%w: the size of %s is %d bytes in %d files", ErrDamaged, s.Folder, s.Bytes, s.Files)
+		}
 		k.sizes[s.Folder] = s
 	}
 	k.at = at

@@ -348,6 +348,8 @@ func TestFolderTotalsChecked(t *testing.T) {
 		passes bool
 	}{
 		{"as written", func(*folderTotal) {}, true},
+		{"fewer than none", func(t *folderTotal) { t.Rows = -8 }, false},
+		{"as it was", func(t *folderTotal) { t.Rows = 4 }, true},
 		{"a row too few", func(t *folderTotal) { t.Rows-- }, false},
 		{"too late", func(t *folderTotal) { t.Rows++; t.First++ }, false},
 		{"left out", func(t *folderTotal) { *t = folderTotal{} }, true},

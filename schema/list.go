@@ -35,7 +35,7 @@ type Events struct {
 type Scope struct {
 	Newest int       // only files that can contain one of so many newest sealed runs; 0 means no limit
 	Since  time.Time // only files that can contain a run of this time or later; the zero time means no limit
-	Totals bool      // all files; those of a folder whose names are known may be one without an id, with the rows and the times of all
+	Totals bool      // to count: all files, but instead of those of a folder whose total is known one without an id, which has all their rows and times
 }
 
 // attempts limits how often a listing starts again because runs were sealed in the meantime.

@@ -67,14 +67,14 @@ func everyPlace(t *testing.T) (dir string, places []string) {
 func TestSpecialFiles(t *testing.T) {
 	t.Parallel()
 	whole, places := everyPlace(t)
-	third := 3
-	if os.Getenv("NEUROLENS_TORTURE") != "" {
+	third, torture := 3, os.Getenv("NEUROLENS_TORTURE") != ""
+	if torture {
 		third = 1
 	}
 	few := []string{schema.HeaderFile, places[1], places[3], places[8]}
 	for kind, make := range specials {
 		for p, place := range places {
-			if !long() && (kind != "pipe" || !slices.Contains(few, place)) {
+			if !long() && !torture && (kind != "pipe" || !slices.Contains(few, place)) {
 				continue
 			}
 			dir := filepath.Join(t.TempDir(), "store")
@@ -83,8 +83,8 @@ func TestSpecialFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for c, command := range specialCommands(t, long() && kind == "pipe") {
-				if long() && (p+c)%third != 0 {
+			for c, command := range specialCommands(t, (long() || torture) && kind == "pipe") {
+				if (long() || torture) && (p+c)%third != 0 {
 					continue
 				}
 				if err := endsSoon(dir, command); err != nil {

@@ -183,7 +183,8 @@ type damaging struct {
 // answers are what a store says.
 type answers struct {
 	runs   map[string]storetest.RunState
-	events map[string]string // less those of lost rows
+	events map[string]string // less those of lost rows and of absent runs
+	absent bool              // an event says that removed runs may be absent
 	lost   map[string][]string
 	damage []check.Finding
 }
@@ -348,6 +349,8 @@ func (d *damaging) check(t *testing.T, f storetest.Memory, h hit) error {
 		return fmt.Errorf("lost %+v, counted %+v, planned %+v, left %d", lost, done.Loss, planned.Loss, done.Left)
 	case !maps.Equal(got.events, events):
 		return fmt.Errorf("the events are %q", got.events)
+	case got.absent != (lost.Runs > 0): // one event of the store removes a run
+		return fmt.Errorf("an event says that removed runs may be absent: %t, and %d runs are lost", got.absent, lost.Runs)
 	}
 	return nil
 }
@@ -422,6 +425,10 @@ func (d *damaging) answers(t testing.TB, f storetest.Memory) *answers {
 		if s.Kind == layout.KindEvent {
 			if e, err := schema.ReadEvent(f, s.ID); err == nil && e.Kind == schema.EventLost {
 				fmt.Fprintf(key, "%q\n", append(e.Runs, e.Key, e.Value))
+				return nil
+			} else if err == nil && e.Kind == schema.EventAbsent {
+				a.absent = true
+				fmt.Fprintln(key, "absent")
 				return nil
 			}
 			a.events[s.Path] = string(file.Data)

@@ -8,7 +8,9 @@ import (
 	"syscall"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 )
 
 // aside moves a file, or a directory that does not belong to a store, into quarantine/. A file on another mounted disk
@@ -21,6 +23,9 @@ func (r *repairer) asideFor(name, reason string, loss Loss) error {
 		return nil
 	}
 	if !r.dryRun {
+		if err := r.recordAbsent(loss); err != nil {
+			return err
+		}
 		to, err := r.asideName(name)
 		if err != nil {
 			return err
@@ -72,4 +77,15 @@ func (r *repairer) leave(name, reason string) {
 func isFile(f fs.FS, name string) bool {
 	info, err := fs.Stat(f, name)
 	return err == nil && !info.IsDir()
+}
+
+// recordAbsent says before runs are lost that these may be removed ones, if there are any.
+func (r *repairer) recordAbsent(loss Loss) error {
+	if loss.Runs == 0 {
+		return nil
+	}
+	if _, removes := runfile.MayLackRemoved(r.files); !removes {
+		return nil
+	}
+	return eventlog.WriteAbsent(r.files)
 }

@@ -100,6 +100,15 @@ func WriteRowEvents(f disk.Files, kind schema.EventKind, t *schema.Table, runs [
 	return nil
 }
 
+// WriteAbsent writes an event that runs which events remove may be in no file, unless one says so already.
+func WriteAbsent(f disk.Files) error {
+	if said, _ := runfile.MayLackRemoved(f); said {
+		return nil
+	}
+	_, err := Append(f, schema.Event{Kind: schema.EventAbsent}, time.Now())
+	return err
+}
+
 // WriteFound writes events that all lost rows of runs are there again.
 func WriteFound(f disk.Files, runs []string) error {
 	lost := runfile.ReadLost(f)

@@ -21,6 +21,14 @@ func ReadPruned(f fs.FS) map[string]time.Time {
 	return schema.PrunedArtifacts(eventsOf(f, schema.EventPrune))
 }
 
+// MayLackRemoved reports whether an event says that removed runs may be in no file, and whether any event removes runs.
+func MayLackRemoved(f fs.FS) (said, removes bool) {
+	for _, e := range eventsOf(f, schema.EventAbsent, schema.EventRemove) {
+		said, removes = said || e.Kind == schema.EventAbsent, removes || e.Kind == schema.EventRemove
+	}
+	return said, removes
+}
+
 // eventsOf reads the events of some kinds. Events that cannot be read are skipped; other code reports them.
 func eventsOf(f fs.FS, kinds ...schema.EventKind) (events []schema.Event) {
 	entries, err := fs.ReadDir(f, schema.EventsDir)

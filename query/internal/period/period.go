@@ -5,7 +5,21 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/neurolens/neurolens/schema"
 )
+
+// FirstID is the smallest possible id of a run at a time.
+func FirstID(ms int64) schema.ULID { return schema.ULIDFrom(time.UnixMilli(ms), [10]byte{}) }
+
+// LastID is the largest possible id of a run at a time.
+func LastID(ms int64) schema.ULID {
+	id := FirstID(ms)
+	for i := range id[6:] {
+		id[6+i] = 0xff
+	}
+	return id
+}
 
 // Bounds are the times since and before which runs started. The zero value has no bounds. A run without a start is never within bounds.
 type Bounds struct {

@@ -64,10 +64,11 @@ func Read(store fs.FS, listed schema.Events) ([]Event, error) {
 	return events, nil
 }
 
-// RemovedBefore reports whether events from before a time removed runs. Of those that are older than their store, which a compaction
-// wrote, the store may not have the runs.
-func RemovedBefore(events []Event, at time.Time) bool {
-	return slices.ContainsFunc(events, func(e Event) bool { return e.Kind == schema.EventRemove && e.At.Before(at) })
+// MayLackRemoved reports whether removed runs may be in no file of a store: an event says so, or the store is younger than the removal.
+func MayLackRemoved(events []Event, created time.Time) bool {
+	return slices.ContainsFunc(events, func(e Event) bool {
+		return e.Kind == schema.EventAbsent || e.Kind == schema.EventRemove && e.At.Before(created)
+	})
 }
 
 // Whole are events with all of their runs.

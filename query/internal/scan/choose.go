@@ -91,7 +91,7 @@ func (s *Selection) Restrict(b period.Bounds) {
 }
 
 // firstID is the text of atTime.
-func firstID(ms int64) string { return atTime(ms).String() }
+func firstID(ms int64) string { return period.FirstID(ms).String() }
 
 // Matches is the SQL of whether a row matches. It is never NULL.
 func (s *Selection) Matches() string {

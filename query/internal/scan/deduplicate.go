@@ -68,24 +68,15 @@ func (s *Sources) reach() said.Reach {
 	for _, files := range [][]file{s.Live, s.Read} {
 		for i := range files {
 			first, last := files[i].span()
-			if from := atTime(first); from.Compare(of.First) < 0 {
+			if from := period.FirstID(first); from.Compare(of.First) < 0 {
 				of.First = from
 			}
-			if to := lastAt(last); to.Compare(of.Last) > 0 {
+			if to := period.LastID(last); to.Compare(of.Last) > 0 {
 				of.Last = to
 			}
 		}
 	}
 	return of
-}
-
-// lastAt is the largest possible id of a run at a time in Unix milliseconds.
-func lastAt(ms int64) schema.ULID {
-	id := atTime(ms)
-	for i := range id[6:] {
-		id[6+i] = 0xff
-	}
-	return id
 }
 
 // tables makes tables for the question.

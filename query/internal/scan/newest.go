@@ -24,11 +24,16 @@ func (s *Stores) listNewest(n int, count bool) (*Sources, error) {
 	if err != nil {
 		return nil, fault.Store(st.dir, err)
 	}
-	if count && said.RemovedBefore(events, st.created) {
-		return s.list(time.Time{})
+	mayLack := said.MayLackRemoved(events, st.created)
+	if !(count && mayLack) && len(l.Sealed) > fewFiles { // many of the newest runs are removed, or their files are small: packs have them in fewer files
+		src, err := s.list(time.UnixMilli(oldest(l)))
+		if err != nil || !count || !src.MayLack {
+			return src, err
+		}
+		mayLack = true
 	}
-	if len(l.Sealed) > fewFiles { // many of the newest runs are removed, or their files are small: packs have them in fewer files
-		return s.list(time.UnixMilli(oldest(l)))
+	if count && mayLack {
+		return s.list(time.Time{})
 	}
 	src := &Sources{Stores: s.dirs, footers: newFooterChecks()}
 	src.add(0, l)
@@ -82,7 +87,7 @@ func listScoped(dir fs.FS, n int) (*schema.Listing, []said.Event, error) {
 		if err != nil || len(l.Sealed) == 0 {
 			return l, events, err
 		}
-		removed, err := said.Of(events).Removed.CountSince(atTime(oldest(l)))
+		removed, err := said.Of(events).Removed.CountSince(period.FirstID(oldest(l)))
 		if err != nil || n+removed <= wanted {
 			return l, events, err
 		}
@@ -95,9 +100,6 @@ func oldest(l *schema.Listing) int64 {
 	return slices.MinFunc(l.Sealed, func(a, b schema.SealedFile) int { return cmp.Compare(a.First, b.First) }).First
 }
 
-// atTime is the smallest possible id of a run at a time in Unix milliseconds.
-func atTime(ms int64) schema.ULID { return schema.ULIDFrom(time.UnixMilli(ms), [10]byte{}) }
-
 // timeOf is the time in a run's id, in Unix milliseconds.
 func timeOf(id string) int64 {
 	run, err := schema.ParseULID(id)
@@ -107,10 +109,10 @@ func timeOf(id string) int64 {
 	return run.Time().UnixMilli()
 }
 
-// Newest finds the newest n runs, or all if n is 0. Total is computed from file names: see Sources.Spared.
+// Newest finds the newest n runs, or all if n is 0. Total is computed from file names: see Sources.MayLack.
 func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
 	s := r.Src
-	narrow, found, err := s.sinceSome(n)
+	narrow, found, whole, err := s.sinceSome(n)
 	if err != nil {
 		return Chosen{}, err
 	}
@@ -125,11 +127,16 @@ func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
 		}
 		found.IDs = append(found.IDs, ids...)
 	}
-	found.keep(n)
-	return found, nil
+	if found.keep(n); len(found.IDs) == n || whole {
+		return found, nil
+	}
+	if found, err = r.Newest(ctx, 0); err == nil { // several stores have the same runs
+		found.keep(n)
+	}
+	return found, err
 }
 
-// Count is the number of runs of sources that are Spared: that by names, less the removed runs that the files have.
+// Count is the number of runs where events may remove runs that are in no file: that by names, less the removed runs that the files have.
 func (r *Reader) Count(ctx context.Context) (int, error) {
 	s := r.Src
 	all := s.Counted - s.hidden
@@ -149,20 +156,21 @@ func (r *Reader) Count(ctx context.Context) (int, error) {
 	return all, err
 }
 
-// sinceSome is a copy of the sources with the files that may have the newest n runs (0: all), and the number of all runs.
-func (s *Sources) sinceSome(n int) (narrow *Sources, found Chosen, err error) {
+// sinceSome is a copy of the sources with the files that may have the newest n runs (0: all), and the number of all runs. They may have fewer,
+// unless it is whole.
+func (s *Sources) sinceSome(n int) (narrow *Sources, found Chosen, whole bool, err error) {
 	removed, err := s.Said.Removed.Count()
 	found.Total = s.Counted - removed
 	if err != nil || n == 0 {
 		copied := *s
-		return &copied, found, err
+		return &copied, found, true, err
 	}
 	since, err := s.sinceNewest(n)
 	copied := *s.Within(period.Bounds{Since: since})
 	if len(copied.sealed) <= fewFiles {
 		copied.Read = copied.sealed
 	}
-	return &copied, found, err
+	return &copied, found, since == 0, err
 }
 
 // keep sorts the ids, removes repetitions and keeps the newest n.
@@ -179,7 +187,7 @@ func (c *Chosen) keep(n int) {
 // NewestRows is Newest plus the rows of these runs, if they are in so few files that they can be read completely. Then the files need
 // not be opened twice.
 func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column) (Chosen, *answer.Table, error) {
-	narrow, found, err := r.Src.sinceSome(n)
+	narrow, found, whole, err := r.Src.sinceSome(n)
 	if err != nil {
 		return Chosen{}, nil, err
 	}
@@ -201,7 +209,10 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 			return Chosen{}, nil, err
 		}
 	}
-	found.keep(n)
+	if found.keep(n); len(found.IDs) < n && !whole {
+		found, err = r.Newest(ctx, n)
+		return found, nil, err
+	}
 	keepRows(&t, found.IDs)
 	t, err = ArrangeRows(&t, found.IDs, columns)
 	return found, &t, err
@@ -230,7 +241,7 @@ func (s *Sources) sinceNewest(n int) (int64, error) {
 			continue
 		}
 		first, _ := f.span()
-		removed, err := s.Said.Removed.CountSince(atTime(first))
+		removed, err := s.Said.Removed.CountSince(period.FirstID(first))
 		if err != nil || runs-removed >= n {
 			return first, err
 		}

@@ -38,7 +38,7 @@ type Sources struct {
 	Read     []file            // files to read instead of sealed: packs, and sealed files that no pack covers
 	Counted  int               // number of runs by file names, including removed ones
 	Said     *said.Said
-	Spared   bool         // runs that events removed may be in no file: Counted less these is not the number of runs
+	MayLack  bool         // runs that events removed may be in no file, so that Counted less these may be less than the number of runs
 	Tables   string       // prefix of the tables that leave out or change runs
 	doubled  map[int]bool // stores that have sealed runs which are left out because an earlier store has them
 	hidden   int          // live runs that are left out because events removed them
@@ -73,7 +73,7 @@ func (s *Stores) list(since time.Time) (*Sources, error) {
 			return nil, fault.Store(st.dir, err)
 		}
 		events = append(events, more...)
-		src.Spared = src.Spared || said.RemovedBefore(more, st.created)
+		src.MayLack = src.MayLack || said.MayLackRemoved(more, st.created)
 		if len(s.dirs) > 1 {
 			l.Sealed = slices.DeleteFunc(l.Sealed, func(f schema.SealedFile) bool { return known[f] })
 			for _, f := range l.Sealed {
