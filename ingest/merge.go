@@ -200,14 +200,32 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 	if err := disk.MakeDirs(m.into, schema.EventsDir); err != nil {
 		return err
 	}
+	names, removed, err := m.newEvents(ctx, listed)
+	if err == nil {
+		err = m.recordAbsent(removed)
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := disk.CopyFile(m.from, m.into, name); err != nil {
+			return err
+		}
+		m.done.Events++
+	}
+	return disk.SyncDir(m.into, schema.EventsDir)
+}
+
+// newEvents are the files of the events that are not here, and the runs that these remove.
+func (m *merging) newEvents(ctx context.Context, listed schema.Events) (names []string, removed []schema.ULID, err error) {
 	for _, id := range listed.Files {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, nil, err
 		}
 		name := schema.EventFile(id)
 		there, err := disk.Exists(m.into, name)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		if there {
 			continue
@@ -217,38 +235,33 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 			m.refuse(name, err)
 			continue
 		}
-		if err == nil {
-			err = m.recordAbsent(&e)
-		}
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		if err := disk.CopyFile(m.from, m.into, name); err != nil {
-			return err
+		names = append(names, name)
+		if e.Kind != schema.EventRemove {
+			continue
 		}
-		m.done.Events++
+		for _, text := range e.Runs {
+			run, err := schema.ParseULID(text)
+			if err != nil {
+				return nil, nil, err
+			}
+			removed = append(removed, run)
+		}
 	}
-	return disk.SyncDir(m.into, schema.EventsDir)
+	return names, removed, nil
 }
 
-// recordAbsent says before an event is here that removes runs which are not. All runs of the other store that can be read are here.
-func (m *merging) recordAbsent(e *schema.Event) error {
-	if e.Kind != schema.EventRemove {
-		return nil
-	}
-	runs := make([]schema.ULID, 0, len(e.Runs))
-	for _, text := range e.Runs {
-		id, err := schema.ParseULID(text)
-		if err != nil {
-			return err
-		}
-		runs = append(runs, id)
-	}
-	known, err := m.known(runs)
+// recordAbsent says, before their events are here, that of removed runs some are not. Those of the other store that can be read are here.
+func (m *merging) recordAbsent(removed []schema.ULID) error {
+	slices.SortFunc(removed, schema.ULID.Compare)
+	removed = slices.Compact(removed)
+	known, err := m.known(removed)
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(runs, func(id schema.ULID) bool { _, is := known[id]; return !is }) {
+	if slices.ContainsFunc(removed, func(id schema.ULID) bool { _, is := known[id]; return !is }) {
 		return eventlog.WriteAbsent(m.into)
 	}
 	return nil

@@ -123,6 +123,44 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestMergeAbsent: a merge says once that removed runs may be in no file, where it brings removals without their runs, and never where it
+// brings the runs too.
+func TestMergeAbsent(t *testing.T) {
+	t.Parallel()
+	store, from := newStore(t)
+	runs := sweep(1, 6, 1)
+	mustAppend(t, store, runs...)
+	for _, removed := range []int{1, 4, 1} { // one of them twice
+		must(store.Annotate(Annotation{Kind: schema.EventRemove, Runs: []string{runs[removed].RunID}}))
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	compacted := filepath.Join(t.TempDir(), "compacted")
+	must(Compact(context.Background(), from, compacted, "test", noDamage(t)))
+	for name, c := range map[string]struct {
+		from string
+		want int
+	}{"runs and removals": {from, 0}, "removals without runs": {compacted, 1}} {
+		empty, into := newStore(t)
+		if err := empty.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			mustMerge(t, c.from, into)
+			said := 0
+			for _, e := range allEvents(t, into, must(schema.List(os.DirFS(into), schema.Scope{})).Events) {
+				if e.Kind == schema.EventAbsent {
+					said++
+				}
+			}
+			if said != c.want {
+				t.Errorf("%s: %d events say that runs may be absent, want %d", name, said, c.want)
+			}
+		}
+	}
+}
+
 // TestMergeRefuses has what a merge cannot take: damage, and runs with two digests. All the rest is taken.
 func TestMergeRefuses(t *testing.T) {
 	t.Parallel()

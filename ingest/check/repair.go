@@ -95,6 +95,7 @@ type repairer struct {
 	dryRun bool
 	did    func(Repair)
 	moved  map[string]bool // paths that were set aside
+	absent bool            // recordAbsent has looked
 	done   Repaired
 }
 

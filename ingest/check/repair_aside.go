@@ -81,9 +81,10 @@ func isFile(f fs.FS, name string) bool {
 
 // recordAbsent says before runs are lost that these may be removed ones, if there are any.
 func (r *repairer) recordAbsent(loss Loss) error {
-	if loss.Runs == 0 {
+	if loss.Runs == 0 || r.absent {
 		return nil
 	}
+	r.absent = true
 	if _, removes := runfile.MayLackRemoved(r.files); !removes {
 		return nil
 	}
