@@ -153,7 +153,7 @@ func (l *lister) choose(ctx context.Context, r *scan.Reader) error {
 // all is the number of all runs, of which the newest were found: by file names where these have it.
 func (l *lister) all(ctx context.Context, r *scan.Reader, newest scan.Chosen) (int, error) {
 	switch found := len(newest.IDs); {
-	case l.req.Limit == 0 || found < l.req.Limit: // these are all
+	case l.names == nil && (l.req.Limit == 0 || found < l.req.Limit): // these are all
 		return found, nil
 	case r.Src.MayLack || l.names == nil && newest.Total < found:
 		return r.Count(ctx)
@@ -162,7 +162,7 @@ func (l *lister) all(ctx context.Context, r *scan.Reader, newest scan.Chosen) (i
 	}
 	n := l.names()
 	removed, err := r.Src.Said.Removed.Count()
-	if n.Err == nil && (!n.Sure || n.Runs-removed < len(newest.IDs)) {
+	if all := n.Runs - removed; n.Err == nil && (!n.Sure || all < len(newest.IDs) || len(newest.IDs) < min(all, l.req.Limit)) {
 		n.Err = errCountUnknown
 	}
 	return n.Runs - removed, cmp.Or(n.Err, err)
