@@ -4,6 +4,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Grouping is the result of Groups. The totals include groups beyond the limit.
@@ -53,7 +54,7 @@ type Shared struct {
 func (g *grouper) groupOf(row []any) Group {
 	keys, c := row[:len(g.keys)], cells{row[len(g.keys):]}
 	group := Group{
-		Keys: keys, Points: c.count(), Runs: c.count(), OKRuns: c.count(), FailedRuns: c.count(), WrongRuns: c.count(), Statuses: c.counts(),
+		Keys: keys, Points: c.count(), Runs: c.count(), OKRuns: c.count(), FailedRuns: c.count(), WrongRuns: c.count(), Statuses: statusesOf(c.count(), c.next()),
 		Metric: c.text(), Unit: c.text(), Better: c.text(), Reason: c.text(), Median: c.real(), Spread: c.real(),
 	}
 	if !g.req.Best {
@@ -67,6 +68,15 @@ func (g *grouper) groupOf(row []any) Group {
 		group.Best = &best
 	}
 	return group
+}
+
+// statusesOf are the numbers of runs by status: of the ok ones, and a map of the others, which is nil if there are none.
+func statusesOf(ok int, others any) map[string]int {
+	statuses := countsOf(others)
+	if ok > 0 {
+		statuses[string(schema.StatusOK)] = ok
+	}
+	return statuses
 }
 
 // sharedOf reads the row of sharedSQL.
@@ -88,8 +98,11 @@ func (c *cells) text() string { return duck.Text(c.next()) }
 
 func (c *cells) count() int { return int(duck.Integer(c.next())) }
 
-func (c *cells) counts() map[string]int {
-	m, _ := c.next().(map[string]any)
+func (c *cells) counts() map[string]int { return countsOf(c.next()) }
+
+// countsOf are the numbers in a map of DuckDB.
+func countsOf(value any) map[string]int {
+	m, _ := value.(map[string]any)
 	counts := make(map[string]int, len(m))
 	for name, n := range m {
 		counts[name] = int(duck.Integer(n))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
@@ -129,8 +130,14 @@ func (g *grouper) group(ctx context.Context, r *scan.Reader) error {
 	if err != nil {
 		return err
 	}
-	g.found = Grouping{Best: g.req.Best, Statuses: map[string]int{}}
+	g.found.Best = g.req.Best
 	if err := g.points(ctx, r, sel); err != nil {
+		return err
+	}
+	if err := g.identities(ctx, r, sel); err != nil {
+		return err
+	}
+	if _, err := r.Conn.Exec(ctx, g.groupsSQL()); err != nil {
 		return err
 	}
 	if err := g.totals(ctx, r, sel); err != nil {
@@ -149,7 +156,7 @@ func (g *grouper) group(ctx context.Context, r *scan.Reader) error {
 
 // groups reads the groups.
 func (g *grouper) groups(ctx context.Context, r *scan.Reader) error {
-	t, err := r.Conn.Table(ctx, duck.Statement{SQL: g.groupsSQL()})
+	t, err := r.Conn.Table(ctx, duck.Statement{SQL: g.rowsSQL()})
 	if err != nil {
 		return err
 	}
@@ -164,28 +171,49 @@ func (g *grouper) groups(ctx context.Context, r *scan.Reader) error {
 	return nil
 }
 
-// points makes the temporary table group_points: the points of each group and machine.
-func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection) error {
+// runsSQL is a subquery of the runs with their keys.
+func (g *grouper) runsSQL(sel scan.Selection) (string, error) {
 	columns, err := scan.RunColumns(append([]string{"machine"}, pointsColumns...))
+	if err != nil {
+		return "", err
+	}
+	values := ", true AS every" // a key of all runs, for the case that there is no other
+	for i, k := range sel.Order {
+		values += fmt.Sprintf(", %s AS %s", k.Value, member(i))
+	}
+	return "(SELECT *" + values + " FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + ")", nil
+}
+
+// identities makes the temporary table group_identities: what identifies each point. A point can be in many groups, so group_points has
+// only its id.
+func (g *grouper) identities(ctx context.Context, r *scan.Reader, sel scan.Selection) error {
+	runs, err := g.runsSQL(sel)
 	if err != nil {
 		return err
 	}
-	var values, members, by string // DuckDB groups by columns in less time than by a struct of them
-	for i, k := range sel.Order {
-		values += fmt.Sprintf(", %s AS %s", k.Value, member(i))
-		members += fmt.Sprintf("'%[1]s': %[1]s, ", member(i))
-		by += member(i) + ", "
+	values := "point_id"
+	for _, name := range facts.IdentityColumns() {
+		values += fmt.Sprintf(", any_value(%[1]s) AS %[1]s", duck.Identifier(name))
 	}
-	runs := "(SELECT *" + values + " FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + ")"
+	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_identities AS SELECT "+values+" FROM "+runs+" GROUP BY point_id", sel.Args...)
+	return err
+}
+
+// points makes the temporary table group_points: the points of each group and machine.
+func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection) error {
+	runs, err := g.runsSQL(sel)
+	if err != nil {
+		return err
+	}
 	if g.req.Metric != "" {
 		if err := r.CheckSamples(ctx); err != nil {
 			return err
 		}
 		runs = g.ofMetric(sel, runs)
 	}
-	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT {"+members+
-		"'all': true} AS keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, ended_ok, ended_otherwise, "+
-		g.ofBest()+"metric, unit, better, median, spread, wrong_runs, comparable FROM "+scan.PointRows(runs, by+"machine, ", endedCounts+g.uncheckedSQL()), sel.Args...)
+	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+g.keysSQL("")+
+		", machine, point_id, side, runs, ok_runs, ended_ok, ended_otherwise, "+g.ofBest()+"metric, unit, better, median, spread, wrong_runs, comparable FROM "+
+		scan.PointRows(runs, g.keysSQL("")+", machine, ", endedCounts+g.uncheckedSQL()), sel.Args...)
 	return err
 }
 
@@ -209,25 +237,42 @@ func (g *grouper) uncheckedSQL() string {
 	return ", coalesce(bool_or(list_contains(warnings, '" + schema.WarnUnchecked + "')), false) AS unchecked"
 }
 
-// member is the name of a key in the struct keys.
+// keysSQL are the columns of the keys in a table: "p." for those of p.
+func (g *grouper) keysSQL(table string) string {
+	columns := table + "every"
+	for i := range g.keys {
+		columns += ", " + table + member(i)
+	}
+	return columns
+}
+
+// sameKeysSQL is the condition of a join of two tables by the keys. NULL is a value too.
+func (g *grouper) sameKeysSQL(a, b string) string {
+	condition := a + ".every = " + b + ".every"
+	for i := range g.keys {
+		condition += fmt.Sprintf(" AND %[1]s.%[3]s IS NOT DISTINCT FROM %[2]s.%[3]s", a, b, member(i))
+	}
+	return condition
+}
+
+// member is the name of the column of a key.
 func member(i int) string { return fmt.Sprintf("key_%d", i) }
 
 // totals computes the totals over all groups, and rejects keys and metrics that no run has.
 func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection) error {
-	counts := []string{"count(DISTINCT keys)", "count(DISTINCT point_id)", "coalesce(sum(runs), 0)::BIGINT"}
+	counts := []string{"count(*)", "(SELECT count(*) FROM group_identities)", "coalesce(sum(runs), 0)::BIGINT", "coalesce(sum(ended_ok), 0)::BIGINT"}
 	for i := range g.keys {
-		counts = append(counts, "count(keys."+member(i)+")")
+		counts = append(counts, "count("+member(i)+")")
 	}
-	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM group_points"})
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM groups"})
 	if err != nil {
 		return err
 	}
 	for i, n := range []*int{&g.found.Total, &g.found.Points, &g.found.Runs} {
-		if v, ok := row[i].(int64); ok {
-			*n = int(v)
-		}
+		*n = int(duck.Integer(row[i]))
 	}
-	if err := g.checkKeys(ctx, r, row[3:]); err != nil {
+	g.found.Statuses = statusesOf(int(duck.Integer(row[3])), nil)
+	if err := g.checkKeys(ctx, r, row[4:]); err != nil {
 		return err
 	}
 	if g.found.Runs == 0 {
@@ -241,24 +286,17 @@ func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection
 			return err
 		}
 	}
-	return g.totalStatuses(ctx, r)
-}
-
-// totalStatuses counts the runs of all groups per status.
-func (g *grouper) totalStatuses(ctx context.Context, r *scan.Reader) error {
-	return r.Conn.Query(ctx, duck.Statement{SQL: "SELECT status, sum(n)::BIGINT FROM " + endedSQL + " GROUP BY status"}, func(row []driver.Value) error {
-		status, _ := row[0].(string)
-		n, _ := row[1].(int64)
-		g.found.Statuses[status] = int(n)
+	return r.Conn.Query(ctx, duck.Statement{SQL: "SELECT e.key, sum(e.value)::BIGINT FROM (" + otherwiseSQL("") + ") GROUP BY e.key"}, func(row []driver.Value) error {
+		g.found.Statuses[duck.Text(row[0])] = int(duck.Integer(row[1]))
 		return nil
 	})
 }
 
-// checkKeys rejects parameters that no run has, because they are probably typos. values are, per key, the number of rows of
-// group_points with a value.
+// checkKeys rejects parameters that no run has, because they are probably typos. values are, per key, the number of groups
+// with a value.
 func (g *grouper) checkKeys(ctx context.Context, r *scan.Reader, values []driver.Value) error {
 	for i, k := range g.keys {
-		if !k.field.Bare || values[i] != driver.Value(int64(0)) || r.Src.Runs() == 0 {
+		if !k.field.Bare || duck.Integer(values[i]) != 0 || r.Src.Runs() == 0 {
 			continue
 		}
 		names, err := r.Texts(ctx, "unnest(map_keys(params))", "params")

@@ -15,13 +15,9 @@ import (
 
 // groupNumbers and bestNumbers are the columns of Groups that are neither keys nor columns of runs.
 var (
-	groupNumbers = []string{"points", "runs", "ok_runs", "ended.failed_runs AS failed_runs", "wrong_runs", "ended.statuses", "reason", "median", "lowest", "highest", "spread"}
+	groupNumbers = []string{"points", "runs", "ok_runs", "failed_runs", "wrong_runs", "statuses", "reason", "median", "lowest", "highest", "spread"}
 	bestNumbers  = []string{"best_runs", "samples_min", "samples_max", "p99"}
 )
-
-// endedSQL has a row for each row of group_points and status of its runs: keys, status, n.
-const endedSQL = `(SELECT keys, 'ok' AS status, ended_ok::UBIGINT AS n FROM group_points WHERE ended_ok > 0
-	UNION ALL SELECT keys, e.key, e.value FROM (SELECT keys, unnest(map_entries(ended_otherwise)) AS e FROM group_points WHERE ended_otherwise IS NOT NULL))`
 
 // sharedSQL is the SQL of one row with the values that all points share. A parameter is included if all rows have it with the same
 // value. The metric is that of all rows that have one; it is NULL if a row has runs with different metrics.
@@ -32,43 +28,57 @@ func sharedSQL() string {
 		"CASE WHEN " + sameMetric + " AND count(better) = count(metric) AND min(better) = max(better) THEN min(better) END AS better",
 	}
 	for _, name := range append([]string{"side"}, facts.Identity...) {
-		c := duck.Identifier(name)
-		columns = append(columns, fmt.Sprintf("CASE WHEN count(%[1]s) = count(*) AND min(%[1]s) = max(%[1]s) THEN min(%[1]s) END AS %[1]s", c))
+		same := fmt.Sprintf("CASE WHEN count(%[1]s) = count(*) AND min(%[1]s) = max(%[1]s) THEN min(%[1]s) END", duck.Identifier(name))
+		if slices.Contains(facts.IdentityColumns(), name) {
+			same = "(SELECT " + same + " FROM group_identities)"
+		}
+		columns = append(columns, same+" AS "+duck.Identifier(name))
 	}
 	return "SELECT " + strings.Join(columns, ", ") + `, (SELECT map_from_entries(list({'key': name, 'value': value} ORDER BY name)) FROM
-	(SELECT e.key AS name, min(e.value) AS value FROM (SELECT unnest(map_entries(params)) AS e FROM group_points)
-		GROUP BY e.key HAVING count(e.value) = (SELECT count(*) FROM group_points) AND min(e.value) = max(e.value))) AS params FROM group_points`
+	(SELECT e.key AS name, min(e.value) AS value FROM (SELECT unnest(map_entries(params)) AS e FROM group_identities)
+		GROUP BY e.key HAVING count(e.value) = (SELECT count(*) FROM group_identities) AND min(e.value) = max(e.value))) AS params FROM group_points`
 }
 
-// groupsSQL is the table of Groups, over group_points.
+// groupsSQL makes the temporary table groups, with one row for each group of group_points.
 func (g *grouper) groupsSQL() string {
+	return `CREATE OR REPLACE TEMP TABLE groups AS
+SELECT *, CASE WHEN valued = 0 THEN '` + ReasonNoValue + `' WHEN NOT comparable THEN '` + ReasonMixed + `'` + g.directionSQL() + ` END AS reason
+FROM (SELECT ` + g.keysSQL("") + `, count(DISTINCT point_id) AS points, sum(runs)::BIGINT AS runs, sum(ok_runs)::BIGINT AS ok_runs,
+	sum(wrong_runs)::BIGINT AS wrong_runs, sum(ended_ok)::BIGINT AS ended_ok,
+	count(*) FILTER (isfinite(median) OR NOT comparable) AS valued,
+	bool_and(comparable) AND ` + scan.SameSQL("metric", "metric") + " AND " + scan.SameSQL("metric_unit", "metric") + ` AS comparable,
+	coalesce(min(direction) = max(direction), false) AS one_direction,
+	min(metric) AS metric, min(unit) AS unit, min(better) AS better,
+	median(median) AS median, min(median) AS lowest, max(median) AS highest, median(spread) AS spread
+	FROM (SELECT *, CASE WHEN metric IS NOT NULL THEN unit END AS metric_unit, CASE WHEN metric IS NOT NULL THEN coalesce(better, '') END AS direction
+		FROM group_points) GROUP BY ` + g.keysSQL("") + ")"
+}
+
+// otherwiseSQL has a row for each row of group_points and status other than ok of its runs: columns, and the entry e of the status and its number.
+func otherwiseSQL(columns string) string {
+	return "SELECT " + columns + "unnest(map_entries(ended_otherwise)) AS e FROM group_points WHERE ended_otherwise IS NOT NULL"
+}
+
+// rowsSQL are the rows of Groups, over groups and group_points.
+func (g *grouper) rowsSQL() string {
 	var notFailed []string
 	for _, s := range schema.Statuses {
 		if !s.Failed() {
 			notFailed = append(notFailed, duck.Literal(string(s)))
 		}
 	}
-	text := `WITH groups AS (SELECT *, CASE WHEN valued = 0 THEN '` + ReasonNoValue + `' WHEN NOT comparable THEN '` + ReasonMixed + `'` + g.directionSQL() + ` END AS reason
-	FROM (SELECT keys, count(DISTINCT point_id) AS points, sum(runs)::BIGINT AS runs, sum(ok_runs)::BIGINT AS ok_runs, sum(wrong_runs)::BIGINT AS wrong_runs,
-		count(*) FILTER (isfinite(median) OR NOT comparable) AS valued,
-		bool_and(comparable) AND ` + scan.SameSQL("metric", "metric") + " AND " + scan.SameSQL("metric_unit", "metric") + ` AS comparable,
-		coalesce(min(direction) = max(direction), false) AS one_direction,
-		min(metric) AS metric, min(unit) AS unit, min(better) AS better,
-		median(median) AS median, min(median) AS lowest, max(median) AS highest, median(spread) AS spread
-		FROM (SELECT *, CASE WHEN metric IS NOT NULL THEN unit END AS metric_unit, CASE WHEN metric IS NOT NULL THEN coalesce(better, '') END AS direction
-			FROM group_points) GROUP BY keys)),
-ended AS (SELECT keys, map_from_entries(list({'key': status, 'value': n} ORDER BY status)) AS statuses,
-	coalesce(sum(n) FILTER (status NOT IN (` + strings.Join(notFailed, ", ") + `)), 0)::BIGINT AS failed_runs
-	FROM (SELECT keys, status, sum(n)::BIGINT AS n FROM ` + endedSQL + ` GROUP BY keys, status) GROUP BY keys)`
-	from := " FROM groups JOIN ended USING (keys)"
+	text := `WITH ended AS (SELECT ` + g.keysSQL("") + `, map_from_entries(list({'key': status, 'value': n})) AS statuses,
+	sum(n) FILTER (status NOT IN (` + strings.Join(notFailed, ", ") + `))::BIGINT AS failed_runs
+	FROM (SELECT ` + g.keysSQL("") + ", e.key AS status, sum(e.value)::BIGINT AS n FROM (" + otherwiseSQL(g.keysSQL("")+", ") + ") GROUP BY " + g.keysSQL("") + ", status) GROUP BY " + g.keysSQL("") + ")"
+	from := " FROM groups LEFT JOIN ended ON " + g.sameKeysSQL("groups", "ended")
 	if g.req.Best {
 		text += `,
-best AS (SELECT p.* FROM group_points p JOIN groups g USING (keys) WHERE g.reason IS NULL AND isfinite(p.median)
-		AND p.wrong_runs = 0 AND NOT p.unchecked
-	QUALIFY row_number() OVER (PARTITION BY keys ORDER BY
-		CASE g.better WHEN 'lower' THEN p.median ELSE -p.median END, CASE g.better WHEN 'lower' THEN p.p99 ELSE -p.p99 END NULLS LAST,
+best AS (SELECT p.*, i.* EXCLUDE (point_id) FROM group_points p JOIN groups ON ` + g.sameKeysSQL("groups", "p") + ` JOIN group_identities i USING (point_id)
+	WHERE groups.reason IS NULL AND isfinite(p.median) AND p.wrong_runs = 0 AND NOT p.unchecked
+	QUALIFY row_number() OVER (PARTITION BY ` + g.keysSQL("p.") + ` ORDER BY
+		CASE groups.better WHEN 'lower' THEN p.median ELSE -p.median END, CASE groups.better WHEN 'lower' THEN p.p99 ELSE -p.p99 END NULLS LAST,
 		p.point_id, p.side NULLS FIRST, p.machine NULLS FIRST) = 1)`
-		from += " LEFT JOIN best USING (keys)"
+		from += " LEFT JOIN best ON " + g.sameKeysSQL("groups", "best")
 	}
 	text += "\nSELECT " + strings.Join(g.columnsSQL(), ", ") + from + " ORDER BY " + g.order
 	if g.req.Limit > 0 {
@@ -97,9 +107,10 @@ func (g *grouper) reasonSQL() string {
 func (g *grouper) columnsSQL() []string {
 	var columns []string
 	for i := range g.keys {
-		columns = append(columns, "keys."+member(i)+" AS "+member(i))
+		columns = append(columns, "groups."+member(i)+" AS "+member(i))
 	}
-	columns = append(columns, "groups.points AS points", "groups.runs AS runs", "groups.ok_runs AS ok_runs", "ended.failed_runs AS failed_runs", "groups.wrong_runs AS wrong_runs", "ended.statuses",
+	columns = append(columns, "groups.points AS points", "groups.runs AS runs", "groups.ok_runs AS ok_runs", "coalesce(ended.failed_runs, 0) AS failed_runs",
+		"groups.wrong_runs AS wrong_runs", "groups.ended_ok", "ended.statuses",
 		"CASE WHEN groups.comparable THEN groups.metric END AS metric", "CASE WHEN groups.comparable THEN groups.unit END AS unit",
 		"CASE WHEN groups.comparable AND one_direction THEN groups.better END AS better", g.reasonSQL())
 	if !g.req.Best {
@@ -144,7 +155,7 @@ func (g *grouper) orderBy() (string, error) {
 
 // keyOrder sorts by a key: entries of maps as numbers, then as text.
 func (g *grouper) keyOrder(i int, direction string) []string {
-	key := "keys." + member(i)
+	key := "groups." + member(i)
 	if g.keys[i].field.Entry == "" {
 		return []string{key + direction}
 	}

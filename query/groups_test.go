@@ -213,7 +213,7 @@ func TestGroupsKeys(t *testing.T) {
 		groupRun(1, 500, "fp32", "64", func(r *schema.Run) { r.Side, r.BatchSize = "head", nil }),
 		groupRun(2, 400, "fp32", "64", func(r *schema.Run) { r.Side, r.BatchSize = "base", nil }),
 		groupRun(3, 300, "fp32", "64", func(r *schema.Run) { r.Tags = nil }),
-		groupRun(4, 250, "", "", func(r *schema.Run) { r.Params = map[string]string{"median": "x", "mode": "é'\"", "dim": "no number"} }),
+		groupRun(4, 250, "", "", func(r *schema.Run) { r.Params = map[string]string{"median": "x", "mode": "é'\"", "dim": "no number", "failed_runs": "2"} }),
 	))
 	for _, c := range []struct {
 		by   []string
@@ -226,6 +226,7 @@ func TestGroupsKeys(t *testing.T) {
 		{[]string{"dim"}, "dim: 64, no number"},
 		{[]string{"param.dim", "batch_size"}, "param.dim batch_size: 64 1, 64 <nil>, no number 1"},
 		{[]string{"param.median"}, "param.median: x, <nil>"},
+		{[]string{"failed_runs"}, "param.failed_runs: 2, <nil>"}, // a column of groups has this name
 		{[]string{"mode"}, "mode: é'\", <nil>"},
 		{[]string{"session"}, "session_id: " + querytest.SessionID(1)},
 		{[]string{"side", "machine"}, "side machine: base lab3, head lab3, <nil> lab1, <nil> lab3"},

@@ -182,7 +182,12 @@ func (r *Reader) CountNotNumbers(ctx context.Context, sel Selection) (map[string
 	for i, n := range sel.NotNumbers {
 		counts[i] = "count(*) FILTER (" + n.SQL + ")"
 	}
-	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM " + sel.Src.Scan(sel.Columns, sel.where()), Args: sel.Args})
+	var values string // nothing asks for them, but each argument has to be in the statement
+	for _, k := range sel.Order {
+		values += ", " + k.Value
+	}
+	runs := "(SELECT *" + values + " FROM " + sel.Src.Scan(sel.Columns, sel.where()) + ")"
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM " + runs, Args: sel.Args})
 	if err != nil {
 		return nil, err
 	}
