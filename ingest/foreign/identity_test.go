@@ -99,7 +99,7 @@ func TestFilesInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rounds := 100
 	if os.Getenv("NEUROLENS_LONG") != "" {
-		rounds = 20_000
+		rounds = 5_000
 	}
 	for seed := range uint64(rounds) {
 		random := rand.New(rand.NewPCG(seed, 16))

@@ -23,7 +23,7 @@ func TestBesideLatency(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(1)
 	if querytest.Long() {
-		seeds = 20
+		seeds = 8
 	}
 	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 1))

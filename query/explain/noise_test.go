@@ -46,7 +46,7 @@ func TestExplainNoise(t *testing.T) {
 	t.Parallel()
 	seeds, most := 2, 1
 	if querytest.Long() {
-		seeds, most = 100, 12 // 5 of them by chance
+		seeds, most = 40, 6 // 2 of them by chance
 	}
 	with, contrasts := 0, 0
 	for seed := range seeds {

@@ -128,7 +128,7 @@ func TestAgain(t *testing.T) {
 	t.Parallel()
 	rounds, largest, every := 2, int64(3<<10), 4 // of the files
 	if long() {
-		rounds, largest, every = 8, 32<<10, 1
+		rounds, largest, every = 3, 32<<10, 1
 	}
 	all, tried, named := formats.All(), 0, map[string]bool{}
 	for i, f := range corpus(t, largest) {
