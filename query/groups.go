@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/bypoint"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/meant"
@@ -213,7 +214,7 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 	}
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+g.keysSQL("")+
 		", machine, point_id, side, runs, ok_runs, ended_ok, ended_otherwise, "+g.ofBest()+"metric, unit, better, median, spread, wrong_runs, comparable FROM "+
-		scan.PointRows(runs, g.keysSQL("")+", machine, ", endedCounts+g.uncheckedSQL()), sel.Args...)
+		bypoint.Rows(runs, g.keysSQL("")+", machine, ", endedCounts+g.uncheckedSQL()), sel.Args...)
 	return err
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/bypoint"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -46,7 +46,7 @@ SELECT *, CASE WHEN valued = 0 THEN '` + ReasonNoValue + `' WHEN NOT comparable 
 FROM (SELECT ` + g.keysSQL("") + `, count(DISTINCT point_id) AS points, sum(runs)::BIGINT AS runs, sum(ok_runs)::BIGINT AS ok_runs,
 	sum(wrong_runs)::BIGINT AS wrong_runs, sum(ended_ok)::BIGINT AS ended_ok,
 	count(*) FILTER (isfinite(median) OR NOT comparable) AS valued,
-	bool_and(comparable) AND ` + scan.SameSQL("metric", "metric") + " AND " + scan.SameSQL("metric_unit", "metric") + ` AS comparable,
+	bool_and(comparable) AND ` + bypoint.SameSQL("metric", "metric") + " AND " + bypoint.SameSQL("metric_unit", "metric") + ` AS comparable,
 	coalesce(min(direction) = max(direction), false) AS one_direction,
 	min(metric) AS metric, min(unit) AS unit, min(better) AS better,
 	median(median) AS median, min(median) AS lowest, max(median) AS highest, median(spread) AS spread

@@ -213,7 +213,9 @@ func TestGroupsKeys(t *testing.T) {
 		groupRun(1, 500, "fp32", "64", func(r *schema.Run) { r.Side, r.BatchSize = "head", nil }),
 		groupRun(2, 400, "fp32", "64", func(r *schema.Run) { r.Side, r.BatchSize = "base", nil }),
 		groupRun(3, 300, "fp32", "64", func(r *schema.Run) { r.Tags = nil }),
-		groupRun(4, 250, "", "", func(r *schema.Run) { r.Params = map[string]string{"median": "x", "mode": "é'\"", "dim": "no number", "failed_runs": "2"} }),
+		groupRun(4, 250, "", "", func(r *schema.Run) {
+			r.Params = map[string]string{"median": "x", "mode": "é'\"", "dim": "no number", "failed_runs": "2"}
+		}),
 	))
 	for _, c := range []struct {
 		by   []string

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/bypoint"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -96,5 +97,5 @@ var pointsColumns = []string{
 // pointsSQL is the SQL of SessionPoints over a subquery of runs of purpose measure. sessionPointOf reads its columns.
 func pointsSQL(runs string) string {
 	return `SELECT point_id, side, benchmark, variant, backend, model, "precision", batch_size, seq_len, NULL AS machine, params, runs, ok_runs, statuses,
-	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures FROM ` + scan.PointRows(runs, "", ", min(level) FILTER (ok) AS level") + " ORDER BY first_run"
+	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures FROM ` + bypoint.Rows(runs, "", ", min(level) FILTER (ok) AS level") + " ORDER BY first_run"
 }

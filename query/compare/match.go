@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/past"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/threshold"
@@ -28,8 +29,8 @@ type pairing struct {
 	ordered, confounded bool
 	apart               int64 // in microseconds, or unknown
 	history             []float64
-	known               int           // number of earlier sessions in history; unknown: fewer than are needed
-	past                []pastSession // earlier sessions from which history is chosen
+	known               int            // number of earlier sessions in history; unknown: fewer than are needed
+	past                []past.Session // earlier sessions from which history is chosen
 	// planned is the number of planned looks (0: none). look is the number of repeats at the look at which the point had its last
 	// run (0: it is judged as it is now). See plan.
 	planned, look int

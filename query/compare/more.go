@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/past"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
@@ -117,10 +118,12 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	if !slices.ContainsFunc(matched, func(p *pairing) bool { return p.confounded }) {
 		return nil
 	}
+	earlier := past.NewQuestion(m.Reader)
+	earlier.Machines, earlier.Before, earlier.Without = m.head.Machines, max(m.base.Since, m.head.Since), m.head.Sessions
 	known := len(m.base.Sessions)
 	if m.isBeside() || m.Src.Counted > m.base.Runs+m.head.Runs { // there are others
 		var err error
-		if known, err = m.knownSessions(ctx); err != nil {
+		if known, err = earlier.Known(ctx, judge.MinHistory); err != nil {
 			return err
 		}
 	}
@@ -130,34 +133,29 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 		}
 		return nil // too few sessions for any point: nothing more has to be read
 	}
-	keys := map[sides.PointKey]bool{}
+	gaps := map[sides.PointKey]int64{}
 	for _, p := range matched {
 		if p.confounded && p.apart != unknown {
-			keys[p.base.Key()], keys[p.head.Key()] = true, true
+			for _, key := range []sides.PointKey{p.base.Key(), p.head.Key()} {
+				gaps[key] = max(gaps[key], p.gap())
+			}
 		}
 	}
-	past, err := m.past(ctx, keys, metric)
+	sessions, err := earlier.Sessions(ctx, metric, gaps)
 	if err != nil {
 		return err
 	}
 	for _, p := range matched {
 		if p.confounded && p.apart != unknown {
-			p.past = past[p.head.Key()]
+			p.past = sessions[p.head.Key()]
 			p.history = p.apartEnough(p.past)
 			if p.base.Key() != p.head.Key() {
-				p.history = noisier(p.history, p.apartEnough(past[p.base.Key()]))
+				p.history = noisier(p.history, p.apartEnough(sessions[p.base.Key()]))
 			}
 			p.known = len(p.history)
 		}
 	}
 	return nil
-}
-
-// pastSession is an earlier session of a point: its start in Unix microseconds, and the median of its runs.
-type pastSession struct {
-	id       string
-	began    int64
-	location float64
 }
 
 // asFar is the distance that earlier sessions must have from each other, as a share of the distance of the two sides. It is below 1
@@ -168,16 +166,12 @@ const asFar = .75
 func (p *pairing) gap() int64 { return int64(asFar * float64(p.apart)) }
 
 // apartEnough are the locations of the sessions, oldest first, that show how much the two sides would differ without a change: each
-// is about as far from the one before it as the sides are. Sessions of one afternoon do not show how days differ, and consecutive
-// sessions of a drifting machine do not show how months differ.
-func (p *pairing) apartEnough(all []pastSession) []float64 {
-	gap := p.gap()
+// is about as far from the next as the sides are. Sessions of one afternoon do not show how days differ, and consecutive sessions of a
+// drifting machine do not show how months differ.
+func (p *pairing) apartEnough(all []past.Session) []float64 {
 	var locations []float64
-	var last int64
-	for _, s := range all {
-		if len(locations) == 0 || s.began-last >= gap {
-			locations, last = append(locations, s.location), s.began
-		}
+	for _, s := range past.Apart(all, p.gap()) {
+		locations = append(locations, s.Location)
 	}
 	return locations
 }
@@ -189,47 +183,4 @@ func noisier(a, b []float64) []float64 {
 		return b
 	}
 	return a
-}
-
-// knownSessions is the number of earlier sessions on the machines of the head.
-func (m *comparing) knownSessions(ctx context.Context) (int, error) {
-	columns, err := scan.RunColumns([]string{"session_id", "machine", "started_at"})
-	if err != nil {
-		return 0, err
-	}
-	text := "SELECT count(DISTINCT session_id) FROM " + m.Src.Scan(columns, "list_contains($1::VARCHAR[], machine) AND epoch_us(started_at) < $2::BIGINT")
-	row, err := m.Conn.One(ctx, duck.Statement{SQL: text, Args: []any{m.head.Machines, m.latest()}})
-	if err != nil {
-		return 0, err
-	}
-	return int(duck.Integer(row[0])), nil
-}
-
-// latest is the start of the later side. Sessions after it are not history.
-func (m *comparing) latest() int64 { return max(m.base.Since, m.head.Since) }
-
-// past reads the sessions of points, oldest first: all that began before the later side, except those of the head. In a session with
-// two sides the head counts, because it is the code of that time.
-func (m *comparing) past(ctx context.Context, keys map[sides.PointKey]bool, metric string) (map[sides.PointKey][]pastSession, error) {
-	everything := &sides.Selected{Sel: scan.Selection{Src: m.Src}}
-	rows, args, err := everything.Rows(sides.Asked{Metric: metric})
-	if err != nil {
-		return nil, err
-	}
-	args = append(args, m.head.Machines, m.latest(), m.head.Sessions)
-	n := len(args)
-	text := fmt.Sprintf(`SELECT point_id, `+sides.MachineSQL+` AS m, session_id, median(location), epoch_us(min(started_at))
-FROM (SELECT *, %s AS location FROM %s
-	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT)
-ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
-WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at)`, scan.LocationSQL(), rows, n-2, n-1, n)
-	past := map[sides.PointKey][]pastSession{}
-	err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-		key := sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}
-		if location, ok := row[3].(float64); ok && keys[key] {
-			past[key] = append(past[key], pastSession{duck.Text(row[2]), duck.Integer(row[4]), location})
-		}
-		return nil
-	})
-	return past, err
 }

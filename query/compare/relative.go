@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/past"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
@@ -93,8 +94,8 @@ func (r *relating) factors() (shared Shared, ok bool) {
 	sessions := map[string]int{}
 	for _, p := range r.points {
 		for _, s := range p.past {
-			if _, there := sessions[s.id]; !there {
-				sessions[s.id] = len(sessions)
+			if _, there := sessions[s.ID]; !there {
+				sessions[s.ID] = len(sessions)
 			}
 		}
 	}
@@ -108,7 +109,7 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		}
 		row[0], row[1] = p.base.Level(), p.head.Level()
 		for _, s := range p.past {
-			row[2+sessions[s.id]] = s.location
+			row[2+sessions[s.ID]] = s.Location
 		}
 		levels[i], controls[i] = row, p.control
 	}
@@ -155,15 +156,15 @@ func (r *relating) pairs() []judge.Pair {
 		for k := range pair.Head {
 			pair.Head[k] -= r.head
 		}
-		var past []pastSession
+		var kept []past.Session
 		for _, s := range p.past {
-			if left := s.location - r.past[s.id]; !math.IsNaN(left) {
-				past = append(past, pastSession{s.id, s.began, left})
+			if left := s.Location - r.past[s.ID]; !math.IsNaN(left) {
+				kept = append(kept, past.Session{ID: s.ID, Began: s.Began, Location: left})
 			}
 		}
 		pair.History = nil
 		if p.apart != unknown {
-			pair.History = p.apartEnough(past)
+			pair.History = p.apartEnough(kept)
 		}
 		pairs[i] = pair
 	}

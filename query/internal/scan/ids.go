@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -33,7 +34,7 @@ func (r *Reader) ids(ctx context.Context, key, value string) ([]string, error) {
 		return r.commitsLike(ctx, strings.ToLower(value))
 	}
 	if back, ok := filter.LastButN(value); ok {
-		return r.sessionFromLast(ctx, back)
+		return r.sessionFromLast(ctx, back, FirstStep)
 	}
 	return r.like(ctx, likeness{what: "sessions", column: "session_id", text: value})
 }
@@ -45,19 +46,25 @@ func nearestBaseline(name string, baselines map[string][]string) string {
 	return ""
 }
 
-// sessionFromLast is the id of the session that has back newer ones.
-func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error) {
-	text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT 1 OFFSET %d", r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, "session_id IS NOT NULL"), back)
-	if back == 0 {
-		text = "SELECT max(session_id) FROM " + r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, "")
-	}
-	row, err := r.Conn.One(ctx, duck.Statement{SQL: text})
-	if err != nil || len(row) == 0 {
+// sessionFromLast is the id of the session that has back newer ones. About step runs are read first.
+func (r *Reader) sessionFromLast(ctx context.Context, back, step int) ([]string, error) {
+	var id string
+	err := r.Src.FromNewest(period.Bounds{}, step, func(b period.Bounds) (bool, error) {
+		where := "session_id IS NOT NULL"
+		if b.Since > 0 { // a session has a run of the time of its id, or soon after it
+			where = "session_id >= '" + firstID(b.Since+slack.Milliseconds()) + "'"
+		}
+		text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT 1 OFFSET %d",
+			r.Src.Within(b).Scan([]*schema.Column{schema.RunColumn("session_id")}, where), back)
+		row, err := r.Conn.One(ctx, duck.Statement{SQL: text})
+		if err != nil || len(row) == 0 {
+			return false, err
+		}
+		id = duck.Text(row[0])
+		return true, nil
+	})
+	if err != nil || id == "" {
 		return nil, err
-	}
-	id, ok := row[0].(string)
-	if !ok {
-		return nil, nil
 	}
 	if began := time.UnixMilli(timeOf(id)); r.Conn.Remark != nil && time.Until(began) > clockSkew {
 		r.Conn.Remark(fmt.Sprintf("session %s starts in the future (%s) and counts as session=last until then; select another with session=ID",
@@ -65,6 +72,9 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 	}
 	return []string{id}, nil
 }
+
+// slack is by how much a clock that was set back, or a file whose first run was removed, may make a session later than its runs.
+const slack = time.Hour
 
 // clockSkew is the tolerated difference between the clocks of machines that share a store. shortID is the number of characters at the
 // end of an id that are shown.

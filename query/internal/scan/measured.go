@@ -58,3 +58,12 @@ func (r *Reader) OnlyProfiles(ctx context.Context, sel Selection) (bool, error) 
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	return err == nil && len(row) > 0 && row[0] == true, err
 }
+
+// SessionRuns is the SQL condition of the runs of a session and of the counted runs of other sessions.
+func SessionRuns(session string, counted []string) string {
+	own := "session_id = " + duck.Literal(session)
+	if len(counted) > 0 {
+		own += " OR run_id IN (SELECT unnest(" + TextList(counted) + "))"
+	}
+	return own
+}

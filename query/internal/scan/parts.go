@@ -49,3 +49,21 @@ func (s *Sources) Windows(runs int) []period.Bounds {
 	}
 	return all
 }
+
+// FirstStep is about how many runs a search from the newest run on reads first.
+const FirstStep = 25_000
+
+// FromNewest calls do with bounds that begin earlier and earlier within others, until it is done or they begin with the others. The first
+// have at least so many runs, estimated from file names, and each about eight times as many as the one before.
+func (s *Sources) FromNewest(within period.Bounds, runs int, do func(period.Bounds) (done bool, err error)) error {
+	windows := s.Within(within).Windows(runs)
+	for back := 2; ; back *= 8 {
+		b := within
+		if at := len(windows) - back; at > 0 && windows[at].Since > b.Since {
+			b.Since = windows[at].Since
+		}
+		if done, err := do(b); done || err != nil || b == within {
+			return err
+		}
+	}
+}

@@ -1,25 +1,26 @@
-package scan
+// Package bypoint has the SQL that sums up the runs of each point.
+package bypoint
 
 import (
 	"fmt"
 
-	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// PointRows is a subquery with one row per point, side and value of the columns by ("a, b, "), over a subquery of runs. Its columns are
+// Rows is a subquery with one row per point, side and value of the columns by ("a, b, "), over a subquery of runs. Its columns are
 // described at query.SessionPoints. Runs of other purposes than measure only count in runs and statuses. comparable is whether the ok
 // runs have the same metric and unit. more are further aggregates (", min(a) AS a"), which may use ok for the runs with measurements.
 //
 // The values of other runs are NULL, which aggregates skip. A FILTER would do the same, but DuckDB copies what all aggregates read for
 // each aggregate that has one.
-func PointRows(runs, by, more string) string {
+func Rows(runs, by, more string) string {
 	return `(WITH points AS (SELECT ` + by + `point_id, side,
 	min(benchmark) AS benchmark, min(variant) AS variant, min(backend) AS backend, min(model) AS model,
 	min("precision") AS "precision", min(batch_size) AS batch_size, min(seq_len) AS seq_len, any_value(params) AS params,
 	count(*) AS runs, count(ok_run) AS ok_runs, ` + statusesSQL + ` AS statuses,
 	min(ok_samples) AS samples_min, max(ok_samples) AS samples_max,
 	min(ok_metric) AS metric, min(ok_unit) AS unit, min(CASE WHEN ok THEN better END) AS better,
-	count(CASE WHEN ` + WrongSQL + ` THEN true END) AS wrong_runs,
+	count(CASE WHEN ` + scan.WrongSQL + ` THEN true END) AS wrong_runs,
 	median(CASE WHEN ok THEN coalesce(p50, mean) END) AS median, CASE WHEN count(CASE WHEN ok_samples = 1 THEN true END) = 0 THEN median(CASE WHEN ok THEN p99 END) END AS p99,
 	median(CASE WHEN ok AND n_samples IS DISTINCT FROM 1 THEN 1.4826 * mad / nullif(p50, 0) END) AS spread,
 	list_sort(list_distinct(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])))) AS warnings,
@@ -50,12 +51,3 @@ const statusesSQL = `CASE WHEN count(CASE WHEN status = 'ok' THEN true END) = 0 
 	WHEN histogram(CASE WHEN status <> 'ok' THEN status END) IS NULL THEN MAP {'ok': count(CASE WHEN status = 'ok' THEN true END)::UBIGINT}
 	ELSE map_from_entries(list_sort(list_append(map_entries(histogram(CASE WHEN status <> 'ok' THEN status END)),
 		{'key': 'ok', 'value': count(CASE WHEN status = 'ok' THEN true END)::UBIGINT}))) END`
-
-// SessionRuns is the SQL condition of the runs of a session and of the counted runs of other sessions.
-func SessionRuns(session string, counted []string) string {
-	own := "session_id = " + duck.Literal(session)
-	if len(counted) > 0 {
-		own += " OR run_id IN (SELECT unnest(" + TextList(counted) + "))"
-	}
-	return own
-}

@@ -1,0 +1,194 @@
+package past
+
+import (
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/sides"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// everything is a step that no store has more runs than.
+const everything = 1 << 40
+
+// ask asks the runs of a store with a step.
+func ask(t testing.TB, store string, step int, do func(ctx context.Context, q *Question) error) error {
+	t.Helper()
+	return querytest.Open(t, store).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+		q := NewQuestion(r)
+		q.step = step
+		return do(t.Context(), q)
+	})
+}
+
+// manySessions are sessions of two points on two machines, some of which overlap or last for long. Each has runs of one or both points. This
+// share of them was imported, each from a file that has the newest run first, of days.
+func manySessions(random *rand.Rand, sessions int, imported float64) []schema.Run {
+	var runs []schema.Run
+	n := 0
+	for i := range sessions {
+		began := querytest.Start.Add(time.Duration(i) * time.Hour)
+		machine := []string{"lab1", "lab2"}[random.IntN(2)]
+		var starts []time.Time
+		for range 1 + random.IntN(4) {
+			starts = append(starts, began.Add(time.Duration(random.Int64N([]int64{3e9, 3600e9, 36000e9}[random.IntN(3)]))))
+		}
+		slices.SortFunc(starts, time.Time.Compare)
+		source, id := schema.SourceNeuroLens, schema.NewULID(began).String()
+		if random.Float64() < imported {
+			last := began.Add(time.Duration(random.Int64N(48)) * time.Hour)
+			source, id, starts = "hyperfine", schema.NewULID(last).String(), append(starts, last)
+		}
+		for _, at := range starts {
+			n++
+			runs = append(runs, querytest.NewRun(n, 1000+random.Int64N(100), func(r *schema.Run) {
+				r.SessionID, r.Source, r.StartedAt, r.Env.Machine = id, source, at, machine
+				r.BatchSize, r.Params = new(int64(random.IntN(2))), nil
+			}))
+		}
+	}
+	return runs
+}
+
+// sealSome seals runs by the time of their ids, a few in a file; some files overlap.
+func sealSome(t testing.TB, random *rand.Rand, dir string, runs []schema.Run) []schema.SealedFile {
+	t.Helper()
+	runs = slices.Clone(runs)
+	slices.SortFunc(runs, func(a, b schema.Run) int { return a.StartedAt.Compare(b.StartedAt) })
+	for i := range runs {
+		if j := i + random.IntN(4); j < len(runs) {
+			runs[i], runs[j] = runs[j], runs[i]
+		}
+	}
+	var files []schema.SealedFile
+	for len(runs) > 0 {
+		n := min(1+random.IntN(12), len(runs))
+		files = append(files, querytest.Seal(t, dir, runs[:n]...))
+		runs = runs[n:]
+	}
+	return files
+}
+
+// TestSteps: reading from the newest runs on finds the same sessions as reading all runs, wherever a step begins.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(3)
+	if querytest.Long() {
+		seeds = 6
+	}
+	for seed := range seeds {
+		random := rand.New(rand.NewPCG(seed, 3))
+		runs := manySessions(random, 330, []float64{.3, 0, .15}[seed%3])
+		some := seed%3 == 0 // else all runs are of one point and machine, so that sessions at the beginning of a step are needed
+		for i := range runs {
+			if !some {
+				runs[i].Env.Machine, runs[i].BatchSize = "lab1", new(int64(1))
+				runs[i].PointID = schema.PointID(&runs[i])
+			}
+		}
+		dir := querytest.NewStore(t)
+		sealSome(t, random, dir, runs)
+		querytest.Annotate(t, dir, ingest.Annotation{Kind: schema.EventRemove, Runs: querytest.IDsWhere(runs, func(*schema.Run) bool { return random.IntN(20) == 0 })})
+		gaps := map[sides.PointKey]int64{}
+		for _, r := range runs[:20] {
+			gaps[sides.PointKey{Point: r.PointID, Machine: r.Env.Machine}] = random.Int64N(3600e6)
+		}
+		before, without := runs[len(runs)-random.IntN(20)-1].StartedAt.UnixMicro(), []string{runs[random.IntN(len(runs))].SessionID}
+		read := func(step int) (found map[sides.PointKey][]Session, known int) {
+			err := ask(t, dir, step, func(ctx context.Context, q *Question) error {
+				q.Machines, q.Before, q.Without = []string{"lab1", "lab2"}, before, without
+				var err error
+				if found, err = q.Sessions(ctx, "", gaps); err != nil {
+					return err
+				}
+				known, err = q.Known(ctx, 7)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found, known
+		}
+		want, known := read(everything)
+		for step := 9; step < 24; step++ {
+			got, of := read(step)
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d, step %d, gaps %v:\nof all runs %v\nin steps    %v", seed, step, gaps, want, got)
+			}
+			if min(of, 7) != min(known, 7) {
+				t.Errorf("seed %d, step %d: %d sessions are known, of all runs %d", seed, step, of, known)
+			}
+		}
+	}
+}
+
+// TestNewestSuffice: where there are enough sessions, older files are not read: here they are no Parquet files.
+func TestNewestSuffice(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 3))
+	runs := manySessions(random, 600, 0)
+	for i := range runs {
+		runs[i].Env.Machine, runs[i].BatchSize = "lab1", new(int64(1))
+		runs[i].PointID = schema.PointID(&runs[i])
+	}
+	dir := querytest.NewStore(t)
+	files := sealSome(t, random, dir, runs)
+	key := sides.PointKey{Point: runs[0].PointID, Machine: "lab1"}
+	read := func(step int) (sessions []Session, err error) {
+		return sessions, ask(t, dir, step, func(ctx context.Context, q *Question) error {
+			q.Machines, q.Before = []string{"lab1"}, runs[len(runs)-1].StartedAt.UnixMicro()
+			found, err := q.Sessions(ctx, "", map[sides.PointKey]int64{key: 0})
+			sessions = found[key]
+			return err
+		})
+	}
+	want, err := read(everything)
+	if len(want) != limit || err != nil {
+		t.Fatal(len(want), err)
+	}
+	for _, f := range files[:len(files)/4] {
+		querytest.WriteFile(t, filepath.Join(dir, f.Path(schema.RunsDir)), []byte("PAR1 and nothing else"))
+	}
+	if _, err := read(everything); err == nil {
+		t.Error("files without a footer are read without an error")
+	}
+	if got, err := read(50); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+}
+
+// TestApart: the newest sessions that are far enough apart, oldest first, and no more than limit.
+func TestApart(t *testing.T) {
+	t.Parallel()
+	var all []Session
+	for i := range int64(2*limit + 5) {
+		all = append(all, Session{Began: 10 * i})
+	}
+	for _, c := range []struct {
+		gap         int64
+		first, last int64
+		n           int
+	}{
+		{0, 10 * (limit + 5), 10 * (2*limit + 4), limit},
+		{10, 10 * (limit + 5), 10 * (2*limit + 4), limit},
+		{11, 60, 10 * (2*limit + 4), limit},
+		{1000, 40, 10 * (2*limit + 4), 3},
+		{1 << 40, 10 * (2*limit + 4), 10 * (2*limit + 4), 1},
+	} {
+		got := Apart(all, c.gap)
+		if len(got) != c.n || got[0].Began != c.first || got[len(got)-1].Began != c.last {
+			t.Errorf("gap %d: %d sessions, %v", c.gap, len(got), got)
+		}
+	}
+	if got := Apart(nil, 1); got != nil {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,4 @@
+package scan
+
+// SessionFromLast is sessionFromLast.
+var SessionFromLast = (*Reader).sessionFromLast

@@ -1,0 +1,69 @@
+package scan_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestSessionFromLast: however many runs are read first, the last sessions are those of all runs that are not removed.
+func TestSessionFromLast(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2) {
+		random := rand.New(rand.NewPCG(seed, 4))
+		var runs []schema.Run
+		for i := range 120 {
+			began := querytest.Start.Add(time.Duration(i) * time.Hour)
+			id := schema.NewULID(began).String()
+			for range 1 + random.IntN(3) {
+				runs = append(runs, querytest.NewRun(len(runs), 100, func(r *schema.Run) {
+					r.SessionID, r.StartedAt = id, began.Add(time.Duration(random.Int64N(10*3600e9)))
+					if random.IntN(9) == 0 {
+						r.SessionID = ""
+					}
+				}))
+			}
+		}
+		slices.SortFunc(runs, func(a, b schema.Run) int { return a.StartedAt.Compare(b.StartedAt) })
+		dir := querytest.NewStore(t)
+		for rest := runs; len(rest) > 0; {
+			n := min(1+random.IntN(9), len(rest))
+			querytest.Seal(t, dir, rest[:n]...)
+			rest = rest[n:]
+		}
+		removed := querytest.IDsWhere(runs, func(r *schema.Run) bool { return random.IntN(3) == 0 })
+		querytest.Annotate(t, dir, ingest.Annotation{Kind: schema.EventRemove, Runs: removed})
+		var want []string
+		for _, r := range runs {
+			if r.SessionID != "" && !slices.Contains(removed, r.RunID) {
+				want = append(want, r.SessionID)
+			}
+		}
+		slices.Sort(want)
+		want = slices.Compact(want)
+		slices.Reverse(want)
+		err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+			for _, step := range []int{1, 2, 5, 20, 1 << 40} {
+				for back := 0; back < len(want)+7; back += 7 {
+					got, err := scan.SessionFromLast(r, t.Context(), back, step)
+					if err != nil {
+						return err
+					}
+					if back < len(want) && !slices.Equal(got, want[back:back+1]) || back >= len(want) && len(got) > 0 {
+						t.Errorf("seed %d, %d before the last, in steps of %d: %q, of %d sessions", seed, back, step, got, len(want))
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
