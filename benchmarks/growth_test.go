@@ -1,6 +1,7 @@
 package benchmarks
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,14 +22,14 @@ const rareSessions = 20
 // than that of a million runs, and can be made in less time.
 var grown = []recipe{recipes[1], recipes[2], recipes[3], {"10M", 10_080_000, 10, 10 * perFile}}
 
-// growing are questions whose answers do not grow with the store. The last two have no goal: a filter finds the runs of a rare benchmark
-// wherever they are, and reads a column of all runs for it.
+// growing are questions whose answers do not grow with the store: the newest 20 runs, a session, two sessions, and the 20 runs of a rare point.
+// The last two have no goal: a filter finds these runs wherever they are, and reads a column of all runs for it.
 var growing = []command{
-	{"ls, newest 20", []string{"ls", "--format", "plain", "--limit", "20"}, growthGoal},
+	{"newest 20", []string{"ls", "--format", "plain", "--limit", "20"}, growthGoal},
 	{"ls of a session", []string{"ls", "--format", "plain", "session=last"}, growthGoal},
-	{"compare of two sessions", []string{"compare", "--format", "plain", "session=last~1", "session=last"}, growthGoal},
-	{"history of a point of 20 runs", []string{"history", "--format", "plain", "benchmark=rare"}, 0},
-	{"ls of a point of 20 runs", []string{"ls", "--format", "plain", "benchmark=rare"}, 0},
+	{"compare", []string{"compare", "--format", "plain", "session=last~1", "session=last"}, growthGoal},
+	{"history, rare", []string{"history", "--format", "plain", "benchmark=rare"}, 0},
+	{"ls, rare", []string{"ls", "--format", "plain", "benchmark=rare"}, 0},
 }
 
 // BenchmarkGrowth measures on stores of 10,000 to ten million runs what should cost the same in all of them: whole processes, and a writer, by
@@ -66,16 +67,19 @@ func BenchmarkGrowth(b *testing.B) {
 		}
 	}
 	var lines []line
-	for i, r := range grown[1:] {
+	for i, r := range grown { // the smallest against itself: its times, for a plot
 		for j, c := range growing {
-			lines = append(lines, turns(c.name+", "+r.name, &asked[i+1][j], &asked[0][j]).within(c.goal, commandMegabytes))
+			lines = append(lines, turns(r.of(c.name), &asked[i][j], &asked[0][j]).within(c.goal, commandMegabytes))
 		}
 		for j, name := range writes[:2] {
-			lines = append(lines, turns(name+", "+r.name, &written[i+1][j], &written[0][j]).within(growthGoal, 0))
+			lines = append(lines, turns(r.of(name), &written[i][j], &written[0][j]).within(growthGoal, 0))
 		}
 	}
 	report(b, "the same in a store of "+grown[0].name+" runs", lines...)
 }
+
+// of is the name of what is done in a store of this size, with the size as a parameter, so that a plot can have it as its axis.
+func (r recipe) of(name string) string { return fmt.Sprintf("%s/runs=%d", name, r.runs) }
 
 // withRare is a copy of a store, of which it links the files, with sessions of a rare benchmark among the others.
 func withRare(b *testing.B, r recipe) string {

@@ -47,7 +47,7 @@ func TestDocsPictures(t *testing.T) {
 		}
 	}
 	kept, err := filepath.Glob(filepath.Join(docs, "pictures", "*"))
-	if others := 2; err != nil || len(kept) != len(drawn)+others || len(drawn) < 6 { // terminal.svg, verdicts.svg
+	if others := 3; err != nil || len(kept) != len(drawn)+others || len(drawn) < 6 { // growth.svg, terminal.svg, verdicts.svg
 		t.Errorf("%d pictures are drawn, %d are kept: %v", len(drawn), len(kept), err)
 	}
 }

@@ -151,3 +151,39 @@ func TestNights(t *testing.T) {
 		hasTable(t, table)
 	}
 }
+
+// TestManyNights measures what a verdict loses where only the newest 100 earlier sessions count, of more. VALIDATION.md has the table, which
+// NEUROLENS_TORTURE=1 compares.
+func TestManyNights(t *testing.T) {
+	t.Parallel()
+	sweeps, known := 20, []int{100}
+	if torture() {
+		sweeps, known = 1000, []int{40, 100, 400}
+	}
+	table := []string{"| many nights | points | any false | +10 % found | +50 % |", "|---|--:|---|---|---|"}
+	for _, n := range everyNight {
+		for _, points := range []int{1, 12} {
+			var columns [3][]string
+			for _, k := range known {
+				b := between{nights: n, apart: 1, known: k, points: points}
+				anyFalse, tenth, half := b.shares(sweeps)
+				if limit := .05 + 3*math.Sqrt(.05*.95/float64(sweeps)); anyFalse > limit {
+					t.Errorf("%s, %d known, %d points: a false change in %.1f %% of the sweeps", n.name, k, points, 100*anyFalse)
+				}
+				for i, v := range []float64{anyFalse, tenth, half} {
+					columns[i] = append(columns[i], percent(100*v))
+				}
+			}
+			table = append(table, fmt.Sprintf("| %s | %d | %s | %s | %s |", n.name, points,
+				strings.Join(columns[0], " / "), strings.Join(columns[1], " / "), strings.Join(columns[2], " / ")))
+		}
+	}
+	t.Log("\n" + strings.Join(table, "\n"))
+	switch {
+	case !torture():
+	case *update:
+		writeTable(t, "| many nights |", table)
+	default:
+		hasTable(t, table)
+	}
+}

@@ -18,8 +18,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// limit is the number of sessions of a point that are read at most. The standard deviation of 100 differences is known to 7 %, and Student's
-// t is within 1.3 % of its limit.
+// limit is the number of sessions of a point that count at most. From more of them verdicts gain next to nothing: see "many nights" in
+// VALIDATION.md of package judge.
 const limit = 100
 
 // Session is an earlier session of a point.
