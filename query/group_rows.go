@@ -50,7 +50,7 @@ type Shared struct {
 	Metric, Better string // common to all points that have a metric
 }
 
-// groupOf reads a row of groupsSQL.
+// groupOf reads a row of rowsSQL.
 func (g *grouper) groupOf(row []any) Group {
 	keys, c := row[:len(g.keys)], cells{row[len(g.keys):]}
 	group := Group{

@@ -186,7 +186,7 @@ func (g *grouper) runsSQL(sel scan.Selection) (string, error) {
 }
 
 // identities makes the temporary table group_identities: what identifies each point. A point can be in many groups, so group_points has
-// only its id.
+// only its id. The keys are in the subquery because each argument of a statement has to be in its text; DuckDB leaves them out.
 func (g *grouper) identities(ctx context.Context, r *scan.Reader, sel scan.Selection) error {
 	runs, err := g.runsSQL(sel)
 	if err != nil {

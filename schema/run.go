@@ -9,7 +9,7 @@ import "time"
 // FORMAT.md lists the columns that a Run is stored in, in the order of these fields.
 type Run struct {
 	// Identity.
-	RunID         string // ULID; its time is StartedAt truncated to milliseconds, or 0 if that is unknown
+	RunID         string // ULID; its time is StartedAt truncated to milliseconds, or 0 if that is unknown or before 1970
 	SessionID     string // ULID of the session that made the run
 	PointID       string // see PointID
 	RepeatIndex   *int64 // from 0

@@ -9,7 +9,7 @@ var (
 
 func runsTable() *Table {
 	columns := []*Column{
-		required(column("run_id", KindString, "id of the run, a ULID; its time is started_at truncated to milliseconds, or 0 if that is unknown")),
+		required(column("run_id", KindString, "id of the run, a ULID; its time is started_at truncated to milliseconds, or 0 if that is unknown or before 1970")),
 		column("session_id", KindString, "id of the session that made the run (one call of bench, or one imported file), a ULID"),
 		column("point_id", KindString, "id of the point: hash of what is measured and of all its axes"),
 		column("repeat_index", KindInt, "number of this repeat of the point in its session, from 0"),

@@ -220,6 +220,12 @@ func TestCheckRowTime(t *testing.T) {
 			t.Errorf("%s: not found", name)
 		}
 	}
+	old := smallRun()
+	old.StartedAt = time.Date(1965, 1, 1, 0, 0, 0, 0, time.UTC) // an id has no time before 1970
+	old.RunID = schema.ULIDFrom(old.StartedAt, [10]byte{1}).String()
+	if err := runfile.CheckRow(&table.Live{RunID: old.RunID, Run: schema.RunRow(&old, "")}); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestLaterEvents: an event with a member or of a kind that a later version added is no damage to anybody, and stays.

@@ -158,6 +158,9 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	return nil
 }
 
+// MaxHistory is the number of earlier sessions of a point that count at most: the newest.
+const MaxHistory = past.Limit
+
 // asFar is the distance that earlier sessions must have from each other, as a share of the distance of the two sides. It is below 1
 // because sessions are never equally spaced.
 const asFar = .75

@@ -89,7 +89,7 @@ type relating struct {
 	past   map[string]float64 // common change from the base to each earlier session; NaN: unknown
 }
 
-// factors estimates the common change; ok is false if there are too few points.
+// factors estimates the common change, of each earlier session from the points that have it among theirs; ok is false if there are too few points.
 func (r *relating) factors() (shared Shared, ok bool) {
 	sessions := map[string]int{}
 	for _, p := range r.points {

@@ -50,7 +50,7 @@ func sameInstant(id schema.ULID, started any) bool {
 	if !known {
 		return id.Time().UnixMilli() == 0
 	}
-	return id.Time().UnixMilli() == at.UnixMilli()
+	return id.Time().UnixMilli() == max(at.UnixMilli(), 0) // an id has no time before 1970
 }
 
 // lengthOf is the number of raw samples in a row, or -1 if it has none.

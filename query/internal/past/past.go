@@ -1,6 +1,6 @@
 // Package past reads the earlier sessions of points. How much these differ is what a change between two sessions has to exceed.
 //
-// A store may have tens of thousands of sessions, and those of last week say most. So the newest runs are read first, and older ones only
+// A store may have tens of thousands of sessions, and a hundred say nearly all. So the newest runs are read first, and older ones only
 // until there are enough sessions of each point. What is found does not depend on how the runs are spread over files: it is what reading
 // all runs would find.
 package past
@@ -15,12 +15,11 @@ import (
 	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
-	"github.com/neurolens/neurolens/schema"
 )
 
-// limit is the number of sessions of a point that count at most. From more of them verdicts gain next to nothing: see "many nights" in
+// Limit is the number of sessions of a point that count at most. From more of them verdicts gain next to nothing: see "many nights" in
 // VALIDATION.md of package judge.
-const limit = 100
+const Limit = 100
 
 // Session is an earlier session of a point.
 type Session struct {
@@ -29,11 +28,11 @@ type Session struct {
 	Location float64 // the median of its runs
 }
 
-// Apart are the newest of a point's sessions that are at least gap microseconds apart from the next, at most limit. Both are oldest first.
+// Apart are the newest of a point's sessions that are at least gap microseconds apart from the next, at most Limit. Both are oldest first.
 func Apart(all []Session, gap int64) []Session {
 	var chosen []Session
 	for _, s := range slices.Backward(all) {
-		if len(chosen) == limit {
+		if len(chosen) == Limit {
 			break
 		}
 		if len(chosen) == 0 || chosen[len(chosen)-1].Began-s.Began >= gap {
@@ -92,8 +91,8 @@ func (q *Question) Known(ctx context.Context, enough int) (known int, err error)
 }
 
 // Sessions reads the sessions of points, oldest first. gaps are the points, and by how many microseconds the sessions of each have to be
-// apart. A point has all its sessions back to the first of those that are Apart. In a session with two sides the head counts, because it is
-// the code of that time.
+// apart. Of a point that has more than Limit sessions which are Apart, those before them are left out. In a session with two sides the head
+// counts, because it is the code of that time.
 func (q *Question) Sessions(ctx context.Context, metric string, gaps map[sides.PointKey]int64) (map[sides.PointKey][]Session, error) {
 	r := reading{Question: q, metric: metric, gaps: gaps}
 	for key := range gaps {
@@ -111,7 +110,7 @@ func (q *Question) Sessions(ctx context.Context, metric string, gaps map[sides.P
 		return nil, err
 	}
 	for key, all := range r.found {
-		if chosen := Apart(all, gaps[key]); len(chosen) == limit {
+		if chosen := Apart(all, gaps[key]); len(chosen) == Limit {
 			r.found[key] = slices.DeleteFunc(all, func(s Session) bool { return s.Began < chosen[0].Began })
 		}
 	}
@@ -163,43 +162,24 @@ WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_a
 }
 
 // findCut finds the sessions of which only the runs since a time in Unix milliseconds were read. began are the sessions, each with its last
-// start of a point.
+// start of a point. One whose id is of an earlier time may have earlier runs; of the others, few have.
 func (r *reading) findCut(ctx context.Context, since int64, began map[string]int64) error {
-	var later []string
+	first := period.FirstID(since).String()
 	for id, start := range began {
-		if u, err := schema.ParseULID(id); err == nil && u.Time().UnixMilli() >= since {
-			later = append(later, id)
-		} else {
+		if id < first {
 			r.cut = max(r.cut, start)
 		}
 	}
-	// A session is made before its runs. Only one that was imported has the time of whichever run is the first in the file.
-	imported, err := r.among(ctx, period.Bounds{Since: since}, later, "source IS DISTINCT FROM '"+schema.SourceNeuroLens+"'")
-	if err != nil || len(imported) == 0 {
+	columns, err := scan.RunColumns([]string{"run_id", "session_id"})
+	if err != nil {
 		return err
 	}
-	cut, err := r.among(ctx, period.Bounds{Until: since}, imported, "true")
-	for _, id := range cut {
-		r.cut = max(r.cut, began[id])
-	}
-	return err
-}
-
-// among are those of some sessions that have runs within bounds for which the condition holds.
-func (r *reading) among(ctx context.Context, b period.Bounds, sessions []string, condition string) (some []string, err error) {
-	columns, err := scan.RunColumns([]string{"run_id", "session_id", "source"})
-	if err != nil {
-		return nil, err
-	}
-	sel := r.within(b)
-	args := append(sel.Args, sessions)
-	text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)",
-		sel.Src.Scan(columns, sel.RestrictedTo(condition)), len(args))
-	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-		some = append(some, duck.Text(row[0]))
+	sel := r.within(period.Bounds{Until: since})
+	text := "SELECT DISTINCT session_id FROM " + sel.Src.Scan(columns, sel.RestrictedTo("session_id >= '"+first+"'")) // skips most row groups by their statistics
+	return r.Conn.Query(ctx, duck.Statement{SQL: text, Args: sel.Args}, func(row []driver.Value) error {
+		r.cut = max(r.cut, began[duck.Text(row[0])])
 		return nil
 	})
-	return some, err
 }
 
 // enough reports whether there are enough sessions of each point that were read whole.
@@ -209,7 +189,7 @@ func (r *reading) enough() bool {
 			continue // none of it is read
 		}
 		whole := slices.DeleteFunc(slices.Clone(r.found[key]), func(s Session) bool { return s.Began <= r.cut })
-		if len(Apart(whole, gap)) < limit {
+		if len(Apart(whole, gap)) < Limit {
 			return false
 		}
 	}

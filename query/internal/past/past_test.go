@@ -2,7 +2,9 @@ package past
 
 import (
 	"context"
+	"encoding/binary"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -29,9 +31,9 @@ func ask(t testing.TB, store string, step int, do func(ctx context.Context, q *Q
 	})
 }
 
-// manySessions are sessions of two points on two machines, some of which overlap or last for long. Each has runs of one or both points. This
-// share of them was imported, each from a file that has the newest run first, of days.
-func manySessions(random *rand.Rand, sessions int, imported float64) []schema.Run {
+// manySessions are sessions of two points on two machines, some of which overlap or last for long. Each has runs of one or both points. The
+// ids of this share of them are later than most of their runs, which are of days: as where a file has the newest run first, or a clock was set back.
+func manySessions(random *rand.Rand, sessions int, late float64) []schema.Run {
 	var runs []schema.Run
 	n := 0
 	for i := range sessions {
@@ -42,15 +44,15 @@ func manySessions(random *rand.Rand, sessions int, imported float64) []schema.Ru
 			starts = append(starts, began.Add(time.Duration(random.Int64N([]int64{3e9, 3600e9, 36000e9}[random.IntN(3)]))))
 		}
 		slices.SortFunc(starts, time.Time.Compare)
-		source, id := schema.SourceNeuroLens, schema.NewULID(began).String()
-		if random.Float64() < imported {
+		id := schema.NewULID(began).String()
+		if random.Float64() < late {
 			last := began.Add(time.Duration(random.Int64N(48)) * time.Hour)
-			source, id, starts = "hyperfine", schema.NewULID(last).String(), append(starts, last)
+			id, starts = schema.NewULID(last.Add(time.Duration(random.Int64N(2))*time.Hour)).String(), append(starts, last)
 		}
 		for _, at := range starts {
 			n++
 			runs = append(runs, querytest.NewRun(n, 1000+random.Int64N(100), func(r *schema.Run) {
-				r.SessionID, r.Source, r.StartedAt, r.Env.Machine = id, source, at, machine
+				r.SessionID, r.StartedAt, r.Env.Machine = id, at, machine
 				r.BatchSize, r.Params = new(int64(random.IntN(2))), nil
 			}))
 		}
@@ -130,7 +132,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestNewestSuffice: where there are enough sessions, older files are not read: here they are no Parquet files.
+// TestNewestSuffice: where there are enough sessions, nothing but the footers of older files is read: here they have no rows that can be read.
 func TestNewestSuffice(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 3))
@@ -151,25 +153,31 @@ func TestNewestSuffice(t *testing.T) {
 		})
 	}
 	want, err := read(everything)
-	if len(want) != limit || err != nil {
+	if len(want) != Limit || err != nil {
 		t.Fatal(len(want), err)
 	}
 	for _, f := range files[:len(files)/4] {
-		querytest.WriteFile(t, filepath.Join(dir, f.Path(schema.RunsDir)), []byte("PAR1 and nothing else"))
+		name := filepath.Join(dir, f.Path(schema.RunsDir))
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		footer := len(content) - 8 - int(binary.LittleEndian.Uint32(content[len(content)-8:]))
+		querytest.WriteFile(t, name, slices.Concat(content[:4], make([]byte, footer-4), content[footer:]))
 	}
 	if _, err := read(everything); err == nil {
-		t.Error("files without a footer are read without an error")
+		t.Error("files of zeros are read without an error")
 	}
 	if got, err := read(50); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 }
 
-// TestApart: the newest sessions that are far enough apart, oldest first, and no more than limit.
+// TestApart: the newest sessions that are far enough apart, oldest first, and no more than Limit.
 func TestApart(t *testing.T) {
 	t.Parallel()
 	var all []Session
-	for i := range int64(2*limit + 5) {
+	for i := range int64(2*Limit + 5) {
 		all = append(all, Session{Began: 10 * i})
 	}
 	for _, c := range []struct {
@@ -177,11 +185,11 @@ func TestApart(t *testing.T) {
 		first, last int64
 		n           int
 	}{
-		{0, 10 * (limit + 5), 10 * (2*limit + 4), limit},
-		{10, 10 * (limit + 5), 10 * (2*limit + 4), limit},
-		{11, 60, 10 * (2*limit + 4), limit},
-		{1000, 40, 10 * (2*limit + 4), 3},
-		{1 << 40, 10 * (2*limit + 4), 10 * (2*limit + 4), 1},
+		{0, 10 * (Limit + 5), 10 * (2*Limit + 4), Limit},
+		{10, 10 * (Limit + 5), 10 * (2*Limit + 4), Limit},
+		{11, 60, 10 * (2*Limit + 4), Limit},
+		{1000, 40, 10 * (2*Limit + 4), 3},
+		{1 << 40, 10 * (2*Limit + 4), 10 * (2*Limit + 4), 1},
 	} {
 		got := Apart(all, c.gap)
 		if len(got) != c.n || got[0].Began != c.first || got[len(got)-1].Began != c.last {

@@ -48,14 +48,16 @@ func nearestBaseline(name string, baselines map[string][]string) string {
 
 // sessionFromLast is the id of the session that has back newer ones. About step runs are read first.
 func (r *Reader) sessionFromLast(ctx context.Context, back, step int) ([]string, error) {
+	// All files are asked for sessions since a time, and DuckDB skips row groups that have none by their statistics. So it does not matter
+	// whether a session has runs of that time.
 	var id string
 	err := r.Src.FromNewest(period.Bounds{}, step, func(b period.Bounds) (bool, error) {
 		where := "session_id IS NOT NULL"
-		if b.Since > 0 { // a session has a run of the time of its id, or soon after it
-			where = "session_id >= '" + firstID(b.Since+slack.Milliseconds()) + "'"
+		if b.Since > 0 {
+			where = "session_id >= '" + firstID(b.Since) + "'"
 		}
 		text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT 1 OFFSET %d",
-			r.Src.Within(b).Scan([]*schema.Column{schema.RunColumn("session_id")}, where), back)
+			r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, where), back)
 		row, err := r.Conn.One(ctx, duck.Statement{SQL: text})
 		if err != nil || len(row) == 0 {
 			return false, err
@@ -72,9 +74,6 @@ func (r *Reader) sessionFromLast(ctx context.Context, back, step int) ([]string,
 	}
 	return []string{id}, nil
 }
-
-// slack is by how much a clock that was set back, or a file whose first run was removed, may make a session later than its runs.
-const slack = time.Hour
 
 // clockSkew is the tolerated difference between the clocks of machines that share a store. shortID is the number of characters at the
 // end of an id that are shown.

@@ -21,6 +21,9 @@ func TestSessionFromLast(t *testing.T) {
 		for i := range 120 {
 			began := querytest.Start.Add(time.Duration(i) * time.Hour)
 			id := schema.NewULID(began).String()
+			if i%7 == 0 { // of a file whose newest run is first, or of a tool that makes ids when it uploads
+				id = schema.NewULID(began.Add(time.Duration(random.Int64N(100)) * time.Hour)).String()
+			}
 			for range 1 + random.IntN(3) {
 				runs = append(runs, querytest.NewRun(len(runs), 100, func(r *schema.Run) {
 					r.SessionID, r.StartedAt = id, began.Add(time.Duration(random.Int64N(10*3600e9)))

@@ -41,6 +41,9 @@ func (w Comparison) sessions() []string {
 	}
 	if known > 0 {
 		text := fmt.Sprintf("%s, %d earlier ones known", what, least)
+		if least == compare.MaxHistory { // there may be more
+			text = fmt.Sprintf("%s, the newest %d earlier ones count", what, least)
+		}
 		if known < confounded {
 			text += fmt.Sprintf(" for %s of %s", term.Thousands(known), term.Count(confounded, w.noun()))
 		}

@@ -196,6 +196,8 @@ func TestCompareLinesCount(t *testing.T) {
 	said(w.sessions(), "different sessions (1 of 2 points), 8 earlier ones known: noise between sessions ±0.2 %")
 	c.Points[1].Reason = judge.Sessions
 	said(w.sessions(), "different sessions, 8 earlier ones known for 1 of 2 points: noise between sessions ±0.2 %")
+	c.Points[0].History = compare.MaxHistory
+	said(w.sessions(), "different sessions, the newest 100 earlier ones count for 1 of 2 points: noise between sessions ±0.2 %")
 	c.Points = c.Points[1:]
 	said(w.sessions(), "different sessions: no verdict, as the time or the session of some runs is unknown")
 	c.Base.Since, c.Head.Since = 1, 1
