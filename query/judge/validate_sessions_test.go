@@ -113,6 +113,25 @@ func (b *between) shares(sweeps int) (anyFalse, tenth, half float64) {
 	return anyFalse / n, tenth / n, half / n
 }
 
+// cells are the shares in percent, each for all of these numbers of known nights. More false changes than 5 % and three standard errors are an error.
+func (b between) cells(t *testing.T, sweeps int, known []int) (cells [3]string) {
+	t.Helper()
+	var columns [3][]string
+	for _, b.known = range known {
+		anyFalse, tenth, half := b.shares(sweeps)
+		if limit := .05 + 3*math.Sqrt(.05*.95/float64(sweeps)); anyFalse > limit {
+			t.Errorf("%s, %d apart, %d known, %d points: a false change in %.1f %% of the sweeps", b.name, b.apart, b.known, b.points, 100*anyFalse)
+		}
+		for i, v := range []float64{anyFalse, tenth, half} {
+			columns[i] = append(columns[i], percent(100*v))
+		}
+	}
+	for i, column := range columns {
+		cells[i] = strings.Join(column, " / ")
+	}
+	return cells
+}
+
 // TestNights measures what the default rule says of two sessions, between which the machine differs by what it differs by
 // from night to night. VALIDATION.md has the table, which NEUROLENS_TORTURE=1 compares.
 func TestNights(t *testing.T) {
@@ -125,20 +144,10 @@ func TestNights(t *testing.T) {
 	for _, n := range everyNight {
 		for _, apart := range []int{1, 15} {
 			for _, points := range []int{-12, 1, 12} {
-				var columns [3][]string
-				for _, k := range known {
-					b := between{nights: n, apart: apart, known: k, points: max(points, -points), alike: points < 0}
-					anyFalse, tenth, half := b.shares(sweeps)
-					if limit := .05 + 3*math.Sqrt(.05*.95/float64(sweeps)); anyFalse > limit {
-						t.Errorf("%s, %d apart, %d known, %d points: a false change in %.1f %% of the sweeps", n.name, apart, k, points, 100*anyFalse)
-					}
-					for i, v := range []float64{anyFalse, tenth, half} {
-						columns[i] = append(columns[i], percent(100*v))
-					}
-				}
+				b := between{nights: n, apart: apart, points: max(points, -points), alike: points < 0}
+				cells := b.cells(t, sweeps, known)
 				name := map[int]string{-12: "12 alike", 1: "1", 12: "12"}[points]
-				table = append(table, fmt.Sprintf("| %s | %d | %s | %s | %s | %s |", n.name, apart, name,
-					strings.Join(columns[0], " / "), strings.Join(columns[1], " / "), strings.Join(columns[2], " / ")))
+				table = append(table, fmt.Sprintf("| %s | %d | %s | %s | %s | %s |", n.name, apart, name, cells[0], cells[1], cells[2]))
 			}
 		}
 	}
@@ -163,19 +172,9 @@ func TestManyNights(t *testing.T) {
 	table := []string{"| many nights | points | any false | +10 % found | +50 % |", "|---|--:|---|---|---|"}
 	for _, n := range everyNight {
 		for _, points := range []int{1, 12} {
-			var columns [3][]string
-			for _, k := range known {
-				b := between{nights: n, apart: 1, known: k, points: points}
-				anyFalse, tenth, half := b.shares(sweeps)
-				if limit := .05 + 3*math.Sqrt(.05*.95/float64(sweeps)); anyFalse > limit {
-					t.Errorf("%s, %d known, %d points: a false change in %.1f %% of the sweeps", n.name, k, points, 100*anyFalse)
-				}
-				for i, v := range []float64{anyFalse, tenth, half} {
-					columns[i] = append(columns[i], percent(100*v))
-				}
-			}
-			table = append(table, fmt.Sprintf("| %s | %d | %s | %s | %s |", n.name, points,
-				strings.Join(columns[0], " / "), strings.Join(columns[1], " / "), strings.Join(columns[2], " / ")))
+			b := between{nights: n, apart: 1, points: points}
+			cells := b.cells(t, sweeps, known)
+			table = append(table, fmt.Sprintf("| %s | %d | %s | %s | %s |", n.name, points, cells[0], cells[1], cells[2]))
 		}
 	}
 	t.Log("\n" + strings.Join(table, "\n"))
