@@ -24,12 +24,13 @@ type cursor struct {
 	chunks []parquet.ColumnChunk // the remaining ones
 	pages  parquet.Pages         // of the current chunk; nil between chunks
 	page   parquet.ValueReader   // the current page; nil between pages
+	used   parquet.Page          // the page that page reads; nil between pages
 	values []parquet.Value       // the buffer
 	at     int                   // index of the next value in values
 }
 
 // row gives the values of the next row, valid until the next call, and none at the end of the file. The bytes that they
-// point to stay valid: pages are left to the garbage collector.
+// point to stay valid, because they are left to the garbage collector.
 func (c *cursor) row() ([]parquet.Value, error) {
 	if c.at == len(c.values) {
 		if err := c.more(); err != nil {
@@ -73,7 +74,7 @@ func (c *cursor) more() error {
 		n, err := c.page.ReadValues(c.values[left:cap(c.values)])
 		c.values = c.values[:left+n]
 		if err != nil {
-			c.page = nil
+			c.endPage()
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return damaged(err)
@@ -95,7 +96,7 @@ func (c *cursor) nextPage() (bool, error) {
 		}
 		page, err := c.pages.ReadPage()
 		if err == nil {
-			c.page = page.Values()
+			c.used, c.page = page, page.Values()
 			return true, nil
 		}
 		if !errors.Is(err, io.EOF) {
@@ -107,12 +108,20 @@ func (c *cursor) nextPage() (bool, error) {
 	}
 }
 
+// endPage lets the next page have the memory of the current one, except that of texts, of which a row may have the first values.
+func (c *cursor) endPage() {
+	if used, ok := c.used.(interface{ ReleaseAndDetachValues() }); ok {
+		used.ReleaseAndDetachValues()
+	}
+	c.used, c.page = nil, nil
+}
+
 func (c *cursor) close() error {
 	if c.pages == nil {
 		return nil
 	}
 	err := c.pages.Close()
-	c.pages, c.page = nil, nil
+	c.pages, c.page, c.used = nil, nil, nil
 	return err
 }
 

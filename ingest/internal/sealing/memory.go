@@ -8,9 +8,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// maxMemory is the size, in B, of runs that are remembered until they are sealed: many short ones. Runs with more samples took longer to measure
-// than their files to be read again.
-const maxMemory = 4 << 20
+// maxMemory is the size, in B, of runs that are remembered until they are sealed: as many as are sealed at once, with 1,000 samples each. Runs
+// with more samples took longer to measure than their files to be read again.
+const maxMemory = 8 << 20
 
 // memory has runs that this process has appended and not sealed yet, so that nobody has to decode their files.
 type memory struct {

@@ -59,3 +59,28 @@ func TestSealForgets(t *testing.T) {
 		t.Errorf("%d sealed runs are remembered", len(s.memory.runs))
 	}
 }
+
+// TestSealRemembers: all runs that are sealed at once are remembered, where each has 1,000 samples with their times.
+func TestSealRemembers(t *testing.T) {
+	t.Parallel()
+	var s Sealer
+	run := runtest.Full()
+	run.Ops = nil
+	const samples = 1000
+	run.Metrics[0].Ticks, run.Metrics[0].AtNS = make([]int64, samples), make([]int64, samples)
+	for i := range samples {
+		run.Metrics[0].Ticks[i], run.Metrics[0].AtNS[i] = int64(i)*7919%samples, int64(i)*1_000_003
+	}
+	digest := schema.DigestOf(&run)
+	content, err := table.NewEncoder("test").Encode(&run, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := StandardRules().Runs
+	for range many {
+		s.Copy(schema.NewULID(time.Now()), content, &run, digest)(true)
+	}
+	if len(s.memory.runs) != many {
+		t.Errorf("%d runs of %d are remembered", len(s.memory.runs), many)
+	}
+}
