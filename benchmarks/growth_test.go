@@ -1,6 +1,7 @@
 package benchmarks
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,12 +40,10 @@ func BenchmarkGrowth(b *testing.B) {
 	var dirs []string
 	var stores []*ingest.Store
 	for _, r := range grown {
-		dir := withRare(b, r)
-		store, err := ingest.Open(dir, "scale")
-		must(b, err)
-		defer store.Close()
-		dirs, stores = append(dirs, dir), append(stores, store)
+		dir := rareOf(b, r)
+		dirs, stores = append(dirs, dir), append(stores, copyToWrite(b, dir))
 	}
+	settle(b, dirs)
 	asked := make([][]series, len(grown)) // of each store
 	written := make([][4]series, len(grown))
 	for i := range asked {
@@ -81,28 +80,64 @@ func BenchmarkGrowth(b *testing.B) {
 // of is the name of what is done in a store of this size, with the size as a parameter, so that a plot can have it as its axis.
 func (r recipe) of(name string) string { return fmt.Sprintf("%s/runs=%d", name, r.runs) }
 
-// withRare is a copy of a store, of which it links the files, with sessions of a rare benchmark among the others.
-func withRare(b *testing.B, r recipe) string {
+// rareOf gives the directory of a copy of a store, of which it links the files, with sessions of a rare benchmark among the others.
+func rareOf(b *testing.B, r recipe) string {
 	b.Helper()
-	dir := copyStore(b, storeOf(b, r))
-	b.Cleanup(func() { must(b, os.RemoveAll(dir)) })
-	store, err := ingest.Open(dir, "scale")
-	must(b, err)
+	from := storeOf(b, r)
+	return made(b, r.name+"-rare", func(dir string) error {
+		if err := linkStore(from, dir); err != nil {
+			return err
+		}
+		return writeRare(dir, r.samples)
+	})
+}
+
+// writeRare adds the rare sessions to a store.
+func writeRare(dir string, samples int) error {
 	var runs []schema.Run
 	for i := range rareSessions {
-		s := runtest.NewSweep(uint64(1<<40+i), r.samples)
+		s := runtest.NewSweep(uint64(1<<40+i), samples)
 		s.Start = s.Start.AddDate(0, 0, i*months*30/rareSessions).Add(time.Minute / 2)
 		run := s.Next()
 		run.Benchmark = "rare"
 		run.PointID = schema.PointID(&run)
 		runs = append(runs, run)
 	}
-	done, err := store.AppendAll(runtest.Each(runs...))
-	if done.Added != rareSessions || err != nil {
-		b.Fatal(filepath.Base(dir), done, err)
+	store, err := ingest.Open(dir, "scale")
+	if err != nil {
+		return err
 	}
-	_, err = store.Pack()
+	done, err := store.AppendAll(runtest.Each(runs...))
+	if err == nil && done.Added != rareSessions {
+		err = fmt.Errorf("%d rare runs of %d were added", done.Added, rareSessions)
+	}
+	return errors.Join(err, store.Close())
+}
+
+// copyToWrite opens a copy of a store, which is removed at the end.
+func copyToWrite(b *testing.B, dir string) *ingest.Store {
+	b.Helper()
+	into := copyStore(b, dir)
+	store, err := ingest.Open(into, "scale")
 	must(b, err)
-	must(b, store.Close())
-	return dir
+	b.Cleanup(func() { must(b, errors.Join(store.Close(), os.RemoveAll(into))) })
+	return store
+}
+
+// unchanged is for how long the folder of a month must not have changed before the names in it are kept.
+const unchanged = time.Minute
+
+// settle packs stores when their folders have not changed for long enough, as a writer does that comes later.
+func settle(b *testing.B, dirs []string) {
+	b.Helper()
+	for _, dir := range dirs {
+		folders, err := filepath.Glob(filepath.Join(dir, schema.RunsDir, "*"))
+		must(b, err)
+		for _, folder := range folders {
+			info, err := os.Stat(folder)
+			must(b, err)
+			<-time.After(time.Until(info.ModTime().Add(unchanged)))
+		}
+		must(b, pack(dir))
+	}
 }

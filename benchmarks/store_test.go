@@ -52,10 +52,23 @@ func scaleDir(tb testing.TB) string {
 	return dir
 }
 
-// storeOf gives the directory of a store, which it makes where it is not there.
+// storeOf gives the directory of a store, which it makes where it is not there. It is packed once more, as by any later writer: what was made
+// in the last minute keeps no names of files yet.
 func storeOf(tb testing.TB, r recipe) string {
 	tb.Helper()
-	return made(tb, r.name, r.write)
+	dir := made(tb, r.name, r.write)
+	must(tb, pack(dir))
+	return dir
+}
+
+// pack packs a store.
+func pack(dir string) error {
+	store, err := ingest.Open(dir, "scale")
+	if err != nil {
+		return err
+	}
+	_, err = store.Pack()
+	return errors.Join(err, store.Close())
 }
 
 // made gives the directory of that name, which is made where it is not there.
@@ -110,12 +123,7 @@ func (r recipe) write(dir string) error {
 	if err := r.writeEvents(dir); err != nil {
 		return err
 	}
-	store, err := ingest.Open(dir, "scale")
-	if err != nil {
-		return err
-	}
-	_, err = store.Pack()
-	return errors.Join(err, store.Close())
+	return pack(dir)
 }
 
 // seal writes one sealed file.

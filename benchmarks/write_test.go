@@ -91,7 +91,13 @@ func copyStore(tb testing.TB, dir string) string {
 	tb.Helper()
 	into, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".copy-")
 	must(tb, err)
-	must(tb, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	must(tb, linkStore(dir, into))
+	return into
+}
+
+// linkStore links the files of a store in an empty directory.
+func linkStore(dir, into string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
 		}
@@ -103,6 +109,5 @@ func copyStore(tb testing.TB, dir string) string {
 			return os.Mkdir(filepath.Join(into, rel), 0o777)
 		}
 		return os.Link(path, filepath.Join(into, rel))
-	}))
-	return into
+	})
 }
