@@ -23,8 +23,8 @@ const (
 type cursor struct {
 	chunks []parquet.ColumnChunk // the remaining ones
 	pages  parquet.Pages         // of the current chunk; nil between chunks
-	page   parquet.ValueReader   // the current page; nil between pages
-	used   parquet.Page          // the page that page reads; nil between pages
+	page   parquet.Page          // the current page; nil between pages
+	unread parquet.ValueReader   // what is left of the page
 	values []parquet.Value       // the buffer
 	at     int                   // index of the next value in values
 }
@@ -71,7 +71,7 @@ func (c *cursor) more() error {
 				return err
 			}
 		}
-		n, err := c.page.ReadValues(c.values[left:cap(c.values)])
+		n, err := c.unread.ReadValues(c.values[left:cap(c.values)])
 		c.values = c.values[:left+n]
 		if err != nil {
 			c.endPage()
@@ -96,7 +96,7 @@ func (c *cursor) nextPage() (bool, error) {
 		}
 		page, err := c.pages.ReadPage()
 		if err == nil {
-			c.used, c.page = page, page.Values()
+			c.page, c.unread = page, page.Values()
 			return true, nil
 		}
 		if !errors.Is(err, io.EOF) {
@@ -110,10 +110,10 @@ func (c *cursor) nextPage() (bool, error) {
 
 // endPage lets the next page have the memory of the current one, except that of texts, of which a row may have the first values.
 func (c *cursor) endPage() {
-	if used, ok := c.used.(interface{ ReleaseAndDetachValues() }); ok {
-		used.ReleaseAndDetachValues()
+	if page, ok := c.page.(interface{ ReleaseAndDetachValues() }); ok {
+		page.ReleaseAndDetachValues()
 	}
-	c.used, c.page = nil, nil
+	c.page, c.unread = nil, nil
 }
 
 func (c *cursor) close() error {
@@ -121,7 +121,7 @@ func (c *cursor) close() error {
 		return nil
 	}
 	err := c.pages.Close()
-	c.pages, c.page, c.used = nil, nil, nil
+	c.pages, c.page, c.unread = nil, nil, nil
 	return err
 }
 
