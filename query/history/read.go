@@ -83,7 +83,11 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 	if err != nil {
 		return 0, err
 	}
-	for _, b := range sel.Src.Windows(h.window) {
+	windows, err := r.Windows(ctx, sel, h.window)
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range windows {
 		part := sel
 		part.Src, part.Args = sel.Src.Within(b), slices.Clone(sel.Args)
 		part.Restrict(b)

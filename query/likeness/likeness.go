@@ -197,7 +197,11 @@ func (n *nearest) compare(ctx context.Context) error {
 		return err
 	}
 	matched := 0
-	for _, b := range sel.Src.Windows(n.window) {
+	windows, err := n.reader.Windows(ctx, sel, n.window)
+	if err != nil {
+		return err
+	}
+	for _, b := range windows {
 		part := sel
 		part.Src, part.Args = sel.Src.Within(b), slices.Clone(sel.Args)
 		part.Restrict(b)

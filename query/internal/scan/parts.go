@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/period"
@@ -27,36 +26,13 @@ func (s *Sources) Parts() []*Sources {
 	return all
 }
 
-// Windows divides all time into windows with about this many runs each, estimated from file names.
-func (s *Sources) Windows(runs int) []period.Bounds {
-	type start struct{ at, runs int64 }
-	var starts []start
-	for _, files := range [][]file{s.Live, s.sealed} {
-		for i := range files {
-			first, _ := files[i].span()
-			starts = append(starts, start{first, int64(max(files[i].sealed.Rows, 1))})
-		}
-	}
-	slices.SortFunc(starts, func(a, b start) int { return cmp.Compare(a.at, b.at) })
-	all := []period.Bounds{{}}
-	held := int64(0)
-	for _, f := range starts {
-		if last := &all[len(all)-1]; held >= int64(runs) && f.at > last.Since {
-			last.Until = f.at
-			all, held = append(all, period.Bounds{Since: f.at}), 0
-		}
-		held += f.runs
-	}
-	return all
-}
-
 // FirstStep is about how many runs a search from the newest run on reads first.
 const FirstStep = 25_000
 
 // FromNewest calls do with bounds that begin earlier and earlier within others, until it is done or they begin with the others. The first
 // have at least so many runs, estimated from file names, and each about eight times as many as the one before.
 func (s *Sources) FromNewest(within period.Bounds, runs int, do func(period.Bounds) (done bool, err error)) error {
-	windows := s.Within(within).Windows(runs)
+	windows := s.Within(within).windows(runs)
 	for back := 2; ; back *= 8 {
 		b := within
 		if at := len(windows) - back; at > 0 && windows[at].Since > b.Since {
