@@ -93,9 +93,10 @@ func BenchmarkSideBySide(b *testing.B) {
 		dir := filepath.Join(temp, fmt.Sprint(i))
 		must(b, os.Mkdir(dir, 0o777))
 		other := keepSide(b, dir, func() (sideWriter, error) { return s.open(dir) })
+		ownAppends, otherAppends := appendBoth(b, s.open)
 		lines := []line{
 			{name: "bytes of a run", ratios: []float64{float64(kept.size) / float64(other.size)}},
-			turns("append", &kept.appends, &other.appends).within(s.append, 0),
+			turns("append", &ownAppends, &otherAppends).within(s.append, 0),
 			{name: "append and seal", ratios: []float64{kept.all.Seconds() / other.all.Seconds()}},
 		}
 		for _, question := range []string{askNewest, askColumn, askParameter, askQuantiles} {
@@ -116,9 +117,8 @@ var ownQuestions = map[string][]string{
 
 // keptRuns is what it takes to keep runs.
 type keptRuns struct {
-	size    int64         // of all files, in bytes
-	appends series        // of each run
-	all     time.Duration // until the store is closed
+	size int64         // of all files, in bytes
+	all  time.Duration // until the store is closed
 }
 
 // keepSide appends the runs, one by one.
@@ -127,17 +127,46 @@ func keepSide(b *testing.B, dir string, open func() (sideWriter, error)) (kept k
 	w, err := open()
 	must(b, err)
 	for sweep, i := runtest.NewSweep(1, sideSamples), 0; i < sideRuns; i++ {
-		run := sweep.Next()
-		stat.Complete(&run)
-		begun := time.Now()
-		must(b, w.Append(run))
-		kept.appends.add(measured{Wall: time.Since(begun)})
+		kept.all += appendTo(b, w, sweep.Next())
 	}
 	begun := time.Now()
 	must(b, w.Close())
-	kept.all = kept.appends.total() + time.Since(begun)
+	kept.all += time.Since(begun)
 	kept.size = sizeOf(b, dir)
 	return kept
+}
+
+// appendTo is the time that an append of a run takes.
+func appendTo(b *testing.B, w sideWriter, run schema.Run) time.Duration {
+	b.Helper()
+	stat.Complete(&run)
+	begun := time.Now()
+	must(b, w.Append(run))
+	return time.Since(begun)
+}
+
+// turnRuns is the number of runs that are appended by turns: so few that NeuroLens does not seal meanwhile, which another writer would feel.
+const turnRuns = 200
+
+// appendBoth appends runs to a store and to another way, by turns, because the speed of a disk changes.
+func appendBoth(b *testing.B, open func(dir string) (sideWriter, error)) (ours, theirs series) {
+	b.Helper()
+	root, err := os.MkdirTemp(scaleDir(b), "turns-")
+	must(b, err)
+	defer os.RemoveAll(root)
+	own, others := filepath.Join(root, "store"), filepath.Join(root, "other")
+	must(b, errors.Join(ingest.Init(own), os.Mkdir(others, 0o777)))
+	store, err := ingest.Open(own, "scale")
+	must(b, err)
+	other, err := open(others)
+	must(b, err)
+	for sweep, i := runtest.NewSweep(1, sideSamples), 0; i < turnRuns; i++ {
+		run := sweep.Next()
+		ours.add(measured{Wall: appendTo(b, store, run)})
+		theirs.add(measured{Wall: appendTo(b, other, run)})
+	}
+	must(b, errors.Join(store.Close(), other.Close()))
+	return ours, theirs
 }
 
 // askBoth asks a question of both by turns. The answers have to be the same.
