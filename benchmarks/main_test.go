@@ -26,14 +26,14 @@ import (
 // bareRole is the variable that makes the test binary a bare DuckDB process.
 const bareRole = "NEUROLENS_SCALE_BARE"
 
-// TestMain makes the test binary the bare process: it opens the engine and asks it for 1.
+// TestMain makes the test binary one of the processes that are measured.
 func TestMain(m *testing.M) {
 	var err error
 	switch {
 	case os.Getenv(measureRole) != "": // before the role of what it starts
 		err = errors.Join(os.Unsetenv(measureRole), measure(os.Args[1:]))
 	case os.Getenv(bareRole) != "":
-		err = bare()
+		err = bare(strings.Join(os.Args[1:], " "))
 	case os.Getenv(copyRole) != "":
 		err = copyTables(os.Args[1], os.Args[2], os.Args[3])
 	case os.Getenv(rewriteRole) != "":
@@ -51,15 +51,16 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func bare() error {
+// bare opens the engine and asks it for a number.
+func bare(query string) error {
 	connector, err := duckdb.NewConnector(":memory:", nil)
 	if err != nil {
 		return err
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	var one int
-	return db.QueryRowContext(context.Background(), "SELECT 1").Scan(&one)
+	var number int
+	return db.QueryRowContext(context.Background(), query).Scan(&number)
 }
 
 // skip ends a benchmark for which this machine lacks something, unless it is required.

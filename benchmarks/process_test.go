@@ -71,9 +71,15 @@ const bareName = "a process that opens DuckDB"
 // bareProcess is the process that ratios are to: it opens the engine and asks it for 1.
 func bareProcess(tb testing.TB) measured {
 	tb.Helper()
+	return askDuckDB(tb, "SELECT 1")
+}
+
+// askDuckDB is a process that asks DuckDB for a number.
+func askDuckDB(tb testing.TB, query string) measured {
+	tb.Helper()
 	self, err := os.Executable()
 	must(tb, err)
-	return start(tb, bareRole+"=1", self)
+	return start(tb, bareRole+"=1", self, query)
 }
 
 // program builds NeuroLens.
