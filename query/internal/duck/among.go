@@ -24,8 +24,9 @@ type lists struct {
 	all  map[int64][]schema.ULID
 }
 
-// Among gives the SQL of whether the run id of a row is one of very many, which are ascending. It takes a fraction of the time and of the
-// memory of a join, which needs a table of them first. The SQL is for this connection, and until it is closed. It is false for NULL.
+// Among gives the SQL of whether the run id of a row is one of very many, at least one, which are ascending. It takes a fraction of the time and of the
+// memory of a join, which needs a table of them first. The function is not called for the rows before the first and after the last of them. The
+// SQL is for this connection, and until it is closed. It is false for NULL.
 func (c *Conn) Among(ctx context.Context, ids []schema.ULID) (string, error) {
 	l := &c.engine.lists
 	if l.defined.Do(func() { l.failed = c.engine.define(ctx, amongName, l) }); l.failed != nil {
@@ -38,7 +39,8 @@ func (c *Conn) Among(ctx context.Context, ids []schema.ULID) (string, error) {
 	}
 	l.last++
 	l.all[l.last], c.lists = ids, append(c.lists, l.last)
-	return fmt.Sprintf("coalesce(%s(%d, run_id), false)", amongName, l.last), nil
+	first, last := Literal(ids[0].String()), Literal(ids[len(ids)-1].String())
+	return fmt.Sprintf("coalesce(run_id BETWEEN %s AND %s AND %s(%d, run_id), false)", first, last, amongName, l.last), nil
 }
 
 // Close closes the connection, and forgets the lists of Among.
@@ -71,13 +73,12 @@ func (l *lists) Config() duckdb.ScalarFuncConfig {
 
 // Executor is what the function does with some rows, one after the other. It takes no context, like that of a Trap.
 func (l *lists) Executor() duckdb.ScalarFuncExecutor {
-	var ids []schema.ULID
-	next := 0 // the place after the last id that was found: rows are mostly in the order of their ids
+	var in ascending
 	return duckdb.ScalarFuncExecutor{RowExecutor: func(row []driver.Value) (any, error) {
-		if ids == nil {
+		if in.ids == nil {
 			number, _ := row[0].(int64)
 			l.mu.RLock()
-			ids = l.all[number]
+			in.ids = l.all[number]
 			l.mu.RUnlock()
 		}
 		text, _ := row[1].(string)
@@ -85,14 +86,37 @@ func (l *lists) Executor() duckdb.ScalarFuncExecutor {
 		if err != nil {
 			return false, nil // it is not one of them, and elsewhere an error
 		}
-		if next < len(ids) && ids[next] == id {
-			next++
-			return true, nil
-		}
-		at, is := slices.BinarySearchFunc(ids, id, schema.ULID.Compare)
-		if is {
-			next = at + 1
-		}
-		return is, nil
+		return in.has(id), nil
 	}}
+}
+
+// ascending are ids in which others are looked up, mostly in ascending order too.
+type ascending struct {
+	ids []schema.ULID
+	at  int // the place of the last id that was looked up, or where it would be
+}
+
+// has reports whether the ids have one. It is mostly at the place of the one before, or at the next.
+func (a *ascending) has(id schema.ULID) bool {
+	for range 2 {
+		if a.at == len(a.ids) {
+			break
+		}
+		switch c := id.Compare(a.ids[a.at]); {
+		case c == 0:
+			return true
+		case c < 0 && (a.at == 0 || id.Compare(a.ids[a.at-1]) > 0):
+			return false
+		case c < 0:
+			return a.search(id)
+		}
+		a.at++
+	}
+	return a.search(id)
+}
+
+// search is has for an id that may be anywhere.
+func (a *ascending) search(id schema.ULID) (is bool) {
+	a.at, is = slices.BinarySearchFunc(a.ids, id, schema.ULID.Compare)
+	return is
 }
