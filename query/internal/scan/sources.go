@@ -194,13 +194,27 @@ func (s *Sources) Of(ids []schema.ULID) *Sources {
 func (s *Sources) only(wanted func(*file) bool) *Sources {
 	narrow := *s
 	for _, files := range []*[]file{&narrow.Live, &narrow.sealed, &narrow.Read} {
-		all := *files
-		*files = nil
-		for i := range all {
-			if wanted(&all[i]) {
-				*files = append(*files, all[i])
-			}
-		}
+		*files = wantedOf(*files, wanted)
 	}
 	return &narrow
+}
+
+// wantedOf are the wanted files. There may be 100,000 of them, so they are counted before they are copied.
+func wantedOf(all []file, wanted func(*file) bool) []file {
+	n := 0
+	for i := range all {
+		if wanted(&all[i]) {
+			n++
+		}
+	}
+	if n == len(all) {
+		return all
+	}
+	some := make([]file, 0, n)
+	for i := range all {
+		if wanted(&all[i]) {
+			some = append(some, all[i])
+		}
+	}
+	return some
 }
