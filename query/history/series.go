@@ -73,11 +73,11 @@ func newHistorian(req Request, window int) *historian {
 func (h *historian) order() {
 	h.dropWrong()
 	ok := h.okSessions()
-	for _, l := range h.byKey {
-		if l.merge(); len(l.entries) > 0 {
-			l.failed = h.failedSince(l, ok[l.pointOn()])
-			h.lines = append(h.lines, l)
-		}
+	h.lines = slices.Collect(maps.Values(h.byKey))
+	h.eachLine(func(_ int, l *line) { l.merge() })
+	h.lines = slices.DeleteFunc(h.lines, func(l *line) bool { return len(l.entries) == 0 })
+	for _, l := range h.lines {
+		l.failed = h.failedSince(l, ok[l.pointOn()])
 	}
 	h.byKey, h.failed, h.Known = nil, nil, len(h.lines)
 	slices.SortFunc(h.lines, func(a, b *line) int { return earlier(a.entries[0], b.entries[0]) })
