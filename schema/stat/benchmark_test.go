@@ -46,6 +46,22 @@ func BenchmarkShift(b *testing.B) {
 	}
 }
 
+// What a history of a million runs asks of each of its series.
+func BenchmarkTrend(b *testing.B) {
+	random := rand.New(rand.NewPCG(67, 68))
+	for _, n := range []int{40, 400, 4000} {
+		series := autoregressive(random, n, .3)
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				t := NewTrend(series)
+				t.ChangePoints(.05, 0)
+				t.VisibleChanges(.05, 0)
+			}
+		})
+	}
+}
+
 func BenchmarkFitPrior(b *testing.B) {
 	random := rand.New(rand.NewPCG(65, 66))
 	variances, df := make([]float64, 100_000), make([]float64, 100_000)

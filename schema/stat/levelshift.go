@@ -23,18 +23,22 @@ type levelShift struct {
 type shifts struct {
 	series           []float64
 	running          runningMedian
-	first, last      beginnings
+	whole, part      sides
 	residuals, sizes []float64
 }
 
+// sides are the beginnings of some values, from the first one on and from the last one on.
+type sides struct{ first, last beginnings }
+
 // newShifts is for a series whose values are finite.
 func newShifts(series []float64) *shifts {
-	return &shifts{series: series, running: newRunningMedian(series)}
+	s := &shifts{series: series, running: newRunningMedian(series)}
+	s.running.follow(&s.whole.first, 0, 1, len(series))
+	s.running.follow(&s.whole.last, len(series)-1, -1, len(series))
+	return s
 }
 
-// in divides a part of the series, of n values from low on, where their absolute deviations from the medians of the two sides are
-// least (Bai, "Least absolute deviation estimation of a shift", Econometric Theory 11, 1995), with at least trendLeast values on either
-// side, and measures the shift
+// in divides a part of the series, of n values from low on, and measures the shift
 //
 //	size = |median after - median before| / s · √(k(n-k)/n)
 //
@@ -42,31 +46,79 @@ func newShifts(series []float64) *shifts {
 // (winsorized; Huber and Ronchetti, Robust Statistics, 2nd edition 2009, section 1.7). Where most of the residuals are 0, it is
 // the shift of means over their standard deviation, as of values that are counted the medians say too much. Unlike a statistic
 // of ranks it has no bound, so that a large step is seen also among few values.
-func (s *shifts) in(low, n int) levelShift {
+//
+// ok is false if the size is less than least. Usually the shift is not measured then.
+func (s *shifts) in(low, n int, least float64) (shift levelShift, ok bool) {
 	values := s.series[low : low+n]
-	s.running.follow(&s.first, low, 1, n)
-	s.running.follow(&s.last, low+n-1, -1, n)
-	at, least := trendLeast, math.Inf(1)
-	for k := trendLeast; k <= n-trendLeast; k++ {
-		if sum := s.first.deviations[k-1] + s.last.deviations[n-k-1]; sum < least {
-			at, least = k, sum
-		}
+	shift = s.divide(low, n)
+	if shift.clearlyLess(values, least) {
+		return shift, false
 	}
-	shift := levelShift{at: at, low: s.first.medians[at-1], high: s.last.medians[n-at-1]}
 	s.setResiduals(values, shift)
 	clip := s.clip()
 	if clip == 0 { // most values of each side are equal
-		shift.low, _ = moments(values[:at])
-		shift.high, _ = moments(values[at:])
+		shift.low, _ = moments(values[:shift.at])
+		shift.high, _ = moments(values[shift.at:])
 		s.setResiduals(values, shift)
 		clip = math.Inf(1)
 	}
-	shift.size = math.Abs(shift.high-shift.low) * math.Sqrt(float64(at)*float64(n-at)/float64(n)) / scatter(s.residuals, clip)
+	shift.size = shift.distance(n) / scatter(s.residuals, clip)
 	if !(shift.size >= 0) {
 		shift.size = 0 // nothing differs, or it is beyond all numbers
 	}
 	shift.inflation = inflationOf(s.residuals)
-	return shift
+	return shift, shift.size >= least
+}
+
+// divide divides a part of the series where the absolute deviations of its values from the medians of the two sides are least
+// (Bai, "Least absolute deviation estimation of a shift", Econometric Theory 11, 1995), with at least trendLeast values on either side.
+func (s *shifts) divide(low, n int) levelShift {
+	first, last := s.whole.first, s.whole.last
+	if low > 0 {
+		s.running.follow(&s.part.first, low, 1, n)
+		first = s.part.first
+	}
+	if low+n < len(s.series) {
+		s.running.follow(&s.part.last, low+n-1, -1, n)
+		last = s.part.last
+	}
+	at, least := trendLeast, math.Inf(1)
+	for k := trendLeast; k <= n-trendLeast; k++ {
+		if sum := first.deviations[k-1] + last.deviations[n-k-1]; sum < least {
+			at, least = k, sum
+		}
+	}
+	return levelShift{at: at, low: first.medians[at-1], high: last.medians[n-at-1]}
+}
+
+// distance is how far the levels of n values are apart, in standard errors of values whose standard deviation is 1.
+func (s levelShift) distance(n int) float64 {
+	return math.Abs(s.high-s.low) * math.Sqrt(float64(s.at)*float64(n-s.at)/float64(n))
+}
+
+// clearlyLess reports whether the size of a shift between two medians is less than least, as far as one pass over the values shows it,
+// without selecting their median residual. It clips them where values would be clipped of which the size is least. If the median
+// residual is above that of such values, they should be clipped less, which makes the size no larger.
+func (s levelShift) clearlyLess(values []float64, least float64) bool {
+	n := len(values)
+	distance := s.distance(n)
+	usual := distance / least / madOfNormals // the median residual of such values
+	clip := clipAt * madOfNormals * usual
+	var squares float64
+	below := 0
+	level := s.low
+	for i, v := range values {
+		if i == s.at {
+			level = s.high
+		}
+		r := math.Abs(v - level)
+		if r < usual {
+			below++
+		}
+		r = min(r, clip)
+		squares += r * r
+	}
+	return below <= medianResidual(n) && distance/standardDeviation(squares, n) < least
 }
 
 // held reports whether at least trendLeast values on either side are nearer to their level than to the other: two that are far
@@ -104,8 +156,11 @@ func (s *shifts) clip() float64 {
 	for _, r := range s.residuals {
 		s.sizes = append(s.sizes, math.Abs(r))
 	}
-	return clipAt * madOfNormals * nth(s.sizes, (len(s.sizes)+2)/2)
+	return clipAt * madOfNormals * nth(s.sizes, medianResidual(len(s.sizes)))
 }
+
+// medianResidual is the place of the median of n absolute residuals, without the smallest of each side, among all of them.
+func medianResidual(n int) int { return (n + 2) / 2 }
 
 // nth is the value that is at place k when values are sorted (Hoare, "Algorithm 65: Find", Communications of the ACM 4, 1961). It changes
 // their order.
@@ -141,8 +196,11 @@ func scatter(residuals []float64, clip float64) float64 {
 		r = min(math.Abs(r), clip)
 		squares += r * r
 	}
-	return math.Sqrt(squares / float64(len(residuals)-2))
+	return standardDeviation(squares, len(residuals))
 }
+
+// standardDeviation is that of n residuals about two levels, whose squares have this sum.
+func standardDeviation(squares float64, n int) float64 { return math.Sqrt(squares / float64(n-2)) }
 
 // inflationOf is how many times the standard deviations of sums of neighbours are those of independent values,
 // √((1+ρ)/(1-ρ)). ρ is the lag-1 autocorrelation of the residuals plus its bias, (1+4ρ)/n (Kendall, Biometrika 41, 1954), and

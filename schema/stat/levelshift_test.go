@@ -38,6 +38,42 @@ func TestRunningMedian(t *testing.T) {
 	}
 }
 
+// TestShiftAtLeast: a shift is left out where its size is less than the least one, and nowhere else, whatever its values are.
+func TestShiftAtLeast(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 3))
+	clear, taken := 0, 0
+	for i := range 3000 {
+		scale := math.Pow(10, float64(i%9-4))
+		step := scale * math.Abs(random.NormFloat64()) * float64(i%5)
+		series := iid(random, 6+random.IntN(60), func(z float64) float64 {
+			if i%3 == 0 {
+				z = math.Round(z)
+			}
+			return scale * z * (1 + 20*float64(random.IntN(8)/7))
+		})
+		for k := len(series) / 2; k < len(series); k++ {
+			series[k] += step
+		}
+		want, least := shiftIn(series), 1+6*random.Float64()
+		if i%7 == 0 {
+			least = want.size
+		}
+		got, ok := newShifts(series).in(0, len(series), least)
+		if ok != (want.size >= least) || ok && got != want {
+			t.Fatalf("%v: %+v, %v, want %+v, at least %g", series, got, ok, want, least)
+		}
+		if ok {
+			taken++
+		} else if got.clearlyLess(series, least) {
+			clear++
+		}
+	}
+	if taken < 500 || clear < 500 {
+		t.Errorf("%d are taken, and %d are clearly less", taken, clear)
+	}
+}
+
 // TestNth: it is the value that sorting puts there.
 func TestNth(t *testing.T) {
 	t.Parallel()
@@ -53,7 +89,10 @@ func TestNth(t *testing.T) {
 }
 
 // shiftIn is the change of level in a whole series.
-func shiftIn(series []float64) levelShift { return newShifts(series).in(0, len(series)) }
+func shiftIn(series []float64) levelShift {
+	shift, _ := newShifts(series).in(0, len(series), 0)
+	return shift
+}
 
 // TestShiftIn: by hand. Of -1 0 1 | 9 10 11 10 the residuals are 1, 0, 1, 1, 0, 1, 0, of which four of seven count.
 func TestShiftIn(t *testing.T) {

@@ -1,27 +1,23 @@
 package stat
 
 import (
-	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 )
 
 // runningMedian knows the ranks of the values of a series, and follows the median of some of them.
 type runningMedian struct {
-	rank      []int     // of each place; equal values have different ones
+	rank      []uint    // of each place; equal values have different ones
 	ascending []float64 // the value of each rank
-	present   []uint64  // a bit for each rank whose value has been added
+	present   rankSet   // the ranks of the values that have been added
 }
 
 func newRunningMedian(series []float64) runningMedian {
-	order := make([]int, len(series))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(series[a], series[b]) })
-	r := runningMedian{rank: make([]int, len(order)), ascending: make([]float64, len(order)), present: make([]uint64, (len(order)+63)/64)}
-	for rank, at := range order {
-		r.rank[at], r.ascending[rank] = rank, series[at]
+	n := len(series)
+	r := runningMedian{rank: make([]uint, n), ascending: make([]float64, n), present: newRankSet(n)}
+	for rank, at := range placesByValue(series) {
+		r.rank[at], r.ascending[rank] = uint(rank), series[at]
 	}
 	return r
 }
@@ -31,65 +27,36 @@ func newRunningMedian(series []float64) runningMedian {
 type beginnings struct{ medians, deviations []float64 }
 
 // follow sets the beginnings of n values, from a place of the series on, in steps of 1 or -1. When a value is added, the median moves to a
-// neighbour among the ranks that are present, or not at all.
+// neighbour among the ranks that are present, or not at all. Whether it moves, and where to, is as good as random, so that no branch
+// depends on it: a processor would mispredict half of them.
 func (r *runningMedian) follow(b *beginnings, from, step, n int) {
-	b.medians, b.deviations = b.medians[:0], b.deviations[:0]
-	var low, high float64 // sums of the lower and the upper half, without a value in the middle
-	var lower int         // the rank of the value in the middle, or of the lower one of two
-	for i := range n {
+	b.medians, b.deviations = slices.Grow(b.medians[:0], n)[:n], slices.Grow(b.deviations[:0], n)[:n]
+	var low, high float64                       // sums of the lower and the upper half, without a value in the middle
+	lower, upper := uint(0), uint(math.MaxUint) // the ranks of the two values in the middle
+	for i := range b.medians {
 		rank := r.rank[from+i*step]
-		r.present[rank/64] |= 1 << (rank % 64)
-		odd := i%2 == 0 // number of values
-		switch {
-		case i == 0:
-			lower = rank
-		case odd && rank > lower:
-			lower = r.next(lower)
-		case !odd && rank < lower:
-			lower = r.previous(lower)
+		r.present.add(rank)
+		if i%2 == 0 { // an odd number of values: the one between the two, or that which is nearest, is in the middle
+			lower = nearest(rank, lower, upper)
+			upper = lower
+		} else { // the value that was in the middle goes to the half where v is not
+			_, less := bits.Sub(rank, lower, 0)
+			lower, upper = r.present.previous(lower+1-less), r.present.next(lower-less)
+			low, high = low+r.ascending[lower], high+r.ascending[upper]
 		}
-		v, middle := r.ascending[rank], r.ascending[lower]
-		median := middle
-		if !odd { // the value that was in the middle, and v, go to the halves
-			upper := r.next(lower)
-			above := r.ascending[upper]
-			median += (above - middle) / 2
-			low, high = low+middle, high+above
-			if rank > upper {
-				high += v - above
-			}
-		}
-		switch {
-		case rank < lower:
-			low += v - middle
-		case odd && rank > lower:
-			high += v - middle
-		}
-		b.medians, b.deviations = append(b.medians, median), append(b.deviations, high-low)
+		v, middle, above := r.ascending[rank], r.ascending[lower], r.ascending[upper]
+		low += min(v-middle, 0) // v is in this half, and what is in the middle is not
+		high += max(v-above, 0)
+		b.medians[i], b.deviations[i] = middle+(above-middle)/2, high-low
 	}
 	for i := range n {
-		r.present[r.rank[from+i*step]/64] = 0
+		r.present.empty(r.rank[from+i*step])
 	}
 }
 
-// next is the first rank after one that is present. There has to be one.
-func (r *runningMedian) next(rank int) int {
-	at := rank / 64
-	word := r.present[at] &^ (2<<(rank%64) - 1)
-	for word == 0 {
-		at++
-		word = r.present[at]
-	}
-	return 64*at + bits.TrailingZeros64(word)
-}
-
-// previous is the last rank before one that is present. There has to be one.
-func (r *runningMedian) previous(rank int) int {
-	at := rank / 64
-	word := r.present[at] & (1<<(rank%64) - 1)
-	for word == 0 {
-		at--
-		word = r.present[at]
-	}
-	return 64*at + bits.Len64(word) - 1
+// nearest is the rank from lower up to upper that is nearest to one: without branches, unlike min and max.
+func nearest(rank, lower, upper uint) uint {
+	_, below := bits.Sub(rank, lower, 0)
+	_, above := bits.Sub(upper, rank, 0)
+	return rank + (lower-rank)&-below + (upper-rank)&-above
 }

@@ -66,9 +66,10 @@ func before(a, b float64) int {
 	return int(borrow)
 }
 
-// sums are all a_i + b_j of ascending values, or those of i <= j where once is true and a is b. They are never written
+// sums are all a_i + b_j of ascending values, or those of i <= j where once is true and a is b. They are not written
 // down: to count those up to a value takes one walk along the edge between them and the rest, so that a rank is found
-// by halving the range of possible values, in at most 64 walks of len(a) + len(b) steps.
+// by halving the range of possible values, in walks of len(a) + len(b) steps: about 20 until as few sums as steps are in the
+// range, of which it is selected, and at most 64 where many are equal.
 type sums struct {
 	a, b []float64
 	once bool
@@ -93,26 +94,63 @@ func (s sums) upTo(v float64) int {
 // kth is the k-th smallest sum, k from 1.
 func (s sums) kth(k int) float64 {
 	low, high := ordinal(s.a[0]+s.b[0]), ordinal(s.a[len(s.a)-1]+s.b[len(s.b)-1])
-	for low < high {
+	below, under := 0, math.NaN() // so many sums are less than the range: those that are at most under, which none is at first
+	through := s.count()          // so many are in the range or less
+	for low < high && through-below > len(s.a)+len(s.b) {
 		half := low + (high-low)/2
-		if s.upTo(fromOrdinal(half)) >= k {
-			high = half
+		v := fromOrdinal(half)
+		if n := s.upTo(v); n >= k {
+			high, through = half, n
 		} else {
-			low = half + 1
+			low, below, under = half+1, n, v
 		}
 	}
-	if v := fromOrdinal(low); v != 0 {
+	v := fromOrdinal(low)
+	if low < high {
+		some := s.between(under, fromOrdinal(high))
+		place(some, k-below-1)
+		v = some[k-below-1]
+	}
+	if v != 0 {
 		return v
 	}
 	return 0 // not -0
 }
 
-// estimate is as that of values.
-func (s sums) estimate(rank int, reached float64) Estimate {
+// between are the sums that are at most high and not at most under, of which there should be few.
+func (s sums) between(under, high float64) []float64 {
+	some := make([]float64, 0, len(s.a)+len(s.b))
+	first, end := len(s.b), len(s.b)
+	for i, a := range s.a {
+		for end > 0 && a+s.b[end-1] > high {
+			end--
+		}
+		for first > 0 && !(a+s.b[first-1] <= under) {
+			first--
+		}
+		from := first
+		if s.once {
+			from = max(first, i)
+		}
+		for j := from; j < end; j++ {
+			some = append(some, a+s.b[j])
+		}
+	}
+	return some
+}
+
+// count is the number of all sums.
+func (s sums) count() int {
 	count := len(s.a) * len(s.b)
 	if s.once {
 		count = (count + len(s.a)) / 2
 	}
+	return count
+}
+
+// estimate is as that of values.
+func (s sums) estimate(rank int, reached float64) Estimate {
+	count := s.count()
 	e := unbounded(middle(s.kth((count+1)/2), s.kth(count/2+1)))
 	if rank > 0 {
 		e.Low, e.High, e.Confidence = s.kth(rank), s.kth(count+1-rank), reached

@@ -28,13 +28,13 @@ func Spikes(level []float64, least float64) []Spike {
 	if len(level) < spikeLeast || slices.ContainsFunc(level, notFinite) {
 		return nil
 	}
-	middle := median(slices.Clone(level))
+	middle := Median(slices.Clone(level))
 	deviations := make([]float64, len(level))
 	for i, v := range level {
 		deviations[i] = math.Abs(v - middle)
 	}
 	mean, _ := moments(deviations)
-	spread := madOfNormals * median(deviations)
+	spread := madOfNormals * Median(deviations)
 	if spread == 0 {
 		spread = meanOfNormals * mean
 	}

@@ -31,14 +31,14 @@ type ChangePoint struct {
 // Trend is a series in which changes of its level are looked for, with the shifts of its parts.
 type Trend struct {
 	series []float64
-	parts  []part // the seeded intervals, of which the first is the series itself
+	parts  []part // the seeded intervals whose shift may be a change
 }
 
 // part is an interval of a series.
 type part struct {
 	low, size int
+	share     float64 // logarithm of its share of the chance
 	shift     levelShift
-	held      bool
 }
 
 // NewTrend measures the shifts in a series. One that is too short, or has values that are not finite, has no changes.
@@ -47,12 +47,40 @@ func NewTrend(series []float64) *Trend {
 	if len(series) < trendVisible || slices.ContainsFunc(series, notFinite) {
 		return t
 	}
+	shortest := min(trendShortest, len(series))
+	others := -1 // parts that are not the series itself
+	seeded(len(series), shortest, func(_, _ int) { others++ })
 	shifts := newShifts(series)
-	seeded(len(series), min(trendShortest, len(series)), func(low, size int) {
-		shift := shifts.in(low, size)
-		t.parts = append(t.parts, part{low, size, shift, shift.held(series[low : low+size])})
+	var share, least float64 // of parts of the size last
+	last := 0
+	seeded(len(series), shortest, func(low, size int) {
+		if size != last {
+			last, share = size, logShare(size == len(series), others)
+			least = leastSize(size, share)
+		}
+		if shift, ok := shifts.in(low, size, least); ok && shift.held(series[low:low+size]) {
+			t.parts = append(t.parts, part{low, size, share, shift})
+		}
 	})
 	return t
+}
+
+// logShare is the logarithm of the share of the chance that a part is given: the series itself, or one of so many others.
+func logShare(whole bool, others int) float64 {
+	switch {
+	case others == 0:
+		return 0
+	case whole:
+		return math.Log(trendWhole)
+	}
+	return math.Log((1 - trendWhole) / float64(others))
+}
+
+// leastSize is the least size of a shift between n values that can be a change with the largest alpha there is, a trifle less because
+// logarithms are rounded. That neighbours are correlated only makes a size smaller.
+func leastSize(n int, share float64) float64 {
+	const trifle = 1e-9
+	return newNullSize(n).size(math.Log(trendLevels[0])+share) * (1 - trifle)
 }
 
 // ChangePoints finds where the level of a series changes, ascending: in a series without a change, there is one with
@@ -99,18 +127,8 @@ func (t *Trend) points(alpha, least float64, size func(levelShift) float64) []Ch
 // chance.
 func (t *Trend) candidates(size func(levelShift) float64) []change {
 	var all []change
-	others := len(t.parts) - 1
-	for i, p := range t.parts {
-		if !p.held {
-			continue
-		}
-		strength := strengthOf(p.size, p.shift, size(p.shift))
-		switch {
-		case others > 0 && i == 0:
-			strength += math.Log(trendWhole)
-		case others > 0:
-			strength += math.Log((1 - trendWhole) / float64(others))
-		}
+	for _, p := range t.parts {
+		strength := strengthOf(p.size, p.shift, size(p.shift)) + p.share
 		all = append(all, change{strength: strength, low: p.low, high: p.low + p.size, at: p.low + p.shift.at})
 	}
 	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(b.strength, a.strength) })
@@ -151,7 +169,7 @@ func around(series []float64, points []ChangePoint, i int) (low, high int) {
 // medians of the segments are least (Bai, "Least absolute deviation estimation of a shift", Econometric Theory 11, 1995):
 // what tells that there is a change does not tell as well where it is. Of equally good places it is the first.
 func refined(series []float64, low, at, high int) int {
-	before, after := median(slices.Clone(series[low:at])), median(slices.Clone(series[at:high]))
+	before, after := Median(slices.Clone(series[low:at])), Median(slices.Clone(series[at:high]))
 	var sum, least float64
 	for i := low; i <= high-trendLeast; i++ {
 		switch {
@@ -235,4 +253,16 @@ func (null nullSize) logP(size float64) float64 {
 	share := (at - known[i-1]) / (known[i] - known[i-1])
 	low, high := math.Log(trendLevels[i-1]), math.Log(trendLevels[i])
 	return low + share*(high-low)
+}
+
+// size is the inverse of logP, for the logarithm of a chance that is no larger than that of the first column.
+func (null nullSize) size(logP float64) float64 {
+	i := 1
+	for i < len(trendLevels)-1 && logP <= math.Log(trendLevels[i]) {
+		i++
+	}
+	low, high := math.Log(trendLevels[i-1]), math.Log(trendLevels[i])
+	share := (logP - low) / (high - low)
+	at := null.coordinates[i-1] + share*(null.coordinates[i]-null.coordinates[i-1])
+	return math.Sqrt(math.Expm1(at) * null.freedom)
 }

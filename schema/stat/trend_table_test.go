@@ -105,6 +105,9 @@ func TestNullSizeIsOneCurve(t *testing.T) {
 			if !(p < last) {
 				t.Fatalf("%d values: the logarithm of the chance of %g is %g, of less %g", row.n, size, p, last)
 			}
+			if back := null.size(p); math.Abs(back/size-1) > 1e-12 {
+				t.Fatalf("%d values: the size %g has the logarithm of the chance %g, which %g has", row.n, size, p, back)
+			}
 			last = p
 		}
 	}

@@ -98,6 +98,48 @@ func TestChangePointsTellHowMuch(t *testing.T) {
 	}
 }
 
+// allMeasured is NewTrend with all parts measured, however small their shifts are.
+func allMeasured(series []float64) *Trend {
+	t := &Trend{series: series}
+	others := -1
+	seeded(len(series), trendShortest, func(_, _ int) { others++ })
+	shifts := newShifts(series)
+	seeded(len(series), trendShortest, func(low, size int) {
+		shift, _ := shifts.in(low, size, 0)
+		if shift.held(series[low : low+size]) {
+			t.parts = append(t.parts, part{low, size, logShare(size == len(series), others), shift})
+		}
+	})
+	return t
+}
+
+// TestTrendLeavesOutNoChange: the parts that are left out have no change, whatever the chance is.
+func TestTrendLeavesOutNoChange(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(7, 7))
+	found, left := 0, 0
+	for range 400 {
+		n := 8 + random.IntN(100)
+		series := autoregressive(random, n, .3*float64(random.IntN(3)))
+		at, by := random.IntN(n), 3*random.NormFloat64()
+		for i := at; i < n; i++ {
+			series[i] += by
+		}
+		got, want := NewTrend(series), allMeasured(series)
+		left += len(want.parts) - len(got.parts)
+		for _, alpha := range []float64{.2, .05, .0001} {
+			changes, visible := got.ChangePoints(alpha, 0), got.VisibleChanges(alpha, 0)
+			if !slices.Equal(changes, want.ChangePoints(alpha, 0)) || !slices.Equal(visible, want.VisibleChanges(alpha, 0)) {
+				t.Fatalf("%v: some changes are left out, others are %v and %v", series, changes, visible)
+			}
+			found += len(visible)
+		}
+	}
+	if found < 400 || left < 400 {
+		t.Errorf("%d changes are found, %d parts left out", found, left)
+	}
+}
+
 // TestChangePointsScale: in another unit, from another zero and turned around, the places are the same.
 func TestChangePointsScale(t *testing.T) {
 	t.Parallel()

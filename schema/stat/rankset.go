@@ -1,0 +1,68 @@
+package stat
+
+import "math/bits"
+
+// rankSet is a set of ranks in which the neighbours of a rank are found quickly, however far away they are: it has a bit for each rank,
+// and one for each word of these that is not 0.
+type rankSet struct{ words, filled []uint64 }
+
+// newRankSet is an empty set of ranks below n.
+func newRankSet(n int) rankSet {
+	words := n/64 + 1 // also for n itself, of which previous may be asked
+	return rankSet{make([]uint64, words), make([]uint64, words/64+1)}
+}
+
+func (s *rankSet) add(rank uint) {
+	s.words[rank/64] |= 1 << (rank % 64)
+	s.filled[rank/(64*64)] |= 1 << (rank / 64 % 64)
+}
+
+// empty removes a rank with all that share its words. A set is empty after it was called for each rank.
+func (s *rankSet) empty(rank uint) {
+	s.words[rank/64] = 0
+	s.filled[rank/(64*64)] = 0
+}
+
+// next is the first rank of the set after one. There has to be one.
+func (s *rankSet) next(rank uint) uint {
+	at := rank / 64
+	word := s.words[at] &^ (2<<(rank%64) - 1)
+	if word == 0 {
+		at = nextBit(s.filled, at)
+		word = s.words[at]
+	}
+	return 64*at + uint(bits.TrailingZeros64(word))
+}
+
+// previous is the last rank of the set before one. There has to be one.
+func (s *rankSet) previous(rank uint) uint {
+	at := rank / 64
+	word := s.words[at] & (1<<(rank%64) - 1)
+	if word == 0 {
+		at = previousBit(s.filled, at)
+		word = s.words[at]
+	}
+	return 64*at + uint(bits.Len64(word)) - 1
+}
+
+// nextBit is the first bit after one that is set. There has to be one.
+func nextBit(words []uint64, bit uint) uint {
+	at := bit / 64
+	word := words[at] &^ (2<<(bit%64) - 1)
+	for word == 0 {
+		at++
+		word = words[at]
+	}
+	return 64*at + uint(bits.TrailingZeros64(word))
+}
+
+// previousBit is the last bit before one that is set. There has to be one.
+func previousBit(words []uint64, bit uint) uint {
+	at := bit / 64
+	word := words[at] & (1<<(bit%64) - 1)
+	for word == 0 {
+		at--
+		word = words[at]
+	}
+	return 64*at + uint(bits.Len64(word)) - 1
+}

@@ -1,0 +1,50 @@
+package stat
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestRankSet: the neighbours of ranks that are near and far, against looking at one rank after the other, also after it was emptied.
+func TestRankSet(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{2, 63, 64, 65, 4096, 4097, 20_000} {
+		set := newRankSet(n)
+		for _, members := range []int{2, 3, 10, n} {
+			has := make([]bool, n)
+			for range members {
+				rank := random.IntN(n)
+				has[rank] = true
+				set.add(uint(rank))
+			}
+			checkNeighbours(t, set, has)
+			for rank := range has {
+				set.empty(uint(rank))
+			}
+		}
+	}
+}
+
+// checkNeighbours looks at every rank, and at the end.
+func checkNeighbours(t *testing.T, set rankSet, has []bool) {
+	t.Helper()
+	last := -1
+	for rank, member := range has {
+		if last >= 0 && set.previous(uint(rank)) != uint(last) {
+			t.Fatalf("of %d ranks, %d is before %d, want %d", len(has), set.previous(uint(rank)), rank, last)
+		}
+		if !member {
+			continue
+		}
+		for before := max(last, 0); before < rank; before++ {
+			if got := set.next(uint(before)); got != uint(rank) {
+				t.Fatalf("of %d ranks, %d is after %d, want %d", len(has), got, before, rank)
+			}
+		}
+		last = rank
+	}
+	if got := set.previous(uint(len(has))); got != uint(last) {
+		t.Fatalf("of %d ranks, %d is the last, want %d", len(has), got, last)
+	}
+}
