@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -186,7 +187,7 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 	for r, groups := range unnamed {
 		slices.SortStableFunc(groups, func(a, b *sides.Group) int { return cmp.Compare(a.First, b.First) })
 		for some := range slices.Chunk(groups, namedAtOnce) {
-			if err := nameSome(ctx, r, some, shared); err != nil {
+			if err := errors.Join(nameSome(ctx, r, some, shared), r.Conn.Trim(ctx)); err != nil {
 				return err
 			}
 		}

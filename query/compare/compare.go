@@ -190,7 +190,9 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
-	m.Conn.Trim()
+	if err := m.Conn.Trim(ctx); err != nil {
+		return Comparison{}, err
+	}
 	if err := m.nameControls(ctx, families, head); err != nil {
 		return Comparison{}, err
 	}

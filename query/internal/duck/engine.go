@@ -93,6 +93,7 @@ type Conn struct {
 	connection
 	Remark func(string) // receives notes for the user; nil: dropped
 	engine *Engine
+	limit  string  // the memory limit that Raise set; empty: none
 	lists  []int64 // of Among
 }
 
@@ -165,12 +166,20 @@ func (c *Conn) Raise(ctx context.Context, limit int64) error {
 		}
 		text, _ = row[0].(string)
 	}
-	_, err := c.Exec(ctx, "SET memory_limit = "+Literal(text))
-	return err
+	c.limit = text
+	return c.Trim(ctx)
 }
 
-// Trim gives the memory that DuckDB no longer needs back to the system, before much is computed from what was read.
-func (c *Conn) Trim() { trimMemory() }
+// Trim gives memory that DuckDB no longer needs back to the system. DuckDB's allocator keeps what ended statements freed until the
+// memory limit is set, even if it is set to the same number of bytes. Without Raise only the memory of the C library is given back.
+func (c *Conn) Trim(ctx context.Context) error {
+	trimMemory()
+	if c.limit == "" {
+		return nil
+	}
+	_, err := c.Exec(ctx, "SET memory_limit = "+Literal(c.limit))
+	return err
+}
 
 // One returns the only row of a result.
 func (c *Conn) One(ctx context.Context, q Statement) ([]driver.Value, error) {

@@ -206,6 +206,9 @@ func gather(ctx context.Context, r *scan.Reader, s *Selected, a Asked) (*gathere
 	if g.rows, err = r.Conn.Run(ctx, duck.Statement{SQL: text, Args: args}); err != nil {
 		return nil, err
 	}
+	if err := r.Conn.Trim(ctx); err != nil {
+		return nil, errors.Join(err, g.rows.Close())
+	}
 	return g, nil
 }
 
