@@ -9,10 +9,12 @@ package compare
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/ahead"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
@@ -58,7 +60,7 @@ type Request struct {
 	// Inputs adds to each row the numbers that its results are computed from. They double its size.
 	Inputs bool
 	// Pages receives the rows, at most 1,000 at a time, instead of Comparison.Rows, which saves memory if there are very many
-	// points. Its error ends the comparison.
+	// points. They are in memory that is used again after the call returns. Its error ends the comparison.
 	Pages func([]Row) error
 }
 
@@ -99,7 +101,7 @@ func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error
 	}
 	raised := false
 	err = db.Stores().AskBeside(ctx, m.req.BaseDB.Beside(db), func(r, base *scan.Reader) error {
-		m.Reader, m.ofBase, m.chosen, m.names = r, base, nil, nil
+		m.Reader, m.ofBase, m.chosen, m.names, m.allOK = r, base, nil, nil, map[int64]map[string]any{}
 		if !raised { // the next time there is more
 			if err := m.Conn.Raise(ctx, groupMemory); err != nil {
 				return err
@@ -113,7 +115,7 @@ func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error
 	if err != nil {
 		return Comparison{}, err
 	}
-	return c, m.handOut(&c)
+	return c, m.handOut(ctx, &c)
 }
 
 // correction is the name of the correction of p for multiple comparisons.
@@ -124,32 +126,34 @@ func (m *comparing) correction() string {
 	return "benjamini_hochberg"
 }
 
-// handOut makes the rows of the chosen points. Points whose rows were given to Request.Pages are released.
-func (m *comparing) handOut(c *Comparison) error {
+// handOut makes the rows of the chosen points, those of the next page while Request.Pages has one.
+func (m *comparing) handOut(ctx context.Context, c *Comparison) error {
 	if m.req.Pages == nil {
-		c.Rows = m.rows(c.Rows, m.chosen)
+		c.Rows = m.rows(nil, m.chosen)
 		return nil
 	}
-	for points := range slices.Chunk(m.chosen, rowsAtOnce) {
-		c.Rows = m.rows(c.Rows[:0], points)
-		if err := m.req.Pages(c.Rows); err != nil {
-			return err
+	return ahead.Each(ctx, m.pages(), m.req.Pages)
+}
+
+// pages makes the rows of the chosen points, each page in the memory of the page before the last. Points that have become rows are
+// released.
+func (m *comparing) pages() iter.Seq[[]Row] {
+	return func(yield func([]Row) bool) {
+		var page, last []Row
+		for points := range slices.Chunk(m.chosen, rowsAtOnce) {
+			page, last = m.rows(last[:0], points), page
+			m.memory.letGo(points)
+			if !yield(page) {
+				return
+			}
 		}
-		m.memory.letGo(points)
 	}
-	c.Rows = c.Rows[:0]
-	return nil
 }
 
 // rows adds the rows of points.
 func (m *comparing) rows(to []Row, points []*pairing) []Row {
 	for _, p := range points {
-		pair := p.toJudge()
-		row := p.row(&pair, m.correction())
-		if m.req.Inputs {
-			row.Inputs = p.inputs(&pair)
-		}
-		to = append(to, row)
+		to = append(to, m.row(p))
 	}
 	return to
 }
@@ -162,10 +166,11 @@ type comparing struct {
 	memory     memory
 	axis       string // field of Request.Axis
 	base, head *sides.Selected
-	primary    string             // metric that was asked for and is the primary one of all runs; empty: none
-	names      []facts.Difference // identity fields in which the sides differ
-	plans      plannedLooks       // of the sessions that both sides have
-	chosen     []*pairing         // points that become rows
+	primary    string                   // metric that was asked for and is the primary one of all runs; empty: none
+	names      []facts.Difference       // identity fields in which the sides differ
+	plans      plannedLooks             // of the sessions that both sides have
+	chosen     []*pairing               // points that become rows
+	allOK      map[int64]map[string]any // Measured.Statuses by number of runs, if all are ok
 }
 
 func (m *comparing) compare(ctx context.Context) (Comparison, error) {

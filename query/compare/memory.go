@@ -30,7 +30,7 @@ func (*memory) forgetTimes(points []*pairing, planned bool) {
 	}
 }
 
-// letGo releases points that have been handed out.
+// letGo releases points that have become rows.
 func (*memory) letGo(points []*pairing) {
 	for _, p := range points {
 		*p = pairing{}

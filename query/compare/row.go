@@ -32,11 +32,11 @@ type Row struct {
 
 // Measured sums up the runs of a point on one side.
 type Measured struct {
-	Runs       int64  // number of ok runs with the metric
-	SamplesMin *int64 // smallest number of samples of such a run
-	SamplesMax *int64 // largest number of samples of such a run
-	Statuses   map[string]any
-	Value      *float64 // median of the runs, in the unit; nil: none, or in another unit than the row
+	Runs       int64          // number of ok runs with the metric
+	SamplesMin *int64         // smallest number of samples of such a run
+	SamplesMax *int64         // largest number of samples of such a run
+	Statuses   map[string]any // shared with other rows: it must not be changed
+	Value      *float64       // median of the runs, in the unit; nil: none, or in another unit than the row
 }
 
 // Estimates are the results from the runs of both sides. A number that is not finite is unknown.
@@ -63,20 +63,23 @@ type Inputs struct {
 	Family                      int
 }
 
-// row makes the row of a point that was judged as pair.
-func (p *pairing) row(pair *judge.Pair, correction string) Row {
-	of, o := p.either(), p.outcome
+// row makes the row of a point.
+func (m *comparing) row(p *pairing) Row {
+	of, o, pair := p.either(), p.outcome, p.toJudge()
 	scale := schema.ScaleOf(p.name)
 	row := Row{
 		Point: p.point(), Identity: *of.Point, Lacks: of.Lacks, BaseID: idOf(p.base), HeadID: idOf(p.head),
-		Unit: p.kind().Unit, Scale: scale, Base: p.measuredOf(p.base, scale), Head: p.measuredOf(p.head, scale),
-		Flags: p.flags(pair), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: correction, Relative: p.relatively(),
+		Unit: p.kind().Unit, Scale: scale, Base: m.measured(p, p.base), Head: m.measured(p, p.head),
+		Flags: p.flags(&pair), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: m.correction(), Relative: p.relatively(),
 	}
 	if p.whole() && !math.IsNaN(o.Change.Value) {
 		row.Estimates = &Estimates{
 			Change: scale.Change(o.Change.Value), Low: scale.Change(o.Change.Low), High: scale.Change(o.Change.High),
 			Noise: scale.Change(o.Noise), DeadZone: scale.Change(o.DeadZone), P: o.P, Adjusted: o.Adjusted,
 		}
+	}
+	if m.req.Inputs {
+		row.Inputs = p.inputs(&pair)
 	}
 	return row
 }
@@ -107,22 +110,33 @@ func (p *pairing) inputs(pair *judge.Pair) *Inputs {
 	}
 }
 
-// measuredOf sums up a side of the point.
-func (p *pairing) measuredOf(g *sides.Group, scale schema.Scale) *Measured {
+// measured sums up a side of a point.
+func (m *comparing) measured(p *pairing, g *sides.Group) *Measured {
 	if g == nil || g.Absent {
 		return nil
 	}
-	m := &Measured{Runs: int64(len(g.Locations)), Statuses: g.Statuses()}
+	side := &Measured{Runs: int64(len(g.Locations)), Statuses: m.statuses(g)}
 	if n := g.Noted().OneBlock; n > 0 {
-		m.Runs = int64(n)
+		side.Runs = int64(n)
 	}
 	if len(g.Locations) > 0 {
-		m.SamplesMin, m.SamplesMax = &g.MinSamples, &g.MaxSamples
+		side.SamplesMin, side.SamplesMax = &g.MinSamples, &g.MaxSamples
 		if g.Metric.Unit == p.kind().Unit {
-			m.Value = new(scale.InUnit(g.Level()))
+			side.Value = new(schema.ScaleOf(p.name).InUnit(g.Level()))
 		}
 	}
-	return m
+	return side
+}
+
+// statuses are the numbers of runs of a side per status. Most points have the same, which are made once.
+func (m *comparing) statuses(g *sides.Group) map[string]any {
+	if len(g.Noted().Failed) > 0 {
+		return g.Statuses()
+	}
+	if m.allOK[g.OK] == nil {
+		m.allOK[g.OK] = g.Statuses()
+	}
+	return m.allOK[g.OK]
 }
 
 // failure is the error of a failed run of the head.

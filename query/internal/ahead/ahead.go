@@ -1,0 +1,43 @@
+// Package ahead makes the next part of an answer while one is used.
+package ahead
+
+import (
+	"context"
+	"iter"
+)
+
+// Each calls use with each value, in order, while the next one is made by another goroutine. A value is made only after use has
+// returned for the value before the last, so values may take turns in two pieces of memory. Each ends with the first error of use, or
+// with that of the context once it is cancelled. When it returns, no value is being made any more.
+func Each[T any](ctx context.Context, values iter.Seq[T], use func(T) error) error {
+	wanted, stop := context.WithCancel(ctx)
+	made := make(chan T)
+	go func() {
+		defer close(made)
+		for v := range values {
+			select {
+			case made <- v:
+			case <-wanted.Done():
+				return
+			}
+		}
+	}()
+	err := useEach(ctx, made, use)
+	stop()
+	for range made { // until the goroutine has ended
+	}
+	return err
+}
+
+// useEach uses the values that are made, until there is an error.
+func useEach[T any](ctx context.Context, made <-chan T, use func(T) error) error {
+	for v := range made {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := use(v); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
