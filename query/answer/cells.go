@@ -34,16 +34,12 @@ func Real(v float64) any {
 	return v
 }
 
-// Reals are a cell; NULL for nil.
+// Reals are a cell, which shares the memory of values; NULL for nil.
 func Reals(values []float64) any {
 	if values == nil {
 		return nil
 	}
-	list := make([]any, len(values))
-	for i, v := range values {
-		list[i] = v
-	}
-	return list
+	return values
 }
 
 // Map is a cell; NULL for nil.

@@ -13,7 +13,7 @@ const (
 	TypeReal    Type = "real"    // float64, NaN and infinities included
 	TypeBoolean Type = "boolean" // bool
 	TypeTime    Type = "time"    // time.Time, UTC
-	TypeList    Type = "list"    // []any
+	TypeList    Type = "list"    // []any, or []float64
 	TypeMap     Type = "map"     // map[string]any
 )
 

@@ -50,11 +50,7 @@ func realOf(t testing.TB, c compare.Comparison, row int, name string) float64 {
 }
 
 func realsOf(c compare.Comparison, row int, name string) []float64 {
-	list, _ := fieldOf(c, row, name).([]any)
-	var values []float64
-	for _, v := range list {
-		values = append(values, v.(float64))
-	}
+	values, _ := fieldOf(c, row, name).([]float64)
 	return values
 }
 

@@ -74,10 +74,7 @@ func writePlain(w *bytes.Buffer, v any) bool {
 	case int64:
 		w.Write(strconv.AppendInt(w.AvailableBuffer(), v, 10))
 	case float64:
-		if size := math.Abs(v); v != 0 && !(size >= 1e-6 && size < 1e21) { // NaN, or with an exponent
-			return false
-		}
-		w.Write(strconv.AppendFloat(w.AvailableBuffer(), v, 'f', -1, 64))
+		return writeReal(w, v)
 	case time.Time:
 		w.Write(v.UTC().AppendFormat(w.AvailableBuffer(), `"`+time.RFC3339Nano+`"`))
 	case string:
@@ -111,10 +108,36 @@ func writeFlat(w *bytes.Buffer, v any) bool {
 		}
 		w.WriteByte(']')
 		return true
+	case []float64:
+		return writeReals(w, v)
 	case map[string]any:
 		return writeFlatMap(w, v)
 	}
 	return false
+}
+
+// writeReals is writeFlat for a list of numbers.
+func writeReals(w *bytes.Buffer, list []float64) bool {
+	w.WriteByte('[')
+	for i, v := range list {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		if !writeReal(w, v) {
+			return false
+		}
+	}
+	w.WriteByte(']')
+	return true
+}
+
+// writeReal is writePlain for a number.
+func writeReal(w *bytes.Buffer, v float64) bool {
+	if size := math.Abs(v); v != 0 && !(size >= 1e-6 && size < 1e21) { // NaN, or with an exponent
+		return false
+	}
+	w.Write(strconv.AppendFloat(w.AvailableBuffer(), v, 'f', -1, 64))
+	return true
 }
 
 // writeFlatMap is writeFlat for a map: its keys ascend.
@@ -179,6 +202,12 @@ func forJSON(v any) any {
 			out[i] = forJSON(v[i])
 		}
 		return out
+	case []float64:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = forJSON(v[i])
+		}
+		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k := range v {
@@ -197,6 +226,8 @@ func fitsJSON(v any) bool {
 		return !math.IsNaN(v) && !math.IsInf(v, 0)
 	case []any:
 		return v != nil && !slices.ContainsFunc(v, func(e any) bool { return !fitsJSON(e) })
+	case []float64:
+		return v != nil && !slices.ContainsFunc(v, func(e float64) bool { return !fitsJSON(e) })
 	case map[string]any:
 		for _, e := range v {
 			if !fitsJSON(e) {

@@ -123,10 +123,10 @@ func (w *pages) csvRecord(row []any) error {
 		case int64:
 			w.buffer.Write(strconv.AppendInt(w.buffer.AvailableBuffer(), v, 10))
 		case float64:
-			if v == 0 || !writePlain(&w.buffer, v) { // minus zero has a sign in JSON
+			if v == 0 || !writeReal(&w.buffer, v) { // minus zero has a sign in JSON
 				w.buffer.WriteString(Text(v))
 			}
-		case []any, map[string]any:
+		case []any, []float64, map[string]any:
 			w.cell.Reset()
 			if err := writeJSON(&w.cell, v); err != nil {
 				return err

@@ -84,6 +84,7 @@ func TestEmptyIsNotNULL(t *testing.T) {
 	for text, v := range map[string]any{
 		"[]": []any(nil), "{}": map[string]any(nil), `[[],{}]`: []any{[]any(nil), map[string]any(nil)}, "": nil,
 		`[["NaN"],{"k":"-Infinity"}]`: []any{[]any{math.NaN()}, map[string]any{"k": math.Inf(-1)}},
+		`[1.5,"NaN",1e-9]`:            []float64{1.5, math.NaN(), 1e-9}, `[0,-0]`: []float64{0, math.Copysign(0, -1)},
 	} {
 		if got := Text(v); got != text {
 			t.Errorf("%#v prints as %s, want %s", v, got, text)
