@@ -15,11 +15,17 @@ func IdentityColumns() []string {
 	return append(slices.Clone(Identity[:len(Identity)-1]), "params")
 }
 
-// IdentitySQL is the SQL of IdentityColumns as aggregates over the runs of a point.
+// IdentitySQL is the SQL of IdentityColumns as aggregates over the runs of a point. Instead of params there are the list of their names
+// and the list of their values, because the driver makes a map of each entry of a map.
 func IdentitySQL() string {
-	var names []string
+	var all []string
 	for _, name := range IdentityColumns() {
-		names = append(names, "any_value("+duck.Identifier(name)+")")
+		value := "any_value(" + duck.Identifier(name) + ")"
+		if name == "params" {
+			all = append(all, "map_keys("+value+")", "map_values("+value+")")
+			continue
+		}
+		all = append(all, value)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(all, ", ")
 }

@@ -98,7 +98,7 @@ func (g *Group) readKind(row []driver.Value) {
 	}
 }
 
-// ReadIdentity reads the identity fields, except the machine, and the parameters.
+// ReadIdentity reads the columns of facts.IdentitySQL.
 func (g *Group) ReadIdentity(row []driver.Value, shared *Shared) {
 	integer := func(v driver.Value) *int64 {
 		if n, ok := v.(int64); ok {
@@ -108,7 +108,7 @@ func (g *Group) ReadIdentity(row []driver.Value, shared *Shared) {
 	}
 	g.Point = &facts.Point{
 		Benchmark: shared.text(row[0]), Variant: shared.text(row[1]), Backend: shared.text(row[2]), Model: shared.text(row[3]),
-		Precision: shared.text(row[4]), BatchSize: integer(row[5]), SeqLen: integer(row[6]), Machine: g.Machine, Params: shared.parameters(row[7]),
+		Precision: shared.text(row[4]), BatchSize: integer(row[5]), SeqLen: integer(row[6]), Machine: g.Machine, Params: shared.parameters(duck.List(row[7]), duck.List(row[8])),
 	}
 }
 
@@ -120,9 +120,11 @@ func (g *Group) Order(started, sessions, blocks, repeats []any) {
 		Place
 		repeat int64
 	}
-	runs := make([]run, len(g.Locations))
-	for i := range runs {
-		runs[i] = run{duck.Integer(started[i]), g.Locations[i], Place{Block: -1}, 0}
+	const few = 32 // up to which it needs no memory from the heap
+	var space [few]run
+	runs := space[:0]
+	for i, location := range g.Locations {
+		runs = append(runs, run{duck.Integer(started[i]), location, Place{Block: -1}, 0})
 		if sessions != nil {
 			runs[i].session = duck.Text(sessions[i])
 			g.Sessions = append(g.Sessions, runs[i].session)

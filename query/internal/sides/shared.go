@@ -2,10 +2,7 @@ package sides
 
 import (
 	"database/sql/driver"
-	"slices"
 	"strconv"
-
-	"github.com/duckdb/duckdb-go/v2"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 )
@@ -66,22 +63,22 @@ func (s *Shared) text(v driver.Value) string {
 	return text
 }
 
-// parameters are the parameters of a point.
-func (s *Shared) parameters(v driver.Value) map[string]string {
-	m, ok := v.(duckdb.OrderedMap)
-	if !ok {
+// parameters are the parameters of a point with these names and values; nil if there are no names.
+func (s *Shared) parameters(names, values []any) map[string]string {
+	if names == nil {
 		return nil
 	}
 	s.key = s.key[:0]
-	for _, part := range slices.Concat(m.Keys(), m.Values()) {
-		s.key = strconv.AppendQuote(s.key, duck.Text(part))
+	for i, name := range names {
+		s.key = strconv.AppendQuote(s.key, duck.Text(name))
+		s.key = strconv.AppendQuote(s.key, duck.Text(values[i]))
 	}
 	params, ok := s.params[string(s.key)]
 	if !ok {
 		params = map[string]string{}
-		for i, value := range m.Values() {
+		for i, value := range values {
 			if text, ok := value.(string); ok { // without a value it is no parameter
-				params[duck.Text(m.Keys()[i])] = text
+				params[duck.Text(names[i])] = text
 			}
 		}
 		s.params[string(s.key)] = params
