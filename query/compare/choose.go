@@ -154,7 +154,8 @@ func commonFields(points []*pairing) []string {
 		fields = append(fields, filter.ParamPrefix+name)
 	}
 	return slices.DeleteFunc(fields, func(field string) bool {
-		return slices.ContainsFunc(points, func(p *pairing) bool { return !of.same(first, p.either(), field) })
+		value := of.fieldOf(first, field)
+		return slices.ContainsFunc(points, func(p *pairing) bool { return of.fieldOf(p.either(), field) != value })
 	})
 }
 

@@ -125,7 +125,7 @@ func (m *matcher) standIn(g, having *sides.Group) *sides.Group {
 	point := g.Point.With(m.axis, having.Point)
 	absent := &sides.Group{Machine: g.Machine, Metric: &sides.Kind{}, Absent: true, Point: &point}
 	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok && point.Parameter(name) == nil {
-		absent.Lacks = name
+		absent.Note().Lacks = name
 	}
 	return absent
 }

@@ -68,7 +68,7 @@ func (m *comparing) row(p *pairing) Row {
 	of, o, pair := p.either(), p.outcome, p.toJudge()
 	scale := schema.ScaleOf(p.name)
 	row := Row{
-		Point: p.point(), Identity: *of.Point, Lacks: of.Lacks, BaseID: idOf(p.base), HeadID: idOf(p.head),
+		Point: p.point(), Identity: *of.Point, Lacks: of.Noted().Lacks, BaseID: idOf(p.base), HeadID: idOf(p.head),
 		Unit: p.kind().Unit, Scale: scale, Base: m.measured(p, p.base), Head: m.measured(p, p.head),
 		Flags: p.flags(&pair), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: m.correction(), Relative: p.relatively(),
 	}

@@ -32,7 +32,6 @@ type Group struct {
 
 	First int64        // start of the first ok run in Unix microseconds; 0: unknown
 	Point *facts.Point // nil if not read
-	Lacks string       // the parameter that is the compared axis, if the group represents a point without it
 }
 
 // notes are the unusual properties of the runs of a group.
@@ -47,6 +46,7 @@ type notes struct {
 	OneBlock    int            // number of runs, if the locations are those of their processes; 0: they are those of runs
 	Tick        float64        // step of the clock, if runs have the warning that it is coarse
 	Repeats     []int64        // repeat of each location; nil if not read
+	Lacks       string         // the parameter that is the compared axis, if the group represents a point without it
 }
 
 // Noted are the notes of a group.
