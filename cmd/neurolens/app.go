@@ -342,12 +342,12 @@ func (a *app) queryStoresWithin(cmd *cobra.Command, heap int64, answer func(db *
 	return errors.Join(answer(db, format), db.Close())
 }
 
-// answerMemory is how many bytes the heap takes, DuckDB aside, before garbage is collected all the same; compareMemory
-// that of a comparison, which keeps the numbers of all points, and everyPointMemory that of one which prints them all.
+// How many bytes the heap takes, DuckDB aside, before garbage is collected all the same.
 const (
 	answerMemory     = 64 << 20
-	compareMemory    = 160 << 20
-	everyPointMemory = 210 << 20
+	discoverMemory   = 160 << 20
+	compareMemory    = 190 << 20 // a comparison keeps 145 MB of 100,000 points; with less to spare, collecting takes much of its time
+	everyPointMemory = 210 << 20 // of a comparison that prints all points
 )
 
 func usageErrorf(format string, args ...any) error {

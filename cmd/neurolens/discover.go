@@ -56,7 +56,7 @@ func runDiscover(a *app, dir, rule string, s screens.Search) error {
 		return usageErrorf("discover: --rule %q: want pairs or kernels", rule)
 	}
 	debug.SetGCPercent(800) // names of many files are a heap that doubles many times
-	debug.SetMemoryLimit(compareMemory)
+	debug.SetMemoryLimit(discoverMemory)
 	tree, err := discover.Tree(dir)
 	if err != nil {
 		return usageErrorf("discover: %w", err)
