@@ -45,7 +45,8 @@ type Request struct {
 	// Outline keeps only the first and the last session of a series and those with changes, which saves memory if there are
 	// very many rows. Series.Locations still has the values of all sessions.
 	Outline bool
-	// Pages receives the rows, at most 1,000 at a time, instead of History.Rows. It must not keep them. Its error ends the answer.
+	// Pages receives the rows, at most 1,000 at a time, instead of History.Rows. They are in memory that is used again after the call returns. Its
+	// error ends the answer.
 	Pages func([]Row) error
 }
 
@@ -124,7 +125,8 @@ func read(ctx context.Context, db *query.DB, req Request, window int) (History, 
 	if err != nil {
 		return History{}, err
 	}
-	return h.History, h.handOut()
+	err = h.handOut(ctx)
+	return h.History, err
 }
 
 // checkMetric rejects a metric that no run in the store has.

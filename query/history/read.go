@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/ahead"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -67,8 +70,9 @@ var (
 	historySummary = []string{"metric", "unit", "better", "p50", "mean", "log_median"}
 )
 
-// runsPerWindow is about how many runs are read at a time: DuckDB keeps a whole result in memory.
-const runsPerWindow = 25_000
+// runsPerWindow is about how many runs are read at a time: DuckDB keeps whole results in memory. In a pack it decodes a row group, which has
+// 122,880 runs, for each window that has some of them.
+const runsPerWindow = 50_000
 
 // read reads the location of each ok run of each series and the failed runs, and returns the number of both. Failed runs are
 // read in the same query, because the status is read anyway.
@@ -87,18 +91,16 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 	if err != nil {
 		return 0, err
 	}
-	for _, b := range windows {
-		part := sel
-		part.Src, part.Args = sel.Src.Within(b), slices.Clone(sel.Args)
-		part.Restrict(b)
-		rows := part.Src.Scan(columns, part.RestrictedTo(historyChosen))
-		if other {
-			part.Args = append(part.Args, h.req.Metric)
-			rows = "(SELECT " + scan.NamesOf("r", historyRuns) + ", " + scan.NamesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
-				part.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(part.Args) + ")"
+	part := part{sel, columns, ""}
+	if other {
+		part.metric = h.req.Metric
+	}
+	// DuckDB reads the next window while the rows of one are added.
+	err = ahead.Each(ctx, part.results(ctx, r.Conn, windows), func(of result) error {
+		if of.err != nil {
+			return of.err
 		}
-		text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " + scan.LocationSQL() + ", " + scan.WrongSQL + " FROM " + rows
-		err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: part.Args}, func(row []driver.Value) error {
+		return duck.UseRows(ctx, of.rows, func(row []driver.Value) error {
 			runs++
 			if row[9] != true {
 				h.addFailed(row)
@@ -106,11 +108,53 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 			}
 			return h.add(row)
 		})
-		if err != nil {
-			return 0, err
+	})
+	return runs, err
+}
+
+// part selects runs and their columns.
+type part struct {
+	scan.Selection
+	columns []*schema.Column
+	metric  string // to be read from samples; empty: the primary metric of each run
+}
+
+// result is that of a statement.
+type result struct {
+	rows driver.Rows
+	err  error
+}
+
+// results are those of the statements for each of some windows, up to the first that fails.
+func (p part) results(ctx context.Context, c *duck.Conn, windows []period.Bounds) iter.Seq[result] {
+	return func(yield func(result) bool) {
+		for _, b := range windows {
+			rows, err := c.Run(ctx, p.within(b))
+			used := yield(result{rows, err})
+			if err != nil {
+				return
+			}
+			if !used {
+				_ = rows.Close() // another error ends the question
+				return
+			}
 		}
 	}
-	return runs, nil
+}
+
+// within reads the columns of the runs within bounds.
+func (p part) within(b period.Bounds) duck.Statement {
+	p.Src, p.Args = p.Src.Within(b), slices.Clone(p.Args)
+	p.Restrict(b)
+	rows := p.Src.Scan(p.columns, p.RestrictedTo(historyChosen))
+	if p.metric != "" {
+		p.Args = append(p.Args, p.metric)
+		rows = "(SELECT " + scan.NamesOf("r", historyRuns) + ", " + scan.NamesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
+			p.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(p.Args) + ")"
+	}
+	text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " +
+		scan.LocationSQL() + ", " + scan.WrongSQL + " FROM " + rows
+	return duck.Statement{SQL: text, Args: p.Args}
 }
 
 // historyChosen is the SQL condition of the runs that count, ok or failed.

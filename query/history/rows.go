@@ -1,9 +1,12 @@
 package history
 
 import (
+	"context"
+	"iter"
 	"math"
 	"time"
 
+	"github.com/neurolens/neurolens/query/internal/ahead"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -12,30 +15,42 @@ import (
 // historyPage is the largest number of rows that Request.Pages is given at a time.
 const historyPage = 1000
 
-// handOut makes the rows and gives them to Request.Pages, or keeps them in History.Rows.
-func (h *historian) handOut() error {
-	size := historyPage
-	if h.req.Pages == nil && len(h.Series) > 0 {
-		size = h.Series[len(h.Series)-1].End
-	}
-	page := make([]Row, 0, size)
-	for _, l := range h.shown {
-		for i, m := range h.rowsOf(l) {
-			page = append(page, h.row(l, i, m))
-			if h.req.Pages == nil || len(page) < historyPage {
-				continue
-			}
-			if err := h.req.Pages(page); err != nil {
-				return err
-			}
-			page = page[:0]
-		}
-	}
+// handOut makes the rows, and keeps them in History.Rows or gives them to Request.Pages: those of the next page are made while it has one.
+func (h *historian) handOut(ctx context.Context) error {
 	if h.req.Pages != nil {
-		return h.req.Pages(page)
+		return ahead.Each(ctx, h.pages(historyPage), h.req.Pages)
 	}
-	h.Rows = page
+	for page := range h.pages(h.rowCount()) {
+		h.Rows = page
+	}
 	return nil
+}
+
+// rowCount is the number of rows of all series.
+func (h *historian) rowCount() int {
+	if len(h.Series) == 0 {
+		return 0
+	}
+	return h.Series[len(h.Series)-1].End
+}
+
+// pages makes the rows, so many at a time, each page in the memory of the page before the last. The last page may be empty.
+func (h *historian) pages(size int) iter.Seq[[]Row] {
+	return func(yield func([]Row) bool) {
+		page, last := make([]Row, 0, size), []Row(nil)
+		for _, l := range h.shown {
+			for i, m := range h.rowsOf(l) {
+				if len(page) == size {
+					if !yield(page) {
+						return
+					}
+					page, last = last[:0], page
+				}
+				page = append(page, h.row(l, i, m))
+			}
+		}
+		yield(page)
+	}
 }
 
 // row is the row of entry i of a series.

@@ -4,15 +4,18 @@ package ahead
 import (
 	"context"
 	"iter"
+	"sync"
 )
 
 // Each calls use with each value, in order, while the next one is made by another goroutine. A value is made only after use has
 // returned for the value before the last, so values may take turns in two pieces of memory. Each ends with the first error of use, or
-// with that of the context once it is cancelled. When it returns, no value is being made any more.
+// with that of the context once it is cancelled. yield returns false for a value that is not used because of that. When Each returns, no value
+// is being made any more.
 func Each[T any](ctx context.Context, values iter.Seq[T], use func(T) error) error {
 	wanted, stop := context.WithCancel(ctx)
 	made := make(chan T)
-	go func() {
+	var maker sync.WaitGroup
+	maker.Go(func() {
 		defer close(made)
 		for v := range values {
 			select {
@@ -21,19 +24,19 @@ func Each[T any](ctx context.Context, values iter.Seq[T], use func(T) error) err
 				return
 			}
 		}
-	}()
+	})
 	err := useEach(ctx, made, use)
 	stop()
-	for range made { // until the goroutine has ended
-	}
+	maker.Wait()
 	return err
 }
 
 // useEach uses the values that are made, until there is an error.
 func useEach[T any](ctx context.Context, made <-chan T, use func(T) error) error {
-	for v := range made {
-		if err := ctx.Err(); err != nil {
-			return err
+	for ctx.Err() == nil {
+		v, ok := <-made
+		if !ok {
+			break
 		}
 		if err := use(v); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -125,5 +126,31 @@ func TestEachCancelled(t *testing.T) {
 			t.Errorf("%v after %d values, want %d; ended %v", err, used, last, ended)
 		}
 		cancel()
+	}
+}
+
+// TestEachUnused: yield returns false for the value that is made when an error comes, so that what it holds can be closed.
+func TestEachUnused(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		var open atomic.Int64
+		values := func(yield func(int) bool) {
+			for i := range 10 {
+				if open.Add(1); !yield(i) {
+					open.Add(-1)
+					return
+				}
+			}
+		}
+		err := ahead.Each(t.Context(), values, func(i int) error {
+			open.Add(-1)
+			if i == 3 {
+				return errors.New("the disk is full")
+			}
+			return nil
+		})
+		if err == nil || open.Load() != 0 {
+			t.Fatalf("%v, and %d values were neither used nor refused", err, open.Load())
+		}
 	}
 }

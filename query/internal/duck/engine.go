@@ -113,6 +113,11 @@ func (c *Conn) Query(ctx context.Context, q Statement, each func(row []driver.Va
 	if err != nil {
 		return err
 	}
+	return UseRows(ctx, rows, each)
+}
+
+// UseRows calls each with every row of a result of Run, and closes it. A row is only valid during the call.
+func UseRows(ctx context.Context, rows driver.Rows, each func(row []driver.Value) error) error {
 	return Translate(ctx, errors.Join(EachRow(rows, each), rows.Close()))
 }
 
