@@ -137,6 +137,6 @@ func (p *parts) join(ctx context.Context) (err error) {
 	}()
 	group := max(p.largest/2048, 1) * 2048 // the size of DuckDB's vectors
 	_, err = p.Conn.Exec(ctx, fmt.Sprintf("COPY (SELECT * FROM read_parquet(%s)) TO %s (%s, ROW_GROUP_SIZE %d)",
-		scan.TextList(scan.Patterns(p.written)), duck.Literal(p.path), copyOptions[Parquet], group))
+		duck.TextList(duck.Patterns(p.written)), duck.Literal(p.path), copyOptions[Parquet], group))
 	return err
 }

@@ -138,7 +138,7 @@ func (a *arrowAnswer) stream(ctx context.Context, w io.Writer) error {
 	for i := range columns {
 		columns[i] = fmt.Sprintf("c%d", i)
 	}
-	text := "SELECT " + strings.Join(columns, ", ") + " FROM read_parquet(" + scan.TextList(scan.Patterns([]string{a.path})) +
+	text := "SELECT " + strings.Join(columns, ", ") + " FROM read_parquet(" + duck.TextList(duck.Patterns([]string{a.path})) +
 		", file_row_number = true) WHERE file_row_number >= $1::BIGINT AND file_row_number < $2::BIGINT"
 	out := arrowio.NewStream(w, a.fields)
 	begin := int64(0)

@@ -165,7 +165,7 @@ func sandbox(s *scan.Sources, sel checked, others ...string) []string {
 		"CREATE VIEW ops AS " + ops.OpsSQL(""),
 		"CREATE MACRO num(x) AS " + duck.Number("x"),
 		"SET TimeZone = 'UTC'",
-		"SET allowed_paths = " + scan.TextList(allowed(paths)),
+		"SET allowed_paths = " + duck.TextList(allowed(paths)),
 		"SET enable_external_access = false",
 	}
 	if sel.wholeWindow {
@@ -176,7 +176,7 @@ func sandbox(s *scan.Sources, sel checked, others ...string) []string {
 
 // allowed are the paths that must be allowed to read files: DuckDB checks both the pattern and the file.
 func allowed(paths []string) []string {
-	all := scan.Patterns(paths)
+	all := duck.Patterns(paths)
 	for i, path := range paths {
 		if all[i] != path {
 			all = append(all, path)

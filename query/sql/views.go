@@ -26,7 +26,7 @@ func Views(dir string) (string, error) {
 		err = errors.New("DuckDB's glob finds nothing in a path with a backslash")
 	}
 	if err == nil {
-		err = scan.CheckPath(path)
+		err = duck.CheckPath(path)
 	}
 	if err != nil {
 		return "", fault.Store(dir, err)
@@ -74,7 +74,7 @@ func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\r", "
 
 // globOf is the SQL of the paths in the store that match a pattern.
 func (w *viewWriter) globOf(pattern string) string {
-	return "glob(" + duck.Literal(scan.AsPattern.Replace(strings.TrimSuffix(w.path, "/"))+"/"+pattern) + ")"
+	return "glob(" + duck.Literal(duck.AsPattern.Replace(strings.TrimSuffix(w.path, "/"))+"/"+pattern) + ")"
 }
 
 // files makes variables with the existing files, and a view over each list, which is empty if there are no files. Live files are listed
@@ -110,7 +110,7 @@ func (w *viewWriter) source(name string, columns []*schema.Column, distinct stri
 // annotations makes tables of the events.
 func (w *viewWriter) annotations() {
 	removed := slices.Sorted(maps.Keys(w.said.Removed))
-	w.line("CREATE OR REPLACE TEMP VIEW neurolens_removed AS SELECT unnest(%s::VARCHAR[]) AS run_id;", scan.TextList(removed))
+	w.line("CREATE OR REPLACE TEMP VIEW neurolens_removed AS SELECT unnest(%s::VARCHAR[]) AS run_id;", duck.TextList(removed))
 	tagged := map[string]bool{}
 	for run := range w.said.Tags {
 		tagged[run] = true
@@ -127,7 +127,7 @@ func (w *viewWriter) annotations() {
 			values[i] = set[key]
 		}
 		rows = append(rows, fmt.Sprintf("(%s, map(%s::VARCHAR[], %s::VARCHAR[]), %s::VARCHAR[])",
-			duck.Literal(run), scan.TextList(keys), scan.TextList(values), scan.TextList(w.said.Untagged[run])))
+			duck.Literal(run), duck.TextList(keys), duck.TextList(values), duck.TextList(w.said.Untagged[run])))
 	}
 	if len(rows) == 0 {
 		rows = []string{"(NULL::VARCHAR, NULL::MAP(VARCHAR, VARCHAR), NULL::VARCHAR[])"}
@@ -144,7 +144,7 @@ func (w *viewWriter) lost() {
 		for _, table := range slices.Sorted(maps.Keys(w.said.Lost[run])) {
 			tables, reasons = append(tables, table), append(reasons, w.said.Lost[run][table])
 		}
-		rows = append(rows, fmt.Sprintf("(%s, map(%s::VARCHAR[], %s::VARCHAR[]))", duck.Literal(run), scan.TextList(tables), scan.TextList(reasons)))
+		rows = append(rows, fmt.Sprintf("(%s, map(%s::VARCHAR[], %s::VARCHAR[]))", duck.Literal(run), duck.TextList(tables), duck.TextList(reasons)))
 	}
 	w.line("CREATE OR REPLACE TEMP VIEW neurolens_lost AS FROM (VALUES %s) t(run_id, lost) WHERE run_id IS NOT NULL;", strings.Join(rows, ",\n  "))
 }

@@ -1,7 +1,12 @@
-// Package duck runs DuckDB for package query: engines, connections, results and SQL literals.
+// Package duck runs DuckDB for package query: engines, connections, results and SQL of texts, names and paths.
 package duck
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 // Literal is the SQL of a text.
 func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
@@ -17,4 +22,39 @@ const NumberPattern = `[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?`
 func Number(x string) string {
 	return "CASE WHEN regexp_full_match(CAST(" + x + ` AS VARCHAR), '` + NumberPattern + `')` +
 		" AND isfinite(TRY_CAST(" + x + " AS DOUBLE)) THEN TRY_CAST(" + x + " AS DOUBLE) END"
+}
+
+// wild are the wildcards of read_parquet, which takes patterns, not paths.
+const wild = "*?["
+
+// AsPattern escapes a path, so that the pattern only matches this path.
+var AsPattern = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
+
+// CheckPath rejects paths that cannot be written as a pattern: in patterns DuckDB treats a backslash as a path separator.
+func CheckPath(path string) error {
+	if !utf8.ValidString(path) {
+		return errors.New("its path is not UTF-8, and cannot be read")
+	}
+	if at := strings.IndexAny(path, wild); at >= 0 && strings.Contains(path, `\`) {
+		return fmt.Errorf("a path with both %c and a backslash in it cannot be read", path[at])
+	}
+	return nil
+}
+
+// Patterns are the patterns of paths for read_parquet.
+func Patterns(paths []string) []string {
+	all := make([]string, len(paths))
+	for i, path := range paths {
+		all[i] = AsPattern.Replace(path)
+	}
+	return all
+}
+
+// TextList is an SQL list of texts.
+func TextList(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = Literal(text)
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
 }

@@ -63,7 +63,7 @@ func (r *Reader) OnlyProfiles(ctx context.Context, sel Selection) (bool, error) 
 func SessionRuns(session string, counted []string) string {
 	own := "session_id = " + duck.Literal(session)
 	if len(counted) > 0 {
-		own += " OR run_id IN (SELECT unnest(" + TextList(counted) + "))"
+		own += " OR run_id IN (SELECT unnest(" + duck.TextList(counted) + "))"
 	}
 	return own
 }

@@ -1,12 +1,10 @@
 package scan
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/query/internal/changes"
 	"github.com/neurolens/neurolens/query/internal/duck"
@@ -115,7 +113,7 @@ func (s *Sources) scanSealed(columns []*schema.Column, files []file, where strin
 
 // readParquet is the SQL of a table function over files, by their paths.
 func readParquet(paths []string, columns []*schema.Column) string {
-	return "read_parquet(" + TextList(Patterns(paths)) + ", schema = " + SchemaMap(columns) + ")"
+	return "read_parquet(" + duck.TextList(duck.Patterns(paths)) + ", schema = " + SchemaMap(columns) + ")"
 }
 
 // Paths are the absolute paths of files.
@@ -163,41 +161,6 @@ func ColumnNames(columns []*schema.Column) string {
 		names[i] = duck.Identifier(c.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// wild are the wildcards of read_parquet, which takes patterns, not paths.
-const wild = "*?["
-
-// AsPattern escapes a path, so that the pattern only matches this path.
-var AsPattern = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
-
-// CheckPath rejects paths that cannot be written as a pattern: in patterns DuckDB treats a backslash as a path separator.
-func CheckPath(path string) error {
-	if !utf8.ValidString(path) {
-		return errors.New("its path is not UTF-8, and cannot be read")
-	}
-	if at := strings.IndexAny(path, wild); at >= 0 && strings.Contains(path, `\`) {
-		return fmt.Errorf("a path with both %c and a backslash in it cannot be read", path[at])
-	}
-	return nil
-}
-
-// Patterns are the patterns of paths for read_parquet.
-func Patterns(paths []string) []string {
-	all := make([]string, len(paths))
-	for i, path := range paths {
-		all[i] = AsPattern.Replace(path)
-	}
-	return all
-}
-
-// TextList is an SQL list of texts.
-func TextList(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, text := range texts {
-		quoted[i] = duck.Literal(text)
-	}
-	return "[" + strings.Join(quoted, ",") + "]"
 }
 
 // SchemaMap is the schema for read_parquet: columns by field id, NULL if a file lacks one.

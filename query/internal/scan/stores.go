@@ -60,7 +60,7 @@ func Open(ctx context.Context, dirs []string, opts Options) (*Stores, error) {
 		}
 		path, err := RealPath(dir)
 		if err == nil {
-			err = CheckPath(path)
+			err = duck.CheckPath(path)
 		}
 		if err != nil {
 			return nil, fault.Store(dir, err)
