@@ -103,9 +103,6 @@ func (r *reading) reasons(v driver.Value) []Reason {
 
 // metrics adds the metrics other than the primary one to the points.
 func (r *reading) metrics(ctx context.Context, s *scan.Reader, places map[place]int) error {
-	if err := s.CheckSamples(ctx); err != nil {
-		return err
-	}
 	runs, err := r.runsSQL("run_id", "point_id", "side", "machine", "purpose", "status")
 	if err != nil {
 		return err
@@ -154,14 +151,15 @@ func (r *reading) samplesOf(ctx context.Context, s *scan.Reader, runs string) (s
 		return "", err
 	}
 	between := "run_id BETWEEN " + duck.Literal(duck.Text(row[1])) + " AND " + duck.Literal(duck.Text(row[2]))
-	if duck.Integer(row[0]) > manyRuns {
-		return r.sel.Src.Nested(schema.Samples, between), nil
+	some := &scan.Reader{Conn: s.Conn, Src: r.sel.Src}
+	if duck.Integer(row[0]) <= manyRuns {
+		ids, err := s.ListIDs(ctx, duck.Statement{SQL: "SELECT run_id AS id FROM " + runs + " ORDER BY id", Args: r.sel.Args})
+		if err != nil {
+			return "", err
+		}
+		some.Src = r.sel.Src.Of(ids)
 	}
-	ids, err := s.ListIDs(ctx, duck.Statement{SQL: "SELECT run_id AS id FROM " + runs + " ORDER BY id", Args: r.sel.Args})
-	if err != nil {
-		return "", err
-	}
-	return r.sel.Src.Of(ids).Nested(schema.Samples, between), nil
+	return some.Src.Nested(schema.Samples, between), some.CheckSamples(ctx)
 }
 
 // cells are those of a row that are not yet read; each call reads one or more.
