@@ -249,3 +249,23 @@ func TestCompareUnnamedStep(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareFailureOfMany: of several errors of failed runs, a row has the most frequent one, and of equally frequent ones the first of the
+// alphabet, in whatever order they came.
+func TestCompareFailureOfMany(t *testing.T) {
+	t.Parallel()
+	for _, errors := range [][]string{{"late", "early", "late", "early", "rare"}, {"early", "rare", "late", "early", "late"}} {
+		n := 0
+		runs := querytest.RunsOf(&n, 1, querytest.On("base", 1), wobble(1000)[:6]...)
+		for _, text := range errors {
+			runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(1, func(r *schema.Run) {
+				querytest.Ended(schema.StatusCrashed)(r)
+				r.Side, r.Error = "head", text
+			}), 0)...)
+		}
+		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last"})
+		if failure := cellOf(got, 0, "failure"); failure != "early" {
+			t.Errorf("failures %q: %v", errors, failure)
+		}
+	}
+}

@@ -91,12 +91,12 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 	if err != nil {
 		return 0, err
 	}
-	part := part{sel, columns, ""}
+	chosen := part{Selection: sel, columns: columns}
 	if other {
-		part.metric = h.req.Metric
+		chosen.metric = h.req.Metric
 	}
 	// DuckDB reads the next window while the rows of one are added.
-	err = ahead.Each(ctx, part.results(ctx, r.Conn, windows), func(of result) error {
+	err = ahead.Each(ctx, chosen.results(ctx, r.Conn, windows), func(of result) error {
 		if of.err != nil {
 			return of.err
 		}

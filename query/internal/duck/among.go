@@ -24,9 +24,9 @@ type lists struct {
 	all  map[int64][]schema.ULID
 }
 
-// Among gives the SQL of whether the run id of a row is one of very many, at least one, which are ascending. It takes a fraction of the time and of the
+// Among gives the SQL of whether the run id of a row is one of very many, which are ascending. It takes a fraction of the time and of the
 // memory of a join, which needs a table of them first. The function is not called for the rows before the first and after the last of them. The
-// SQL is for this connection, and until it is closed. It is false for NULL.
+// SQL is for this connection, and until it is closed. It is false for NULL. There has to be an id at least.
 func (c *Conn) Among(ctx context.Context, ids []schema.ULID) (string, error) {
 	l := &c.engine.lists
 	if l.defined.Do(func() { l.failed = c.engine.define(ctx, amongName, l) }); l.failed != nil {
@@ -98,7 +98,7 @@ type ascending struct {
 
 // has reports whether the ids have one. It is mostly at the place of the one before, or at the next.
 func (a *ascending) has(id schema.ULID) bool {
-	for range 2 {
+	for range 2 { // that place, and the next
 		if a.at == len(a.ids) {
 			break
 		}
