@@ -60,7 +60,7 @@ type Request struct {
 	// Inputs adds to each row the numbers that its results are computed from. They double its size.
 	Inputs bool
 	// Pages receives the rows, at most 1,000 at a time, instead of Comparison.Rows, which saves memory if there are very many
-	// points. They are in memory that is used again after the call returns. Its error ends the comparison.
+	// points. It must not keep them: their memory is used again. Its error ends the comparison.
 	Pages func([]Row) error
 }
 

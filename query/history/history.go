@@ -45,7 +45,7 @@ type Request struct {
 	// Outline keeps only the first and the last session of a series and those with changes, which saves memory if there are
 	// very many rows. Series.Locations still has the values of all sessions.
 	Outline bool
-	// Pages receives the rows, at most 1,000 at a time, instead of History.Rows. They are in memory that is used again after the call returns. Its
+	// Pages receives the rows, at most 1,000 at a time, instead of History.Rows. It must not keep them: their memory is used again. Its
 	// error ends the answer.
 	Pages func([]Row) error
 }

@@ -1,12 +1,15 @@
 package duck
 
 import (
+	"database/sql/driver"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -69,4 +72,50 @@ func textsOf(ids []schema.ULID) []string {
 		all = append(all, id.String())
 	}
 	return all
+}
+
+// counted is the function of Among, which counts its calls.
+type counted struct {
+	*lists
+	calls *atomic.Int64
+}
+
+func (c counted) Executor() duckdb.ScalarFuncExecutor {
+	has := c.lists.Executor().RowExecutor
+	return duckdb.ScalarFuncExecutor{RowExecutor: func(row []driver.Value) (any, error) {
+		c.calls.Add(1)
+		return has(row)
+	}}
+}
+
+// TestAmongBounds: the function is not called for rows before the first and after the last of the ids.
+func TestAmongBounds(t *testing.T) {
+	t.Parallel()
+	e, err := Open(0, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	var calls atomic.Int64
+	e.lists.defined.Do(func() { e.lists.failed = e.define(t.Context(), amongName, counted{&e.lists, &calls}) })
+	c, err := e.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var ids []schema.ULID
+	for i := range 10_000 {
+		ids = append(ids, schema.ULIDFrom(time.UnixMilli(int64(i)), [10]byte{}))
+	}
+	if _, err := c.Exec(t.Context(), "CREATE TEMP TABLE all_rows AS SELECT unnest(string_split($1::VARCHAR, ',')) AS run_id", strings.Join(textsOf(ids), ",")); err != nil {
+		t.Fatal(err)
+	}
+	among, err := c.Among(t.Context(), ids[4000:4100])
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := c.One(t.Context(), Statement{SQL: "SELECT count(*) FROM all_rows WHERE NOT " + among})
+	if got, want := fmt.Sprint(row, err, calls.Load()), fmt.Sprint([]any{9900}, nil, 100); got != want {
+		t.Errorf("rows and calls: %s, want %s", got, want)
+	}
 }
