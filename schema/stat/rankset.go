@@ -17,8 +17,8 @@ func (s *rankSet) add(rank uint) {
 	s.filled[rank/(64*64)] |= 1 << (rank / 64 % 64)
 }
 
-// empty removes a rank with all that share its words. A set is empty after it was called for each rank.
-func (s *rankSet) empty(rank uint) {
+// clearAround removes a rank with all that share its words. A set is empty after it was called for each of its ranks.
+func (s *rankSet) clearAround(rank uint) {
 	s.words[rank/64] = 0
 	s.filled[rank/(64*64)] = 0
 }

@@ -20,7 +20,7 @@ func TestRankSet(t *testing.T) {
 			}
 			checkNeighbours(t, set, has)
 			for rank := range has {
-				set.empty(uint(rank))
+				set.clearAround(uint(rank))
 			}
 		}
 	}

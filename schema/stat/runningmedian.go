@@ -50,7 +50,7 @@ func (r *runningMedian) follow(b *beginnings, from, step, n int) {
 		b.medians[i], b.deviations[i] = middle+(above-middle)/2, high-low
 	}
 	for i := range n {
-		r.present.empty(r.rank[from+i*step])
+		r.present.clearAround(r.rank[from+i*step])
 	}
 }
 

@@ -56,7 +56,7 @@ func NewTrend(series []float64) *Trend {
 	seeded(len(series), shortest, func(low, size int) {
 		if size != last {
 			last, share = size, logShare(size == len(series), others)
-			least = leastSize(size, share)
+			least = minSize(size, share)
 		}
 		if shift, ok := shifts.in(low, size, least); ok && shift.held(series[low:low+size]) {
 			t.parts = append(t.parts, part{low, size, share, shift})
@@ -76,11 +76,11 @@ func logShare(whole bool, others int) float64 {
 	return math.Log((1 - trendWhole) / float64(others))
 }
 
-// leastSize is the least size of a shift between n values that can be a change with the largest alpha there is, a trifle less because
-// logarithms are rounded. That neighbours are correlated only makes a size smaller.
-func leastSize(n int, share float64) float64 {
-	const trifle = 1e-9
-	return newNullSize(n).size(math.Log(trendLevels[0])+share) * (1 - trifle)
+// minSize is the smallest size of a shift between n values that can be a change with the largest alpha there is. It is slightly smaller than
+// computed, because logarithms are rounded. Correlated neighbours only make a size smaller.
+func minSize(n int, share float64) float64 {
+	const rounding = 1e-9
+	return newNullSize(n).size(math.Log(trendLevels[0])+share) * (1 - rounding)
 }
 
 // ChangePoints finds where the level of a series changes, ascending: in a series without a change, there is one with

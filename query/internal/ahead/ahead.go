@@ -8,9 +8,10 @@ import (
 )
 
 // Each calls use with each value, in order, while the next one is made by another goroutine. A value is made only after use has
-// returned for the value before the last, so values may take turns in two pieces of memory. Each ends with the first error of use, or
-// with that of the context once it is cancelled. yield returns false for a value that is not used because of that. When Each returns, no value
-// is being made any more.
+// returned for the value before the last, so values may take turns in two pieces of memory.
+//
+// Each ends with the first error of use, or with that of the context once it is cancelled. Then yield returns false for a value that is not
+// used. Each returns when no value is being made any more, so it waits for the one that is.
 func Each[T any](ctx context.Context, values iter.Seq[T], use func(T) error) error {
 	wanted, stop := context.WithCancel(ctx)
 	made := make(chan T)

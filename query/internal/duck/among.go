@@ -25,8 +25,8 @@ type lists struct {
 }
 
 // Among gives the SQL of whether the run id of a row is one of very many, which are ascending. It takes a fraction of the time and of the
-// memory of a join, which needs a table of them first. The function is not called for the rows before the first and after the last of them. The
-// SQL is for this connection, and until it is closed. It is false for NULL. There has to be an id at least.
+// memory of a join, which needs a table of them first. The function is not called for the rows before the first and after the last of them.
+// There has to be at least one. The SQL is for this connection, and until it is closed. It is false for NULL.
 func (c *Conn) Among(ctx context.Context, ids []schema.ULID) (string, error) {
 	l := &c.engine.lists
 	if l.defined.Do(func() { l.failed = c.engine.define(ctx, amongName, l) }); l.failed != nil {
@@ -40,7 +40,7 @@ func (c *Conn) Among(ctx context.Context, ids []schema.ULID) (string, error) {
 	l.last++
 	l.all[l.last], c.lists = ids, append(c.lists, l.last)
 	first, last := Literal(ids[0].String()), Literal(ids[len(ids)-1].String())
-	// A CASE, because of an AND DuckDB computes every part for every row.
+	// A CASE, because DuckDB computes every part of an AND for every row.
 	return fmt.Sprintf("CASE WHEN run_id BETWEEN %s AND %s THEN %s(%d, run_id) ELSE false END", first, last, amongName, l.last), nil
 }
 

@@ -199,7 +199,7 @@ func (s *Sources) only(wanted func(*file) bool) *Sources {
 	return &narrow
 }
 
-// wantedOf are the wanted files. There may be 100,000 of them, so they are counted before they are copied.
+// wantedOf are the wanted files; if all are, in the same memory. There may be 100,000 of them, so they are counted before they are copied.
 func wantedOf(all []file, wanted func(*file) bool) []file {
 	n := 0
 	for i := range all {

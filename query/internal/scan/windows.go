@@ -30,7 +30,7 @@ func (r *Reader) Windows(ctx context.Context, sel Selection, runs int) ([]period
 	return joined(all, duck.List(row[0]), int64(runs)), nil
 }
 
-// joined joins neighbouring windows that have at most so many runs together. The runs of the windows after the last count are 0.
+// joined joins neighbouring windows with at most so many runs together. The last count is missing if the last window has no runs.
 func joined(windows []period.Bounds, counts []any, runs int64) []period.Bounds {
 	var all []period.Bounds
 	held := int64(0)

@@ -97,38 +97,34 @@ func writePlain(w *bytes.Buffer, v any) bool {
 func writeFlat(w *bytes.Buffer, v any) bool {
 	switch v := v.(type) {
 	case []any:
-		w.WriteByte('[')
-		for i, e := range v {
-			if i > 0 {
-				w.WriteByte(',')
-			}
-			if _, isTime := e.(time.Time); isTime || !writePlain(w, e) { // the encoder writes a time in its own zone
-				return false
-			}
-		}
-		w.WriteByte(']')
-		return true
+		return writeList(w, v, writeEntry)
 	case []float64:
-		return writeReals(w, v)
+		return writeList(w, v, writeReal)
 	case map[string]any:
 		return writeFlatMap(w, v)
 	}
 	return false
 }
 
-// writeReals is writeFlat for a list of numbers.
-func writeReals(w *bytes.Buffer, list []float64) bool {
+// writeList is writeFlat for a list of values that write writes.
+func writeList[T any](w *bytes.Buffer, list []T, write func(*bytes.Buffer, T) bool) bool {
 	w.WriteByte('[')
 	for i, v := range list {
 		if i > 0 {
 			w.WriteByte(',')
 		}
-		if !writeReal(w, v) {
+		if !write(w, v) {
 			return false
 		}
 	}
 	w.WriteByte(']')
 	return true
+}
+
+// writeEntry is writePlain for a value in a list or a map, where the encoder writes a time in its own zone.
+func writeEntry(w *bytes.Buffer, v any) bool {
+	_, isTime := v.(time.Time)
+	return !isTime && writePlain(w, v)
 }
 
 // writeReal is writePlain for a number.
@@ -158,7 +154,7 @@ func writeFlatMap(w *bytes.Buffer, m map[string]any) bool {
 			return false
 		}
 		w.WriteByte(':')
-		if _, isTime := m[key].(time.Time); isTime || !writePlain(w, m[key]) {
+		if !writeEntry(w, m[key]) {
 			return false
 		}
 	}
