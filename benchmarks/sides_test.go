@@ -15,8 +15,8 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	_ "github.com/mattn/go-sqlite3" // the driver
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // document is a run as a JSON document.

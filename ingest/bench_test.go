@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // BenchmarkAppend is the durable append of a run of 1,000 samples with a manifest of 70 facts.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
-	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // aheadRows is the number of runs up to which a sealed file is read ahead, as a whole.

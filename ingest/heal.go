@@ -10,8 +10,8 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // heal restores lost samples and ops of runs from the other store. It records in events which runs have all rows again,

@@ -39,7 +39,7 @@ var suites = []suite{
 	{dir: "..", pkg: "./schema", bench: "FolderNames", args: thrice, onDisk: true, figures: []figure{
 		{"ratio", "listing 42,000 sealed files whose names are known, CPU", "listing their folders", 0},
 	}},
-	{dir: "..", pkg: "./ingest/table", bench: "SampleSize", args: thrice, figures: []figure{
+	{dir: "..", pkg: "./schema/table", bench: "SampleSize", args: thrice, figures: []figure{
 		{"ratio", "bytes of a sample on disk", "the entropy of the measured values", 0},
 	}},
 	{dir: "..", pkg: "./ingest/foreign/traces", bench: "TorchTrace", args: []string{"-benchtime", "1x", "-count", "3"}, figures: []figure{

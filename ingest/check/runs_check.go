@@ -8,8 +8,8 @@ import (
 	"io/fs"
 
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // runsCheck is the result of verifying one file of runs, sealed or live.

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // Digests gives the digests of those runs, ascending, that are in sealed files. The names of the files say which of them

@@ -7,8 +7,8 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // Reader gives complete runs in ascending order of their ids, and io.EOF after the last.

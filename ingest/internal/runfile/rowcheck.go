@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // Columns that are the same in runs and samples.

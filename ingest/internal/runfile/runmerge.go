@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // MergedRuns merges the runs of several readers in order, each run once. A reader is opened only when its turn comes. If

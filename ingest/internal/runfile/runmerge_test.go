@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // someRuns gives runs of those ids.

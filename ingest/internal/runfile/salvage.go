@@ -5,8 +5,8 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // Salvager reads what is intact in a damaged sealed file, in ascending order of the runs. It keeps every row whose file

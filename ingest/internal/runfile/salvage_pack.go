@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // packedRows are the rows of a pack that a sealed file has as well.

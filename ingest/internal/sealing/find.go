@@ -7,8 +7,8 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // Find looks for a run whose append failed after it may have got its name: its segment may be in a claim by now, or

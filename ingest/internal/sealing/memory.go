@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // maxMemory is the size, in B, of runs that are remembered until they are sealed: as many as are sealed at once, with 1,000 samples each. Runs

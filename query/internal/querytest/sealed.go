@@ -12,9 +12,9 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // LiveStore makes a store of runs that are in files of their own: so few at once are not sealed.
