@@ -209,12 +209,12 @@ func under(name, prefix string) bool {
 
 // layers are the packages of queries: each imports those of layers before its own alone.
 var layers = [][]string{
-	{"query/answer", "query/files", "query/internal/ahead", "query/internal/fault", "query/internal/period", "query/judge", "query/scratch"},
+	{"query/answer", "query/files", "query/internal/ahead", "query/internal/fault", "query/internal/footers", "query/internal/period", "query/judge", "query/scratch"},
 	{"query/layout", "query/layout/check", "query/report"},
 	{"query/guard", "query/internal/duck"},
 	{"query/filter", "query/internal/arrowio", "query/threshold"},
 	{"query/internal/meant", "query/internal/said", "query/internal/stored"},
-	{"query/internal/changes"},
+	{"query/internal/changes", "query/internal/direct"},
 	{"query/internal/scan"},
 	{"query/facts"},
 	{"query/internal/bypoint", "query/internal/sides"},

@@ -18,6 +18,12 @@ func RunColumns() []Column {
 // RunRow converts a run to a row of an answer with the columns of runs. The summary is that of its primary metric.
 func RunRow(r *schema.Run, digest string) []any {
 	row := schema.RunRow(r, digest)
+	RunCells(row)
+	return row
+}
+
+// RunCells converts the values of a row of runs, as schema.RunRow makes it, to those of an answer.
+func RunCells(row []any) {
 	for i, value := range row {
 		switch value := value.(type) {
 		case map[string]string:
@@ -28,7 +34,6 @@ func RunRow(r *schema.Run, digest string) []any {
 			row[i] = structs(schema.Runs.Columns[i].Children[0], value)
 		}
 	}
-	return row
 }
 
 // structs converts rows, with one value per field of a struct, to a list of maps.

@@ -26,7 +26,7 @@ func (x *exporter) arrowTo(ctx context.Context, table, path string) (rows int64,
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	buffer := bufio.NewWriterSize(f, 1<<20)
-	out, err := x.arrowWriter(table, buffer)
+	out, err := x.arrowWriter(ctx, table, buffer)
 	if err != nil {
 		return 0, err
 	}
@@ -75,8 +75,8 @@ func (x *exporter) arrowStatement(table string, ids []schema.ULID) duck.Statemen
 }
 
 // arrowWriter starts a stream or a file.
-func (x *exporter) arrowWriter(table string, w io.Writer) (*arrowio.Writer, error) {
-	_, fields, err := arrowio.Columns(x.Conn, x.of(nil).arrowStatement(table, nil).SQL)
+func (x *exporter) arrowWriter(ctx context.Context, table string, w io.Writer) (*arrowio.Writer, error) {
+	_, fields, err := arrowio.Columns(ctx, x.Conn, x.of(nil).arrowStatement(table, nil).SQL)
 	if err != nil {
 		return nil, err
 	}

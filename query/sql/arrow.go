@@ -98,7 +98,7 @@ func (a *arrowAnswer) store(ctx context.Context, text string, sel checked) error
 	if err != nil {
 		return err
 	}
-	casts, fields, err := arrowio.Columns(a.conn, "SELECT * FROM "+view)
+	casts, fields, err := arrowio.Columns(ctx, a.conn, "SELECT * FROM "+view)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// File is a sealed file or a pack, open for reading.
+// File is a file of a store, open for reading.
 type File struct {
 	table  *schema.Table
 	file   *parquet.File
@@ -32,6 +32,12 @@ func Open(file io.ReaderAt, size int64, t *schema.Table) (f *File, err error) {
 		return nil, fmt.Errorf("%w: it contains %s, not %s", schema.ErrDamaged, name, t.Name)
 	}
 	return f, nil
+}
+
+// OpenLive is Open for the run of a live file. Rows also have its samples and ops. The digest is not checked.
+func OpenLive(file io.ReaderAt, size int64) (f *File, err error) {
+	defer recovered(&err)
+	return open(file, size, &schema.Table{Name: "run", Columns: schema.LiveColumns()})
 }
 
 // open opens a file with the columns of a table.

@@ -27,7 +27,7 @@ func ReadLive(content []byte) (live *Live, err error) {
 	if err := schema.CheckFileHash(content); err != nil {
 		return nil, err
 	}
-	file, err := open(bytes.NewReader(content), int64(len(content)), &schema.Table{Name: "run", Columns: schema.LiveColumns()})
+	file, err := OpenLive(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		return nil, err
 	}

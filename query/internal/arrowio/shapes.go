@@ -1,6 +1,7 @@
 package arrowio
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -56,8 +57,8 @@ func shapeOf(info duckdb.TypeInfo) (cast string, t arrow.DataType) {
 }
 
 // Columns prepares a statement and returns the cast and the Arrow field of each column of its result.
-func Columns(c *duck.Conn, text string) (casts []string, fields []arrow.Field, err error) {
-	prepared, err := c.Prepare(text)
+func Columns(ctx context.Context, c *duck.Conn, text string) (casts []string, fields []arrow.Field, err error) {
+	prepared, err := c.Prepare(ctx, text)
 	if err != nil {
 		return nil, nil, &duck.Error{Message: duck.OneLine(err.Error()), Kind: duck.KindOf(err), Cause: err}
 	}

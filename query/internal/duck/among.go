@@ -28,6 +28,9 @@ type lists struct {
 // memory of a join, which needs a table of them first. The function is not called for the rows before the first and after the last of them.
 // There has to be at least one. The SQL is for this connection, and until it is closed. It is false for NULL.
 func (c *Conn) Among(ctx context.Context, ids []schema.ULID) (string, error) {
+	if err := c.Start(ctx); err != nil {
+		return "", err
+	}
 	l := &c.engine.lists
 	if l.defined.Do(func() { l.failed = c.engine.define(ctx, amongName, l) }); l.failed != nil {
 		return "", l.failed
@@ -46,13 +49,16 @@ func (c *Conn) Among(ctx context.Context, ids []schema.ULID) (string, error) {
 
 // Close closes the connection, and forgets the lists of Among.
 func (c *Conn) Close() error {
+	if c.opened == nil {
+		return nil
+	}
 	l := &c.engine.lists
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, list := range c.lists {
 		delete(l.all, list)
 	}
-	return c.connection.Close()
+	return c.opened.Close()
 }
 
 // Config is that of the function.

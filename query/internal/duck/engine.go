@@ -71,9 +71,9 @@ func (e *Engine) Connect(ctx context.Context) (*Conn, error) {
 	}
 	both, ok := c.(connection)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("starting DuckDB: its driver lacks QueryContext"), c.Close())
+		return nil, errors.Join(fmt.Errorf("starting DuckDB: its driver lacks contexts"), c.Close())
 	}
-	conn := &Conn{connection: both, engine: e}
+	conn := &Conn{opened: both, engine: e}
 	for _, setting := range smallFiles {
 		if _, err := conn.Exec(ctx, setting); err != nil {
 			return nil, errors.Join(err, conn.Close())
@@ -84,22 +84,55 @@ func (e *Engine) Connect(ctx context.Context) (*Conn, error) {
 
 type connection interface {
 	driver.Conn
+	driver.ConnPrepareContext
 	driver.QueryerContext
 	driver.ExecerContext
 }
 
+// Later gives a connection that starts an engine and connects to it when it is first used. The caller closes it.
+func Later(start func() (*Engine, error)) *Conn { return &Conn{start: start} }
+
 // Conn is a connection. It does not use database/sql, which takes three times as long to return the rows.
 type Conn struct {
-	connection
 	Remark func(string) // receives notes for the user; nil: dropped
-	engine *Engine
-	limit  string  // the memory limit that Raise set; empty: none
-	lists  []int64 // of Among
+	start  func() (*Engine, error)
+	opened connection // nil until a connection of Later is used
+	engine *Engine    // likewise
+	limit  string     // the memory limit that Raise set; empty: none
+	lists  []int64    // of Among
+}
+
+// Start opens a connection of Later, unless it is open.
+func (c *Conn) Start(ctx context.Context) error {
+	if c.opened != nil {
+		return nil
+	}
+	e, err := c.start()
+	if err != nil {
+		return err
+	}
+	made, err := e.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	c.opened, c.engine = made.opened, made.engine
+	return nil
+}
+
+// Prepare prepares a statement.
+func (c *Conn) Prepare(ctx context.Context, statement string) (driver.Stmt, error) {
+	if err := c.Start(ctx); err != nil {
+		return nil, err
+	}
+	return c.opened.PrepareContext(ctx, statement)
 }
 
 // Exec runs a statement of our own, never of a user, and returns the number of affected rows.
 func (c *Conn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
-	result, err := c.ExecContext(ctx, statement, named(args))
+	if err := c.Start(ctx); err != nil {
+		return 0, err
+	}
+	result, err := c.opened.ExecContext(ctx, statement, named(args))
 	if err != nil {
 		return 0, Translate(ctx, err)
 	}
@@ -123,7 +156,10 @@ func UseRows(ctx context.Context, rows driver.Rows, each func(row []driver.Value
 
 // Run runs a statement to its end. Its rows can be read while the connection runs the next statement.
 func (c *Conn) Run(ctx context.Context, q Statement) (driver.Rows, error) {
-	rows, err := c.QueryContext(ctx, q.SQL, named(q.Args))
+	if err := c.Start(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := c.opened.QueryContext(ctx, q.SQL, named(q.Args))
 	return rows, Translate(ctx, err)
 }
 
@@ -149,9 +185,9 @@ func (c *Conn) Table(ctx context.Context, q Statement) (answer.Table, error) {
 
 // TableAtMost is Table; a result with more than maxValues values is an ErrInput.
 func (c *Conn) TableAtMost(ctx context.Context, q Statement, maxValues int) (answer.Table, error) {
-	rows, err := c.QueryContext(ctx, q.SQL, named(q.Args))
+	rows, err := c.Run(ctx, q)
 	if err != nil {
-		return answer.Table{}, Translate(ctx, err)
+		return answer.Table{}, err
 	}
 	t, err := readTable(rows, maxValues)
 	return t, Translate(ctx, errors.Join(err, rows.Close()))

@@ -38,17 +38,26 @@ func (s *Stores) AskSince(ctx context.Context, since time.Time, do func(r *Reade
 }
 
 // AskNewest is Ask for the newest n runs of the only store. The sources have only the files that may have these runs, and to count all runs
-// those that CountNames cannot count.
+// those that CountNames cannot count. For few runs, DuckDB is only started if it is needed.
 func (s *Stores) AskNewest(ctx context.Context, n int, count bool, do func(r *Reader) error) error {
-	return s.ask(ctx, func() (*Sources, error) { return s.listNewest(n, count) }, do)
+	list := func() (*Sources, error) { return s.listNewest(n, count) }
+	if n > directRuns {
+		return s.ask(ctx, list, do)
+	}
+	return s.askBy(ctx, s.connection(), list, do)
 }
 
 func (s *Stores) ask(ctx context.Context, list func() (*Sources, error), do func(r *Reader) error) error {
 	list = ahead(list)
-	c, err := s.connect(ctx)
-	if err != nil {
+	c := s.connection()
+	if err := c.Start(ctx); err != nil {
 		return err
 	}
+	return s.askBy(ctx, c, list, do)
+}
+
+// askBy asks by a connection, and closes it.
+func (s *Stores) askBy(ctx context.Context, c *duck.Conn, list func() (*Sources, error), do func(r *Reader) error) error {
 	defer func() { _ = c.Close() }() // in memory: an error loses nothing
 	return retry(ctx, list, func(src *Sources) error {
 		r := &Reader{Conn: c, Src: src}
@@ -118,17 +127,11 @@ func ahead(list func() (*Sources, error)) func() (*Sources, error) {
 	}
 }
 
-// connect opens a connection to the engine for statements of this module.
-func (s *Stores) connect(ctx context.Context) (*duck.Conn, error) {
-	e, err := s.engine()
-	if err != nil {
-		return nil, err
-	}
-	c, err := e.Connect(ctx)
-	if err == nil {
-		c.Remark = s.Remark
-	}
-	return c, err
+// connection is one for statements of this module.
+func (s *Stores) connection() *duck.Conn {
+	c := duck.Later(s.engine)
+	c.Remark = s.Remark
+	return c
 }
 
 // neverOfFiles are the classes of DuckDB errors that do not come from files. Permission errors are not among them: if a file is gone,

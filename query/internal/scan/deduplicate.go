@@ -48,6 +48,8 @@ func (r *Reader) hideRemoved(ctx context.Context) error {
 	switch {
 	case len(removed) == 0:
 		s.hides = ""
+	case len(removed) <= namedRemoved: // no table, so that DuckDB is not started for it
+		s.hides = " ANTI JOIN (VALUES ('" + strings.Join(IDTexts(removed), "'), ('") + "')) AS removed(run_id) USING (run_id)"
 	case len(removed) > fewRemoved:
 		among, err := r.Conn.Among(ctx, removed)
 		s.hides = " WHERE NOT " + among
@@ -59,8 +61,11 @@ func (r *Reader) hideRemoved(ctx context.Context) error {
 	return nil
 }
 
-// fewRemoved is the number of runs up to which a table of those that are removed takes less time than a function.
-const fewRemoved = 4096
+// Up to namedRemoved removed runs are named in each statement. Up to fewRemoved, a table of them takes less time than a function.
+const (
+	namedRemoved = 64
+	fewRemoved   = 4096
+)
 
 // reach is the ids that the files may have.
 func (s *Sources) reach() said.Reach {
@@ -102,22 +107,18 @@ func (r *Reader) dropSealedLive(ctx context.Context) error {
 	if len(doubtful.sealed) == 0 {
 		return nil
 	}
-	first, last := ids[len(ids)-1].String(), ids[0].String()
-	doubtful.Live = nil
-	sealed := map[string]bool{}
-	runID := []*schema.Column{schema.RunColumn("run_id")}
-	q := duck.Statement{SQL: "SELECT run_id FROM " + doubtful.Scan(runID, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
-		" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)", Args: []any{first, last, IDTexts(ids)}}
-	err := r.Conn.Query(ctx, q, func(row []driver.Value) error {
-		id, _ := row[0].(string)
-		sealed[id] = true
-		return nil
-	})
-	if err == nil && len(sealed) > 0 {
-		s.Counted -= len(sealed)
-		s.Live = slices.DeleteFunc(s.Live, func(f file) bool { return sealed[f.live.Run.String()] })
+	doubtful.Live, doubtful.Said = nil, said.Of(nil) // removed runs too
+	t, err := (&Reader{r.Conn, doubtful}).of(ctx, ids, []*schema.Column{schema.RunColumn("run_id")})
+	if err != nil {
+		return err
 	}
-	return err
+	sealed := make(map[any]bool, len(t.Rows))
+	for _, row := range t.Rows {
+		sealed[row[0]] = true
+	}
+	s.Live = slices.DeleteFunc(s.Live, func(f file) bool { return sealed[f.live.Run.String()] })
+	s.Counted -= len(ids) - len(s.Live)
+	return nil
 }
 
 // IDTexts are ids as texts.

@@ -3,12 +3,11 @@ package scan
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"sync"
-	"syscall"
 
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/footers"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -72,66 +71,16 @@ func (s *Sources) checkFooter(of *file) error {
 	return fault.Store(s.Stores[of.store].dir, fmt.Errorf("%s: %w", s.name(of), err))
 }
 
-// readFooter opens a file with as few system calls as possible, because there may be thousands. The listing has checked that it is a
-// regular file; if something else has replaced it since, opening does not block.
+// readFooter reads and checks the footer of a file.
 func (s *Sources) readFooter(of *file) error {
 	path := s.path(of)
-	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	defer func() { _ = syscall.Close(fd) }()
-	var info syscall.Stat_t
-	if err := syscall.Fstat(fd, &info); err != nil {
-		return &fs.PathError{Op: "stat", Path: path, Err: err}
-	}
-	if of.zone == "" {
-		return checkLive(descriptor(fd), info.Size)
-	}
-	footer, err := schema.ReadFooter(descriptor(fd), info.Size)
-	if err != nil {
-		return err
-	}
 	switch of.zone {
+	case "":
+		return footers.CheckLive(path)
 	case schema.SamplesDir:
-		return footer.Check(schema.Samples.Columns, footer.Rows)
+		return footers.Check(path, schema.Samples)
 	case schema.OpsDir:
-		return footer.Check(schema.Ops.Columns, footer.Rows)
+		return footers.Check(path, schema.Ops)
 	}
-	return footer.Check(schema.Runs.Columns, int64(of.sealed.Rows))
-}
-
-// checkLive checks the format and the number of rows in the footer of a live file. That the row is the run of the file's name is checked
-// by the scan, which would silently skip a file without rows.
-func checkLive(file io.ReaderAt, size int64) error {
-	format, rows, err := schema.ReadFooterRows(file, size)
-	if err != nil {
-		return err
-	}
-	if err := schema.CheckFormat(format); err != nil {
-		return err
-	}
-	if rows != 1 {
-		return fmt.Errorf("%w: it has %d rows, and a file of one run has one", schema.ErrDamaged, rows)
-	}
-	return nil
-}
-
-// descriptor is an open file.
-type descriptor int
-
-func (d descriptor) ReadAt(b []byte, at int64) (n int, err error) {
-	for n < len(b) {
-		more, err := syscall.Pread(int(d), b[n:], at+int64(n))
-		switch {
-		case errors.Is(err, syscall.EINTR):
-			continue
-		case err != nil:
-			return n, err
-		case more == 0:
-			return n, io.EOF
-		}
-		n += more
-	}
-	return n, nil
+	return footers.CheckRuns(path, int64(of.sealed.Rows))
 }

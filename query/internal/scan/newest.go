@@ -196,11 +196,7 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 		return found, nil, err
 	}
 	read := WithRunID(columns)
-	some := &Reader{r.Conn, narrow}
-	if err := some.changeOf(ctx, read); err != nil {
-		return Chosen{}, nil, err
-	}
-	t, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT * FROM " + narrow.Scan(read, "")})
+	t, err := (&Reader{r.Conn, narrow}).of(ctx, nil, read)
 	if err != nil {
 		return Chosen{}, nil, err
 	}
@@ -213,7 +209,6 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 		found, err = r.Newest(ctx, n)
 		return found, nil, err
 	}
-	keepRows(&t, found.IDs)
 	t, err = ArrangeRows(&t, found.IDs, columns)
 	return found, &t, err
 }

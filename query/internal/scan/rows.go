@@ -17,15 +17,24 @@ const PageRows = 4096
 
 // Rows reads columns of runs: one row per id, in the order of the ids.
 func (r *Reader) Rows(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
-	q, err := r.Some(ctx, ids, WithRunID(columns))
-	if err != nil {
-		return answer.Table{}, err
-	}
-	t, err := r.Conn.Table(ctx, q)
+	read := WithRunID(columns)
+	t, err := (&Reader{r.Conn, r.Src.Of(ids)}).of(ctx, ids, read)
 	if err != nil {
 		return answer.Table{}, err
 	}
 	return ArrangeRows(&t, ids, columns)
+}
+
+// of reads columns, of which one is run_id, of runs of which these are the sources, in any order; ids nil: of all runs. There may be other
+// runs too.
+func (r *Reader) of(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
+	if t, ok := r.Src.direct(columns); ok {
+		return t, nil
+	}
+	if err := r.changeOf(ctx, columns); err != nil {
+		return answer.Table{}, err
+	}
+	return r.Conn.Table(ctx, r.Src.scanSome(ids, columns))
 }
 
 // Some is the statement that reads columns of runs, in any order.
@@ -34,32 +43,24 @@ func (r *Reader) Some(ctx context.Context, ids []schema.ULID, columns []*schema.
 	if err := some.changeOf(ctx, columns); err != nil {
 		return duck.Statement{}, err
 	}
-	if len(ids) == 0 || len(some.Src.Read) == 0 {
-		return duck.Statement{SQL: "SELECT * FROM " + some.Src.Scan(columns, "")}, nil
+	return some.Src.scanSome(ids, columns), nil
+}
+
+// scanSome is the statement that reads columns of runs, of which these are the sources.
+func (s *Sources) scanSome(ids []schema.ULID, columns []*schema.Column) duck.Statement {
+	if len(ids) == 0 || len(s.Read) == 0 {
+		return duck.Statement{SQL: "SELECT * FROM " + s.Scan(columns, "")}
 	}
 	first, last := slices.MinFunc(ids, CompareIDs).String(), slices.MaxFunc(ids, CompareIDs).String()
 	return duck.Statement{
-		SQL: "SELECT * FROM " + some.Src.Scan(columns, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
+		SQL: "SELECT * FROM " + s.Scan(columns, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
 			" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)",
 		Args: []any{first, last, IDTexts(ids)},
-	}, nil
+	}
 }
 
 // CompareIDs orders ids by time.
 func CompareIDs(a, b schema.ULID) int { return slices.Compare(a[:], b[:]) }
-
-// keepRows drops the rows of other runs.
-func keepRows(t *answer.Table, ids []schema.ULID) {
-	wanted := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		wanted[id.String()] = true
-	}
-	runID := t.Index("run_id")
-	t.Rows = slices.DeleteFunc(t.Rows, func(row []any) bool {
-		id, _ := row[runID].(string)
-		return !wanted[id]
-	})
-}
 
 // ArrangeRows returns the rows of the ids, in their order, with only the given columns. t must have the column run_id and a row for each
 // id; otherwise it is an error. If a run has two rows, one of them is used.
@@ -69,9 +70,6 @@ func ArrangeRows(t *answer.Table, ids []schema.ULID, columns []*schema.Column) (
 	for _, row := range t.Rows {
 		id, _ := row[runID].(string)
 		byID[id] = row
-	}
-	if len(byID) != len(ids) {
-		return answer.Table{}, &duck.Error{Message: fmt.Sprintf("%d rows of %d runs", len(byID), len(ids)), Kind: duckdb.ErrorTypeIO}
 	}
 	places := make([]int, len(columns))
 	out := answer.Table{Rows: make([][]any, len(ids))}

@@ -1,0 +1,112 @@
+// Package direct reads the runs of a few small files without DuckDB, which takes longer to start than to read them.
+package direct
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/said"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
+)
+
+// File is a file of runs.
+type File struct {
+	Store schema.Dir
+	Name  string
+	Run   schema.ULID // of a live file
+	Rows  int         // of another one
+	Live  bool
+}
+
+// Rows reads columns, of which one is run_id, of all runs of the files that are not removed, with what events say about them. They are as
+// DuckDB gives them. It may fail for a file that DuckDB can read.
+func Rows(files []File, columns []*schema.Column, events *said.Said) (answer.Table, error) {
+	read, failed := make([][][]any, len(files)), make([]error, len(files))
+	var each sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for first := range workers {
+		each.Go(func() {
+			for i := first; i < len(files); i += workers {
+				read[i], failed[i] = files[i].rows(columns)
+			}
+		})
+	}
+	each.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return answer.Table{}, err
+	}
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	t := answer.Table{Columns: answer.ColumnsNamed(names...), Rows: slices.Concat(read...)}
+	return t, change(&t, events)
+}
+
+// rows reads columns of a file.
+func (f *File) rows(columns []*schema.Column) (rows [][]any, err error) {
+	file, err := f.Store.OpenFile(f.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	opened, err := f.open(file)
+	if err != nil {
+		return nil, err
+	}
+	names, places := make([]string, len(columns)), make([]int, len(columns))
+	for i, c := range columns {
+		names[i], places[i] = c.Name, schema.Runs.Place(c.Name)
+	}
+	r := opened.Reader(names...)
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if id, _ := row[0].(string); f.Live && id != f.Run.String() {
+			return nil, fmt.Errorf("%w: it has the run %s", schema.ErrDamaged, id)
+		}
+		row = row[:len(schema.Runs.Columns)]
+		answer.RunCells(row)
+		cells := make([]any, len(places))
+		for i, at := range places {
+			cells[i] = row[at]
+		}
+		rows = append(rows, cells)
+	}
+}
+
+// open opens a file of runs, and compares its footer with its name.
+func (f *File) open(file *os.File) (*table.File, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if f.Live {
+		opened, err := table.OpenLive(file, info.Size())
+		if err == nil && opened.Rows() != 1 {
+			err = fmt.Errorf("%w: it has %d rows", schema.ErrDamaged, opened.Rows())
+		}
+		return opened, err
+	}
+	footer, err := schema.ReadFooter(file, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	if err := footer.Check(schema.Runs.Columns, int64(f.Rows)); err != nil {
+		return nil, err
+	}
+	return table.Open(file, info.Size(), schema.Runs)
+}

@@ -1,0 +1,86 @@
+// Package footers compares the footers of files with what their names say.
+package footers
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"syscall"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// CheckLive checks the format and the number of rows in the footer of a live file. That the row is the run of the file's name is checked
+// by the scan, which would silently skip a file without rows.
+func CheckLive(path string) error {
+	return with(path, func(file io.ReaderAt, size int64) error {
+		format, rows, err := schema.ReadFooterRows(file, size)
+		if err != nil {
+			return err
+		}
+		if err := schema.CheckFormat(format); err != nil {
+			return err
+		}
+		if rows != 1 {
+			return fmt.Errorf("%w: it has %d rows, and a file of one run has one", schema.ErrDamaged, rows)
+		}
+		return nil
+	})
+}
+
+// CheckRuns checks the format, the columns and the number of rows in the footer of another file of runs.
+func CheckRuns(path string, rows int64) error {
+	return with(path, func(file io.ReaderAt, size int64) error {
+		footer, err := schema.ReadFooter(file, size)
+		if err != nil {
+			return err
+		}
+		return footer.Check(schema.Runs.Columns, rows)
+	})
+}
+
+// Check is CheckRuns for a file of another table, whose name does not have its number of rows.
+func Check(path string, t *schema.Table) error {
+	return with(path, func(file io.ReaderAt, size int64) error {
+		footer, err := schema.ReadFooter(file, size)
+		if err != nil {
+			return err
+		}
+		return footer.Check(t.Columns, footer.Rows)
+	})
+}
+
+// with opens a file with as few system calls as possible, because there may be thousands. The listing has checked that it is a regular
+// file; if something else has replaced it since, opening does not block.
+func with(path string, check func(file io.ReaderAt, size int64) error) error {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	var info syscall.Stat_t
+	if err := syscall.Fstat(fd, &info); err != nil {
+		return &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return check(descriptor(fd), info.Size)
+}
+
+// descriptor is an open file.
+type descriptor int
+
+func (d descriptor) ReadAt(b []byte, at int64) (n int, err error) {
+	for n < len(b) {
+		more, err := syscall.Pread(int(d), b[n:], at+int64(n))
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil:
+			return n, err
+		case more == 0:
+			return n, io.EOF
+		}
+		n += more
+	}
+	return n, nil
+}

@@ -1,0 +1,169 @@
+package scan_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// directStore is a store with live and sealed runs, some with every column, and events of all kinds.
+func directStore(t *testing.T) string {
+	runs := append(querytest.VariousRuns(), querytest.Everything())
+	runs[1].Tags, runs[2].Tags = nil, map[string]string{"kept": "no", "who": "me"}
+	for i := range runs {
+		runs[i].PointID = schema.PointID(&runs[i])
+	}
+	dir := querytest.LiveStore(t, runs[40:]...)
+	querytest.Seal(t, dir, runs[:20]...)
+	querytest.Seal(t, dir, runs[20:40]...)
+	querytest.SayMuch(t, dir, runs)
+	e := schema.Event{Kind: schema.EventLost, At: querytest.Start, Key: schema.Samples.Name, Value: "a bad page", Runs: []string{runs[5].RunID, runs[60].RunID}}
+	id := schema.ULIDFrom(e.At, [10]byte{1})
+	e.EventID = id.String()
+	content, err := e.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	querytest.WriteFile(t, filepath.Join(dir, schema.EventFile(id)), content)
+	return dir
+}
+
+// TestDirect: rows that are read without DuckDB are those of DuckDB, in every column.
+func TestDirect(t *testing.T) {
+	t.Parallel()
+	dirs := map[string]string{"events": directStore(t), "every value": querytest.MixedStore(t)}
+	for name, dir := range dirs {
+		for _, stores := range []*scan.Stores{querytest.Open(t, dir).Stores(), querytest.Open(t, dir).Stores().WithRemoved()} {
+			err := stores.Ask(t.Context(), func(r *scan.Reader) error {
+				got, ok := scan.Direct(r.Src, schema.Runs.Columns)
+				if !ok {
+					t.Errorf("%s: not read", name)
+					return nil
+				}
+				if err := r.ChangeAll(t.Context()); err != nil {
+					return err
+				}
+				want, err := r.Conn.Table(t.Context(), duck.Statement{SQL: r.Src.RunsSQL()})
+				if err != nil {
+					return err
+				}
+				checkSameRows(t, name, got, want)
+				return nil
+			})
+			if err != nil {
+				t.Error(name, err)
+			}
+		}
+	}
+}
+
+// checkSameRows compares tables of runs, in whatever order their rows are.
+func checkSameRows(t *testing.T, name string, got, want answer.Table) {
+	t.Helper()
+	if len(got.Rows) != len(want.Rows) || len(want.Rows) == 0 {
+		t.Fatalf("%s: %d rows, want %d", name, len(got.Rows), len(want.Rows))
+	}
+	for _, rows := range [][][]any{got.Rows, want.Rows} {
+		slices.SortFunc(rows, func(a, b []any) int { return slices.Compare([]byte(a[0].(string)), []byte(b[0].(string))) })
+	}
+	for k, c := range want.Columns {
+		if got.Columns[k].Name != c.Name || got.Columns[k].Type != c.Type {
+			t.Errorf("%s: column %v, want %v", name, got.Columns[k], c)
+		}
+		for i := range want.Rows {
+			if value, right := got.Rows[i][k], want.Rows[i][k]; !reflect.DeepEqual(value, right) {
+				t.Errorf("%s: run %v: %s is %#v, want %#v", name, want.Rows[i][0], c.Name, value, right)
+			}
+		}
+	}
+}
+
+// TestDirectRefuses: a file that is not what its name says is left to DuckDB, whose answer is an error.
+func TestDirectRefuses(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(t *testing.T, dir string){
+		"another live run": func(t *testing.T, dir string) {
+			files := querytest.LiveFiles(t, dir)
+			copyFile(t, files[0], files[1])
+		},
+		"a live run as sealed": func(t *testing.T, dir string) {
+			copyFile(t, querytest.LiveFiles(t, dir)[0], sealedFile(t, dir, 0))
+		},
+		"another number of rows": func(t *testing.T, dir string) {
+			runs := querytest.VariousRuns()
+			querytest.WriteTable(t, sealedFile(t, dir, 0), schema.Runs, nil, func(r *schema.Run) [][]any {
+				return [][]any{schema.RunRow(r, schema.DigestOf(r))}
+			}, runs[:19])
+		},
+		"half a file": func(t *testing.T, dir string) {
+			if err := os.Truncate(sealedFile(t, dir, 0), 2000); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	for name, damage := range tests {
+		dir := directStore(t)
+		damage(t, dir)
+		err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+			if _, ok := scan.Direct(r.Src, schema.Runs.Columns); ok {
+				t.Errorf("%s: read", name)
+			}
+			_, _, err := r.NewestRows(t.Context(), 60, schema.Runs.Columns)
+			return err
+		})
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func sealedFile(t *testing.T, dir string, n int) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, schema.RunsDir, "*", "*.parquet"))
+	if err != nil || len(files) <= n {
+		t.Fatal(files, err)
+	}
+	return files[n]
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err == nil {
+		err = errors.Join(os.Remove(to), os.WriteFile(to, content, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNewestStartsNoDuckDB: the newest runs are listed without DuckDB, whatever events say about them, and also while live runs are sealed.
+func TestNewestStartsNoDuckDB(t *testing.T) {
+	t.Parallel()
+	dir := directStore(t)
+	querytest.Seal(t, dir, querytest.VariousRuns()[40:50]...) // they are live too
+	db := querytest.Open(t, dir)
+	db.Stores().StartBy(func() (*duck.Engine, error) { return nil, errors.New("DuckDB is started") })
+	err := db.Stores().AskNewest(t.Context(), 20, true, func(r *scan.Reader) error {
+		found, rows, err := r.NewestRows(t.Context(), 20, schema.Runs.Columns)
+		if err == nil && (len(found.IDs) != 20 || len(rows.Rows) != 20) {
+			t.Errorf("%d runs, %d rows", len(found.IDs), len(rows.Rows))
+		}
+		if err == nil {
+			_, err = r.Rows(t.Context(), found.IDs[:3], []*schema.Column{schema.RunColumn("env")})
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
