@@ -209,7 +209,7 @@ func under(name, prefix string) bool {
 
 // layers are the packages of queries: each imports those of layers before its own alone.
 var layers = [][]string{
-	{"query/answer", "query/files", "query/internal/ahead", "query/internal/fault", "query/internal/footers", "query/internal/period", "query/judge", "query/scratch"},
+	{"query/answer", "query/files", "query/internal/ahead", "query/internal/fault", "query/internal/filecheck", "query/internal/period", "query/judge", "query/scratch"},
 	{"query/layout", "query/layout/check", "query/report"},
 	{"query/guard", "query/internal/duck"},
 	{"query/filter", "query/internal/arrowio", "query/threshold"},

@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
@@ -42,19 +42,27 @@ func (m Maker) IDs(ctx context.Context, name string, groups []said.Group) error 
 		return err
 	}
 	const some = 1 << 16 // at a time: a parameter is copied several times
-	for place := range groups {
-		for ids := range slices.Chunk(groups[place].Runs, some) {
-			texts := make([]string, len(ids))
-			for i, id := range ids {
-				texts[i] = id.String()
-			}
-			_, err := m.Conn.Exec(ctx, "INSERT INTO "+m.Prefix+name+" SELECT unnest(string_split($1::VARCHAR, ',')), $2::BIGINT", strings.Join(texts, ","), int64(place))
-			if err != nil {
-				return err
+	var ids, places []string
+	insert := func() error {
+		_, err := m.Conn.Exec(ctx, "INSERT INTO "+m.Prefix+name+" SELECT unnest(string_split($1::VARCHAR, ',')), unnest(string_split($2::VARCHAR, ','))::BIGINT",
+			strings.Join(ids, ","), strings.Join(places, ","))
+		ids, places = ids[:0], places[:0]
+		return err
+	}
+	for i := range groups {
+		place := strconv.Itoa(i)
+		for _, id := range groups[i].Runs {
+			if ids, places = append(ids, id.String()), append(places, place); len(ids) == some {
+				if err := insert(); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	return nil
+	if len(ids) == 0 {
+		return nil
+	}
+	return insert()
 }
 
 // Lost makes the table lost_rows of the runs that have lost samples or ops: by run id and table, why.

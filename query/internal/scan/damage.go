@@ -1,17 +1,16 @@
 package scan
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/filecheck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -75,26 +74,11 @@ func (s *Sources) blame(ctx context.Context, cause error) error {
 	return cause
 }
 
-// checkFile checks the hash of a file and, for a file of one run, that it has the run of its name.
-func (s *Sources) checkFile(of *file) (err error) {
-	f, err := schema.Dir(s.Stores[of.store].path).OpenFile(s.name(of))
-	if err != nil {
-		return err
+// checkFile checks the content of a file.
+func (s *Sources) checkFile(of *file) error {
+	run := &of.live.Run
+	if of.zone != "" {
+		run = nil
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if err := schema.CheckFileHashAt(f, info.Size()); err != nil || of.zone != "" {
-		return err
-	}
-	content := make([]byte, info.Size())
-	if _, err := io.ReadFull(f, content); err != nil {
-		return err
-	}
-	if !bytes.Contains(content, []byte(of.live.Run.String())) { // ids are stored uncompressed and without encoding
-		return fmt.Errorf("%w: it does not contain the run that its name says", schema.ErrDamaged)
-	}
-	return nil
+	return filecheck.Content(schema.Dir(s.Stores[of.store].path), s.name(of), run)
 }

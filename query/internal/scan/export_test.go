@@ -2,11 +2,14 @@ package scan
 
 import "github.com/neurolens/neurolens/query/internal/duck"
 
-// SessionFromLast is sessionFromLast.
-var SessionFromLast = (*Reader).sessionFromLast
+// NewestSessions is newestSessions.
+var NewestSessions = (*Reader).newestSessions
 
 // Direct is direct.
 var Direct = (*Sources).direct
+
+// LikelyMetrics is likelyMetrics.
+var LikelyMetrics = (*Reader).likelyMetrics
 
 // StartBy makes questions start their engine by a function.
 func (s *Stores) StartBy(engine func() (*duck.Engine, error)) { s.engine = engine }

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/footers"
+	"github.com/neurolens/neurolens/query/internal/filecheck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -76,11 +76,11 @@ func (s *Sources) readFooter(of *file) error {
 	path := s.path(of)
 	switch of.zone {
 	case "":
-		return footers.CheckLive(path)
+		return filecheck.Live(path)
 	case schema.SamplesDir:
-		return footers.Check(path, schema.Samples)
+		return filecheck.Table(path, schema.Samples)
 	case schema.OpsDir:
-		return footers.Check(path, schema.Ops)
+		return filecheck.Table(path, schema.Ops)
 	}
-	return footers.CheckRuns(path, int64(of.sealed.Rows))
+	return filecheck.Runs(path, int64(of.sealed.Rows))
 }

@@ -34,7 +34,7 @@ func (r *Reader) ids(ctx context.Context, key, value string) ([]string, error) {
 		return r.commitsLike(ctx, strings.ToLower(value))
 	}
 	if back, ok := filter.LastButN(value); ok {
-		return r.sessionFromLast(ctx, back, FirstStep)
+		return r.sessionFromLast(ctx, back)
 	}
 	return r.like(ctx, likeness{what: "sessions", column: "session_id", text: value})
 }
@@ -46,33 +46,41 @@ func nearestBaseline(name string, baselines map[string][]string) string {
 	return ""
 }
 
-// sessionFromLast is the id of the session that has back newer ones. About step runs are read first.
-func (r *Reader) sessionFromLast(ctx context.Context, back, step int) ([]string, error) {
-	// All files are asked for sessions since a time, and DuckDB skips row groups that have none by their statistics. So it does not matter
-	// whether a session has runs of that time.
-	var id string
-	err := r.Src.FromNewest(period.Bounds{}, step, func(b period.Bounds) (bool, error) {
-		where := "session_id IS NOT NULL"
-		if b.Since > 0 {
-			where = "session_id >= '" + firstID(b.Since) + "'"
+// sessionFromLast is the id of the session that has back newer ones.
+func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error) {
+	if len(r.Src.lastSessions) <= back { // both sides of a comparison may ask
+		var err error
+		if r.Src.lastSessions, err = r.newestSessions(ctx, back+1, FirstStep); err != nil || len(r.Src.lastSessions) <= back {
+			return nil, err
 		}
-		text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT 1 OFFSET %d",
-			r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, where), back)
-		row, err := r.Conn.One(ctx, duck.Statement{SQL: text})
-		if err != nil || len(row) == 0 {
-			return false, err
-		}
-		id = duck.Text(row[0])
-		return true, nil
-	})
-	if err != nil || id == "" {
-		return nil, err
 	}
+	id := r.Src.lastSessions[back]
 	if began := time.UnixMilli(timeOf(id)); r.Conn.Remark != nil && time.Until(began) > clockSkew {
 		r.Conn.Remark(fmt.Sprintf("session %s starts in the future (%s) and counts as session=last until then; select another with session=ID",
 			id[len(id)-shortID:], began.UTC().Format(time.RFC3339)))
 	}
 	return []string{id}, nil
+}
+
+// newestSessions are the ids of the newest n sessions, newest first; all if there are fewer. About step runs are read first.
+func (r *Reader) newestSessions(ctx context.Context, n, step int) (ids []string, err error) {
+	// All files are asked for sessions since a time, and DuckDB skips row groups that have none by their statistics. So it does not matter
+	// whether a session has runs of that time.
+	err = r.Src.FromNewest(period.Bounds{}, step, func(b period.Bounds) (bool, error) {
+		where := "session_id IS NOT NULL"
+		if b.Since > 0 {
+			where = "session_id >= '" + firstID(b.Since) + "'"
+		}
+		ids = nil
+		text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT %d",
+			r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, where), n)
+		err := r.Conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {
+			ids = append(ids, duck.Text(row[0]))
+			return nil
+		})
+		return len(ids) == n, err
+	})
+	return ids, err
 }
 
 // clockSkew is the tolerated difference between the clocks of machines that share a store. shortID is the number of characters at the

@@ -12,8 +12,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestSessionFromLast: however many runs are read first, the last sessions are those of all runs that are not removed.
-func TestSessionFromLast(t *testing.T) {
+// TestNewestSessions: however many runs are read first, the last sessions are those of all runs that are not removed.
+func TestNewestSessions(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
 		random := rand.New(rand.NewPCG(seed, 4))
@@ -53,13 +53,13 @@ func TestSessionFromLast(t *testing.T) {
 		slices.Reverse(want)
 		err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
 			for _, step := range []int{1, 2, 5, 20, 1 << 40} {
-				for back := 0; back < len(want)+7; back += 7 {
-					got, err := scan.SessionFromLast(r, t.Context(), back, step)
+				for n := 1; n < len(want)+7; n += 7 {
+					got, err := scan.NewestSessions(r, t.Context(), n, step)
 					if err != nil {
 						return err
 					}
-					if back < len(want) && !slices.Equal(got, want[back:back+1]) || back >= len(want) && len(got) > 0 {
-						t.Errorf("seed %d, %d before the last, in steps of %d: %q, of %d sessions", seed, back, step, got, len(want))
+					if !slices.Equal(got, want[:min(n, len(want))]) {
+						t.Errorf("seed %d, the last %d, in steps of %d: %q, of %d sessions", seed, n, step, got, len(want))
 					}
 				}
 			}

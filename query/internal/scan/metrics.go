@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/meant"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -55,10 +56,10 @@ func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 	return r.NoMetric(ctx, "filter", key)
 }
 
-// NoMetric is the ErrInput for a metric that no run has. It suggests a metric with a similar name, or lists the metrics of the stores if
-// there are few. asked is the command or option that the error names.
+// NoMetric is the ErrInput for a metric that no run has. It suggests a metric with a similar name, or lists likely metrics if there are
+// few. asked is the command or option that the error names.
 func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
-	names, err := r.Metrics(ctx)
+	names, err := r.likelyMetrics(ctx, hintRuns)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []
 	if slices.Contains(tags, d.Field.Entry) {
 		return fmt.Sprintf("; did you mean %s.%s?", filter.PrefixOf("tags"), fault.Brief(d.Field.Entry)), nil
 	}
-	units, err := r.ofSamples(ctx, metricUnit, ofMetric, d.Field.Entry)
+	units, err := r.ofNewest(ctx, hintRuns, metricUnit, ofMetric, d.Field.Entry)
 	if err != nil || len(units) == 0 {
 		return meant.Word(d.Word, parameters), err
 	}
@@ -99,6 +100,28 @@ func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []
 // Metrics are the metrics of all runs, ascending.
 func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
 	return r.ofSamples(ctx, "metric", "true")
+}
+
+// hintRuns is about how many of the newest runs are searched for what may be meant, where each file of samples would have to be opened.
+const hintRuns = 2000
+
+// likelyMetrics are the primary metrics of all runs and all metrics of about the newest n runs, ascending.
+func (r *Reader) likelyMetrics(ctx context.Context, n int) ([]string, error) {
+	primary, err := r.Texts(ctx, "metric", "metric")
+	if err != nil {
+		return nil, err
+	}
+	newest, err := r.ofNewest(ctx, n, "metric", "true")
+	return slices.Compact(slices.Sorted(slices.Values(append(primary, newest...)))), err
+}
+
+// ofNewest is ofSamples for about the newest n runs.
+func (r *Reader) ofNewest(ctx context.Context, n int, expression, condition string, args ...any) (texts []string, err error) {
+	err = r.Src.FromNewest(period.Bounds{}, n/2, func(b period.Bounds) (bool, error) {
+		texts, err = (&Reader{r.Conn, r.Src.Within(b)}).ofSamples(ctx, expression, condition, args...)
+		return true, err
+	})
+	return texts, err
 }
 
 // metricUnit is the SQL of a stored unit, "" for none, and ofMetric the condition of the samples of a metric.

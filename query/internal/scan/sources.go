@@ -50,8 +50,9 @@ type Sources struct {
 	noTags   string       // an SQL function of run_id that stands in for tags; empty: none
 	lossy    bool         // there is a table lost_rows
 
-	footers *footerChecks // of the files that are read; nil: not checked
-	beside  *Sources      // sources of other stores for the same question; nil: none
+	lastSessions []string      // ids of the newest sessions, newest first, as far as they were asked for
+	footers      *footerChecks // of the files that are read; nil: not checked
+	beside       *Sources      // sources of other stores for the same question; nil: none
 }
 
 // list lists the files of all runs that started since a time (the zero time: all runs), the packs, and the events.
@@ -162,7 +163,7 @@ func (s *Sources) Within(b period.Bounds) *Sources {
 	if b == (period.Bounds{}) {
 		return s
 	}
-	return s.only(func(f *file) bool { return b.Overlap(f.span()) })
+	return s.only(func(f *file) bool { return b.Overlap(f.span()) }).unpacked()
 }
 
 // Of are the sources that may have some runs. The runs must not be removed ones.
@@ -182,12 +183,16 @@ func (s *Sources) Of(ids []schema.ULID) *Sources {
 		return at < len(times) && times[at] <= last
 	})
 	narrow.chosen = true
-	// Reading a row group of a pack takes as long as reading some tens of small files.
+	return narrow.unpacked()
+}
+
+// unpacked reads few sealed files in place of packs: reading a row group of a pack takes as long as reading some tens of small files.
+func (s *Sources) unpacked() *Sources {
 	const smallFiles = 24
-	if len(narrow.sealed) <= smallFiles {
-		narrow.Read = narrow.sealed
+	if len(s.sealed) <= smallFiles {
+		s.Read = s.sealed
 	}
-	return narrow
+	return s
 }
 
 // only are the sources with the wanted files.

@@ -1,11 +1,13 @@
 package sides
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -17,7 +19,7 @@ type Stratum struct {
 	status                   string
 	metric                   Kind
 	runs, dirty, imported    int
-	FirstRun                 string
+	FirstRun, lastRun        string
 	since, until             int64 // Unix microseconds; 0: unknown
 	warned                   bool  // some run has a warning
 	noLog                    bool  // some run has no log_median
@@ -32,7 +34,7 @@ func (s *Selected) stratify(ctx context.Context, r *scan.Reader) error {
 	if err != nil {
 		return err
 	}
-	text := "SELECT " + scan.NamesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, epoch_us(min(started_at)), epoch_us(max(started_at)),
+	text := "SELECT " + scan.NamesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, max(run_id), epoch_us(min(started_at)), epoch_us(max(started_at)),
 	coalesce(bool_or(len(warnings) > 0), false), bool_or(log_median IS NULL), count(*) FILTER (git_dirty), count(*) FILTER (source <> ` + duck.Literal(schema.SourceNeuroLens) + `)
 FROM ` + s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(scan.Measured)) + " AS r GROUP BY ALL ORDER BY first_run"
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.Sel.Args}, func(row []driver.Value) error {
@@ -43,14 +45,33 @@ FROM ` + s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.Restrict
 			*field = duck.Text(row[i])
 		}
 		row = row[len(strataColumns):]
-		t.runs, t.FirstRun, t.since, t.until = int(duck.Integer(row[0])), duck.Text(row[1]), duck.Integer(row[2]), duck.Integer(row[3])
-		t.warned, t.noLog, t.dirty, t.imported = row[4] == true, row[5] == true, int(duck.Integer(row[6])), int(duck.Integer(row[7]))
+		t.runs, t.FirstRun, t.lastRun, t.since, t.until = int(duck.Integer(row[0])), duck.Text(row[1]), duck.Text(row[2]), duck.Integer(row[3]), duck.Integer(row[4])
+		t.warned, t.noLog, t.dirty, t.imported = row[5] == true, row[6] == true, int(duck.Integer(row[7])), int(duck.Integer(row[8]))
 		s.add(t)
 		return nil
 	})
+	if err == nil {
+		err = s.narrow()
+	}
 	for _, list := range []*[]string{&s.Sessions, &s.Machines, &s.Commits} {
 		slices.Sort(*list)
 		*list = slices.DeleteFunc(slices.Compact(*list), func(text string) bool { return text == "" })
+	}
+	return err
+}
+
+// narrow leaves out files that have no run of the side. Values that are not numbers, in runs that do not match, are counted in all files.
+func (s *Selected) narrow() error {
+	if len(s.Strata) == 0 || len(s.Sel.NotNumbers) > 0 {
+		return nil
+	}
+	last := slices.MaxFunc(s.Strata, func(a, b Stratum) int { return cmp.Compare(a.lastRun, b.lastRun) })
+	ids, err := scan.AppendID(nil, s.Strata[0].FirstRun)
+	if err == nil {
+		ids, err = scan.AppendID(ids, last.lastRun)
+	}
+	if err == nil {
+		s.Sel.Src = s.Sel.Src.Within(period.Bounds{Since: ids[0].Time().UnixMilli(), Until: ids[1].Time().UnixMilli() + 1})
 	}
 	return err
 }

@@ -1,7 +1,8 @@
-// Package footers compares the footers of files with what their names say.
-package footers
+// Package filecheck checks files of a store: that they are what their names say and, after an error, whether they are intact.
+package filecheck
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,9 +12,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// CheckLive checks the format and the number of rows in the footer of a live file. That the row is the run of the file's name is checked
+// Live checks the format and the number of rows in the footer of a live file. That the row is the run of the file's name is checked
 // by the scan, which would silently skip a file without rows.
-func CheckLive(path string) error {
+func Live(path string) error {
 	return with(path, func(file io.ReaderAt, size int64) error {
 		format, rows, err := schema.ReadFooterRows(file, size)
 		if err != nil {
@@ -29,8 +30,8 @@ func CheckLive(path string) error {
 	})
 }
 
-// CheckRuns checks the format, the columns and the number of rows in the footer of another file of runs.
-func CheckRuns(path string, rows int64) error {
+// Runs checks the format, the columns and the number of rows in the footer of another file of runs.
+func Runs(path string, rows int64) error {
 	return with(path, func(file io.ReaderAt, size int64) error {
 		footer, err := schema.ReadFooter(file, size)
 		if err != nil {
@@ -40,8 +41,8 @@ func CheckRuns(path string, rows int64) error {
 	})
 }
 
-// Check is CheckRuns for a file of another table, whose name does not have its number of rows.
-func Check(path string, t *schema.Table) error {
+// Table is Runs for a file of another table, whose name does not have its number of rows.
+func Table(path string, t *schema.Table) error {
 	return with(path, func(file io.ReaderAt, size int64) error {
 		footer, err := schema.ReadFooter(file, size)
 		if err != nil {
@@ -49,6 +50,30 @@ func Check(path string, t *schema.Table) error {
 		}
 		return footer.Check(t.Columns, footer.Rows)
 	})
+}
+
+// Content checks the hash of a file and, unless run is nil, that it has the run of its name.
+func Content(store schema.Dir, name string, run *schema.ULID) (err error) {
+	f, err := store.OpenFile(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := schema.CheckFileHashAt(f, info.Size()); err != nil || run == nil {
+		return err
+	}
+	content := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, content); err != nil {
+		return err
+	}
+	if !bytes.Contains(content, []byte(run.String())) { // ids are stored uncompressed and without encoding
+		return fmt.Errorf("%w: it does not contain the run that its name says", schema.ErrDamaged)
+	}
+	return nil
 }
 
 // with opens a file with as few system calls as possible, because there may be thousands. The listing has checked that it is a regular
