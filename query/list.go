@@ -63,7 +63,7 @@ func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 // the summary and without samples; it has no other metrics.
 func (db *DB) Runs(ctx context.Context, req ListRequest, columns ...string) ([]schema.Run, error) {
 	var all []schema.Run
-	err := db.pages(ctx, lister{req: req, counts: true}, columns, func(p part) error {
+	err := db.pages(ctx, lister{req: req}, columns, func(p part) error {
 		rows := stored.New(schema.Runs, p.columns)
 		for _, row := range p.Rows {
 			all = append(all, rows.Run(row))

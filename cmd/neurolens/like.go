@@ -23,6 +23,7 @@ func runLike(a *app, cmd *cobra.Command, o lsOptions) error {
 		o.limit = lsTableLimit
 	}
 	return a.queryStores(cmd, func(db *query.DB, format string) error {
+		db = db.Kept()
 		id, err := runNamed(cmd.Context(), db, o.like)
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ func (a *app) notebookHost() notebook.Host {
 func (a *app) plotHost() plotting.Host {
 	return plotting.Host{
 		Query: func(cmd *cobra.Command, answer func(db *query.DB) error) error {
-			return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error { return answer(db) })
+			return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error { return answer(db.Kept()) })
 		},
 		QuerySides: func(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB) error) error {
 			req.Usual = a.project.Usual("compare")

@@ -76,7 +76,7 @@ func runNamed(ctx context.Context, db *query.DB, id string) (string, error) {
 
 func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 	return a.queryStores(cmd, func(db *query.DB, format string) error {
-		db = db.Quiet()
+		db = db.Quiet().Kept()
 		id, err := runNamed(cmd.Context(), db, id)
 		if err != nil {
 			return err

@@ -29,6 +29,5 @@ func (a *app) querySides(cmd *cobra.Command, req *compare.Request, answer func(d
 		return dir.Path, nil
 	}
 	o := fileside.Opener{Stores: a.readStores(), Writer: version, Private: private, Remark: a.remarks(), Open: a.open}
-	refused := func(err error) error { return usageError{err} }
-	return o.Query(cmd.Context(), req, refused, func(db *query.DB) error { return answer(db, format) })
+	return o.Query(cmd.Context(), req, func(err error) error { return usageError{err} }, func(db *query.DB) error { return answer(db.Kept(), format) })
 }
