@@ -1,6 +1,10 @@
 package answer
 
-import "github.com/neurolens/neurolens/schema"
+import (
+	"fmt"
+
+	"github.com/neurolens/neurolens/schema"
+)
 
 // RunColumns are the columns of RunRow: all columns of runs. The registry in package schema describes them.
 func RunColumns() []Column {
@@ -47,4 +51,32 @@ func structs(c *schema.Column, rows [][]any) []any {
 		list[i] = fields
 	}
 	return list
+}
+
+// Arranged returns the rows of runs, in the order of their ids, with only the given columns. The table must have the column run_id and a row
+// for each id; otherwise it is an error. If a run has two rows, one of them is used.
+func (t *Table) Arranged(ids []schema.ULID, columns []*schema.Column) (Table, error) {
+	byID := make(map[string][]any, len(t.Rows))
+	runID := t.Index("run_id")
+	for _, row := range t.Rows {
+		id, _ := row[runID].(string)
+		byID[id] = row
+	}
+	places := make([]int, len(columns))
+	out := Table{Rows: make([][]any, len(ids))}
+	for i, column := range columns {
+		places[i] = t.Index(column.Name)
+		out.Columns = append(out.Columns, t.Columns[places[i]])
+	}
+	for i, id := range ids {
+		row := byID[id.String()]
+		if row == nil {
+			return Table{}, fmt.Errorf("run %s is not in its file", id)
+		}
+		for _, at := range places {
+			out.Rows[i] = append(out.Rows[i], row[at])
+		}
+	}
+	out.SetUnits(nil)
+	return out, nil
 }

@@ -115,6 +115,12 @@ func (r *Reader) Read() (row []any, err error) {
 	return r.decoder.row(r.fields, len(r.table.Columns))
 }
 
+// Skip passes over the next row. It returns the errors of Read.
+func (r *Reader) Skip() (err error) {
+	defer recovered(&err)
+	return r.next()
+}
+
 // next reads the values of the next row, leaf by leaf.
 func (r *Reader) next() error {
 	if r.rows == 0 {

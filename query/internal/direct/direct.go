@@ -25,16 +25,17 @@ type File struct {
 	Live  bool
 }
 
-// Rows reads columns, of which one is run_id, of all runs of the files that are not removed, with what events say about them. They are as
-// DuckDB gives them. It may fail for a file that DuckDB can read.
-func Rows(files []File, columns []*schema.Column, events *said.Said) (answer.Table, error) {
+// Rows reads columns, of which one is run_id, of runs of the files that are not removed, with what events say about them: of all runs or, if
+// ids are not nil, of these. Rows are as DuckDB gives them. It may fail for a file that DuckDB can read.
+func Rows(files []File, ids []schema.ULID, columns []*schema.Column, events *said.Said) (answer.Table, error) {
 	read, failed := make([][][]any, len(files)), make([]error, len(files))
+	wanted := wantedOf(ids)
 	var each sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for first := range workers {
 		each.Go(func() {
 			for i := first; i < len(files); i += workers {
-				read[i], failed[i] = files[i].rows(columns)
+				read[i], failed[i] = files[i].rows(wanted, columns)
 			}
 		})
 	}
@@ -50,8 +51,20 @@ func Rows(files []File, columns []*schema.Column, events *said.Said) (answer.Tab
 	return t, change(&t, events)
 }
 
-// rows reads columns of a file.
-func (f *File) rows(columns []*schema.Column) (rows [][]any, err error) {
+// wantedOf reports whether a run is wanted, by the text of its id.
+func wantedOf(ids []schema.ULID) func(run string) bool {
+	if ids == nil {
+		return func(string) bool { return true }
+	}
+	texts := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		texts[id.String()] = true
+	}
+	return func(run string) bool { return texts[run] }
+}
+
+// rows reads columns of the wanted runs of a file.
+func (f *File) rows(wanted func(run string) bool, columns []*schema.Column) (rows [][]any, err error) {
 	file, err := f.Store.OpenFile(f.Name)
 	if err != nil {
 		return nil, err
@@ -61,22 +74,26 @@ func (f *File) rows(columns []*schema.Column) (rows [][]any, err error) {
 	if err != nil {
 		return nil, err
 	}
+	runs, err := f.runs(opened)
+	if err != nil {
+		return nil, err
+	}
 	names, places := make([]string, len(columns)), make([]int, len(columns))
 	for i, c := range columns {
 		names[i], places[i] = c.Name, schema.Runs.Place(c.Name)
 	}
 	r := opened.Reader(names...)
 	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, nil
+	for _, run := range runs {
+		if !wanted(run) {
+			if err := r.Skip(); err != nil {
+				return nil, err
+			}
+			continue
 		}
+		row, err := r.Read()
 		if err != nil {
 			return nil, err
-		}
-		if id, _ := row[0].(string); f.Live && id != f.Run.String() {
-			return nil, fmt.Errorf("%w: it has the run %s", schema.ErrDamaged, id)
 		}
 		row = row[:len(schema.Runs.Columns)]
 		answer.RunCells(row)
@@ -85,6 +102,27 @@ func (f *File) rows(columns []*schema.Column) (rows [][]any, err error) {
 			cells[i] = row[at]
 		}
 		rows = append(rows, cells)
+	}
+	return rows, nil
+}
+
+// runs are the ids of the runs of a file, in its order.
+func (f *File) runs(opened *table.File) (ids []string, err error) {
+	r := opened.Reader("run_id")
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return ids, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		id, _ := row[0].(string)
+		if f.Live && id != f.Run.String() {
+			return nil, fmt.Errorf("%w: it has the run %s", schema.ErrDamaged, id)
+		}
+		ids = append(ids, id)
 	}
 }
 

@@ -37,11 +37,14 @@ func (s *Stores) AskSince(ctx context.Context, since time.Time, do func(r *Reade
 	return s.ask(ctx, s.lister(since), do)
 }
 
+// newestRuns is the number of the newest runs up to which DuckDB is not started to list them.
+const newestRuns = 1024
+
 // AskNewest is Ask for the newest n runs of the only store. The sources have only the files that may have these runs, and to count all runs
 // those that CountNames cannot count. For few runs, DuckDB is only started if it is needed.
 func (s *Stores) AskNewest(ctx context.Context, n int, count bool, do func(r *Reader) error) error {
 	list := func() (*Sources, error) { return s.listNewest(n, count) }
-	if n > directRuns {
+	if n > newestRuns {
 		return s.ask(ctx, list, do)
 	}
 	return s.askBy(ctx, s.connection(), list, do)

@@ -6,18 +6,26 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// directRuns is the number of runs up to which they are read without DuckDB.
-const directRuns = 1024
+// directFiles is the number of files up to which they are read without DuckDB, if they have few runs each. directRuns is the number of runs of
+// a file that take about as long to read as its footer.
+const (
+	directFiles = 1024
+	directRuns  = 32
+)
 
-// direct reads columns, of which one is run_id, of all runs of the sources without DuckDB, if they are in few files. Where that fails, DuckDB
-// reads them, and says what is wrong.
-func (s *Sources) direct(columns []*schema.Column) (t answer.Table, ok bool) {
-	if s.noTags != "" || len(s.doubled) > 0 {
+// direct reads columns, of which one is run_id, of runs of the sources without DuckDB, if they are in few small files; ids nil: of all. Where
+// that fails, DuckDB reads them, and says what is wrong.
+func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.Table, ok bool) {
+	lists := [][]file{s.Live, s.sealed}
+	if len(s.sealed) == 0 {
+		lists[1] = s.Read // of Parts
+	}
+	if n := len(s.Live) + len(lists[1]); n > directFiles || s.noTags != "" || len(s.doubled) > 0 {
 		return answer.Table{}, false
 	}
 	var files []direct.File
 	runs := 0
-	for _, list := range [][]file{s.Live, s.Read} {
+	for _, list := range lists {
 		for i := range list {
 			f := &list[i]
 			files = append(files, direct.File{
@@ -26,9 +34,9 @@ func (s *Sources) direct(columns []*schema.Column) (t answer.Table, ok bool) {
 			runs += max(f.sealed.Rows, 1)
 		}
 	}
-	if len(files) > fewFiles || runs > directRuns {
+	if runs > newestRuns+directRuns*len(files) {
 		return answer.Table{}, false
 	}
-	t, err := direct.Rows(files, columns, s.Said)
+	t, err := direct.Rows(files, ids, columns, s.Said)
 	return t, err == nil
 }

@@ -44,7 +44,7 @@ func TestDirect(t *testing.T) {
 	for name, dir := range dirs {
 		for _, stores := range []*scan.Stores{querytest.Open(t, dir).Stores(), querytest.Open(t, dir).Stores().WithRemoved()} {
 			err := stores.Ask(t.Context(), func(r *scan.Reader) error {
-				got, ok := scan.Direct(r.Src, schema.Runs.Columns)
+				got, ok := scan.Direct(r.Src, nil, schema.Runs.Columns)
 				if !ok {
 					t.Errorf("%s: not read", name)
 					return nil
@@ -57,6 +57,7 @@ func TestDirect(t *testing.T) {
 					return err
 				}
 				checkSameRows(t, name, got, want)
+				checkSome(t, r, want)
 				return nil
 			})
 			if err != nil {
@@ -64,6 +65,34 @@ func TestDirect(t *testing.T) {
 			}
 		}
 	}
+}
+
+// checkSome reads a third of the runs, also of each part of the sources alone.
+func checkSome(t *testing.T, r *scan.Reader, all answer.Table) {
+	t.Helper()
+	var ids []schema.ULID
+	want := answer.Table{Columns: all.Columns}
+	for i := 0; i < len(all.Rows); i += 3 {
+		var err error
+		if ids, err = scan.AppendID(ids, all.Rows[i][0]); err != nil {
+			t.Fatal(err)
+		}
+		want.Rows = append(want.Rows, all.Rows[i])
+	}
+	got, ok := scan.Direct(r.Src, ids, schema.Runs.Columns)
+	if !ok {
+		t.Error("some runs are not read")
+	}
+	checkSameRows(t, "some", got, want)
+	got.Rows = nil
+	for _, part := range r.Src.Parts() {
+		rows, ok := scan.Direct(part, ids, schema.Runs.Columns)
+		if !ok {
+			t.Error("a part is not read")
+		}
+		got.Rows = append(got.Rows, rows.Rows...)
+	}
+	checkSameRows(t, "in parts", got, want)
 }
 
 // checkSameRows compares tables of runs, in whatever order their rows are.
@@ -114,7 +143,7 @@ func TestDirectRefuses(t *testing.T) {
 		dir := directStore(t)
 		damage(t, dir)
 		err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
-			if _, ok := scan.Direct(r.Src, schema.Runs.Columns); ok {
+			if _, ok := scan.Direct(r.Src, nil, schema.Runs.Columns); ok {
 				t.Errorf("%s: read", name)
 			}
 			_, _, err := r.NewestRows(t.Context(), 60, schema.Runs.Columns)

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -28,7 +27,7 @@ func (r *Reader) Rows(ctx context.Context, ids []schema.ULID, columns []*schema.
 // of reads columns, of which one is run_id, of runs of which these are the sources, in any order; ids nil: of all runs. There may be other
 // runs too.
 func (r *Reader) of(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
-	if t, ok := r.Src.direct(columns); ok {
+	if t, ok := r.Src.direct(ids, columns); ok {
 		return t, nil
 	}
 	if err := r.changeOf(ctx, columns); err != nil {
@@ -62,32 +61,13 @@ func (s *Sources) scanSome(ids []schema.ULID, columns []*schema.Column) duck.Sta
 // CompareIDs orders ids by time.
 func CompareIDs(a, b schema.ULID) int { return slices.Compare(a[:], b[:]) }
 
-// ArrangeRows returns the rows of the ids, in their order, with only the given columns. t must have the column run_id and a row for each
-// id; otherwise it is an error. If a run has two rows, one of them is used.
+// ArrangeRows is answer.Table.Arranged. A row that is missing is an error of the file.
 func ArrangeRows(t *answer.Table, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
-	byID := make(map[string][]any, len(ids))
-	runID := t.Index("run_id")
-	for _, row := range t.Rows {
-		id, _ := row[runID].(string)
-		byID[id] = row
+	arranged, err := t.Arranged(ids, columns)
+	if err != nil {
+		return answer.Table{}, &duck.Error{Message: err.Error(), Kind: duckdb.ErrorTypeIO}
 	}
-	places := make([]int, len(columns))
-	out := answer.Table{Rows: make([][]any, len(ids))}
-	for i, column := range columns {
-		places[i] = t.Index(column.Name)
-		out.Columns = append(out.Columns, t.Columns[places[i]])
-	}
-	for i, id := range ids {
-		row := byID[id.String()]
-		if row == nil {
-			return answer.Table{}, &duck.Error{Message: fmt.Sprintf("run %s is not in its file", id), Kind: duckdb.ErrorTypeIO}
-		}
-		for _, at := range places {
-			out.Rows[i] = append(out.Rows[i], row[at])
-		}
-	}
-	out.SetUnits(nil)
-	return out, nil
+	return arranged, nil
 }
 
 // RunColumns finds columns of runs by name; nil: all. An unknown name is an ErrInput.
