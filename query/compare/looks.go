@@ -130,7 +130,7 @@ func (u *unread) add(g *sides.Group, r *schema.Run) {
 	u.blocks, u.repeats = append(u.blocks, answer.Integer(r.BlockIndex)), append(u.repeats, answer.Integer(r.RepeatIndex))
 }
 
-// locationOfMetric does in Go what scan.LocationOf does in SQL.
+// locationOfMetric does in Go what measured.LocationOf does in SQL.
 func locationOfMetric(m *schema.Metric) float64 {
 	middle := m.Summary.P50
 	if middle == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/schema"
@@ -96,7 +97,7 @@ func (m *comparing) apart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := "SELECT count(*) FROM " + sel.Src.Scan(scan.WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(scan.Measured))
+	text := "SELECT count(*) FROM " + sel.Src.Scan(scan.WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(measured.Condition))
 	row, err := m.Conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	if err != nil {
 		return err

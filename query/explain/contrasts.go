@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
@@ -115,7 +116,7 @@ func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter st
 		return nil, err
 	}
 	text := fmt.Sprintf("SELECT * FROM (SELECT run_id, session_id, block_index, epoch_us(started_at) AS started, %s AS location FROM %s WHERE status = 'ok')"+
-		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", scan.LocationOf(schema.ScaleOf(x.row().Metric)), rows, maxContrastRuns)
+		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", measured.LocationOf(schema.ScaleOf(x.row().Metric)), rows, maxContrastRuns)
 	var ids []schema.ULID
 	var runs []startedRun
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {

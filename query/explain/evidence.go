@@ -27,15 +27,15 @@ func (x *explaining) point() {
 
 // compared is a row of a comparison as one of an explanation.
 func compared(kind Kind, name string, r *compare.Row) Row {
-	row := Row{Kind: string(kind), Name: name, Base: measured(r.Base), Head: measured(r.Head), Unit: r.Unit, Scale: r.Scale, Verdict: string(r.Verdict)}
+	row := Row{Kind: string(kind), Name: name, Base: sideValue(r.Base), Head: sideValue(r.Head), Unit: r.Unit, Scale: r.Scale, Verdict: string(r.Verdict)}
 	if e := r.Estimates; e != nil {
 		row.Estimate = &Estimate{e.Change, e.Low, e.High}
 	}
 	return row
 }
 
-// measured is the value of a side; the zero value if there is none.
-func measured(m *compare.Measured) Value {
+// sideValue is the value of a side; the zero value if there is none.
+func sideValue(m *compare.Measured) Value {
 	if m == nil || m.Value == nil {
 		return Value{}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/ahead"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -153,12 +154,12 @@ func (p part) within(b period.Bounds) duck.Statement {
 			p.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(p.Args) + ")"
 	}
 	text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " +
-		scan.LocationSQL() + ", " + scan.WrongSQL + " FROM " + rows
+		measured.Location() + ", " + measured.Wrong + " FROM " + rows
 	return duck.Statement{SQL: text, Args: p.Args}
 }
 
 // historyChosen is the SQL condition of the runs that count, ok or failed.
-var historyChosen = scan.Measured + " AND status NOT IN ('" + strings.Join(notTried, "', '") + "') AND coalesce(side, 'head') = 'head'"
+var historyChosen = measured.Condition + " AND status NOT IN ('" + strings.Join(notTried, "', '") + "') AND coalesce(side, 'head') = 'head'"
 
 // elsewhere reports whether a metric has to be read from samples, because it is not the primary metric of every run.
 func elsewhere(ctx context.Context, r *scan.Reader, runs duck.Statement, metric string) (bool, error) {

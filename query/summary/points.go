@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/bypoint"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -107,15 +108,15 @@ func (r *reading) metrics(ctx context.Context, s *scan.Reader, places map[place]
 	if err != nil {
 		return err
 	}
-	measured := "(FROM " + runs + " WHERE status = 'ok' AND " + scan.Measured + ")"
-	samples, err := r.samplesOf(ctx, s, measured)
+	counted := "(FROM " + runs + " WHERE status = 'ok' AND " + measured.Condition + ")"
+	samples, err := r.samplesOf(ctx, s, counted)
 	if err != nil || samples == "" {
 		return err
 	}
 	text := "SELECT " + r.keyColumns() + `point_id, side, machine, s.metric, min(s.unit), max(s.unit), min(s.better), count(coalesce(s.p50, s.mean)),
 	median(coalesce(s.p50, s.mean)), CASE WHEN count(*) FILTER (s.n_samples = 1) = 0 THEN median(s.p99) END, median(1.4826 * s.mad / nullif(s.p50, 0)) FILTER (s.n_samples IS DISTINCT FROM 1),
 	CASE WHEN count(coalesce(s.p50, s.mean)) >= 3 THEN 1.4826 * mad(coalesce(s.p50, s.mean)) / nullif(median(coalesce(s.p50, s.mean)), 0) END
-FROM ` + measured + " AS r JOIN " + samples + ` AS s ON s.run_id = r.run_id
+FROM ` + counted + " AS r JOIN " + samples + ` AS s ON s.run_id = r.run_id
 GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"
 	return s.Conn.Query(ctx, duck.Statement{SQL: text, Args: r.sel.Args}, func(row []driver.Value) error {
 		values := make([]string, len(r.req.By))

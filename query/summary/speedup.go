@@ -301,8 +301,8 @@ func pairOf(row *compare.Row) Pair {
 		Subject: subjectOf(cmp.Or(row.HeadID, row.BaseID), "", row.Identity), BaseID: Text(row.BaseID), Metric: Text(row.Metric), Unit: Text(row.Unit), Better: Text(row.Better),
 		Verdict: string(row.Verdict), Reason: Text(row.Reason), Control: row.Control,
 	}
-	p.Base, p.BaseRuns = measured(row.Base)
-	p.Value, p.Runs = measured(row.Head)
+	p.Base, p.BaseRuns = sideValue(row.Base)
+	p.Value, p.Runs = sideValue(row.Head)
 	e := row.Estimates
 	if e == nil || !row.Ratio {
 		return p
@@ -324,8 +324,8 @@ func inverse(change float64) *float64 {
 	return known(1 / (1 + change))
 }
 
-// measured is what a side has.
-func measured(m *compare.Measured) (value *float64, runs int) {
+// sideValue is what a side has.
+func sideValue(m *compare.Measured) (value *float64, runs int) {
 	if m == nil {
 		return nil, 0
 	}

@@ -4,7 +4,7 @@ package bypoint
 import (
 	"fmt"
 
-	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/measured"
 )
 
 // Rows is a subquery with one row per point, side and value of the columns by ("a, b, "), over a subquery of runs. Its columns are
@@ -20,7 +20,7 @@ func Rows(runs, by, more string) string {
 	count(*) AS runs, count(ok_run) AS ok_runs, ` + statusesSQL + ` AS statuses,
 	min(ok_samples) AS samples_min, max(ok_samples) AS samples_max,
 	min(ok_metric) AS metric, min(ok_unit) AS unit, min(CASE WHEN ok THEN better END) AS better,
-	count(CASE WHEN ` + scan.WrongSQL + ` THEN true END) AS wrong_runs,
+	count(CASE WHEN ` + measured.Wrong + ` THEN true END) AS wrong_runs,
 	median(CASE WHEN ok THEN coalesce(p50, mean) END) AS median, CASE WHEN count(CASE WHEN ok_samples = 1 THEN true END) = 0 THEN median(CASE WHEN ok THEN p99 END) END AS p99,
 	median(CASE WHEN ok AND n_samples IS DISTINCT FROM 1 THEN 1.4826 * mad / nullif(p50, 0) END) AS spread,
 	list_sort(list_distinct(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])))) AS warnings,

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
@@ -141,7 +142,7 @@ FROM (SELECT *, %s AS location FROM %s
 	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT)
 ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id)
-WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at), session_id`, scan.LocationSQL(), rows, n-3, n-2, n-1, n)
+WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at), session_id`, measured.Location(), rows, n-3, n-2, n-1, n)
 	r.found, r.cut = map[sides.PointKey][]Session{}, 0
 	ids := map[string]int64{} // the last start in each session
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {

@@ -11,5 +11,8 @@ var Direct = (*Sources).direct
 // LikelyMetrics is likelyMetrics.
 var LikelyMetrics = (*Reader).likelyMetrics
 
+// FillMetricTable is fillMetricTable.
+var FillMetricTable = (*Reader).fillMetricTable
+
 // StartBy makes questions start their engine by a function.
 func (s *Stores) StartBy(engine func() (*duck.Engine, error)) { s.engine = engine }

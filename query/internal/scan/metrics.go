@@ -16,6 +16,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
+// metricRuns is about how many runs' samples are read at once: DuckDB keeps some memory for each of their files.
+const metricRuns = 100_000
+
 // metricTable makes the table of the values of a metric: see filter.Lookups. Its name only depends on the metric and the SQL of the
 // value. A metric that no run has is an ErrInput.
 func (r *Reader) metricTable(ctx context.Context, metric, value string) (string, error) {
@@ -26,9 +29,7 @@ func (r *Reader) metricTable(ctx context.Context, metric, value string) (string,
 	hash.Write([]byte(metric + "\x00" + value))
 	short := fmt.Sprintf("metric_%016x", hash.Sum64())
 	name := r.Src.Tables + short
-	err := r.tables().Table(ctx, short, "AS SELECT run_id AS of_run, "+value+" AS \"value\", unit FROM "+
-		r.Src.Nested(schema.Samples, "")+" WHERE metric = $1::VARCHAR", metric)
-	if err != nil {
+	if err := r.fillMetricTable(ctx, short, metric, value, metricRuns); err != nil {
 		return "", err
 	}
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(*) FROM " + name})
@@ -39,6 +40,26 @@ func (r *Reader) metricTable(ctx context.Context, metric, value string) (string,
 		return "", r.noMetricOf(ctx, metric)
 	}
 	return name, nil
+}
+
+// fillMetricTable makes the table by reading the samples of about so many runs at once.
+func (r *Reader) fillMetricTable(ctx context.Context, short, metric, value string, runs int) error {
+	for i, b := range r.Src.windows(runs) {
+		part := Selection{Src: r.Src.Within(b)}
+		part.Restrict(b)
+		args := append(part.Args, metric)
+		rows := fmt.Sprintf("SELECT run_id AS of_run, %s AS \"value\", unit FROM %s WHERE metric = $%d::VARCHAR", value, part.Src.Nested(schema.Samples, part.SQL), len(args))
+		var err error
+		if i == 0 {
+			err = r.tables().Table(ctx, short, "AS "+rows, args...)
+		} else {
+			_, err = r.Conn.Exec(ctx, "INSERT INTO "+r.Src.Tables+short+" "+rows, args...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // noMetricOf is NoMetric for a key of a filter, which may be the name of a parameter.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -250,13 +251,13 @@ func (g *gathered) sameID(id string) string {
 // location is the SQL of the location of an ok run. If possible it reads one column instead of three, which takes a fifth less CPU.
 func (s *Selected) location(a Asked) string {
 	if a.kinds {
-		return scan.LocationSQL()
+		return measured.Location()
 	}
 	scale := schema.ScaleOf(s.Kinds[0].Name)
 	if scale == schema.ScaleRatio && !slices.ContainsFunc(s.Strata, func(t Stratum) bool { return t.noLog && t.status == string(schema.StatusOK) }) {
 		return "log_median"
 	}
-	return scan.LocationOf(scale)
+	return measured.LocationOf(scale)
 }
 
 // MachineSQL is the SQL of a machine; NULL is the empty name.
@@ -297,7 +298,7 @@ func (s *Selected) Rows(a Asked) (rows string, args []any, err error) {
 		return "", nil, err
 	}
 	args = slices.Clone(s.Sel.Args)
-	rows = s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(scan.Measured))
+	rows = s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition))
 	if a.Metric == "" {
 		return rows, args, nil
 	}

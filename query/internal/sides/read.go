@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -166,7 +167,7 @@ func remarks(ctx context.Context, r *scan.Reader, of *gathered) (Groups, error) 
 	s, rows, found := of.side, of.runs, of.found
 	var more Groups
 	if slices.ContainsFunc(s.Strata, func(t Stratum) bool { return t.status != string(schema.StatusOK) }) {
-		text := "SELECT point_id, " + MachineSQL + " AS m, status, count(*), mode(error ORDER BY error), count(*) FILTER (" + scan.WrongSQL + "), " + facts.IdentitySQL() + " FROM " + rows.SQL +
+		text := "SELECT point_id, " + MachineSQL + " AS m, status, count(*), mode(error ORDER BY error), count(*) FILTER (" + measured.Wrong + "), " + facts.IdentitySQL() + " FROM " + rows.SQL +
 			" WHERE status <> 'ok' GROUP BY point_id, m, status ORDER BY point_id NULLS FIRST, m, status"
 		err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
 			g := found.of(duck.Text(row[0]), duck.Text(row[1]))

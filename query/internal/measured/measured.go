@@ -1,0 +1,39 @@
+// Package measured has the SQL of which runs count as measurements, and of the location of one.
+package measured
+
+import (
+	"strings"
+
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Condition is the SQL condition of the runs that are compared.
+const Condition = "purpose = 'measure'"
+
+// Wrong is the SQL condition of runs with a wrong result, like schema.IsWrong.
+var Wrong = "(status = '" + string(schema.StatusError) + "' AND stage = '" + string(schema.StageValidate) +
+	"' AND error_kind IN ('" + strings.Join(schema.WrongResults, "', '") + "'))"
+
+// Location is the SQL of the location of an ok run, by the scale of its metric: see LocationOf.
+func Location() string {
+	var names []string
+	for _, k := range schema.MetricKinds {
+		if k.Scale == schema.ScaleDifference {
+			names = append(names, duck.Literal(k.Name))
+		}
+	}
+	return "CASE WHEN metric IN (" + strings.Join(names, ", ") + ") THEN " + LocationOf(schema.ScaleDifference) + " ELSE " + LocationOf(schema.ScaleRatio) + " END"
+}
+
+// LocationOf is the SQL of the location of an ok run. For a ratio it is the median of the logarithms or, if a sample is not positive but
+// the median is, the logarithm of the median. For a difference it is the median. If an imported file only has a mean, that is used
+// instead of the median, and the run has a warning. It is NULL if there is no finite value, and minus infinity if the median has no
+// logarithm.
+func LocationOf(scale schema.Scale) string {
+	const middle = "coalesce(p50, mean)"
+	if scale == schema.ScaleDifference {
+		return middle
+	}
+	return "coalesce(log_median, CASE WHEN " + middle + " <= 0 THEN '-Infinity'::DOUBLE ELSE ln(" + middle + ") END)"
+}
