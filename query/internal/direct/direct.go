@@ -2,10 +2,10 @@
 package direct
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -25,8 +25,8 @@ type File struct {
 	Live  bool
 }
 
-// Rows reads columns, of which one is run_id, of runs of the files that are not removed, with what events say about them: of all runs or, if
-// ids are not nil, of these. Rows are as DuckDB gives them. It may fail for a file that DuckDB can read.
+// Rows reads columns, including run_id, of the runs with these ids that are not removed, with what events say about them; ids nil: of all runs
+// of the files. Rows are as DuckDB gives them. It fails for a file that does not match its hash or its name, and for a large one.
 func Rows(files []File, ids []schema.ULID, columns []*schema.Column, events *said.Said) (answer.Table, error) {
 	read, failed := make([][][]any, len(files)), make([]error, len(files))
 	wanted := wantedOf(ids)
@@ -65,12 +65,11 @@ func wantedOf(ids []schema.ULID) func(run string) bool {
 
 // rows reads columns of the wanted runs of a file.
 func (f *File) rows(wanted func(run string) bool, columns []*schema.Column) (rows [][]any, err error) {
-	file, err := f.Store.OpenFile(f.Name)
+	content, err := f.content()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	opened, err := f.open(file)
+	opened, err := f.open(content)
 	if err != nil {
 		return nil, err
 	}
@@ -126,25 +125,46 @@ func (f *File) runs(opened *table.File) (ids []string, err error) {
 	}
 }
 
-// open opens a file of runs, and compares its footer with its name.
-func (f *File) open(file *os.File) (*table.File, error) {
+// maxBytes limits the size of a file, as it is read whole: a live file also has the samples of its run.
+const maxBytes = 4 << 20
+
+// content reads a file. It must match its hash: the Parquet library trusts what a file says, and takes very much memory for some damaged ones.
+func (f *File) content() (content []byte, err error) {
+	file, err := f.Store.OpenFile(f.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
+	if info.Size() > maxBytes {
+		return nil, fmt.Errorf("%s has %d bytes", f.Name, info.Size())
+	}
+	content = make([]byte, info.Size())
+	if _, err := io.ReadFull(file, content); err != nil {
+		return nil, err
+	}
+	return content, schema.CheckFileHash(content)
+}
+
+// open opens a file of runs, and compares its footer with its name.
+func (f *File) open(content []byte) (*table.File, error) {
+	file, size := bytes.NewReader(content), int64(len(content))
 	if f.Live {
-		opened, err := table.OpenLive(file, info.Size())
+		opened, err := table.OpenLive(file, size)
 		if err == nil && opened.Rows() != 1 {
 			err = fmt.Errorf("%w: it has %d rows", schema.ErrDamaged, opened.Rows())
 		}
 		return opened, err
 	}
-	footer, err := schema.ReadFooter(file, info.Size())
+	footer, err := schema.ReadFooter(file, size)
 	if err != nil {
 		return nil, err
 	}
 	if err := footer.Check(schema.Runs.Columns, int64(f.Rows)); err != nil {
 		return nil, err
 	}
-	return table.Open(file, info.Size(), schema.Runs)
+	return table.Open(file, size, schema.Runs)
 }

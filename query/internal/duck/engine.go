@@ -89,7 +89,8 @@ type connection interface {
 	driver.ExecerContext
 }
 
-// Later gives a connection that starts an engine and connects to it when it is first used. The caller closes it.
+// Later gives a connection that starts an engine and connects to it when it is first used. Like any, it is for one goroutine at a time. The
+// caller closes it.
 func Later(start func() (*Engine, error)) *Conn { return &Conn{start: start} }
 
 // Conn is a connection. It does not use database/sql, which takes three times as long to return the rows.

@@ -53,7 +53,10 @@ func patternOf(text string) string {
 }
 
 // Few lists the values if there are few ("; runs have a, b"); otherwise it is empty.
-func Few(values []string) string {
+func Few(values []string) string { return FewOf("runs", values) }
+
+// FewOf is Few for the values of some runs ("; the newest runs have a, b").
+func FewOf(runs string, values []string) string {
 	if len(values) == 0 || len(values) > maxValues {
 		return ""
 	}
@@ -61,7 +64,7 @@ func Few(values []string) string {
 	for i, v := range values {
 		shown[i] = fault.Brief(v)
 	}
-	return "; runs have " + strings.Join(shown, ", ")
+	return "; " + runs + " have " + strings.Join(shown, ", ")
 }
 
 // Similar is the candidate that a text probably means: one with a similar spelling, or the shortest one that contains it as a whole

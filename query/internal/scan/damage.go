@@ -16,7 +16,7 @@ import (
 
 // vanished finds a listed file that no longer exists, and the sources that have it.
 func (s *Sources) vanished() (in *Sources, gone *file, ok bool) {
-	for _, files := range [][]file{s.Live, s.Read} {
+	for _, files := range [][]file{s.Live, s.Read, s.sealed} {
 		for i := range files {
 			if _, err := os.Lstat(s.path(&files[i])); errors.Is(err, fs.ErrNotExist) {
 				return s, &files[i], true
@@ -47,7 +47,7 @@ func (s *Sources) blame(ctx context.Context, cause error) error {
 			return err
 		}
 	}
-	files := slices.Concat(s.Live, s.Read, s.Beside(schema.Samples), s.Beside(schema.Ops))
+	files := slices.Concat(s.Live, s.Read, s.sealed, s.Beside(schema.Samples), s.Beside(schema.Ops))
 	paths := s.Paths(files)
 	message := cause.Error()
 	for _, named := range []bool{true, false} {

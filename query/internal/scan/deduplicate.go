@@ -16,8 +16,8 @@ import (
 )
 
 // Deduplicate makes sure that each run counts once. It drops live files whose run is sealed too, and makes a table of the sealed runs of
-// a store that an earlier store has as well. It only opens files that may have a run in common according to their names. It also makes
-// the table of the runs that events removed.
+// a store that an earlier store has as well. It only opens files that may have a run in common according to their names. It also
+// prepares that runs which events removed are left out.
 func (r *Reader) Deduplicate(ctx context.Context) error {
 	if err := r.dropSealedLive(ctx); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (r *Reader) Deduplicate(ctx context.Context) error {
 	return r.hideRemoved(ctx)
 }
 
-// hideRemoved drops the live files of removed runs, and makes the table of those that sealed files may have.
+// hideRemoved drops the live files of removed runs, and sets the SQL that leaves out those that sealed files may have.
 func (r *Reader) hideRemoved(ctx context.Context) error {
 	s := r.Src
 	live := make([]schema.ULID, len(s.Live))
@@ -108,7 +108,7 @@ func (r *Reader) dropSealedLive(ctx context.Context) error {
 		return nil
 	}
 	doubtful.Live, doubtful.Said = nil, said.Of(nil) // removed runs too
-	t, err := (&Reader{r.Conn, doubtful}).of(ctx, ids, []*schema.Column{schema.RunColumn("run_id")})
+	t, err := (&Reader{r.Conn, doubtful}).rowsOf(ctx, ids, []*schema.Column{schema.RunColumn("run_id")})
 	if err != nil {
 		return err
 	}

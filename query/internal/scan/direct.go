@@ -13,8 +13,8 @@ const (
 	directRuns  = 32
 )
 
-// direct reads columns, of which one is run_id, of runs of the sources without DuckDB, if they are in few small files; ids nil: of all. Where
-// that fails, DuckDB reads them, and says what is wrong.
+// direct reads columns, including run_id, of the runs with these ids without DuckDB, if they are in few small files; ids nil: of all runs. If it
+// is not ok, DuckDB has to read them, and says what is wrong, if anything is.
 func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.Table, ok bool) {
 	lists := [][]file{s.Live, s.sealed}
 	if len(s.sealed) == 0 {

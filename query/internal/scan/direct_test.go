@@ -175,6 +175,39 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
+// TestDirectDamaged: a file with any changed byte is left to DuckDB. The Parquet library would take all memory for some of them.
+func TestDirectDamaged(t *testing.T) {
+	t.Parallel()
+	dir := querytest.LiveStore(t, querytest.FullRun(1))
+	querytest.Seal(t, dir, querytest.FullRun(2), querytest.FullRun(3))
+	for _, path := range []string{querytest.LiveFiles(t, dir)[0], sealedFile(t, dir, 0)} {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 0; at < len(content); at += 1 + len(content)/200 {
+			content[at] ^= 2
+			err := os.WriteFile(path, content, 0o600)
+			content[at] ^= 2
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = querytest.Open(t, dir).Stores().Elsewhere(t.Context(), func(src *scan.Sources) error {
+				if _, ok := scan.Direct(src, nil, schema.Runs.Columns); ok {
+					t.Errorf("%s is read although byte %d is changed", path, at)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestNewestStartsNoDuckDB: the newest runs are listed without DuckDB, whatever events say about them, and also while live runs are sealed.
 func TestNewestStartsNoDuckDB(t *testing.T) {
 	t.Parallel()

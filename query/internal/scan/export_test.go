@@ -8,8 +8,8 @@ var NewestSessions = (*Reader).newestSessions
 // Direct is direct.
 var Direct = (*Sources).direct
 
-// LikelyMetrics is likelyMetrics.
-var LikelyMetrics = (*Reader).likelyMetrics
+// Newest is newest.
+var Newest = (*Reader).newest
 
 // FillMetricTable is fillMetricTable.
 var FillMetricTable = (*Reader).fillMetricTable

@@ -88,7 +88,7 @@ func (r *Reader) conditionOf(ctx context.Context, word string) (string, error) {
 // metricMeant is the condition for the name of a metric, otherwise near.
 func (r *Reader) metricMeant(ctx context.Context, word, near string) (string, error) {
 	_, known := schema.KindOfMetric(word)
-	names, err := r.likelyMetrics(ctx, hintRuns)
+	names, err := r.newest(hintRuns).Metrics(ctx)
 	if err == nil && (known || slices.Contains(names, word)) {
 		return "metric=" + word, nil
 	}

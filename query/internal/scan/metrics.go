@@ -77,13 +77,14 @@ func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 	return r.NoMetric(ctx, "filter", key)
 }
 
-// NoMetric is the ErrInput for a metric that no run has. It suggests a metric with a similar name, or lists likely metrics if there are
-// few. asked is the command or option that the error names.
+// NoMetric is the ErrInput for a metric that no run has. It suggests a metric of the newest runs with a similar name, or lists their metrics
+// if there are few. asked is the command or option that the error names.
 func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
-	names, err := r.likelyMetrics(ctx, hintRuns)
+	names, err := r.newest(hintRuns).Metrics(ctx)
 	if err != nil {
 		return err
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == metric }) // of runs that do not count, such as failed ones
 	if of := filter.FieldOf(filter.MetricPrefix + metric).Metric; of != metric && slices.Contains(names, of) {
 		return fault.Input("%s: want a metric, but %s is one of its statistics: write %s", asked, fault.Brief(metric), fault.Brief(of))
 	}
@@ -92,6 +93,9 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 			asked, fault.Brief(metric), fault.Brief(metric[dot+1:]))
 	}
 	hint := meant.Few(names)
+	if r.Src.Runs() > hintRuns {
+		hint = meant.FewOf("the newest runs", names)
+	}
 	if near := schema.Nearest(metric, names); near != "" && near != metric {
 		hint = "; did you mean " + near + "?"
 	}
@@ -107,7 +111,7 @@ func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []
 	if slices.Contains(tags, d.Field.Entry) {
 		return fmt.Sprintf("; did you mean %s.%s?", filter.PrefixOf("tags"), fault.Brief(d.Field.Entry)), nil
 	}
-	units, err := r.ofNewest(ctx, hintRuns, metricUnit, ofMetric, d.Field.Entry)
+	units, err := r.newest(hintRuns).ofSamples(ctx, metricUnit, ofMetric, d.Field.Entry)
 	if err != nil || len(units) == 0 {
 		return meant.Word(d.Word, parameters), err
 	}
@@ -123,26 +127,13 @@ func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
 	return r.ofSamples(ctx, "metric", "true")
 }
 
-// hintRuns is about how many of the newest runs are searched for what may be meant, where each file of samples would have to be opened.
+// hintRuns is about how many of the newest runs are searched for a metric that may be meant. Searching all would open the samples of each run.
 const hintRuns = 2000
 
-// likelyMetrics are the primary metrics of all runs and all metrics of about the newest n runs, ascending.
-func (r *Reader) likelyMetrics(ctx context.Context, n int) ([]string, error) {
-	primary, err := r.Texts(ctx, "metric", "metric")
-	if err != nil {
-		return nil, err
-	}
-	newest, err := r.ofNewest(ctx, n, "metric", "true")
-	return slices.Compact(slices.Sorted(slices.Values(append(primary, newest...)))), err
-}
-
-// ofNewest is ofSamples for about the newest n runs.
-func (r *Reader) ofNewest(ctx context.Context, n int, expression, condition string, args ...any) (texts []string, err error) {
-	err = r.Src.FromNewest(period.Bounds{}, n/2, func(b period.Bounds) (bool, error) {
-		texts, err = (&Reader{r.Conn, r.Src.Within(b)}).ofSamples(ctx, expression, condition, args...)
-		return true, err
-	})
-	return texts, err
+// newest reads n of the newest runs, or up to twice as many.
+func (r *Reader) newest(n int) *Reader {
+	windows := r.Src.windows(n) // the last may have few
+	return &Reader{r.Conn, r.Src.Within(period.Bounds{Since: windows[max(len(windows)-2, 0)].Since})}
 }
 
 // metricUnit is the SQL of a stored unit, "" for none, and ofMetric the condition of the samples of a metric.

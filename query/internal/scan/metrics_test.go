@@ -13,9 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestLikelyMetrics: a mistake in a filter does not make the samples of all runs be read. Each third of 30 runs has a primary metric and
-// another one of its own.
-func TestLikelyMetrics(t *testing.T) {
+// TestMetricsOfNewest: a mistake in a filter does not make the samples of all runs be read. Each third of 30 runs has metrics of its own.
+func TestMetricsOfNewest(t *testing.T) {
 	t.Parallel()
 	dir := querytest.NewStore(t)
 	for third, names := range [][2]string{{"first", "loss"}, {"second", "accuracy"}, {"third", "power"}} {
@@ -32,11 +31,13 @@ func TestLikelyMetrics(t *testing.T) {
 		querytest.Seal(t, dir, runs...)
 	}
 	for n, want := range map[int][]string{
-		20: {"accuracy", "first", "power", "second", "third"},
+		5:  {"accuracy", "power", "second", "third"},
+		10: {"accuracy", "power", "second", "third"},
+		20: {"accuracy", "first", "loss", "power", "second", "third"},
 		99: {"accuracy", "first", "loss", "power", "second", "third"},
 	} {
 		err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
-			got, err := scan.LikelyMetrics(r, t.Context(), n)
+			got, err := scan.Newest(r, n).Metrics(t.Context())
 			if !slices.Equal(got, want) {
 				t.Errorf("of the newest %d: %q, want %q", n, got, want)
 			}

@@ -196,7 +196,7 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 		return found, nil, err
 	}
 	read := WithRunID(columns)
-	t, err := (&Reader{r.Conn, narrow}).of(ctx, nil, read)
+	t, err := (&Reader{r.Conn, narrow}).rowsOf(ctx, nil, read)
 	if err != nil {
 		return Chosen{}, nil, err
 	}

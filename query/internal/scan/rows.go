@@ -17,16 +17,15 @@ const PageRows = 4096
 // Rows reads columns of runs: one row per id, in the order of the ids.
 func (r *Reader) Rows(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
 	read := WithRunID(columns)
-	t, err := (&Reader{r.Conn, r.Src.Of(ids)}).of(ctx, ids, read)
+	t, err := (&Reader{r.Conn, r.Src.Of(ids)}).rowsOf(ctx, ids, read)
 	if err != nil {
 		return answer.Table{}, err
 	}
 	return ArrangeRows(&t, ids, columns)
 }
 
-// of reads columns, of which one is run_id, of runs of which these are the sources, in any order; ids nil: of all runs. There may be other
-// runs too.
-func (r *Reader) of(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
+// rowsOf reads columns, including run_id, of the runs with these ids, in any order; ids nil: of all runs. Rows of other runs may be among them.
+func (r *Reader) rowsOf(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
 	if t, ok := r.Src.direct(ids, columns); ok {
 		return t, nil
 	}

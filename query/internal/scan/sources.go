@@ -163,7 +163,7 @@ func (s *Sources) Within(b period.Bounds) *Sources {
 	if b == (period.Bounds{}) {
 		return s
 	}
-	return s.only(func(f *file) bool { return b.Overlap(f.span()) }).unpacked()
+	return s.only(func(f *file) bool { return b.Overlap(f.span()) })
 }
 
 // Of are the sources that may have some runs. The runs must not be removed ones.
@@ -183,23 +183,19 @@ func (s *Sources) Of(ids []schema.ULID) *Sources {
 		return at < len(times) && times[at] <= last
 	})
 	narrow.chosen = true
-	return narrow.unpacked()
+	return narrow
 }
 
-// unpacked reads few sealed files in place of packs: reading a row group of a pack takes as long as reading some tens of small files.
-func (s *Sources) unpacked() *Sources {
-	const smallFiles = 24
-	if len(s.sealed) <= smallFiles {
-		s.Read = s.sealed
-	}
-	return s
-}
-
-// only are the sources with the wanted files.
+// only are the sources with the wanted files. Few sealed files are read in place of packs: reading a row group of a pack takes as long as
+// reading some tens of small files.
 func (s *Sources) only(wanted func(*file) bool) *Sources {
 	narrow := *s
 	for _, files := range []*[]file{&narrow.Live, &narrow.sealed, &narrow.Read} {
 		*files = wantedOf(*files, wanted)
+	}
+	const smallFiles = 24
+	if len(narrow.sealed) <= smallFiles {
+		narrow.Read = narrow.sealed
 	}
 	return &narrow
 }

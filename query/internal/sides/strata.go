@@ -29,7 +29,7 @@ type Stratum struct {
 // strataColumns are the columns by which stratify groups. Metrics other than the primary one are read later.
 var strataColumns = []string{"session_id", "machine", "git_commit", "benchmark", "backend", "side", "status", "metric", "unit", "better", "clock", "level"}
 
-// stratify reads the strata of a side.
+// stratify reads the strata of a side, and leaves out files without runs of it.
 func (s *Selected) stratify(ctx context.Context, r *scan.Reader) error {
 	columns, err := scan.RunColumns(append([]string{"run_id", "started_at", "warnings", "purpose", "log_median", "git_dirty", "source"}, strataColumns...))
 	if err != nil {
@@ -61,7 +61,8 @@ FROM ` + s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.Restrict
 	return err
 }
 
-// narrow leaves out files that have no run of the side. Values that are not numbers, in runs that do not match, are counted in all files.
+// narrow makes Sel read only the files of the time of the side's runs. If values that are not numbers have to be counted, also those of runs
+// that do not match, all files stay.
 func (s *Selected) narrow() error {
 	if len(s.Strata) == 0 || len(s.Sel.NotNumbers) > 0 {
 		return nil
