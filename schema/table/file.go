@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -50,11 +51,27 @@ func open(file io.ReaderAt, size int64, t *schema.Table) (*File, error) {
 	if version, _ := opened.Lookup(formatKey); version != strconv.Itoa(schema.Format) {
 		return nil, fmt.Errorf("%w: it has format %q, and this version reads format %d", ErrNewer, version, schema.Format)
 	}
+	if err := checkCodecs(opened); err != nil {
+		return nil, err
+	}
 	fields, newer, err := bind(opened.Root(), t.Columns)
 	if err == nil && (len(fields) == 0 || fields[0].Name != runIDColumn) {
 		err = fmt.Errorf("%w: its first column is not %s", schema.ErrDamaged, runIDColumn)
 	}
 	return &File{t, opened, fields, newer}, err
+}
+
+// checkCodecs checks that columns are compressed as the format has it, or not at all. For damaged data of some other codecs, the Parquet
+// library takes memory without end.
+func checkCodecs(file *parquet.File) error {
+	for _, group := range file.Metadata().RowGroups {
+		for _, chunk := range group.Columns {
+			if codec := chunk.MetaData.Codec; codec != format.Uncompressed && codec != format.Zstd {
+				return fmt.Errorf("%w: a column is compressed with %v", schema.ErrDamaged, codec)
+			}
+		}
+	}
+	return nil
 }
 
 // readBuffer is the size of the buffer of each column, which is filled once per page.

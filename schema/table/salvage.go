@@ -78,6 +78,9 @@ func newSalvage(file io.ReaderAt, size int64, t *schema.Table, options ...parque
 	if err != nil {
 		return nil, damaged(err)
 	}
+	if err := checkCodecs(opened); err != nil {
+		return nil, err
+	}
 	fields, newer, err := bind(opened.Root(), t.Columns)
 	if err := cmp.Or(err, newer); err != nil {
 		return nil, damaged(err)

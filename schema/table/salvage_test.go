@@ -8,6 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -151,4 +154,36 @@ func TestSalvagePages(t *testing.T) {
 	if !slices.IsSortedFunc(rows, func(a, b []any) int { return bytes.Compare([]byte(a[0].(string)), []byte(b[0].(string))) }) {
 		t.Error("the rows are not in order")
 	}
+}
+
+// TestCodecs: a file whose footer names another codec than those of the format is refused before a page of it is read. A salvage still finds
+// the rows of pages that are whole.
+func TestCodecs(t *testing.T) {
+	content, groups := groupsFile(t, schema.Runs)
+	changed := 0
+	for at := len(content) / 2; at < len(content); at++ {
+		if content[at] != 2*byte(format.Zstd) {
+			continue
+		}
+		damaged := slices.Clone(content)
+		damaged[at] = 2 * byte(format.Lz4Raw) // Thrift doubles numbers that are not negative
+		opened, err := parquet.OpenFile(bytes.NewReader(damaged), int64(len(damaged)), parquet.SkipPageIndex(true), parquet.SkipMagicBytes(true))
+		if err != nil || !slices.ContainsFunc(opened.Metadata().RowGroups, namesLz4) {
+			continue
+		}
+		changed++
+		if _, err := Open(bytes.NewReader(damaged), int64(len(damaged)), schema.Runs); !errors.Is(err, schema.ErrDamaged) {
+			t.Errorf("byte %d changed: error %v", at, err)
+		}
+		if rows := salvaged(t, damaged, schema.Runs); !sameRows(rows, slices.Concat(groups[:]...)) {
+			t.Errorf("byte %d changed: %d rows are salvaged, of %d", at, len(rows), len(groups[0])+len(groups[1]))
+		}
+	}
+	if changed == 0 {
+		t.Error("no column names the other codec")
+	}
+}
+
+func namesLz4(group format.RowGroup) bool {
+	return slices.ContainsFunc(group.Columns, func(c format.ColumnChunk) bool { return c.MetaData.Codec == format.Lz4Raw })
 }
