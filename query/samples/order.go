@@ -3,7 +3,9 @@ package samples
 import (
 	"context"
 	"database/sql/driver"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/duck"
@@ -33,9 +35,25 @@ type Order struct {
 func InOrder(ctx context.Context, db *query.DB, of []*Found, maxSamples, maxParts int) (all []Order, err error) {
 	err = ask(ctx, db, func(r *scan.Reader) error {
 		all = make([]Order, len(of))
+		byMetric := map[string]*joined{}
 		for i, f := range of {
-			if err := f.inOrder(ctx, r, &all[i], maxSamples, maxParts); err != nil {
+			if len(f.Runs) == 0 {
+				continue
+			}
+			if byMetric[f.Metric] == nil {
+				byMetric[f.Metric] = &joined{}
+			}
+			byMetric[f.Metric].add(f, &all[i])
+		}
+		for _, metric := range slices.Sorted(maps.Keys(byMetric)) {
+			j := byMetric[metric]
+			if err := j.measure(ctx, r); err != nil {
 				return err
+			}
+			for _, some := range j.divided(maxSamples, maxParts) {
+				if err := some.read(ctx, r); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -43,42 +61,104 @@ func InOrder(ctx context.Context, db *query.DB, of []*Found, maxSamples, maxPart
 	return all, err
 }
 
-// inOrder reads an order.
-func (f *Found) inOrder(ctx context.Context, r *scan.Reader, o *Order, maxSamples, maxParts int) error {
-	s, err := f.source(ctx, r, make([]int64, len(f.Runs)))
+// joined are orders of one metric that are read by the same statement, because a statement takes longer than the samples of some runs.
+type joined struct {
+	of     []*Found
+	orders []*Order
+	first  []int // the index of the first run of each among the runs of all
+	all    Found // their runs, one Found after another
+
+	spans bool // a part may have samples of several runs: then there is only one order
+}
+
+// add adds an order to be read.
+func (j *joined) add(f *Found, o *Order) {
+	j.of, j.orders, j.first = append(j.of, f), append(j.orders, o), append(j.first, len(j.all.Runs))
+	j.all.Metric, j.all.Runs = f.Metric, append(j.all.Runs, f.Runs...)
+}
+
+// place is the order that a run of all is in, and the index of its first run.
+func (j *joined) place(run int) (o *Order, first int) {
+	at, is := slices.BinarySearch(j.first, run)
+	if !is {
+		at--
+	}
+	return j.orders[at], j.first[at]
+}
+
+// measure sets the starts and the numbers of samples of the orders.
+func (j *joined) measure(ctx context.Context, r *scan.Reader) error {
+	s, err := j.all.source(ctx, r, make([]int64, len(j.all.Runs)))
 	if err != nil {
 		return err
 	}
-	lengths := make([]int, len(f.Runs))
+	lengths := make([]int, len(j.all.Runs))
 	err = s.each(ctx, `SELECT place, len("values") FROM `, "", func(row []driver.Value) { lengths[duck.Integer(row[0])] = int(duck.Integer(row[1])) })
+	for i, o := range j.orders {
+		for run := range j.of[i].Runs {
+			o.Starts = append(o.Starts, o.Samples)
+			o.Samples += lengths[j.first[i]+run]
+		}
+	}
+	return err
+}
+
+// maxJoined is the number of samples up to which orders are read together.
+const maxJoined = 100_000
+
+// divided decides how many samples are in a part of each order, and which orders are read together: those with equally many.
+func (j *joined) divided(maxSamples, maxParts int) []*joined {
+	var all []*joined
+	held := map[int]*joined{} // by samples per part
+	samples := map[*joined]int{}
+	for i, f := range j.of {
+		o, runs := j.orders[i], len(f.Runs)
+		spans := o.Samples > maxSamples && runs > maxParts/2
+		switch o.Each = 1; {
+		case o.Samples <= maxSamples:
+		case spans:
+			o.Each = (o.Samples + maxParts - 1) / maxParts
+		default:
+			left := maxParts - runs
+			o.Each = (o.Samples + left - 1) / left
+		}
+		to := held[o.Each]
+		if to == nil || spans || samples[to]+o.Samples > maxJoined {
+			to = &joined{spans: spans}
+			all = append(all, to)
+		}
+		if !spans {
+			held[o.Each] = to
+		}
+		to.add(f, o)
+		samples[to] += o.Samples
+	}
+	return all
+}
+
+// read reads the parts of the orders.
+func (j *joined) read(ctx context.Context, r *scan.Reader) error {
+	var starts []int64
+	for _, o := range j.orders {
+		for _, start := range o.Starts {
+			starts = append(starts, int64(start))
+		}
+	}
+	s, err := j.all.source(ctx, r, starts)
 	if err != nil {
 		return err
-	}
-	o.Starts = make([]int, len(f.Runs))
-	starts := make([]int64, len(f.Runs))
-	for i, n := range lengths {
-		o.Starts[i], starts[i] = o.Samples, int64(o.Samples)
-		o.Samples += n
 	}
 	run, at := "place", "i - more"
-	switch o.Each = 1; {
-	case o.Samples <= maxSamples:
-	case len(f.Runs) > maxParts/2: // a part may span several runs
+	if j.spans {
 		run, at = "0", "i"
-		o.Each = (o.Samples + maxParts - 1) / maxParts
-	default:
-		left := maxParts - len(f.Runs)
-		o.Each = (o.Samples + left - 1) / left
-	}
-	if s, err = f.source(ctx, r, starts); err != nil {
-		return err
 	}
 	before := `SELECT min(place), max(place), min(i), count(*), min(value) FILTER (isfinite(value)), median(value) FILTER (isfinite(value)), max(value) FILTER (isfinite(value)),
 	count(*) FILTER (NOT isfinite(value)), min(i - more) FROM (SELECT place, more, more + unnest(range(len("values"))) AS i, unnest("values") AS value FROM `
-	after := ") GROUP BY " + run + " + 0, (" + at + ") // " + number(o.Each) + " ORDER BY 3"
+	after := ") GROUP BY " + run + " + 0, (" + at + ") // " + number(j.orders[0].Each) + " ORDER BY 1, 3"
 	return s.each(ctx, before, after, func(row []driver.Value) {
+		o, first := j.place(int(duck.Integer(row[0])))
 		o.Parts = append(o.Parts, Part{
-			First: int(duck.Integer(row[0])), Last: int(duck.Integer(row[1])), At: int(duck.Integer(row[2])), Samples: int(duck.Integer(row[3])),
+			First: int(duck.Integer(row[0])) - first, Last: int(duck.Integer(row[1])) - first, At: int(duck.Integer(row[2])), Samples: int(duck.Integer(row[3])),
 			Min: finite(row[4]), Median: finite(row[5]), Max: finite(row[6]), NotFinite: int(duck.Integer(row[7])), AtOfRun: int(duck.Integer(row[8])),
 		})
 	})

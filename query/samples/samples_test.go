@@ -153,3 +153,41 @@ func TestInOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestInOrderOfMany: orders that are read together are those of each alone, also of two metrics, of few and of many samples, and without runs.
+func TestInOrderOfMany(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for n := range 14 {
+		runs = append(runs, with(n+1, []string{"latency", "power"}[n%2], []string{"ns", "W"}[n%2], values(5+7*n, n+1)...))
+	}
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	var found []*samples.Found
+	for _, ids := range [][]int{{0}, {1}, {2, 4, 6}, {8}, {3, 5, 7, 9, 11, 13}, {10, 12}, {0}} {
+		var texts []string
+		for _, n := range ids {
+			texts = append(texts, runs[n].RunID)
+		}
+		f, err := samples.Find(t.Context(), db, samples.Request{Filter: "run_id=" + strings.Join(texts, ",")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, &f)
+	}
+	found = append(found, &samples.Found{Metric: "latency"})
+	for _, most := range []int{1000, 60, 20, 5} {
+		together, err := samples.InOrder(t.Context(), db, found, most, most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range found {
+			alone, err := samples.InOrder(t.Context(), db, []*samples.Found{f}, most, most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := fmt.Sprintf("%+v", together[i]), fmt.Sprintf("%+v", alone[0]); got != want {
+				t.Errorf("at most %d, order %d:\n got %.300s\nwant %.300s", most, i, got, want)
+			}
+		}
+	}
+}
