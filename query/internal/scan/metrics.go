@@ -17,7 +17,7 @@ import (
 )
 
 // metricRuns is about how many runs' samples are read at once: DuckDB keeps some memory for each of their files.
-const metricRuns = 100_000
+const metricRuns = 50_000
 
 // metricTable makes the table of the values of a metric: see filter.Lookups. Its name only depends on the metric and the SQL of the
 // value. A metric that no run has is an ErrInput.
