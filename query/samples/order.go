@@ -68,7 +68,7 @@ type joined struct {
 	first  []int // the index of the first run of each among the runs of all
 	all    Found // their runs, one Found after another
 
-	spans bool // a part may have samples of several runs: then there is only one order
+	spans bool // a part may have samples of several runs; see divided
 }
 
 // add adds an order to be read.
@@ -106,7 +106,8 @@ func (j *joined) measure(ctx context.Context, r *scan.Reader) error {
 // maxJoined is the number of samples up to which orders are read together.
 const maxJoined = 100_000
 
-// divided decides how many samples are in a part of each order, and which orders are read together: those with equally many.
+// divided decides how many samples are in a part of each order, and which orders are read together: those with equally many. One whose parts
+// span runs is read alone.
 func (j *joined) divided(maxSamples, maxParts int) []*joined {
 	var all []*joined
 	held := map[int]*joined{} // by samples per part
@@ -123,15 +124,15 @@ func (j *joined) divided(maxSamples, maxParts int) []*joined {
 			o.Each = (o.Samples + left - 1) / left
 		}
 		to := held[o.Each]
-		if to == nil || spans || samples[to]+o.Samples > maxJoined {
+		if spans || to == nil || samples[to]+o.Samples > maxJoined {
 			to = &joined{spans: spans}
 			all = append(all, to)
 		}
+		to.add(f, o)
+		samples[to] += o.Samples
 		if !spans {
 			held[o.Each] = to
 		}
-		to.add(f, o)
-		samples[to] += o.Samples
 	}
 	return all
 }

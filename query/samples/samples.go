@@ -80,7 +80,7 @@ type kind struct{ metric, unit string }
 func (f *Found) choose(all []query.ListedRun) {
 	counts := map[kind]int{}
 	for i := range all {
-		if r := &all[i]; measured(r) && sampled(r) {
+		if r := &all[i]; isMeasured(r) && sampled(r) {
 			counts[kind{r.Metric, r.Unit}]++
 		}
 	}
@@ -93,7 +93,7 @@ func (f *Found) choose(all []query.ListedRun) {
 	f.Metric, f.Unit = common.metric, common.unit
 	for i := len(all) - 1; i >= 0; i-- { // the list is newest first
 		switch r := &all[i]; {
-		case !measured(r):
+		case !isMeasured(r):
 			f.Failed++
 		case !sampled(r) || (kind{r.Metric, r.Unit}) != common:
 			f.Other++
@@ -103,7 +103,7 @@ func (f *Found) choose(all []query.ListedRun) {
 	}
 }
 
-func measured(r *query.ListedRun) bool {
+func isMeasured(r *query.ListedRun) bool {
 	return r.Status == schema.StatusOK && r.Purpose == schema.PurposeMeasure
 }
 

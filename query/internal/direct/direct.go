@@ -3,6 +3,7 @@ package direct
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -25,8 +26,20 @@ type File struct {
 	Live  bool
 }
 
+// DamagedError is a file of the format of this version that does not match its hash.
+type DamagedError struct {
+	File int // its index
+	Err  error
+}
+
+func (e *DamagedError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error of the hash, which wraps schema.ErrDamaged.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
 // Rows reads columns, including run_id, of the runs with these ids that are not removed, with what events say about them; ids nil: of all runs
-// of the files. Rows are as DuckDB gives them. It fails for a file that does not match its hash or its name, and for a large one.
+// of the files. Rows are as DuckDB gives them. A file that does not match its hash is a DamagedError. Any other error, such as that of a large
+// file, says nothing about whether DuckDB can read the files.
 func Rows(files []File, ids []schema.ULID, columns []*schema.Column, events *said.Said) (answer.Table, error) {
 	read, failed := make([][][]any, len(files)), make([]error, len(files))
 	wanted := wantedOf(ids)
@@ -36,6 +49,9 @@ func Rows(files []File, ids []schema.ULID, columns []*schema.Column, events *sai
 		each.Go(func() {
 			for i := first; i < len(files); i += workers {
 				read[i], failed[i] = files[i].rows(wanted, columns)
+				if damaged, ok := errors.AsType[*DamagedError](failed[i]); ok {
+					damaged.File = i
+				}
 			}
 		})
 	}
@@ -125,7 +141,7 @@ func (f *File) runs(opened *table.File) (ids []string, err error) {
 	}
 }
 
-// maxBytes limits the size of a file, as it is read whole: a live file also has the samples of its run.
+// maxBytes limits the size of a file, as it is read whole: a live file also has the samples of its run. With a larger one, DuckDB reads all.
 const maxBytes = 4 << 20
 
 // content reads a file. It must match its hash: the Parquet library trusts what a file says, and takes very much memory for some damaged ones.
@@ -146,7 +162,21 @@ func (f *File) content() (content []byte, err error) {
 	if _, err := io.ReadFull(file, content); err != nil {
 		return nil, err
 	}
-	return content, schema.CheckFileHash(content)
+	return content, checkHash(content)
+}
+
+// checkHash checks the hash of a file. The error is a DamagedError only if the file has a hash and the format of this version.
+func checkHash(content []byte) error {
+	err := schema.CheckFileHash(content)
+	if err == nil {
+		return nil
+	}
+	_, without := schema.FileHashPlace(content)
+	format, _, unreadable := schema.ReadFooterRows(bytes.NewReader(content), int64(len(content)))
+	if cmp.Or(without, unreadable, schema.CheckFormat(format)) != nil {
+		return err
+	}
+	return &DamagedError{Err: err}
 }
 
 // open opens a file of runs, and compares its footer with its name.

@@ -1,4 +1,4 @@
-// Package measured has the SQL of which runs count as measurements, and of the location of one.
+// Package measured has the SQL of which runs count as measurements, and of the location of a run: its value on the scale of its metric.
 package measured
 
 import (

@@ -16,17 +16,36 @@ import (
 
 // vanished finds a listed file that no longer exists, and the sources that have it.
 func (s *Sources) vanished() (in *Sources, gone *file, ok bool) {
-	for _, files := range [][]file{s.Live, s.Read, s.sealed} {
-		for i := range files {
-			if _, err := os.Lstat(s.path(&files[i])); errors.Is(err, fs.ErrNotExist) {
-				return s, &files[i], true
-			}
+	files := s.opened()
+	for i := range files {
+		if _, err := os.Lstat(s.path(&files[i])); errors.Is(err, fs.ErrNotExist) {
+			return s, &files[i], true
 		}
 	}
 	if s.beside != nil {
 		return s.beside.vanished()
 	}
 	return nil, nil, false
+}
+
+// opened are the files of runs that the question may have opened: those of the sources, and sealed ones that were read in place of packs.
+func (s *Sources) opened() []file {
+	files := slices.Concat(s.Live, s.Read)
+	if s.footers == nil {
+		return files
+	}
+	s.footers.mu.Lock()
+	defer s.footers.mu.Unlock()
+	listed := make(map[string]bool, len(s.Read))
+	for i := range s.Read {
+		listed[s.path(&s.Read[i])] = true
+	}
+	for _, f := range s.sealed {
+		if path := s.path(&f); s.footers.seen[path] && !listed[path] {
+			files = append(files, f)
+		}
+	}
+	return files
 }
 
 // damaged is the error of the footers of the files that were read.
@@ -47,7 +66,7 @@ func (s *Sources) blame(ctx context.Context, cause error) error {
 			return err
 		}
 	}
-	files := slices.Concat(s.Live, s.Read, s.sealed, s.Beside(schema.Samples), s.Beside(schema.Ops))
+	files := slices.Concat(s.opened(), s.Beside(schema.Samples), s.Beside(schema.Ops))
 	paths := s.Paths(files)
 	message := cause.Error()
 	for _, named := range []bool{true, false} {

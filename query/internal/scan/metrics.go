@@ -80,7 +80,8 @@ func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 // NoMetric is the ErrInput for a metric that no run has. It suggests a metric of the newest runs with a similar name, or lists their metrics
 // if there are few. asked is the command or option that the error names.
 func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
-	names, err := r.newest(hintRuns).Metrics(ctx)
+	newest := r.newest(hintRuns)
+	names, err := newest.Metrics(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 			asked, fault.Brief(metric), fault.Brief(metric[dot+1:]))
 	}
 	hint := meant.Few(names)
-	if r.Src.Runs() > hintRuns {
+	if newest.Src.Runs() < r.Src.Runs() {
 		hint = meant.FewOf("the newest runs", names)
 	}
 	if near := schema.Nearest(metric, names); near != "" && near != metric {
@@ -130,7 +131,7 @@ func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
 // hintRuns is about how many of the newest runs are searched for a metric that may be meant. Searching all would open the samples of each run.
 const hintRuns = 2000
 
-// newest reads n of the newest runs, or up to twice as many.
+// newest reads about n of the newest runs, or up to twice as many. It does not divide files.
 func (r *Reader) newest(n int) *Reader {
 	windows := r.Src.windows(n) // the last may have few
 	return &Reader{r.Conn, r.Src.Within(period.Bounds{Since: windows[max(len(windows)-2, 0)].Since})}

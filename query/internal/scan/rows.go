@@ -26,8 +26,8 @@ func (r *Reader) Rows(ctx context.Context, ids []schema.ULID, columns []*schema.
 
 // rowsOf reads columns, including run_id, of the runs with these ids, in any order; ids nil: of all runs. Rows of other runs may be among them.
 func (r *Reader) rowsOf(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
-	if t, ok := r.Src.direct(ids, columns); ok {
-		return t, nil
+	if t, ok, err := r.Src.direct(ids, columns); ok || err != nil {
+		return t, err
 	}
 	if err := r.changeOf(ctx, columns); err != nil {
 		return answer.Table{}, err
