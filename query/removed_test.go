@@ -2,7 +2,6 @@ package query_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -28,13 +27,7 @@ func removedStore(t *testing.T, others int) string {
 		e.Runs = append(e.Runs, schema.ULIDFrom(querytest.Start.Add(time.Duration(i)*time.Millisecond), [10]byte{1, 2, 3}).String())
 	}
 	slices.Sort(e.Runs)
-	id := schema.ULIDFrom(e.At, [10]byte{})
-	e.EventID = id.String()
-	content, err := e.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	querytest.WriteFile(t, filepath.Join(dir, schema.EventFile(id)), content)
+	querytest.WriteEvent(t, dir, schema.ULIDFrom(e.At, [10]byte{}), e)
 	return dir
 }
 

@@ -3,7 +3,6 @@ package sql
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -37,15 +36,10 @@ func taggedStore(t *testing.T, others int) *query.DB {
 		{Kind: schema.EventTag, Key: "kept", Value: "yes"}, {Kind: schema.EventUntag, Key: "who"}, {Kind: schema.EventTag, Key: "kept", Value: "no"},
 	} {
 		at := querytest.Start.Add(time.Duration(i) * time.Hour)
-		id := schema.ULIDFrom(at, [10]byte{9: byte(i)})
-		if e.EventID, e.At, e.Runs = id.String(), at, named; i == 2 {
+		if e.At, e.Runs = at, named; i == 2 {
 			e.Runs = first
 		}
-		content, err := e.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		querytest.WriteFile(t, filepath.Join(dir, schema.EventFile(id)), content)
+		querytest.WriteEvent(t, dir, schema.ULIDFrom(at, [10]byte{9: byte(i)}), e)
 	}
 	return querytest.Open(t, dir)
 }

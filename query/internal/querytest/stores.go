@@ -46,21 +46,24 @@ func SayMuch(t testing.TB, dir string, runs []schema.Run) {
 		{Kind: schema.EventBless, Key: "good", Runs: []string{id(6), id(12), id(50)}},
 		{Kind: schema.EventNote, Value: "seen again", Runs: []string{id(4)}},
 	} {
-		at := Start.Add(time.Duration(i) * time.Hour)
-		e.EventID, e.At = schema.ULIDFrom(at, [10]byte{9: byte(i)}).String(), at
-		content, err := e.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		event, err := schema.ParseULID(e.EventID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		WriteFile(t, filepath.Join(dir, schema.EventFile(event)), content)
-		if packed = append(packed, content...); i == 3 {
+		e.At = Start.Add(time.Duration(i) * time.Hour)
+		event := schema.ULIDFrom(e.At, [10]byte{9: byte(i)})
+		if packed = append(packed, WriteEvent(t, dir, event, e)...); i == 3 {
 			WriteFile(t, filepath.Join(dir, schema.PackedEvents(event)), packed)
 		}
 	}
+}
+
+// WriteEvent writes the file of an event with an id, and returns its content.
+func WriteEvent(t testing.TB, dir string, id schema.ULID, e schema.Event) []byte {
+	t.Helper()
+	e.EventID = id.String()
+	content, err := e.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	WriteFile(t, filepath.Join(dir, schema.EventFile(id)), content)
+	return content
 }
 
 // IDsWhere are the ids of runs.

@@ -164,7 +164,7 @@ func addEvents(tb testing.TB, dir string, s Synthetic) {
 		}
 		last = schema.ULIDFrom(Start, [10]byte{8: byte(i >> 8), 9: byte(i)})
 		e := schema.Event{
-			EventID: last.String(), At: Start,
+			At:   Start,
 			Kind: []schema.EventKind{schema.EventTag, schema.EventNote, schema.EventTag, schema.EventRemove, schema.EventTag}[i%5],
 			Runs: []string{SyntheticRun(Synthetic{PerFile: s.PerFile, Samples: 1}, n).RunID}, Key: "kept", Value: "yes",
 		}
@@ -174,11 +174,7 @@ func addEvents(tb testing.TB, dir string, s Synthetic) {
 		case schema.EventRemove:
 			e.Key, e.Value = "", ""
 		}
-		content, err := e.Encode()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		WriteFile(tb, filepath.Join(dir, schema.EventFile(last)), content)
+		content := WriteEvent(tb, dir, last, e)
 		if i < s.Events-s.Events/20 {
 			packed = append(packed, content...)
 		}

@@ -29,13 +29,7 @@ func directStore(t *testing.T) string {
 	querytest.Seal(t, dir, runs[20:40]...)
 	querytest.SayMuch(t, dir, runs)
 	e := schema.Event{Kind: schema.EventLost, At: querytest.Start, Key: schema.Samples.Name, Value: "a bad page", Runs: []string{runs[5].RunID, runs[60].RunID}}
-	id := schema.ULIDFrom(e.At, [10]byte{1})
-	e.EventID = id.String()
-	content, err := e.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	querytest.WriteFile(t, filepath.Join(dir, schema.EventFile(id)), content)
+	querytest.WriteEvent(t, dir, schema.ULIDFrom(e.At, [10]byte{1}), e)
 	return dir
 }
 
