@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/query/internal/period"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -182,7 +183,7 @@ func (g *grouper) runsSQL(sel scan.Selection) (string, error) {
 	for i, k := range sel.Order {
 		values += fmt.Sprintf(", %s AS %s", k.Value, member(i))
 	}
-	return "(SELECT *" + values + " FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + ")", nil
+	return "(SELECT *" + values + " FROM " + sel.Src.Scan(projection.With(columns, sel.Columns), sel.Matches()) + ")", nil
 }
 
 // identities makes the temporary table group_identities: what identifies each point. A point can be in many groups, so group_points has

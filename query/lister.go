@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/period"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -203,7 +204,7 @@ func (l *lister) read(ctx context.Context, r *scan.Reader, end int) (answer.Tabl
 	}
 	if end > l.stored {
 		next := min(l.shown+4*rowsOfPage(l.columns), len(l.ids))
-		q, err := r.Some(ctx, l.ids[l.shown:next], scan.WithRunID(l.columns))
+		q, err := r.Some(ctx, l.ids[l.shown:next], projection.WithRunID(l.columns))
 		if err != nil {
 			return answer.Table{}, err
 		}

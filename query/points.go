@@ -6,6 +6,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/bypoint"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -53,7 +54,7 @@ func (db *DB) SessionPoints(ctx context.Context, session string, counted []strin
 		if err != nil {
 			return err
 		}
-		runs := sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo("purpose = 'measure' AND ("+own+")"))
+		runs := sel.Src.Scan(projection.With(columns, sel.Columns), sel.RestrictedTo("purpose = 'measure' AND ("+own+")"))
 		t, err := r.Conn.Table(ctx, duck.Statement{SQL: pointsSQL(runs), Args: sel.Args})
 		if err != nil {
 			return err

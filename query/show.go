@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
@@ -104,7 +105,7 @@ func detail(ctx context.Context, r *scan.Reader, run schema.ULID) (Detail, error
 func metrics(ctx context.Context, conn *duck.Conn, src *scan.Sources, run *schema.Run) ([]schema.Metric, error) {
 	columns := schema.Samples.Columns[1:] // all but run_id
 	t, err := conn.Table(ctx, duck.Statement{
-		SQL:  "SELECT " + scan.ColumnNames(columns) + " FROM " + src.Nested(schema.Samples, "run_id = $1::VARCHAR") + " ORDER BY metric",
+		SQL:  "SELECT " + projection.Names(columns) + " FROM " + src.Nested(schema.Samples, "run_id = $1::VARCHAR") + " ORDER BY metric",
 		Args: []any{run.RunID},
 	})
 	if err != nil {

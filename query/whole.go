@@ -7,6 +7,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
@@ -93,7 +94,7 @@ func metricsOfRuns(ctx context.Context, r *scan.Reader, ids []schema.ULID) (map[
 		return nil, err
 	}
 	t, err := s.reader.Conn.Table(ctx, duck.Statement{
-		SQL: "SELECT " + scan.ColumnNames(schema.Samples.Columns) + s.from.SQL + " ORDER BY run_id, metric", Args: s.from.Args,
+		SQL: "SELECT " + projection.Names(schema.Samples.Columns) + s.from.SQL + " ORDER BY run_id, metric", Args: s.from.Args,
 	})
 	if err != nil {
 		return nil, err

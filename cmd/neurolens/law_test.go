@@ -213,7 +213,7 @@ var layers = [][]string{
 	{"query/layout", "query/layout/check", "query/report"},
 	{"query/guard", "query/internal/duck"},
 	{"query/filter", "query/internal/arrowio", "query/threshold"},
-	{"query/internal/meant", "query/internal/measured", "query/internal/said", "query/internal/stored"},
+	{"query/internal/meant", "query/internal/measured", "query/internal/projection", "query/internal/said", "query/internal/stored"},
 	{"query/internal/changes", "query/internal/direct"},
 	{"query/internal/scan"},
 	{"query/facts"},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -106,7 +107,7 @@ func sessions(ctx context.Context, r *scan.Reader, filter string) ([]session, er
 		return nil, err
 	}
 	text := `WITH chosen AS MATERIALIZED (SELECT run_id, session_id, started_at, tags['` + releaseTag + `'] AS release FROM ` +
-		sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo("session_id IS NOT NULL")) + `),
+		sel.Src.Scan(projection.With(columns, sel.Columns), sel.RestrictedTo("session_id IS NOT NULL")) + `),
 	said AS (SELECT session_id, place, NULL AS release, count(*) AS n FROM chosen JOIN ` + r.Src.Tables + `annotated USING (run_id) GROUP BY session_id, place
 		UNION ALL SELECT session_id, NULL, release, count(*) FROM chosen WHERE release IS NOT NULL GROUP BY session_id, release)
 SELECT session_id, epoch_us(began), place, release, n FROM (SELECT session_id, min(started_at) AS began FROM chosen GROUP BY session_id) LEFT JOIN said USING (session_id)

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/past"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
@@ -76,7 +77,7 @@ func (m *comparing) withSamples(s *sides.Selected, metric string) (from string, 
 		args = append(args, metric)
 		of = fmt.Sprintf("$%d::VARCHAR", len(args))
 	}
-	rows := s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition+" AND status = 'ok'"))
+	rows := s.Sel.Src.Scan(projection.With(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition+" AND status = 'ok'"))
 	return "(SELECT r.run_id, r.point_id, r.machine, r.warnings, s.* EXCLUDE (run_id) FROM " + rows + " AS r JOIN " +
 		s.Sel.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + of + ")", args, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/past"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
@@ -70,7 +71,7 @@ func (m *comparing) nameControls(ctx context.Context, families []family, head si
 	if err != nil {
 		return err
 	}
-	rows := m.head.Sel.Src.Scan(scan.WithColumns(columns, m.head.Sel.Columns), m.head.Sel.RestrictedTo(measured.Condition+" AND env['"+schema.FactControl+"'] = 'true'"))
+	rows := m.head.Sel.Src.Scan(projection.With(columns, m.head.Sel.Columns), m.head.Sel.RestrictedTo(measured.Condition+" AND env['"+schema.FactControl+"'] = 'true'"))
 	err = m.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT point_id FROM " + rows, Args: m.head.Sel.Args}, func(row []driver.Value) error {
 		ids[duck.Text(row[0])] = true
 		return nil

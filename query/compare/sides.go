@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/measured"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/schema"
@@ -97,7 +98,7 @@ func (m *comparing) apart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := "SELECT count(*) FROM " + sel.Src.Scan(scan.WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(measured.Condition))
+	text := "SELECT count(*) FROM " + sel.Src.Scan(projection.With([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(measured.Condition))
 	row, err := m.Conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	if err != nil {
 		return err

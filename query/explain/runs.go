@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -63,7 +64,7 @@ func (s *sideOfPoint) read(ctx context.Context, r *scan.Reader, filter string) e
 		return err
 	}
 	var ok, profiled []schema.ULID
-	text := "SELECT " + scan.ColumnNames(columns) + " FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.SQL) + " ORDER BY run_id"
+	text := "SELECT " + projection.Names(columns) + " FROM " + sel.Src.Scan(projection.With(columns, sel.Columns), sel.SQL) + " ORDER BY run_id"
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: sel.Args}, func(row []driver.Value) (err error) {
 		well := duck.Text(row[2]) == string(schema.StatusOK)
 		switch schema.Purpose(duck.Text(row[1])) {

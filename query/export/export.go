@@ -18,6 +18,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -199,7 +200,7 @@ func (x *exporter) choose(ctx context.Context) (notNumbers map[string]int, err e
 
 // chooseSession finds the runs of the session and the counted runs. A filter with all their ids may be too long.
 func (x *exporter) chooseSession(ctx context.Context) error {
-	columns := scan.WithRunID([]*schema.Column{schema.RunColumn("session_id")})
+	columns := projection.WithRunID([]*schema.Column{schema.RunColumn("session_id")})
 	text := "SELECT run_id, true AS matches FROM " + x.src.Scan(columns, scan.SessionRuns(x.req.Session, x.req.Counted))
 	if _, err := x.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE found AS "+text); err != nil {
 		return err

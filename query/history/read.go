@@ -18,6 +18,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/period"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -82,7 +83,7 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 	if err != nil {
 		return 0, err
 	}
-	columns = scan.WithColumns(columns, sel.Columns)
+	columns = projection.With(columns, sel.Columns)
 	all := duck.Statement{SQL: sel.Src.Scan(columns, sel.RestrictedTo(historyChosen+" AND status = 'ok'")), Args: sel.Args}
 	other, err := elsewhere(ctx, r, all, h.req.Metric)
 	if err != nil {
@@ -150,7 +151,7 @@ func (p part) within(b period.Bounds) duck.Statement {
 	rows := p.Src.Scan(p.columns, p.RestrictedTo(historyChosen))
 	if p.metric != "" {
 		p.Args = append(p.Args, p.metric)
-		rows = "(SELECT " + scan.NamesOf("r", historyRuns) + ", " + scan.NamesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
+		rows = "(SELECT " + projection.NamesOf("r", historyRuns) + ", " + projection.NamesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
 			p.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(p.Args) + ")"
 	}
 	text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " +

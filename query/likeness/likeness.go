@@ -31,6 +31,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/period"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
@@ -142,7 +143,7 @@ func (n *nearest) chooseTo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := "SELECT run_id FROM " + sel.Src.Scan(scan.WithRunID(sel.Columns), sel.Matches()) + " ORDER BY run_id DESC"
+	text := "SELECT run_id FROM " + sel.Src.Scan(projection.WithRunID(sel.Columns), sel.Matches()) + " ORDER BY run_id DESC"
 	ids, err := n.reader.ListIDs(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	if err != nil {
 		return err
@@ -257,7 +258,7 @@ func (n *nearest) compareSome(ctx context.Context, sel scan.Selection) (matched 
 	}
 	to := fmt.Sprintf("$%d::VARCHAR", len(sel.Args)+1)
 	text := "CREATE OR REPLACE TEMP TABLE like_part AS SELECT run_id, status = 'ok' AS well, (row_number() OVER ())::INTEGER AS run FROM " +
-		sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + " WHERE run_id != " + to
+		sel.Src.Scan(projection.With(columns, sel.Columns), sel.Matches()) + " WHERE run_id != " + to
 	if _, err := n.reader.Conn.Exec(ctx, text, append(sel.Args, n.found.To)...); err != nil {
 		return 0, err
 	}

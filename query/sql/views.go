@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/changes"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -101,9 +102,9 @@ func (w *viewWriter) list(name, files string) {
 // source makes the view neurolens_NAME over the files of the variable of that name.
 func (w *viewWriter) source(name string, columns []*schema.Column, distinct string) {
 	files := "list_transform(getvariable('neurolens_" + name + "'), lambda f: regexp_replace(f, '[*?\\[]', '[\\0]', 'g'))"
-	read := "SELECT " + distinct + scan.ColumnNames(columns) + " FROM read_parquet(" + files + ", schema = " + scan.SchemaMap(columns) + ")"
+	read := "SELECT " + distinct + projection.Names(columns) + " FROM read_parquet(" + files + ", schema = " + projection.Schema(columns) + ")"
 	w.line("SET VARIABLE neurolens_%s_sql = CASE WHEN len(getvariable('neurolens_%s')) = 0 THEN %s ELSE %s END;",
-		name, name, duck.Literal("FROM "+scan.EmptyTable(columns)), duck.Literal(read))
+		name, name, duck.Literal("FROM "+projection.Empty(columns)), duck.Literal(read))
 	w.line("CREATE OR REPLACE TEMP VIEW neurolens_%s AS FROM query(getvariable('neurolens_%s_sql'));", name, name)
 }
 
@@ -153,12 +154,12 @@ func (w *viewWriter) lost() {
 func (w *viewWriter) views() {
 	const removed = " ANTI JOIN neurolens_removed USING (run_id)"
 	const unsealed = "neurolens_live ANTI JOIN neurolens_runs USING (run_id)"
-	runs := scan.ColumnNames(schema.Runs.Columns)
+	runs := projection.Names(schema.Runs.Columns)
 	w.line("CREATE OR REPLACE TEMP VIEW runs AS SELECT %s FROM (SELECT * REPLACE (%s AS tags, %s AS env_missing) FROM (", runs, changes.Tags, changes.Missing)
 	w.line("  SELECT %s FROM neurolens_runs UNION ALL SELECT %s FROM %s)%s LEFT JOIN neurolens_tags USING (run_id) LEFT JOIN neurolens_lost USING (run_id));", runs, runs, unsealed, removed)
 	nested := func(t *schema.Table) string {
 		return fmt.Sprintf("(SELECT %s FROM neurolens_%s UNION ALL SELECT %s FROM (SELECT run_id, unnest(%s, max_depth := 2) FROM %s))%s",
-			scan.ColumnNames(t.Columns), t.Name, scan.ColumnNames(t.Columns), duck.Identifier(t.Name), unsealed, removed)
+			projection.Names(t.Columns), t.Name, projection.Names(t.Columns), duck.Identifier(t.Name), unsealed, removed)
 	}
 	w.line(`CREATE OR REPLACE TEMP VIEW samples AS SELECT *, %s AS "values" FROM %s;`, scan.SampleValues, nested(schema.Samples))
 	w.line("CREATE OR REPLACE TEMP VIEW samples_long AS %s;", scan.SamplesLongSQL("samples"))

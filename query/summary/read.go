@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/meant"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -189,7 +190,7 @@ func (r *reading) runsSQL(columns ...string) (string, error) {
 	for i, k := range r.sel.Order {
 		keys += fmt.Sprintf(", CAST(%s AS VARCHAR) AS %s", k.Value, keyColumn(i))
 	}
-	return "(SELECT *" + keys + " FROM " + r.sel.Src.Scan(scan.WithColumns(found, r.sel.Columns), r.sel.Matches()) + ")", nil
+	return "(SELECT *" + keys + " FROM " + r.sel.Src.Scan(projection.With(found, r.sel.Columns), r.sel.Matches()) + ")", nil
 }
 
 // keyColumn is the column of a key in runsSQL.

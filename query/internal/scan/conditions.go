@@ -2,20 +2,11 @@ package scan
 
 import (
 	"context"
-	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
-
-// NamesOf lists columns of a table.
-func NamesOf(table string, names []string) string {
-	all := make([]string, len(names))
-	for i, name := range names {
-		all[i] = table + "." + duck.Identifier(name)
-	}
-	return strings.Join(all, ", ")
-}
 
 // OfRuns follows a subquery and restricts it to the runs of a list of ids, which is parameter $1.
 const OfRuns = " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"
@@ -23,7 +14,7 @@ const OfRuns = " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_i
 // OnlyProfiles reports whether a selection without a measured run has runs under a profiler. A profiler slows what it measures, so its
 // times are no evidence of speed.
 func (r *Reader) OnlyProfiles(ctx context.Context, sel Selection) (bool, error) {
-	columns := WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns)
+	columns := projection.With([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns)
 	text := "SELECT count(*) > 0 FROM " + r.Src.Scan(columns, sel.RestrictedTo("purpose = 'profile'"))
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	return err == nil && len(row) > 0 && row[0] == true, err

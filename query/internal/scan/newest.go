@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/period"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -195,7 +196,7 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 		found, err = r.Newest(ctx, n)
 		return found, nil, err
 	}
-	read := WithRunID(columns)
+	read := projection.WithRunID(columns)
 	t, err := (&Reader{r.Conn, narrow}).rowsOf(ctx, nil, read)
 	if err != nil {
 		return Chosen{}, nil, err

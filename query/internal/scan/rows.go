@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -16,7 +17,7 @@ const PageRows = 4096
 
 // Rows reads columns of runs: one row per id, in the order of the ids.
 func (r *Reader) Rows(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
-	read := WithRunID(columns)
+	read := projection.WithRunID(columns)
 	t, err := (&Reader{r.Conn, r.Src.Of(ids)}).rowsOf(ctx, ids, read)
 	if err != nil {
 		return answer.Table{}, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/changes"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,7 +18,7 @@ const damageMark = "not the run of its name: "
 // Scan is the SQL of a subquery over the runs of the sources, with the given columns, where a condition on these columns holds (empty:
 // all). Columns are read by field id, so a column that a file lacks is NULL.
 func (s *Sources) Scan(columns []*schema.Column, where string) string {
-	read, early := WithRunID(columns), where
+	read, early := projection.WithRunID(columns), where
 	replaced, joined := s.changes(read)
 	if replaced != "" {
 		early = ""
@@ -28,13 +29,13 @@ func (s *Sources) Scan(columns []*schema.Column, where string) string {
 	}
 	parts = append(parts, s.scanSealed(read, s.Read, early)...)
 	if len(parts) == 0 {
-		return "(FROM " + EmptyTable(columns) + whereText(where) + ")"
+		return "(FROM " + projection.Empty(columns) + whereText(where) + ")"
 	}
 	from := "(FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved() + ")"
 	if replaced != "" {
 		from = "(SELECT * REPLACE (" + replaced + ") FROM " + from + joined + ")" + whereText(where)
 	}
-	return "(SELECT " + ColumnNames(columns) + " FROM " + from + ")"
+	return "(SELECT " + projection.Names(columns) + " FROM " + from + ")"
 }
 
 // changes are the SQL of columns that events change, and the necessary joins; empty if events change nothing.
@@ -79,7 +80,7 @@ func (s *Sources) scanLive(columns []*schema.Column, where string) string {
 		where = "true"
 	}
 	s.footers.begin(s, s.Live)
-	return "SELECT " + ColumnNames(columns) + " FROM " + readParquet(s.Paths(s.Live), WithRunID(columns)) +
+	return "SELECT " + projection.Names(columns) + " FROM " + readParquet(s.Paths(s.Live), projection.WithRunID(columns)) +
 		" WHERE CASE WHEN file_row_number = 0 AND ends_with(filename, '/' || run_id || '.parquet') AND " + s.ofStores() +
 		" THEN " + where + " ELSE error('" + damageMark + "' || filename) END"
 }
@@ -92,7 +93,7 @@ func (s *Sources) scanSealed(columns []*schema.Column, files []file, where strin
 	for _, f := range files {
 		if f.broken {
 			// The table has one row, because DuckDB evaluates no condition for a table without rows.
-			return []string{"FROM " + rowOfNulls(columns, "") + " WHERE CASE WHEN true THEN error(" + duck.Literal(damageMark+s.path(&f)) + ") ELSE true END"}
+			return []string{"FROM " + projection.Nulls(columns, "") + " WHERE CASE WHEN true THEN error(" + duck.Literal(damageMark+s.path(&f)) + ") ELSE true END"}
 		}
 		group := -1
 		if s.doubled[f.store] {
@@ -102,7 +103,7 @@ func (s *Sources) scanSealed(columns []*schema.Column, files []file, where strin
 	}
 	var texts []string
 	for _, store := range slices.Sorted(maps.Keys(groups)) {
-		text := "SELECT " + ColumnNames(columns) + " FROM " + readParquet(s.Paths(groups[store]), columns)
+		text := "SELECT " + projection.Names(columns) + " FROM " + readParquet(s.Paths(groups[store]), columns)
 		if store >= 0 {
 			text += fmt.Sprintf(" ANTI JOIN (SELECT run_id FROM %sdoubles WHERE store = %d) USING (run_id)", s.Tables, store)
 		}
@@ -113,7 +114,7 @@ func (s *Sources) scanSealed(columns []*schema.Column, files []file, where strin
 
 // readParquet is the SQL of a table function over files, by their paths.
 func readParquet(paths []string, columns []*schema.Column) string {
-	return "read_parquet(" + duck.TextList(duck.Patterns(paths)) + ", schema = " + SchemaMap(columns) + ")"
+	return "read_parquet(" + duck.TextList(duck.Patterns(paths)) + ", schema = " + projection.Schema(columns) + ")"
 }
 
 // Paths are the absolute paths of files.
@@ -134,57 +135,8 @@ func (s *Sources) ofStores() string {
 	return "(" + strings.Join(conditions, " OR ") + ")"
 }
 
-// WithRunID adds run_id in front of columns, unless they have it.
-func WithRunID(columns []*schema.Column) []*schema.Column {
-	if slices.ContainsFunc(columns, func(c *schema.Column) bool { return c.Name == "run_id" }) {
-		return columns
-	}
-	return append([]*schema.Column{schema.RunColumn("run_id")}, columns...)
-}
-
-// EmptyTable is a subquery with these columns and no rows.
-func EmptyTable(columns []*schema.Column) string { return rowOfNulls(columns, " WHERE false") }
-
-// rowOfNulls is a subquery with one row of NULLs, if a condition holds.
-func rowOfNulls(columns []*schema.Column, where string) string {
-	nulls := make([]string, len(columns))
-	for i, c := range columns {
-		nulls[i] = "NULL::" + c.SQLType() + " AS " + duck.Identifier(c.Name)
-	}
-	return "(SELECT " + strings.Join(nulls, ", ") + where + ")"
-}
-
-// ColumnNames is the SQL list of the names of columns.
-func ColumnNames(columns []*schema.Column) string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = duck.Identifier(c.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// SchemaMap is the schema for read_parquet: columns by field id, NULL if a file lacks one.
-func SchemaMap(columns []*schema.Column) string {
-	fields := make([]string, len(columns))
-	for i, c := range columns {
-		fields[i] = fmt.Sprintf("%d: {name: %s, type: %s, default_value: NULL}", c.ID, duck.Literal(c.Name), duck.Literal(c.SQLType()))
-	}
-	return "MAP {" + strings.Join(fields, ", ") + "}"
-}
-
 // liveColumn is a nested column of a live file: samples or ops.
 func liveColumn(name string) *schema.Column {
 	columns := schema.LiveColumns()
 	return columns[slices.IndexFunc(columns, func(c *schema.Column) bool { return c.Name == name })]
-}
-
-// WithColumns appends the columns of more that are not in columns.
-func WithColumns(columns, more []*schema.Column) []*schema.Column {
-	all := slices.Clone(columns)
-	for _, c := range more {
-		if !slices.Contains(all, c) {
-			all = append(all, c)
-		}
-	}
-	return all
 }

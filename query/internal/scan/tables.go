@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -44,12 +45,12 @@ func (s *Sources) OpsSQL(where string) string {
 func (s *Sources) Nested(t *schema.Table, where string) string {
 	var parts []string
 	if len(s.Live) > 0 {
-		parts = append(parts, "SELECT "+ColumnNames(t.Columns)+" FROM (SELECT run_id, unnest("+duck.Identifier(t.Name)+", max_depth := 2) FROM ("+
+		parts = append(parts, "SELECT "+projection.Names(t.Columns)+" FROM (SELECT run_id, unnest("+duck.Identifier(t.Name)+", max_depth := 2) FROM ("+
 			s.scanLive([]*schema.Column{schema.RunColumn("run_id"), liveColumn(t.Name)}, where)+"))")
 	}
 	parts = append(parts, s.scanSealed(t.Columns, s.Beside(t), where)...)
 	if len(parts) == 0 {
-		return "(FROM " + EmptyTable(t.Columns) + whereText(where) + ")" // where has the parameters of the statement
+		return "(FROM " + projection.Empty(t.Columns) + whereText(where) + ")" // where has the parameters of the statement
 	}
 	return "(SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved() + ")"
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/period"
+	"github.com/neurolens/neurolens/query/internal/projection"
 )
 
 // Windows divides all time into windows with about this many matching runs each. How many match in which part of the time is counted
@@ -22,7 +23,7 @@ func (r *Reader) Windows(ctx context.Context, sel Selection, runs int) ([]period
 		ends[i] = firstID(b.Since)
 	}
 	text := fmt.Sprintf("SELECT coalesce(map_values(histogram(run_id, $%d::VARCHAR[])), [])::BIGINT[] FROM %s",
-		len(sel.Args)+1, sel.Src.Scan(WithRunID(sel.Columns), sel.SQL))
+		len(sel.Args)+1, sel.Src.Scan(projection.WithRunID(sel.Columns), sel.SQL))
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: text, Args: append(slices.Clone(sel.Args), ends)})
 	if err != nil {
 		return nil, err

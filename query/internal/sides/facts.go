@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/measured"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -85,8 +86,8 @@ func (s *Selected) allFacts(ctx context.Context, r *scan.Reader, found Facts) er
 	if err != nil {
 		return err
 	}
-	rows := s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition)) + " AS r"
-	err = r.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT " + scan.NamesOf("r", names) + " FROM " + rows, Args: s.Sel.Args}, func(row []driver.Value) error {
+	rows := s.Sel.Src.Scan(projection.With(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition)) + " AS r"
+	err = r.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT " + projection.NamesOf("r", names) + " FROM " + rows, Args: s.Sel.Args}, func(row []driver.Value) error {
 		run := map[string]string{}
 		for i, v := range row {
 			facts.Add(run, names[i], duck.Plain(v))
@@ -119,7 +120,7 @@ func (s *Selected) PointFacts(ctx context.Context, r *scan.Reader, names []strin
 		entry := "env[" + duck.Literal(name) + "]"
 		text += ", CASE WHEN min(" + entry + ") = max(" + entry + ") THEN min(" + entry + ") END"
 	}
-	text += " FROM " + s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition)) + " GROUP BY point_id"
+	text += " FROM " + s.Sel.Src.Scan(projection.With(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition)) + " GROUP BY point_id"
 	found := map[string]map[string]string{}
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.Sel.Args}, func(row []driver.Value) error {
 		said := map[string]string{}

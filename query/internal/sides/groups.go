@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/measured"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -298,11 +299,11 @@ func (s *Selected) Rows(a Asked) (rows string, args []any, err error) {
 		return "", nil, err
 	}
 	args = slices.Clone(s.Sel.Args)
-	rows = s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition))
+	rows = s.Sel.Src.Scan(projection.With(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition))
 	if a.Metric == "" {
 		return rows, args, nil
 	}
 	args = append(args, a.Metric)
 	return fmt.Sprintf("(SELECT %s, %s FROM %s AS r LEFT JOIN %s AS s ON s.run_id = r.run_id AND s.metric = $%d::VARCHAR)",
-		scan.NamesOf("r", groupRun), scan.NamesOf("s", groupMetric), rows, s.Sel.Src.Nested(schema.Samples, ""), len(args)), args, nil
+		projection.NamesOf("r", groupRun), projection.NamesOf("s", groupMetric), rows, s.Sel.Src.Nested(schema.Samples, ""), len(args)), args, nil
 }

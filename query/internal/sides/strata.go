@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/period"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -35,9 +36,9 @@ func (s *Selected) stratify(ctx context.Context, r *scan.Reader) error {
 	if err != nil {
 		return err
 	}
-	text := "SELECT " + scan.NamesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, max(run_id), epoch_us(min(started_at)), epoch_us(max(started_at)),
+	text := "SELECT " + projection.NamesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, max(run_id), epoch_us(min(started_at)), epoch_us(max(started_at)),
 	coalesce(bool_or(len(warnings) > 0), false), bool_or(log_median IS NULL), count(*) FILTER (git_dirty), count(*) FILTER (source <> ` + duck.Literal(schema.SourceNeuroLens) + `)
-FROM ` + s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition)) + " AS r GROUP BY ALL ORDER BY first_run"
+FROM ` + s.Sel.Src.Scan(projection.With(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition)) + " AS r GROUP BY ALL ORDER BY first_run"
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.Sel.Args}, func(row []driver.Value) error {
 		var t Stratum
 		for i, field := range []*string{
