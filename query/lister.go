@@ -55,7 +55,7 @@ func (db *DB) pages(ctx context.Context, l lister, columns []string, page func(p
 	if strings.TrimSpace(l.req.Filter) == "" {
 		since = l.req.Since
 	}
-	err = db.stores.AskSince(ctx, since, func(r *scan.Reader) error { return l.list(ctx, r) })
+	err = db.stores.AskRuns(ctx, since, func(r *scan.Reader) error { return l.list(ctx, r) })
 	if err == nil && len(l.ids) == 0 {
 		err = db.noneWithin(ctx, l.req)
 	}
@@ -174,6 +174,9 @@ func (l *lister) match(ctx context.Context, r *scan.Reader) (scan.Chosen, error)
 	sel, err := r.Selected(ctx, l.question)
 	if err != nil {
 		return scan.Chosen{}, err
+	}
+	if found, ok, err := r.WithoutDuckDB(ctx, sel, l.req.Limit); ok || err != nil {
+		return found, err
 	}
 	if len(sel.Order) == 0 && l.req.Limit > 0 && l.req.Limit <= scan.PageRows {
 		if l.counts || len(sel.NotNumbers) > 0 || r.Src.Runs() < scan.ManyRuns {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 	"strings"
 )
@@ -35,29 +36,47 @@ func PutFileHash(file []byte) error {
 
 // CheckFileHash compares a file with the hash in its metadata. The error wraps ErrDamaged.
 func CheckFileHash(file []byte) error {
-	return CheckFileHashAt(bytes.NewReader(file), int64(len(file)))
+	said, place, err := findFileHash(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return err
+	}
+	h := sha256.New()
+	h.Write(file[:place])
+	h.Write([]byte(EmptyFileHash))
+	h.Write(file[place+int64(len(said)):])
+	return compareFileHash(h, said)
 }
 
 // CheckFileHashAt is CheckFileHash for a file of any size: it keeps only its footer and one block in memory. The error
 // may also be one of reading.
 func CheckFileHashAt(file io.ReaderAt, size int64) error {
-	footer, err := readFooter(file, size)
+	said, place, err := findFileHash(file, size)
 	if err != nil {
 		return err
 	}
-	at, err := FileHashPlace(footer)
-	if err != nil {
-		return err
-	}
-	said := string(footer[at:][:len(EmptyFileHash)])
-	place := size - int64(parquetTailLen+len(footer)) + int64(at)
-	end := place + int64(len(EmptyFileHash))
-	h := sha256.New()
+	h, end := sha256.New(), place+int64(len(said))
 	_, err = io.Copy(h, io.MultiReader(
 		io.NewSectionReader(file, 0, place), strings.NewReader(EmptyFileHash), io.NewSectionReader(file, end, size-end)))
 	if err != nil {
 		return err
 	}
+	return compareFileHash(h, said)
+}
+
+// findFileHash reads the hash in the metadata of a file, and its offset.
+func findFileHash(file io.ReaderAt, size int64) (said string, place int64, err error) {
+	footer, err := readFooter(file, size)
+	if err != nil {
+		return "", 0, err
+	}
+	at, err := FileHashPlace(footer)
+	if err != nil {
+		return "", 0, err
+	}
+	return string(footer[at:][:len(EmptyFileHash)]), size - int64(parquetTailLen+len(footer)) + int64(at), nil
+}
+
+func compareFileHash(h hash.Hash, said string) error {
 	if hex.EncodeToString(h.Sum(nil)) != said {
 		return fmt.Errorf("%w: its content does not match its SHA-256", ErrDamaged)
 	}

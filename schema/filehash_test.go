@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -24,7 +25,8 @@ func TestFileHash(t *testing.T) {
 		t.Fatalf("got %q, want %q", file, want)
 	}
 	whole := bytes.Clone(file)
-	if err := CheckFileHash(file); err != nil || !bytes.Equal(file, whole) {
+	at := func(file []byte) error { return CheckFileHashAt(bytes.NewReader(file), int64(len(file))) }
+	if err := cmp.Or(CheckFileHash(file), at(file)); err != nil || !bytes.Equal(file, whole) {
 		t.Errorf("the file is checked with %v and is then %q", err, file)
 	}
 	broken := errors.New("broken")
@@ -36,14 +38,14 @@ func TestFileHash(t *testing.T) {
 	}
 	for i := range file {
 		file[i] ^= 1
-		if err := CheckFileHash(file); !errors.Is(err, ErrDamaged) {
-			t.Errorf("with byte %d changed: %v", i, err)
+		if err, read := CheckFileHash(file), at(file); !errors.Is(err, ErrDamaged) || !errors.Is(read, ErrDamaged) {
+			t.Errorf("with byte %d changed: %v, %v", i, err, read)
 		}
 		file[i] ^= 1
 	}
 	for n := range len(file) {
-		if err := CheckFileHash(file[:n]); !errors.Is(err, ErrDamaged) {
-			t.Errorf("cut to %d bytes: %v", n, err)
+		if err, read := CheckFileHash(file[:n]), at(file[:n]); !errors.Is(err, ErrDamaged) || !errors.Is(read, ErrDamaged) {
+			t.Errorf("cut to %d bytes: %v, %v", n, err, read)
 		}
 	}
 }

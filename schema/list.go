@@ -112,6 +112,22 @@ func look(store fs.FS, scope Scope) (*Listing, error) {
 	return l, err
 }
 
+// HasFewFiles reports whether a store has at most n files of runs in LiveDir or RunsDir. It reads few more names than that. If a directory
+// cannot be read, it is false: List gives the error.
+func HasFewFiles(store fs.FS, zone string, n int) bool {
+	dirs, err := unordered(store, zone)
+	if err != nil {
+		return false
+	}
+	for _, d := range dirs {
+		some, err := someOf(store, path.Join(zone, d.Name()), n+1)
+		if n -= len(some); n < 0 || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // names lists a directory in ascending order. A directory that does not exist has no names.
 func names(store fs.FS, dir string) ([]string, error) {
 	all, err := unordered(store, dir)
@@ -147,7 +163,10 @@ func plainFiles[T any](store fs.FS, dir string, parse func(name string) (T, erro
 
 // unordered lists a directory in any order. A directory that does not exist, or disappears during the listing, has no
 // entries. The directory gives the types of its entries, so no file is examined.
-func unordered(store fs.FS, dir string) ([]fs.DirEntry, error) {
+func unordered(store fs.FS, dir string) ([]fs.DirEntry, error) { return someOf(store, dir, -1) }
+
+// someOf is unordered for up to n entries; -1: all.
+func someOf(store fs.FS, dir string, n int) ([]fs.DirEntry, error) {
 	opened, err := store.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -160,7 +179,7 @@ func unordered(store fs.FS, dir string) ([]fs.DirEntry, error) {
 	if !ok {
 		return nil, &fs.PathError{Op: "readdir", Path: dir, Err: errors.ErrUnsupported}
 	}
-	all, err := d.ReadDir(-1)
+	all, err := d.ReadDir(n)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil

@@ -229,6 +229,35 @@ func TestScope(t *testing.T) {
 	}
 }
 
+func TestHasFewFiles(t *testing.T) {
+	t.Parallel()
+	store := newStoreFS(t)
+	for month := range 3 {
+		for n := range 4 {
+			begin := day(1 + 30*month + 3*n)
+			seal(store, begin, NewULID(begin))
+		}
+	}
+	for n, few := range map[int]bool{0: false, 3: false, 11: false, 12: true, 100: true} {
+		if got := HasFewFiles(store, RunsDir, n); got != few {
+			t.Errorf("at most %d of 12 files: %t", n, got)
+		}
+	}
+	if !HasFewFiles(store, LiveDir, 0) {
+		t.Error("a directory that is not there has many files")
+	}
+	if HasFewFiles(failingDirs{}, RunsDir, 100) {
+		t.Error("a directory that cannot be read has few files")
+	}
+}
+
+// failingDirs is a store of which no directory can be read.
+type failingDirs struct{}
+
+func (failingDirs) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EACCES}
+}
+
 // leavingFS is a store of which a directory is removed between its being opened and its being listed.
 type leavingFS struct {
 	fstest.MapFS

@@ -22,22 +22,23 @@ func RunColumns() []Column {
 // RunRow converts a run to a row of an answer with the columns of runs. The summary is that of its primary metric.
 func RunRow(r *schema.Run, digest string) []any {
 	row := schema.RunRow(r, digest)
-	RunCells(row)
+	for i, value := range row {
+		row[i] = Cell(schema.Runs.Columns[i], value)
+	}
 	return row
 }
 
-// RunCells converts the values of a row of runs, as schema.RunRow makes it, to those of an answer.
-func RunCells(row []any) {
-	for i, value := range row {
-		switch value := value.(type) {
-		case map[string]string:
-			row[i] = Texts(value)
-		case []string:
-			row[i] = List(value)
-		case [][]any:
-			row[i] = structs(schema.Runs.Columns[i].Children[0], value)
-		}
+// Cell converts the value of a column of runs, as schema.RunRow makes it, to that of an answer.
+func Cell(column *schema.Column, value any) any {
+	switch value := value.(type) {
+	case map[string]string:
+		return Texts(value)
+	case []string:
+		return List(value)
+	case [][]any:
+		return structs(column.Children[0], value)
 	}
+	return value
 }
 
 // structs converts rows, with one value per field of a struct, to a list of maps.

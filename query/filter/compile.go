@@ -28,6 +28,9 @@ type Condition struct {
 	PossibleTypos []PossibleTypo
 	Words         []CompiledWord
 	WordArgs      int // number of leading Args that belong to Words
+	// Tests are conditions that need no SQL. A run that passes them all matches, unless the filter has other conditions: OnlySQL.
+	Tests   []Test
+	OnlySQL bool
 }
 
 // CompiledWord is a condition of a filter and its SQL.
@@ -122,6 +125,7 @@ func (c *compiler) node(n *node) (text, reach string, err error) {
 	if n.kind == tokenWord {
 		return c.word(n.word)
 	}
+	c.OnlySQL = c.OnlySQL || n.kind != tokenAnd
 	switch n.kind {
 	case tokenNot:
 		c.within++
@@ -159,7 +163,7 @@ func (c *compiler) word(w *Word) (text, reach string, err error) {
 		f = metricField(w.Key)
 	}
 	op, negated := strings.CutPrefix(w.Op, "!")
-	known := len(c.NotNumbers)
+	known, tests := len(c.NotNumbers), len(c.Tests)
 	switch op {
 	case "=":
 		text, err = c.equal(w, f)
@@ -171,6 +175,7 @@ func (c *compiler) word(w *Word) (text, reach string, err error) {
 	if err != nil {
 		return "", "", err
 	}
+	c.OnlySQL = c.OnlySQL || negated || len(w.Values) > 1 || len(c.Tests) == tests
 	if f.Bare {
 		c.PossibleTypos = append(c.PossibleTypos, PossibleTypo{Word: w, Offset: w.offset, Field: f})
 	}
@@ -304,6 +309,7 @@ func (c *compiler) equalTo(w *Word, f Field, v Value) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	c.test(f, isAny(texts))
 	if len(texts) == 0 {
 		return "false", nil
 	}

@@ -19,7 +19,8 @@ func (c *compiler) compare(w *Word, f Field, op string, v Value) (string, error)
 	if err != nil {
 		return "", err
 	}
-	value := c.bind(integerWherePossible(f, n.Value, v.Text))
+	number := integerWherePossible(f, n.Value, v.Text)
+	value := c.bind(number)
 	if f.Metric != "" {
 		condition := "value " + op + " " + value
 		switch {
@@ -32,8 +33,13 @@ func (c *compiler) compare(w *Word, f Field, op string, v Value) (string, error)
 		return c.ofMetric(f, condition)
 	}
 	text := c.expression(f) + " " + op + " " + value
+	if f.Column != heads["spread"] {
+		c.test(f, compares(op, number))
+	}
 	if f.Column.Unit == schema.UnitOfRow {
-		text = "(" + text + " AND " + c.read(schema.RunColumn("unit")) + " = " + c.bind(n.Unit) + ")"
+		unit := Field{Column: schema.RunColumn("unit")}
+		c.test(unit, isAny([]string{n.Unit}))
+		text = "(" + text + " AND " + c.expression(unit) + " = " + c.bind(n.Unit) + ")"
 	}
 	return text, nil
 }

@@ -17,15 +17,14 @@ var ErrNewer = errors.New("the file was written by a newer version")
 // binder finds the columns of the format in a file.
 type binder struct {
 	leaf  int   // index of the next leaf of the file
-	newer error // names the first unknown column
+	newer error // names the first unknown column, and wraps ErrNewer
 }
 
-// bind gives the fields of the columns that a file has, in its order. The first error wraps ErrNewer and names an unknown
-// column; the second wraps schema.ErrDamaged if a column has another type.
-func bind(root parquet.Node, columns []*schema.Column) (fields []*field, newer, err error) {
-	var b binder
+// bind gives the fields of the columns that a file has, in its order, and a binder that has seen all its leaves. The error wraps
+// schema.ErrDamaged if a column has another type.
+func bind(root parquet.Node, columns []*schema.Column) (b binder, fields []*field, err error) {
 	fields, err = b.children(root, columns)
-	return fields, b.newer, err
+	return b, fields, err
 }
 
 // children binds the fields of a group by their ids, which are those of the columns.

@@ -41,9 +41,8 @@ func (d *decoder) text(b []byte) string {
 	return s
 }
 
-// row gives the values of n columns of a row, and nil for those that the file lacks.
-func (d *decoder) row(fields []*field, columns int) ([]any, error) {
-	row := make([]any, columns)
+// into sets the values of fields in a row.
+func (d *decoder) into(row []any, fields []*field) error {
 	for _, f := range fields {
 		row[f.place] = d.value(f, level{})
 	}
@@ -52,7 +51,7 @@ func (d *decoder) row(fields []*field, columns int) ([]any, error) {
 			d.fail()
 		}
 	}
-	return row, d.err
+	return d.err
 }
 
 func (d *decoder) fail() {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -17,6 +18,7 @@ type File struct {
 	table  *schema.Table
 	file   *parquet.File
 	fields []*field
+	leaves int   // of all columns
 	newer  error // names a column that this version does not know
 }
 
@@ -38,8 +40,11 @@ func Open(file io.ReaderAt, size int64, t *schema.Table) (f *File, err error) {
 // OpenLive is Open for the run of a live file. Rows also have its samples and ops. The digest is not checked.
 func OpenLive(file io.ReaderAt, size int64) (f *File, err error) {
 	defer recovered(&err)
-	return open(file, size, &schema.Table{Name: "run", Columns: schema.LiveColumns()})
+	return open(file, size, liveTable())
 }
+
+// liveTable describes live files.
+var liveTable = sync.OnceValue(func() *schema.Table { return &schema.Table{Name: liveRoot, Columns: schema.LiveColumns()} })
 
 // open opens a file with the columns of a table.
 func open(file io.ReaderAt, size int64, t *schema.Table) (*File, error) {
@@ -54,11 +59,11 @@ func open(file io.ReaderAt, size int64, t *schema.Table) (*File, error) {
 	if err := checkCodecs(opened); err != nil {
 		return nil, err
 	}
-	fields, newer, err := bind(opened.Root(), t.Columns)
+	b, fields, err := bind(opened.Root(), t.Columns)
 	if err == nil && (len(fields) == 0 || fields[0].Name != runIDColumn) {
 		err = fmt.Errorf("%w: its first column is not %s", schema.ErrDamaged, runIDColumn)
 	}
-	return &File{t, opened, fields, newer}, err
+	return &File{t, opened, fields, b.leaf, b.newer}, err
 }
 
 // checkCodecs checks that columns are compressed as the format has it, or not at all. For damaged data of some other codecs, the Parquet
@@ -89,6 +94,9 @@ func recovered(err *error) {
 // can be read anyway, but rewriting the rows would lose the others.
 func (f *File) Newer() error { return f.newer }
 
+// Columns is the number of values of a row.
+func (f *File) Columns() int { return len(f.table.Columns) }
+
 // Rows is the number of rows.
 func (f *File) Rows() int64 { return f.file.NumRows() }
 
@@ -106,7 +114,7 @@ type Reader struct {
 
 // Reader reads the columns of these names, or all if there are none. Several readers can be used at the same time.
 func (f *File) Reader(columns ...string) *Reader {
-	r := &Reader{table: f.table, rows: f.file.NumRows(), cursors: make([]cursor, len(f.file.Schema().Columns()))}
+	r := &Reader{table: f.table, rows: f.file.NumRows(), cursors: make([]cursor, f.leaves)}
 	for _, field := range f.fields {
 		if len(columns) > 0 && !slices.Contains(columns, field.Name) {
 			continue
@@ -125,11 +133,20 @@ func (f *File) Reader(columns ...string) *Reader {
 // Read gives the next row: a value for each column of the table, and nil for those that are NULL, that the file lacks, or
 // that were not requested. It returns io.EOF after the last row; other errors wrap schema.ErrDamaged.
 func (r *Reader) Read() (row []any, err error) {
-	defer recovered(&err)
-	if err := r.next(); err != nil {
+	row = make([]any, len(r.table.Columns))
+	if err := r.ReadInto(row); err != nil {
 		return nil, err
 	}
-	return r.decoder.row(r.fields, len(r.table.Columns))
+	return row, nil
+}
+
+// ReadInto is Read into a row that an earlier call may have set. It leaves alone the values that the file lacks, or that were not requested.
+func (r *Reader) ReadInto(row []any) (err error) {
+	defer recovered(&err)
+	if err := r.next(); err != nil {
+		return err
+	}
+	return r.decoder.into(row, r.fields)
 }
 
 // Skip passes over the next row. It returns the errors of Read.

@@ -137,8 +137,8 @@ func (w *Writer) copyRow(in *input) (err error) {
 	defer recovered(&err)
 	r := in.reader
 	if in.fields == nil {
-		row, err := r.decoder.row(r.fields, len(w.table.Columns))
-		if err != nil {
+		row := make([]any, len(w.table.Columns))
+		if err := r.decoder.into(row, r.fields); err != nil {
 			return err
 		}
 		return w.Write(row)

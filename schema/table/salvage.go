@@ -81,8 +81,8 @@ func newSalvage(file io.ReaderAt, size int64, t *schema.Table, options ...parque
 	if err := checkCodecs(opened); err != nil {
 		return nil, err
 	}
-	fields, newer, err := bind(opened.Root(), t.Columns)
-	if err := cmp.Or(err, newer); err != nil {
+	b, fields, err := bind(opened.Root(), t.Columns)
+	if err := cmp.Or(err, b.newer); err != nil {
 		return nil, damaged(err)
 	}
 	if len(fields) == 0 || fields[0].Name != runIDColumn {

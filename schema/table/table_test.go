@@ -199,10 +199,14 @@ func readAll(t testing.TB, table *schema.Table, content []byte, columns ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := f.Reader(columns...)
+	r, again := f.Reader(columns...), f.Reader(columns...)
 	var rows [][]any
+	into := make([]any, f.Columns())
 	for {
 		row, err := r.Read()
+		if intoErr := again.ReadInto(into); intoErr != err || err == nil && !slices.EqualFunc(into, row, same) {
+			t.Errorf("row %d: read into a row: %v, %v; otherwise: %v, %v", len(rows), into, intoErr, row, err)
+		}
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -67,10 +67,10 @@ func Rows(files []File, ids []schema.ULID, columns []*schema.Column, events *sai
 	return t, change(&t, events)
 }
 
-// wantedOf reports whether a run is wanted, by the text of its id.
+// wantedOf reports whether a run is wanted, by the text of its id; nil: all are.
 func wantedOf(ids []schema.ULID) func(run string) bool {
 	if ids == nil {
-		return func(string) bool { return true }
+		return nil
 	}
 	texts := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -79,7 +79,7 @@ func wantedOf(ids []schema.ULID) func(run string) bool {
 	return func(run string) bool { return texts[run] }
 }
 
-// rows reads columns of the wanted runs of a file.
+// rows reads columns of the wanted runs of a file; wanted nil: of all.
 func (f *File) rows(wanted func(run string) bool, columns []*schema.Column) (rows [][]any, err error) {
 	content, err := f.content()
 	if err != nil {
@@ -89,32 +89,32 @@ func (f *File) rows(wanted func(run string) bool, columns []*schema.Column) (row
 	if err != nil {
 		return nil, err
 	}
-	runs, err := f.runs(opened)
-	if err != nil {
-		return nil, err
+	var runs []string
+	if wanted != nil {
+		if runs, err = f.runs(opened); err != nil {
+			return nil, err
+		}
 	}
-	names, places := make([]string, len(columns)), make([]int, len(columns))
+	names, places, runID := make([]string, len(columns)), make([]int, len(columns)), schema.Runs.Place("run_id")
 	for i, c := range columns {
 		names[i], places[i] = c.Name, schema.Runs.Place(c.Name)
 	}
 	r := opened.Reader(names...)
 	defer func() { err = errors.Join(err, r.Close()) }()
-	for _, run := range runs {
-		if !wanted(run) {
+	row := make([]any, opened.Columns())
+	for i := range int(opened.Rows()) {
+		if wanted != nil && !wanted(runs[i]) {
 			if err := r.Skip(); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		row, err := r.Read()
-		if err != nil {
+		if err := cmp.Or(r.ReadInto(row), f.checkRun(row[runID])); err != nil {
 			return nil, err
 		}
-		row = row[:len(schema.Runs.Columns)]
-		answer.RunCells(row)
 		cells := make([]any, len(places))
-		for i, at := range places {
-			cells[i] = row[at]
+		for k, at := range places {
+			cells[k] = answer.Cell(columns[k], row[at])
 		}
 		rows = append(rows, cells)
 	}
@@ -125,20 +125,23 @@ func (f *File) rows(wanted func(run string) bool, columns []*schema.Column) (row
 func (f *File) runs(opened *table.File) (ids []string, err error) {
 	r := opened.Reader("run_id")
 	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return ids, nil
-		}
-		if err != nil {
+	row := make([]any, opened.Columns())
+	for range opened.Rows() {
+		if err := cmp.Or(r.ReadInto(row), f.checkRun(row[0])); err != nil {
 			return nil, err
 		}
 		id, _ := row[0].(string)
-		if f.Live && id != f.Run.String() {
-			return nil, fmt.Errorf("%w: it has the run %s", schema.ErrDamaged, id)
-		}
 		ids = append(ids, id)
 	}
+	return ids, nil
+}
+
+// checkRun checks that the run of a live file is that of its name.
+func (f *File) checkRun(id any) error {
+	if f.Live && id != f.Run.String() {
+		return fmt.Errorf("%w: it has the run %v", schema.ErrDamaged, id)
+	}
+	return nil
 }
 
 // maxBytes limits the size of a file, as it is read whole: a live file also has the samples of its run. With a larger one, DuckDB reads all.

@@ -11,6 +11,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
@@ -35,6 +36,16 @@ func (s *Stores) Ask(ctx context.Context, do func(r *Reader) error) error {
 // AskSince is Ask for the runs that started since a time; the zero time: all. The sources may have older runs too.
 func (s *Stores) AskSince(ctx context.Context, since time.Time, do func(r *Reader) error) error {
 	return s.ask(ctx, s.lister(since), do)
+}
+
+// AskRuns is AskSince for a question that stores of few files may answer without DuckDB, which is then only started if it is needed.
+func (s *Stores) AskRuns(ctx context.Context, since time.Time, do func(r *Reader) error) error {
+	for _, st := range s.dirs {
+		if dir := schema.Dir(st.path); !schema.HasFewFiles(dir, schema.LiveDir, directFiles) || !schema.HasFewFiles(dir, schema.RunsDir, fewFiles) {
+			return s.AskSince(ctx, since, do)
+		}
+	}
+	return s.askBy(ctx, s.connection(), s.lister(since), do)
 }
 
 // newestRuns is the number of the newest runs up to which DuckDB is not started to list them.
@@ -155,7 +166,9 @@ func retry(ctx context.Context, list func() (*Sources, error), do func(*Sources)
 		select {
 		case <-time.After(time.Duration(attempt) * pause):
 		case <-ctx.Done():
-			return ctx.Err()
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		var s *Sources
 		if s, err = list(); err != nil {

@@ -71,15 +71,20 @@ func ignore([]driver.Value) error { return nil }
 // Restrict adds bounds to the condition. It compares ids of runs, which begin with their time.
 func (s *Selection) Restrict(b period.Bounds) {
 	var parts []string
-	at := func(op string, ms int64) {
-		s.Args = append(s.Args, firstID(ms))
+	at := func(op string, ms int64, matches func(run, bound string) bool) {
+		bound := firstID(ms)
+		s.Args = append(s.Args, bound)
 		parts = append(parts, fmt.Sprintf("run_id %s $%d::VARCHAR", op, len(s.Args)))
+		s.Tests = append(s.Tests, filter.Test{Column: schema.RunColumn("run_id"), Matches: func(cell any) bool {
+			run, _ := cell.(string)
+			return matches(run, bound)
+		}})
 	}
 	if b.Since > 0 {
-		at(">=", b.Since)
+		at(">=", b.Since, func(run, bound string) bool { return run >= bound })
 	}
 	if b.Until > 0 {
-		at("<", b.Until)
+		at("<", b.Until, func(run, bound string) bool { return run < bound })
 	}
 	for _, text := range []*string{&s.SQL, &s.Reach} {
 		all := parts

@@ -1,21 +1,57 @@
 package scan
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/direct"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// directFiles is the number of files up to which they are read without DuckDB, if they have few runs each. directRuns is the number of runs of
-// a file that take about as long to read as its footer.
-const (
-	directFiles = 1024
-	directRuns  = 32
-)
+// directFiles is the number of files up to which they are read without DuckDB, if they have few values each.
+const directFiles = 1024
+
+// readsSooner reports whether columns of so many runs are read sooner than DuckDB starts and reads them. Some tens of runs of each file take
+// about as long as its footer. Of the others, a row takes as long as some values.
+func readsSooner(files, runs, columns int) bool {
+	const (
+		runsOfFile  = 32
+		valuesOfRow = 6
+		values      = 1 << 16
+	)
+	return files <= directFiles && (runs-runsOfFile*files)*(columns+valuesOfRow) <= values
+}
+
+// WithoutDuckDB finds the newest n matching runs (0: all), and counts all, without DuckDB. It is not ok if the question has an order or
+// conditions that need DuckDB, or if it reads the files sooner.
+func (r *Reader) WithoutDuckDB(ctx context.Context, sel Selection, n int) (found Chosen, ok bool, err error) {
+	if sel.OnlySQL || len(sel.Order) > 0 || len(sel.Src.sealed) > fewFiles {
+		return Chosen{}, false, nil
+	}
+	t, ok, err := sel.Src.direct(nil, projection.WithRunID(sel.Columns))
+	if !ok || err != nil {
+		return Chosen{}, false, err
+	}
+	for _, row := range t.Rows {
+		passes := func(test filter.Test) bool { return test.Matches(row[t.Index(test.Column.Name)]) }
+		if !slices.ContainsFunc(sel.Tests, func(test filter.Test) bool { return !passes(test) }) {
+			if found.IDs, err = AppendID(found.IDs, row[t.Index("run_id")]); err != nil {
+				return Chosen{}, false, err
+			}
+		}
+	}
+	found.Total = len(found.IDs)
+	if found.keep(n); found.Total == 0 {
+		err = r.Nothing(ctx, sel)
+	}
+	return found, true, err
+}
 
 // direct reads columns, including run_id, of the runs with these ids without DuckDB, if they are in few small files; ids nil: of all runs. If it
 // is not ok, DuckDB has to read them. The error is that of a file that does not match its hash.
@@ -24,7 +60,7 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 	if len(s.sealed) == 0 {
 		lists[1] = s.Read // of Parts
 	}
-	if n := len(s.Live) + len(lists[1]); n > directFiles || s.noTags != "" || len(s.doubled) > 0 {
+	if len(s.Live)+len(lists[1]) > directFiles || s.noTags != "" || len(s.doubled) > 0 {
 		return answer.Table{}, false, nil
 	}
 	var files []direct.File
@@ -39,7 +75,7 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 			stores, runs = append(stores, f.store), runs+max(f.sealed.Rows, 1)
 		}
 	}
-	if runs > newestRuns+directRuns*len(files) {
+	if !readsSooner(len(files), runs, len(columns)) {
 		return answer.Table{}, false, nil
 	}
 	t, err = direct.Rows(files, ids, columns, s.Said)

@@ -21,6 +21,7 @@ import (
 func directStore(t *testing.T) string {
 	runs := append(querytest.VariousRuns(), querytest.Everything())
 	runs[1].Tags, runs[2].Tags = nil, map[string]string{"kept": "no", "who": "me"}
+	runs[45].Metrics[0].Unit = "B"
 	for i := range runs {
 		runs[i].PointID = schema.PointID(&runs[i])
 	}

@@ -16,3 +16,9 @@ var FillMetricTable = (*Reader).fillMetricTable
 
 // StartBy makes questions start their engine by a function.
 func (s *Stores) StartBy(engine func() (*duck.Engine, error)) { s.engine = engine }
+
+// ReadsSooner is readsSooner.
+var ReadsSooner = readsSooner
+
+// FewFiles is fewFiles.
+const FewFiles = fewFiles

@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// FuzzFilter: every text is an ErrInput of one line, or SQL that DuckDB takes.
+// FuzzFilter: every text is an ErrInput of one line, or SQL that DuckDB takes. Its tests, if it needs no SQL, select the same runs.
 func FuzzFilter(f *testing.F) {
 	for _, text := range []string{
 		`p99<1.5ms dim=64,128`, `session=last~1 run=M9F3QA7K`, `warnings~drift started_at>=2026-11-01`, `param.x>=1e3 not tag.a!~b`,
@@ -28,7 +28,7 @@ func FuzzFilter(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	ctx, c := context.Background(), querytest.Connect(f)
+	ctx, c, both := context.Background(), querytest.Connect(f), readBothWays(f, querytest.MixedStore(f))
 	f.Fuzz(func(t *testing.T, text string) {
 		cond, err := filter.Compile(text, filter.Lookups{
 			IDs:    func(_, value string) ([]string, error) { return []string{value}, nil },
@@ -48,6 +48,9 @@ func FuzzFilter(f *testing.F) {
 		r := &scan.Reader{Conn: c, Src: &scan.Sources{}}
 		if _, err := r.Find(ctx, scan.Selection{Condition: cond, Src: r.Src}); err != nil {
 			t.Fatalf("%q: %v\n%s", text, err, fmt.Sprint(cond))
+		}
+		if !cond.OnlySQL {
+			both.check(t, text, cond)
 		}
 	})
 }
