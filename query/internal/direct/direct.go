@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/said"
@@ -43,12 +44,14 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 func Rows(files []File, ids []schema.ULID, columns []*schema.Column, events *said.Said) (answer.Table, error) {
 	read, failed := make([][][]any, len(files)), make([]error, len(files))
 	wanted := wantedOf(ids)
+	var left atomic.Int64
+	left.Store(maxAllBytes)
 	var each sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for first := range workers {
 		each.Go(func() {
 			for i := first; i < len(files); i += workers {
-				read[i], failed[i] = files[i].rows(wanted, columns)
+				read[i], failed[i] = files[i].rows(&left, wanted, columns)
 				if damaged, ok := errors.AsType[*DamagedError](failed[i]); ok {
 					damaged.File = i
 				}
@@ -79,9 +82,9 @@ func wantedOf(ids []schema.ULID) func(run string) bool {
 	return func(run string) bool { return texts[run] }
 }
 
-// rows reads columns of the wanted runs of a file; wanted nil: of all.
-func (f *File) rows(wanted func(run string) bool, columns []*schema.Column) (rows [][]any, err error) {
-	content, err := f.content()
+// rows reads columns of the wanted runs of a file (wanted nil: of all), which must have no more bytes than left.
+func (f *File) rows(left *atomic.Int64, wanted func(run string) bool, columns []*schema.Column) (rows [][]any, err error) {
+	content, err := f.content(left)
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +147,15 @@ func (f *File) checkRun(id any) error {
 	return nil
 }
 
-// maxBytes limits the size of a file, as it is read whole: a live file also has the samples of its run. With a larger one, DuckDB reads all.
-const maxBytes = 4 << 20
+// Files are read whole, and a live file also has the samples of its run. With a larger one, or more of them, DuckDB reads all.
+const (
+	maxBytes    = 4 << 20
+	maxAllBytes = 32 << 20
+)
 
-// content reads a file. It must match its hash: the Parquet library trusts what a file says, and takes very much memory for some damaged ones.
-func (f *File) content() (content []byte, err error) {
+// content reads a file, and takes its bytes from those that are left. It must match its hash: the Parquet library trusts what a file says, and
+// takes very much memory for some damaged ones.
+func (f *File) content(left *atomic.Int64) (content []byte, err error) {
 	file, err := f.Store.OpenFile(f.Name)
 	if err != nil {
 		return nil, err
@@ -158,7 +165,7 @@ func (f *File) content() (content []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxBytes {
+	if info.Size() > maxBytes || left.Add(-info.Size()) < 0 {
 		return nil, fmt.Errorf("%s has %d bytes", f.Name, info.Size())
 	}
 	content = make([]byte, info.Size())

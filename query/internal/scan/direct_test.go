@@ -2,6 +2,7 @@ package scan_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -232,5 +233,34 @@ func TestNewestStartsNoDuckDB(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDirectBytes: of files with many samples, only a few are read whole.
+func TestDirectBytes(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	var runs []schema.Run
+	for i := range 12 {
+		runs = append(runs, querytest.NewRun(i, 1000, func(r *schema.Run) {
+			m := schema.Metric{Name: "latency", Unit: "ns", Better: schema.BetterLower, Level: schema.LevelIteration, Reals: make([]float64, 400_000)}
+			for k := range m.Reals {
+				m.Reals[k] = random.Float64()
+			}
+			r.Metrics, r.Primary = []schema.Metric{m}, m.Name
+		}))
+	}
+	for n, read := range map[int]bool{3: true, 12: false} {
+		dir := querytest.LiveStore(t, runs[:n]...)
+		err := querytest.Open(t, dir).Stores().Elsewhere(t.Context(), func(src *scan.Sources) error {
+			_, ok, err := scan.Direct(src, nil, []*schema.Column{schema.RunColumn("run_id")})
+			if ok != read {
+				t.Errorf("%d runs of 3 MB are read: %t", n, ok)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }
