@@ -178,15 +178,8 @@ func (r *Reader) Texts(ctx context.Context, expression, column string) ([]string
 			return nil, err
 		}
 	}
-	var all []string
 	text := "SELECT DISTINCT " + expression + " AS x FROM " + r.Src.Scan([]*schema.Column{schema.RunColumn(column)}, "") + " ORDER BY x"
-	err := r.Conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {
-		if s, ok := row[0].(string); ok {
-			all = append(all, s)
-		}
-		return nil
-	})
-	return all, err
+	return r.texts(ctx, duck.Statement{SQL: text})
 }
 
 // RestrictedTo is the SQL of a condition and of whether a row matches, for a WHERE clause. DuckDB can skip files by the statistics for

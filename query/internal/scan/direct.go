@@ -53,6 +53,23 @@ func (r *Reader) WithoutDuckDB(ctx context.Context, sel Selection, n int) (found
 	return found, true, err
 }
 
+// textsOf are the different texts of a column of all runs for which is holds, in descending order. It is not ok if DuckDB reads them sooner.
+func (r *Reader) textsOf(column string, is func(text string) bool) (texts []string, ok bool, err error) {
+	if len(r.Src.sealed) > fewFiles {
+		return nil, false, nil
+	}
+	t, ok, err := r.Src.direct(nil, projection.WithRunID([]*schema.Column{schema.RunColumn(column)}))
+	at := t.Index(column)
+	for _, row := range t.Rows {
+		if text, some := row[at].(string); some && is(text) {
+			texts = append(texts, text)
+		}
+	}
+	slices.Sort(texts)
+	slices.Reverse(texts)
+	return slices.Compact(texts), ok, err
+}
+
 // direct reads columns, including run_id, of the runs with these ids without DuckDB, if they are in few small files; ids nil: of all runs. If it
 // is not ok, DuckDB has to read them. The error is that of a file that does not match its hash.
 func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.Table, ok bool, err error) {

@@ -22,3 +22,6 @@ var ReadsSooner = readsSooner
 
 // FewFiles is fewFiles.
 const FewFiles = fewFiles
+
+// IDs is ids.
+var IDs = (*Reader).ids

@@ -64,6 +64,9 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 
 // newestSessions are the ids of the newest n sessions, newest first; all if there are fewer. About step runs are read first.
 func (r *Reader) newestSessions(ctx context.Context, n, step int) (ids []string, err error) {
+	if all, ok, err := r.textsOf("session_id", func(string) bool { return true }); ok || err != nil {
+		return all[:min(n, len(all))], err
+	}
 	// All files are asked for sessions since a time, and DuckDB skips row groups that have none by their statistics. So it does not matter
 	// whether a session has runs of that time.
 	err = r.Src.FromNewest(period.Bounds{}, step, func(b period.Bounds) (bool, error) {
@@ -71,13 +74,9 @@ func (r *Reader) newestSessions(ctx context.Context, n, step int) (ids []string,
 		if b.Since > 0 {
 			where = "session_id >= '" + firstID(b.Since) + "'"
 		}
-		ids = nil
-		text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT %d",
-			r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, where), n)
-		err := r.Conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {
-			ids = append(ids, duck.Text(row[0]))
-			return nil
-		})
+		var err error
+		ids, err = r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT %d",
+			r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, where), n)})
 		return len(ids) == n, err
 	})
 	return ids, err
@@ -97,7 +96,8 @@ func (r *Reader) RunsLike(ctx context.Context, text string) ([]string, error) {
 	sealed := *r.Src
 	sealed.Live = nil
 	if id, err := schema.ParseULID(strings.ToUpper(text)); err == nil {
-		sealed.Read = r.Src.Of([]schema.ULID{id}).Read
+		of := r.Src.Of([]schema.ULID{id})
+		sealed.Read, sealed.sealed = of.Read, of.sealed
 	}
 	for _, f := range r.Src.Live {
 		known = append(known, f.live.Run.String())
@@ -119,20 +119,13 @@ func (r *Reader) like(ctx context.Context, l likeness) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
-	ids := slices.DeleteFunc(l.known, func(id string) bool { return !strings.HasPrefix(id, text) && !strings.HasSuffix(id, text) })
-	const most = 1000 // enough for an error
-	x := duck.Identifier(l.column)
-	is := fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)
-	if _, err := schema.ParseULID(text); err == nil { // a whole id: DuckDB can skip files by their statistics
-		is = x + " = $1::VARCHAR"
+	is := func(id string) bool { return strings.HasPrefix(id, text) || strings.HasSuffix(id, text) }
+	ids := slices.DeleteFunc(l.known, func(id string) bool { return !is(id) })
+	more, ok, err := r.textsOf(l.column, is)
+	if !ok && err == nil {
+		more, err = r.alike(ctx, l.column, text)
 	}
-	found := duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT x FROM (SELECT %s AS x FROM %s) ORDER BY x = $1::VARCHAR DESC, x DESC LIMIT %d", x,
-		r.Src.Scan([]*schema.Column{schema.RunColumn(l.column)}, is), most), Args: []any{text}}
-	err := r.Conn.Query(ctx, found, func(row []driver.Value) error {
-		id, _ := row[0].(string)
-		ids = append(ids, id)
-		return nil
-	})
+	ids = append(ids, more...)
 	switch {
 	case err != nil:
 		return nil, err
@@ -144,19 +137,42 @@ func (r *Reader) like(ctx context.Context, l likeness) ([]string, error) {
 	return ids, nil
 }
 
+// alike are the ids in a column that equal, begin with or end with a text, or enough of them for an error.
+func (r *Reader) alike(ctx context.Context, column, text string) ([]string, error) {
+	const most = 1000
+	x := duck.Identifier(column)
+	is := fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)
+	if _, err := schema.ParseULID(text); err == nil { // a whole id: DuckDB can skip files by their statistics
+		is = x + " = $1::VARCHAR"
+	}
+	return r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT x FROM (SELECT %s AS x FROM %s) ORDER BY x = $1::VARCHAR DESC, x DESC LIMIT %d", x,
+		r.Src.Scan([]*schema.Column{schema.RunColumn(column)}, is), most), Args: []any{text}})
+}
+
+// texts are the texts that a statement selects, without NULL.
+func (r *Reader) texts(ctx context.Context, q duck.Statement) (texts []string, err error) {
+	err = r.Conn.Query(ctx, q, func(row []driver.Value) error {
+		if text, some := row[0].(string); some {
+			texts = append(texts, text)
+		}
+		return nil
+	})
+	return texts, err
+}
+
 // commitsLike finds the commit that equals or begins with a text. It returns at most one; if there are several, the error lists them.
 func (r *Reader) commitsLike(ctx context.Context, text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
-	commit := []*schema.Column{schema.RunColumn("git_commit")}
-	found := duck.Statement{SQL: "SELECT DISTINCT git_commit FROM " + r.Src.Scan(commit, "starts_with(git_commit, $1::VARCHAR)") + " ORDER BY 1", Args: []any{text}}
-	var commits []string
-	err := r.Conn.Query(ctx, found, func(row []driver.Value) error {
-		id, _ := row[0].(string)
-		commits = append(commits, id)
-		return nil
-	})
+	commits, ok, err := r.textsOf("git_commit", func(commit string) bool { return strings.HasPrefix(commit, text) })
+	if !ok && err == nil {
+		column := []*schema.Column{schema.RunColumn("git_commit")}
+		commits, err = r.texts(ctx, duck.Statement{
+			SQL:  "SELECT DISTINCT git_commit FROM " + r.Src.Scan(column, "starts_with(git_commit, $1::VARCHAR)") + " ORDER BY git_commit DESC",
+			Args: []any{text},
+		})
+	}
 	switch {
 	case err != nil:
 		return nil, err

@@ -1,12 +1,15 @@
 package scan_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -34,9 +37,12 @@ func TestNewestSessions(t *testing.T) {
 			}
 		}
 		slices.SortFunc(runs, func(a, b schema.Run) int { return a.StartedAt.Compare(b.StartedAt) })
-		dir := querytest.NewStore(t)
+		dir, most := querytest.NewStore(t), 9 // runs of a file: about 50 files, which are read without DuckDB
+		if seed%2 == 0 {
+			most = 3
+		}
 		for rest := runs; len(rest) > 0; {
-			n := min(1+random.IntN(9), len(rest))
+			n := min(1+random.IntN(most), len(rest))
 			querytest.Seal(t, dir, rest[:n]...)
 			rest = rest[n:]
 		}
@@ -68,5 +74,64 @@ func TestNewestSessions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestSameIDs: ids are found in few files, which are read without DuckDB, as in many.
+func TestSameIDs(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for n := range scan.FewFiles + 6 {
+		runs = append(runs, querytest.NewRun(n, 1000, func(r *schema.Run) {
+			r.SessionID, r.Env.GitCommit = querytest.SessionID(n/9), fmt.Sprintf("%040x", 1<<(n/9))
+			if n%5 == 4 {
+				r.SessionID, r.Env.GitCommit = "", ""
+			}
+		}))
+	}
+	few, many := querytest.LiveStore(t, runs[0]), querytest.LiveStore(t, runs[0])
+	querytest.Seal(t, few, runs[1:40]...)
+	querytest.Seal(t, few, runs[40:]...)
+	for i := range runs[1:] {
+		querytest.Seal(t, many, runs[1+i])
+	}
+	for _, dir := range []string{few, many} {
+		querytest.Annotate(t, dir, ingest.Annotation{Kind: schema.EventRemove, Runs: []string{runs[0].RunID, runs[7].RunID}})
+	}
+	var values [][2]string // keys and values
+	for _, r := range []schema.Run{runs[0], runs[1], runs[7], runs[30], runs[69]} {
+		for _, id := range []string{r.RunID, strings.ToLower(r.RunID), r.RunID[18:], r.RunID[25:], r.RunID[:10], r.RunID[:1], "", "Z"} {
+			values = append(values, [2]string{filter.KeyRun, id})
+		}
+		if r.SessionID == "" {
+			continue
+		}
+		for _, id := range []string{r.SessionID, r.SessionID[20:], r.SessionID[:2], "last", "last~1", "last~7", "last~9"} {
+			values = append(values, [2]string{filter.KeySession, id})
+		}
+		for _, id := range []string{r.Env.GitCommit, r.Env.GitCommit[:39], r.Env.GitCommit[:5], "f"} {
+			values = append(values, [2]string{filter.KeyCommit, id})
+		}
+	}
+	found := 0
+	for _, v := range values {
+		var texts [2]string
+		for i, dir := range []string{few, many} {
+			err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+				ids, err := scan.IDs(r, t.Context(), v[0], v[1])
+				texts[i] = fmt.Sprint(ids, err)
+				found += len(ids)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if texts[0] != texts[1] {
+			t.Errorf("%s=%s: in few files %s, in many %s", v[0], v[1], texts[0], texts[1])
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d ids are found", found)
 	}
 }

@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,46 +27,21 @@ func (r *Reader) Windows(ctx context.Context, sel Selection, runs int) ([]period
 	if err != nil {
 		return nil, err
 	}
-	return joined(all, duck.List(row[0]), int64(runs)), nil
-}
-
-// joined joins neighbouring windows with at most so many runs together. The last count is missing if the last window has no runs.
-func joined(windows []period.Bounds, counts []any, runs int64) []period.Bounds {
-	var all []period.Bounds
-	held := int64(0)
-	for i, b := range windows {
-		n := int64(0)
-		if i < len(counts) {
-			n = duck.Integer(counts[i])
-		}
-		if i > 0 && held+n <= runs {
-			all[len(all)-1].Until, held = b.Until, held+n
-		} else {
-			all, held = append(all, b), n
-		}
+	var counts []int64
+	for _, n := range duck.List(row[0]) {
+		counts = append(counts, duck.Integer(n))
 	}
-	return all
+	return period.Join(all, counts, int64(runs)), nil
 }
 
 // windows divides all time into windows with about this many runs each, estimated from file names.
 func (s *Sources) windows(runs int) []period.Bounds {
-	type start struct{ at, runs int64 }
-	var starts []start
+	var starts []period.Start
 	for _, files := range [][]file{s.Live, s.sealed} {
 		for i := range files {
 			first, _ := files[i].span()
-			starts = append(starts, start{first, int64(max(files[i].sealed.Rows, 1))})
+			starts = append(starts, period.Start{At: first, Runs: max(files[i].sealed.Rows, 1)})
 		}
 	}
-	slices.SortFunc(starts, func(a, b start) int { return cmp.Compare(a.at, b.at) })
-	all := []period.Bounds{{}}
-	held := int64(0)
-	for _, f := range starts {
-		if last := &all[len(all)-1]; held >= int64(runs) && f.at > last.Since {
-			last.Until = f.at
-			all, held = append(all, period.Bounds{Since: f.at}), 0
-		}
-		held += f.runs
-	}
-	return all
+	return period.Windows(starts, runs)
 }
