@@ -19,7 +19,7 @@ const maxQueryBytes = 256 << 10
 
 // checked describes a SELECT that checkSelect accepted.
 type checked struct {
-	renamed     map[string]bool // column names that it gives to other expressions
+	renamed     map[string]bool // column names that it gives to other expressions, or whose unit is not that of the row
 	words       map[string]bool // its texts in lower case, including the names of tables
 	wholeWindow bool            // it has a window over all rows without an order: see hasWholeWindow
 	tags        *duck.Trap      // in place of the tags of runs; nil: they are made
@@ -74,6 +74,7 @@ func checkSelect(ctx context.Context, c *duck.Conn, text string) (checked, error
 	}
 	p := checked{renamed: map[string]bool{}, words: map[string]bool{}, wholeWindow: hasWholeWindow(tree.Statements[0])}
 	collectNames(tree.Statements[0], p.renamed)
+	collectJoined(tree.Statements[0], p.renamed)
 	collectWords(tree.Statements[0], p.words)
 	return p, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
+	"github.com/neurolens/neurolens/schema"
 )
 
 func TestSQL(t *testing.T) {
@@ -159,6 +160,17 @@ func TestSQLUnits(t *testing.T) {
 		{"SELECT measure_ns FROM runs UNION ALL SELECT 1", ""},
 		{"SELECT * EXCLUDE (run_id, metric) FROM samples_long", "||of the row"},
 		{"SELECT start_ns, duration_ns FROM ops", "ns|ns"},
+		{"SELECT r.unit, r.p50 FROM runs r JOIN samples s USING (run_id)", "|of the row"},
+		{"SELECT s.unit, r.p50, s.p99, r.measure_ns FROM runs r JOIN samples s USING (run_id)", "||of the row|ns"},
+		{"SELECT R.unit, S.P50 FROM runs r, samples s WHERE r.run_id = s.run_id", "|"},
+		{"SELECT r.unit, s.p50, s.unit FROM runs r JOIN samples s USING (run_id)", "||"},
+		{"SELECT p50, unit, i FROM runs JOIN (SELECT run_id, i FROM samples_long) USING (run_id)", "of the row||"},
+		{"SELECT x.unit, p50 FROM samples_long x JOIN runs USING (run_id)", "|"},
+		{"SELECT * FROM (SELECT s.unit, r.p50 FROM runs r JOIN samples s USING (run_id))", "|"},
+		{"WITH x AS (SELECT r.unit, s.p50 FROM runs r JOIN samples s USING (run_id)) SELECT p50, unit FROM x", "|"},
+		{"SELECT unit, p50 FROM runs SEMI JOIN samples USING (run_id)", "|of the row"},
+		{"SELECT unit, p50 FROM runs WHERE run_id IN (SELECT run_id FROM samples)", "|of the row"},
+		{"SELECT unit, p50, v FROM samples, unnest(\"values\") AS x(v)", "|of the row|"},
 	} {
 		r, err := sql.Select(context.Background(), db, c.text)
 		if err != nil {
@@ -171,6 +183,26 @@ func TestSQLUnits(t *testing.T) {
 		}
 		if got := strings.Join(units, "|"); got != c.want {
 			t.Errorf("%s: got units %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestSQLUnitsOfAll: of all columns of a join, none has the unit of the row, for it is not known of which table that is; of those of one table each has.
+func TestSQLUnitsOfAll(t *testing.T) {
+	t.Parallel()
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...))
+	for text, some := range map[string]bool{
+		"SELECT * FROM runs r JOIN samples s USING (run_id)": false, "SELECT s.*, r.unit FROM runs r JOIN samples s USING (run_id)": false,
+		"SELECT s.* FROM runs r JOIN samples s USING (run_id)": true, "SELECT * FROM samples": true, "FROM samples SEMI JOIN runs USING (run_id)": true,
+	} {
+		r, err := sql.Select(context.Background(), db, text)
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		for _, c := range r.Columns {
+			if has := c.Unit == schema.UnitOfRow; has != (some && answer.Units[c.Name] == schema.UnitOfRow) {
+				t.Errorf("%s: %s has the unit of the row: %t", text, c.Name, has)
+			}
 		}
 	}
 }
