@@ -47,6 +47,10 @@ var errStopped = errors.New("stopped")
 func (o *Output) Run(where string, r schema.Run) error {
 	before := o.identity.place
 	there, err := o.complete(&r)
+	if refused, is := errors.AsType[*refusedError](err); is {
+		o.Refuse(where, refused.cause)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -75,6 +79,11 @@ func (o *Output) Run(where string, r schema.Run) error {
 	}
 	return nil
 }
+
+// refusedError means that a run is not one that a store takes.
+type refusedError struct{ cause error }
+
+func (e *refusedError) Error() string { return e.cause.Error() }
 
 // count counts a run of a session.
 func (o *Output) count(session string) {
@@ -157,6 +166,14 @@ func (o *Output) add(r *schema.Run) {
 // the run is already stored.
 func (o *Output) name(r *schema.Run) (there bool, err error) {
 	r.PointID = schema.PointID(r)
+	if o.identity.standing != standsNew {
+		// A record that will be refused is not in the store. It must not be what the file differs in from one that is.
+		named := *r
+		named.RunID = schema.ULIDFrom(r.StartedAt, [10]byte{}).String()
+		if err := named.Validate(); err != nil {
+			return false, &refusedError{errors.Unwrap(err)}
+		}
+	}
 	digest := o.digester.Of(r)
 	id, there, err := o.identity.of(r, digest)
 	if err != nil {

@@ -286,3 +286,28 @@ func otherDigit(whole file) file {
 	}
 	return file{name: "other-" + whole.name, content: content}
 }
+
+// TestRefusedAgain: a refused record between others does not make a file another one when it is read again, also not if it has grown meanwhile.
+func TestRefusedAgain(t *testing.T) {
+	t.Parallel()
+	good := func(n int) string {
+		return fmt.Sprintf(`{"benchmark":"b%d","samples":[{"metric":"latency","unit":"ms","values":[%d]}]}`, n, n) + "\n"
+	}
+	for _, refused := range []string{
+		`{"benchmark":"x","samples":[{"metric":"l","unit":"ms","values":[]}]}`,
+		`{"benchmark":"x","precision":"fp17","samples":[{"metric":"l","unit":"ms","values":[1]}]}`,
+		`{"benchmark":"x","samples":[{"metric":"l","unit":"ms","better":"larger","values":[1]}]}`,
+		`{"benchmark":"x","samples":[{"metric":"l","unit":"ms","values":[1]},{"metric":"l","unit":"ms","values":[2]}]}`,
+	} {
+		store := stored{}
+		for n, content := range []string{
+			good(1) + refused + "\n" + good(2), good(1) + refused + "\n" + good(2), good(1) + refused + "\n" + good(2) + refused + "\n" + good(3),
+			good(1) + refused + "\n" + good(2) + refused + "\n" + good(3), good(1) + good(2) + good(3),
+		} {
+			store.add(formats.All(), []file{{name: "w.jsonl", content: []byte(content)}})
+			if want := 2 + min(1, n/2); len(store) != want {
+				t.Fatalf("%s: after reading %d files the store has %d runs, want %d", refused, n+1, len(store), want)
+			}
+		}
+	}
+}
