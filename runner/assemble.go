@@ -60,14 +60,27 @@ func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volat
 	if name := cmp.Or(l.Point.Primary, schema.PrimaryMetric); run.Metric(name) != nil {
 		run.Primary = name
 	}
-	if primary := run.Metric(schema.PrimaryMetric); primary != nil {
-		floor, _ := strconv.ParseFloat(o.Facts[task.FactTimerFloor], 64) // 0: not known
-		if n := primary.IterationsPerSample; len(n) == 1 {               // which share what the clock takes
+	run.Warnings = append(run.Warnings, sampleWarnings(&run, o.Facts[task.FactTimerFloor])...)
+	return run
+}
+
+// sampleWarnings are the warnings about the samples of the primary metric of a run. timerFloor is the smallest interval in ns that the timer of
+// the metric `latency` can measure; empty: it is not known. How another metric was measured is not known.
+func sampleWarnings(run *schema.Run, timerFloor string) []string {
+	m := run.Metric(run.Primary)
+	switch {
+	case m == nil:
+		return nil
+	case m.Name == schema.PrimaryMetric:
+		floor, _ := strconv.ParseFloat(timerFloor, 64)
+		if n := m.IterationsPerSample; len(n) == 1 { // which share what the clock takes
 			floor /= float64(n[0])
 		}
-		run.Warnings = append(run.Warnings, stat.Warnings(primary.Values(), primary.Tick, floor)...)
+		return stat.Warnings(m.Values(), m.Tick, floor)
+	case m.Level == schema.LevelIteration, m.Level == schema.LevelProcess:
+		return stat.Warnings(m.Values(), 0, 0)
 	}
-	return run
+	return nil // requests and tokens are different from each other
 }
 
 // hideSecrets masks the messages of a benchmark: an error often quotes its last line.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // TestCheckOfSomeValues: values that are no numbers fail a condition, and a metric that only some iterations have leaves it
@@ -85,6 +86,34 @@ func TestTimesBelowZero(t *testing.T) {
 		run := schema.Run{Benchmark: "Copy", Metrics: []schema.Metric{{Name: "m", Unit: unit, Reals: []float64{2, -5}}}}
 		if err := checkTimes(&run); (err != nil) != refused {
 			t.Errorf("%s: %v", unit, err)
+		}
+	}
+}
+
+// TestWarningsOfPrimary: warnings about samples are about the metric that a sweep names as primary.
+func TestWarningsOfPrimary(t *testing.T) {
+	steady, spread := make([]float64, 20), make([]float64, 20)
+	for i := range steady {
+		steady[i], spread[i] = 100+.1*float64(i*7%10), 100*float64(1+i*7%10)
+	}
+	for _, test := range []struct {
+		latency, other []float64
+		level          schema.Level
+		warned         bool
+	}{
+		{spread, steady, schema.LevelProcess, false},
+		{steady, spread, schema.LevelProcess, true},
+		{steady, spread, schema.LevelIteration, true},
+		{steady, spread, schema.LevelRequest, false}, // requests are different from each other
+	} {
+		s := sweepOf(t, "command: [x]\nprimary: t\n")
+		o := task.Outcome{Status: schema.StatusOK, Facts: map[string]string{}, Missing: map[string]string{}, Metrics: []schema.Metric{
+			{Name: schema.PrimaryMetric, Unit: "ns", Better: schema.BetterLower, Level: schema.LevelProcess, Reals: test.latency},
+			{Name: "t", Unit: "ns", Better: schema.BetterLower, Level: test.level, Reals: test.other},
+		}}
+		run := assembled(s, o, nil)
+		if run.Primary != "t" || slices.Contains(run.Warnings, stat.WarnSpread) != test.warned {
+			t.Errorf("values of level %s: primary %s, warnings %v, want one about its spread: %t", test.level, run.Primary, run.Warnings, test.warned)
 		}
 	}
 }
