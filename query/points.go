@@ -26,6 +26,7 @@ type SessionPoint struct {
 	Metrics              []PointMetric // set by AddMetrics
 	Warnings             []string
 	Failures             []Failure
+	ValuedRuns           int // the ok runs that have a value of the metric
 }
 
 // Failure is a way in which some runs of a point failed.
@@ -40,8 +41,8 @@ type Failure struct {
 //	SELECT median(coalesce(p50, mean)) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
 //	FROM runs WHERE point_id = '...' AND purpose = 'measure' AND status = 'ok'
 //
-// but p99 is missing if a run has only one sample, spread ignores such runs, and all numbers are missing if the runs differ in metric or
-// unit. Failures are sorted by frequency, the most frequent first, then by their fields.
+// but p99 is missing if a run has only one sample, spread ignores such runs, runs without a metric have no number, and all numbers are
+// missing if the others differ in metric or unit. Failures are sorted by frequency, the most frequent first, then by their fields.
 func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) ([]SessionPoint, error) {
 	columns, err := scan.RunColumns(pointsColumns)
 	if err != nil {
@@ -86,6 +87,7 @@ func sessionPointOf(row []any) SessionPoint {
 			Runs: int(duck.Integer(f["runs"])),
 		})
 	}
+	p.ValuedRuns = c.count()
 	return p
 }
 
@@ -98,5 +100,5 @@ var pointsColumns = []string{
 // pointsSQL is the SQL of SessionPoints over a subquery of runs of purpose measure. sessionPointOf reads its columns.
 func pointsSQL(runs string) string {
 	return `SELECT point_id, side, benchmark, variant, backend, model, "precision", batch_size, seq_len, NULL AS machine, params, runs, ok_runs, statuses,
-	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures FROM ` + bypoint.Rows(runs, "", ", min(level) FILTER (ok) AS level") + " ORDER BY first_run"
+	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures, valued_runs FROM ` + bypoint.Rows(runs, "", ", min(level) FILTER (ok) AS level") + " ORDER BY first_run"
 }

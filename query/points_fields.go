@@ -69,6 +69,7 @@ func pointTroubles() []answer.Field[SessionPoint] {
 			}
 			return failures
 		}),
+		pointField("valued_runs", answer.TypeInteger, "number of ok runs that have a value of the metric, of which median, p99 and spread are", func(p *SessionPoint) any { return int64(p.ValuedRuns) }),
 	}
 }
 

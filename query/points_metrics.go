@@ -18,6 +18,7 @@ import (
 type PointMetric struct {
 	Unit   string   // empty if no run has the metric, or the runs have different units
 	Median *float64 // median of the runs' medians or, if unknown, means
+	Runs   int      // that have a value
 }
 
 // AddMetrics adds metrics to the points that SessionPoints returned for the same session and counted runs.
@@ -110,7 +111,7 @@ func (v *pointValues) sum() PointMetric {
 		return PointMetric{}
 	}
 	slices.Sort(v.values)
-	return PointMetric{v.unit, new(stat.Quantile(v.values, .5))}
+	return PointMetric{v.unit, new(stat.Quantile(v.values, .5)), len(v.values)}
 }
 
 // SessionMetricFields are the columns of the metrics that AddMetrics added. They follow those of SessionPointFields.

@@ -174,6 +174,36 @@ func TestPointsOfDifferentUnits(t *testing.T) {
 	}
 }
 
+// TestPointsWithoutMetric: ok runs that lack the metric have no number, and do not take it from the others.
+func TestPointsWithoutMetric(t *testing.T) {
+	t.Parallel()
+	n := 0
+	runs := querytest.RunsOf(&n, 1, nil, 100, 110, 120, 130, 140)
+	for i := range 2 {
+		runs[i].Metrics, runs[i].Primary = nil, ""
+	}
+	db := querytest.Open(t, querytest.LiveStore(t, runs...))
+	points, err := db.SessionPoints(context.Background(), querytest.SessionID(1), nil)
+	if err != nil || len(points) != 1 {
+		t.Fatal(points, err)
+	}
+	if p := points[0]; p.Median == nil || *p.Median != 130 || p.Metric != "latency" || p.Unit != "ns" || p.OKRuns != 5 || p.ValuedRuns != 3 {
+		t.Errorf("%+v", p)
+	}
+	if _, err := db.AddMetrics(context.Background(), points, querytest.SessionID(1), nil, []string{"latency"}); err != nil || points[0].Metrics[0].Runs != 3 {
+		t.Errorf("%+v, %v", points[0].Metrics, err)
+	}
+	for _, metric := range []string{"", "latency"} {
+		groups, err := db.Groups(context.Background(), query.GroupRequest{By: []string{"suite"}, Metric: metric})
+		if err != nil || len(groups.Groups) != 1 {
+			t.Fatal(groups, err)
+		}
+		if g := groups.Groups[0]; g.Reason != "" || g.Median == nil || *g.Median != 130 || g.OKRuns != 5 {
+			t.Errorf("metric %q: %+v", metric, g)
+		}
+	}
+}
+
 func TestShow(t *testing.T) {
 	t.Parallel()
 	runs := append(querytest.ManyRuns(3), querytest.Everything())

@@ -141,7 +141,7 @@ func (r *reading) ofPoints() []Finding {
 		noisy[i].Numbers = []Number{{"threshold", known(noisyRuns), "ratio"}, {"largest", known(largest), "ratio"}}
 	}
 	mixed := r.pick(RuleMixedMetric, func(p *Point) int {
-		if p.Metric != "" {
+		if !p.mixed {
 			return 0
 		}
 		return p.OKRuns

@@ -192,6 +192,21 @@ func TestMixedUnits(t *testing.T) {
 	}
 }
 
+// TestSomeWithoutMetric: ok runs without the metric of the others are not of another metric.
+func TestSomeWithoutMetric(t *testing.T) {
+	t.Parallel()
+	var m made
+	m.add(nil, 100, 110, 120)
+	m.add(func(r *schema.Run) { r.Metrics, r.Primary = []schema.Metric{}, "" }, 1)
+	r := report(t, summary.Request{}, m.runs...)
+	if p := r.Points[0]; len(r.Points) != 1 || p.Metric != "latency" || p.OKRuns != 4 || p.Metrics[0].Runs != 3 || *p.Metrics[0].Median != 110 {
+		t.Errorf("%+v", r.Points)
+	}
+	if got := rules(r); strings.Contains(got, "mixed_metric") {
+		t.Errorf("findings are %s", got)
+	}
+}
+
 // rules are the findings: rule, points and runs.
 func rules(r *summary.Report) string {
 	var all []string

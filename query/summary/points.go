@@ -16,7 +16,7 @@ import (
 // pointMore are the aggregates of a point in addition to those of bypoint.Rows.
 var pointMore = `,
 	count(*) FILTER (purpose <> 'measure') AS profile_runs, count(*) FILTER (source <> ` + native + `) AS imported_runs,
-	count(*) FILTER (ok AND p50 IS NULL AND mean IS NOT NULL) AS mean_only_runs, count(coalesce(p50, mean)) FILTER (ok) AS valued_runs,
+	count(*) FILTER (ok AND p50 IS NULL AND mean IS NOT NULL) AS mean_only_runs,
 	CASE WHEN count(coalesce(p50, mean)) FILTER (ok) >= 3
 		THEN 1.4826 * mad(coalesce(p50, mean)) FILTER (ok) / nullif(median(coalesce(p50, mean)) FILTER (ok), 0) END AS runs_spread,
 	list_aggregate(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])), 'histogram') AS warning_runs`
@@ -35,7 +35,7 @@ func (r *reading) points(ctx context.Context, s *scan.Reader) (map[place]int, er
 		identity[i] = duck.Identifier(name)
 	}
 	text := "SELECT " + r.keyColumns() + "point_id, side, machine, " + strings.Join(identity, ", ") + `, runs, ok_runs, statuses, samples_min, samples_max,
-	metric, unit, better, median, p99, spread, wrong_runs, failures, profile_runs, imported_runs, mean_only_runs, valued_runs, CASE WHEN comparable THEN runs_spread END, warning_runs
+	metric, unit, better, median, p99, spread, wrong_runs, failures, profile_runs, imported_runs, mean_only_runs, valued_runs, CASE WHEN comparable THEN runs_spread END, warning_runs, NOT comparable
 FROM ` + bypoint.Rows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER BY first_run, point_id, machine, side"
 	places, partOf, seen := map[place]int{}, map[string]int{}, map[place]bool{}
 	for i := range r.parts { // those of the other side
@@ -75,6 +75,7 @@ func (r *reading) pointOf(c cells) Point {
 	p.Profiled, p.Imported, p.MeanOnly = c.count(), c.count(), c.count()
 	v.Runs, v.RunsSpread = c.count(), c.real()
 	p.Warnings, p.Metrics = c.counts(r.shared), []Value{}
+	p.mixed, _ = c.next().(bool)
 	if p.SamplesMax != nil && *p.SamplesMax < 2 { // a single sample has no spread
 		v.P99, v.Spread = nil, nil
 	}

@@ -137,6 +137,8 @@ type Point struct {
 	Metrics    []Value        `json:"metrics" doc:"measured metrics, primary metric first"`
 	Warnings   map[string]int `json:"warnings" doc:"number of runs per warning"`
 	Ended      []Reason       `json:"reasons" doc:"why runs are not ok, most frequent first"`
+
+	mixed bool // ok runs have different primary metrics, or units of it
 }
 
 // primary is the value of the primary metric; nil if there is none.

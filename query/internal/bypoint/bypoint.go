@@ -9,7 +9,7 @@ import (
 
 // Rows is a subquery with one row per point, side and value of the columns by ("a, b, "), over a subquery of runs. Its columns are
 // described at query.SessionPoints. Runs of other purposes than measure only count in runs and statuses. comparable is whether the ok
-// runs have the same metric and unit. more are further aggregates (", min(a) AS a"), which may use ok for the runs with measurements.
+// runs that have a metric have the same one, in the same unit; valued_runs are those that have a value of it. more are further aggregates (", min(a) AS a"), which may use ok for the runs with measurements.
 //
 // The values of other runs are NULL, which aggregates skip. A FILTER would do the same, but DuckDB copies what all aggregates read for
 // each aggregate that has one.
@@ -17,7 +17,7 @@ func Rows(runs, by, more string) string {
 	return `(WITH points AS (SELECT ` + by + `point_id, side,
 	min(benchmark) AS benchmark, min(variant) AS variant, min(backend) AS backend, min(model) AS model,
 	min("precision") AS "precision", min(batch_size) AS batch_size, min(seq_len) AS seq_len, any_value(params) AS params,
-	count(*) AS runs, count(ok_run) AS ok_runs, ` + statusesSQL + ` AS statuses,
+	count(*) AS runs, count(ok_run) AS ok_runs, count(CASE WHEN ok THEN coalesce(p50, mean) END) AS valued_runs, ` + statusesSQL + ` AS statuses,
 	min(ok_samples) AS samples_min, max(ok_samples) AS samples_max,
 	min(ok_metric) AS metric, min(ok_unit) AS unit, min(CASE WHEN ok THEN better END) AS better,
 	count(CASE WHEN ` + measured.Wrong + ` THEN true END) AS wrong_runs,
@@ -28,9 +28,9 @@ func Rows(runs, by, more string) string {
 		coalesce(map_entries(histogram({'status': status, 'stage': stage, 'error_kind': error_kind, 'error': error}) FILTER (NOT ok)), []),
 		lambda e: {'fewer': -e.value::BIGINT, 'failure': e.key})),
 		lambda e: struct_insert(e.failure, runs := -e.fewer)) AS failures,
-	` + SameSQL("ok_metric", "ok_run") + " AND " + SameSQL("ok_unit", "ok_run") + ` AS comparable, min(run_id) AS first_run` + more + `
+	` + SameSQL("ok_metric", "ok_metric") + " AND " + SameSQL("ok_unit", "ok_metric") + ` AS comparable, min(run_id) AS first_run` + more + `
 	FROM (SELECT *, CASE WHEN ok THEN true END AS ok_run, CASE WHEN ok THEN n_samples END AS ok_samples,
-		CASE WHEN ok THEN metric END AS ok_metric, CASE WHEN ok THEN unit END AS ok_unit
+		CASE WHEN ok THEN metric END AS ok_metric, CASE WHEN ok AND metric IS NOT NULL THEN unit END AS ok_unit
 		FROM (SELECT *, status = 'ok' AND purpose = 'measure' AS ok FROM ` + runs + `)) GROUP BY ` + by + `point_id, side)
 SELECT * REPLACE (
 	CASE WHEN comparable THEN metric END AS metric, CASE WHEN comparable THEN unit END AS unit,

@@ -121,7 +121,7 @@ var bestColumns = []term.Column{
 func bestCells(g *query.Group) []term.Cell {
 	p99, runs := term.Unknown, term.Unknown
 	if p := g.Best; p != nil {
-		p99, runs = groupQuantity(g, p.P99), wording.RunsTimesSamples(p.Runs, p.SamplesMin, p.SamplesMax)
+		p99, runs = groupQuantity(g, p.P99), wording.RunsTimesSamples(p.Runs, p.Runs, p.SamplesMin, p.SamplesMax)
 	}
 	return []term.Cell{
 		{Text: groupQuantity(g, g.Median)}, {Text: p99}, {Text: wording.Percent(answer.Value(g.Spread))}, {Text: runs}, {Text: term.Thousands(g.Points)},

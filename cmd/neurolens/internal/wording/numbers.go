@@ -99,13 +99,21 @@ func Percent(v any) string {
 	return fmt.Sprintf("%.1f %%", 100*f)
 }
 
-// RunsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41…100.
-func RunsTimesSamples(runs int, least, most *int64) string {
+// SomeOf is a number of runs, and of how many they are where that is more: 6 of 8.
+func SomeOf(some, all int) string {
+	if some == 0 || some == all {
+		return term.Thousands(all)
+	}
+	return term.Thousands(some) + " of " + term.Thousands(all)
+}
+
+// RunsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41…100; 4 of 5 × 100 if one of the runs has no value.
+func RunsTimesSamples(valued, runs int, least, most *int64) string {
 	switch {
 	case runs == 0 || least == nil || most == nil:
 		return term.Unknown
 	case *least == *most:
-		return fmt.Sprintf("%s × %s", term.Thousands(runs), term.Thousands(int(*least)))
+		return fmt.Sprintf("%s × %s", SomeOf(valued, runs), term.Thousands(int(*least)))
 	}
-	return fmt.Sprintf("%s × %s…%s", term.Thousands(runs), term.Thousands(int(*least)), term.Thousands(int(*most)))
+	return fmt.Sprintf("%s × %s…%s", SomeOf(valued, runs), term.Thousands(int(*least)), term.Thousands(int(*most)))
 }

@@ -106,7 +106,7 @@ func calibrationLines(points []query.SessionPoint, notes wording.Notes, everywhe
 		if p.Side != "" {
 			name += " " + p.Side
 		}
-		text := output.Quantity(answer.Value(p.Median), p.Unit) + term.Gap + wording.RunsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)
+		text := output.Quantity(answer.Value(p.Median), p.Unit) + term.Gap + wording.RunsTimesSamples(p.ValuedRuns, p.OKRuns, p.SamplesMin, p.SamplesMax)
 		if words, _ := pointWords(notes, p, everywhere); words != "" {
 			text += term.Gap + words
 		}

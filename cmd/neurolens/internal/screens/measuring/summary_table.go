@@ -48,7 +48,7 @@ func (r pointRows) table(v term.View, metrics []string, varying []wording.Axis, 
 		p := &r.points[i]
 		v.Rows = append(v.Rows, append(axisCells(varying, i),
 			term.Cell{Text: wording.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric, "")}, term.Cell{Text: wording.QuantityOf(answer.Value(p.P99), p.Unit, p.Metric, "")}, term.Cell{Text: wording.Percent(answer.Value(p.Spread))},
-			term.Cell{Text: wording.RunsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)}, r.words[i]))
+			term.Cell{Text: wording.RunsTimesSamples(p.ValuedRuns, p.OKRuns, p.SamplesMin, p.SamplesMax)}, r.words[i]))
 	}
 	return v
 }
@@ -80,9 +80,19 @@ func (r pointRows) wide(v term.View, metrics []string, varying []wording.Axis) t
 		for k := range metrics {
 			cells = append(cells, r.value(i, k, metrics[k]))
 		}
-		v.Rows = append(v.Rows, append(cells, term.Cell{Text: term.Thousands(r.points[i].OKRuns)}, r.words[i]))
+		v.Rows = append(v.Rows, append(cells, r.runs(i), r.words[i]))
 	}
 	return v
+}
+
+// runs is the number of the ok runs of a point, and how many of them have values, if that is the same for all metrics.
+func (r pointRows) runs(point int) term.Cell {
+	p := &r.points[point]
+	valued := p.Metrics[0].Runs
+	if slices.ContainsFunc(p.Metrics, func(m query.PointMetric) bool { return m.Runs != valued }) {
+		valued = p.OKRuns
+	}
+	return term.Cell{Text: wording.SomeOf(valued, p.OKRuns)}
 }
 
 // stacked has a row a metric.
@@ -92,7 +102,7 @@ func (r pointRows) stacked(v term.View, metrics []string, varying []wording.Axis
 	for i := range r.points {
 		for k, metric := range metrics {
 			v.Rows = append(v.Rows, append(axisCells(varying, i), term.Cell{Text: metric}, r.value(i, k, metric),
-				term.Cell{Text: term.Thousands(r.points[i].OKRuns)}, r.words[i]))
+				term.Cell{Text: wording.SomeOf(r.points[i].Metrics[k].Runs, r.points[i].OKRuns)}, r.words[i]))
 		}
 	}
 	v.Below = append([]string{wording.RowAMetric, ""}, v.Below...)

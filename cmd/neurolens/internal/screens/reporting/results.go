@@ -202,7 +202,11 @@ func runsText(p *summary.Point) string {
 	if p.OKRuns > 0 && p.SamplesMin == nil {
 		return term.Thousands(p.OKRuns)
 	}
-	return wording.RunsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)
+	valued := p.OKRuns
+	if len(p.Metrics) > 0 && p.Metrics[0].Metric == string(p.Metric) {
+		valued = p.Metrics[0].Runs
+	}
+	return wording.RunsTimesSamples(valued, p.OKRuns, p.SamplesMin, p.SamplesMax)
 }
 
 // common are the warnings that every point with a value has, where there are several: they say nothing about a point.
