@@ -24,7 +24,7 @@ type annotation struct {
 }
 
 const selectionHelp = `
-SELECTION is the id of a run, the last characters of an id, or a filter as for
+SELECTION is the id of a run, its beginning or end, or a filter as for
 ls. Quote a filter of several words.`
 
 func newTagCommand(a *app) *cobra.Command {

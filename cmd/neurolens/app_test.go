@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -21,6 +23,7 @@ func TestExitCode(t *testing.T) {
 		{storeError{fmt.Errorf("verifying: %w", schema.ErrDamaged)}, exitStore},
 		{storeError{fmt.Errorf("verifying: %w", context.Canceled)}, exitOther}, // which the signal's own code outranks
 		{errors.New("no"), exitOther},
+		{fmt.Errorf("report: %w", files.Replace(filepath.Join(t.TempDir(), "none", "a.html"), nil)), exitInput},
 	} {
 		if got := exitCode(c.err); got != c.want {
 			t.Errorf("%v: exit %d, want %d", c.err, got, c.want)

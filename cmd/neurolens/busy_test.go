@@ -23,7 +23,7 @@ func TestBusyDevice(t *testing.T) {
 	defer held.Release()
 	write(t, dir, "one.yaml", oneRunSweep)
 	program(t, dir, "bench", "one.yaml").run(t) // with other locks: there is a run that a summary could have
-	before := files(t, dir)
+	before := filesOf(t, dir)
 	for _, format := range []string{"table", "arrow"} {
 		bench := program(t, dir, "bench", "one.yaml", "--format", format)
 		bench.Env = append(bench.Env, locksVariable+"="+locks)
@@ -35,7 +35,7 @@ func TestBusyDevice(t *testing.T) {
 		if bench.stdout.Len() > 0 {
 			t.Errorf("%s: %d bytes on standard output", format, bench.stdout.Len())
 		}
-		if n := files(t, dir); n != before {
+		if n := filesOf(t, dir); n != before {
 			t.Errorf("%s: %d files in the store, want %d", format, n, before)
 		}
 	}
@@ -53,7 +53,7 @@ func TestBusyDevice(t *testing.T) {
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "wait") {
-			if n := files(t, dir); n != before {
+			if n := filesOf(t, dir); n != before {
 				t.Errorf("%d files in the store while it waits, want %d", n, before)
 			}
 			held.Release()

@@ -58,8 +58,8 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		// A session that has stored nothing cannot be gone on from.
-		enough := files(t, dir) + 1 + random.IntN(12)
-		for end := time.Now().Add(5 * time.Minute); files(t, dir) < enough; time.Sleep(5 * time.Millisecond) {
+		enough := filesOf(t, dir) + 1 + random.IntN(12)
+		for end := time.Now().Add(5 * time.Minute); filesOf(t, dir) < enough; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("it stores nothing")
 			}
@@ -81,7 +81,7 @@ func TestResume(t *testing.T) {
 }
 
 // files counts the files of runs in the store of a directory; there need not be one.
-func files(t testing.TB, dir string) int {
+func filesOf(t testing.TB, dir string) int {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "runs_store", "live", "*", "*.parquet"))
 	if err != nil {

@@ -6,15 +6,45 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
+
+// ErrPlace is what an error of Replace and Write is, if another path would help: the folder does not exist or is none, or the path is a folder
+// or too long.
+var ErrPlace = errors.New("no file can be written there")
+
+// writeError is an error of writing a file.
+type writeError struct {
+	path  string
+	cause error
+}
+
+func (e *writeError) Error() string { return "writing " + e.path + ": " + e.cause.Error() }
+
+func (e *writeError) Unwrap() error { return e.cause }
+
+func (e *writeError) Is(target error) bool {
+	ofPlace := func(cause error) bool { return errors.Is(e.cause, cause) }
+	return target == ErrPlace && slices.ContainsFunc([]error{fs.ErrNotExist, syscall.ENOTDIR, syscall.EISDIR, syscall.ENAMETOOLONG}, ofPlace)
+}
+
+// of makes an error of writing a file. The path of the temporary file says nothing to a user.
+func of(path, temp string, cause error) error {
+	if at, ok := errors.AsType[*fs.PathError](cause); ok && at.Path == temp {
+		cause = at.Err
+	} else if at, ok := errors.AsType[*os.LinkError](cause); ok && at.Old == temp {
+		cause = at.Err
+	}
+	return &writeError{path, cause}
+}
 
 // JSON prints a value with an indent of 2 and a final newline. Members of structs are in the order of their fields. < and & in texts are
 // not escaped.
@@ -38,7 +68,10 @@ func Replace(path string, content []byte) error {
 // Write is Replace for content that write produces, which need not fit into memory. A path that is not a regular file, such as
 // /dev/stdout or a pipe, is written to instead of replaced.
 func Write(path string, write func(w io.Writer) error) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return of(path, "", syscall.EISDIR)
+	case err == nil && !info.Mode().IsRegular():
 		return into(path, write)
 	}
 	dir, name := filepath.Split(path)
@@ -49,10 +82,10 @@ func Write(path string, write func(w io.Writer) error) error {
 	}
 	if err != nil {
 		_ = os.Remove(temp)
-		return fmt.Errorf("writing %s: %w", path, err)
+		return of(path, temp, err)
 	}
 	if err := syncDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return of(path, temp, err)
 	}
 	return nil
 }
@@ -61,14 +94,14 @@ func Write(path string, write func(w io.Writer) error) error {
 func into(path string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return of(path, path, err)
 	}
 	w := bufio.NewWriter(f)
 	if err = write(w); err == nil {
 		err = w.Flush()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return of(path, path, err)
 	}
 	return nil
 }

@@ -2,9 +2,11 @@ package files
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -24,11 +26,19 @@ func TestReplace(t *testing.T) {
 	if err := os.Mkdir(taken, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := Replace(taken, []byte("text")); err == nil {
-		t.Error("a folder was replaced")
+	if err := Replace(taken, []byte("text")); !errors.Is(err, ErrPlace) {
+		t.Errorf("a folder was replaced: %v", err)
 	}
-	if err := Replace(filepath.Join(dir, "none", "a"), nil); !errors.Is(err, fs.ErrNotExist) {
+	none := filepath.Join(dir, "none", "a")
+	if err := Replace(none, nil); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, ErrPlace) || err.Error() != "writing "+none+": no such file or directory" {
 		t.Errorf("in no folder: %v", err)
+	}
+	if err := Replace(filepath.Join(path, "a"), nil); !errors.Is(err, ErrPlace) {
+		t.Errorf("in a file: %v", err)
+	}
+	full := Write(path, func(io.Writer) error { return syscall.ENOSPC })
+	if !errors.Is(full, syscall.ENOSPC) || errors.Is(full, ErrPlace) {
+		t.Errorf("a full disk: %v", full)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("%v, %v are left", left, err)

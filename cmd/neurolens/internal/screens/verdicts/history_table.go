@@ -118,7 +118,11 @@ func (w History) seriesCells(s history.Series, c changedAt) []term.Cell {
 		{Text: locationText(&rows[len(rows)-1])},
 	}
 	if c.row == nil {
-		return append(cells, term.Cell{Text: term.Unknown}, term.Cell{Text: failedOfLate(s), Failed: s.Failed > 0}, term.Cell{})
+		words := failedOfLate(s)
+		if len(s.Spikes) > 0 && words == "" {
+			words = "spike"
+		}
+		return append(cells, term.Cell{Text: term.Unknown}, term.Cell{Text: words, Failed: s.Failed > 0}, term.Cell{})
 	}
 	verdict := string(c.verdict())
 	if n := len(s.Changes); c.verdict() == judge.Inconclusive && n > 1 {

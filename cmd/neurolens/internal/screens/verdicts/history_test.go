@@ -248,7 +248,7 @@ func TestHistoryInconclusive(t *testing.T) {
 	h.Series[1].Spikes = []int{h.Series[1].First + 3}
 	text := historyText(h, history.Request{}, 120, false)
 	for _, want := range []string{
-		" +14.9 %  inconclusive  2026-09-07 12:00\n",
+		" +14.9 %  inconclusive  2026-09-07 12:00\n", "–  spike\n",
 		"\nby their last change: 1 regressed, 1 improved, 1 inconclusive, 1 with no change found\n",
 		"\n1 series with a session far off the level (a spike, not a change)\n",
 		"\ninconclusive: a visible step that may be chance; more sessions decide it\n",
