@@ -27,6 +27,7 @@ type mappedRun struct {
 	run    schema.Run
 	values map[string]*mappedValues
 	order  []string // names of the metrics in their order
+	lacks  bool     // a row of it was refused
 }
 
 // mappedValues are the values of a metric so far.
@@ -58,6 +59,9 @@ func (t *mappedTable) add(row mappedRow) error {
 	}
 	if err := t.measure(row); err != nil {
 		t.out.Refuse(row.where, err)
+		if t.pending.lacks = true; !together { // a run without what could not be read would be another one
+			t.pending = nil
+		}
 	}
 	return nil
 }
@@ -192,25 +196,30 @@ func (t *mappedTable) setStart(r *schema.Run, text string) error {
 	return nil
 }
 
-// measure adds the metrics of a row to the run.
+// measure adds the metrics of a row to the run, or none of them.
 func (t *mappedTable) measure(row mappedRow) error {
 	if t.Long != nil {
 		return t.measureLong(row)
 	}
-	for _, column := range slices.Sorted(maps.Keys(t.Metrics)) {
-		metric := t.Metrics[column]
-		v := t.pending.of(metric)
+	columns, lists := slices.Sorted(maps.Keys(t.Metrics)), map[string][]foreign.Number{}
+	for _, column := range columns {
+		var err error
+		v := t.pending.of(t.Metrics[column])
 		if list, ok := row.lists[column]; ok {
 			var numbers []foreign.Number
-			if err := foreign.Decode(list, &numbers); err != nil {
-				return fmt.Errorf("column %s: %w", column, err)
-			}
-			v.samples = append(v.samples, numbers...)
-			continue
+			err = foreign.Decode(list, &numbers)
+			lists[column] = numbers
+		} else {
+			err = v.check(t.Metrics[column], row.cells[column])
 		}
-		if err := v.add(metric, row.cells[column]); err != nil {
+		if err != nil {
 			return fmt.Errorf("column %s: %w", column, err)
 		}
+	}
+	for _, column := range columns {
+		v := t.pending.of(t.Metrics[column])
+		v.samples = append(v.samples, lists[column]...)
+		v.add(t.Metrics[column], row.cells[column])
 	}
 	return nil
 }
@@ -230,7 +239,12 @@ func (t *mappedTable) measureLong(row mappedRow) error {
 			return fmt.Errorf("column %s: %w", t.Long.Unit, err)
 		}
 	}
-	return t.pending.of(metric).add(metric, row.cells[t.Long.Value])
+	v, text := t.pending.of(metric), row.cells[t.Long.Value]
+	if err := v.check(metric, text); err != nil {
+		return err
+	}
+	v.add(metric, text)
+	return nil
 }
 
 // of gives the values of a metric in the run.

@@ -3,6 +3,7 @@ package generic
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,44 @@ func TestForgottenColumn(t *testing.T) {
 	runs, _, err = read(t, format, "t\n"+strings.Repeat("1\n", 3))
 	if err != nil || len(runs) != 3 {
 		t.Errorf("%d runs, %v", len(runs), err)
+	}
+}
+
+// TestMappedRefuses: a row that cannot be read counts once. A run that is one row is not stored without a part of it; one of several rows lacks the
+// whole row.
+func TestMappedRefuses(t *testing.T) {
+	const two = "metrics: {a_us: {metric: latency, unit: us}, z_kib: {metric: peak_memory, unit: KiB}}\nfields: {n: batch_size}\nbenchmark: b\n"
+	for _, test := range []struct {
+		mapping, table string
+		runs, refused  int
+		samples        []int // of the metrics of the last run
+	}{
+		{two, "n,a_us,z_kib\n1,5,7\n2,oops,7\n3,12.5 us,7\n4,1e400,7\n5,5,oops\n6,5,8\n", 2, 4, []int{1, 1}},
+		{two, "n,a_us,z_kib\n1,oops,oops\n", 0, 1, nil},
+		{two, "n,a_us,z_kib\n1,,\n", 0, 1, nil},
+		{two + "rows: samples\n", "n,a_us,z_kib\n1,5,7\n1,6,oops\n1,7,9\n", 1, 1, []int{2, 2}},
+		{two + "rows: samples\n", "n,a_us,z_kib\n1,oops,7\n1,oops,7\n", 0, 2, nil},
+		{"long: {metric: m, value: v}\nfields: {n: batch_size}\nbenchmark: b\n", "n,m,v\n1,x,oops\n1,y,2\n2,x,oops\n", 1, 2, []int{1}},
+	} {
+		format, err := Mapped(CSV, []byte(test.mapping))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, report, err := read(t, format, test.table)
+		if err != nil || len(runs) != test.runs || report.Refused != test.refused {
+			t.Errorf("%s%s: %d runs, %d refused, %v; want %d, %d", test.mapping, test.table, len(runs), report.Refused, err, test.runs, test.refused)
+			continue
+		}
+		if test.runs == 0 {
+			continue
+		}
+		var samples []int
+		for _, m := range runs[len(runs)-1].Metrics {
+			samples = append(samples, len(m.Values()))
+		}
+		if !slices.Equal(samples, test.samples) {
+			t.Errorf("%s%s: the last run has %d samples, want %d", test.mapping, test.table, samples, test.samples)
+		}
 	}
 }
 

@@ -8,33 +8,37 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// add adds a value of a metric. An empty text is not a value.
-func (v *mappedValues) add(m mappedMetric, text string) error {
-	if text == "" {
-		return nil
-	}
-	if _, err := strconv.ParseFloat(text, 64); err != nil {
+// check checks a value of a metric. An empty text is not a value.
+func (v *mappedValues) check(m mappedMetric, text string) error {
+	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" {
 		return fmt.Errorf("%q is not a number", text)
 	}
-	if m.Unit != v.Unit {
+	if m.Unit != v.Unit && text != "" {
 		return fmt.Errorf("metric %s has two units in one run, %s and %s", m.Metric, v.Unit, m.Unit)
+	}
+	return nil
+}
+
+// add adds a value that check accepts.
+func (v *mappedValues) add(m mappedMetric, text string) {
+	if text == "" {
+		return
 	}
 	number := foreign.Number(text)
 	if m.As == "" || m.As == "sample" {
 		v.samples = append(v.samples, number)
-		return nil
+		return
 	}
 	v.gathered = true
 	if m.As == "n" {
 		v.summary.N = number.Int64()
-		return nil
+		return
 	}
 	s := &v.summary
 	*map[string]**float64{
 		"mean": &s.Mean, "median": &s.P50, "stddev": &s.StdDev, "min": &s.Min, "max": &s.Max,
 		"p25": &s.P25, "p75": &s.P75, "p90": &s.P90, "p95": &s.P95, "p99": &s.P99,
 	}[m.As] = number.Finite(v.unit())
-	return nil
 }
 
 // unit is that of the column, or else the usual one of the metric.
@@ -60,6 +64,9 @@ func (t *mappedTable) flush() error {
 		}
 	}
 	if len(p.run.Metrics) == 0 && (p.run.Status == "" || p.run.Status == schema.StatusOK) {
+		if p.lacks { // which was said
+			return nil
+		}
 		t.out.Refuse(p.where, fmt.Errorf("no value, and no status that explains it"))
 		return nil
 	}
