@@ -28,6 +28,9 @@ type Compacted struct {
 	Loss    Loss // what is lost to damage in the source store
 }
 
+// ErrInside means that a store would be inside another one.
+var ErrInside = errors.New("the new directory is inside the store")
+
 // Compact writes the runs of a store that are not removed into a new store, in a directory that is empty or does not
 // exist. The new store has one sealed file for each month in which runs started, and one for its newest runs, and every
 // run once, with its digest. The source store is only read. Events are kept if they concern a run of the new store, name a baseline, or remove a run: so
@@ -54,7 +57,7 @@ func Compact(ctx context.Context, from, into, version string, damaged func(LeftO
 		return fail(err)
 	}
 	if within(string(target.Dir), string(source.Dir)) {
-		return fail(errors.New("the new directory is inside the store"))
+		return fail(ErrInside)
 	}
 	c := &compacter{from: source, into: target, version: version, memory: compactMemory, damaged: damaged}
 	if err := target.MakeRoot(); err != nil { // which is what is locked

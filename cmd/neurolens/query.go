@@ -45,10 +45,16 @@ Ctrl-C. neurolens help sql has examples.`,
 	return cmd
 }
 
+// leastMemory is the smallest --memory-limit, in bytes, with which DuckDB can answer anything.
+const leastMemory = 16 << 20
+
 func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
 	limit, err := schema.ParseBytes(memory)
 	if err != nil {
 		return usageErrorf("--memory-limit %q: %w", memory, err)
+	}
+	if limit < leastMemory {
+		return usageErrorf("--memory-limit %s: want at least %s", memory, schema.ForPeople(leastMemory, "B"))
 	}
 	format, err := a.answerFormat("query")
 	if err != nil {

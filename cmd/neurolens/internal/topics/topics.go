@@ -94,7 +94,7 @@ func (h Host) answer(root *cobra.Command, args []string) error {
 		return h.Wrong("help: %s has nothing named %q; neurolens help %s explains the command", cmd.Name(), strings.Join(rest, " "), cmd.Name())
 	}
 	if near := schema.Nearest(asked, append(names(root), words()...)); near != "" {
-		return h.Wrong("help: there is no command, topic or word %q; did you mean %s", asked, near)
+		return h.Wrong("help: there is no command, topic or word %q; did you mean %s?", asked, near)
 	}
 	return h.Wrong("help: there is no command, topic or word %q; neurolens help --help lists the topics", asked)
 }
