@@ -74,7 +74,7 @@ func (a *app) inPart(ctx context.Context, q question, limit int64) error {
 	}
 	job.Argument = q
 	var done answered
-	swept := sweepAside()
+	swept := scratch.SweepAside()
 	err := guard.Run(ctx, job, &done)
 	<-swept
 	crash, crashed := errors.AsType[*guard.Crash](err)
@@ -91,16 +91,6 @@ func (a *app) inPart(ctx context.Context, q question, limit int64) error {
 		return reportedError{done.Code, done.Message}
 	}
 	return nil
-}
-
-// sweepAside sweeps up what killed processes have left, beside other work.
-func sweepAside() (done <-chan struct{}) {
-	end := make(chan struct{})
-	go func() {
-		defer close(end)
-		_ = scratch.Sweep() // what it cannot remove is for the next one
-	}()
-	return end
 }
 
 // answerPart answers a question in the process that inPart starts.

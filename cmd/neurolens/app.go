@@ -29,6 +29,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/topics"
+	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/query/scratch"
@@ -97,7 +98,7 @@ func exitCode(err error) int {
 		return exitRegression
 	case errors.Is(err, gate.ErrInconclusive):
 		return exitInconclusive
-	case errors.As(err, &usage), errors.Is(err, query.ErrInput), errors.Is(err, files.ErrPlace):
+	case errors.As(err, &usage), errors.Is(err, query.ErrInput), errors.Is(err, files.ErrPlace), errors.Is(err, ingest.ErrInside):
 		return exitInput
 	case errors.As(err, &store) && errors.Is(store.error, context.Canceled): // nothing is wrong with it
 		return exitOther

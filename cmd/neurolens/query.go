@@ -50,11 +50,11 @@ const leastMemory = 16 << 20
 
 func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
 	limit, err := schema.ParseBytes(memory)
+	if err == nil && limit < leastMemory {
+		err = fmt.Errorf("want at least %s", schema.ForPeople(leastMemory, "B"))
+	}
 	if err != nil {
 		return usageErrorf("--memory-limit %q: %w", memory, err)
-	}
-	if limit < leastMemory {
-		return usageErrorf("--memory-limit %s: want at least %s", memory, schema.ForPeople(leastMemory, "B"))
 	}
 	format, err := a.answerFormat("query")
 	if err != nil {

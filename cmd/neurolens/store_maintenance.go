@@ -198,10 +198,7 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 		left++
 		fmt.Fprintf(a.stderr, "damaged %s/%s: %s\n", dir, f.Path, f.Problem)
 	})
-	switch {
-	case errors.Is(err, ingest.ErrInside):
-		return usageError{err}
-	case err != nil:
+	if err != nil {
 		return storeError{err}
 	}
 	t := answer.TableOf(care.CompactFields(), []care.CompactedStore{{Into: into, Done: done}})

@@ -169,7 +169,7 @@ func (o *Output) name(r *schema.Run) (there bool, err error) {
 	if o.identity.standing != standsNew {
 		// A record that will be refused is not in the store. It must not be what the file differs in from one that is.
 		named := *r
-		named.RunID = schema.ULIDFrom(r.StartedAt, [10]byte{}).String()
+		named.RunID, named.SessionID = schema.ULIDFrom(r.StartedAt, [10]byte{}).String(), "" // the session is one of the file
 		if err := named.Validate(); err != nil {
 			return false, &refusedError{errors.Unwrap(err)}
 		}

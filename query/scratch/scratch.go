@@ -83,6 +83,16 @@ func (d *Dir) Remove() error {
 	return err
 }
 
+// SweepAside is Sweep beside other work. What it cannot remove is for the next one.
+func SweepAside() (done <-chan struct{}) {
+	end := make(chan struct{})
+	go func() {
+		defer close(end)
+		_ = Sweep()
+	}()
+	return end
+}
+
 // Remove removes a directory with its contents. It is renamed first, so that this works while files are being created in it.
 func Remove(path string) error {
 	err := os.Remove(path)
