@@ -36,11 +36,14 @@ func ReadFooter(file io.ReaderAt, size int64) (Footer, error) {
 	}
 	var f Footer
 	if err := f.parse(&compactReader{left: content}); err != nil {
-		return Footer{}, fmt.Errorf("%w: its footer cannot be read", ErrDamaged)
+		return Footer{}, errFooter
 	}
 	f.Format = footerFormat(content)
 	return f, nil
 }
+
+// errFooter means that a footer is not one of Parquet.
+var errFooter = fmt.Errorf("%w: its footer cannot be read", ErrDamaged)
 
 // errEnough ends the reading of a footer early.
 var errEnough = errors.New("the rest is not needed")
@@ -63,7 +66,7 @@ func ReadFooterRows(file io.ReaderAt, size int64) (format string, rows int64, er
 		return err
 	})
 	if !errors.Is(err, errEnough) {
-		return "", 0, fmt.Errorf("%w: its footer cannot be read", ErrDamaged)
+		return "", 0, errFooter
 	}
 	return footerFormat(content), rows, nil
 }

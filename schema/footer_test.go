@@ -18,5 +18,13 @@ func FuzzFooter(f *testing.F) {
 		if err == nil {
 			_ = read.Check(Runs.Columns, 1)
 		}
+		some := func(field int64) bool { return field%2 == 0 }
+		narrow, err := NarrowFooter(footer, some)
+		if err != nil {
+			return
+		}
+		if again, err := NarrowFooter(narrow, some); err != nil || !bytes.Equal(again, narrow) {
+			t.Errorf("%x is %x, of which the same columns are %x, %v", footer, narrow, again, err)
+		}
 	})
 }

@@ -45,7 +45,7 @@ func Rows(files []File, ids []schema.ULID, columns []*schema.Column, events *sai
 	read, failed := make([][][]any, len(files)), make([]error, len(files))
 	wanted := wantedOf(ids)
 	var left atomic.Int64
-	left.Store(maxAllBytes)
+	left.Store(maxBytes*4 + usualBytes*int64(len(files)))
 	var each sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for first := range workers {
@@ -88,7 +88,11 @@ func (f *File) rows(left *atomic.Int64, wanted func(run string) bool, columns []
 	if err != nil {
 		return nil, err
 	}
-	opened, err := f.open(content)
+	names, places, runID := make([]string, len(columns)), make([]int, len(columns)), schema.Runs.Place("run_id")
+	for i, c := range columns {
+		names[i], places[i] = c.Name, schema.Runs.Place(c.Name)
+	}
+	opened, err := f.open(content, names)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +102,7 @@ func (f *File) rows(left *atomic.Int64, wanted func(run string) bool, columns []
 			return nil, err
 		}
 	}
-	names, places, runID := make([]string, len(columns)), make([]int, len(columns)), schema.Runs.Place("run_id")
-	for i, c := range columns {
-		names[i], places[i] = c.Name, schema.Runs.Place(c.Name)
-	}
-	r := opened.Reader(names...)
+	r := opened.Reader()
 	defer func() { err = errors.Join(err, r.Close()) }()
 	row := make([]any, opened.Columns())
 	for i := range int(opened.Rows()) {
@@ -147,10 +147,11 @@ func (f *File) checkRun(id any) error {
 	return nil
 }
 
-// Files are read whole, and a live file also has the samples of its run. With a larger one, or more of them, DuckDB reads all.
+// Files are read whole, and a live file also has the samples of its run. With one of more than maxBytes, or more than some of this size among
+// those of usualBytes, DuckDB reads all.
 const (
-	maxBytes    = 4 << 20
-	maxAllBytes = 32 << 20
+	maxBytes   = 4 << 20
+	usualBytes = 32 << 10
 )
 
 // content reads a file, and takes its bytes from those that are left. It must match its hash: the Parquet library trusts what a file says, and
@@ -189,22 +190,27 @@ func checkHash(content []byte) error {
 	return &DamagedError{Err: err}
 }
 
-// open opens a file of runs, and compares its footer with its name.
-func (f *File) open(content []byte) (*table.File, error) {
-	file, size := bytes.NewReader(content), int64(len(content))
-	if f.Live {
-		opened, err := table.OpenLive(file, size)
-		if err == nil && opened.Rows() != 1 {
-			err = fmt.Errorf("%w: it has %d rows", schema.ErrDamaged, opened.Rows())
+// open opens some columns of a file of runs, and compares its footer with its name.
+func (f *File) open(content []byte, columns []string) (*table.File, error) {
+	if !f.Live {
+		footer, err := schema.ReadFooter(bytes.NewReader(content), int64(len(content)))
+		if err == nil {
+			err = footer.Check(schema.Runs.Columns, int64(f.Rows))
 		}
-		return opened, err
+		if err != nil {
+			return nil, err
+		}
 	}
-	footer, err := schema.ReadFooter(file, size)
+	file, size, err := table.Narrow(content, schema.Runs, columns...)
 	if err != nil {
 		return nil, err
 	}
-	if err := footer.Check(schema.Runs.Columns, int64(f.Rows)); err != nil {
-		return nil, err
+	if !f.Live {
+		return table.Open(file, size, schema.Runs)
 	}
-	return table.Open(file, size, schema.Runs)
+	opened, err := table.OpenLive(file, size)
+	if err == nil && opened.Rows() != 1 {
+		err = fmt.Errorf("%w: it has %d rows", schema.ErrDamaged, opened.Rows())
+	}
+	return opened, err
 }

@@ -41,7 +41,7 @@ func (s *Stores) AskSince(ctx context.Context, since time.Time, do func(r *Reade
 // AskRuns is AskSince for a question that stores of few files may answer without DuckDB, which is then only started if it is needed.
 func (s *Stores) AskRuns(ctx context.Context, since time.Time, do func(r *Reader) error) error {
 	for _, st := range s.dirs {
-		if dir := schema.Dir(st.path); !schema.HasFewFiles(dir, schema.LiveDir, directFiles) || !schema.HasFewFiles(dir, schema.RunsDir, fewFiles) {
+		if dir := schema.Dir(st.path); !schema.HasFewFiles(dir, schema.LiveDir, directLive) || !schema.HasFewFiles(dir, schema.RunsDir, fewFiles) {
 			return s.AskSince(ctx, since, do)
 		}
 	}

@@ -14,18 +14,21 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// directFiles is the number of files up to which they are read without DuckDB, if they have few values each.
-const directFiles = 1024
+// Up to so many files are read without DuckDB, which takes longer for each live file, and may have packs in place of sealed ones.
+const (
+	directLive   = 16_384
+	directSealed = 1024
+)
 
 // readsSooner reports whether columns of so many runs are read sooner than DuckDB starts and reads them. Some tens of runs of each file take
 // about as long as its footer. Of the others, a row takes as long as some values.
-func readsSooner(files, runs, columns int) bool {
+func readsSooner(live, sealed, runs, columns int) bool {
 	const (
 		runsOfFile  = 32
 		valuesOfRow = 6
 		values      = 1 << 16
 	)
-	return files <= directFiles && (runs-runsOfFile*files)*(columns+valuesOfRow) <= values
+	return live <= directLive && sealed <= directSealed && (runs-runsOfFile*(live+sealed))*(columns+valuesOfRow) <= values
 }
 
 // WithoutDuckDB finds the newest n matching runs (0: all), and counts all, without DuckDB. It is not ok if the question has an order or
@@ -77,7 +80,7 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 	if len(s.sealed) == 0 {
 		lists[1] = s.Read // of Parts
 	}
-	if len(s.Live)+len(lists[1]) > directFiles || s.noTags != "" || len(s.doubled) > 0 {
+	if s.noTags != "" || len(s.doubled) > 0 {
 		return answer.Table{}, false, nil
 	}
 	var files []direct.File
@@ -92,7 +95,7 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 			stores, runs = append(stores, f.store), runs+max(f.sealed.Rows, 1)
 		}
 	}
-	if !readsSooner(len(files), runs, len(columns)) {
+	if !readsSooner(len(s.Live), len(lists[1]), runs, len(columns)) {
 		return answer.Table{}, false, nil
 	}
 	t, err = direct.Rows(files, ids, columns, s.Said)

@@ -139,14 +139,13 @@ func (r *Reader) like(ctx context.Context, l likeness) ([]string, error) {
 
 // alike are the ids in a column that equal, begin with or end with a text, or enough of them for an error.
 func (r *Reader) alike(ctx context.Context, column, text string) ([]string, error) {
-	const most = 1000
 	x := duck.Identifier(column)
 	is := fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)
 	if _, err := schema.ParseULID(text); err == nil { // a whole id: DuckDB can skip files by their statistics
 		is = x + " = $1::VARCHAR"
 	}
-	return r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT x FROM (SELECT %s AS x FROM %s) ORDER BY x = $1::VARCHAR DESC, x DESC LIMIT %d", x,
-		r.Src.Scan([]*schema.Column{schema.RunColumn(column)}, is), most), Args: []any{text}})
+	return r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT x FROM (SELECT %s AS x FROM %s) ORDER BY x = $1::VARCHAR DESC, x DESC LIMIT 1000", x,
+		r.Src.Scan([]*schema.Column{schema.RunColumn(column)}, is)), Args: []any{text}})
 }
 
 // texts are the texts that a statement selects, without NULL.

@@ -250,19 +250,21 @@ func TestNeedsDuckDB(t *testing.T) {
 func TestReadsSooner(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		files, runs, columns int
-		sooner               bool
+		live, sealed, runs, columns int
+		sooner                      bool
 	}{
-		{1, 24, 61, true},
-		{1024, 24 * 1024, 61, true},
-		{1025, 1025, 1, false},
-		{8, 2000, 2, true},
-		{8, 8000, 2, true},
-		{8, 2000, 61, false},
-		{64, 16_384, 2, false},
+		{0, 1, 24, 61, true},
+		{0, 1024, 24 * 1024, 61, true},
+		{0, 1025, 1025, 1, false},
+		{0, 8, 2000, 2, true},
+		{0, 8, 8000, 2, true},
+		{0, 8, 2000, 61, false},
+		{0, 64, 16_384, 2, false},
+		{16_384, 8, 18_000, 2, true},
+		{16_385, 0, 16_385, 2, false},
 	} {
-		if got := scan.ReadsSooner(test.files, test.runs, test.columns); got != test.sooner {
-			t.Errorf("%d files, %d runs, %d columns: %t", test.files, test.runs, test.columns, got)
+		if got := scan.ReadsSooner(test.live, test.sealed, test.runs, test.columns); got != test.sooner {
+			t.Errorf("%d live files, %d sealed ones, %d runs, %d columns: %t", test.live, test.sealed, test.runs, test.columns, got)
 		}
 	}
 }
