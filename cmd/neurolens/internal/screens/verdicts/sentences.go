@@ -171,6 +171,7 @@ func repeatsFor(rows []compare.Row) (text string, enough int) {
 	}
 	slices.Sort(needed)
 	half, most := needed[(len(needed)-1)/2], needed[len(needed)-1]
+	decided, _ := slices.BinarySearch(needed, half+1) // by so many: half of them or more
 	which, rest := "it", ""
 	if others := open - len(needed); others > 0 {
 		which = term.Count(len(needed), "point")
@@ -180,7 +181,7 @@ func repeatsFor(rows []compare.Row) (text string, enough int) {
 	case few:
 		return fmt.Sprintf("inconclusive: at least %d repeats are needed to decide it", most), most
 	case half < most:
-		return fmt.Sprintf("inconclusive: %d repeats would probably decide half of %s, %d all of them%s", half, term.Count(len(needed), "point"), most, rest), half
+		return fmt.Sprintf("inconclusive: %d repeats would probably decide %d of %s, %d all of them%s", half, decided, term.Count(len(needed), "point"), most, rest), half
 	}
 	return fmt.Sprintf("inconclusive: %d repeats would probably decide %s%s", most, which, rest), most
 }

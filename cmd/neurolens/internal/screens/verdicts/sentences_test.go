@@ -61,7 +61,7 @@ func TestSentences(t *testing.T) {
 	noisy, quiet := open, open
 	noisy.MoreRuns, quiet.MoreRuns = 480, 6
 	won = alongAxis("variant", "a").sentences([]compare.Row{noisy, open, quiet})
-	if want := "inconclusive: 11 repeats would probably decide half of 3 points, 485 all of them"; won.Repeats != 11 || won.Lines[len(won.Lines)-1] != want {
+	if want := "inconclusive: 11 repeats would probably decide 2 of 3 points, 485 all of them"; won.Repeats != 11 || won.Lines[len(won.Lines)-1] != want {
 		t.Errorf("%d repeats: %q, want 11 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
 	}
 
