@@ -114,6 +114,6 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		if err := illustrating.Write(cmd.Context(), db, illustrating.Page{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
 			return err
 		}
-		return asked.Write(d, a.stdout)
+		return asked.Write(d, a.stdout, a.stderr)
 	})
 }

@@ -63,12 +63,21 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 	return req, nil
 }
 
-// Write writes the forms of a document that are texts, where they were asked for.
-func (a *Asked) Write(d *Document, stdout io.Writer) error {
+// Write writes the forms of a document that are texts, where they were asked for. It says on stderr which files there are now, that of the page
+// too.
+func (a *Asked) Write(d *Document, stdout, stderr io.Writer) error {
 	if err := Write(a.JSON, stdout, d.json); err != nil {
 		return err
 	}
-	return Write(a.MD, stdout, d.markdown)
+	if err := Write(a.MD, stdout, d.markdown); err != nil {
+		return err
+	}
+	for _, path := range []string{a.HTML, a.JSON, a.MD} {
+		if path != "" && path != "-" {
+			fmt.Fprintln(stderr, term.OneLine(path+": report of "+term.Count(d.Counts.Runs, "run")))
+		}
+	}
+	return nil
 }
 
 // sides are the filters of the base, if there is one, and of the runs that are reported: --against names the base, and so do two
