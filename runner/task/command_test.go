@@ -74,7 +74,7 @@ func TestCommandEnds(t *testing.T) {
 		{"hang", shell(third + "sleep 600"), schema.StatusTimeout, schema.StageMeasure, "timeout", 2, "one process of measure took more than 1s; raise timeouts.measure"},
 		{"absent", commandSpec("no-such-program"), schema.StatusError, schema.StageSetup, "start", -1, "no-such-program"},
 		{"not executable", commandSpec("/etc/passwd"), schema.StatusError, schema.StageSetup, "start", -1, "permission denied"},
-		{"no directory", Spec{Executor: schema.ExecutorCommand, Command: []string{"true"}, Dir: "/nonexistent", Deadlines: patient}, schema.StatusError, schema.StageSetup, "start", -1, "no such file"},
+		{"no directory", Spec{Executor: schema.ExecutorCommand, Command: []string{"true"}, Dir: filepath.Join(t.TempDir(), "none"), Deadlines: patient}, schema.StatusError, schema.StageSetup, "start", -1, "no such file"},
 		{"NUL", commandSpec("true", "a\x00b"), schema.StatusError, schema.StageSetup, "start", -1, "invalid argument"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

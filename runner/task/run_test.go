@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -239,7 +240,7 @@ func TestRefusedSpecs(t *testing.T) {
 }
 
 func TestNoRunDirectory(t *testing.T) {
-	t.Setenv("TMPDIR", "/nonexistent")
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
 	p := testPool(t)
 	if o, err := p.Run(t.Context(), builtin("ok"), nil); err == nil {
 		t.Errorf("ran: %+v", o)
