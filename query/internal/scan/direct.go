@@ -41,6 +41,7 @@ func (r *Reader) WithoutDuckDB(ctx context.Context, sel Selection, n int) (found
 	if !ok || err != nil {
 		return Chosen{}, false, err
 	}
+	found.NotNumbers = map[string]int{}
 	for _, row := range t.Rows {
 		passes := func(test filter.Test) bool { return test.Matches(row[t.Index(test.Column.Name)]) }
 		if !slices.ContainsFunc(sel.Tests, func(test filter.Test) bool { return !passes(test) }) {
@@ -80,7 +81,7 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 	if len(s.sealed) == 0 {
 		lists[1] = s.Read // of Parts
 	}
-	if s.noTags != "" || len(s.doubled) > 0 {
+	if !readsSooner(len(s.Live), len(lists[1]), 0, 0) || s.noTags != "" || len(s.doubled) > 0 {
 		return answer.Table{}, false, nil
 	}
 	var files []direct.File

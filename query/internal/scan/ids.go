@@ -74,7 +74,6 @@ func (r *Reader) newestSessions(ctx context.Context, n, step int) (ids []string,
 		if b.Since > 0 {
 			where = "session_id >= '" + firstID(b.Since) + "'"
 		}
-		var err error
 		ids, err = r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT %d",
 			r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, where), n)})
 		return len(ids) == n, err
