@@ -45,8 +45,8 @@ Ctrl-C. neurolens help sql has examples.`,
 	return cmd
 }
 
-// leastMemory is the smallest --memory-limit, in bytes, with which DuckDB can answer anything.
-const leastMemory = 16 << 20
+// leastMemory is the smallest --memory-limit, in bytes. With less, DuckDB cannot even count the runs of a file.
+const leastMemory = 8 << 20
 
 func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
 	limit, err := schema.ParseBytes(memory)

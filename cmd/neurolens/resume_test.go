@@ -80,7 +80,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// files counts the files of runs in the store of a directory; there need not be one.
+// filesOf counts the files of runs in the store of a directory; there need not be one.
 func filesOf(t testing.TB, dir string) int {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "runs_store", "live", "*", "*.parquet"))

@@ -33,7 +33,7 @@ func isAny(texts []string) func(value any) bool {
 	}
 }
 
-// compares tests how a number compares with another one, which is an int64 only if the field has integers.
+// compares tests how a number compares with another one, which is an int64 only if the field has integers: then no value is a float64.
 func compares(op string, with any) func(value any) bool {
 	return func(value any) bool {
 		switch x := value.(type) {

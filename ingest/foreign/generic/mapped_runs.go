@@ -1,6 +1,7 @@
 package generic
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,14 +58,21 @@ func (t *mappedTable) add(row mappedRow) error {
 		}
 		t.pending = &mappedRun{where: row.where, key: key, run: run, values: map[string]*mappedValues{}}
 	}
-	if err := t.measure(row); err != nil {
+	switch err := t.measure(row); {
+	case err == nil:
+	case !together && t.pending.failed():
+		t.out.Note("failed runs with a value that cannot be read, which have no value", 1)
+	default:
 		t.out.Refuse(row.where, err)
-		if t.pending.lacks = true; !together { // a run without what could not be read would be another one
+		if t.pending.lacks = true; !together { // an ok run without what could not be read would be another one
 			t.pending = nil
 		}
 	}
 	return nil
 }
+
+// failed reports whether a run needs no value.
+func (p *mappedRun) failed() bool { return p.run.Status != "" && p.run.Status != schema.StatusOK }
 
 // key distinguishes rows of different runs: it is the text of all fields.
 func (t *mappedTable) key(row mappedRow) string {
@@ -201,20 +209,21 @@ func (t *mappedTable) measure(row mappedRow) error {
 	if t.Long != nil {
 		return t.measureLong(row)
 	}
-	columns, lists := slices.Sorted(maps.Keys(t.Metrics)), map[string][]foreign.Number{}
-	for _, column := range columns {
+	var columns []string // that have a value
+	lists, units := map[string][]foreign.Number{}, map[string]string{}
+	for _, column := range slices.Sorted(maps.Keys(t.Metrics)) {
+		var numbers []foreign.Number
 		var err error
-		v := t.pending.of(t.Metrics[column])
 		if list, ok := row.lists[column]; ok {
-			var numbers []foreign.Number
 			err = foreign.Decode(list, &numbers)
-			lists[column] = numbers
-		} else {
-			err = v.check(t.Metrics[column], row.cells[column])
 		}
-		if err != nil {
+		if err == nil && row.cells[column] == "" && len(numbers) == 0 {
+			continue
+		}
+		if err := cmp.Or(err, t.pending.checkUnit(t.Metrics[column], units), checkNumber(row.cells[column])); err != nil {
 			return fmt.Errorf("column %s: %w", column, err)
 		}
+		columns, lists[column] = append(columns, column), numbers
 	}
 	for _, column := range columns {
 		v := t.pending.of(t.Metrics[column])
@@ -239,11 +248,27 @@ func (t *mappedTable) measureLong(row mappedRow) error {
 			return fmt.Errorf("column %s: %w", t.Long.Unit, err)
 		}
 	}
-	v, text := t.pending.of(metric), row.cells[t.Long.Value]
-	if err := v.check(metric, text); err != nil {
+	text := row.cells[t.Long.Value]
+	if text == "" {
+		return nil
+	}
+	if err := cmp.Or(t.pending.checkUnit(metric, map[string]string{}), checkNumber(text)); err != nil {
 		return err
 	}
-	v.add(metric, text)
+	t.pending.of(metric).add(metric, text)
+	return nil
+}
+
+// checkUnit checks that a metric has the unit that it has in the rows before, and in units of the same row, which it adds to.
+func (p *mappedRun) checkUnit(m mappedMetric, units map[string]string) error {
+	unit, known := units[m.Metric]
+	if v, before := p.values[m.Metric]; before {
+		unit, known = v.Unit, true
+	}
+	if known && unit != m.Unit {
+		return fmt.Errorf("metric %s has two units in one run, %s and %s", m.Metric, unit, m.Unit)
+	}
+	units[m.Metric] = m.Unit
 	return nil
 }
 

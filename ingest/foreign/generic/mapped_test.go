@@ -100,6 +100,7 @@ func TestForgottenColumn(t *testing.T) {
 // TestMappedRefuses: a row that cannot be read counts once. A run that is one row is not stored without a part of it; one of several rows lacks the
 // whole row.
 func TestMappedRefuses(t *testing.T) {
+	const same = "metrics: {a: {metric: latency, unit: us}, b: {metric: latency, unit: ms}}\nfields: {n: batch_size, s: status}\nbenchmark: b\n"
 	const two = "metrics: {a_us: {metric: latency, unit: us}, z_kib: {metric: peak_memory, unit: KiB}}\nfields: {n: batch_size}\nbenchmark: b\n"
 	for _, test := range []struct {
 		mapping, table string
@@ -111,6 +112,9 @@ func TestMappedRefuses(t *testing.T) {
 		{two, "n,a_us,z_kib\n1,,\n", 0, 1, nil},
 		{two + "rows: samples\n", "n,a_us,z_kib\n1,5,7\n1,6,oops\n1,7,9\n", 1, 1, []int{2, 2}},
 		{two + "rows: samples\n", "n,a_us,z_kib\n1,oops,7\n1,oops,7\n", 0, 2, nil},
+		{same, "n,a,b,s\n1,N/A,,error\n2,,,error\n3,5,,ok\n4,,FAIL,timeout\n", 4, 0, nil},
+		{same, "n,a,b,s\n1,5,6,\n2,,6,\n", 1, 1, []int{1}},
+		{"long: {metric: m, value: v, unit: u}\nfields: {n: batch_size}\nbenchmark: b\n", "n,m,v,u\n1,x,oops,ms\n1,x,,s\n1,x,5,us\n1,x,7,us\n1,x,7,ms\n", 1, 2, []int{2}},
 		{"long: {metric: m, value: v}\nfields: {n: batch_size}\nbenchmark: b\n", "n,m,v\n1,x,oops\n1,y,2\n2,x,oops\n", 1, 2, []int{1}},
 	} {
 		format, err := Mapped(CSV, []byte(test.mapping))
@@ -132,6 +136,18 @@ func TestMappedRefuses(t *testing.T) {
 		if !slices.Equal(samples, test.samples) {
 			t.Errorf("%s%s: the last run has %d samples, want %d", test.mapping, test.table, samples, test.samples)
 		}
+	}
+}
+
+// TestMappedLists: lists have the unit of their column, also where the row has no value in another one, and two units in one run are refused.
+func TestMappedLists(t *testing.T) {
+	format, err := Mapped(jsonl, []byte("metrics: {a: {metric: latency, unit: us}, b: {metric: latency, unit: ms}}\nfields: {n: batch_size}\nbenchmark: b\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, report, err := read(t, format, `{"n":1,"a":[1,2],"b":[3,4]}`+"\n"+`{"n":4,"b":[3]}`+"\n"+`{"n":5,"a":[],"b":2}`+"\n")
+	if err != nil || len(runs) != 2 || report.Refused != 1 || runs[0].Metrics[0].Values()[0] != 3e6 || runs[1].Metrics[0].Values()[0] != 2e6 {
+		t.Errorf("%+v, %+v, %v", runs, report, err)
 	}
 }
 

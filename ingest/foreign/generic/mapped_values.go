@@ -8,18 +8,15 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// check checks a value of a metric. An empty text is not a value.
-func (v *mappedValues) check(m mappedMetric, text string) error {
+// checkNumber checks the text of a value; empty: it is a list.
+func checkNumber(text string) error {
 	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" {
 		return fmt.Errorf("%q is not a number", text)
-	}
-	if m.Unit != v.Unit && text != "" {
-		return fmt.Errorf("metric %s has two units in one run, %s and %s", m.Metric, v.Unit, m.Unit)
 	}
 	return nil
 }
 
-// add adds a value that check accepts.
+// add adds a value that was checked.
 func (v *mappedValues) add(m mappedMetric, text string) {
 	if text == "" {
 		return
@@ -63,7 +60,7 @@ func (t *mappedTable) flush() error {
 			return nil
 		}
 	}
-	if len(p.run.Metrics) == 0 && (p.run.Status == "" || p.run.Status == schema.StatusOK) {
+	if len(p.run.Metrics) == 0 && !p.failed() {
 		if p.lacks { // which was said
 			return nil
 		}

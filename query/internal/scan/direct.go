@@ -50,7 +50,7 @@ func (r *Reader) WithoutDuckDB(ctx context.Context, sel Selection, n int) (found
 			}
 		}
 	}
-	found.Total = len(found.IDs)
+	found.keep(0) // before its number is known: a run may be in two files
 	if found.keep(n); found.Total == 0 {
 		err = r.Nothing(ctx, sel)
 	}
