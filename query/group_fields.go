@@ -89,7 +89,7 @@ func bestFields() []answer.Field[Group] {
 		fields = append(fields, field(c.Name, c.Type, facts.PointMeanings[c.Name], func(p *BestPoint) any { return p.Value(c.Name) }))
 	}
 	return append(fields,
-		field("best_runs", answer.TypeInteger, "number of ok runs of the best point", func(p *BestPoint) any { return int64(p.Runs) }),
+		field("best_runs", answer.TypeInteger, "number of ok runs of the best point that have a value", func(p *BestPoint) any { return int64(p.Runs) }),
 		field("samples_min", answer.TypeInteger, "smallest number of samples in such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMin) }),
 		field("samples_max", answer.TypeInteger, "largest number of samples in such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMax) }),
 		inUnit("median", "plain median of the medians of the best point's runs", medianOf),

@@ -38,7 +38,7 @@ type Group struct {
 type BestPoint struct {
 	PointID, Side string
 	facts.Point
-	Runs                   int // its ok runs
+	Runs                   int // its ok runs that have a value
 	SamplesMin, SamplesMax *int64
 	P99                    *float64
 }

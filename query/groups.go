@@ -228,7 +228,7 @@ func (g *grouper) ofBest() string {
 	if !g.req.Best {
 		return ""
 	}
-	return "samples_min, samples_max, p99, unchecked, "
+	return "samples_min, samples_max, p99, unchecked, valued_runs, "
 }
 
 // uncheckedSQL is the aggregate of whether the result of a run could not be checked, which only matters for a best point.

@@ -123,7 +123,7 @@ func (g *grouper) columnsSQL() []string {
 	for _, name := range append(slices.Clone(facts.Identity), "params") {
 		columns = append(columns, "best."+duck.Identifier(name))
 	}
-	return append(columns, "best.ok_runs AS best_runs", "best.samples_min", "best.samples_max", "best.p99 AS p99")
+	return append(columns, "best.valued_runs AS best_runs", "best.samples_min", "best.samples_max", "best.p99 AS p99")
 }
 
 // orderBy is the order of the groups: as requested, then by the keys.

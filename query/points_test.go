@@ -201,6 +201,10 @@ func TestPointsWithoutMetric(t *testing.T) {
 		if g := groups.Groups[0]; g.Reason != "" || g.Median == nil || *g.Median != 130 || g.OKRuns != 5 {
 			t.Errorf("metric %q: %+v", metric, g)
 		}
+		best, err := db.Groups(context.Background(), query.GroupRequest{By: []string{"suite"}, Metric: metric, Best: true})
+		if err != nil || best.Groups[0].Best == nil || best.Groups[0].Best.Runs != 3 {
+			t.Errorf("metric %q: the best is %+v, %v", metric, best.Groups, err)
+		}
 	}
 }
 

@@ -23,7 +23,8 @@ func TestExitCode(t *testing.T) {
 		{storeError{fmt.Errorf("verifying: %w", schema.ErrDamaged)}, exitStore},
 		{storeError{fmt.Errorf("verifying: %w", context.Canceled)}, exitOther}, // which the signal's own code outranks
 		{errors.New("no"), exitOther},
-		{fmt.Errorf("report: %w", files.Replace(filepath.Join(t.TempDir(), "none", "a.html"), nil)), exitInput},
+		{fmt.Errorf("report: %w", files.OfPlace(files.Replace(filepath.Join(t.TempDir(), "none", "a.html"), nil))), exitInput},
+		{files.Replace(filepath.Join(t.TempDir(), "none", "run.json"), nil), exitOther}, // of a folder of which it is a part
 	} {
 		if got := exitCode(c.err); got != c.want {
 			t.Errorf("%v: exit %d, want %d", c.err, got, c.want)

@@ -45,7 +45,7 @@ Ctrl-C. neurolens help sql has examples.`,
 	return cmd
 }
 
-// leastMemory is the smallest --memory-limit, in bytes. With less, DuckDB cannot even count the runs of a file.
+// leastMemory is the smallest --memory-limit, in bytes. With less, DuckDB may fail before it can say that it lacks memory.
 const leastMemory = 8 << 20
 
 func runQuery(a *app, cmd *cobra.Command, text, memory string) error {

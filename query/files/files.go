@@ -6,34 +6,34 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ErrPlace is what an error of Replace and Write is, if another path would help: the folder does not exist or is none, or the path is a folder
-// or too long.
+// ErrPlace is what an error of OfPlace is, if another path would help.
 var ErrPlace = errors.New("no file can be written there")
 
-// writeError is an error of writing a file.
-type writeError struct {
-	path  string
-	cause error
-}
+// placeError is an error that is an ErrPlace too.
+type placeError struct{ error }
 
-func (e *writeError) Error() string { return "writing " + e.path + ": " + e.cause.Error() }
+func (e placeError) Unwrap() []error { return []error{e.error, ErrPlace} }
 
-func (e *writeError) Unwrap() error { return e.cause }
-
-func (e *writeError) Is(target error) bool {
-	ofPlace := func(cause error) bool { return errors.Is(e.cause, cause) }
-	return target == ErrPlace && slices.ContainsFunc([]error{fs.ErrNotExist, syscall.ENOTDIR, syscall.EISDIR, syscall.ENAMETOOLONG}, ofPlace)
+// OfPlace is an error of Replace or Write about a path that a user has named. It is an ErrPlace if the folder does not exist or is none, or the
+// path is a folder or too long.
+func OfPlace(err error) error {
+	for _, cause := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.EISDIR, syscall.ENAMETOOLONG} {
+		if errors.Is(err, cause) {
+			return placeError{err}
+		}
+	}
+	return err
 }
 
 // of makes an error of writing a file. The path of the temporary file says nothing to a user.
@@ -43,7 +43,7 @@ func of(path, temp string, cause error) error {
 	} else if at, ok := errors.AsType[*os.LinkError](cause); ok && at.Old == temp {
 		cause = at.Err
 	}
-	return &writeError{path, cause}
+	return fmt.Errorf("writing %s: %w", path, cause)
 }
 
 // JSON prints a value with an indent of 2 and a final newline. Members of structs are in the order of their fields. < and & in texts are

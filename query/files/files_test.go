@@ -26,19 +26,22 @@ func TestReplace(t *testing.T) {
 	if err := os.Mkdir(taken, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := Replace(taken, []byte("text")); !errors.Is(err, ErrPlace) {
+	if err := OfPlace(Replace(taken, []byte("text"))); !errors.Is(err, ErrPlace) {
 		t.Errorf("a folder was replaced: %v", err)
 	}
 	none := filepath.Join(dir, "none", "a")
-	if err := Replace(none, nil); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, ErrPlace) || err.Error() != "writing "+none+": no such file or directory" {
+	if err := OfPlace(Replace(none, nil)); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, ErrPlace) || err.Error() != "writing "+none+": no such file or directory" {
 		t.Errorf("in no folder: %v", err)
 	}
-	if err := Replace(filepath.Join(path, "a"), nil); !errors.Is(err, ErrPlace) {
+	if err := OfPlace(Replace(filepath.Join(path, "a"), nil)); !errors.Is(err, ErrPlace) {
 		t.Errorf("in a file: %v", err)
 	}
-	full := Write(path, func(io.Writer) error { return syscall.ENOSPC })
+	full := OfPlace(Write(path, func(io.Writer) error { return syscall.ENOSPC }))
 	if !errors.Is(full, syscall.ENOSPC) || errors.Is(full, ErrPlace) {
 		t.Errorf("a full disk: %v", full)
+	}
+	if err := OfPlace(nil); err != nil {
+		t.Error(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("%v, %v are left", left, err)

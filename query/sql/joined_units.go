@@ -50,18 +50,13 @@ func ofFunction(table any) bool {
 func joinedUnits(selected []any, names map[string]bool) {
 	tables := map[string]bool{} // that a column unit is of
 	for _, expression := range selected {
-		switch table, column := referred(expression); column {
-		case "unit":
+		if table, column := referred(expression); column == "unit" || column == everyColumn {
 			tables[table] = true
-		case everyColumn:
-			if tables[table] = true; table == "" { // of all tables
-				tables["another"] = true
-			}
 		}
 	}
 	for _, expression := range selected {
 		table, column := referred(expression)
-		if len(tables) == 1 && tables[table] {
+		if table != "" && len(tables) == 1 && tables[table] { // of a column without its table, only DuckDB knows which that is
 			continue
 		}
 		for name, unit := range answer.Units {

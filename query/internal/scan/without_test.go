@@ -215,6 +215,30 @@ func TestWithoutDuckDB(t *testing.T) {
 	}
 }
 
+// TestDoubledWithoutDuckDB: a run that is in two sealed files counts once.
+func TestDoubledWithoutDuckDB(t *testing.T) {
+	t.Parallel()
+	runs := querytest.VariousRuns()[:10]
+	dir := querytest.LiveStore(t, querytest.FullRun(300))
+	querytest.Seal(t, dir, runs...)
+	querytest.Seal(t, dir, runs[5:]...)
+	err := querytest.Open(t, dir).Stores().AskRuns(t.Context(), time.Time{}, func(r *scan.Reader) error {
+		sel, err := r.Selected(t.Context(), scan.Question{Filter: "batch_size>0"})
+		if err != nil {
+			return err
+		}
+		for limit, listed := range map[int]int{0: 11, 3: 3, 11: 11, 50: 11} {
+			if found, ok, err := r.WithoutDuckDB(t.Context(), sel, limit); !ok || err != nil || found.Total != 11 || len(found.IDs) != listed {
+				t.Errorf("at most %d: %d of %d runs, %t, %v", limit, len(found.IDs), found.Total, ok, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNeedsDuckDB: an order, conditions that are only SQL, and more files than DuckDB needs packs for are left to DuckDB.
 func TestNeedsDuckDB(t *testing.T) {
 	t.Parallel()

@@ -96,7 +96,7 @@ func (d *drawing) write(f *figure.Figure) error {
 		return err
 	}
 	if err := files.Replace(d.to.file, b.Bytes()); err != nil {
-		return fmt.Errorf("plot %s: %w", d.kind, err)
+		return fmt.Errorf("plot %s: %w", d.kind, files.OfPlace(err))
 	}
 	fmt.Fprintln(d.Stderr, term.OneLine(fmt.Sprintf("%s: %s of %s", d.to.file, d.kind, term.Count(f.Marks(), "mark"))))
 	return nil

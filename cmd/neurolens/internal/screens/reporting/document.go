@@ -97,7 +97,7 @@ func Write(path string, stdout io.Writer, form func(w io.Writer) error) error {
 		}
 		return nil
 	}
-	return files.Write(path, form)
+	return files.OfPlace(files.Write(path, form))
 }
 
 // json writes the document: a member a line, and of lists an entry a line, so that it can be compared line by line and need not be in
