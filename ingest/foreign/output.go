@@ -166,16 +166,15 @@ func (o *Output) add(r *schema.Run) {
 // the run is already stored.
 func (o *Output) name(r *schema.Run) (there bool, err error) {
 	r.PointID = schema.PointID(r)
-	if o.identity.standing != standsNew {
-		// A record that will be refused is not in the store. It must not be what the file differs in from one that is.
-		named := *r
-		named.RunID, named.SessionID = schema.ULIDFrom(r.StartedAt, [10]byte{}).String(), "" // the session is one of the file
-		if err := named.Validate(); err != nil {
-			return false, &refusedError{errors.Unwrap(err)}
+	digest, before := o.digester.Of(r), o.identity
+	id, there, err := o.identity.of(r, digest)
+	if !there && before.standing != standsNew {
+		// A record that is refused is not in the store, too. It must not be what the file differs in from one that is.
+		if cause := invalid(*r); cause != nil {
+			o.identity = before
+			return false, &refusedError{cause}
 		}
 	}
-	digest := o.digester.Of(r)
-	id, there, err := o.identity.of(r, digest)
 	if err != nil {
 		return there, err
 	}
@@ -194,6 +193,12 @@ func (o *Output) name(r *schema.Run) (there bool, err error) {
 		r.Tags = tags
 	}
 	return there, nil
+}
+
+// invalid is why a store does not take a run, whatever its ids will be.
+func invalid(r schema.Run) error {
+	r.RunID, r.SessionID = schema.ULIDFrom(r.StartedAt, [10]byte{}).String(), ""
+	return errors.Unwrap(r.Validate())
 }
 
 // bits are the first 80 bits of SHA-256 over words.
