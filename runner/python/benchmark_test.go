@@ -330,6 +330,8 @@ func TestReturnedMetrics(t *testing.T) {
 	} {
 		check(t, runSpec(t, bench(returned)), schema.StatusError, schema.StageWarmup, "raise", want)
 	}
+	const turns = `{"metrics": {"step": {"value": 1, "unit": "s" if globals().setdefault("n", []).append(1) or len(globals()["n"]) % 2 else "ms"}}}`
+	check(t, runSpec(t, bench(turns)), schema.StatusError, schema.StageMeasure, "raise", "benchmark_fn returned the metric step in ms, and before in s: want one unit")
 }
 
 // TestKeysOfGetConfig: what a benchmark asks for in its get_config it gets, or it is told that it does not.

@@ -57,6 +57,7 @@ class Collector:
         self.worker = worker
         self.metrics = {}  # name -> (unit, about, values)
         self.not_finite = {}  # name -> how many values were left out
+        self.units = {}  # name -> unit of its values so far
         self.pending = 0
         self.sent_at = perf_counter_ns()
 
@@ -100,7 +101,11 @@ class Collector:
             self.worker.warning("not_finite")
             self.not_finite[name] = self.not_finite.get(name, 0) + 1
             return
-        self.add(name, about.pop("unit", ""), [number], level="iteration", **about)
+        unit, known = about.pop("unit", ""), self.units.get(name)
+        if known is not None and known != unit:
+            raise Failure("raise", one_line("benchmark_fn returned the metric %s in %s, and before in %s: want one unit" % (name, unit or "no unit", known or "no unit")))
+        self.units[name] = unit
+        self.add(name, unit, [number], level="iteration", **about)
 
     def send(self):
         for name, (unit, about, values) in self.metrics.items():
