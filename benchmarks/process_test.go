@@ -106,6 +106,16 @@ func (s *series) add(m measured) {
 	s.walls, s.cpus, s.peak, s.out = append(s.walls, m.Wall), append(s.cpus, m.CPU), max(s.peak, m.Peak), m.Stdout
 }
 
+// later are the same times with so much more in each.
+func (s *series) later(by time.Duration) series {
+	var late series
+	for _, w := range s.walls {
+		late.walls = append(late.walls, w+by)
+	}
+	late.cpus, late.peak, late.out = s.cpus, s.peak, s.out
+	return late
+}
+
 // median is that of the durations, in milliseconds.
 func (s *series) median() float64 { return medianOf(s.walls) }
 

@@ -38,7 +38,7 @@ type Failure struct {
 // SessionPoints sums up the runs of purpose measure of a session, and the runs of earlier sessions that it resumed (counted, by
 // run_id), per point and side, in the order of their first runs. The numbers of a point are, over its ok runs,
 //
-//	SELECT median(coalesce(p50, mean)) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
+//	SELECT median(coalesce(p50, mean)) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(abs(p50), 0)) AS spread
 //	FROM runs WHERE point_id = '...' AND purpose = 'measure' AND status = 'ok'
 //
 // but p99 is missing if a run has only one sample, spread ignores such runs, runs without a metric have no number, and all numbers are

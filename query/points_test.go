@@ -90,7 +90,7 @@ func TestPoints(t *testing.T) {
 		}
 	}
 	// The numbers, again as documented, and again in Go.
-	table, err := sql.Select(ctx, db, `SELECT median(p50) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
+	table, err := sql.Select(ctx, db, `SELECT median(p50) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(abs(p50), 0)) AS spread
 		FROM runs WHERE point_id = '`+get(0, "point_id")+`' AND purpose = 'measure' AND status = 'ok'`)
 	if err != nil {
 		t.Fatal(err)
@@ -171,6 +171,22 @@ func TestPointsOfDifferentUnits(t *testing.T) {
 	}
 	if p := points[0]; p.OKRuns != 2 || p.Metric != "" || p.Unit != "" || p.Median != nil || p.P99 != nil || p.Spread != nil {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestNegativeSpread: values below zero have a spread like others.
+func TestNegativeSpread(t *testing.T) {
+	t.Parallel()
+	n := 0
+	db := querytest.Open(t, querytest.LiveStore(t, querytest.RunsOf(&n, 1, nil, -100, -110)...))
+	points, err := db.SessionPoints(context.Background(), querytest.SessionID(1), nil)
+	if err != nil || len(points) != 1 || points[0].Spread == nil || *points[0].Spread <= 0 {
+		t.Errorf("%+v, %v", points, err)
+	}
+	for filter, want := range map[string]int{"spread>0": 2, "spread<0": 0} {
+		if l, err := db.List(context.Background(), query.ListRequest{Filter: filter}); err != nil || l.Total != want {
+			t.Errorf("%s: %d runs, %v, want %d", filter, l.Total, err, want)
+		}
 	}
 }
 

@@ -45,13 +45,13 @@ Ctrl-C. neurolens help sql has examples.`,
 	return cmd
 }
 
-// leastMemory is the smallest --memory-limit, in bytes. With less, DuckDB may fail before it can say that it lacks memory.
-const leastMemory = 8 << 20
+// minMemoryLimit is the smallest --memory-limit, in bytes. With less, DuckDB may fail before it can say that it lacks memory.
+const minMemoryLimit = 8 << 20
 
 func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
 	limit, err := schema.ParseBytes(memory)
-	if err == nil && limit < leastMemory {
-		err = fmt.Errorf("want at least %s", schema.ForPeople(leastMemory, "B"))
+	if err == nil && limit < minMemoryLimit {
+		err = fmt.Errorf("want at least %s", schema.ForPeople(minMemoryLimit, "B"))
 	}
 	if err != nil {
 		return usageErrorf("--memory-limit %q: %w", memory, err)

@@ -56,8 +56,8 @@ var heads = map[string]*schema.Column{
 	"median": schema.RunColumn("p50"), "when": schema.RunColumn("started_at"), "spread": {Name: "spread", Kind: schema.KindReal, Unit: "ratio"},
 }
 
-// spreadSQL is the robust spread of a run: 1.4826 MAD / median. It is NULL for a single sample.
-const spreadSQL = "(1.4826 * CASE WHEN n_samples IS DISTINCT FROM 1 THEN mad END / nullif(p50, 0))"
+// spreadSQL is the robust spread of a run: 1.4826 MAD / median, of which the sign does not count. It is NULL for a single sample.
+const spreadSQL = "(1.4826 * CASE WHEN n_samples IS DISTINCT FROM 1 THEN mad END / nullif(abs(p50), 0))"
 
 // Names are the keys that refer to a column by another name.
 func Names() []string {

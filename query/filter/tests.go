@@ -13,6 +13,11 @@ type Test struct {
 	Matches func(cell any) bool // of a cell of an answer, which is nil for NULL
 }
 
+// Passes reports whether a run passes all tests. cell gives the value of a column, as answers have it.
+func (c *Condition) Passes(cell func(c *schema.Column) any) bool {
+	return !slices.ContainsFunc(c.Tests, func(t Test) bool { return !t.Matches(cell(t.Column)) })
+}
+
 // test adds a test of a field to the condition.
 func (c *compiler) test(f Field, matches func(value any) bool) {
 	ofCell := matches

@@ -18,7 +18,7 @@ var pointMore = `,
 	count(*) FILTER (purpose <> 'measure') AS profile_runs, count(*) FILTER (source <> ` + native + `) AS imported_runs,
 	count(*) FILTER (ok AND p50 IS NULL AND mean IS NOT NULL) AS mean_only_runs,
 	CASE WHEN count(coalesce(p50, mean)) FILTER (ok) >= 3
-		THEN 1.4826 * mad(coalesce(p50, mean)) FILTER (ok) / nullif(median(coalesce(p50, mean)) FILTER (ok), 0) END AS runs_spread,
+		THEN 1.4826 * mad(coalesce(p50, mean)) FILTER (ok) / nullif(abs(median(coalesce(p50, mean)) FILTER (ok)), 0) END AS runs_spread,
 	list_aggregate(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])), 'histogram') AS warning_runs`
 
 // place identifies the entry of points that a row of samples belongs to.
@@ -115,8 +115,8 @@ func (r *reading) metrics(ctx context.Context, s *scan.Reader, places map[place]
 		return err
 	}
 	text := "SELECT " + r.keyColumns() + `point_id, side, machine, s.metric, min(s.unit), max(s.unit), min(s.better), count(coalesce(s.p50, s.mean)),
-	median(coalesce(s.p50, s.mean)), CASE WHEN count(*) FILTER (s.n_samples = 1) = 0 THEN median(s.p99) END, median(1.4826 * s.mad / nullif(s.p50, 0)) FILTER (s.n_samples IS DISTINCT FROM 1),
-	CASE WHEN count(coalesce(s.p50, s.mean)) >= 3 THEN 1.4826 * mad(coalesce(s.p50, s.mean)) / nullif(median(coalesce(s.p50, s.mean)), 0) END
+	median(coalesce(s.p50, s.mean)), CASE WHEN count(*) FILTER (s.n_samples = 1) = 0 THEN median(s.p99) END, median(1.4826 * s.mad / nullif(abs(s.p50), 0)) FILTER (s.n_samples IS DISTINCT FROM 1),
+	CASE WHEN count(coalesce(s.p50, s.mean)) >= 3 THEN 1.4826 * mad(coalesce(s.p50, s.mean)) / nullif(abs(median(coalesce(s.p50, s.mean))), 0) END
 FROM ` + counted + " AS r JOIN " + samples + ` AS s ON s.run_id = r.run_id
 GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"
 	return s.Conn.Query(ctx, duck.Statement{SQL: text, Args: r.sel.Args}, func(row []driver.Value) error {

@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"errors"
-	"io"
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/runtest"
@@ -37,18 +36,7 @@ func narrowRows(t *testing.T, content []byte, live bool, columns ...string) [][]
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := f.Reader()
-	var rows [][]any
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return rows
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, row)
-	}
+	return allRows(t, f.Reader().Read)
 }
 
 // TestNarrow: of each column, a file that is opened for it alone has what the whole file has, and of the others nothing: also where there are

@@ -50,8 +50,14 @@ func salvaged(t testing.TB, content []byte, table *schema.Table) (rows [][]any) 
 		t.Fatal(err)
 	}
 	defer s.Close()
+	return allRows(t, s.Read)
+}
+
+// allRows reads rows to the end.
+func allRows(t testing.TB, read func() ([]any, error)) (rows [][]any) {
+	t.Helper()
 	for {
-		row, err := s.Read()
+		row, err := read()
 		if errors.Is(err, io.EOF) {
 			return rows
 		}

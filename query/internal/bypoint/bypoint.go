@@ -22,7 +22,7 @@ func Rows(runs, by, more string) string {
 	min(ok_metric) AS metric, min(ok_unit) AS unit, min(CASE WHEN ok THEN better END) AS better,
 	count(CASE WHEN ` + measured.Wrong + ` THEN true END) AS wrong_runs,
 	median(CASE WHEN ok THEN coalesce(p50, mean) END) AS median, CASE WHEN count(CASE WHEN ok_samples = 1 THEN true END) = 0 THEN median(CASE WHEN ok THEN p99 END) END AS p99,
-	median(CASE WHEN ok AND n_samples IS DISTINCT FROM 1 THEN 1.4826 * mad / nullif(p50, 0) END) AS spread,
+	median(CASE WHEN ok AND n_samples IS DISTINCT FROM 1 THEN 1.4826 * mad / nullif(abs(p50), 0) END) AS spread,
 	list_sort(list_distinct(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])))) AS warnings,
 	list_transform(list_sort(list_transform(
 		coalesce(map_entries(histogram({'status': status, 'stage': stage, 'error_kind': error_kind, 'error': error}) FILTER (NOT ok)), []),

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/direct"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/projection"
@@ -43,8 +42,7 @@ func (r *Reader) WithoutDuckDB(ctx context.Context, sel Selection, n int) (found
 	}
 	found.NotNumbers = map[string]int{}
 	for _, row := range t.Rows {
-		passes := func(test filter.Test) bool { return test.Matches(row[t.Index(test.Column.Name)]) }
-		if !slices.ContainsFunc(sel.Tests, func(test filter.Test) bool { return !passes(test) }) {
+		if sel.Passes(func(c *schema.Column) any { return row[t.Index(c.Name)] }) {
 			if found.IDs, err = AppendID(found.IDs, row[t.Index("run_id")]); err != nil {
 				return Chosen{}, false, err
 			}

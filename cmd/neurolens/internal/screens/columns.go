@@ -108,7 +108,7 @@ func spreadOf(t answer.Table, row []any) any {
 	if n, ok := row[t.Index("n_samples")].(int64); !scattered || !located || median == 0 || ok && n == 1 {
 		return nil
 	}
-	return answer.Computed(toDeviation * mad / median)
+	return answer.Computed(spreadRatio(mad, median))
 }
 
 func columnNames() []string {

@@ -180,8 +180,11 @@ func spread(mad, median *float64) string {
 	if mad == nil || median == nil || *median == 0 {
 		return term.Unknown
 	}
-	return wording.Percent(toDeviation * *mad / *median)
+	return wording.Percent(spreadRatio(*mad, *median))
 }
+
+// spreadRatio is the robust spread of a run, in relation to its median, of which the sign does not count.
+func spreadRatio(mad, median float64) float64 { return toDeviation * mad / math.Abs(median) }
 
 // metricLines are a line a metric. given is the unit in which the run's file has a metric.
 func metricLines(metrics []schema.Metric, given func(metric string) string) []string {
