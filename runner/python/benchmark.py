@@ -4,6 +4,7 @@ applied.
 A benchmark is a class with benchmark_fn (and optionally setup, teardown, get_config, validate_result, output and applied), or a
 function that does the work once, such as run_benchmark(**problem_size), optionally with a function validate_result(result).
 """
+import functools
 import importlib.machinery
 import importlib.util
 import inspect
@@ -49,21 +50,46 @@ class Loader(importlib.machinery.SourceFileLoader):
 
 
 def import_file(path):
-    """The module of a file, under its own name, so that processes that the benchmark starts can import it too."""
+    """The module of a file, under its own name, so that processes that the benchmark starts can import it too. A file of a package that
+    imports relative to itself is that module of the package."""
     stem = os.path.splitext(os.path.basename(path))[0]
-    name = stem if stem not in sys.modules else stem + "_benchmark"
     sys.path[:0] = [os.path.dirname(os.path.realpath(path)), os.getcwd()]
     sys.argv[:] = [path]
+    package, root = package_of(path)
+    if package:
+        sys.path.insert(0, root)
+        importlib.import_module(package)
+        name = package + "." + stem
+        if getattr(sys.modules.get(name), "__file__", None) == path:  # its package has imported it
+            return sys.modules[name]
+    else:
+        name = stem if stem not in sys.modules else stem + "_benchmark"
     spec = importlib.util.spec_from_file_location(name, path, loader=Loader(name, path))
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
+def package_of(path):
+    """The package of a file that imports relative to itself, and the folder in which the package is; else None twice."""
+    names, folder = [], os.path.dirname(path)
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, name = os.path.split(folder)
+        names.insert(0, name)
+    if not names:
+        return None, None
+    import ast
+
+    with open(path, "rb") as file:
+        tree = ast.parse(file.read(), path)
+    relative = any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
+    return (".".join(names), folder) if relative else (None, None)
+
+
 def find(module, stem):
     """The benchmark in a file, if the sweep does not name one."""
     own = {k: v for k, v in vars(module).items() if getattr(v, "__module__", None) == module.__name__}
-    functions = [k for k, v in own.items() if inspect.isfunction(v)]
+    functions = [k for k, v in own.items() if inspect.isfunction(v) or hasattr(v, "__wrapped__") and not inspect.isclass(v)]
     classes = [
         k for k, v in own.items() if inspect.isclass(v) and hasattr(v, "benchmark_fn") and not inspect.isabstract(v)
     ]
@@ -156,9 +182,9 @@ def made_already():
     """Marks an object that exists already and takes no parameters."""
 
 
-def arguments(target, title, config, used=(), values=None):
+def arguments(target, title, config, used=(), values=None, prepared=False):
     """The arguments with which a class or a function is called. An axis that it does not take is refused, unless it is a label
-    or has been used already. values are those whose type is not clear from their text."""
+    or has been used already. values are those whose type is not clear from their text. prepared: a hook may give those that lack."""
     values = values or {}
     try:
         parameters = inspect.signature(target).parameters.values()
@@ -179,7 +205,7 @@ def arguments(target, title, config, used=(), values=None):
         p.name for p in parameters
         if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and p.name not in passed
     ]
-    if lacking:
+    if lacking and not prepared:
         given = " ".join("-P %s=..." % name for name in lacking if name in names)
         hint = "; to set it, add an axis: %s" % given if given else ""
         raise Failure("setup", "%s needs %s, which the point does not have%s" % (title, ", ".join(lacking), hint))
@@ -189,30 +215,70 @@ def arguments(target, title, config, used=(), values=None):
 class Benchmark:
     """A user's benchmark, with the interface of a backend."""
 
-    def __init__(self, target, title, worker):
-        self.worker, self.config = worker, worker.config
-        self.object = self.function = self.module = None
+    def __init__(self, target, title, worker, module):
+        self.worker, self.config, self.module = worker, worker.config, module
+        self.object = self.function = None
         made = hasattr(target, "benchmark_fn") and not inspect.isclass(target)
         settings = worker.settings
+        function = not made and not inspect.isclass(target) and getattr(target, "__name__", "") != FACTORY
         passed = arguments(
-            made_already if made else target, title, worker.config, settings.get("used") or (), settings.get("values"))
+            made_already if made else target, title, worker.config, settings.get("used") or (), settings.get("values"),
+            function and "prepare" in settings)
         if made:
             self.object = target
-        elif inspect.isclass(target) or getattr(target, "__name__", "") == FACTORY:
+        elif not function:
             self.object = target(**passed)
         else:
-            self.function = (lambda: target(**passed)) if passed else target
+            self.function = functools.partial(target, **passed) if passed else target
             self.target, self.passed = target, passed
         if self.function is None and not callable(getattr(self.object, "benchmark_fn", None)):
             raise Failure("setup", "%s has no benchmark_fn" % title)
+        self.title = title if self.object is None else type(self.object).__name__ + ".benchmark_fn"
         work = target if self.object is None else self.object.benchmark_fn
         if getattr(getattr(work, "__code__", None), "co_flags", 0) & LAZY:
-            raise Failure("setup", "%s is asynchronous or a generator, so calling it would not run it" % title)
+            raise Failure("setup", "%s is asynchronous or a generator, so calling it would not run it" % self.title)
+        self.prepared = self.preparation(settings["prepare"]) if "prepare" in settings else None
+
+    def preparation(self, name):
+        """The function that calls the hook which prepares an iteration and returns the iteration: the measured function, with the
+        arguments that the hook returned as a dict. The hook is a method or, for a function, a function in its file, which gets those
+        arguments of the point that it takes."""
+        where = self.module if self.object is None else self.object
+        hook = getattr(where, name, None)
+        if not callable(hook):
+            raise Failure("setup", "prepare: %s has no function %s" % (
+                os.path.basename(self.worker.file) if self.object is None else type(self.object).__name__, name))
+        if self.object is None:
+            title, names = name, inspect.signature(hook).parameters
+            taken = {name: value for name, value in self.passed.items() if name in names}
+        else:
+            title, taken = "%s.%s" % (type(self.object).__name__, name), {}
+
+        def prepared():
+            given = self.hook(lambda: hook(**taken), title)
+            return functools.partial(self.benchmark_fn, **given) if isinstance(given, dict) else self.benchmark_fn
+
+        return prepared
 
     @property
     def benchmark_fn(self):
         """The measured function after setup, which may have compiled it."""
         return self.function or self.object.benchmark_fn
+
+    def check_ran(self, result):
+        """Refuses a benchmark whose result says that its work did not run, or still runs."""
+        returned = self.worker.part("returned")
+        self.refuse(self.title, result, returned.unrun)
+        if returned.ask(returned.may_be_lazy, result):
+            self.worker.warning("lazy_result")
+
+    def refuse(self, title, value, question):
+        """Ends the point if the question about a returned value has an answer."""
+        returned = self.worker.part("returned")
+        why = returned.ask(question, value)
+        if why:
+            returned.ask(returned.close, value)
+            raise Failure("setup", "%s returned %s" % (title, why))
 
     def called(self):
         """The measured function and its arguments: as benchmark_fn, without an additional call."""
@@ -221,7 +287,14 @@ class Benchmark:
     def optional(self, name):
         """Calls a method that the benchmark may have."""
         method = getattr(self.object, name, None)
-        return method() if callable(method) else None
+        return self.hook(method, "%s.%s" % (type(self.object).__name__, name)) if callable(method) else None
+
+    def hook(self, method, title):
+        """Calls a method or function beside the measured one, which has to do its work before it returns."""
+        value = method()
+        returned = self.worker.part("returned")
+        self.refuse(title, value, lambda value: returned.unstarted(value) or returned.lazy(value))
+        return value
 
     def setup(self):
         self.optional("setup")
@@ -233,9 +306,9 @@ class Benchmark:
         """The output to compare with a reference: the method or attribute output, else the result of one more call. If that is
         a dict with a key output, its value."""
         own = getattr(self.object, "output", None)
-        value = own() if callable(own) else own
+        value = self.optional("output") if callable(own) else own
         if value is None:
-            value = self.benchmark_fn()
+            value = self.prepared()() if self.prepared else self.benchmark_fn()
         return value["output"] if isinstance(value, dict) and "output" in value else value
 
     @property
@@ -243,16 +316,23 @@ class Benchmark:
         """The check of the result, or None: a method or, for a function, a function named validate_result in its file. It gets
         the result of one more call, and those arguments of the call that it takes."""
         if self.function is None:
-            return getattr(self.object, "validate_result", None)
+            return (lambda: self.optional("validate_result")) if callable(getattr(self.object, "validate_result", None)) else None
         check = getattr(self.module, "validate_result", None)
         if not inspect.isfunction(check):
             return None
         names = list(inspect.signature(check).parameters)
         taken = {name: value for name, value in self.passed.items() if name in names[1:]}
-        return (lambda: check(self.function(), **taken)) if names else check
+
+        def validate():
+            results = (self.prepared()() if self.prepared else self.function(),) if names else ()
+            return self.hook(lambda: check(*results, **taken), "validate_result")
+
+        return validate
 
     def profile(self, iterations):
         """The PyTorch operators in the given number of iterations."""
+        if self.prepared:
+            raise Unsupported("not_applied", "profiler torch was requested, but it would see what prepare does")
         torch = sys.modules.get("torch")
         if torch is None:
             raise Unsupported("not_applied", "profiler torch was requested, but nothing imported torch")
@@ -371,6 +451,4 @@ def load(worker):
     if not callable(target) and not hasattr(target, "benchmark_fn"):
         raise Failure("setup", "%s in %s is neither a class nor a function" % (name, named))
     worker.part("frameworks").seed(worker.settings)  # those that the file imported, before __init__ draws an input
-    benchmark = Benchmark(target, name, worker)
-    benchmark.module = module
-    return benchmark
+    return Benchmark(target, name, worker, module)

@@ -150,7 +150,7 @@ func TestFindsTheBenchmark(t *testing.T) {
 		"no benchmark_fn":   {"class A: pass\n", "A", "A has no benchmark_fn"},
 		"empty":             {"", "", "bench.py has no bench_* function and no class with benchmark_fn; it has no function either"},
 		"asynchronous":      {"async def run_benchmark(): pass\n", "", "run_benchmark is asynchronous or a generator"},
-		"generator":         {"class A:\n    def benchmark_fn(self): yield\n", "", "A is asynchronous or a generator"},
+		"generator":         {"class A:\n    def benchmark_fn(self): yield\n", "", "A.benchmark_fn is asynchronous or a generator"},
 		"made by its setup": {"class A:\n    def benchmark_fn(self): pass\n    def setup(self): self.benchmark_fn = self.other\n    def other(self): raise ValueError('this is other')\n", "", "this is other"},
 	} {
 		t.Run(name, func(t *testing.T) {

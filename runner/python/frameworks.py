@@ -56,14 +56,34 @@ def cuda():
     return module if module is not None and module.is_initialized() else None
 
 
-def synchronizer():
-    """The function that waits for the device that torch uses; None if there is none."""
+def waiting(arrays, devices=True):
+    """The function that waits until the result of a call is computed, and returns True: for each device in use, and for the arrays of
+    JAX in the result, which arrays finds. None if nothing has to be waited for."""
+    waits = ([arrays] if "jax" in sys.modules else []) + (device_waits() if devices else [])
+    if not waits:
+        return None
+
+    def wait(result):
+        for one in waits:
+            one(result)
+        return True
+
+    return wait
+
+
+def device_waits():
+    """The functions that wait for the devices that torch and CuPy use. Their argument is not used."""
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    waits = []
     if cuda() is not None:
-        return cuda().synchronize
-    backends = getattr(sys.modules.get("torch"), "backends", None)
-    if hasattr(backends, "mps") and backends.mps.is_available():
-        return sys.modules["torch"].mps.synchronize
-    return None
+        waits.append(lambda _: torch.cuda.synchronize())
+    if hasattr(torch, "xpu") and torch.xpu.is_initialized():
+        waits.append(lambda _: torch.xpu.synchronize())
+    if hasattr(getattr(torch, "backends", None), "mps") and torch.backends.mps.is_available():
+        waits.append(lambda _: torch.mps.synchronize())
+    if hasattr(cupy, "is_available") and cupy.is_available():
+        waits.append(lambda _: cupy.cuda.Device().synchronize())
+    return waits
 
 
 def device_memory():
@@ -85,56 +105,3 @@ def is_oom(error):
         return True
     text = text_of(error)
     return isinstance(error, RuntimeError) and ("out of memory" in text.lower() or "RESOURCE_EXHAUSTED" in text)
-
-
-class Settle:
-    """Waits until the return value of an iteration is computed, also inside containers. How to wait for a type is determined
-    once, so that a value that needs no waiting costs one look-up."""
-
-    KEYS = ("ttft_times_ms", "tpot_times_ms", "metrics")  # numbers that a benchmark measured itself
-
-    def __init__(self, torch=True):
-        self.torch = torch
-        self.waits = {}
-
-    def __call__(self, value):
-        kind = type(value)
-        try:
-            wait = self.waits[kind]
-        except KeyError:
-            wait = self.waits[kind] = self.find(kind)
-        if wait is not None:
-            wait(value)
-
-    def find(self, kind):
-        if hasattr(kind, "block_until_ready"):  # arrays of JAX
-            return kind.block_until_ready
-        torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
-        if self.torch and torch is not None and issubclass(kind, torch.Tensor):
-            return self.tensor
-        if cupy is not None and issubclass(kind, cupy.ndarray):
-            return lambda array: array.device.synchronize()
-        if issubclass(kind, dict):
-            return self.mapping
-        if issubclass(kind, (list, tuple, set, frozenset)):
-            return self.sequence
-        if hasattr(kind, "__dataclass_fields__"):
-            return lambda value: self.sequence(vars(value).values())
-        return None
-
-    def tensor(self, tensor):
-        device = tensor.device
-        if device.type == "cuda":
-            sys.modules["torch"].cuda.synchronize(device)
-        elif device.type in ("mps", "xpu"):
-            getattr(sys.modules["torch"], device.type).synchronize()
-
-    def mapping(self, values):
-        for key, value in values.items():
-            if key not in self.KEYS:
-                self(value)
-
-    def sequence(self, values):
-        if "torch" in sys.modules or "jax" in sys.modules or "cupy" in sys.modules:
-            for value in values:
-                self(value)

@@ -16,7 +16,7 @@ SHORT_NS = 10000  # a call that takes less has an inner loop: reading the clock 
 SAMPLE_NS = 100000  # what a sample takes at least
 MANY = 10000  # who asks for more iterations means single ones, and does not expect to wait for a second or more
 TRIES = 3  # of each count; the best one tells, for other work may have interrupted the others
-FRAMEWORKS = ("torch", "jax", "cupy", "tensorflow")  # what they return may still be on its way
+FRAMEWORKS = ("jax", "cupy", "tensorflow")  # what they compute may still be on its way; torch is waited for where it uses a device
 
 # The loop of timeit: nothing but the call stands in it, and every name is local.
 SOURCE = """
@@ -55,12 +55,14 @@ class Inner:
             scale *= 10
 
 
-def choose(worker, warmup):
+def choose(worker, timing, warmup):
     """The inner loop for a benchmark whose warm-up iterations took these ns; None if a sample is one iteration."""
     asked = worker.settings.get("iterations_per_sample", 0)
     if asked == 1 or not asked and not wanted(worker, warmup):
         return None
-    why = single(worker, worker.subject.benchmark_fn())
+    if not timing.called:
+        timing.try_once()
+    why = single(worker, timing)
     if why and asked:
         raise Unsupported("not_applied", "iterations_per_sample %d was requested, but %s" % (asked, why))
     if why:
@@ -83,13 +85,14 @@ def wanted(worker, warmup):
     return level == "mean" or min(warmup) < SHORT_NS
 
 
-def single(worker, result):
+def single(worker, timing):
     """Why each iteration must be measured separately; None if several can be measured together."""
-    settle = worker.part("frameworks").Settle()
-    if worker.part("frameworks").synchronizer() is not None:
+    if worker.settings.get("prepare"):
+        return "each iteration is prepared"
+    if worker.part("frameworks").device_waits():
         return "the device must be synchronized after each iteration"
-    if isinstance(result, dict) and any(key in result for key in settle.KEYS):
+    if timing.metrics:
         return "each iteration returns its own metrics"
-    if settle.find(type(result)) is not None and any(name in sys.modules for name in FRAMEWORKS):
+    if "jax" in sys.modules:
         return "the return value of each iteration must be awaited"
     return None

@@ -2,8 +2,11 @@ package python
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +31,7 @@ with tempfile.TemporaryFile() as file:
     file.flush()
     mapped = memoryview(mmap.mmap(file.fileno(), 0)).cast("q")
 memory = array.array("q", bytes(8 * words))
-work = types.SimpleNamespace(call=lambda: None, settle=None, collect=None)
+work = types.SimpleNamespace(call=lambda: None, wait=None, look=None, prepare=None)
 
 def spent(words):
     start = time.perf_counter_ns()
@@ -155,3 +158,96 @@ func BenchmarkTimeitRatio(b *testing.B) {
 	b.ReportMetric(ours/theirs, "ratio")
 	b.ReportMetric(theirs, "timeit-ns")
 }
+
+// resultsRatio measures each function bench_* of a file with the loops of this package and with timeit, sample by sample by turns in
+// one process, and prints the name, the ratio of the medians, and the time by timeit in ns.
+const resultsRatio = `
+import array, gc, itertools, os, statistics, sys, time, timeit, types
+folder, path, samples = sys.argv[1], sys.argv[2], int(sys.argv[3])
+class Worker:
+    settings, config, budget, iterations, own_iterations, file, stage = {"file": path}, {}, 1, 100, False, path, "warmup"
+    def part(self, name):
+        title = "neurolens_" + name
+        if title not in sys.modules:
+            sys.modules[title] = types.ModuleType(title)
+            with open(os.path.join(folder, name + ".py")) as file:
+                exec(compile(file.read(), name, "exec"), sys.modules[title].__dict__)
+        return sys.modules[title]
+    def warning(self, word): pass
+    def fact(self, key, value): pass
+    def send_latency(self, count): pass
+Worker().part("worker")
+exec(compile(open(path).read(), path, "exec"), globals())
+gc.disable()
+worker = Worker()
+for name in [name for name in globals() if name.startswith("bench_")]:
+    worker.subject = worker.part("benchmark").Benchmark(globals()[name], name, worker, None)
+    timing = worker.part("timing").PerfCounter(worker)
+    words = array.array("q", bytes(8 * 512))
+    timing.warm_up(words, 1, 21)
+    timing.calibrate(words, 1, 21)
+    count = timing.inner.count if timing.inner else 1
+    timer = timeit.Timer("call()", globals={"call": globals()[name]})
+    ours, theirs = [], []
+    for _ in range(samples):
+        timing.measure(words, 1, 2, 0)
+        ours.append(words[1] / count)
+        theirs.append(timer.inner(itertools.repeat(None, count), time.perf_counter_ns) / count)
+    print(name, statistics.median(ours) / statistics.median(theirs), statistics.median(theirs))
+`
+
+// BenchmarkResultsRatio compares what is measured of functions that return values of many kinds with timeit, with and without a
+// framework in the process. Between 0.95 and 1.05 each, where timeit says more than 1 us.
+func BenchmarkResultsRatio(b *testing.B) {
+	dir := b.TempDir()
+	files, err := workerFiles()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for kind, text := range map[string]string{"plain": results, "torch": results + resultsOfTorch} {
+		b.Run(kind, func(b *testing.B) {
+			i := interpreter(b)
+			if kind == "torch" {
+				i = interpreter(b, "torch")
+			}
+			path := filepath.Join(dir, kind+".py")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				out, err := exec.Command(i.Path, "-c", resultsRatio, dir, path, "301").CombinedOutput()
+				if err != nil {
+					b.Fatal(err, string(out))
+				}
+				least, most := math.Inf(1), math.Inf(-1)
+				for line := range strings.Lines(string(out)) {
+					var name string
+					var ratio, ns float64
+					if n, err := fmt.Sscan(line, &name, &ratio, &ns); n != 3 {
+						b.Fatal(line, err)
+					}
+					b.Logf("%-20s %.3f  %.1f us", name, ratio, ns/1e3)
+					if ns > 1000 {
+						least, most = min(least, ratio), max(most, ratio)
+					}
+				}
+				b.ReportMetric(least, "least-ratio")
+				b.ReportMetric(most, "most-ratio")
+			}
+		})
+	}
+}
+
+const resultsOfTorch = `
+import torch
+def bench_tensor(): return torch.ones(64, 64)
+def bench_large_tensor(): return torch.ones(1000, 1000)
+def bench_tensors(): return {"logits": torch.ones(64, 64), "tokens": list(range(20000))}
+def bench_none_of_torch(): torch.ones(64, 64)
+def bench_view_of_tensor(): return torch.ones(64, 64).T
+`

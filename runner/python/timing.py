@@ -26,19 +26,29 @@ def floor_ns():
 
 def perf_counter_loop(timing, words, first, end, limit):
     """Times iterations into the rows from first to before end. With a limit it ends early, after at least one row, when the clock
-    passes the limit or the runner has enough samples."""
-    clock, call, settle, collect = perf_counter_ns, timing.call, timing.settle, timing.collect
+    passes the limit or the runner has enough samples. Returns whether all rows are filled.
+
+    A row is the time of the call, and then that of releasing its result, as with timeit. The result is looked at in between, untimed."""
+    clock, call, wait, look, prepare = perf_counter_ns, timing.call, timing.wait, timing.look, timing.prepare
     for row in range(first, end):
+        if prepare is not None:
+            call = prepare()
         start = clock()
         result = call()
-        if result is not None:
-            settle(result)
         stop = clock()
-        words[row] = stop - start
+        if wait is not None and wait(result):
+            stop = clock()
+        took = stop - start
         if result is not None:
-            collect(result)
+            look(result)
+            start = clock()
+            result = None
+            stop = clock()
+            took += stop - start
+        words[row] = took
         if limit < FOREVER and (stop >= limit or words[WORD_STOP]):
-            return
+            return False
+    return True
 
 
 def inner_loop(inner, words, first, end, limit):
@@ -47,6 +57,19 @@ def inner_loop(inner, words, first, end, limit):
         words[row] = inner.sample()
         if limit < FOREVER and (perf_counter_ns() >= limit or words[WORD_STOP]):
             return
+
+
+METRIC_KEYS = ("ttft_times_ms", "tpot_times_ms", "metrics")
+
+
+def own_metrics(result):
+    """The entries of a result that are numbers which the benchmark measured itself."""
+    if not issubclass(type(result), dict):
+        return {}
+    try:
+        return {key: dict.get(result, key) for key in METRIC_KEYS if dict.__contains__(result, key)}
+    except Exception:  # a key of the user whose comparison fails
+        return {}
 
 
 class Collector:
@@ -62,12 +85,11 @@ class Collector:
         self.sent_at = perf_counter_ns()
 
     def __call__(self, result):
-        if not isinstance(result, dict):
-            return
+        returned = own_metrics(result)
         for key, name, level in (("ttft_times_ms", "ttft", "request"), ("tpot_times_ms", "tpot", "token")):
-            if result.get(key) is not None:
-                self.add(name, "ns", self.ticks(key, result[key]), better="lower", level=level, clock="perf_counter")
-        metrics = result.get("metrics")
+            if returned.get(key) is not None:
+                self.add(name, "ns", self.ticks(key, returned[key]), better="lower", level=level, clock="perf_counter")
+        metrics = returned.get("metrics")
         if metrics is not None and not isinstance(metrics, dict):
             raise Failure("raise", one_line("benchmark_fn returned metrics %.80r: want a dict" % (metrics,)))
         for name, value in (metrics or {}).items():
@@ -124,10 +146,13 @@ class PerfCounter:
 
     def __init__(self, worker):
         self.worker = worker
-        self.call = worker.subject.benchmark_fn
-        self.frameworks = worker.part("frameworks")
-        self.settle = self.frameworks.Settle()
+        self.frameworks, self.returned = worker.part("frameworks"), worker.part("returned")
+        self.arrays = self.returned.Arrays()
         self.collect = Collector(worker)
+        self.call = self.prepare = None  # an iteration, and what prepares and returns it
+        self.wait = None  # waits for the result of an iteration
+        self.called = self.looked = False  # an iteration has been, and its result was looked at
+        self.metrics = False  # an iteration returned metrics of its own
         self.inner = None  # where a sample has several iterations
 
     def rows(self, iterations, budget):
@@ -145,7 +170,7 @@ class PerfCounter:
         """Decides after the warm-up, whose rows are those from first to before end, how many iterations a sample has."""
         if self.mode != "perf_counter" or not self.worker.settings.get("file"):
             return
-        self.inner = self.worker.part("inner").choose(self.worker, words[first:end].tolist())
+        self.inner = self.worker.part("inner").choose(self.worker, self, words[first:end].tolist())
         if self.inner is not None:
             self.worker.send_latency(self.inner.count)
             for row in range(first, end):  # these were single iterations, and have the tick of the samples
@@ -158,18 +183,52 @@ class PerfCounter:
         else:
             self.loop(words, first, end, limit)
 
-    def loop(self, words, first, end, limit):
-        synchronize, call = self.frameworks.synchronizer(), self.worker.subject.benchmark_fn
-        self.call = call
-        if synchronize is not None:
-            def synchronized():
-                result = call()
-                synchronize()
-                return result
+    def look(self, result):
+        """Looks at the result of an iteration, outside of the timed region."""
+        if not self.looked:
+            self.looked = True
+            if hasattr(self.worker.subject, "check_ran"):
+                self.worker.subject.check_ran(result)
+        if issubclass(type(result), dict):
+            self.metrics = self.metrics or bool(own_metrics(result))
+            self.collect(result)
 
-            self.call = synchronized
-            synchronize()  # what is still under way belongs to no iteration
+    def loop(self, words, first, end, limit):
+        self.call, self.prepare = self.worker.subject.benchmark_fn, self.preparation()
+        if not self.called and first < end:
+            self.called, self.wait = True, self.find_and_wait
+            if not perf_counter_loop(self, words, first, first + 1, limit):
+                return
+            first += 1
+        self.find_and_wait(None)  # what is still under way belongs to no iteration
+        self.wait = self.frameworks.waiting(self.arrays)
         perf_counter_loop(self, words, first, end, limit)
+
+    def try_once(self):
+        """Runs one iteration that is no sample, and looks at its result."""
+        self.called = True
+        result = (self.preparation() or (lambda: self.worker.subject.benchmark_fn))()()
+        self.find_and_wait(result)
+        if result is not None:
+            self.look(result)
+
+    def find_and_wait(self, result):
+        """Waits for what is in use now. The first call may be what imports a framework or starts its device."""
+        wait = self.frameworks.waiting(self.arrays)
+        return wait is not None and wait(result)
+
+    def preparation(self):
+        """The function that prepares an iteration, waits until that is done, and returns the iteration; None if nothing is prepared."""
+        prepared = getattr(self.worker.subject, "prepared", None)
+        if prepared is None:
+            return None
+
+        def prepare():
+            call = prepared()
+            self.find_and_wait(None)
+            return call
+
+        return prepare
 
     def end(self):
         """Sends the remaining values after the measurement."""
@@ -193,10 +252,13 @@ class CudaEvent(PerfCounter):
         return {"timing": self.mode, "flush_l2": "off" if self.cache is None else "on"}
 
     def loop(self, words, first, end, limit):
-        call, collect, cache = self.call, self.collect, self.cache
+        call, cache, prepare = self.worker.subject.benchmark_fn, self.cache, self.preparation()
         start, stop = self.cuda.Event(enable_timing=True), self.cuda.Event(enable_timing=True)
+        self.called = True
         self.cuda.synchronize()
         for row in range(first, end):
+            if prepare is not None:
+                call = prepare()
             if cache is not None:
                 cache.zero_()
             start.record()
@@ -205,8 +267,8 @@ class CudaEvent(PerfCounter):
             stop.synchronize()
             words[row] = round(start.elapsed_time(stop) * 1e6)
             if result is not None:
-                self.settle(result)
-                collect(result)
+                self.look(result)
+                result = None  # the next iteration has its memory
             if limit < FOREVER and (perf_counter_ns() >= limit or words[WORD_STOP]):
                 return
 
@@ -220,11 +282,13 @@ class Triton(CudaEvent):
         return {"timing": self.mode, "flush_l2": "on"}
 
     def measure(self, words, first, end, budget):
+        if not self.called:
+            self.try_once()
         do_bench = importlib.import_module("triton.testing").do_bench
         limit = perf_counter_ns() + budget if budget else FOREVER
         row = first
         while row < end:
-            for ms in do_bench(self.call, warmup=0, rep=TRITON_REP_MS, return_mode="all")[:end - row]:
+            for ms in do_bench(self.worker.subject.benchmark_fn, warmup=0, rep=TRITON_REP_MS, return_mode="all")[:end - row]:
                 words[row] = round(ms * 1e6)
                 row += 1
             if limit < FOREVER and (perf_counter_ns() >= limit or words[WORD_STOP]):
@@ -249,13 +313,13 @@ class TorchTimer(PerfCounter):
         return TORCH_TIMER_ROWS if budget else iterations
 
     def measure(self, words, first, end, budget):
+        if not self.called:
+            self.try_once()
         torch, call = sys.modules["torch"], self.worker.subject.benchmark_fn
-        settle = self.frameworks.Settle(torch=False)  # the timer itself waits for torch's device, once a block
+        wait = self.frameworks.waiting(self.arrays, devices=False)  # the timer itself waits for torch's device, once a block
 
         def awaited():
-            result = call()
-            if result is not None:
-                settle(result)
+            wait(call())
 
         def keep(number, seconds):
             words[first + len(self.blocks)] = round(seconds / number * 1e9)
@@ -264,7 +328,7 @@ class TorchTimer(PerfCounter):
                 raise Enough
 
         timer = importlib.import_module("torch.utils.benchmark").Timer(
-            "call()", globals={"call": awaited}, num_threads=torch.get_num_threads())
+            "call()", globals={"call": call if wait is None else awaited}, num_threads=torch.get_num_threads())
         run_time = (self.worker.settings.get("min_run_time_ns") or TORCH_TIMER_MIN_RUN_NS) / 1e9
         try:
             timer.blocked_autorange(keep, run_time)
@@ -309,5 +373,9 @@ def choose(worker):
     if worker.settings.get("iterations_per_sample", 1) > 1 and mode != "perf_counter":
         raise Unsupported("not_applied", "iterations_per_sample %d was requested, but timing %s chooses it itself" % (
             worker.settings["iterations_per_sample"], mode))
+    if worker.settings.get("prepare") and mode in ("triton", "torch_timer"):
+        raise Unsupported("not_applied", "prepare was requested, but timing %s has its own loop" % mode)
+    if worker.settings.get("cold_start") and mode in ("triton", "torch_timer"):
+        raise Unsupported("not_applied", "cold_start was requested, but timing %s does not measure the first call" % mode)
     worker.fact("timer.floor_ns", floor_ns())
     return modes[mode](worker)

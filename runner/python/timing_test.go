@@ -67,15 +67,22 @@ class Bench:
     def applied(self): return {"flushed": len(torch.flushed)}
 `
 
-// fakeArrays stands for JAX (a type with block_until_ready) and CuPy.
+// fakeArrays stands for JAX: a type with block_until_ready.
 const fakeArrays = `
 import time
 class Array:
-    waited = 0
-    def block_until_ready(self): time.sleep(0.002); Array.waited += 1
-class ndarray:
-    class device:
-        synchronize = staticmethod(lambda: Array().block_until_ready())
+    def block_until_ready(self): time.sleep(0.002)
+`
+
+// fakeCupy stands for CuPy, which waits for a device.
+const fakeCupy = `
+import time
+class random:
+    seed = staticmethod(lambda number: None)
+class cuda:
+    class Device:
+        def synchronize(self): time.sleep(0.002)
+is_available = lambda: True
 `
 
 func atLeast(t *testing.T, latency schema.Metric, minimum time.Duration) {
@@ -128,18 +135,36 @@ func TestDeviceOutOfMemory(t *testing.T) {
 	}
 }
 
+const returning = `
+import dataclasses, itertools, %s
+@dataclasses.dataclass
+class Data:
+    x: object
+@dataclasses.dataclass(slots=True)
+class Slots:
+    x: object
+class Own(list):
+    def __iter__(self): raise ValueError
+    __getitem__ = __iter__
+forms = ([jax.Array()] * (i %% 3) + [{"a": jax.Array()}] for i in itertools.count())
+def run_benchmark(): return %s
+`
+
 // TestAwaitsWhatIsReturned: also inside containers, and before the clock is read.
 func TestAwaitsWhatIsReturned(t *testing.T) {
 	for name, returned := range map[string]string{
-		"array": "jax.Array()", "list": "[1, (jax.Array(),)]", "map": "{'a': {'b': jax.Array()}}", "cupy": "cupy.ndarray()",
-		"data class": "Data(jax.Array())",
+		"array": "jax.Array()", "list": "[1, (jax.Array(),)]", "map": "{'a': {'b': jax.Array()}}", "cupy": "None",
+		"data class": "Data(jax.Array())", "slots": "Slots(jax.Array())", "own list": "Own([jax.Array()])", "another form each time": "next(forms)",
 	} {
 		t.Run(name, func(t *testing.T) {
+			framework := "jax"
+			if name == "cupy" {
+				framework = "cupy"
+			}
 			spec := specOf(t, Settings{File: "bench.py"}, nil)
 			spec.Warmup, spec.Iterations = 1, 5
 			spec.Dir = folder(t, map[string]string{
-				"jax.py": fakeArrays, "cupy.py": "from jax import *\nclass random:\n    seed = print\n",
-				"bench.py": "import dataclasses, jax, cupy\n@dataclasses.dataclass\nclass Data:\n    x: object\ndef run_benchmark(): return " + returned + "\n",
+				"jax.py": fakeArrays, "cupy.py": fakeCupy, "bench.py": fmt.Sprintf(returning, framework, returned),
 			})
 			o := runSpec(t, spec)
 			check(t, o, schema.StatusOK, "", "", "")
@@ -300,7 +325,19 @@ class Bench:
 `
 	spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{ColdStart: true}}, nil)
 	spec.Dir, spec.Warmup = folder(t, map[string]string{"bench.py": text}), 0
-	check(t, runSpec(t, spec), schema.StatusOK, "", "", "")
+	for iterations, want := range map[int]bool{1: false, 5: true} { // of which the first alone is cold
+		spec.Iterations = iterations
+		o := runSpec(t, spec)
+		check(t, o, schema.StatusOK, "", "", "")
+		if warned := slices.Contains(o.Warnings, "warm_iterations"); warned != want {
+			t.Errorf("%d iterations: warnings %v", iterations, o.Warnings)
+		}
+	}
+	for _, timing := range []string{"torch_timer", "triton"} { // they run iterations before those that they measure
+		spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{ColdStart: true, Timing: timing}}, nil)
+		spec.Dir = folder(t, map[string]string{"bench.py": text, "torch.py": fakeTorch, "triton/__init__.py": ""})
+		check(t, runSpec(t, spec), schema.StatusUnsupported, schema.StageSetup, "not_applied", "cold_start was requested, but timing "+timing)
+	}
 }
 
 // TestForeignModules: with a side under test, nothing may come from the other one.

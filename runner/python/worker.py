@@ -7,7 +7,7 @@ descriptor 3. PROTOCOL.md describes both.
 
 Only a small part of the standard library is imported before the benchmark imports more. Parts that not every point needs are in
 separate files: benchmark.py (files of users), backends.py (models), timing.py (clocks and loops), inner.py (many iterations per
-sample), frameworks.py (support for torch, JAX and others), packages.py (versions).
+sample), returned.py (values that calls return), frameworks.py (support for torch, JAX and others), packages.py (versions).
 """
 import time
 
@@ -39,6 +39,9 @@ WORD_CAPACITY, WORD_WARMUP, WORD_PROGRESS, WORD_PEAK, WORD_BEGINS, WORD_STOP, WO
 BYTE_STATE, BYTE_LENGTH, BYTE_TEXT, BYTE_BEGINS, BYTE_ROWS = 56, 60, 64, 4032, 4096
 UNSET = -(1 << 63)  # a row that nobody measured
 RESULT, ERROR, UNSUPPORTED, SKIPPED = 1, 2, 3, 4
+
+# A first call that takes so long, and so many times as long as the later ones at their median, has done work that they have not.
+FIRST_CALL_NS, FIRST_CALL_TIMES = 1000000, 10
 
 SKIPS = {("unittest.case", "SkipTest"), ("_pytest.outcomes", "Skipped")}  # exceptions with which a test skips itself
 SKIP_WORD = "SKIPPED:"
@@ -264,7 +267,7 @@ class Worker:
         return self.tear_down(status)
 
     def set_up(self):
-        for name in ("packages", "timing", "inner", "devices"):
+        for name in ("packages", "timing", "inner", "returned", "devices"):
             self.part(name)  # while files can be opened
         frameworks = self.part("frameworks")
         if self.settings.get("cold_start"):
@@ -340,10 +343,12 @@ class Worker:
         gc.collect()  # before the warm-up: it leaves the processor's caches cold
         gc.disable()
         self.fact("python.gc", "off while measuring")
+        first_call = 0
         try:
             if self.warmup or self.settings.get("iterations_per_sample", 1) > 1:
                 self.begin("warmup")
                 self.timing.warm_up(words, WORD_ROWS, first)
+                first_call = words[WORD_ROWS] if self.warmup and self.file else 0
                 self.timing.calibrate(words, WORD_ROWS, first)
             self.begin("measure")
             self.timing.measure(words, first, first + self.iterations, self.budget)
@@ -351,7 +356,18 @@ class Worker:
             if collecting:
                 gc.enable()
             self.timing.end()
+        if self.settings.get("cold_start") and self.iterations > 1 and words[first + 1] != UNSET:
+            self.warning("warm_iterations")
+        if first_call > FIRST_CALL_NS:
+            self.compare_first_call(first_call, [row for row in words[first:first + self.iterations] if row != UNSET])
         self.send_device_memory()
+
+    def compare_first_call(self, took, rows):
+        """Warns where the first call, which was a warm-up iteration, did work that the measured ones did not."""
+        count = self.timing.inner.count if self.timing.inner else 1
+        if rows and took > FIRST_CALL_TIMES * sorted(rows)[len(rows) // 2] / count:
+            self.warning("first_call")
+            self.fact("runner.first_call_ns", took)
 
     def profile(self):
         """A profiler pass: it has operations, and no samples."""
@@ -390,7 +406,9 @@ class Worker:
         self.note_peak()
         self.peak_noted = True
         value = self.subject.output() if hasattr(self.subject, "output") else self.subject.benchmark_fn()
-        self.part("frameworks").Settle()(value)
+        wait = self.part("frameworks").waiting(self.part("returned").Arrays())
+        if wait is not None:
+            wait(value)
         digest, shape, odd = self.part("output").save(self.run_dir, value, self.settings["output"]["seed"])
         self.fact("output.sha256", digest)
         self.fact("output.shape", json.dumps(list(shape), separators=(",", ":")))

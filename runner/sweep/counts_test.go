@@ -23,7 +23,7 @@ func TestCountedByExpressions(t *testing.T) {
 		{"budget: 20s", nil, "10 0 20s, 10 0 20s, 10 0 20s"},
 		{"iterations: k\nwarmup: k\nbudget: k", map[string]string{"iterations": "5", "warmup": "6", "budget": "7s"}, "6 5 7s, 6 5 7s, 6 5 7s"},
 		{"iterations: k", map[string]string{"rel_error": "1%"}, "10 0 10s, 10 0 10s, 10 0 10s"},
-		{"warmup: k", map[string]string{"cold_start": "true"}, "0 0 10s, 0 0 10s, 0 0 10s"},
+		{"warmup: k", map[string]string{"cold_start": "true"}, "0 1 10s, 0 1 10s, 0 1 10s"},
 		{"iterations: k\nexclude: [{k: 1}, {k: 3}]", nil, "10 8 10s"},
 		{"iterations: 10 / (k - 1)\nskip_if: {when: k == 1}", nil, "10 1 10s, 10 5 10s"},
 	} {

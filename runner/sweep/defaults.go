@@ -35,11 +35,16 @@ func (l *layered) putUnder(all []Defaults) {
 	}
 }
 
-// startCold takes out a default warm-up where the sweep has a cold start: what is said of the sweep itself wins.
+// startCold takes out the default warm-up and iterations of a project where the sweep has a cold start: what is said of the sweep itself wins.
 func (d *document) startCold() {
-	if cold := d.keys["cold_start"]; cold.given() && d.keys["warmup"].optional {
-		if is, err := cold.boolean(); err == nil && is {
-			delete(d.keys, "warmup")
+	cold := d.keys["cold_start"]
+	if !cold.given() {
+		return
+	}
+	is, err := cold.boolean()
+	for _, key := range []string{"warmup", "iterations"} {
+		if err == nil && is && d.keys[key].optional {
+			delete(d.keys, key)
 		}
 	}
 }

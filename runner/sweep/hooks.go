@@ -19,6 +19,7 @@ type Hooks struct {
 type around struct {
 	shell                   *template // that runs texts; nil: none
 	setup, prepare, cleanup texts
+	function                *template // of a Python file, that prepares an iteration; nil: none
 	stdin                   *template
 	stdout                  *template // the file that takes standard output; nil: none
 	keep                    bool      // of what is printed
@@ -67,7 +68,12 @@ func (p *program) readAround(d *document) error {
 		}
 		d.request(hook.key, f)
 		var err error
-		if *hook.to, err = p.readHook(f); err != nil {
+		if hook.key == "prepare" && d.keys["file"].given() {
+			err = p.readFunction(f)
+		} else {
+			*hook.to, err = p.readHook(f)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -85,6 +91,29 @@ func (p *program) readAround(d *document) error {
 	t, err := f.template(p.scope)
 	p.around.stdin = &t
 	return err
+}
+
+// readFunction reads the name of the function that prepares an iteration of a Python benchmark.
+func (p *program) readFunction(f field) error {
+	if f.Kind != yaml.ScalarNode {
+		return f.errorf("want the name of a function in the file, got %s", f.got())
+	}
+	t, err := f.template(p.scope)
+	p.around.function = &t
+	return err
+}
+
+// setFunction sets the function that prepares an iteration of a point.
+func (p *program) setFunction(point *Point, row []*value) error {
+	t := p.around.function
+	if t == nil {
+		return nil
+	}
+	if point.Prepare = t.fill(row); !pythonName.MatchString(point.Prepare) {
+		return t.at.errorf("want the name of a function in the file, got %q", shorten(point.Prepare))
+	}
+	*p.size += len(point.Prepare)
+	return nil
 }
 
 // readHook reads a program with its arguments: a list, or a text.
@@ -118,7 +147,7 @@ func (p *program) readHook(f field) (texts, error) {
 // templates are the texts in which an axis may stand.
 func (a *around) templates() []template {
 	all := slices.Concat(a.setup.templates, a.prepare.templates, a.cleanup.templates)
-	for _, t := range []*template{a.stdin, a.stdout} {
+	for _, t := range []*template{a.stdin, a.stdout, a.function} {
 		if t != nil {
 			all = append(all, *t)
 		}

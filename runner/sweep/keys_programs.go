@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -36,10 +37,11 @@ var keysOfPrograms = []Key{
 		text:   func(p *Point) string { return wordsText(p.Hooks.Setup) },
 	},
 	{
-		Name: "prepare", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
-		Option: "run `PROGRAM` before each process, untimed",
-		Doc:    "A program to run before each process, also during warm-up, untimed.",
-		text:   func(p *Point) string { return wordsText(p.Hooks.Prepare) },
+		Name: "prepare", Value: hookValue, Executors: []schema.Executor{schema.ExecutorCommand, schema.ExecutorPython}, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "run `PROGRAM` before each process, or the function of a Python benchmark before each iteration, untimed",
+		Doc:    "What prepares each process or iteration, also during warm-up, untimed: a program or, with file, the name of a function of the file or of a method of the class. A dict that it returns has arguments for the iteration.",
+		point:  func(p *Point) any { return &p.Prepare },
+		text:   func(p *Point) string { return cmp.Or(p.Prepare, wordsText(p.Hooks.Prepare)) },
 	},
 	{
 		Name: "cleanup", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,

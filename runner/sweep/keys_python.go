@@ -71,8 +71,8 @@ var keysOfPython = []Key{
 		Doc: "Use deterministic algorithms. The seed is 42 unless seed is set.", point: func(p *Point) any { return &p.Reproducible },
 	},
 	{
-		Name: "cold_start", Value: switchValue, Default: "false", Stored: true, Option: "measure a cold start: no warm-up, empty kernel caches", Reproduce: true,
-		Doc: "Measure a cold start: empty kernel caches, and no warm-up unless warmup is set.", point: func(p *Point) any { return &p.ColdStart },
+		Name: "cold_start", Value: switchValue, Default: "false", Stored: true, Option: "measure a cold start: the first iteration of each run, empty kernel caches", Reproduce: true,
+		Doc: "Measure a cold start: empty kernel caches, no warm-up unless warmup is set, and one iteration per run unless iterations or a budget is set.", point: func(p *Point) any { return &p.ColdStart },
 	},
 	{
 		Name: "flush_l2", Value: switchValue, Default: "false", Stored: true,

@@ -82,8 +82,8 @@ grid: {venv: [a, b]}
 	equal(t, p.Python, "/venvs/b/bin/python")
 	equal(t, []any{p.Timing, p.MinRunTime, *p.Seed, p.Reproducible, p.ColdStart, p.FlushL2},
 		[]any{"torch_timer", time.Second, int64(7), true, true, false})
-	equal(t, p.Warmup, 0)
-	equal(t, p.Fixed, []string{"warmup"})
+	equal(t, []int{p.Warmup, p.Iterations}, []int{0, 1})
+	equal(t, p.Fixed, []string{"iterations", "warmup"})
 	equal(t, p.Profile, []string{"torch"})
 	equal(t, p.Build, [][]string{{"make", "b"}, {"python3", "setup.py", "--seed=7"}})
 	equal(t, s.Share, []string{"data", "models/big"})
@@ -92,7 +92,12 @@ grid: {venv: [a, b]}
 
 	p = parse(t, "file: a.py\nreproducible: true\ncold_start: true\nwarmup: 3", Overrides{}).Points[0]
 	equal(t, []any{*p.Seed, p.Warmup, p.Timing, p.MinRunTime}, []any{int64(42), 3, "auto", 200 * time.Millisecond})
-	equal(t, p.Fixed, []string(nil))
+	equal(t, p.Fixed, []string{"iterations"})
+	for _, given := range []string{"iterations: 5", "budget: 5s"} { // then more than the first, cold one is wanted
+		p = parse(t, "file: a.py\ncold_start: true\n"+given, Overrides{}).Points[0]
+		equal(t, p.Iterations == 1, false)
+		equal(t, p.Fixed, []string{"warmup"})
+	}
 	p = parse(t, "file: a.py\nseed: 7\nmin_run_time: 1s\nbuild: [make, all]\ncold_start: false", Overrides{}).Points[0]
 	equal(t, []any{*p.Seed, p.Reproducible, p.MinRunTime}, []any{int64(7), false, time.Second})
 	equal(t, p.Build, [][]string{{"make", "all"}})
@@ -190,7 +195,7 @@ func TestPythonOverrides(t *testing.T) {
 	equal(t, p.Fixed, []string{"iterations", "warmup", "seed", "timing"})
 	p = parse(t, src, Overrides{Given: map[string]string{"device": "cuda", "cold_start": "true", "warmup": "2", "reproducible": "true"}}).Points[1]
 	equal(t, []any{p.Device, p.Warmup, *p.Seed}, []any{"cuda", 2, int64(1)})
-	equal(t, p.Fixed, []string{"warmup"})
+	equal(t, p.Fixed, []string{"iterations", "warmup"})
 	p = parse(t, net, Overrides{Given: map[string]string{"reproducible": "true"}}).Points[0]
 	equal(t, p.Fixed, []string{"seed"})
 	// Another timing than the file was written for leaves its min_run_time unused.

@@ -143,8 +143,8 @@ func (s *settings) readProfiler(d *document, f field) error {
 	return err
 }
 
-// readFixed notes what the command line, a preset or a variant says, and no benchmark may change. A cold start has no warm-up, unless the
-// file itself asks for one.
+// readFixed notes what the command line, a preset or a variant says, and no benchmark may change. A cold start has no warm-up and one
+// iteration, unless the file itself asks for others.
 func (s *settings) readFixed(d *document) {
 	given := d.decided
 	cold := s.point.ColdStart && (given("cold_start") || !d.keys["warmup"].given())
@@ -152,7 +152,7 @@ func (s *settings) readFixed(d *document) {
 		name  string
 		fixed bool
 	}{
-		{"iterations", given("iterations")},
+		{"iterations", given("iterations") || s.coldOnce(d)},
 		{"warmup", given("warmup") || cold},
 		{"seed", given("seed") || given("reproducible") && !d.keys["seed"].given()},
 		{"timing", given("timing")},

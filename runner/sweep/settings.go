@@ -154,7 +154,16 @@ func (s *settings) readCounts(d *document) error {
 		p.Warmup = 0 // whatever the file says
 	}
 	p.WarmupOnce = p.WarmupOnce && p.Warmup > 0
+	if s.coldOnce(d) {
+		p.Iterations = 1
+	}
 	return nil
+}
+
+// coldOnce reports whether runs have one iteration because of a cold start: only the first one of a process is cold. Each process of a
+// command is a start of its own.
+func (s *settings) coldOnce(d *document) bool {
+	return s.point.ColdStart && !d.keys["command"].given() && !d.choose("iterations").given() && !d.choose("budget").given()
 }
 
 // readSkipExit reads the exit status with which a command skips a point.

@@ -37,6 +37,9 @@ func (p *program) splitSource(point *Point, row []*value) error {
 		return p.source.at.errorf("want path.py or path.py:Name, got %q", shorten(text))
 	}
 	point.File, point.Object = file, object
+	if err := p.setFunction(point, row); err != nil {
+		return err
+	}
 	if point.Benchmark != "" {
 		return nil
 	}

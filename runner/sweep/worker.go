@@ -12,6 +12,7 @@ type Worker struct {
 	Timing              string        `json:"timing,omitempty"`                // auto, perf_counter, cuda_event, triton or torch_timer
 	MinRunTime          time.Duration `json:"min_run_time_ns,omitempty"`       // of torch_timer
 	IterationsPerSample int           `json:"iterations_per_sample,omitempty"` // of a file; 0: the worker decides
+	Prepare             string        `json:"prepare,omitempty"`               // of a file: the function that prepares each iteration
 	Seed                *int64        `json:"seed,omitempty"`                  // of all generators of random numbers, 0 to 4294967295
 	Reproducible        bool          `json:"reproducible,omitempty"`          // deterministic algorithms, with a seed
 	ColdStart           bool          `json:"cold_start,omitempty"`            // fresh caches of kernels

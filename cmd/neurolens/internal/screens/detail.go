@@ -107,7 +107,7 @@ func headline(run *schema.Run) []string {
 		lines = append(lines, hint)
 	}
 	for _, w := range run.Warnings {
-		lines = append(lines, wording.WarningText(w))
+		lines = append(lines, wording.WarningOf(run, w))
 	}
 	return lines
 }

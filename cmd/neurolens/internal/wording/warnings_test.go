@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/runner"
@@ -14,6 +15,7 @@ import (
 func TestEveryWarningIsExplained(t *testing.T) {
 	for _, word := range []string{
 		probe.WarnLoad, probe.WarnGovernor, probe.WarnThrottled, probe.WarnForeignGPU, task.WarnLeftRunning, task.WarnAppliedUnknown,
+		task.WarnFirstCall, task.WarnLazyResult, task.WarnWarmIterations,
 		schema.WarnUnchecked,
 		runner.WarnFileChanged,
 		stat.WarnSpread, stat.WarnDrift, stat.WarnModes, stat.WarnAutocorrelation, stat.WarnQuantised, stat.WarnShort, stat.WarnSlowStart, stat.WarnUnsteady,
@@ -22,5 +24,23 @@ func TestEveryWarningIsExplained(t *testing.T) {
 		if WarningMeaning(word) == "" {
 			t.Errorf("%s has no meaning", word)
 		}
+	}
+}
+
+// TestFirstCallHasItsTimes: what a first call did, a reader sees by its time and that of the later ones.
+func TestFirstCallHasItsTimes(t *testing.T) {
+	run := &schema.Run{Env: schema.Env{Facts: map[string]string{task.FactFirstCall: "10100000"}}}
+	run.Metrics = []schema.Metric{{Name: schema.PrimaryMetric, Unit: "ns", Summary: schema.Summary{P50: new(73.0)}}}
+	if text := WarningOf(run, task.WarnFirstCall); !strings.HasSuffix(text, "(10.1 ms, then 73.0 ns)") {
+		t.Errorf("%s", text)
+	}
+	for _, word := range []string{stat.WarnSpread, task.WarnLazyResult} {
+		if text := WarningOf(run, word); text != WarningText(word) {
+			t.Errorf("%s: %s", word, text)
+		}
+	}
+	run.Metrics = nil
+	if text := WarningOf(run, task.WarnFirstCall); text != WarningText(task.WarnFirstCall) {
+		t.Errorf("without a latency: %s", text)
 	}
 }
