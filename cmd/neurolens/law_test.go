@@ -312,40 +312,6 @@ func TestHelpersAreForTests(t *testing.T) {
 	})
 }
 
-// TestQuerySizes: a package of query stays one that can be read in a sitting.
-func TestQuerySizes(t *testing.T) { checkSizes(t, "query", 3000) }
-
-// TestCommandSizes: nor do commands and screens grow together again.
-func TestCommandSizes(t *testing.T) { checkSizes(t, "cmd", 4700) }
-
-// checkSizes finds packages of a folder that have more lines than that, tests apart, and says so where half of the files are long.
-func checkSizes(t *testing.T, folder string, most int) {
-	t.Helper()
-	const longFile = 150
-	lines, files := map[string]int{}, []int{}
-	eachSource(t, folder, func(path, pkg string) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := strings.Count(string(text), "\n")
-		lines[pkg] += n
-		files = append(files, n)
-	})
-	for pkg, n := range lines {
-		if n > most {
-			t.Errorf("package %s has %d lines, want at most %d", pkg, n, most)
-		}
-	}
-	if len(files) == 0 {
-		t.Fatal("nothing was counted")
-	}
-	slices.Sort(files)
-	if median := files[len(files)/2]; median > longFile {
-		t.Errorf("half of the files of %s have %d lines or more, want at most %d", folder, median, longFile)
-	}
-}
-
 // eachSource calls do with each file of code, tests apart, under a folder of the repository, and with the package it is of.
 // Modules of their own are left out.
 func eachSource(t *testing.T, under string, do func(path, pkg string)) {
