@@ -24,7 +24,7 @@ func TestConfigHashIsFrozen(t *testing.T) {
 	models := "backend: [onnxrt, builtin]\nmodel: builtin:tiny_linear\n"
 	for text, want := range map[string][]string{
 		models + "provider: A\nthreads: 4\ntiming: torch_timer\nmin_run_time: 1s\nseed: 3\nreproducible: true\n" +
-			"cold_start: true\nflush_l2: true\npython: /usr/bin/python3": {
+			"cold_start: true\nbudget: 10s\nflush_l2: true\npython: /usr/bin/python3": {
 			"eb12f257ad9dec313a1796572dedd880db5a530c7dbe009a4d90a93afd828285",
 			"90ff20a42194da6722b53b9da5d529149cd1d6faf47d124a3b632ab6559610ff",
 		},

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,35 +159,18 @@ func BenchmarkTimeitRatio(b *testing.B) {
 
 // resultsRatio measures each function bench_* of a file with the loops of this package and with timeit, sample by sample by turns in
 // one process, and prints the name, the ratio of the medians, and the time by timeit in ns.
-const resultsRatio = `
-import array, gc, itertools, os, statistics, sys, time, timeit, types
-folder, path, samples = sys.argv[1], sys.argv[2], int(sys.argv[3])
-class Worker:
-    settings, config, budget, iterations, own_iterations, file, stage = {"file": path}, {}, 1, 100, False, path, "warmup"
-    def part(self, name):
-        title = "neurolens_" + name
-        if title not in sys.modules:
-            sys.modules[title] = types.ModuleType(title)
-            with open(os.path.join(folder, name + ".py")) as file:
-                exec(compile(file.read(), name, "exec"), sys.modules[title].__dict__)
-        return sys.modules[title]
-    def warning(self, word): pass
-    def fact(self, key, value): pass
-    def send_latency(self, count): pass
-Worker().part("worker")
-exec(compile(open(path).read(), path, "exec"), globals())
+const resultsRatio = inProcess + `
+import array, gc, itertools, statistics, time, timeit
 gc.disable()
-worker = Worker()
-for name in [name for name in globals() if name.startswith("bench_")]:
-    worker.subject = worker.part("benchmark").Benchmark(globals()[name], name, worker, None)
-    timing = worker.part("timing").PerfCounter(worker)
+for name in [name for name in vars(module) if name.startswith("bench_")]:
+    timing = started(name)
     words = array.array("q", bytes(8 * 512))
     timing.warm_up(words, 1, 21)
     timing.calibrate(words, 1, 21)
     count = timing.inner.count if timing.inner else 1
-    timer = timeit.Timer("call()", globals={"call": globals()[name]})
+    timer = timeit.Timer("call()", globals={"call": getattr(module, name)})
     ours, theirs = [], []
-    for _ in range(samples):
+    for _ in range(int(sys.argv[3])):
         timing.measure(words, 1, 2, 0)
         ours.append(words[1] / count)
         theirs.append(timer.inner(itertools.repeat(None, count), time.perf_counter_ns) / count)
@@ -199,33 +180,16 @@ for name in [name for name in globals() if name.startswith("bench_")]:
 // BenchmarkResultsRatio compares what is measured of functions that return values of many kinds with timeit, with and without a
 // framework in the process. Between 0.95 and 1.05 each, where timeit says more than 1 us.
 func BenchmarkResultsRatio(b *testing.B) {
-	dir := b.TempDir()
-	files, err := workerFiles()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			b.Fatal(err)
-		}
-	}
 	for kind, text := range map[string]string{"plain": results, "torch": results + resultsOfTorch} {
 		b.Run(kind, func(b *testing.B) {
 			i := interpreter(b)
 			if kind == "torch" {
 				i = interpreter(b, "torch")
 			}
-			path := filepath.Join(dir, kind+".py")
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				b.Fatal(err)
-			}
 			for b.Loop() {
-				out, err := exec.Command(i.Path, "-c", resultsRatio, dir, path, "301").CombinedOutput()
-				if err != nil {
-					b.Fatal(err, string(out))
-				}
+				out := runInProcess(b, i, resultsRatio, text, "301")
 				least, most := math.Inf(1), math.Inf(-1)
-				for line := range strings.Lines(string(out)) {
+				for line := range strings.Lines(out) {
 					var name string
 					var ratio, ns float64
 					if n, err := fmt.Sscan(line, &name, &ratio, &ns); n != 3 {

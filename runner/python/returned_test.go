@@ -1,8 +1,8 @@
 package python
 
 import (
-	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,22 +138,77 @@ def bench_exception(): return [ValueError(str(i)) for i in range(100)]
 def bench_namespace(): return types.SimpleNamespace(x=list(range(1000)))
 `
 
+// inProcess begins programs that use the parts of the worker on the objects of one file, without a process for each. Their arguments are
+// the folder of the parts and the path of the file.
+const inProcess = `
+import os, sys, types
+folder, path = sys.argv[1:3]
+class Worker:
+    config, budget, iterations, own_iterations, file, stage = {}, 1, 100, False, path, "warmup"
+    def __init__(self): self.settings, self.warnings = {"file": path}, []
+    def part(self, name):
+        title = "neurolens_" + name
+        if title not in sys.modules:
+            sys.modules[title] = types.ModuleType(title)
+            with open(os.path.join(folder, name + ".py")) as file:
+                exec(compile(file.read(), name, "exec"), sys.modules[title].__dict__)
+        return sys.modules[title]
+    def warning(self, word): self.warnings.append(word)
+    def fact(self, key, value): pass
+    def send_latency(self, count): pass
+Worker().part("worker")
+module = types.ModuleType("bench")
+exec(compile(open(path).read(), path, "exec"), module.__dict__)
+def started(name):
+    worker = Worker()
+    worker.subject = worker.part("benchmark").Benchmark(getattr(module, name), name, worker, module)
+    return worker.part("timing").PerfCounter(worker)
+`
+
+// runInProcess runs such a program on a file with this text and returns what it printed.
+func runInProcess(t testing.TB, i Interpreter, program, text string, args ...string) string {
+	t.Helper()
+	files, err := workerFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{"bench.py": text}
+	for name, text := range files {
+		all[name] = string(text)
+	}
+	dir := folder(t, all)
+	args = append([]string{"-c", program, dir, filepath.Join(dir, "bench.py")}, args...)
+	out, err := exec.Command(i.Path, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
+// iterating runs a few iterations of each object, and prints its name with what came of it.
+const iterating = inProcess + `
+import array
+for name in sys.argv[3:] or [name for name in vars(module) if name.startswith("bench_")]:
+    try:
+        timing = started(name)
+        timing.warm_up(array.array("q", bytes(8 * 512)), 1, 4)
+        print(name, *timing.worker.warnings or ["ok"])
+    except sys.modules["neurolens_worker"].Failure as failure:
+        print(name, failure.kind, failure.message)
+`
+
 // TestResults: what a benchmark returns never ends it, whatever it is.
 func TestResults(t *testing.T) {
-	for line := range strings.Lines(results) {
-		name, _, is := strings.Cut(strings.TrimPrefix(line, "def "), "(")
-		if !is || !strings.HasPrefix(name, "bench_") {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			spec := specOf(t, Settings{File: "bench.py", Object: name}, nil)
-			spec.Dir = folder(t, map[string]string{"bench.py": results})
-			o := runSpec(t, spec)
-			check(t, o, schema.StatusOK, "", "", "")
-			if samples(o) != spec.Iterations || slices.Contains(o.Warnings, "lazy_result") {
-				t.Errorf("%d samples, warnings %v", samples(o), o.Warnings)
-			}
-		})
+	out := runInProcess(t, interpreter(t), iterating, results)
+	if n := strings.Count(out, " ok\n"); n < 37 || n != strings.Count(out, "\n") {
+		t.Errorf("%d functions are ok: %s", n, out)
+	}
+	spec := specOf(t, Settings{File: "bench.py", Object: "bench_cycle"}, nil)
+	spec.Dir = folder(t, map[string]string{"bench.py": results})
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusOK, "", "", "")
+	if samples(o) != spec.Iterations {
+		t.Errorf("%d samples", samples(o))
 	}
 }
 
@@ -230,7 +285,7 @@ def joined():
     t.start(); t.join()
     return t
 def view(): return iter([1, 2])
-def opened(): return open(__file__)
+def opened(): return open("/dev/null")
 `
 
 // TestWorkThatDidNotRun: a benchmark or a hook that only creates its work is an error that names it, and has no samples.
@@ -262,36 +317,45 @@ func TestWorkThatDidNotRun(t *testing.T) {
 		"Applied":                          "Applied.applied returned a coroutine",
 		"Prepare":                          "Prepare.reset returned a coroutine",
 	} {
-		for _, warmup := range []int{5, 0} {
-			t.Run(fmt.Sprint(object, " ", warmup), func(t *testing.T) {
-				settings := Settings{File: "bench.py", Object: object}
-				if object == "Prepare" {
-					settings.Prepare = "reset"
-				}
-				spec := specOf(t, settings, nil)
-				spec.Warmup, spec.Dir = warmup, folder(t, map[string]string{"bench.py": unrun})
-				o := runSpec(t, spec)
-				if o.Status != schema.StatusError || o.ErrorKind != "setup" || !strings.Contains(o.Error, want) {
-					t.Errorf("%s, %s: %s; want an error with %q", o.Status, o.ErrorKind, o.Error, want)
-				}
-				ran := object == "Teardown" || object == "Validate" || object == "Applied"
-				if !ran && samples(o) > 0 {
-					t.Errorf("%d samples of work that did not run", samples(o))
-				}
-				if strings.Contains(o.StderrTail, "never awaited") {
-					t.Errorf("standard error: %s", o.StderrTail)
-				}
-			})
+		if object[0] >= 'a' { // a function
+			out := runInProcess(t, interpreter(t), iterating, unrun, object)
+			if !strings.HasPrefix(out, object+" setup ") || !strings.Contains(out, want) || strings.Contains(out, "never awaited") {
+				t.Errorf("%s; want an error of kind setup with %q, and no more", out, want)
+			}
+			continue
+		}
+		didNotRun(t, object, want, 5)
+	}
+	didNotRun(t, "decorated", "decorated returned a coroutine", 5)
+	didNotRun(t, "decorated", "decorated returned a coroutine", 0)
+	for object, want := range map[string]string{
+		"own_iterator": "lazy_result", "pair": "lazy_result", "ended": "ok", "joined": "ok", "view": "ok", "opened": "ok",
+	} {
+		if out := runInProcess(t, interpreter(t), iterating, unrun, object); out != object+" "+want+"\n" {
+			t.Errorf("%s, want %s", out, want)
 		}
 	}
-	for object, want := range map[string]bool{"own_iterator": true, "pair": true, "ended": false, "joined": false, "view": false, "opened": false} {
-		spec := specOf(t, Settings{File: "bench.py", Object: object}, nil)
-		spec.Dir = folder(t, map[string]string{"bench.py": unrun})
-		o := runSpec(t, spec)
-		check(t, o, schema.StatusOK, "", "", "")
-		if slices.Contains(o.Warnings, "lazy_result") != want {
-			t.Errorf("%s: warnings %v, lazy_result is wanted: %v", object, o.Warnings, want)
-		}
+}
+
+// didNotRun checks that a benchmark ends with an error, and with no samples of work that did not run.
+func didNotRun(t *testing.T, object, want string, warmup int) {
+	t.Helper()
+	settings := Settings{File: "bench.py", Object: object}
+	if object == "Prepare" {
+		settings.Prepare = "reset"
+	}
+	spec := specOf(t, settings, nil)
+	spec.Warmup, spec.Dir = warmup, folder(t, map[string]string{"bench.py": unrun})
+	o := runSpec(t, spec)
+	if o.Status != schema.StatusError || o.ErrorKind != "setup" || !strings.Contains(o.Error, want) {
+		t.Errorf("%s, %s: %s; want an error with %q", o.Status, o.ErrorKind, o.Error, want)
+	}
+	ran := object == "Teardown" || object == "Validate" || object == "Applied"
+	if !ran && samples(o) > 0 {
+		t.Errorf("%s: %d samples of work that did not run", object, samples(o))
+	}
+	if strings.Contains(o.StderrTail, "never awaited") {
+		t.Errorf("%s: standard error: %s", object, o.StderrTail)
 	}
 }
 
