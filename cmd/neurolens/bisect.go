@@ -45,9 +45,9 @@ func newBisectCommand(a *app) *cobra.Command {
 		Use:   "bisect GOOD BAD SWEEP.yaml",
 		Short: "Find the commit that made a benchmark slower or faster",
 		Long: `Find the commit between GOOD and BAD that made a benchmark slower or faster.
-Each step measures one commit and GOOD alternately in one session, each in a
-working tree of its own. Your working tree, HEAD and refs are not touched. The
-sweep file is your current one; the code that it runs comes from each commit.
+Each step measures one commit and GOOD alternately in one session, each in a git
+repository of its own: git commands of a build do not reach yours. The sweep
+file is your current one; the code that it runs comes from each commit.
 
 The first step compares BAD with GOOD and picks the point with the clearest
 difference. -P and --targets choose another point. After that, a tested commit

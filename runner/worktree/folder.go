@@ -1,30 +1,23 @@
 package worktree
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 const (
-	ownerFile = "owner"                   // in each folder: locked while it is in use; the repositories that know of it
+	ownerFile = "owner"                   // in each folder: locked while it is in use
 	lockFile  = ".lock"                   // beside the folders: held while one is made or judged
 	newOwner  = ".owner"                  // beside the folders: the owner file of the one that is being made
 	heading   = "neurolens worktrees 1\n" // what an owner file begins with: nothing else is ever removed
 )
-
-// patience is how long the removal of one folder may take git.
-const patience = 2 * time.Minute
 
 // folder holds the two sides of one session. It belongs to whoever has the lock on its owner file, which git and what
 // git starts inherit: a folder that git still writes into is in use, even when this process is dead.
@@ -113,98 +106,28 @@ func own(root, path string) (owner *os.File, err error) {
 	return owner, nil
 }
 
-// add checks out a commit of r at a path in the folder. The repository is written down first, so that whoever finds
-// the folder knows it.
-func (f *folder) add(ctx context.Context, r repo, path, commit string) error {
-	if _, err := f.owner.WriteString(strconv.Quote(r.common) + "\n"); err != nil {
-		return err
-	}
-	if err := f.owner.Sync(); err != nil {
-		return err
-	}
-	_, err := f.worktree(ctx, r.common, "add", "--detach", path, commit)
-	return err
-}
+// objects is the folder of the objects of the snapshot of the user's working tree. It exists only where one was taken.
+func (f *folder) objects() string { return filepath.Join(f.scratch(), objectsFolder) }
 
-// worktree runs git worktree in the repository that keeps its files at common. The tree that a submodule's
-// configuration names may be gone, so that another is named.
-func (f *folder) worktree(ctx context.Context, common string, args ...string) (string, error) {
-	args = append([]string{"--git-dir=" + common, "--work-tree=" + f.path, "worktree"}, args...)
-	says, err := call{dir: f.path, held: f.owner}.run(ctx, args...)
-	if refused, ok := errors.AsType[*refusal](err); ok {
-		refused.command = "worktree " + args[3]
-	}
-	return says, err
-}
+// scratch is the folder of a snapshot, which lasts as long as the sides: the head has its objects from there.
+func (f *folder) scratch() string { return filepath.Join(f.path, "scratch") }
 
-// remove takes the sides away and what the repositories know of them, and lets go of the folder. After an
-// error the folder is there and nobody's, for Clean to try again.
+// remove takes the sides away, and lets go of the folder. After an error the folder is there and nobody's, for Clean to try again.
 func (f *folder) remove() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
 	defer f.owner.Close()
-	about, err := os.ReadFile(filepath.Join(f.path, ownerFile))
-	if err != nil {
-		return err
-	}
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		if entry.Name() == ownerFile {
+		if entry.Name() == ownerFile { // the last: what has none is nobody's to remove
 			continue
 		}
 		if err := removeAll(filepath.Join(f.path, entry.Name())); err != nil {
 			return err
 		}
 	}
-	for _, common := range repositories(string(about)) {
-		if err := f.forget(ctx, common); err != nil {
-			return err
-		}
-	}
 	return os.RemoveAll(f.path)
-}
-
-// forget makes the repository at common forget the trees that were in the folder. git worktree prune would also
-// forget those of others, such as on a disk that is not there at present.
-func (f *folder) forget(ctx context.Context, common string) error {
-	if _, err := os.Stat(common); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	says, err := f.worktree(ctx, common, "list", "--porcelain")
-	if err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(strings.NewReader(says))
-	for lines.Scan() {
-		path, ok := strings.CutPrefix(lines.Text(), "worktree ")
-		if !ok || !strings.HasPrefix(path, f.path+string(filepath.Separator)) {
-			continue
-		}
-		// Twice: also one that git was about to make, and locked.
-		if _, err := f.worktree(ctx, common, "remove", "--force", "--force", path); err != nil {
-			return err
-		}
-	}
-	_ = os.Remove(filepath.Join(common, "worktrees")) // if it is empty: git leaves it when it is interrupted
-	return lines.Err()
-}
-
-// repositories are those that an owner file names, the last first, each once. A line that was not finished names none:
-// git was not started.
-func repositories(about string) []string {
-	var commons []string
-	for entry := range strings.Lines(strings.TrimPrefix(about, heading)) {
-		entry, ended := strings.CutSuffix(entry, "\n")
-		common, err := strconv.Unquote(entry)
-		if ended && err == nil && filepath.IsAbs(common) && !slices.Contains(commons, common) {
-			commons = append(commons, common)
-		}
-	}
-	slices.Reverse(commons)
-	return commons
 }
 
 // removeAll removes path and what is below it, also from folders that were made read-only. It follows no link.

@@ -13,7 +13,7 @@ func TestHeadCommit(t *testing.T) {
 	save(t, dir)
 	write(t, dir, map[string]string{"code.txt": "dirty", "untracked.txt": "u"})
 	git(t, dir, "add", "untracked.txt")
-	before := inventory(t, dir, true)
+	before := inventory(t, dir)
 	p := must(t, Options{Dir: dir, Against: "v1", Head: "HEAD~1", Root: root})
 	same(t, "base", text(t, p.Base.Root, "code.txt"), "1")
 	same(t, "head", text(t, p.Head.Root, "code.txt"), "2")
@@ -21,7 +21,7 @@ func TestHeadCommit(t *testing.T) {
 	same(t, "commit", p.Head.Code, Code{Commit: git(t, dir, "rev-parse", "HEAD~1"), Tree: git(t, dir, "rev-parse", "HEAD~1^{tree}")})
 	same(t, "side", p.Head.Side, headSide)
 	shut(t, p)
-	unchanged(t, dir, true, before)
+	unchanged(t, dir, before)
 	empty(t, root)
 
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Head: "nowhere", Root: root, Session: "s"})
@@ -48,7 +48,7 @@ func TestBetween(t *testing.T) {
 		git(t, dir, "add", subject)
 		git(t, dir, "commit", "-q", "-m", subject)
 	}
-	before := inventory(t, dir, true)
+	before := inventory(t, dir)
 	subjects := func(h History) string {
 		of := map[string]string{h.Good.ID: h.Good.Subject}
 		for _, c := range h.Commits {
@@ -93,5 +93,5 @@ func TestBetween(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
-	unchanged(t, dir, true, before)
+	unchanged(t, dir, before)
 }

@@ -172,8 +172,8 @@ func shut(t *testing.T, p *Pair) {
 }
 
 // inventory is everything that a repository is: its files with their content, the time of the index, and what git
-// says of it. The objects are part of it on request.
-func inventory(t *testing.T, dir string, objects bool) string {
+// says of it.
+func inventory(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -181,9 +181,6 @@ func inventory(t *testing.T, dir string, objects bool) string {
 			return err
 		}
 		rel, _ := filepath.Rel(dir, path)
-		if entry.IsDir() && entry.Name() == "objects" && !objects {
-			return filepath.SkipDir
-		}
 		fmt.Fprint(&all, rel)
 		if info, err := entry.Info(); err != nil {
 			return err
@@ -203,16 +200,16 @@ func inventory(t *testing.T, dir string, objects bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, question := range []string{"status --porcelain", "worktree list", "for-each-ref", "stash list", "config --list"} {
+	for _, question := range []string{"status --porcelain", "fsck --no-progress", "worktree list", "for-each-ref", "stash list", "config --list"} {
 		fmt.Fprintln(&all, git(t, dir, strings.Fields(question)...))
 	}
 	return all.String()
 }
 
 // unchanged compares the repository in dir with an inventory of before.
-func unchanged(t *testing.T, dir string, objects bool, before string) {
+func unchanged(t *testing.T, dir, before string) {
 	t.Helper()
-	after := strings.Split(inventory(t, dir, objects), "\n")
+	after := strings.Split(inventory(t, dir), "\n")
 	was := strings.Split(before, "\n")
 	for _, line := range was {
 		if !slices.Contains(after, line) {

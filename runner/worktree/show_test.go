@@ -18,7 +18,7 @@ func TestReadFile(t *testing.T) {
 	write(t, dir, map[string]string{"reports/a b.json": "new\n"})
 	save(t, dir)
 	write(t, dir, map[string]string{"reports/a b.json": "dirty\n"})
-	before := inventory(t, dir, true)
+	before := inventory(t, dir)
 	reports := filepath.Join(dir, "reports")
 	for _, c := range []struct{ dir, ref, name, want string }{
 		{dir, "v1", "reports/a b.json", "old\n"},
@@ -46,7 +46,7 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("%s:%s gives %q, %v; want %s", c.ref, c.name, got, err, c.want)
 		}
 	}
-	unchanged(t, dir, true, before)
+	unchanged(t, dir, before)
 	if _, err := ReadFile(t.Context(), os.TempDir(), "v1", "a"); err == nil || !strings.Contains(err.Error(), "not in a git repository") {
 		t.Error(err)
 	}

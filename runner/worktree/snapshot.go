@@ -19,13 +19,15 @@ const (
 
 	// maxNewFiles is how many bytes of new files may become part of a commit.
 	maxNewFiles = 1 << 30
+
+	objectsFolder = "objects" // in the folder of a snapshot, for all its repositories
 )
 
 // snapshot is how the content of working trees becomes git objects, without the user's index.
 type snapshot struct {
-	scratch string   // a folder for indexes and, unless they are kept, objects
+	scratch string   // a folder for indexes and objects
 	exclude []string // absolute paths
-	keep    bool     // the objects go into the repository, whole; else they are for the hash alone
+	keep    bool     // the objects are whole; else they are for the hash alone
 	taken   int      // repositories so far: submodules have their own
 	marks   []string // stand for the bulky files that were not read
 }
@@ -69,9 +71,11 @@ func (s *snapshot) take(ctx context.Context, r repo) (Code, string, error) {
 
 // begin prepares a copy of r's index: what it knows of the files saves reading them again.
 func (s *snapshot) begin(r repo, scratch string) (call, error) {
-	objects := filepath.Join(scratch, "objects")
-	if err := os.MkdirAll(objects, 0o700); err != nil {
-		return call{}, err
+	objects := filepath.Join(s.scratch, objectsFolder)
+	for _, dir := range []string{scratch, objects} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return call{}, err
+		}
 	}
 	from, to := filepath.Join(r.dir, "index"), filepath.Join(scratch, "index")
 	if index, err := os.ReadFile(from); err == nil {
@@ -89,12 +93,12 @@ func (s *snapshot) begin(r repo, scratch string) (call, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return call{}, err
 	}
-	in := call{dir: r.top, held: r.held, env: []string{"GIT_INDEX_FILE=" + to}}
-	if !s.keep {
-		in.env = append(in.env, "GIT_OBJECT_DIRECTORY="+objects,
-			"GIT_ALTERNATE_OBJECT_DIRECTORIES="+strconv.Quote(filepath.Join(r.common, "objects")))
-	}
-	return in, nil
+	return call{dir: r.top, held: r.held, env: []string{
+		"GIT_INDEX_FILE=" + to, "GIT_OBJECT_DIRECTORY=" + objects,
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoted(filepath.Join(r.common, "objects")),
+		// Beside the objects of a repository that another borrows from, Git LFS looks for files of that other.
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=lfs.storage", "GIT_CONFIG_VALUE_0=" + filepath.Join(s.scratch, "lfs"),
+	}}, nil
 }
 
 // fill brings the index of in up to the files of r's working tree.

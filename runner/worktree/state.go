@@ -22,7 +22,7 @@ type Code struct {
 }
 
 // State returns the state of the code in the working tree around dir, without the paths in exclude (absolute, or relative to dir). Git writes
-// nothing into the repository, except that the filter of Git LFS may store changed files there. ok is false, without an error, if there is no
+// nothing into the repository. ok is false, without an error, if there is no
 // git, no repository, or no working tree.
 func State(ctx context.Context, dir string, exclude []string) (code Code, ok bool, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {

@@ -29,10 +29,10 @@ func TestState(t *testing.T) {
 	t.Chdir(filepath.Join(dir, "sub"))
 	same(t, "relative", mustState(t, ".", "../store"), clean)
 
-	before := inventory(t, dir, true)
+	before := inventory(t, dir)
 	untracked := mustState(t, dir)
 	same(t, "untracked is dirty", untracked.Dirty, true)
-	unchanged(t, dir, true, before)
+	unchanged(t, dir, before)
 	write(t, dir, map[string]string{"store/runs": "s"})
 	same(t, "untracked content", mustState(t, dir).Tree == untracked.Tree, false)
 

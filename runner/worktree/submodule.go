@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// modulesFolder is where git keeps its files of submodules, by their names.
+const modulesFolder = "modules"
+
 // gitlinks are the commits of other repositories in the index that in has, by path.
 func gitlinks(ctx context.Context, in call) (map[string]string, error) {
 	says, err := in.run(ctx, "ls-files", "-z", "--stage")
@@ -40,56 +43,70 @@ func (r repo) nested(ctx context.Context, path string) (sub repo, ok bool, err e
 	return sub, true, nil
 }
 
-// module is what git keeps of the submodule at path that is not checked out at present, as one that only the base
-// has; ok is false where there is nothing. side is the root of the tree that has the submodule.
-func (r repo) module(ctx context.Context, side, path string) (sub repo, ok bool) {
-	says, err := call{dir: side, held: r.held}.run(ctx, "config", "--file", ".gitmodules", "-z", "--get-regexp", `^submodule\..*\.path$`)
-	if err != nil {
-		return repo{}, false // there is no such file
+// module is what git keeps of the submodule of a name that is not checked out at present, as one that only the base
+// has; ok is false where there is nothing.
+func (r repo) module(name string) (sub repo, ok bool) {
+	if name == "" {
+		return repo{}, false
 	}
-	for _, entry := range fields(says) {
-		key, value, _ := strings.Cut(entry, "\n")
-		name := strings.TrimSuffix(strings.TrimPrefix(key, "submodule."), ".path")
-		if value != path || !filepath.IsLocal(name) {
-			continue
-		}
-		for _, place := range []string{r.dir, r.common} {
-			kept := filepath.Join(place, "modules", name)
-			if _, err := os.Stat(filepath.Join(kept, "HEAD")); err == nil {
-				return repo{top: kept, dir: kept, common: kept, held: r.held}, true
-			}
+	for _, place := range []string{r.dir, r.common} {
+		kept := filepath.Join(place, modulesFolder, name)
+		if _, err := os.Stat(filepath.Join(kept, "HEAD")); err == nil {
+			return repo{top: kept, dir: kept, common: kept, held: r.held}, true
 		}
 	}
 	return repo{}, false
 }
 
-// populate checks out, in the side at root, the repositories within the repository: git worktree add leaves them
-// empty, and git submodule would clone them anew and write into the user's configuration. r is the user's repository.
-func (f *folder) populate(ctx context.Context, r repo, root string) error {
-	links, err := gitlinks(ctx, call{dir: root, held: r.held})
+// modules are the names of the submodules of the commit that is checked out, by their paths.
+func (r repo) modules(ctx context.Context) map[string]string {
+	says, err := r.git(ctx, "config", "--blob", "HEAD:.gitmodules", "-z", "--get-regexp", `^submodule\..*\.path$`)
 	if err != nil {
+		return nil // there is no such file, or git cannot read it
+	}
+	paths := map[string]string{} // by name: the last value of a key counts
+	for _, entry := range fields(says) {
+		key, path, _ := strings.Cut(entry, "\n")
+		if name := strings.TrimSuffix(strings.TrimPrefix(key, "submodule."), ".path"); filepath.IsLocal(name) && !strings.Contains(name, "\n") {
+			paths[name] = path
+		}
+	}
+	names := map[string]string{}
+	for name, path := range paths {
+		names[path] = name
+	}
+	return names
+}
+
+// populate makes, in a side, the repositories within the repository, as git submodule does from the network. user is the repository that the
+// side was cloned from.
+func (f *folder) populate(ctx context.Context, user, side repo) error {
+	links, err := gitlinks(ctx, call{dir: side.top, held: side.held})
+	if err != nil || len(links) == 0 {
 		return err
 	}
+	names := side.modules(ctx)
 	for _, path := range slices.Sorted(maps.Keys(links)) {
-		commit := links[path]
-		sub, ok, err := r.nested(ctx, path)
+		name := names[path]
+		from, ok, err := user.nested(ctx, path)
 		if err != nil {
 			return err
 		}
-		if ok {
-			if has, err := sub.commit(ctx, commit); err != nil {
-				return err
-			} else if has == "" {
-				return fmt.Errorf("submodule %q: its commit %s is not available here: use git submodule update, or git fetch in the submodule", path, commit)
+		if !ok {
+			if from, ok = user.module(name); !ok {
+				continue // the user has not checked it out either
 			}
-		} else if sub, ok = r.module(ctx, root, path); !ok {
-			continue // the user has not checked it out either
 		}
-		at := filepath.Join(root, filepath.FromSlash(path))
-		if err := f.add(ctx, sub, at, commit); err != nil {
-			return fmt.Errorf("submodule %q: %w", path, err)
+		root := filepath.Join(side.top, filepath.FromSlash(path))
+		dir := filepath.Join(root, ".git")
+		if name != "" {
+			dir = filepath.Join(side.dir, modulesFolder, name)
 		}
-		if err := f.populate(ctx, sub, at); err != nil {
+		sub, err := f.clone(ctx, from, root, dir, links[path])
+		if err == nil {
+			err = f.populate(ctx, from, sub)
+		}
+		if err != nil {
 			return fmt.Errorf("submodule %q: %w", path, err)
 		}
 	}

@@ -38,7 +38,7 @@ func nest(t *testing.T) (dir, root string) {
 func TestSubmodules(t *testing.T) {
 	t.Parallel()
 	dir, root := nest(t)
-	before := inventory(t, dir, true)
+	before := inventory(t, dir)
 	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
 	for path, want := range map[string]string{
 		"base/lib/lib.txt": "1", "base/lib/deep/deep.txt": "1", "base/gone/gone.txt": "1",
@@ -51,7 +51,7 @@ func TestSubmodules(t *testing.T) {
 		same(t, "dirty "+side.Side, side.Dirty, false)
 	}
 	shut(t, p)
-	unchanged(t, dir, true, before)
+	unchanged(t, dir, before)
 	same(t, "state", mustState(t, dir), p.Head.Code)
 	empty(t, root)
 }
@@ -64,7 +64,7 @@ func TestDirtySubmodules(t *testing.T) {
 	clean := mustState(t, dir)
 	same(t, "clean", clean.Dirty, false)
 	write(t, dir, map[string]string{"lib/deep/deep.txt": "7", "lib/deep/new.txt": "n", "lib/store/x": "r"})
-	before := inventory(t, dir, false)
+	before := inventory(t, dir)
 	p := must(t, Options{Dir: dir, Against: "HEAD", Root: root, Exclude: []string{"lib/store"}})
 	same(t, "changed", text(t, p.Head.Root, "lib/deep/deep.txt"), "7")
 	same(t, "new", text(t, p.Head.Root, "lib/deep/new.txt"), "n")
@@ -73,7 +73,7 @@ func TestDirtySubmodules(t *testing.T) {
 	same(t, "dirty", p.Head.Dirty, true)
 	same(t, "as State has it", mustState(t, dir, "lib/store"), p.Head.Code)
 	shut(t, p)
-	unchanged(t, dir, false, before)
+	unchanged(t, dir, before)
 	if err := os.RemoveAll(filepath.Join(dir, "lib/store")); err != nil {
 		t.Fatal(err)
 	}
@@ -87,12 +87,12 @@ func TestInSubmodule(t *testing.T) {
 	t.Parallel()
 	dir, root := nest(t)
 	lib := filepath.Join(dir, "lib")
-	before := inventory(t, dir, true)
+	before := inventory(t, dir)
 	p := must(t, Options{Dir: lib, Against: "HEAD~1", Root: root})
 	same(t, "base", text(t, p.Base.Root, "lib.txt")+text(t, p.Base.Root, "deep/deep.txt"), "11")
 	same(t, "head", text(t, p.Head.Root, "lib.txt"), "2")
 	shut(t, p)
-	unchanged(t, dir, true, before)
+	unchanged(t, dir, before)
 }
 
 func TestSubmoduleThatIsNotCheckedOut(t *testing.T) {
@@ -123,13 +123,13 @@ func TestRepositoryInTree(t *testing.T) {
 	vendor := filepath.Join(dir, "vendor/x")
 	git(t, dir, "clone", "-q", dir, vendor)
 	write(t, vendor, map[string]string{"code.txt": "vendored"})
-	before := inventory(t, dir, false)
+	before := inventory(t, dir)
 	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
 	same(t, "head", text(t, p.Head.Root, "vendor/x/code.txt"), "vendored")
 	same(t, "base", text(t, p.Base.Root, "vendor/x/code.txt"), "–")
 	same(t, "dirty", p.Head.Dirty, true)
 	shut(t, p)
-	unchanged(t, dir, false, before)
+	unchanged(t, dir, before)
 
 	git(t, dir, "init", "-q", "unborn")
 	write(t, dir, map[string]string{"unborn/x": "1"})

@@ -27,7 +27,7 @@ type Options struct {
 	Root    string   // where the folders of all sessions are; empty: neurolens/worktrees in the user's cache
 }
 
-// Tree is one side: a separate working tree with the files of one commit or, for a dirty head, the user's files.
+// Tree is one side: a separate repository with the files of one commit or, for a dirty head, the user's files.
 type Tree struct {
 	Side   string // base or head
 	Root   string // absolute, without symbolic links, as long as that of the other side
@@ -128,10 +128,11 @@ func (p *Pair) fill(ctx context.Context, prefix string, exclude []string) error 
 	for _, t := range []*Tree{&p.Base, &p.Head} {
 		t.Root = filepath.Join(p.folder.path, t.Side)
 		t.Dir = filepath.Join(t.Root, prefix)
-		if err := p.folder.add(ctx, p.user, t.Root, commits[t.Side]); err != nil {
-			return fmt.Errorf("side %s: %w", t.Side, err)
+		side, err := p.folder.clone(ctx, p.user, t.Root, filepath.Join(t.Root, ".git"), commits[t.Side])
+		if err == nil {
+			err = p.folder.populate(ctx, p.user, side)
 		}
-		if err := p.folder.populate(ctx, p.user, t.Root); err != nil {
+		if err != nil {
 			return fmt.Errorf("side %s: %w", t.Side, err)
 		}
 		if err := link(p.user.top, t.Root, p.shared); err != nil {
@@ -145,12 +146,11 @@ func (p *Pair) fill(ctx context.Context, prefix string, exclude []string) error 
 
 // snapshot makes the user's working tree the head, and gives the commit that holds its files.
 func (p *Pair) snapshot(ctx context.Context, exclude []string) (commit string, err error) {
-	scratch := filepath.Join(p.folder.path, "scratch")
-	s := snapshot{scratch: scratch, exclude: exclude, keep: true}
+	s := snapshot{scratch: p.folder.scratch(), exclude: exclude, keep: true}
 	if p.Head.Code, commit, err = s.take(ctx, p.user); err != nil {
 		return "", fmt.Errorf("reading the working tree: %w", err)
 	}
-	return commit, os.RemoveAll(scratch)
+	return commit, nil
 }
 
 // Inside reports whether an absolute path leads into the user's repository, by its name or through symbolic links. It would be the same file
@@ -170,7 +170,7 @@ func (p *Pair) Foreign(side string) (folders, exempt []string) {
 	return []string{p.user.top, other}, exempt
 }
 
-// Close removes the two sides and git's records of them. It may be called more than once. What an error leaves is removed by Clean.
+// Close removes the two sides. It may be called more than once. What an error leaves is removed by Clean.
 func (p *Pair) Close() error {
 	p.closing.Lock()
 	defer p.closing.Unlock()

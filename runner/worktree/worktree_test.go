@@ -14,7 +14,7 @@ import (
 func TestCleanTree(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
-	before := inventory(t, dir, true)
+	before := inventory(t, dir)
 	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
 	same(t, "base", text(t, p.Base.Root, "code.txt"), "1")
 	same(t, "head", text(t, p.Head.Root, "code.txt"), "2")
@@ -31,7 +31,7 @@ func TestCleanTree(t *testing.T) {
 	}
 	shut(t, p)
 	shut(t, p)
-	unchanged(t, dir, true, before)
+	unchanged(t, dir, before)
 	empty(t, root)
 }
 
@@ -56,7 +56,7 @@ func TestDirtyTree(t *testing.T) {
 	})
 	git(t, dir, "add", "staged.txt", "store")
 	os.Remove(filepath.Join(dir, "sub/run.py"))
-	before := inventory(t, dir, false)
+	before := inventory(t, dir)
 	head := git(t, dir, "rev-parse", "HEAD")
 	var trees []string
 	for range 2 {
@@ -75,7 +75,7 @@ func TestDirtyTree(t *testing.T) {
 		same(t, "tree", git(t, p.Head.Root, "rev-parse", "HEAD^{tree}"), p.Head.Tree)
 		trees = append(trees, git(t, p.Head.Root, "rev-parse", "HEAD"))
 		shut(t, p)
-		unchanged(t, dir, false, before)
+		unchanged(t, dir, before)
 	}
 	same(t, "the same files, the same commit", trees[0], trees[1])
 	empty(t, root)
@@ -124,12 +124,12 @@ func TestLinkedWorktreeOfTheUser(t *testing.T) {
 	mine := filepath.Join(t.TempDir(), "mine")
 	git(t, dir, "worktree", "add", "-q", "-b", "topic", mine)
 	write(t, mine, map[string]string{"code.txt": "9"})
-	before := inventory(t, dir, false)
+	before := inventory(t, dir)
 	p := must(t, Options{Dir: filepath.Join(mine, "sub"), Against: "trunk", Root: root})
 	same(t, "head", text(t, p.Head.Root, "code.txt"), "9")
 	same(t, "branch", p.Head.Branch, "topic")
 	shut(t, p)
-	unchanged(t, dir, false, before)
+	unchanged(t, dir, before)
 }
 
 func TestShare(t *testing.T) {
@@ -324,7 +324,11 @@ func TestLFSDownloadsNothing(t *testing.T) {
 	p := must(t, Options{Dir: dir, Against: "HEAD~1", Root: root})
 	same(t, "base", text(t, p.Base.Root, "m.bin"), "1")
 	same(t, "head", text(t, p.Head.Root, "m.bin"), "3")
+	same(t, "as State has it", mustState(t, dir), p.Head.Code)
+	git(t, p.Head.Root, "lfs", "prune", "--force", "--recent")
 	shut(t, p)
+	kept, _ := filepath.Glob(filepath.Join(dir, ".git/lfs/objects/*/*/*"))
+	same(t, "files of LFS", len(kept), 2) // of both commits: none of the working tree, and none pruned
 	if err := os.RemoveAll(filepath.Join(dir, ".git/lfs/objects")); err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +384,7 @@ func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	started, _ := slow(t, dir)
-	before := inventory(t, dir, true)
+	before := inventory(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		await(t, started)
@@ -389,7 +393,7 @@ func TestInterrupted(t *testing.T) {
 	_, err := Open(ctx, Options{Dir: dir, Against: "HEAD", Session: "s", Root: root})
 	refused(t, err, "context canceled")
 	empty(t, root)
-	unchanged(t, dir, true, before)
+	unchanged(t, dir, before)
 	// What git had started is dead as well, if nobody may have collected it yet.
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		state, _ := exec.Command("ps", "-o", "stat=", "-p", strings.TrimSpace(text(t, started))).Output()
