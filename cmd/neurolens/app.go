@@ -132,7 +132,8 @@ Exit status:
   5         the store is missing, damaged, not readable, not writable, or of
             an unknown version
   6         any other error
-  130, 143  interrupted or terminated; finished runs are stored
+  129, 130, 143
+            hung up, interrupted or terminated; finished runs are stored
   141       the reader of the output closed it
 
 Project settings are in neurolens.yaml. neurolens config shows them, and

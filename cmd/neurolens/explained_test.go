@@ -34,7 +34,7 @@ func TestExitCodesPage(t *testing.T) {
 			listed = append(listed, code)
 		}
 	}
-	want := []int{130, 143} // of a process that SIGINT and SIGTERM end
+	want := []int{129, 130, 143} // of a process that SIGHUP, SIGINT and SIGTERM end
 	gates := constantsOf(t, filepath.Join("internal", "gate"), "Status")
 	for name, value := range constantsOf(t, ".", "exit") {
 		if status, is := strings.CutPrefix(value, "gate."); is {
