@@ -31,7 +31,9 @@ type Options struct {
 	// LargerAfterOOM launches points even if a smaller one ran out of memory.
 	LargerAfterOOM bool
 
-	Against string   // a commit to compare the working tree with, side by side; empty: only one side
+	// Against is a commit to compare the working tree with, side by side; empty: only one side. Run then removes the variables that tie git to
+	// one repository from the environment of the process.
+	Against string
 	Head    string   // with Against, a commit to measure instead of the working tree
 	Exclude []string // paths that are not code, even if they are in the working tree: the store, a folder of results
 
@@ -183,6 +185,11 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 	}
 	if s.Looks != nil && (o.Against == "" || o.Open == nil) {
 		return result, &InputError{errors.New("repeats until the comparison is conclusive: want a commit to compare with, and a function that finds open points")}
+	}
+	if o.Against != "" {
+		if err := leaveRepository(ctx, o.Against); err != nil {
+			return result, &InputError{err}
+		}
 	}
 	session := newSession(ctx, s, o, emit)
 	defer func() {

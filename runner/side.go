@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -40,6 +41,21 @@ func (e *InputError) Unwrap() error { return e.Err }
 func (s *session) cleanSides(ctx context.Context) error {
 	if _, err := worktree.Clean(ctx, ""); err != nil && s.options.Against != "" {
 		return fmt.Errorf("removing files of earlier sessions: %w", err)
+	}
+	return nil
+}
+
+// leaveRepository removes from the environment of this process, and so of all that it starts, the variables with which git tells a hook about
+// the user's repository. Builds and programs of two sides run in other repositories, and would write into the user's index.
+func leaveRepository(ctx context.Context, against string) error {
+	names, err := worktree.LocalVariables(ctx)
+	if err != nil {
+		return fmt.Errorf("comparing with %q: %w", against, err)
+	}
+	for _, name := range names {
+		if err := os.Unsetenv(name); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -140,18 +140,24 @@ func TestKilledAgainst(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "wait")); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		path  string
-		trees int
-	}{{t.TempDir(), 3}, {os.Getenv("PATH"), 1}} {
+	lock := filepath.Join(cache, "neurolens", "worktrees", ".lock")
+	for _, removable := range []bool{false, true} {
+		if err := os.Remove(lock); err != nil {
+			t.Fatal(err)
+		}
+		if !removable {
+			if err := os.Mkdir(lock, 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
 		next := program(t, dir, "bench", "sweep.yaml", "--rerun", "all", "--wait")
-		next.Env = append(next.Env, "XDG_CACHE_HOME="+cache, "PATH="+c.path)
+		next.Env = append(next.Env, "XDG_CACHE_HOME="+cache)
 		next.run(t)
-		if got := strings.Count(git(t, dir, "worktree", "list"), "\n") + 1; got != c.trees {
-			t.Errorf("with PATH=%s: %d worktrees are left, want %d", c.path, got, c.trees)
+		left, _ := filepath.Glob(filepath.Join(cache, "neurolens", "worktrees", "*", "owner"))
+		if (len(left) == 0) != removable {
+			t.Errorf("removable %t: %v", removable, left)
 		}
 	}
-	checkNoSides(t, dir, cache)
 }
 
 // TestNotOnSide: what only one side has is measured there, and skipped on the other.

@@ -81,6 +81,13 @@ func (c call) run(ctx context.Context, args ...string) (string, error) {
 	return out.String(), c.explain(args[0], says.String(), err)
 }
 
+// LocalVariables returns the names of the environment variables that tell git which repository it works in, and how. A git hook has some of
+// them; they must not reach a program that runs in a side, whose repository is another one.
+func LocalVariables(ctx context.Context) ([]string, error) {
+	says, err := call{}.run(ctx, "rev-parse", "--local-env-vars")
+	return strings.Fields(says), err
+}
+
 // explain tells from what git says to people which kind of error it is: its exit status is nearly always 128.
 func (c call) explain(command, says string, err error) error {
 	var exit *exec.ExitError

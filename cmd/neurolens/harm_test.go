@@ -1,0 +1,299 @@
+//go:build linux
+
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/runner/worktree"
+)
+
+// modular is a repository whose work is in the submodule lib, which has a submodule of its own; they are three commits, of which c2 takes
+// more memory. Its build does to its repository what builds do.
+func modular(t *testing.T) (dir string) {
+	t.Helper()
+	home := t.TempDir()
+	dir = filepath.Join(home, "app")
+	for _, name := range []string{"deep", "lib", "app"} {
+		if err := os.Mkdir(filepath.Join(home, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	allowed := []string{"-c", "protocol.file.allow=always", "submodule", "--quiet"}
+	write(t, home, "deep/size", "80M\n")
+	repository(t, filepath.Join(home, "deep"))
+	write(t, home, "lib/lib.sh", "exec dd if=/dev/zero of=/dev/null bs=$(cat lib/deep/size) count=1 status=none\n")
+	repository(t, filepath.Join(home, "lib"))
+	git(t, filepath.Join(home, "lib"), append(allowed, "add", filepath.Join(home, "deep"), "deep")...)
+	commit(t, filepath.Join(home, "lib"))
+
+	write(t, dir, "run.sh", ". lib/lib.sh\n")
+	write(t, dir, "build.sh", `git submodule --quiet update --init --recursive
+git config user.name build
+git worktree add -q --detach "$PWD-tree"
+echo >new
+git stash -q -u
+git gc -q --prune=now
+git clean -ffdxq
+git worktree remove "$PWD-tree"
+`)
+	write(t, dir, "sweep.yaml", "suite: modular\nbuild: [[sh, -e, build.sh]]\ncommand: [sh, run.sh]\nwarmup: 0\niterations: 1\n")
+	write(t, dir, ".gitignore", "runs_store/\n")
+	repository(t, dir)
+	git(t, dir, append(allowed, "add", filepath.Join(home, "lib"), "lib")...)
+	git(t, dir, append(allowed, "update", "--init", "--recursive")...)
+	commit(t, dir)
+	git(t, dir, "tag", "c0")
+	for tag, change := range []string{1: "note", 2: "lib/deep/size", 3: "note"} {
+		if change == "" {
+			continue
+		}
+		write(t, dir, change, map[bool]string{true: "120M\n", false: fmt.Sprintln(tag)}[tag == 2])
+		for in := filepath.Dir(change); ; in = filepath.Dir(in) {
+			commit(t, filepath.Join(dir, in))
+			if in == "." {
+				break
+			}
+		}
+		git(t, dir, "tag", fmt.Sprint("c", tag))
+	}
+	write(t, dir, "note", "not committed\n")
+	return dir
+}
+
+// everything is each file of a folder with the hash of its content, but for the store, and what git says of the repository there.
+func everything(t *testing.T, dir string) []string {
+	t.Helper()
+	all := []string{git(t, dir, "--no-optional-locks", "status", "--porcelain=2"), git(t, dir, "fsck", "--no-progress"), git(t, dir, "worktree", "list")}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && entry.Name() == "runs_store" {
+			return fs.SkipDir
+		}
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		all = append(all, fmt.Sprintf("%s %x", path, sha256.Sum256(content)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// checkUnharmed compares a repository with what everything gave before.
+func checkUnharmed(t *testing.T, dir string, before []string) {
+	t.Helper()
+	after := everything(t, dir)
+	for _, line := range before {
+		if !slices.Contains(after, line) {
+			t.Errorf("lost: %s", line)
+		}
+	}
+	for _, line := range after {
+		if !slices.Contains(before, line) {
+			t.Errorf("new: %s", line)
+		}
+	}
+}
+
+// TestUnharmed: a build that uses submodules, worktrees, the stash, gc and the configuration reaches nothing of the user's repository. Neither
+// does one that is killed at any moment, of which the next session removes what is left in the cache.
+func TestUnharmed(t *testing.T) {
+	t.Parallel()
+	dir, cache := modular(t), t.TempDir()
+	before := everything(t, dir)
+	start := func(args ...string) *process {
+		p := program(t, dir, args...)
+		p.Env = append(p.Env, "XDG_CACHE_HOME="+cache, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+		return p
+	}
+	bench := []string{"bench", "sweep.yaml", "--against", "c0", "--repeats", "1", "--metric", "peak_memory"}
+	start(bench...).run(t)
+	if got := rows(t, dir, "SELECT side, status FROM runs ORDER BY ALL"); got != "[base ok] [head ok]" {
+		t.Errorf("sides: %s", got)
+	}
+	checkUnharmed(t, dir, before)
+	checkNoSides(t, dir, cache)
+
+	bisect := []string{"bisect", "c0", "c3", "sweep.yaml", "--metric", "peak_memory", "--json"}
+	rounds := 2
+	if long() {
+		rounds = 50
+		found := start(bisect...)
+		found.run(t)
+		if want := git(t, dir, "rev-parse", "c2"); !strings.Contains(found.stdout.String(), want) || strings.Contains(found.stderr.String(), "skipped") {
+			t.Errorf("want %s, got\n%s%s", want, found.stdout.String(), found.stderr.String())
+		}
+		checkUnharmed(t, dir, before)
+		checkNoSides(t, dir, cache)
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for round := range rounds {
+		args, signal := bench, syscall.SIGHUP
+		if round/2%2 == 1 {
+			args = append(bisect[:len(bisect):len(bisect)], "--log", filepath.Join(cache, fmt.Sprint(round, ".log")))
+		}
+		if round%2 == 1 {
+			signal = syscall.SIGKILL
+		}
+		p := start(args...)
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond)
+		_ = p.Process.Signal(signal)
+		_ = p.Wait()
+		if signal == syscall.SIGHUP {
+			checkNoSides(t, dir, cache)
+		}
+		removeSides(t, cache)
+		checkUnharmed(t, dir, before)
+		if t.Failed() {
+			t.Fatalf("round %d: %v, %s\n%s", round, args, signal, p.stderr.String())
+		}
+	}
+}
+
+// removeSides removes what killed sessions have left, once all their processes have ended.
+func removeSides(t *testing.T, cache string) {
+	t.Helper()
+	root := filepath.Join(cache, "neurolens", "worktrees")
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		_, err := worktree.Clean(t.Context(), root)
+		left, _ := filepath.Glob(filepath.Join(root, "*", "*"))
+		if err == nil && len(left) == 0 {
+			return
+		}
+	}
+	t.Error("sides are left")
+}
+
+// TestHook: in a hook of git, what runs in a side gets none of the variables that tie git to the user's repository. Without sides it runs
+// in the user's working tree, and gets them as any command of the hook does.
+func TestHook(t *testing.T) {
+	t.Parallel()
+	dir, cache := t.TempDir(), t.TempDir()
+	seen := filepath.Join(t.TempDir(), "seen")
+	write(t, dir, "look.sh", `for name in $(git rev-parse --local-env-vars); do
+	if printenv $name >/dev/null; then echo "$1 $name" >>"$SEEN"; fi
+done
+echo "$1" >>"$SEEN"
+`)
+	write(t, dir, "build.sh", "sh look.sh build\necho built >gen.txt\ngit add gen.txt\n")
+	write(t, dir, "sweep.yaml", `build: [[sh, build.sh]]
+setup: sh look.sh setup
+prepare: sh look.sh prepare
+command: [sh, look.sh, command]
+cleanup: sh look.sh cleanup
+warmup: 0
+iterations: 1
+repeats: 1
+`)
+	write(t, dir, ".gitignore", "runs_store/\n")
+	repository(t, dir)
+	if err := os.Mkdir(filepath.Join(dir, ".git/hooks"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		flags string
+		tied  bool
+	}{{"--against HEAD --wait", false}, {"--wait", true}} {
+		write(t, dir, ".git/hooks/pre-commit", "#!/bin/sh\nexec \"$PROGRAM\" bench sweep.yaml "+c.flags+" >&2\n")
+		if err := os.Chmod(filepath.Join(dir, ".git/hooks/pre-commit"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(seen); err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, "other", c.flags)
+		p := program(t, dir)
+		hooked := exec.Command("git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x", "other")
+		hooked.Dir, hooked.Env = dir, append(p.Env, "PROGRAM="+p.Path, "SEEN="+seen, "XDG_CACHE_HOME="+cache, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=a.b", "GIT_CONFIG_VALUE_0=c")
+		git(t, dir, "add", "other")
+		if out, err := hooked.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", c.flags, err, out)
+		}
+		content, err := os.ReadFile(seen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+		slices.Sort(lines)
+		lines = slices.Compact(lines)
+		const all = "build cleanup command prepare setup"
+		switch got := strings.Join(lines, " "); {
+		case c.tied && !slices.Contains(lines, "build GIT_INDEX_FILE"):
+			t.Errorf("%s: the index is not known: %s", c.flags, got)
+		case !c.tied && got != all:
+			t.Errorf("%s: seen %s, want %s", c.flags, got, all)
+		}
+		if !c.tied {
+			if got := git(t, dir, "show", "--format=", "--name-only", "HEAD"); got != "other" {
+				t.Errorf("the commit has %q", got)
+			}
+			if got := git(t, dir, "status", "--porcelain"); got != "" {
+				t.Errorf("status: %s", got)
+			}
+			checkNoSides(t, dir, cache)
+		}
+	}
+}
+
+// TestHangup: a terminal that closes ends a session as SIGTERM does, however often it says so. With nohup it goes on.
+func TestHangup(t *testing.T) {
+	t.Parallel()
+	dir, cache := t.TempDir(), t.TempDir()
+	write(t, dir, "sweep.yaml", "command: [/bin/sh, wait.sh]\nwarmup: 0\niterations: 1\nrepeats: 2\n")
+	write(t, dir, "wait.sh", "echo >\"$CACHE/started\"\nwhile [ -e \"$CACHE/wait\" ]; do sleep 0.02; done\n")
+	write(t, dir, ".gitignore", "runs_store/\n")
+	repository(t, dir)
+	for _, nohup := range []bool{false, true} {
+		write(t, cache, "wait", "")
+		p := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
+		p.Env = append(p.Env, "XDG_CACHE_HOME="+cache, "CACHE="+cache)
+		if nohup {
+			p.Args = append([]string{"sh", "-c", `trap '' HUP; exec "$0" "$@"`, p.Path}, p.Args[1:]...)
+			p.Path = "/bin/sh"
+		}
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := os.Stat(filepath.Join(cache, "started")); err != nil; _, err = os.Stat(filepath.Join(cache, "started")) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		for range 3 {
+			_ = p.Process.Signal(syscall.SIGHUP)
+			time.Sleep(10 * time.Millisecond)
+		}
+		want := 129
+		if nohup {
+			want = 0
+			for _, name := range []string{"wait", "started"} {
+				if err := os.Remove(filepath.Join(cache, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_ = p.Wait()
+		if code := p.ProcessState.ExitCode(); code != want {
+			t.Errorf("nohup %t: exit %d, want %d\n%s", nohup, code, want, p.stderr.String())
+		}
+		checkNoSides(t, dir, cache)
+		_ = os.Remove(filepath.Join(cache, "started"))
+	}
+}
