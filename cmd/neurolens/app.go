@@ -161,7 +161,7 @@ NEUROLENS_STORE overrides the file, and a flag overrides both.`,
 	flags.Bool("no-pager", false, "print long output directly (default: $PAGER shows it)")
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.pager.Begin(cmd, os.LookupEnv)
-		if err := cmp.Or(a.checkFlags(), a.readProject(cmd.Root())); !complete.Asking(cmd) {
+		if err := cmp.Or(a.checkFlags(), a.readProject(cmd)); !complete.Asking(cmd) {
 			return err
 		}
 		return nil // a shell asks, in the middle of somebody's line
@@ -223,8 +223,8 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 }
 
 // readProject makes what the nearest project file says the default of variables and flags that are not set.
-func (a *app) readProject(root *cobra.Command) (err error) {
-	around := project.Surroundings{Home: a.getenv("HOME"), Environ: a.getenv, Formats: output.Formats, Root: root}
+func (a *app) readProject(cmd *cobra.Command) (err error) {
+	around := project.Surroundings{Home: a.getenv("HOME"), Environ: a.getenv, Formats: output.Formats, Command: cmd}
 	if a.project, err = project.Read(around); err != nil {
 		return usageError{err}
 	}

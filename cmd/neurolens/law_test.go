@@ -97,7 +97,7 @@ var law = []struct {
 	{"cmd/neurolens/internal/workflow", []string{"schema"}, nil},
 	{"cmd/neurolens/internal/gate", []string{"query/compare", "query/history", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/system", nil, nil},
-	{"cmd/neurolens/internal/project", []string{"schema", "query/threshold", "runner/sweep", "cmd/neurolens/internal/slip"}, []string{"github.com/spf13/cobra", "go.yaml.in/yaml"}},
+	{"cmd/neurolens/internal/project", []string{"schema", "query/threshold", "runner/sweep", "cmd/neurolens/internal/slip"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml"}},
 	{"cmd/neurolens/internal/settings", []string{"query/answer", "runner/device", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	{"cmd/neurolens/internal/complete", []string{"schema", "query", "cmd/neurolens/internal", "ingest/foreign", "runner/onnx", "runner/sweep"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	{"cmd/neurolens/internal/pager", []string{"schema/lazyregexp"}, []string{"github.com/spf13/cobra", "golang.org/x/term"}},

@@ -127,21 +127,24 @@ func (f field) bytes() (int64, error) {
 }
 
 // fillArtifacts gives which files of a point's runs are kept.
-func (p *program) fillArtifacts(point *Point, row []*value) {
+func (p *program) fillArtifacts(point *Point, row []*value) error {
 	spec := p.artifacts
 	if spec == nil && point.KeepOutput {
 		spec = &artifactsSpec{limit: defaultArtifactLimit}
 	}
 	if spec == nil {
-		return
+		return nil
 	}
 	if spec.shared != nil {
 		point.Artifacts = spec.shared
-		return
+		return nil
 	}
 	kept := &Artifacts{Limit: spec.limit}
 	for _, t := range spec.files {
-		text := t.fill(row)
+		text, err := t.fillPath(row)
+		if err != nil {
+			return err
+		}
 		kept.Files = append(kept.Files, text)
 		*p.size += 16 + len(text)
 	}
@@ -154,4 +157,5 @@ func (p *program) fillArtifacts(point *Point, row []*value) {
 	if !slices.ContainsFunc(spec.files, func(t template) bool { return !t.fixed() }) {
 		spec.shared = kept
 	}
+	return nil
 }

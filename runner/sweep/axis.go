@@ -234,7 +234,11 @@ func readModel(f field) (value, error) {
 		if strings.HasPrefix(text, builtinPrefix) {
 			return value{text: text, at: f}, nil
 		}
-		return value{text: filepath.Base(text), path: text, at: f}, nil
+		path, err := ExpandPath(text)
+		if err != nil {
+			return value{}, f.errorf("%v", err)
+		}
+		return value{text: filepath.Base(path), path: path, at: f}, nil
 	}
 	keys, err := f.known("model.", []string{"name", "path"})
 	if err != nil {
@@ -247,6 +251,9 @@ func readModel(f field) (value, error) {
 		}
 		if strings.HasPrefix(v.path, builtinPrefix) {
 			return value{}, path.errorf("want a file, got %s: write model: %s", v.path, v.path)
+		}
+		if v.path, err = ExpandPath(v.path); err != nil {
+			return value{}, path.errorf("%v", err)
 		}
 		v.text = filepath.Base(v.path)
 	}

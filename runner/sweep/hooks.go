@@ -172,8 +172,11 @@ func (p *program) fillAround(point *Point, row []*value) error {
 	a := &p.around
 	point.Hooks = Hooks{Setup: a.setup.fill(row, p.size), Prepare: a.prepare.fill(row, p.size), Cleanup: a.cleanup.fill(row, p.size)}
 	point.KeepOutput = a.keep
+	var err error
 	if a.stdout != nil {
-		point.Stdout = a.stdout.fill(row)
+		if point.Stdout, err = a.stdout.fillPath(row); err != nil {
+			return err
+		}
 		*p.size += len(point.Stdout)
 	}
 	if a.shell != nil {
@@ -185,9 +188,11 @@ func (p *program) fillAround(point *Point, row []*value) error {
 	if a.stdin == nil {
 		return nil
 	}
-	point.Stdin = a.stdin.fill(row)
+	if point.Stdin, err = a.stdin.fillPath(row); err != nil {
+		return err
+	}
 	*p.size += len(point.Stdin)
-	return point.addParam("stdin", point.Stdin, a.stdin.at)
+	return point.addParam("stdin", a.stdin.fill(row), a.stdin.at)
 }
 
 // addParam makes the value of a key a parameter of the point. One that is an axis too is said to be: see Repeat.

@@ -172,7 +172,10 @@ func (p *program) fillMetrics(point *Point, row []*value) error {
 	}
 	for _, m := range p.metrics {
 		rule := m.rule
-		rule.From = m.from.fill(row)
+		var err error
+		if rule.From, err = m.from.fillPath(row); err != nil {
+			return err
+		}
 		*p.size += len(rule.From) + 128
 		point.Metrics = append(point.Metrics, rule)
 	}

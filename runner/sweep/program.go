@@ -212,8 +212,11 @@ func (p *program) templates() []template {
 // launch sets how the point of a row is launched. backend is that of the row, or nil.
 func (p *program) launch(point *Point, row []*value, backend *value) error {
 	point.Env, point.BuildEnv = p.fillEnv(row), p.buildEnv
+	var err error
 	if p.dir != nil {
-		point.Dir = p.dir.fill(row)
+		if point.Dir, err = p.dir.fillPath(row); err != nil {
+			return err
+		}
 	}
 	if err := p.choose(point, row, backend); err != nil {
 		return err
@@ -236,7 +239,9 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	if err := p.fillReference(point, row); err != nil {
 		return err
 	}
-	p.fillArtifacts(point, row)
+	if err := p.fillArtifacts(point, row); err != nil {
+		return err
+	}
 	if err := p.checkOutput(point); err != nil {
 		return err
 	}

@@ -86,6 +86,12 @@ func (p pythonTexts) set(point *Point, row []*value) error {
 		if text == "" {
 			return at.errorf("is empty")
 		}
+		if key.Name == "python" {
+			var err error
+			if text, err = ExpandPath(text); err != nil {
+				return at.errorf("%v", err)
+			}
+		}
 		switch to := key.point(point).(type) {
 		case *string:
 			*to = text

@@ -354,7 +354,11 @@ func (s *Sweep) References() (all []*Point) {
 // fillReference sets where the output of a point stands, and the file that it is compared with.
 func (p *program) fillReference(point *Point, row []*value) error {
 	if p.output != nil && point.Executor == schema.ExecutorCommand {
-		point.Output = &Output{From: p.output.from.fill(row), Format: p.output.format}
+		from, err := p.output.from.fillPath(row)
+		if err != nil {
+			return err
+		}
+		point.Output = &Output{From: from, Format: p.output.format}
 	}
 	r := p.reference
 	if r != nil && !keyOf("reference").takes(point.Executor) {
@@ -371,7 +375,11 @@ func (p *program) fillReference(point *Point, row []*value) error {
 		point.Reference = &Reference{Function: r.function.fill(row), Line: r.at.fileLine(), Tolerance: r.tolerance}
 	}
 	if r != nil && r.from != nil {
-		point.Reference = &Reference{File: r.from.fill(row), Format: r.format, Line: r.at.fileLine(), Tolerance: r.tolerance}
+		file, err := r.from.fillPath(row)
+		if err != nil {
+			return err
+		}
+		point.Reference = &Reference{File: file, Format: r.format, Line: r.at.fileLine(), Tolerance: r.tolerance}
 	}
 	return nil
 }

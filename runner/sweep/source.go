@@ -25,7 +25,10 @@ var pythonName = regexp.MustCompile(`^[\pL_][\pL\pN_]*$`)
 // splitSource sets the Python file, and what of it runs, of a point.
 func (p *program) splitSource(point *Point, row []*value) error {
 	point.Executor = schema.ExecutorPython
-	text := p.source.fill(row)
+	text, err := p.source.fillPath(row)
+	if err != nil {
+		return err
+	}
 	file, object := text, ""
 	good := true
 	if at := strings.LastIndexByte(text, ':'); at >= 0 && !strings.HasSuffix(text, pythonSuffix) {
@@ -139,6 +142,9 @@ func (d *document) readShare() ([]string, error) {
 		}
 		if err := item.checkUnfilled(text); err != nil {
 			return nil, err
+		}
+		if text, err = ExpandPath(text); err != nil {
+			return nil, item.errorf("%v", err)
 		}
 		clean := path.Clean(text)
 		if clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || path.IsAbs(clean) {

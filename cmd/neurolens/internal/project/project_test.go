@@ -65,7 +65,7 @@ func commands() *cobra.Command {
 
 // around is where a project is looked for in a home, with an environment of its own.
 func around(home string, environ map[string]string) Surroundings {
-	return Surroundings{Home: home, Environ: func(name string) string { return environ[name] }, Formats: []string{"table", "csv"}, Root: commands()}
+	return Surroundings{Home: home, Environ: func(name string) string { return environ[name] }, Formats: []string{"table", "csv"}, Command: commands()}
 }
 
 func read(t *testing.T, s Surroundings) *Project {
@@ -141,8 +141,8 @@ defaults.compare.threshold 3%%,energy=7%% file %[1]s:12`, file)
 // sweep are left to it.
 func TestApply(t *testing.T) {
 	s := around(in(t, "", map[string]string{projectFile: whole}), nil)
-	bench, _, _ := s.Root.Find([]string{"bench"})
-	compare, _, _ := s.Root.Find([]string{"compare"})
+	bench, _, _ := s.Command.Find([]string{"bench"})
+	compare, _, _ := s.Command.Find([]string{"compare"})
 	if err := compare.ParseFlags([]string{"--metric", "power"}); err != nil {
 		t.Fatal(err)
 	}

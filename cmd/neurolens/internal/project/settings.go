@@ -40,7 +40,7 @@ type Surroundings struct {
 	Home    string // above which nobody looks
 	Environ func(string) string
 	Formats []string       // that a format may be
-	Root    *cobra.Command // whose commands' flags get their defaults
+	Command *cobra.Command // the one that runs; the flags of all commands of its root get their defaults
 }
 
 // value is one setting in the file.
@@ -51,9 +51,17 @@ type value struct {
 	line int // of its key
 }
 
-// Read reads the nearest project file, and gives flags their defaults. An error begins with its path, and the line.
+// Read reads the nearest project file, and gives flags their defaults. Paths of the file, of variables and of flags are those of
+// sweep.ExpandPath. An error of the file begins with its path, and the line.
 func Read(s Surroundings) (*Project, error) {
-	p := &Project{path: nearestProject(s.Home), home: s.Home, environ: s.Environ, thresholds: threshold.Set{}, below: map[string]threshold.Set{}}
+	if err := expandFlags(s.Command); err != nil {
+		return nil, err
+	}
+	environ, err := expanded(s.Environ)
+	if err != nil {
+		return nil, err
+	}
+	p := &Project{path: nearestProject(s.Home), home: s.Home, environ: environ, thresholds: threshold.Set{}, below: map[string]threshold.Set{}}
 	if p.path == "" {
 		return p, nil
 	}
@@ -71,7 +79,7 @@ func Read(s Surroundings) (*Project, error) {
 	if err := p.read(root, s.Formats); err != nil {
 		return nil, err
 	}
-	return p, p.apply(s.Root)
+	return p, p.apply(s.Command.Root())
 }
 
 // nearestProject is the project file in the working directory or the nearest one above it, as nearestStore looks for a
@@ -174,7 +182,11 @@ func (p *Project) read(root *yaml.Node, formats []string) error {
 		case name == "format" && !slices.Contains(formats, m.value.Value):
 			err = p.errorf(m.value.Line, "format: want one of %s, got %q", strings.Join(formats, " "), m.value.Value)
 		default:
-			p.said = append(p.said, value{name, p.fromFile(name, m.value.Value), m.value, m.key.Line})
+			var text string
+			if text, err = p.fromFile(name, m.value.Value); err != nil {
+				err = p.errorf(m.value.Line, "%s: %w", name, err)
+			}
+			p.said = append(p.said, value{name, text, m.value, m.key.Line})
 		}
 		if err != nil {
 			return err
@@ -185,16 +197,19 @@ func (p *Project) read(root *yaml.Node, formats []string) error {
 
 // fromFile is the value of a key that may be a path, which is one from the folder of the file. A name of an interpreter
 // without a slash is looked for on PATH.
-func (p *Project) fromFile(key, text string) string {
-	isPath := key == "store" || key == "python" && strings.ContainsRune(text, filepath.Separator)
-	if !isPath || filepath.IsAbs(text) {
-		return text
+func (p *Project) fromFile(key, text string) (string, error) {
+	if key != "store" && key != "python" {
+		return text, nil
+	}
+	text, err := sweep.ExpandPath(text)
+	if err != nil || filepath.IsAbs(text) || key == "python" && !strings.ContainsRune(text, filepath.Separator) {
+		return text, err
 	}
 	path := filepath.Join(filepath.Dir(p.path), text)
 	if absolute, err := filepath.Abs(path); err == nil && key == "python" { // it runs in many folders
-		return absolute
+		return absolute, nil
 	}
-	return path
+	return path, nil
 }
 
 // readThresholds reads thresholds by metric.

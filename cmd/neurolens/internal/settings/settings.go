@@ -47,7 +47,7 @@ Nothing is changed or started, and no store is needed (neurolens help projects).
 			}
 			home, _ := s.Lookup("HOME")
 			all := p.Settings(line, map[string]string{"store": project.NearestStore(home), "format": output.FormatTable})
-			all = append(all, ofUser(line, s.Lookup)...)
+			all = append(all, ofUser(line, s.Lookup, p.Getenv)...)
 			return s.Print(format, answer.TableOf(fields, all), func() term.View { return view(p.Path(), all) })
 		},
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 // ofUser are the settings that belong to a user or a machine, and that no file of a project has.
-func ofUser(given project.Given, lookup func(string) (string, bool)) []project.Setting {
-	return []project.Setting{color(given, lookup), pager(given, lookup), locks(lookup)}
+func ofUser(given project.Given, lookup func(string) (string, bool), getenv func(string) string) []project.Setting {
+	return []project.Setting{color(given, lookup), pager(given, lookup), locks(getenv)}
 }
 
 // color is decided by the variables that other programs know, in this order (see streams.Colored).
@@ -55,9 +55,9 @@ func pager(given project.Given, lookup func(string) (string, bool)) project.Sett
 }
 
 // locks is the folder by which sessions know that a device is being measured.
-func locks(lookup func(string) (string, bool)) project.Setting {
+func locks(getenv func(string) string) project.Setting {
 	s := project.Setting{Key: "locks", Value: device.DefaultDir(func(string) string { return "" }), Source: project.SourceDefault}
-	if text, _ := lookup("NEUROLENS_LOCKS"); text != "" {
+	if text := getenv("NEUROLENS_LOCKS"); text != "" {
 		s.Value, s.Source, s.Where = text, project.SourceVariable, "NEUROLENS_LOCKS"
 	}
 	return s

@@ -33,7 +33,7 @@ func TestOfUser(t *testing.T) {
 			return "", ""
 		}
 		lookup := func(name string) (string, bool) { value, set := c.environ[name]; return value, set }
-		for _, got := range ofUser(given, lookup) {
+		for _, got := range ofUser(given, lookup, func(name string) string { return c.environ[name] }) {
 			got.Without = ""
 			if c.want.Key = c.key; got.Key == c.key && got != c.want {
 				t.Errorf("%s with %v and %v is %+v, want %+v", c.key, c.flags, c.environ, got, c.want)
