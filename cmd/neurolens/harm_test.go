@@ -254,6 +254,39 @@ repeats: 1
 	}
 }
 
+// TestWorkingFolder: what runs in a side, or in a folder that the sweep names, has that folder in PWD, and not the user's working tree.
+func TestWorkingFolder(t *testing.T) {
+	t.Parallel()
+	dir, cache, seen := t.TempDir(), t.TempDir(), t.TempDir()
+	var sweep strings.Builder
+	for _, key := range []string{"build", "setup", "prepare", "command", "cleanup"} {
+		fmt.Fprintf(&sweep, "%s: [cp, /proc/self/environ, %q]\n", key, filepath.Join(seen, key))
+	}
+	write(t, dir, "sweep.yaml", sweep.String()+"cwd: sub\nwarmup: 0\niterations: 1\nrepeats: 1\n")
+	write(t, dir, ".gitignore", "runs_store/\n")
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "sub/file", "")
+	repository(t, dir)
+	for flags, want := range map[string]string{"--against HEAD": cache, "--repeats 1": dir} {
+		p := program(t, dir, append([]string{"bench", "sweep.yaml"}, strings.Fields(flags)...)...)
+		p.Env = append(p.Env, "XDG_CACHE_HOME="+cache, "PWD="+dir)
+		p.run(t)
+		for _, key := range []string{"build", "setup", "prepare", "command", "cleanup"} {
+			environ, err := os.ReadFile(filepath.Join(seen, key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			variables := strings.Split(string(environ), "\x00")
+			at := slices.IndexFunc(variables, func(v string) bool { return strings.HasPrefix(v, "PWD=") })
+			if at < 0 || !strings.HasPrefix(variables[at], "PWD="+want+"/") || filepath.Base(variables[at]) != "sub" {
+				t.Errorf("%s: %s: want a folder sub in %s, got %v", flags, key, want, variables[max(at, 0)])
+			}
+		}
+	}
+}
+
 // TestHangup: a terminal that closes ends a session as SIGTERM does, however often it says so. With nohup it goes on.
 func TestHangup(t *testing.T) {
 	t.Parallel()

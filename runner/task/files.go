@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -53,12 +54,24 @@ func (s *supervisor) procAttr() syscall.ProcAttr {
 		env = append(slices.Clone(env), eventsVariable+"="+strconv.Itoa(fdCommandEvents))
 	}
 	attr := syscall.ProcAttr{
-		Dir: s.job.Dir, Env: environ(os.Environ(), env), Sys: &syscall.SysProcAttr{Setpgid: true},
+		Dir: s.job.Dir, Env: s.environ(env), Sys: &syscall.SysProcAttr{Setpgid: true},
 	}
 	for _, f := range s.files {
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	return attr
+}
+
+// environ is the environment of a process with the additions. PWD names the folder that the process runs in, as a shell would have it. The
+// user's may name another version of the code: make takes $(PWD) from there, and would build into it.
+func (s *supervisor) environ(additions []string) []string {
+	base := os.Environ()
+	if s.job.Dir != "" {
+		if dir, err := filepath.Abs(s.job.Dir); err == nil {
+			base = append(base, "PWD="+dir)
+		}
+	}
+	return environ(base, additions)
 }
 
 // clearOutput empties the files of output, so that each process has the whole limit.

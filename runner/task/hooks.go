@@ -34,7 +34,7 @@ const cleanupFile = "cleanup"
 // hookAttr is how hooks are started: as the command, but for its standard input, its output and its events.
 func (s *supervisor) hookAttr() *syscall.ProcAttr {
 	attr := s.attr
-	attr.Env = environ(os.Environ(), s.job.Env)
+	attr.Env = s.environ(s.job.Env)
 	attr.Files = nil
 	for _, f := range s.files[:3] {
 		attr.Files = append(attr.Files, f.Fd())
