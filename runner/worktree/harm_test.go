@@ -50,6 +50,7 @@ func TestNothingReachesTheUser(t *testing.T) {
 	before := inventory(t, dir)
 	p := must(t, Options{Dir: dir, Against: "v1", Root: root, Share: []string{"data"}})
 	for _, side := range []Tree{p.Head, p.Base}[:tier(1, 2)] {
+		same(t, "the stash in "+side.Side, git(t, side.Root, "for-each-ref", "refs/stash"), "")
 		for _, build := range builds {
 			cmd := exec.Command("sh", "-ec", build)
 			cmd.Dir = side.Root
@@ -85,13 +86,14 @@ func TestSideIsARepository(t *testing.T) {
 	git(t, dir, "update-ref", "refs/remotes/origin/trunk", "v1")
 	git(t, dir, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
 	git(t, dir, "config", `url.file:///a "b\c.insteadOf`, "two\nlines # ;")
+	git(t, dir, "config", "odd.value", "\t \\\"'\r\x01\xff #;  ")
 	git(t, dir, "config", "--add", "remote.origin.fetch", "+refs/notes/*:refs/notes/*")
 	write(t, dir, map[string]string{".git/more": "[more]\n\tvalueless\n\tnumber = 7\n", ".git/info/exclude": "*.tmp\n", "x.tmp": "1"})
 	git(t, dir, "config", "include.path", "more")
 	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
 	for _, question := range []string{
 		"describe --tags --dirty --always --long", "rev-parse HEAD", "rev-parse --is-shallow-repository", "tag",
-		"for-each-ref", "symbolic-ref refs/remotes/origin/HEAD", "config --get-all remote.origin.fetch", "config --get more.number", "config --type=bool --get more.valueless",
+		"for-each-ref", "symbolic-ref refs/remotes/origin/HEAD", "config --get-all remote.origin.fetch", "config --get more.number", "config -z --get odd.value", "config --type=bool --get more.valueless",
 		"config --get-regexp url", "submodule status --recursive", "status --porcelain --ignored", "fsck --no-progress",
 		"-C lib describe --always --dirty", "-C lib config remote.origin.url", "-C lib/deep rev-parse HEAD", "check-ignore x.tmp",
 	} {
