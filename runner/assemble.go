@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -114,7 +116,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	env.Facts, env.Missing = maps.Clone(env.Facts), maps.Clone(env.Missing)
 	a.sides[l.Side].describe(&env)
 	if a.file != "" {
-		env.Facts["sweep.file"] = a.file
+		env.Facts["sweep.file"] = words.ToUTF8(a.file)
 		env.Facts["sweep.sha256"] = a.sweep.SHA256
 	}
 	if a.flags != "" {
@@ -142,5 +144,18 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	if o.StderrTail != "" {
 		env.Facts["runner.stderr_tail"] = o.StderrTail
 	}
+	env.Facts, env.Missing = inUTF8(env.Facts), inUTF8(env.Missing)
 	return env
+}
+
+// inUTF8 is what a store takes of facts, some of which are names of files and need not be UTF-8.
+func inUTF8(facts map[string]string) map[string]string {
+	for name, text := range facts {
+		if utf8.ValidString(name) && utf8.ValidString(text) {
+			continue
+		}
+		delete(facts, name)
+		facts[words.ToUTF8(name)] = words.ToUTF8(text)
+	}
+	return facts
 }

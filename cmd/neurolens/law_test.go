@@ -68,7 +68,7 @@ var law = []struct {
 	{"runner/extract", []string{"schema"}, []string{"github.com/itchyny/gojq"}},
 	{"runner/probe", []string{"schema", "runner/device"}, []string{"github.com/NVIDIA/go-nvml"}},
 	{"runner/bisect", []string{"schema", "runner/worktree"}, nil},
-	{"runner/task", []string{"schema"}, []string{"golang.org/x/sys"}},
+	{"runner/task", []string{"schema", "runner/words"}, []string{"golang.org/x/sys"}},
 	{"runner/device", []string{"schema"}, []string{"golang.org/x/sys"}},
 	{"runner/worktree", nil, []string{"golang.org/x/sys"}},
 	{"runner/builtin", []string{"schema"}, nil},
@@ -115,7 +115,7 @@ var law = []struct {
 	{"cmd/neurolens/internal/models", []string{"schema", "query", "runner/onnx", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/views", []string{"query/sql", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/notebook", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
-	{"cmd/neurolens/internal/term", []string{"schema/lazyregexp"}, []string{"github.com/charmbracelet/x/ansi"}},
+	{"cmd/neurolens/internal/term", []string{"schema/lazyregexp", "runner/words"}, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/wording", []string{
 		"schema", "query/facts", "query/filter", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term",
 		"ingest/foreign", "runner", // the words of warnings

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
@@ -57,6 +58,37 @@ func (w *what) isCommand() bool { return w.Command.Kind != 0 }
 
 // models are the endings of model files, and what runs them.
 var models = map[string]string{".onnx": "onnxrt", ".pt": "torch", ".pt2": "torch", ".engine": "tensorrt", ".plan": "tensorrt"}
+
+// nameTexts gives texts that are not UTF-8 a spelling that is, which means the same: it is the name of what is measured.
+func (l line) nameTexts() error {
+	for i, text := range l.texts {
+		if utf8.ValidString(text) {
+			continue
+		}
+		if l.shell {
+			l.texts[i] = evalWord + " " + words.Quote(text)
+			continue
+		}
+		parts, err := words.Split(text)
+		if err != nil {
+			return err
+		}
+		l.texts[i] = words.Join(parts)
+	}
+	return nil
+}
+
+// evalWord has a shell run a text. No text of UTF-8 needs it.
+const evalWord = "eval"
+
+// shellText returns the text that a shell is given for the name of one. It is the text itself, so that the shell starts nothing to read
+// the bytes of a name.
+func shellText(name string) string {
+	if parts, err := words.Split(name); err == nil && len(parts) == 2 && parts[0] == evalWord && !utf8.ValidString(parts[1]) {
+		return parts[1]
+	}
+	return name
+}
 
 // isFile reports whether an argument of bench is a sweep file, or - for standard input, and not what to measure.
 func isFile(argument string) bool {
@@ -122,9 +154,9 @@ func (l line) refuseDuplicate(text string, before []string) error {
 	for _, earlier := range before {
 		switch {
 		case text == earlier:
-			return fmt.Errorf("%q appears twice", text)
+			return fmt.Errorf("%s appears twice", words.Shown(text))
 		case l.shell && strings.TrimSpace(text) == strings.TrimSpace(earlier), !l.shell && words.Same(text, earlier):
-			return fmt.Errorf("%q and %q are the same program, so their rows would look the same: add a comment (# one) to one of them", earlier, text)
+			return fmt.Errorf("%s and %s are the same program, so their rows would look the same: add a comment (# one) to one of them", words.Shown(earlier), words.Shown(text))
 		}
 	}
 	return nil
@@ -208,7 +240,7 @@ func (w *what) addAxis(name, values string) error {
 // read finds out what a text is.
 func (l line) read(text string) (w what, err error) {
 	if l.shell {
-		w.Command, err = encoded(l.template(text, &w.used))
+		w.Command, err = encoded(l.template(shellText(text), &w.used))
 		return w, err
 	}
 	parts, err := words.Split(text)
@@ -274,7 +306,7 @@ func (l line) unfilled() string {
 			_, isAxis := l.axes[name]
 			within := m[0] > 0 && strings.ContainsRune("{$", rune(text[m[0]-1])) || strings.HasPrefix(text[m[1]:], "}")
 			if !isAxis && !within {
-				return fmt.Sprintf("{%s} in %q is taken literally; -P %s=1,2 would give it values", name, text, name)
+				return fmt.Sprintf("{%s} in %s is taken literally; -P %s=1,2 would give it values", name, words.Shown(text), name)
 			}
 		}
 	}

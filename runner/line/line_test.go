@@ -48,10 +48,7 @@ command: [sh, -c, seq 9 | sort]
 `)
 	check(line{texts: []string{"perf/bench.py:softmax"}}, "suite: bench.py:softmax\nfile: perf/bench.py:softmax\n")
 	check(line{texts: []string{"nets/add.onnx"}}, "suite: add.onnx\nbackend: onnxrt\nmodel: nets/add.onnx\n")
-	text, err := words.Join([]string{"echo", "a b", "$HOME", "{n}", ""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := words.Join([]string{"echo", "a b", "$HOME", "{n}", ""})
 	parts, err := words.Split(text)
 	if err != nil || strings.Join(parts, "|") != "echo|a b|$HOME|{n}|" {
 		t.Errorf("%q, %v", parts, err)

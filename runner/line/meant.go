@@ -93,10 +93,7 @@ func (a *Asked) refuseUnquotedArguments(o *sweep.Overrides) error {
 		if why == "" || o.Given["setup"] != "" && !isNumber(word) {
 			continue
 		}
-		together, err := words.Join(a.Args)
-		if err != nil {
-			return err
-		}
+		together := words.Join(a.Args)
 		if err := scriptBeside(a.Args[0], word, together); err != nil {
 			return err
 		}
@@ -193,10 +190,7 @@ func (a *Asked) refuseQuotedProgram(shell bool) error {
 	if _, err := exec.LookPath(a.Args[0]); err == nil {
 		return nil
 	}
-	quoted, err := words.Join(a.Args)
-	if err != nil {
-		return err
-	}
+	quoted := words.Join(a.Args)
 	if _, err := words.Split(a.Args[0]); err != nil || shell {
 		quoted = "--shell " + quoted
 	}

@@ -107,11 +107,13 @@ func (a *Asked) line(o *sweep.Overrides) (*Source, error) {
 		return nil, err
 	}
 	if a.Dash == 0 { // the words of one program
-		text, err := words.Join(a.Args)
-		if err != nil {
-			return nil, err
+		l.texts = []string{words.Join(a.Args)}
+		if l.shell {
+			l.texts[0] = words.JoinRaw(a.Args)
 		}
-		l.texts = []string{text}
+	}
+	if err := l.nameTexts(); err != nil {
+		return nil, err
 	}
 	for _, key := range sweep.FilledOptions() {
 		if text, given := o.Given[key]; given {
@@ -146,9 +148,9 @@ func lineDescriptions(src []byte, texts []string) func(int) string {
 		}
 		switch {
 		case at > 0 && at <= len(texts):
-			return fmt.Sprintf("bench: %q", texts[at-1])
+			return "bench: " + words.Shown(texts[at-1])
 		case len(texts) == 1:
-			return fmt.Sprintf("bench: %q", texts[0])
+			return "bench: " + words.Shown(texts[0])
 		}
 		return "bench"
 	}

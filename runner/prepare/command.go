@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -44,7 +45,7 @@ func (h *Targets) prepareCommand(t *Target, side Side) {
 			continue
 		}
 		if text, err := h.sha256(path); err == nil {
-			t.Facts[FactCommandFile+word] = text
+			t.Facts[FactCommandFile+words.ToUTF8(word)] = text
 		}
 	}
 }
@@ -58,7 +59,7 @@ func (h *Targets) NoteOutputs(t *Target) {
 	t.launched = true
 	for fact := range t.Facts {
 		word, ok := strings.CutPrefix(fact, FactCommandFile)
-		path := inDir(t.Spec.Dir, word)
+		path := inDir(t.Spec.Dir, words.FromUTF8(word))
 		if ok && !sameFile(h.hashes[path].file, infoOf(path)) {
 			delete(t.Facts, fact)
 			delete(h.hashes, path)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner/builtin"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -50,13 +51,13 @@ func requested(p *sweep.Point) map[string]string {
 	return facts
 }
 
-// jsonList is a list of texts as canonical JSON.
+// jsonList is a list of texts as canonical JSON, those that are not UTF-8 as words.ToUTF8 writes them.
 func jsonList(list []string) string {
-	words := make([]any, len(list))
+	all := make([]any, len(list))
 	for i, word := range list {
-		words[i] = word
+		all[i] = words.ToUTF8(word)
 	}
-	text, err := schema.CanonicalJSON(words)
+	text, err := schema.CanonicalJSON(all)
 	if err != nil {
 		return "" // texts always have one
 	}

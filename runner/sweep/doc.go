@@ -286,5 +286,5 @@
 //   - an axis named like a column that is not an axis, an axis that the command does not use
 //   - an exclude that matches no point, a key that has no effect on what runs, rel_error together with iterations
 //   - more than 100,000 launches, which is checked before anything is expanded
-//   - merge keys, tags, a second document, files larger than 1 MiB, aliases that expand to more than 200,000 values
+//   - merge keys, tags, a second document, files larger than 16 MiB, aliases that expand to more than 300,000 values
 package sweep

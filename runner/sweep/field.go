@@ -158,6 +158,8 @@ func (f field) text() (string, error) {
 	switch {
 	case f.Kind != yaml.ScalarNode, f.ShortTag() == "!!null":
 		return "", f.want("text")
+	case isBinary(f.Node):
+		return "", f.refuseBinary()
 	case f.ShortTag() != "!!str" && f.ShortTag() != "!!timestamp":
 		return "", f.errorf("want text, got %s: quote it", f.got())
 	case f.Value == "":
@@ -221,6 +223,8 @@ func (f field) decode() (any, error) {
 		return object, nil
 	}
 	switch tag := f.ShortTag(); {
+	case tag == binaryTag:
+		return nil, f.refuseBinary()
 	case tag == "!!null":
 		return nil, nil
 	case tag == "!!bool":

@@ -1,9 +1,12 @@
 package sweep
 
 import (
+	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -51,7 +54,35 @@ func Kept(src []byte, o Overrides) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Tags)) {
 		over = mergedMaps(over, mapNode(0, "tags", mapNode(0, name, textNode(0, Literal(o.Tags[name])))), "")
 	}
-	return yaml.Marshal(merged(top, over))
+	return printable(merged(top, over))
+}
+
+// printable writes a document in characters that can be printed: others are escapes in double quotes.
+func printable(document *yaml.Node) ([]byte, error) {
+	isOther := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+	var quote func(*yaml.Node)
+	quote = func(n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode && strings.ContainsFunc(n.Value, isOther) {
+			n.Style = yaml.DoubleQuotedStyle
+		}
+		for _, child := range n.Content {
+			quote(child)
+		}
+	}
+	quote(document)
+	text, err := yaml.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for _, r := range string(text) {
+		if isOther(r) {
+			fmt.Fprintf(&out, `\U%08x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.Bytes(), nil
 }
 
 // withAxis is a file with other values of an axis that some of its variants have; nil: none has it.

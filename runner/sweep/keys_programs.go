@@ -2,9 +2,11 @@ package sweep
 
 import (
 	"cmp"
+	"encoding/base64"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
@@ -94,6 +96,8 @@ func (k Key) verbatim(text string) *yaml.Node {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 	case k.Alone != "" && (text == "true" || text == "false"):
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: text}
+	case !utf8.ValidString(text):
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: binaryTag, Style: yaml.TaggedStyle, Value: base64.StdEncoding.EncodeToString([]byte(text))}
 	case k.Name != "ignore_exit":
 		return textNode(0, text)
 	}

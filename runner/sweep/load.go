@@ -15,8 +15,8 @@ import (
 
 // Limits for a file. A sweep that a person wrote is far below them.
 const (
-	maxFile  = 1 << 20 // bytes
-	maxNodes = 200_000 // values, aliases expanded
+	maxFile  = 16 << 20 // bytes: the longest command line that Linux takes, as a name and as words with escapes
+	maxNodes = 300_000  // values, aliases expanded
 	maxDepth = 64
 )
 
@@ -164,7 +164,7 @@ func (r *resolver) resolve(n *yaml.Node, depth int) (*yaml.Node, error) {
 
 // check refuses YAML features that a sweep file may not use.
 func (r *resolver) check(n *yaml.Node) error {
-	if n.Style&yaml.TaggedStyle != 0 {
+	if n.Style&yaml.TaggedStyle != 0 && !isBinary(n) {
 		return r.errorf(n.Line, "YAML tag %s is not supported: write the value without a tag, or quote it", n.Tag)
 	}
 	if strings.ContainsRune(n.Value, 0) {
@@ -179,6 +179,9 @@ func (r *resolver) check(n *yaml.Node) error {
 		if k.Kind != yaml.ScalarNode {
 			return r.errorf(k.Line, "a key must be a word")
 		}
+		if isBinary(k) {
+			return r.errorf(k.Line, "a key must be a word, got %s", binaryTag)
+		}
 		if k.ShortTag() == "!!merge" {
 			return r.errorf(k.Line, "merge keys (<<) are not supported: write the keys out")
 		}
@@ -188,4 +191,14 @@ func (r *resolver) check(n *yaml.Node) error {
 		seen[k.Value] = k.Line
 	}
 	return nil
+}
+
+// binaryTag is the tag by which YAML has bytes that are not UTF-8, in base64.
+const binaryTag = "!!binary"
+
+func isBinary(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == binaryTag }
+
+// refuseBinary refuses bytes where a text is stored or is a part of names.
+func (f field) refuseBinary() error {
+	return f.errorf("%s is for texts that only a program reads: its words, hooks, files and environment", binaryTag)
 }

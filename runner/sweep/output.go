@@ -90,7 +90,11 @@ func (p *program) readOutputTo(f field) error {
 		p.around.stdout = &template{parts: []part{{os.DevNull, -1}}, at: f}
 		return nil
 	}
-	text, err := f.text()
+	read := f.text
+	if isBinary(f.Node) {
+		read = f.argument
+	}
+	text, err := read()
 	if err != nil {
 		return err
 	}

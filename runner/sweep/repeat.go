@@ -8,31 +8,49 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Repeat returns the words of a command line that runs the point of a stored run again, starting with bench: its sweep file or
 // programs, the options that select the point, and the options of the run. against is the commit that its session compared with.
+// program are the words of a program, which go behind -- and all options; nil: none do.
 // It returns nil if the run does not record its sweep file. The words are not quoted for a shell.
-func Repeat(run *schema.Run, against string) []string {
+func Repeat(run *schema.Run, against string) (line, program []string) {
 	facts := run.Env.Facts
 	var what []string
 	if file := facts["sweep.file"]; file != "" {
-		what = append([]string{file}, pointWords(run)...)
+		what = append([]string{words.FromUTF8(file)}, pointWords(run)...)
 	} else if text := lineText(run); text != "" {
-		what = append([]string{text}, axisWords(run)...)
+		if program = programWords(run, text); program == nil {
+			what = []string{text}
+		}
+		what = append(what, axisWords(run)...)
 	} else {
-		return nil
+		return nil, nil
 	}
-	words := slices.Concat([]string{"bench"}, what, optionWords(run), givenFacts(run))
+	line = slices.Concat([]string{"bench"}, what, optionWords(run), givenFacts(run))
 	if tool, ok := facts["runner.profile"]; ok {
-		words = append(words, "--profile", tool)
+		line = append(line, "--profile", tool)
 	}
 	if against != "" {
-		words = append(words, "--against", against)
+		line = append(line, "--against", against)
 	}
-	return words
+	return line, program
+}
+
+// programWords are the words of a program that the text of a line is, where they give this text behind --. The text is the name of the
+// point, so another spelling would be another point. One word need not stand there.
+func programWords(run *schema.Run, text string) []string {
+	if run.Params["shell"] != "" {
+		return nil
+	}
+	parts, err := words.Split(text)
+	if err != nil || len(parts) == 1 && parts[0] == text || words.Join(parts) != text {
+		return nil
+	}
+	return parts
 }
 
 // FactGiven is the prefix of facts that a user has set to other values than those of the machine. The name follows.
@@ -205,29 +223,30 @@ var literalBraces = strings.NewReplacer("{", "{{", "}", "}}")
 func Literal(text string) string { return literalBraces.Replace(text) }
 
 // optionWords are the interpreter, and the options that the run was made with.
-func optionWords(run *schema.Run) []string {
+func optionWords(run *schema.Run) (line []string) {
 	facts := run.Env.Facts
 	var given map[string]string
 	_ = json.Unmarshal([]byte(facts["runner.flags"]), &given) // what cannot be read is not known
-	words := layerWords(given)
+	line = layerWords(given)
 	if python, ok := given["python"]; ok {
-		words = append(words, "--python", python)
+		line = append(line, "--python", python)
 	} else if path, ok := facts["python.executable"]; ok && !choosesPython(run.Params, path) {
-		words = append(words, "--python", path)
+		line = append(line, "--python", path)
 	}
 	ofAll, ofSome := repeatedOptions()
 	for _, name := range slices.Concat(ofAll, ofSome) {
 		value, ok := given[name]
+		value = words.FromUTF8(value)
 		_, taken := facts["runner."+strings.ReplaceAll(name, "-", "_")]
 		switch {
 		case !ok || !taken && slices.Contains(ofSome, name):
 		case value == "true" && isSwitch(name):
-			words = append(words, "--"+name)
+			line = append(line, "--"+name)
 		default:
-			words = append(words, "--"+name+"="+value)
+			line = append(line, "--"+name+"="+value)
 		}
 	}
-	return words
+	return line
 }
 
 // isSwitch reports whether an option without a value means true.

@@ -84,7 +84,11 @@ func TestRepeat(t *testing.T) {
 		if strings.Contains(c.want, "--against") {
 			against = "abc"
 		}
-		if got := strings.Join(Repeat(&c.run, against), "|"); got != c.want {
+		line, program := Repeat(&c.run, against)
+		if program != nil {
+			line = append(append(line, "--"), program...)
+		}
+		if got := strings.Join(line, "|"); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
@@ -30,7 +31,7 @@ func (p *program) splitSource(point *Point, row []*value) error {
 		return err
 	}
 	file, object := text, ""
-	good := true
+	good := utf8.ValidString(text)
 	if at := strings.LastIndexByte(text, ':'); at >= 0 && !strings.HasSuffix(text, pythonSuffix) {
 		file, object = text[:at], text[at+1:]
 		good = pythonName.MatchString(object)

@@ -97,8 +97,15 @@ func (t template) hasRunDir() bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return strings.Contains(p.text, RunDir) })
 }
 
-// argument is a text for a program, as it is written. It may be empty.
+// argument is a text for a program, as it is written. It may be empty, and need not be UTF-8.
 func (f field) argument() (string, error) {
+	if f.given() && isBinary(f.Node) {
+		var text string
+		if err := f.Decode(&text); err != nil || strings.ContainsRune(text, 0) {
+			return "", f.errorf("%s: want base64 of bytes other than 0, got %q", binaryTag, shorten(f.Value))
+		}
+		return text, nil
+	}
 	if f.Kind == yaml.MappingNode { // [prog, {dim}] is what people write
 		return "", f.errorf(`want text, got a map: quote it ("{axis}")`)
 	}

@@ -24,7 +24,7 @@ func hooked(t *testing.T, script string) (spec Spec, log string) {
 	return spec, log
 }
 
-func words(t *testing.T, file string) string {
+func wordsIn(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -84,7 +84,7 @@ func TestHooks(t *testing.T) {
 			if !strings.Contains(o.Error, c.text) || strings.Contains(o.Error, "mine") {
 				t.Errorf("error %q, want %q in it", o.Error, c.text)
 			}
-			if got := words(t, log); got != c.ran {
+			if got := wordsIn(t, log); got != c.ran {
 				t.Errorf("ran %q, want %q", got, c.ran)
 			}
 		})
@@ -104,7 +104,7 @@ func TestCleanupAfterCancel(t *testing.T) {
 		}
 	})
 	check(t, o, schema.StatusCancelled, schema.StageWarmup, "cancelled")
-	if got := words(t, log); !strings.HasSuffix(got, "cleanup") {
+	if got := wordsIn(t, log); !strings.HasSuffix(got, "cleanup") {
 		t.Errorf("ran %q, want the cleanup, while what the setup has started runs; %v", got, o.Facts)
 	}
 }
@@ -121,7 +121,7 @@ func TestStdin(t *testing.T) {
 	spec.Dir, spec.Stdin, spec.Stdout, spec.Warmup, spec.Iterations = dir, "in", "out", 2, 3
 	o := runSpec(t, t.Context(), spec, nil)
 	check(t, o, schema.StatusOK, "", "")
-	if got := words(t, filepath.Join(dir, "out")); got != "some text" {
+	if got := wordsIn(t, filepath.Join(dir, "out")); got != "some text" {
 		t.Errorf("the file has %q", got)
 	}
 	spec.Stdin = "absent"
@@ -154,7 +154,7 @@ func TestStartReadsNothing(t *testing.T) {
 	spec.Dir, spec.Stdin, spec.Warmup, spec.Iterations = dir, "in", 1, 2
 	spec.Start = []string{"sh", "-c", "readlink /proc/$$/fd/0 >> log"}
 	_ = runSpec(t, t.Context(), spec, nil) // whether these starts can be told from the processes is another matter
-	got := strings.Fields(words(t, filepath.Join(dir, "log")))
+	got := strings.Fields(wordsIn(t, filepath.Join(dir, "log")))
 	if want := slices.Repeat([]string{"/dev/null"}, 2*(startsWarmup+starts)); !slices.Equal(got, want) {
 		t.Errorf("starts read %q, want %q", got, want)
 	}

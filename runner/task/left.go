@@ -27,15 +27,23 @@ const ownDir = "own"
 func (j job) in(dir, word string) job {
 	own := filepath.Join(dir, ownDir)
 	if word != "" {
-		j.Stdin, j.Stdout = strings.ReplaceAll(j.Stdin, word, own), strings.ReplaceAll(j.Stdout, word, own)
-		for _, texts := range []*[]string{&j.Command, &j.Env, &j.Keep, &j.Start, &j.Hooks.Setup, &j.Hooks.Prepare, &j.Hooks.Cleanup} {
-			placed := make([]string, len(*texts))
-			for i, text := range *texts {
-				placed[i] = strings.ReplaceAll(text, word, own)
-			}
-			*texts = placed
-		}
+		j = j.mapped(func(text string) string { return strings.ReplaceAll(text, word, own) })
 	}
 	j.Env = append(j.Env[:len(j.Env):len(j.Env)], runDirVariable+"="+own)
+	return j
+}
+
+// mapped is the job with its texts that programs or the system get changed.
+func (j job) mapped(change func(string) string) job {
+	for _, text := range []*string{&j.Stdin, &j.Stdout, &j.Dir} {
+		*text = change(*text)
+	}
+	for _, texts := range []*[]string{&j.Command, &j.Program, &j.Env, &j.Keep, &j.Start, &j.Hooks.Setup, &j.Hooks.Prepare, &j.Hooks.Cleanup} {
+		changed := make([]string, len(*texts))
+		for i, text := range *texts {
+			changed[i] = change(text)
+		}
+		*texts = changed
+	}
 	return j
 }

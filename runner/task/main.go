@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/neurolens/neurolens/runner/words"
 )
 
 // The first arguments that make this program a supervisor or a worker; the second one is the run directory.
@@ -70,6 +72,7 @@ func parseJob(text []byte) (*job, error) {
 	if j.Proto != proto {
 		return nil, fmt.Errorf("protocol %d: want %d", j.Proto, proto)
 	}
+	j = j.mapped(words.FromUTF8)
 	return &j, nil
 }
 

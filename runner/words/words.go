@@ -1,46 +1,76 @@
 // Package words splits the text of a program into words as a shell would: it removes quotes and backslashes, and does nothing
 // else. A text that needs a real shell is refused.
+//
+// Words may have any bytes but NUL. A word that cannot be printed is written as "$(printf '\t')", which every POSIX shell
+// reads, and so does Split.
 package words
 
 import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // Split returns the words of a program as a shell would, without quotes and backslashes. It refuses what only a shell can do.
 func Split(text string) ([]string, error) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(text), "")
+	source, read := text, literal(func(part string) string { return part })
+	if !utf8.ValidString(text) || strings.ContainsRune(text, '\r') { // the parser takes UTF-8 alone, and leaves out \r before \n
+		source, read = characters(text), bytesOf
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(source), "")
 	if err != nil {
 		if parsing, is := errors.AsType[syntax.ParseError](err); is {
 			err = errors.New(parsing.Text)
 		}
-		return nil, fmt.Errorf("reading %q: %w", text, err)
+		return nil, fmt.Errorf("reading %s: %w", Shown(text), err)
 	}
 	if len(file.Stmts) == 0 {
-		return nil, fmt.Errorf("%q: it contains no program", text)
+		return nil, fmt.Errorf("%s: it contains no program", Shown(text))
 	}
 	call, simple := file.Stmts[0].Cmd.(*syntax.CallExpr)
 	if why := needsShell(file.Stmts); why != "" {
-		return nil, fmt.Errorf("%q: %s needs a shell: use --shell", text, why)
+		return nil, fmt.Errorf("%s: %s needs a shell: use --shell", Shown(text), why)
 	}
 	if !simple {
-		return nil, fmt.Errorf("%q: only a shell can run it: use --shell", text)
+		return nil, fmt.Errorf("%s: only a shell can run it: use --shell", Shown(text))
 	}
 	words := make([]string, len(call.Args))
 	for i, word := range call.Args {
-		if !plain(word.Parts) {
-			return nil, fmt.Errorf("%q: only a shell can fill in a variable or a command: use --shell, or single quotes for the literal text", text)
+		word, known := read.unquoted(word.Parts, false)
+		if !known {
+			return nil, fmt.Errorf("%s: only a shell can fill in a variable or a command: use --shell, or single quotes for the literal text", Shown(text))
 		}
-		if mark := pattern(word.Parts); mark != "" {
-			return nil, fmt.Errorf("%q: %s needs a shell: use --shell, or single quotes for the literal text", text, mark)
+		if mark := pattern(call.Args[i].Parts); mark != "" {
+			return nil, fmt.Errorf("%s: %s needs a shell: use --shell, or single quotes for the literal text", Shown(text), mark)
 		}
-		words[i] = unquoted(word.Parts, false)
+		words[i] = word
 	}
 	return words, nil
+}
+
+// characters writes each byte of a text as the character of that number, and \r as a letter beyond these: neither \r nor a byte above
+// 0x7f means anything to a shell. bytesOf undoes it.
+func characters(text string) string {
+	all := make([]rune, len(text))
+	for i := range len(text) {
+		if all[i] = rune(text[i]); text[i] == '\r' {
+			all[i] |= 1 << 8
+		}
+	}
+	return string(all)
+}
+
+func bytesOf(characters string) string {
+	var text []byte
+	for _, r := range characters {
+		text = append(text, byte(r))
+	}
+	return string(text)
 }
 
 // needsShell names the part of statements that only a shell can run; empty: there is none with a name.
@@ -120,20 +150,36 @@ func comment(text string) string {
 	return all.String()
 }
 
-// unquoted is the text of parts that stand for themselves, without quotes and backslashes.
-func unquoted(parts []syntax.WordPart, double bool) string {
+// literal reads what stands for itself in a text that was parsed.
+type literal func(part string) string
+
+// unquoted returns the text of the parts of a word without quotes and backslashes; false: only a shell knows it.
+func (read literal) unquoted(parts []syntax.WordPart, double bool) (string, bool) {
 	var text strings.Builder
 	for _, part := range parts {
+		known := true
 		switch part := part.(type) {
 		case *syntax.Lit:
-			text.WriteString(unescaped(part.Value, double))
+			text.WriteString(unescaped(read(part.Value), double))
 		case *syntax.SglQuoted:
-			text.WriteString(part.Value)
+			text.WriteString(read(part.Value))
 		case *syntax.DblQuoted:
-			text.WriteString(unquoted(part.Parts, true))
+			var inner string
+			inner, known = read.unquoted(part.Parts, true)
+			text.WriteString(inner)
+		case *syntax.CmdSubst:
+			var written string
+			written, known = read.formatted(part)
+			text.WriteString(written)
+			known = known && double // a shell would split it otherwise
+		default:
+			known = false
+		}
+		if !known {
+			return "", false
 		}
 	}
-	return text.String()
+	return text.String(), true
 }
 
 // unescaped takes off backslashes: in double quotes those alone that stand before a character with a meaning there.
@@ -150,30 +196,11 @@ func unescaped(text string, double bool) string {
 	return out.String()
 }
 
-// plain reports whether parts of a word stand for themselves.
-func plain(parts []syntax.WordPart) bool {
-	for _, part := range parts {
-		switch part := part.(type) {
-		case *syntax.Lit, *syntax.SglQuoted:
-		case *syntax.DblQuoted:
-			if !plain(part.Parts) {
-				return false
-			}
-		default:
-			return false
-		}
+// Shown returns a text in quotes for a message, without its middle where it is long.
+func Shown(text string) string {
+	const end = 100 // bytes of each
+	if len(text) > 2*end {
+		text = strings.ToValidUTF8(text[:end], "") + "…" + strings.ToValidUTF8(text[len(text)-end:], "")
 	}
-	return true
-}
-
-// Join writes words as a text that Split splits into the same words.
-func Join(words []string) (string, error) {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		var err error
-		if quoted[i], err = syntax.Quote(word, syntax.LangPOSIX); err != nil {
-			return "", fmt.Errorf("quoting %q: %w", word, err)
-		}
-	}
-	return strings.Join(quoted, " "), nil
+	return strconv.Quote(text)
 }

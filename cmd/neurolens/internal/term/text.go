@@ -3,8 +3,12 @@ package term
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/neurolens/neurolens/runner/words"
 )
 
 // Thousands prints a whole number with commas: 1,204.
@@ -58,8 +62,11 @@ func FirstLine(s string) string {
 	return line
 }
 
-// ShellWord is a word that a shell reads as it is.
+// ShellWord writes a word as a shell reads it back, in characters that can be printed.
 func ShellWord(s string) string {
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return words.Quote(s)
+	}
 	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`*?[]{}()<>|&;#!~") {
 		return s
 	}

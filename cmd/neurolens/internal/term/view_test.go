@@ -132,7 +132,7 @@ func TestValuesBreakNoLine(t *testing.T) {
 }
 
 func TestShellWord(t *testing.T) {
-	for in, want := range map[string]string{"a/b.yaml": "a/b.yaml", "a b": "'a b'", "it's": `'it'\''s'`} {
+	for in, want := range map[string]string{"a/b.yaml": "a/b.yaml", "a b": "'a b'", "it's": `'it'\''s'`, "a\tb": `"$(printf 'a\tb')"`, "caf\xe9": `"$(printf 'caf\351')"`, "\u202e": `"$(printf '\342\200\256')"`} {
 		if got := ShellWord(in); got != want {
 			t.Errorf("%q quotes as %s, want %s", in, got, want)
 		}

@@ -145,7 +145,7 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 		}
 		commands[i] = label + commands[i]
 	}
-	return commands
+	return strings.Split(strings.Join(commands, "\n"), "\n") // a word may end with a newline, see words.Quote
 }
 
 // Sessions is the filter for what the summary shows: its session, and those whose runs it counts as its own.

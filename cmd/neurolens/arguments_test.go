@@ -1,0 +1,208 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+// argumentsOf reads the file that the program of an argumentDump has written, and removes it.
+func argumentsOf(t *testing.T, dir string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "arguments"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "arguments")); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+}
+
+// argumentDump makes a folder with a program that writes its arguments, and with neurolens.
+func argumentDump(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, "dump", "#!/bin/sh\nprintf '%s\\0' \"$@\" >arguments\n")
+	if err := os.Chmod(filepath.Join(dir, "dump"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "neurolens")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// typedIn has a shell run a command in a folder of argumentDump.
+func typedIn(t *testing.T, dir, shell, command string) {
+	t.Helper()
+	again := program(t, dir)
+	again.Path, again.Args = shell, []string{shell}
+	again.Stdin = strings.NewReader(command + "\n")
+	again.Env = append(again.Env, "PATH="+dir+":"+os.Getenv("PATH"))
+	session(t, again)
+}
+
+// session runs a session, whose runs may fail: on a busy machine the start of a shell may take as long as the program.
+func session(t *testing.T, p *process) {
+	t.Helper()
+	if err := p.Run(); err != nil && p.ProcessState.ExitCode() != 4 {
+		t.Fatalf("%.300q: %v\n%s%s", p.Args[1:], err, p.stdout.String(), p.stderr.String())
+	}
+}
+
+// printed fails on a text that steers a terminal, or that one cannot show.
+func printed(t *testing.T, what, text string) {
+	t.Helper()
+	if at := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); at >= 0 || !utf8.ValidString(text) {
+		t.Errorf("%s has %q", what, text[max(at-20, 0):min(max(at, 0)+20, len(text))])
+	}
+}
+
+// reproduceLines is the command that show prints for the last run, which may have several lines.
+func reproduceLines(t *testing.T, dir string) string {
+	t.Helper()
+	show := program(t, dir, "show", "last", "--format", "table")
+	show.run(t)
+	_, command, found := strings.Cut(show.stdout.String(), "\nreproduce\n")
+	if !found {
+		t.Fatalf("show prints\n%s", show.stdout.String())
+	}
+	printed(t, "show", show.stdout.String())
+	return command
+}
+
+const identity = "SELECT point_id, env['runner.config_sha256'] FROM runs ORDER BY run_id DESC LIMIT 1"
+
+// argumentLists are lists that tools on the way of a command line may change, and random ones.
+func argumentLists(count int) [][]string {
+	pieces := []string{
+		"a", " ", "-", "--", "=", "{", "}", "{n}", "{{n}}", "$", "$HOME", "$(id)", "`id`", `\`, `\n`, `\351`, "'", `"`, "%", "%s", "!", "#", "~", "*", "?", "[", "&", "|", ";", "\t",
+		"\n", "\r", "\x01", "\x1b[31m", "\x7f", "\x80", "\x88", "\xe9", "\xff", "\xed\xb3\xa9", "\u00e9", "\u0085", "\u00a0", "\u200b", "\u202e", "\u2066", "\ufeff", "\ufffd", "\U0001f600",
+		`"$(printf '`, `')"`, "<hidden>", "null", "true", "- ", ": ", "!!binary ",
+	}
+	lists := [][]string{
+		{"-t", "\t", "-k2", "-c", "print(1)\nprint(2)\n", "caf\xe9", "Bericht\u200b2.txt", "", "\n", "--repeats", "{n}", "--"},
+		{strings.Repeat("\xe9'\n", 40_000), strings.Repeat("x", 120_000)},
+		slices.Repeat([]string{strings.Repeat("y\x01", 50_000)}, 10),
+	}
+	random := rand.New(rand.NewPCG(11, 12))
+	for range count {
+		list := make([]string, 1+random.IntN(12))
+		for i := range list {
+			for range random.IntN(5) {
+				if list[i] += pieces[random.IntN(len(pieces))]; random.IntN(3) == 0 {
+					list[i] += string([]byte{byte(1 + random.IntN(255))})
+				}
+			}
+		}
+		lists = append(lists, list)
+	}
+	return lists
+}
+
+// TestArguments: a program gets the arguments that stand behind --, whatever their bytes. The command that show prints has a shell
+// give them again, for the same point, and so does the sweep file of --print-sweep. Nothing printed steers a terminal.
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	var shells []string
+	for _, name := range []string{"dash", "bash"} {
+		if path, err := exec.LookPath(name); err == nil {
+			shells = append(shells, path)
+		} else if !errors.Is(err, exec.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	if len(shells) == 0 {
+		t.Skip("there is no dash and no bash")
+	}
+	count := 1
+	if long() {
+		count = 200
+	}
+	dir := argumentDump(t)
+	check := func(what string, list []string) {
+		t.Helper()
+		if got := argumentsOf(t, dir); !slices.Equal(got, list) {
+			t.Fatalf("%s: the program gets %.300q, want %.300q", what, got, list)
+		}
+	}
+	quick := []string{"--warmup", "0", "--iterations", "1", "--repeats", "1"}
+	for i, list := range argumentLists(count) {
+		bench := program(t, dir, slices.Concat([]string{"bench"}, quick, []string{"--", "./dump"}, list)...)
+		session(t, bench)
+		check("bench", list)
+		printed(t, "bench", bench.stdout.String()+bench.stderr.String())
+		want := rows(t, dir, identity)
+		point, _, _ := strings.Cut(want, " ") // a sweep file says more of what is fixed
+		for n, shell := range shells {
+			if n != i%len(shells) && !long() {
+				continue
+			}
+			typedIn(t, dir, shell, reproduceLines(t, dir))
+			check(shell, list)
+			if got := rows(t, dir, identity); got != want {
+				t.Errorf("%.300q: the command of show makes %s, want %s", list, got, want)
+			}
+		}
+		sweep := program(t, dir, slices.Concat([]string{"bench", "--print-sweep"}, quick, []string{"--", "./dump"}, list)...)
+		sweep.run(t)
+		printed(t, "--print-sweep", sweep.stdout.String())
+		write(t, dir, "kept.yaml", sweep.stdout.String())
+		session(t, program(t, dir, "bench", "kept.yaml"))
+		check("kept.yaml", list)
+		if got := rows(t, dir, identity); !strings.HasPrefix(got, point) {
+			t.Errorf("%.300q: the sweep file makes %s, want %s", list, got, want)
+		}
+	}
+}
+
+// TestTexts: likewise of programs in one text, of texts for a shell, and of options that are names of files or programs.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	dir := argumentDump(t)
+	quick := []string{"bench", "--warmup", "0", "--iterations", "1", "--repeats", "1"}
+	for _, c := range []struct {
+		args, want []string
+	}{
+		{[]string{"./dump 'a\tb' 'c\nd' e\xe9"}, []string{"a\tb", "c\nd", "e\xe9"}},
+		{[]string{"./dump 'a\r\nb'"}, []string{"a\r\nb"}},
+		{[]string{"--shell", "./dump 'a\tb' \"c\nd\" | cat"}, []string{"a\tb", "c\nd"}},
+		{[]string{"--shell", "./dump e\xe9 '{n}' | cat\n"}, []string{"e\xe9", "{n}"}},
+		{[]string{"--shell", "--", "./dump", "a\tb", "e\xe9\n", "$x"}, []string{"a\tb", "e\xe9\n", "$x"}},
+		{[]string{"true", "--stdin", "in\xe9", "--prepare", "./dump 'a\tb' e\xe9", "--output", "out\xe9"}, []string{"a\tb", "e\xe9"}},
+	} {
+		write(t, dir, "in\xe9", "")
+		args := slices.Concat(quick, c.args)
+		session(t, program(t, dir, args...))
+		if got := argumentsOf(t, dir); !slices.Equal(got, c.want) {
+			t.Fatalf("%q: the program gets %q", c.args, got)
+		}
+		want := rows(t, dir, identity)
+		point, _, _ := strings.Cut(want, " ")
+		typedIn(t, dir, "/bin/sh", reproduceLines(t, dir))
+		if got := argumentsOf(t, dir); !slices.Equal(got, c.want) || rows(t, dir, identity) != want {
+			t.Errorf("%q: the command of show gives %q, of the point %s, want %s", c.args, got, rows(t, dir, identity), want)
+		}
+		sweep := program(t, dir, slices.Insert(args, 1, "--print-sweep")...)
+		sweep.run(t)
+		write(t, dir, "kept.yaml", sweep.stdout.String())
+		session(t, program(t, dir, "bench", "kept.yaml"))
+		if got := argumentsOf(t, dir); !slices.Equal(got, c.want) || !strings.HasPrefix(rows(t, dir, identity), point) {
+			t.Errorf("%q: the sweep file gives %q, of the point %s, want %s", c.args, got, rows(t, dir, identity), want)
+		}
+	}
+}
