@@ -309,7 +309,7 @@ func (a *app) remarks() func(text string) {
 		defer mu.Unlock()
 		if !said[text] {
 			said[text] = true
-			fmt.Fprintln(a.stderr, term.OneLine("neurolens: "+text))
+			fmt.Fprintln(a.stderr, term.Message("neurolens: "+text))
 		}
 	}
 }

@@ -170,6 +170,32 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// TestLongCommand: a command of a hundred kilobytes is cut wherever people read it, and whole for programs.
+func TestLongCommand(t *testing.T) {
+	t.Parallel()
+	dir, long := t.TempDir(), strings.Repeat("x", 100_000)
+	bench := program(t, dir, "bench", "--warmup", "0", "--iterations", "1", "--repeats", "2", "echo a"+long+" {n}", "echo b"+long)
+	session(t, bench)
+	ls, show, json := program(t, dir, "ls"), program(t, dir, "show", "last", "--format", "table"), program(t, dir, "show", "last", "--format", "json")
+	ls.run(t)
+	show.run(t)
+	json.run(t)
+	before, reproduce, _ := strings.Cut(show.stdout.String(), "\nreproduce\n")
+	const enough = 12_000
+	for name, text := range map[string]string{"bench": bench.stdout.String() + bench.stderr.String(), "ls": ls.stdout.String() + ls.stderr.String(), "show": before} {
+		if len(text) > enough {
+			t.Errorf("%s prints %d bytes: %.2000s", name, len(text), text)
+		}
+	}
+	if !strings.Contains(reproduce, long) || !strings.Contains(json.stdout.String(), long) {
+		t.Errorf("the command is not whole: %d bytes, %d bytes as JSON", len(reproduce), json.stdout.Len())
+	}
+	missing := program(t, dir, "bench", "a"+long)
+	if err := missing.Run(); err == nil || missing.stderr.Len() > enough || !strings.Contains(missing.stderr.String(), "no such program on PATH") {
+		t.Errorf("%v: an error of %d bytes: %.2000s", err, missing.stderr.Len(), missing.stderr.String())
+	}
+}
+
 // TestTexts: likewise of programs in one text, of texts for a shell, and of options that are names of files or programs.
 func TestTexts(t *testing.T) {
 	t.Parallel()

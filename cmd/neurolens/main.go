@@ -100,6 +100,6 @@ const version = "0.1.0"
 // printError prints an error in one line that cannot steer the terminal.
 func printError(w io.Writer, err error) {
 	if message := err.Error(); message != "" {
-		fmt.Fprintf(w, "neurolens: %s\n", term.OneLine(message))
+		fmt.Fprintf(w, "neurolens: %s\n", term.Message(message))
 	}
 }

@@ -85,3 +85,31 @@ func TestOneLongName(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestShortNames: names that differ still do, in one line of bounded width, and others stay as they are.
+func TestShortNames(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	for _, names := range [][]string{{"a", "b"}, {long, "b"}, {"a" + long, "b" + long}, {long + "a" + long, long + "b" + long}, {long, long}, {"a\nb", long}} {
+		short := ShortNames(names)
+		if widest(short) > longest || distinct(short) != distinct(names) {
+			t.Errorf("%.20q: %q", names, short)
+		}
+	}
+	if got := ShortNames([]string{"a\nb"}); got[0] != "a\nb" {
+		t.Errorf("a short name is %q", got[0])
+	}
+	v := View{Columns: []Column{{Header: "NAME"}, {Header: "MEDIAN", Right: true}}, Rows: [][]Cell{{{Text: strings.Repeat("n", 300)}, {Text: "1 s"}}, {{Text: "short"}, {Text: "2 s"}}}}
+	var out strings.Builder
+	v.Render(&out, Page{Width: 120, Whole: true})
+	for line := range strings.Lines(out.String()) {
+		if Width(line) > longest+20 {
+			t.Errorf("a row has %d columns", Width(line))
+		}
+	}
+	if v.Rows[0][0].Text != strings.Repeat("n", 300) {
+		t.Error("the view was changed")
+	}
+	if heading := Heading([]string{"a", long}); Width(heading[0]) > longest+10 {
+		t.Errorf("a title has %d columns", Width(heading[0]))
+	}
+}

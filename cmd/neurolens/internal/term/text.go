@@ -36,11 +36,31 @@ func Heading(parts []string) []string {
 	if len(parts) == 0 {
 		return nil
 	}
-	words := make([]string, len(parts))
+	short := make([]string, len(parts))
 	for i, part := range parts { // of a command of several lines
-		words[i] = strings.Join(strings.Fields(part), " ")
+		short[i] = Short(strings.Join(strings.Fields(part), " "))
 	}
-	return []string{strings.Join(words, " · ")}
+	return []string{strings.Join(short, " · ")}
+}
+
+// longest is how many columns a name may take, wherever it stands: a command may have a hundred kilobytes.
+const longest = 120
+
+// longestMessage is how many columns a message may take, which repeats what a user has typed.
+const longestMessage = 2000
+
+// Message returns a message in one line, without its middle where it is very long.
+func Message(text string) string { return cutMiddle(text, longestMessage) }
+
+// Short returns a text in one line, without its middle where it takes more columns than a name may.
+func Short(text string) string { return cutMiddle(text, longest) }
+
+// ShortNames are the names of different things, each as Short returns it, or cut where they can still be told apart.
+func ShortNames(names []string) []string {
+	if widest(names) <= longest {
+		return names
+	}
+	return CutDistinct(names, longest)
 }
 
 // Pairs are lines of name and value, aligned.
@@ -51,7 +71,7 @@ func Pairs(rows [][2]string) []string {
 	}
 	lines := make([]string, len(rows))
 	for i, row := range rows {
-		lines[i] = Pad(row[0], width, false) + Gap + strings.NewReplacer("\n", " ", "\t", " ").Replace(row[1])
+		lines[i] = Pad(row[0], width, false) + Gap + Message(row[1])
 	}
 	return lines
 }

@@ -3,6 +3,7 @@ package term
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -51,7 +52,7 @@ const (
 type Page struct {
 	Width int
 	Color bool
-	Whole bool // no text of a table is cut: a row may be longer than Width
+	Whole bool // no text of a table is cut, unless it is longer than ShortNames allows: a row may be longer than Width
 }
 
 // Render writes the view on a page. No row is broken: columns go in their order, then the longest texts are cut, unless
@@ -85,7 +86,28 @@ func (v View) Render(w io.Writer, page Page) {
 	}
 }
 
+// withShortNames is the view with the texts of its table as ShortNames returns them.
+func (v View) withShortNames() View {
+	rows := make([][]Cell, len(v.Rows))
+	for i, row := range v.Rows {
+		rows[i] = slices.Clone(row)
+	}
+	for c, column := range v.Columns {
+		if column.Fixed {
+			continue
+		}
+		for i, text := range ShortNames(v.texts(c)) {
+			rows[i][c].Text = text
+		}
+	}
+	v.Rows = rows
+	return v
+}
+
 func (v View) renderTable(w io.Writer, page Page) {
+	if page.Whole {
+		v = v.withShortNames()
+	}
 	t := v.distinct(page)
 	fmt.Fprintln(w, strings.TrimRight(strings.Join(t.header, Gap), " "))
 	for n, line := range t.rows {

@@ -42,7 +42,7 @@ func describe(s *sweep.Sweep) description {
 	}
 	constants, varying := wording.Axes(points, pointColumns)
 	d.constants = constants
-	for i, name := range wording.PointNames(varying, len(points)) {
+	for i, name := range term.ShortNames(wording.PointNames(varying, len(points))) {
 		if name == "" { // the only point
 			name = own[i].Benchmark
 		}
@@ -106,10 +106,14 @@ func (d description) sides() int {
 
 // titleParts are the parts of a title: the suite, if there is one, and what follows it.
 func titleParts(suite string, others ...string) []string {
-	if suite == "" {
-		return slices.Compact(others)
+	var parts []string
+	if suite != "" {
+		parts = append(parts, term.Short(suite))
 	}
-	return slices.Compact(append([]string{suite}, others...))
+	for _, other := range others {
+		parts = append(parts, term.Short(other))
+	}
+	return slices.Compact(parts)
 }
 
 // headline says what is going to run: quickstart · builtin · tiny_linear · 12 points × 5 repeats = 60 runs · lab3. With

@@ -98,7 +98,7 @@ func (c contest) sentences(rows []compare.Row) Won {
 	coordinates := slices.DeleteFunc(varying, func(x wording.Axis) bool {
 		return c.axis != "" && (strings.TrimPrefix(x.Name, "param.") == strings.TrimPrefix(c.axis, "param.") || x.Name == "backend")
 	})
-	names := wording.PointNames(coordinates, len(rows))
+	names := term.ShortNames(wording.PointNames(coordinates, len(rows)))
 	var lines []string
 	for i := range rows {
 		r := &rows[i]
@@ -209,9 +209,9 @@ func headValue(r *compare.Row, axis string) string {
 // valueName is a value of an axis in a sentence. A variant and a backend say by themselves what they are.
 func valueName(axis, value string) string {
 	if axis == "variant" || axis == "backend" || axis == "benchmark" {
-		return value
+		return term.Short(value)
 	}
-	return axis + "=" + value
+	return axis + "=" + term.Short(value)
 }
 
 // sentence says how a point stands to the reference.
