@@ -204,7 +204,8 @@ func (t *Target) programMeant(name string) string {
 
 // checkProgram returns the reason why a program cannot be started.
 func (t *Target) checkProgram(name string) error {
-	path, err := task.LookPath(name, slices.Concat(os.Environ(), t.Spec.Env))
+	environ := slices.Concat(os.Environ(), t.Spec.Env)
+	path, err := task.LookPath(name, environ)
 	switch {
 	case err == nil:
 		path = inDir(t.Spec.Dir, path)
@@ -223,6 +224,9 @@ func (t *Target) checkProgram(name string) error {
 		return fmt.Errorf("%s: is a directory", name)
 	case info.Mode()&0o111 == 0:
 		return fmt.Errorf("%s: not executable (chmod +x %s)", name, filepath.Base(name))
+	}
+	if err := task.CheckInterpreter(path, t.Spec.Dir, environ); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }

@@ -245,7 +245,7 @@ func (c *command) failure(p process, status syscall.WaitStatus, err error) *even
 		if !c.started {
 			failed.Stage = schema.StageSetup
 		}
-		failed.Kind, failed.Message = kindStart, startError(strconv.Quote(p.path), c.job.Dir, err).Error()
+		failed.Kind, failed.Message = kindStart, startError(strconv.Quote(p.path), p.path, &c.attr, err).Error()
 		failed.ExitCode = nil
 		if p.hook {
 			failed.Message = p.what + ": " + failed.Message

@@ -110,7 +110,7 @@ func (s *supervisor) cleanUp() {
 	}
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if err != nil {
-		fail("%v", startError(fmt.Sprintf("%q", path), s.job.Dir, err))
+		fail("%v", startError(fmt.Sprintf("%q", path), path, attr, err))
 		return
 	}
 	late := false

@@ -178,7 +178,7 @@ func (s *supervisor) runWorker() {
 	s.sender.flush()
 	pid, err := s.start(path, append(argv, s.dir), &s.attr)
 	if err != nil {
-		s.fail(startError("the worker", s.job.Dir, err))
+		s.fail(startError("the worker", path, &s.attr, err))
 		return
 	}
 	_ = s.worker.Close() // now its end is the worker's end
@@ -198,9 +198,10 @@ func (s *supervisor) workerProgram() (path string, argv []string, err error) {
 	return path, []string{os.Args[0], roleWorker}, err
 }
 
-// startError says why a program could not be started. The kernel gives one error for a missing program and for a
-// missing working directory.
-func startError(what, dir string, err error) error {
+// startError says why a program could not be started. The kernel gives one error for a missing program, for its missing
+// interpreter and for a missing working directory.
+func startError(what, path string, attr *syscall.ProcAttr, err error) error {
+	dir := attr.Dir
 	if dir != "" {
 		if _, missing := os.Stat(dir); missing != nil {
 			return fmt.Errorf("starting %s: working directory %w", what, missing)
@@ -208,6 +209,11 @@ func startError(what, dir string, err error) error {
 	}
 	if errors.Is(err, syscall.ENOEXEC) {
 		return fmt.Errorf("starting %s: %w: it is neither a program for this machine nor a script with a first line like #!/bin/sh", what, err)
+	}
+	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EACCES) {
+		if missing := CheckInterpreter(path, dir, attr.Env); missing != nil {
+			return fmt.Errorf("starting %s: %w", what, missing)
+		}
 	}
 	return fmt.Errorf("starting %s: %w", what, err)
 }
