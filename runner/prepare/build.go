@@ -120,7 +120,7 @@ func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command 
 	return one, nil
 }
 
-// buildError says which command failed and how, with the last line of its output.
+// buildError says which command failed and how, with the telling line of its output.
 func buildError(command []string, o task.Outcome, limit time.Duration) error {
 	text := o.Error
 	switch {
@@ -130,8 +130,8 @@ func buildError(command []string, o task.Outcome, limit time.Duration) error {
 		text = fmt.Sprintf("exit status %d", *o.ExitCode)
 	}
 	mask := probe.NewMask(os.Environ())
-	if said := strings.TrimSpace(mask.Text(o.StderrTail)); said != "" {
-		text += ": " + said[strings.LastIndexByte(said, '\n')+1:]
+	if said := task.TellingLine(mask.Text(o.StderrTail)); said != "" {
+		text += ": " + said
 	}
 	return fmt.Errorf("build %s: %s", strings.Join(mask.Arguments(command), " "), text)
 }

@@ -58,6 +58,10 @@ func TestCommandIterations(t *testing.T) {
 
 func TestCommandEnds(t *testing.T) {
 	counter := filepath.Join(t.TempDir(), "count")
+	crlf := filepath.Join(t.TempDir(), "crlf.sh")
+	if err := os.WriteFile(crlf, []byte("#!/bin/sh\r\nexit 0\r\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	third := "echo >> " + counter + "; [ $(wc -l < " + counter + ") -lt 3 ] || " // from the third process on
 	for _, c := range []struct {
 		name    string
@@ -70,10 +74,13 @@ func TestCommandEnds(t *testing.T) {
 	}{
 		{"exit", shell(third + "exit 7"), schema.StatusError, schema.StageMeasure, "exit", 2, "process 3 of measure: exit status 7"},
 		{"signal", shell(third + "kill -SEGV $$"), schema.StatusCrashed, schema.StageMeasure, "signal", 2, "SIGSEGV"},
-		{"flood", shell(third + "head -c 9000000 /dev/zero"), schema.StatusOutputLimit, schema.StageMeasure, "output_limit", 2, "more than the limit of 8388608 B"},
+		{"flood", shell(third + "head -c 9000000 /dev/zero"), schema.StatusOutputLimit, schema.StageMeasure, "output_limit", 2, "more than the limit of 8388608 B; --output null ("},
+		{"flood of errors", shell(third + "head -c 9000000 /dev/zero >&2"), schema.StatusOutputLimit, schema.StageMeasure, "output_limit", 2, "more than the limit of 8388608 B"},
 		{"hang", shell(third + "sleep 600"), schema.StatusTimeout, schema.StageMeasure, "timeout", 2, "one process of measure took more than 1s; raise timeouts.measure"},
 		{"absent", commandSpec("no-such-program"), schema.StatusError, schema.StageSetup, "start", -1, "no-such-program"},
 		{"not executable", commandSpec("/etc/passwd"), schema.StatusError, schema.StageSetup, "start", -1, "permission denied"},
+		{"no interpreter", commandSpec(crlf), schema.StatusError, schema.StageSetup, "start", -1, `: its interpreter /bin/sh\r does not exist: the script has Windows line ends`},
+		{"usage", shell("echo cause >&2; echo 'Try it --help' >&2; exit 2"), schema.StatusError, schema.StageMeasure, "exit", -1, "exit status 2: cause"},
 		{"no directory", Spec{Executor: schema.ExecutorCommand, Command: []string{"true"}, Dir: filepath.Join(t.TempDir(), "none"), Deadlines: patient}, schema.StatusError, schema.StageSetup, "start", -1, "no such file"},
 		{"NUL", commandSpec("true", "a\x00b"), schema.StatusError, schema.StageSetup, "start", -1, "invalid argument"},
 	} {

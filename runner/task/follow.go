@@ -245,13 +245,17 @@ func (r *run) progress(done int) Progress {
 }
 
 // output is the size of the largest of the files of output, in B.
-func (r *run) output() (size int64) {
-	for _, f := range []*os.File{r.stdout, r.stderr, r.events} {
-		if info, err := f.Stat(); err == nil {
-			size = max(size, info.Size())
-		}
+func (r *run) output() int64 {
+	return max(sizeOf(r.stdout), sizeOf(r.stderr), sizeOf(r.events))
+}
+
+// sizeOf is the size of a file in B; 0 if that is not known.
+func sizeOf(f *os.File) int64 {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
 	}
-	return size
+	return info.Size()
 }
 
 // stop ends a run. The samples are counted before anything is killed: what a dying loop adds is none.

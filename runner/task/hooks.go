@@ -131,7 +131,7 @@ func (s *supervisor) cleanUp() {
 		fail("took more than %s; raise timeouts.teardown", short(s.job.CleanupWait))
 	case signal != "" || *code != 0:
 		failed.Kind, failed.ExitCode = kindCleanup, code
-		fail("%s", withLastLine(describe(code, signal), tail(said, tailSize)))
+		fail("%s", withTellingLine(describe(code, signal), said))
 	}
 }
 

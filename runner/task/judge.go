@@ -30,7 +30,10 @@ func (r *run) outcome() Outcome {
 	}
 	r.judge(&o)
 	if o.ErrorKind == kindExit || o.ErrorKind == kindSignal {
-		o.Error = withLastLine(o.Error, o.StderrTail)
+		o.Error = withTellingLine(o.Error, r.stderr)
+	}
+	if o.Status == schema.StatusOutputLimit && r.spec.perProcess() && sizeOf(r.stdout) > r.job.OutputLimit {
+		o.Error += "; --output null (in a sweep file output: {to: null}) discards standard output"
 	}
 	if r.left > 0 {
 		o.Status, o.ErrorKind = schema.StatusUnkillable, string(schema.StatusUnkillable)
@@ -59,14 +62,15 @@ func (r *run) outcome() Outcome {
 	return o
 }
 
-// maxErrorLine is the most, in B, of the last line of standard error that stands in an error.
-const maxErrorLine = 200
+// The most, in B, of the standard error in which the telling line is looked for, and of that line in an error.
+const (
+	toldSize     = 64 << 10
+	maxErrorLine = 200
+)
 
-// withLastLine adds the last line of standard error that is not empty to an error that says but how a process ended: that
-// line mostly says why.
-func withLastLine(text, tail string) string {
-	tail = strings.TrimSpace(tail)
-	line := strings.TrimSpace(tail[strings.LastIndexByte(tail, '\n')+1:])
+// withTellingLine adds the telling line of standard error to an error that says but how a process ended.
+func withTellingLine(text string, stderr *os.File) string {
+	line := TellingLine(tail(stderr, toldSize))
 	if line == "" {
 		return text
 	}

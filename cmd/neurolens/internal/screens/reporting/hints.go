@@ -14,7 +14,7 @@ var hints = map[schema.Status]string{
 	schema.StatusOOM:         "memory ran out; make the point smaller, or leave it out with skip_if",
 	schema.StatusUnsupported: "this combination cannot run here; leave it out with exclude, or measure it elsewhere",
 	schema.StatusSkipped:     "skipped as planned, for the reason given; nothing to do",
-	schema.StatusOutputLimit: "it wrote too much output; let it print less",
+	schema.StatusOutputLimit: "it wrote too much output; bench --output null discards what a program prints",
 	schema.StatusCancelled:   "the session was cancelled; the same bench command continues it",
 	schema.StatusUnkillable:  "a process survived SIGKILL, probably waiting for a device; check the machine before you measure again",
 	schema.StatusLost:        "its supervisor process died; the same bench command measures it again",

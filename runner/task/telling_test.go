@@ -1,0 +1,65 @@
+package task
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestTellingLine: of what programs wrote to standard error as they failed, the line that says why. Their texts are as they wrote them, but
+// for paths and the middles of long ones.
+func TestTellingLine(t *testing.T) {
+	text, err := os.ReadFile("testdata/stderr.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]string{
+		"sort": "sort: unrecognized option '--nosuch'", "sed": "sed: unrecognized option '--nosuch'", "grep": "grep: unrecognized option '--nosuch'",
+		"tar": "tar: unrecognized option '--nosuch'", "xz": "xz: unrecognized option '--nosuch'", "cp": "cp: missing destination file operand after 'a'",
+		"curl": "curl: option --nosuch: is unknown", "git": "unknown option: --nosuch", "gitsub": "fatal: not a git repository (or any of the parent directories): .git",
+		"argparse": "prog: error: the following arguments are required: --size", "traceback": "RuntimeError: cannot read the settings", "syntax": "SyntaxError: invalid syntax",
+		"module": "/usr/bin/python3: No module named nosuch", "node": "Error: boom", "nodeopt": "node: bad option: --nosuch",
+		"java": "Caused by: java.lang.RuntimeException: boom", "javamain": "Caused by: java.lang.ClassNotFoundException: NoSuch",
+		"rust": "index out of bounds: the len is 0 but the index is 5", "clap": "error: unexpected argument '--nosuch' found",
+		"clap2":  "error: the following required arguments were not provided: --size <SIZE>",
+		"goflag": "flag provided but not defined: -x", "gopanic": "panic: boom", "gofile": "stat nosuch.go: no such file or directory",
+		"gcc": "bad.c:1:25: error: ‘x’ undeclared (first use in this function)", "ld": "undef.c:(.text+0xa): undefined reference to `x'",
+		"make": "cat: nosuch: No such file or directory", "perl": "boom at d.pl line 2.", "confess": "boom at conf.pl line 1.: main::f() called at conf.pl line 1",
+		"cpp":  "terminate called after throwing an instance of 'std::runtime_error': what():  boom",
+		"bash": "bash: line 1: nosuch: command not found", "env": "env: ‘nosuch’: No such file or directory", "jq": "jq: error (at <unknown>): boom", "jqopt": "jq: Unknown option --nosuch",
+		"mawk": "mawk: not an option: --nosuch", "cmake": "CMake Error: Unknown argument --nosuch", "ninja": "ninja: unrecognized option '--nosuch'",
+		"openssl": `Invalid command 'nosuch'; type "help" for a list.`, "sqlite": "sqlite3: Error: unknown option: -nosuch", "sqlite2": "Error: in prepare, no such column: x",
+		"docker": "unknown flag: --nosuch", "hyperfine": "error: Found argument '--nosuch' which wasn't expected, or isn't valid in this context", "ssh": "unknown option -- -",
+		"cargo": "error: no such command: `nosuch`", "cargob": "error: could not find `Cargo.toml` in `/src` or any parent directory",
+		"psql": `psql: error: connection to server on socket "/nosuch/.s.PGSQL.5432" failed: No such file or directory: Is the server running locally and accepting connections on that socket?`,
+		"ls2":  "ls: cannot access 'nosuch': No such file or directory", "dd": "dd: failed to open 'nosuch': No such file or directory",
+	}
+	for section := range strings.SplitSeq(strings.TrimPrefix(string(text), "=== "), "\n=== ") {
+		name, said, _ := strings.Cut(section, "\n")
+		if got := TellingLine(said); told[name] == "" || got != told[name] {
+			t.Errorf("%s: %q, want %q", name, got, told[name])
+		}
+		delete(told, name)
+	}
+	for name := range told {
+		t.Errorf("%s has no text", name)
+	}
+}
+
+// TestTellingLineElse: what no program at hand wrote.
+func TestTellingLineElse(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "\n \n": "", "one\ntwo\n": "two", "  only\n  excerpts\n": "excerpts",
+		"error: no cache, going on\n\ngiving up\n":                                                   "error: no cache, going on", // as the error of a trace
+		"error: retry 1\nerror: retry 2\ngiving up":                                                  "giving up",
+		"10 %\r50 %\rdisk full\r\n":                                                                  "disk full",
+		"lua: x.lua:1: boom\nstack traceback:\n\t[C]: in ?\n\tx.lua:1: in main\n":                    "lua: x.lua:1: boom",
+		"error: ignored\nTraceback (most recent call last):\n  File \"a\"\n    f()\nmine.Boom: no\n": "mine.Boom: no",
+		"usage: x\n": "usage: x", "these are wrong:\n  a\n": "these are wrong: a",
+		"Usage: prog [OPTIONS]\nTry 'prog --help' for help.\n\nError: No such option: --nosuch\n": "Error: No such option: --nosuch",
+	} {
+		if got := TellingLine(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
