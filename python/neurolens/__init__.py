@@ -108,8 +108,9 @@ def bench(sweep: Path | Mapping[str, Any], *options: str, store: Path | None = N
 
     Args:
         sweep: The path of a sweep file, or the sweep itself: a dict with the keys of a sweep file, whose values are
-            what JSON has, paths, ranges, and arrays of numpy. Paths in it count from the working directory. A text is
-            always a path, never YAML. The runs of a dict have no suite, unless it has the key ``suite``.
+            what JSON has, paths, ranges, bytes, and numbers and arrays of numpy: a float32 of 0.1 is 0.1. Paths in it
+            count from the working directory. A text is always a path, never YAML. The runs of a dict have no suite,
+            unless it has the key ``suite``.
         options: Options of ``neurolens bench``, such as ``"--repeats=5"`` or ``"-P", "batch_size=8"``. Those that print
             something else than runs, such as ``"--dry-run"``, are an error.
         store: The directory of the store, which is made if it does not exist. ``None`` is as for ``read``; if there is

@@ -24,3 +24,29 @@ class Bench:
 `})
 	check(t, runSpec(t, spec), schema.StatusOK, "", "", "")
 }
+
+// TestShortFloats: an attribute that holds a parameter in a type with fewer digits has its value.
+func TestShortFloats(t *testing.T) {
+	interpreter(t, "numpy")
+	config := map[string]string{"param.half": "0.1", "param.single": "0.1", "param.large": "10000000000", "param.double": "0.1", "param.array": "0.25", "param.count": "7"}
+	spec := specOf(t, Settings{File: "bench.py"}, config)
+	spec.Dir = folder(t, map[string]string{"bench.py": `
+import numpy
+class Bench:
+    def __init__(self, half, single, large, double, array, count):
+        self.half, self.single, self.large, self.double = numpy.float16(half), numpy.float32(single), numpy.float32(large), numpy.float64(double)
+        self.array, self.count = numpy.array(array, dtype="f4"), numpy.int32(count)
+    def benchmark_fn(self): pass
+    def applied(self): return {"told": numpy.float32(0.1)}
+`})
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusOK, "", "", "")
+	for key, applied := range o.Applied {
+		if _, asked := config[key]; asked {
+			t.Errorf("%s is applied as %s, for %s", key, applied, config[key])
+		}
+	}
+	if got := o.Applied["told"]; got != "0.1" {
+		t.Errorf("applied gives %q, want 0.1", got)
+	}
+}
