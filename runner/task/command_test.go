@@ -404,3 +404,22 @@ func TestLookPath(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandBytes: a program gets its words, its environment and its folder with bytes that are not UTF-8, however long they are.
+func TestCommandBytes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d\xe9r")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"caf\xe9\n", "\"$(printf 'a')\"", strings.Repeat("\xff\x01", maxOrder)} {
+		spec := shell("printf %s \"$1$X\" >out\xe9")
+		spec.Command = append(spec.Command, "sh", word)
+		spec.Dir, spec.Env, spec.Iterations = dir, []string{"X=\xe9"}, 1
+		o := runSpec(t, t.Context(), spec, nil)
+		check(t, o, schema.StatusOK, "", "")
+		got, err := os.ReadFile(filepath.Join(dir, "out\xe9"))
+		if err != nil || string(got) != word+"\xe9" {
+			t.Errorf("%.40q is %.40q, %v", word, got, err)
+		}
+	}
+}
