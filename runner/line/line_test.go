@@ -272,3 +272,18 @@ func TestUnfilled(t *testing.T) {
 		}
 	}
 }
+
+// TestScriptInQuotes: a command in an error can be typed, whatever the name of the file is.
+func TestScriptInQuotes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, want := range map[string]string{
+		"a b.sh": "use chmod +x 'a b.sh', or neurolens bench -- sh 'a b.sh'", "caf\xe9.sh": `use chmod +x "$(printf 'caf\351.sh')", or neurolens bench -- sh "$(printf 'caf\351.sh')"`,
+	} {
+		if err := os.WriteFile(name, []byte("exit 0\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := refuseScript(name); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", name, err, want)
+		}
+	}
+}

@@ -142,7 +142,7 @@ func scriptBeside(program, word, together string) error {
 		return nil
 	}
 	if err := refuseScript(word); err != nil && isPlainFile(word) {
-		return fmt.Errorf("%s is a script without permission to execute: use chmod +x %s; if it is an argument of %s, use neurolens bench -- %s", word, word, program, together)
+		return fmt.Errorf("%s is a script without permission to execute: use chmod +x %s; if it is an argument of %s, use neurolens bench -- %s", word, words.Quote(word), program, together)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func refuseScript(name string) error {
 	} else if first, err := firstBytes(name, len(hashBang)); err != nil || first != hashBang {
 		return nil
 	}
-	return fmt.Errorf("%s is a script without permission to execute: use chmod +x %s, or neurolens bench -- %s %s", name, name, shell, name)
+	return fmt.Errorf("%s is a script without permission to execute: use chmod +x %s, or neurolens bench -- %s %s", name, words.Quote(name), shell, words.Quote(name))
 }
 
 // hashBang begins a script.

@@ -223,7 +223,7 @@ func (t *Target) checkProgram(name string) error {
 	case info.IsDir():
 		return fmt.Errorf("%s: is a directory", name)
 	case info.Mode()&0o111 == 0:
-		return fmt.Errorf("%s: not executable (chmod +x %s)", name, filepath.Base(name))
+		return fmt.Errorf("%s: not executable (chmod +x %s)", name, words.Quote(filepath.Base(name)))
 	}
 	if err := task.CheckInterpreter(path, t.Spec.Dir, environ); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
