@@ -2,126 +2,266 @@ package onnx
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"path"
+	"slices"
 )
 
-// Description is what the file of a model says of itself.
+// Description is what the file of a model says about the model.
 type Description struct {
-	// Precision is the type that most of its weights have, else that of its first input, in the canonical words of schema;
-	// empty where neither has a type with such a word.
+	// Precision is the format of most of the model's weights or, if it has none, that of its first input, in the canonical words of
+	// schema; empty where no such word exists.
 	Precision string
-	External  bool // some weights are in other files
+	// Weights is the number of weights in each format: of the tensors in the file that have more than one element, without integers of
+	// 16 bits and more, and without the scales and zero points of quantised weights. Weights that are packed into bytes are counted as
+	// what they are. The formats are words such as fp16, int4 and, beyond the canonical ones, int2 or nf4.
+	Weights map[string]uint64
+	// Opset is the version of the default operators; 0 where the file has none.
+	Opset uint64
+	// External are the files with the model's external data, as the file names them: relative to its own folder, with slashes,
+	// without duplicates, in ascending order. Nothing says that they exist, or that they are below that folder.
+	External []string
+	// AccuracyLevels is the number of MatMulNBits nodes by their accuracy_level, which chooses the format in which they compute.
+	AccuracyLevels map[int64]int
 }
 
-// precisions are the words for element types. A scale or an index is of none.
-var precisions = map[uint64]string{
-	1: "fp32", 2: "int8", 3: "int8", 10: "fp16", 11: "fp64", 16: "bf16",
-	17: "fp8", 18: "fp8", 19: "fp8", 20: "fp8", 21: "int4", 22: "int4",
+// Parameters is the number of weights in all formats.
+func (d Description) Parameters() (n uint64) {
+	for _, count := range d.Weights {
+		n = plus(n, count)
+	}
+	return n
 }
 
-// Describe finds out the precision of an ONNX file. Of the weights it reads only the headers. The rule for the precision is the same as
-// in model_facts of package python, which reads the file again in the worker. Other files are an error.
+// deepest is the depth of graphs in graphs that is read. ONNX Runtime reads a third of it.
+const deepest = 100
+
+// Describe reads an ONNX file: the whole graph with the bodies of its loops, branches and functions, but no weights. Other files are an
+// error.
 func Describe(r io.Reader) (Description, error) {
-	d := describer{from: bufio.NewReaderSize(r, 64<<10), weights: map[string]uint64{}, constants: map[string]bool{}}
+	d := describer{
+		wire: wire{from: bufio.NewReaderSize(r, 64<<10)}, uses: map[name]use{}, constants: map[string]bool{},
+		external: map[string]bool{}, levels: map[int64]int{},
+	}
 	err := d.message(math.MaxInt64, func(number, _ uint64, size int64) error {
-		if number == 7 { // graph
-			d.graph = true
-			return d.message(size, d.graphField)
+		switch number {
+		case 7:
+			d.graphs = true
+			return d.graph(size, place{main: true})
+		case 8: // opset_import
+			return d.operators(size)
+		case 25: // a function, whose names are its own
+			d.functions++
+			return d.function(size, place{scope: d.functions})
 		}
 		return nil
 	})
 	if err != nil {
 		return Description{}, fmt.Errorf("reading an ONNX file: %w", err)
 	}
-	if !d.graph {
+	if !d.graphs {
 		return Description{}, errors.New("reading an ONNX file: it has no graph")
 	}
-	return Description{Precision: d.precision(), External: d.external}, nil
+	return d.description(), nil
 }
 
-// describer reads protobuf messages from the front to the end.
+// describer collects what Describe returns.
 type describer struct {
-	from *bufio.Reader
-	at   int64 // B that have been read
+	wire
 
-	graph    bool
-	external bool
-	order    []string // precisions of weights, as they came
-	weights  map[string]uint64
-	// constants are the tensors of the graph: old files list them among the inputs, too.
+	graphs    bool
+	functions int
+	opset     uint64
+	weights   []weight // as they came
+	uses      map[name]use
+	external  map[string]bool
+	levels    map[int64]int
+	// constants are the tensors of the main graph: old files list them among the inputs, too.
 	constants map[string]bool
 	inputs    []input
 }
 
-type input struct {
-	name      string
-	precision string // empty: no precision has this type
+// place is where a node stands.
+type place struct {
+	scope int  // 0: the main graph and the graphs in it; else a function
+	depth int  // of graphs
+	main  bool // the main graph itself
 }
 
-// precision is the answer of Describe.
-func (d *describer) precision() string {
+// name is the name of a tensor in its scope.
+type name struct {
+	scope int
+	text  string
+}
+
+// weight is a tensor of the file.
+type weight struct {
+	name  name
+	kind  uint64 // as in TensorProto
+	count uint64
+}
+
+// input is an input of the model.
+type input struct {
+	name string
+	kind uint64
+}
+
+// description is the answer of Describe.
+func (d *describer) description() Description {
+	weights, order := map[string]uint64{}, []string{}
+	for _, w := range d.weights {
+		format, count, is := d.uses[w.name].of(w)
+		if !is {
+			continue
+		}
+		if _, known := weights[format]; !known {
+			order = append(order, format)
+		}
+		weights[format] = plus(weights[format], count)
+	}
 	commonest := ""
-	for _, p := range d.order {
-		if commonest == "" || d.weights[p] > d.weights[commonest] {
-			commonest = p
+	for _, format := range order {
+		if commonest == "" || weights[format] > weights[commonest] {
+			commonest = format
 		}
 	}
-	if commonest != "" {
-		return commonest
+	if commonest == "" {
+		commonest = d.inputFormat()
 	}
+	return Description{
+		Precision: canonical(commonest), Weights: weights, Opset: d.opset,
+		External: slices.Sorted(maps.Keys(d.external)), AccuracyLevels: d.levels,
+	}
+}
+
+// inputFormat is the format of the first input that has one.
+func (d *describer) inputFormat() string {
 	for _, in := range d.inputs {
-		if in.precision != "" && !d.constants[in.name] {
-			return in.precision
+		if format := formats[in.kind]; format != "" && !d.constants[in.name] {
+			return format
 		}
 	}
 	return ""
 }
 
-// graphField takes in a field of GraphProto.
-func (d *describer) graphField(number, _ uint64, size int64) error {
-	switch number {
-	case 5: // initializer
-		return d.tensor(size)
-	case 11: // input
-		in, err := d.input(size)
-		d.inputs = append(d.inputs, in)
+// operators reads an OperatorSetIdProto.
+func (d *describer) operators(size int64) error {
+	domain, version := "", uint64(0)
+	err := d.message(size, func(number, value uint64, size int64) (err error) {
+		switch number {
+		case 1:
+			domain, err = d.text(size)
+		case 2:
+			version = value
+		}
 		return err
+	})
+	if domain == "" || domain == defaultDomain {
+		d.opset = version
 	}
-	return nil
+	return err
 }
 
-// tensor counts the numbers of a TensorProto, unless it is a mere scalar.
-func (d *describer) tensor(size int64) error {
-	count, kind, name := uint64(1), uint64(0), ""
-	err := d.message(size, func(number, value uint64, size int64) (err error) {
+// function reads a FunctionProto.
+func (d *describer) function(size int64, at place) error {
+	return d.message(size, func(number, _ uint64, size int64) error {
+		if number == 7 {
+			return d.node(size, at)
+		}
+		return nil
+	})
+}
+
+// graph reads a GraphProto.
+func (d *describer) graph(size int64, at place) error {
+	if at.depth++; at.depth > deepest {
+		return fmt.Errorf("graphs in graphs, more than %d deep", deepest)
+	}
+	return d.message(size, func(number, _ uint64, size int64) error {
+		switch {
+		case number == 1:
+			return d.node(size, place{scope: at.scope, depth: at.depth})
+		case number == 5 || number == 15: // initializer, sparse_initializer
+			read := d.tensor
+			if number == 15 {
+				read = d.sparse
+			}
+			w, err := read(size, at.scope)
+			d.weights = append(d.weights, w)
+			if at.main {
+				d.constants[w.name.text] = true
+			}
+			return err
+		case number == 11 && at.main:
+			in, err := d.input(size)
+			d.inputs = append(d.inputs, in)
+			return err
+		}
+		return nil
+	})
+}
+
+// sparse reads a SparseTensorProto, whose weights are those that are not zero.
+func (d *describer) sparse(size int64, scope int) (w weight, err error) {
+	err = d.message(size, func(number, _ uint64, size int64) (err error) {
+		if number == 1 {
+			w, err = d.tensor(size, scope)
+		}
+		return err
+	})
+	return w, err
+}
+
+// tensor reads a TensorProto without its numbers.
+func (d *describer) tensor(size int64, scope int) (w weight, err error) {
+	w = weight{name: name{scope: scope}, count: 1}
+	external, location := false, ""
+	err = d.message(size, func(number, value uint64, size int64) (err error) {
 		switch {
 		case number == 1 && size == 0: // a dimension
-			count *= value
+			w.count = times(w.count, value)
 		case number == 1: // dimensions, packed
 			for end := d.at + size; d.at < end && err == nil; {
 				var dim uint64
 				dim, err = d.varint()
-				count *= dim
+				w.count = times(w.count, dim)
 			}
 		case number == 2:
-			kind = value
+			w.kind = value
 		case number == 8:
-			name, err = d.text(size)
-		case number == 14 && value == 1: // data_location
-			d.external = true
+			w.name.text, err = d.text(size)
+		case number == 13: // an entry of external_data
+			err = d.location(size, &location)
+		case number == 14: // data_location
+			external = value == 1
 		}
 		return err
 	})
-	d.constants[name] = true
-	if precision := precisions[kind]; precision != "" && count > 1 {
-		if _, known := d.weights[precision]; !known {
-			d.order = append(d.order, precision)
+	if external && location != "" {
+		d.external[path.Clean(location)] = true
+	}
+	return w, err
+}
+
+// location reads a StringStringEntryProto, which may be that of the location of external data.
+func (d *describer) location(size int64, to *string) error {
+	key, value := "", ""
+	err := d.message(size, func(number, _ uint64, size int64) (err error) {
+		switch number {
+		case 1:
+			key, err = d.text(size)
+		case 2:
+			value, err = d.text(size)
 		}
-		d.weights[precision] += count
+		return err
+	})
+	if key == "location" {
+		*to = value
 	}
 	return err
 }
@@ -139,7 +279,7 @@ func (d *describer) input(size int64) (in input, err error) {
 				}
 				return d.message(size, func(number, value uint64, _ int64) error {
 					if number == 1 {
-						in.precision = precisions[value]
+						in.kind = value
 					}
 					return nil
 				})
@@ -148,115 +288,4 @@ func (d *describer) input(size int64) (in input, err error) {
 		return err
 	})
 	return in, err
-}
-
-// longestName is the most bytes that a name may have.
-const longestName = 64 << 10
-
-// text reads a name.
-func (d *describer) text(size int64) (string, error) {
-	if size > longestName {
-		return "", fmt.Errorf("a name of %d bytes", size)
-	}
-	b := make([]byte, size)
-	n, err := io.ReadFull(d.from, b)
-	d.at += int64(n)
-	return string(b), err
-}
-
-// message visits the fields of a message of so many bytes: with their value, or with their size, which the visitor may read.
-// What it does not read is skipped. That of the largest size ends with the file.
-func (d *describer) message(size int64, visit func(number, value uint64, size int64) error) error {
-	end := int64(math.MaxInt64)
-	if size < end-d.at {
-		end = d.at + size
-	}
-	for d.at < end {
-		if _, err := d.from.Peek(1); errors.Is(err, io.EOF) && size == math.MaxInt64 {
-			return nil
-		}
-		if err := d.field(end, visit); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// field visits one field, which has to end before end.
-func (d *describer) field(end int64, visit func(number, value uint64, size int64) error) error {
-	tag, err := d.varint()
-	if err != nil {
-		return err
-	}
-	var value uint64
-	var size int64
-	switch tag & 7 {
-	case varint:
-		if value, err = d.varint(); err != nil {
-			return err
-		}
-	case delimited:
-		length, err := d.varint()
-		if err != nil {
-			return err
-		}
-		if length > uint64(end-d.at) {
-			return fmt.Errorf("a field of %d bytes is longer than its message", length)
-		}
-		size = int64(length)
-	case fixed64:
-		return d.skip(8)
-	case fixed32:
-		return d.skip(4)
-	default:
-		return fmt.Errorf("wire type %d", tag&7)
-	}
-	began := d.at
-	if err := visit(tag>>3, value, size); err != nil {
-		return err
-	}
-	return d.skip(began + size - d.at)
-}
-
-// Wire types of numbers of fixed size, which a model has in attributes.
-const (
-	fixed64 = 1
-	fixed32 = 5
-)
-
-func (d *describer) varint() (uint64, error) {
-	counted := byteCounter{d}
-	v, err := binary.ReadUvarint(counted)
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return v, err
-}
-
-type byteCounter struct{ *describer }
-
-// ReadByte reads one byte.
-func (c byteCounter) ReadByte() (byte, error) {
-	b, err := c.from.ReadByte()
-	if err == nil {
-		c.at++
-	}
-	return b, err
-}
-
-func (d *describer) skip(n int64) error {
-	if n < 0 {
-		return errors.New("a field ends within another")
-	}
-	for n > 0 {
-		step, err := d.from.Discard(int(min(n, 1<<30)))
-		d.at, n = d.at+int64(step), n-int64(step)
-		if errors.Is(err, io.EOF) {
-			return io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -16,6 +16,6 @@
 // DequantizeLinear and QuantizeLinear. In int8, tiny_linear has fp32 inputs and outputs and int8 weights: DynamicQuantizeLinear
 // quantises its input to uint8, and MatMulInteger multiplies.
 //
-// Names and precisions that are not in Names and Precisions are refused. For other model files, the package finds out their
-// precision (Describe) and whether it could have generated them itself (Generated).
+// Names and precisions that are not in Names and Precisions are refused. For other model files, the package finds out what
+// their weights are (Describe) and whether it could have generated them itself (Generated).
 package onnx

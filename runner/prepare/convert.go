@@ -55,12 +55,12 @@ type converted struct {
 // choosePrecision decides which file runs if the model has another precision than the point. A model that Generate can produce is
 // generated in the other precision: it is the same model on every machine, and needs no tool. Other models wait for Convert. If the
 // precision of a file is not known, the worker checks it.
-func (h *Targets) choosePrecision(t *Target, at location) {
+func (h *Targets) choosePrecision(t *Target, d onnx.Description, at location) {
 	p, to := t.Point, t.Point.Precision
 	if to == "tf32" { // a way to compute with the numbers of fp32
 		to = "fp32"
 	}
-	if to == "" || t.ModelSHA256 == "" || p.Executor == schema.ExecutorTorch {
+	if to == "" {
 		return
 	}
 	unsupported := func(from, why string) {
@@ -75,15 +75,14 @@ func (h *Targets) choosePrecision(t *Target, at location) {
 			unsupported(from, fmt.Sprintf("; `neurolens model gen %s --precision` makes %s alone", name, strings.Join(onnx.Precisions(), " ")))
 			return
 		}
-		t.model, t.converted = content, &converted{hash: hashOf(content), from: from, tool: "neurolens model gen " + h.Version}
+		t.generated(content)
+		t.converted = &converted{hash: hashOf(content), from: from, tool: "neurolens model gen " + h.Version}
 		return
 	}
-	path := inDir(t.Spec.Dir, p.ModelPath)
-	d := h.describe(path, t.ModelSHA256)
 	if d.Precision == "" || d.Precision == to {
 		return
 	}
-	if d.External {
+	if len(d.External) > 0 {
 		unsupported(d.Precision, ", and it cannot be converted because its weights are in other files: "+ownFile)
 		return
 	}
@@ -96,25 +95,11 @@ func (h *Targets) choosePrecision(t *Target, at location) {
 		unsupported(d.Precision, fmt.Sprintf(", and %v: %s", err, ownFile))
 		return
 	}
-	t.pending = &conversion{source: path, hash: t.ModelSHA256, from: d.Precision, to: to, tool: tool}
+	t.pending = &conversion{source: inDir(t.Spec.Dir, p.ModelPath), hash: t.ModelSHA256, from: d.Precision, to: to, tool: tool}
 }
 
 // ownFile is the advice if a model cannot be converted.
 const ownFile = "use one file for each precision, such as with `bench --set 'model=model_{precision}.onnx'`"
-
-// describe describes a model file; the zero value if it is not an ONNX file.
-func (h *Targets) describe(path, hash string) onnx.Description {
-	if d, known := h.described[hash]; known {
-		return d
-	}
-	var d onnx.Description
-	if file, err := os.Open(path); err == nil {
-		d, _ = onnx.Describe(file) // the worker says what is wrong with a file
-		_ = file.Close()
-	}
-	h.described[hash] = d
-	return d
-}
 
 // Convert creates the converted file for the model of a subject, if it is needed and does not exist, once for all points that use it. A
 // subject whose converter fails is refused. The error is of a converter that could not be run at all.
@@ -142,13 +127,14 @@ func (h *Targets) Convert(ctx context.Context, b Builder, sub Subject, t *Target
 		t.refuse(done.refused.Status, done.refused.ErrorKind, t.at(t.Point.ModelLine), done.refusedError)
 		return nil
 	}
+	t.note(h.describe(done.path, done.hash))
 	t.runs(done)
 	return nil
 }
 
 // runs makes the worker load a converted file.
 func (t *Target) runs(done converted) {
-	t.converted, t.settings.ModelFile = &done, done.path
+	t.converted, t.settings.ModelFile, t.settings.Described = &done, done.path, t.described
 	if made, err := t.program(t.settings); err == nil { // it was made once already
 		t.Spec.Program = made.Program
 	}

@@ -19,10 +19,14 @@ const (
 	// factCommandLine is the fact with the arguments of a command, less their secrets.
 	factCommandLine = "runner.command"
 
-	factBenchmark = "benchmark.sha256"
-	factReference = "reference.sha256" // the hash of a file that outputs are compared with
-	factSetting   = "runner."          // a setting of a launch; the key of the sweep file follows
-	factObject    = "runner.object"    // the object of the Python file that runs
+	factBenchmark  = "benchmark.sha256"
+	factReference  = "reference.sha256" // the hash of a file that outputs are compared with
+	factOpset      = "model.opset"
+	factParameters = "model.parameters"
+	factWeights    = "model.weights." // the number of weights in a format; the format follows
+	factExternal   = "model.external" // the number of files with external data
+	factSetting    = "runner."        // a setting of a launch; the key of the sweep file follows
+	factObject     = "runner.object"  // the object of the Python file that runs
 	// factAxis is the prefix of facts about axes whose canonical text differs from how they are written; the axis follows.
 	factAxis = "runner.axis."
 	// factScale is the prefix of facts with the bases of axes that depend on the machine; the axis follows.

@@ -31,7 +31,7 @@ func (h *Targets) preparePython(ctx context.Context, t *Target, side Side) {
 		h.prepareModel(t, t.at(p.ModelLine))
 	}
 	t.settings = settingsOf(p)
-	t.settings.Foreign, t.settings.Exempt = side.Others, side.Exempt
+	t.settings.Foreign, t.settings.Exempt, t.settings.Described = side.Others, side.Exempt, t.described
 	if t.model != nil {
 		t.settings.ModelFile = modelFile
 	}
@@ -70,12 +70,19 @@ func (t *Target) hash(h *Targets, fact, path string, at location) {
 func (h *Targets) prepareModel(t *Target, at location) {
 	p := t.Point
 	if p.ModelPath != "" {
-		text, err := h.sha256(inDir(t.Spec.Dir, p.ModelPath))
+		path := inDir(t.Spec.Dir, p.ModelPath)
+		text, err := h.sha256(path)
 		if err != nil {
 			t.refuseFile("model", at, "model "+p.ModelPath, err)
+			return
 		}
 		t.ModelSHA256 = text
-		h.choosePrecision(t, at)
+		if p.Executor != schema.ExecutorTorch {
+			d := h.describe(path, text)
+			t.note(d)
+			h.addExternal(t, d, at)
+			h.choosePrecision(t, d, at)
+		}
 		return
 	}
 	name, ok := strings.CutPrefix(p.Model, builtinPrefix)
@@ -95,7 +102,8 @@ func (h *Targets) prepareModel(t *Target, at location) {
 		t.refuse(schema.StatusUnsupported, "precision", at, err)
 		return
 	}
-	t.model, t.ModelSHA256 = model, hashOf(model)
+	t.generated(model)
+	t.ModelSHA256 = hashOf(model)
 }
 
 // settingsOf are the settings of a point for a Python worker.

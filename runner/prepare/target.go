@@ -31,10 +31,11 @@ type Target struct {
 	Changed        bool          // its files have changed since the session began
 
 	settings  python.Settings
-	model     []byte      // a generated model
-	pending   *conversion // that the model still needs
-	converted *converted  // the file that runs instead of the model; nil: the model itself
-	file      string      // the sweep's name
+	model     []byte            // a generated model
+	described *python.Described // what the file of the model says; nil: it is no ONNX file
+	pending   *conversion       // that the model still needs
+	converted *converted        // the file that runs instead of the model; nil: the model itself
+	file      string            // the sweep's name
 	launched  bool
 }
 

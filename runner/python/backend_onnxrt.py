@@ -7,6 +7,7 @@ has ended is as fast as any other.
 """
 import json
 import os
+import platform
 import re
 import time
 
@@ -28,8 +29,11 @@ ONNX_BFLOAT16 = 16
 # their first input is.
 MOVES = frozenset(
     "Cast QuantizeLinear DequantizeLinear DynamicQuantizeLinear Reshape Transpose Gather Concat Slice Split Squeeze "
-    "Unsqueeze Expand Identity Shape Flatten Pad Tile Where MemcpyFromHost MemcpyToHost".split())
-INTEGER = re.compile("Integer|^QLinear|^QGemm|^DynamicQuantizeMatMul|^MatMulNBits")
+    "Unsqueeze Expand Identity Shape Flatten Pad Tile Where MemcpyFromHost MemcpyToHost GatherBlockQuantized If Loop Scan".split())
+INTEGER = re.compile("Integer|^QLinear|^QGemm|^QAttention|^DynamicQuantize(MatMul|LSTM)")
+
+MADE_LEVEL = "session.qdq_matmulnbits_accuracy_level"  # of MatMulNBits nodes that the optimiser makes
+X86 = ("x86_64", "AMD64")
 
 
 class Backend:
@@ -45,7 +49,6 @@ class Backend:
     def setup(self):
         request = self.request
         self.path = request.find_file()
-        self.asked_precision = request.axis("precision")
         self.threads = request.threads()
         self.provider, self.device_id = self.choose_provider()
         self.on_cuda = self.provider in ON_CUDA
@@ -53,8 +56,8 @@ class Backend:
         cold = request.settings.get("cold_start")
         self.open(profiled=not cold)
         self.make_inputs()
+        self.precision = request.check_precision(TYPES[kind][1] for kind in self.kinds.values())
         request.refuse_unused()
-        self.check_precision()
         self.binding = self.bind()
         if not cold:  # the first run is to be measured there
             self.evidence = self.read_run()
@@ -181,18 +184,6 @@ class Backend:
 
     # The applied settings.
 
-    def check_precision(self):
-        """Compares the requested precision with that of the model: of its weights, else of its inputs."""
-        facts = self.worker.part("onnxfile").model_facts(self.path)
-        precisions = [TYPES[kind][1] for kind in self.kinds.values() if TYPES[kind][1]]
-        self.precision = facts.pop("precision", None) or (precisions[0] if precisions else None)
-        for key, value in facts.items():
-            self.worker.fact("model." + key, value)
-        asked = self.asked_precision
-        if asked and asked != self.precision:
-            raise self.request.not_applied("precision %s was requested, but %s is %s" % (
-                asked, self.request.model, self.precision or "of unknown precision"))
-
     def read_run(self):
         """The nodes of one run with their providers and types, from the profile of the session, which ends."""
         self.benchmark_fn()
@@ -216,14 +207,38 @@ class Backend:
 
     def computed(self):
         """The precisions in which the kernels of the run computed; empty if no kernel computes."""
-        found = set()
+        found, packed = set(), []
         for node in self.evidence:
             types = [TYPES.get(kind, ("", None))[1] for shape in node.get("input_type_shape", ()) for kind in shape]
-            if INTEGER.search(node["op_name"]):
+            if node["op_name"] == "MatMulNBits":
+                packed.append(types[0])
+            elif INTEGER.search(node["op_name"]):
                 found.add("int8")
             elif node["op_name"] not in MOVES and types and types[0]:
                 found.add(types[0])
+        return found | self.computed_packed(packed)
+
+    def computed_packed(self, types):
+        """The precisions in which MatMulNBits multiplies by weights of few bits. types are the precisions of what is multiplied, for each
+        node. On a CPU an accuracy level of 4 makes it int8, and another one fp32, which ONNX Runtime has there for fp16 as well
+        unless the processor has fp16. Its other providers compute in the type of the input. The optimiser makes more of these
+        nodes than are in the file."""
+        if not types or self.provider != CPU:
+            return set(types)
+        levels = (self.request.settings.get("described") or {}).get("accuracy_levels") or {}
+        found = set()
+        if "4" in levels or len(types) > sum(levels.values()) and self.config_entry(MADE_LEVEL, "4") == "4":
+            found.add("int8")
+        if set(levels) - {"4"} or not found:
+            found |= {"fp32" if kind == "fp16" and platform.machine() in X86 else kind for kind in types}
         return found
+
+    def config_entry(self, key, default):
+        """A setting of the session, which may not be set."""
+        try:
+            return self.session.get_session_options().get_session_config_entry(key)
+        except RuntimeError:
+            return default
 
     def applied(self):
         if self.evidence is None:

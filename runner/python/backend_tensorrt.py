@@ -30,13 +30,13 @@ class Backend:
         path = request.find_file()
         self.choose_device()
         self.flush_l2 = request.flush_l2(True, auto=True)
-        self.asked_precision = request.axis("precision")
-        self.tf32 = self.asked_precision == "tf32"
+        self.tf32 = request.axis("precision") == "tf32"
         if self.tf32 and torch.cuda.get_device_capability()[0] < AMPERE:
             raise request.not_applied("precision tf32 was requested, but %s does not support it" % torch.cuda.get_device_name())
         torch.manual_seed(request.seed)
         self.build(path)
-        self.check_precision(path)
+        kinds = [self.engine.get_tensor_dtype(name).name for name in self.shapes]
+        self.precision = request.check_precision((TYPES.get(kind, ("", None))[1] for kind in kinds), self.tf32)
         request.refuse_unused()
         self.context = self.engine.create_execution_context()
         self.make_buffers()
@@ -89,20 +89,6 @@ class Backend:
             raise request.not_implemented("tensorrt %s cannot build an engine from %s: its log is on standard error" % (
                 trt.__version__, request.model))
         self.engine = trt.Runtime(logger).deserialize_cuda_engine(plan)
-
-    def check_precision(self, path):
-        """Compares the requested precision with that of the model: of its weights, else of its inputs."""
-        facts = self.worker.part("onnxfile").model_facts(path)
-        names = [self.engine.get_tensor_dtype(name).name for name in self.shapes]
-        precisions = [TYPES[name][1] for name in names if name in TYPES and TYPES[name][1]]
-        self.precision = facts.pop("precision", None) or (precisions[0] if precisions else None)
-        if self.precision == "fp32" and self.tf32:
-            self.precision = "tf32"
-        for key, value in facts.items():
-            self.worker.fact("model." + key, value)
-        if self.asked_precision and self.asked_precision != self.precision:
-            raise self.request.not_applied("precision %s was requested, but %s is %s" % (
-                self.asked_precision, self.request.model, self.precision or "of unknown precision"))
 
     def make_buffers(self):
         """Inputs and outputs on the device, at addresses that are registered with the context."""

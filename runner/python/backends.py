@@ -94,6 +94,19 @@ class Request:
         if unused:
             raise self.not_applied("%s has no parameter %s" % (self.backend, ", ".join(sorted(unused))))
 
+    def check_precision(self, of_inputs, tf32=False):
+        """The precision of an ONNX model: what its file says, else, for another format, the first of its inputs that has one. Refuses
+        the model if another precision is asked for. tf32: that is how fp32 is computed."""
+        described = self.settings.get("described")
+        precision = described["precision"] if described is not None else next(filter(None, of_inputs), None)
+        if precision == "fp32" and tf32:
+            precision = "tf32"
+        asked = self.axis("precision")
+        if asked and asked != precision:
+            raise self.not_applied("precision %s was requested, but %s is %s" % (
+                asked, self.model, precision or "of unknown precision"))
+        return precision or None
+
     def note_computed(self, applied, precision, found):
         """Adds the precisions, a set, in which the kernels computed, and warns if that of the model is not among them."""
         if not found:

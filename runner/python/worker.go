@@ -32,6 +32,8 @@ type Settings struct {
 	Profile   string `json:"profile,omitempty"`    // ort or torch: this launch is a pass of that profiler
 	// Level is what a sample of a file is, where it is known already: an iteration, or the mean of several; else its worker decides.
 	Level schema.Level `json:"level,omitempty"`
+	// Described is what the file of the model says of itself; nil where it is not an ONNX file.
+	Described *Described `json:"described,omitempty"`
 	// Output asks for what is computed, in the file task.Output.
 	Output *Output `json:"output,omitempty"`
 
@@ -46,6 +48,13 @@ type Settings struct {
 	// Foreign are folders from which no module may have been loaded: those of the other side, for one.
 	Foreign []string `json:"foreign,omitempty"`
 	Exempt  []string `json:"exempt,omitempty"` // folders in these that are of no side
+}
+
+// Described is what a worker is told about the file of an ONNX model.
+type Described struct {
+	Precision string `json:"precision"` // of most weights, else of the first input; empty: no precision has a word for it
+	// AccuracyLevels is the number of MatMulNBits nodes by their accuracy_level.
+	AccuracyLevels map[int64]int `json:"accuracy_levels,omitempty"`
 }
 
 // Output says which values of an output are written down, where it has many.
