@@ -132,6 +132,8 @@ class Backend:
         self.context = self.engine = self.buffers = None
 
     def applied(self):
+        outputs = [buffer for name, buffer in self.buffers.items() if name not in self.shapes]
+        self.worker.part("finite").note(self.worker, outputs)
         applied = dict(self.request.taken, **self.sizes)
         applied.update(device="cuda:%d" % self.torch.cuda.current_device(), flush_l2=self.flush_l2)
         if self.precision:

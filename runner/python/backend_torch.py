@@ -182,12 +182,15 @@ class Backend:
     # The applied settings.
 
     def precision(self):
-        """The type of the weights, else of the inputs."""
+        """The type of most weights, else of the inputs."""
         torch = self.torch
         if self.request.builtin == "tiny_linear" and callable(self.model[0].weight):  # a quantised layer
             return {torch.qint8: "int8"}.get(self.model[0].weight().dtype)
-        types = [p.dtype for p in self.model.parameters() if p.is_floating_point()]
-        return self.word(types[0] if types else next(iter(self.inputs.values())).dtype)
+        counts = {}
+        for p in self.model.parameters():
+            if p.is_floating_point():
+                counts[p.dtype] = counts.get(p.dtype, 0) + p.numel()
+        return self.word(max(counts, key=counts.get) if counts else next(iter(self.inputs.values())).dtype)
 
     def word(self, dtype):
         """The precision of a type; fp32 is tf32 if that is allowed."""
@@ -211,10 +214,14 @@ class Backend:
         return found
 
     def applied(self):
-        torch = self.torch
+        torch, finite = self.torch, self.worker.part("finite")
+        outputs = finite.tensors(self.result)  # it may be a tuple, a dict, or nothing
+        finite.note(self.worker, self.result)
         applied = dict(self.request.taken, **self.sizes)
-        applied.update(precision=self.precision(), device=str(self.result.device), threads=str(torch.get_num_threads()))
-        applied["output_precision"] = self.word(self.result.dtype)
+        applied.update(precision=self.precision(), threads=str(torch.get_num_threads()))
+        applied["device"] = str(outputs[0].device if outputs else self.device)
+        if outputs:
+            applied["output_precision"] = "+".join(sorted({self.word(tensor.dtype) for tensor in outputs}))
         self.request.note_computed(applied, applied["precision"], self.computed())
         for name, tensor in self.inputs.items():
             applied["input." + name] = json.dumps(list(tensor.shape), separators=(",", ":"))

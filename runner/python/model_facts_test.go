@@ -2,9 +2,12 @@ package python
 
 import (
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -111,4 +114,131 @@ for name, exact in (("nbits.4.none", True), ("nbits.4.0", True), ("nbits.4.4", F
     error = product(name, weights(name))
     assert (error < 1e-5) == exact, (name, error)
 `, "onnxruntime", "onnx")
+}
+
+// runPart runs a program that imports parts of the worker.
+func runPart(t *testing.T, script string, parts ...string) {
+	t.Helper()
+	files, err := workerFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, part := range parts {
+		texts["neurolens_"+part+".py"] = string(files[part+".py"])
+	}
+	program := exec.Command(interpreter(t).Path, "-c", script)
+	program.Dir = folder(t, texts)
+	if out, err := program.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// TestOutputsThatAreNotFinite: outputs of models are looked at, without any reference too.
+func TestOutputsThatAreNotFinite(t *testing.T) {
+	dir := made(t, onnxModels, "onnxruntime", "onnx")
+	for _, c := range []struct {
+		model       string
+		cold        bool
+		least, most int
+	}{{"nan.onnx", false, 1, 127}, {"infinite.onnx", false, 128, 128}, {"infinite.onnx", true, 128, 128}, {"finite.onnx", false, 0, 0}} {
+		o := runModel(t, dir, Settings{Backend: "onnxrt", Model: c.model, Worker: sweep.Worker{ColdStart: c.cold}}, map[string]string{"batch_size": "2"})
+		check(t, o, schema.StatusOK, "", "", "")
+		count, _ := strconv.Atoi(o.Facts["output.not_finite"])
+		checked, noted := o.Facts["output.checked"], slices.Contains(o.Warnings, "output_not_finite")
+		if noted != (c.most > 0) || (checked == "128") != noted || count < c.least || count > c.most {
+			t.Errorf("%s: %d of %s, warnings %v", c.model, count, checked, o.Warnings)
+		}
+	}
+}
+
+// TestTorchOutputs: a model may return anything: what was measured is a result, and its tensors are what is looked at.
+func TestTorchOutputs(t *testing.T) {
+	dir := made(t, `
+import torch
+from typing import Dict, List, NamedTuple, Optional, Tuple
+from torch import Tensor, nn
+
+class Pair(NamedTuple):
+    a: Tensor
+    n: int
+
+class Two(nn.Module):
+    def __init__(self): super().__init__(); self.l = nn.Linear(8, 8)
+class Tuples(Two):
+    def forward(self, x): y = self.l(x); return y, y.argmax(-1)
+class Nested(Two):
+    def forward(self, x) -> Tuple[List[Tensor], Dict[str, List[Tensor]], Optional[Tensor]]:
+        y = self.l(x); return [y, y], {"z": [y / 0]}, None
+class Named(Two):
+    def forward(self, x): return Pair(self.l(x), 3)
+class Nothing(Two):
+    def forward(self, x) -> None: self.l(x)
+class Mixed(nn.Module):
+    def __init__(self): super().__init__(); self.l = nn.Linear(8, 8); self.big = nn.Linear(8, 80, dtype=torch.float64)
+    def forward(self, x): return self.big(self.l(x).double())
+for model in (Tuples, Nested, Named, Nothing, Mixed):
+    torch.jit.script(model()).save(model.__name__ + ".pt")
+`, "torch")
+	for model, want := range map[string]struct{ output, finite string }{
+		"Tuples": {"fp32+int64", ""}, "Nested": {"fp32", "8 of 24"}, "Named": {"fp32", ""}, "Nothing": {"", ""},
+	} {
+		o := runModel(t, dir, Settings{Backend: "torch", Model: model + ".pt"}, nil)
+		check(t, o, schema.StatusOK, "", "", "")
+		checkApplied(t, o, map[string]string{"device": "cpu", "output_precision": want.output, "precision": "fp32"})
+		finite := ""
+		if n := o.Facts["output.not_finite"]; n != "" {
+			finite = n + " of " + o.Facts["output.checked"]
+		}
+		if finite != want.finite || slices.Contains(o.Warnings, "output_not_finite") != (finite != "") {
+			t.Errorf("%s: %q not finite, want %q; warnings %v", model, finite, want.finite, o.Warnings)
+		}
+	}
+	o := runModel(t, dir, Settings{Backend: "torch", Model: "Mixed.pt"}, nil)
+	check(t, o, schema.StatusOK, "", "", "")
+	checkApplied(t, o, map[string]string{"precision": "fp64", "compute": "fp32+fp64"})
+}
+
+// TestFiniteness: outputs of every kind are looked at with bounded work, without an exception.
+func TestFiniteness(t *testing.T) {
+	interpreter(t, "torch")
+	runPart(t, `
+import dataclasses
+import numpy, torch
+import neurolens_finite as finite
+
+nan, inf = float("nan"), float("inf")
+@dataclasses.dataclass
+class Output:
+    logits: object
+    rest: object = None
+@dataclasses.dataclass
+class Slots:
+    __slots__ = ("a",)
+    a: object
+def f(value): return finite.not_finite(value)
+assert f(None) == (0, 0) and f("text") == (0, 0) and f(object()) == (0, 0)
+assert f(nan) == (1, 1) and f([1.0, inf, 2]) == (1, 2)
+assert f({"a": numpy.array([nan, 1], "float16"), "b": (torch.tensor([inf, -inf, 0]),)}) == (3, 5)
+assert f(Output(torch.tensor(nan), [numpy.float64(1)])) == (1, 2) and f(Slots(numpy.array(inf))) == (1, 1)
+assert f(torch.tensor([1, 2])) == (0, 0) and f(numpy.array(["a"])) == (0, 0)
+assert f(torch.tensor([nan, 1], dtype=torch.bfloat16)) == (1, 2) and f(torch.tensor([complex(nan, 1)])) == (1, 1)
+assert f(torch.tensor([[0, nan], [0, 0]]).to_sparse()) == (1, 1)
+assert f(torch.tensor([nan, 1]).to(torch.float8_e5m2)) == (1, 2)
+assert f(torch.quantize_per_tensor(torch.ones(3), 1.0, 0, torch.qint8)) == (0, 0)
+assert f(torch.empty(0)) == (0, 0) and f(numpy.ones((2, 3)).T) == (0, 6) and f(torch.ones(2, 3, requires_grad=True)) == (0, 6)
+assert f(torch.nested.nested_tensor([torch.ones(2)])) == (0, 0) and f(torch.eye(3).to_sparse_csr()) == (0, 0)
+assert f(torch.ones(2, device="meta")) == (0, 0)
+loop = [nan]; loop.append(loop); assert f(loop) == (1, 1)
+deep = nan
+for _ in range(9000): deep = [deep]
+assert f(deep) == (1, 1)
+assert f([nan] * 100000) == (9999, 9999)
+finite.MOST_VALUES = 1000
+assert f(numpy.full((300, 300), nan)) == (900, 900) or f(numpy.full((300, 300), nan))[1] <= 1000
+assert 0 < f(torch.tensor(nan).expand(1 << 20, 1 << 20))[0] <= 1000
+values = numpy.ones(5000); values[::2] = nan
+count, checked = f([values, torch.ones(5000)])
+assert 0 < count <= checked <= 1000, (count, checked)
+`, "finite")
 }

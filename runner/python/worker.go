@@ -50,6 +50,9 @@ type Settings struct {
 	Exempt  []string `json:"exempt,omitempty"` // folders in these that are of no side
 }
 
+// WarnOutputNotFinite is the warning for a model with values in its output that are infinite or not a number.
+const WarnOutputNotFinite = "output_not_finite"
+
 // Described is what a worker is told about the file of an ONNX model.
 type Described struct {
 	Precision string `json:"precision"` // of most weights, else of the first input; empty: no precision has a word for it
