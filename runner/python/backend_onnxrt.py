@@ -60,7 +60,7 @@ class Backend:
         request.refuse_unused()
         self.binding = self.bind()
         if not cold:  # the first run is to be measured there
-            self.evidence = self.read_run()
+            self.read_run()
 
     # The session.
 
@@ -188,14 +188,15 @@ class Backend:
     # The applied settings.
 
     def read_run(self):
-        """The nodes of one run with their providers and types, from the profile of the session, which ends."""
+        """Keeps the nodes of one run, each once, with their providers and types, from the profile of the session, which ends."""
         self.worker.part("finite").note(self.worker, self.output())
-        nodes = [event["args"] for event in self.end_profile() if event.get("cat") == "Node"]
-        providers = {node["provider"] for node in nodes}
-        if nodes and self.provider not in providers:
+        events, ort_profile = self.end_profile(), self.worker.part("ort_profile")
+        self.room = ort_profile.room(events)
+        self.evidence = {ort_profile.place(event): event["args"] for event in ort_profile.nodes(events)}
+        providers = {node["provider"] for node in self.evidence.values()}
+        if providers and self.provider not in providers:
             raise self.request.not_applied("%s was requested, but every node ran on %s" % (
                 self.provider, " ".join(sorted(providers))))
-        return nodes
 
     def end_profile(self, keep=""):
         """The events of the profile, which ends. Its file is removed, or has the path keep from then on."""
@@ -211,7 +212,7 @@ class Backend:
     def computed(self):
         """The precisions in which the kernels of the run computed; empty if no kernel computes."""
         found, packed = set(), []
-        for node in self.evidence:
+        for node in self.evidence.values():
             types = [TYPES.get(kind, ("", None))[1] for shape in node.get("input_type_shape", ()) for kind in shape]
             if node["op_name"] == "MatMulNBits":
                 packed.append(types[0])
@@ -246,7 +247,7 @@ class Backend:
     def applied(self):
         if self.evidence is None:
             self.reopen()
-            self.evidence = self.read_run()
+            self.read_run()
         options = self.session.get_session_options()
         applied = dict(self.request.taken, **self.sizes)
         applied.update({
@@ -261,7 +262,7 @@ class Backend:
             applied["precision"] = self.precision
         for name, array in self.feed.items():
             applied["input." + name] = json.dumps(list(array.shape), separators=(",", ":"))
-        for node in self.evidence:
+        for node in self.evidence.values():
             key = "nodes." + node["provider"]
             applied[key] = str(int(applied.get(key, 0)) + 1)
         self.request.note_computed(applied, self.precision, self.computed())
@@ -276,27 +277,21 @@ class Backend:
     # A profile.
 
     def profile(self, iterations):
-        """The nodes of several runs, in a separate session. The first run, 5 to 10 times slower, is left out.
-
-        Durations are the sums over the runs, in steps of 1 us. Counters are those of the last run."""
-        stage_began = time.time_ns()
-        self.reopen()
-        for _ in range(iterations + 1):
-            self.benchmark_fn()
-        profile_began = self.session.get_profiling_start_time_ns()
-        events = self.end_profile(self.worker.profile_path)
+        """The nodes of several runs, in a separate session: of as many as its profile has room for."""
+        if self.evidence is None:
+            self.reopen()
+            self.read_run()
+        ort_profile, profiled = self.worker.part("ort_profile"), self.worker.part("profiled")
+        iterations, times = min(iterations, self.room - 1), []  # the first run is left out
+        if iterations > 0:
+            stage_began = time.time_ns()
+            self.reopen()
+            times = profiled.durations(self.benchmark_fn, iterations + 1)
+            zero = self.session.get_profiling_start_time_ns() - stage_began
+            events = self.end_profile(self.worker.profile_path)
+            times = times[1:len(ort_profile.runs(events))]
+        if not times:
+            raise self.request.not_applied("profiler ort was requested, but a run of %s has more events than the %d that ONNX Runtime keeps" % (
+                self.request.model, ort_profile.MOST_EVENTS))
         self.worker.fact("profile.tick_ns", 1000)
-        first_ended = min(e["ts"] + e["dur"] for e in events if e["name"] == "model_run")
-        ops = {}
-        for event in events:
-            if event.get("cat") != "Node" or event["ts"] < first_ended or not event["name"].endswith("_kernel_time"):
-                continue
-            name, args = event["name"][:-len("_kernel_time")], event["args"]
-            op = ops.setdefault((name, args["provider"]), {
-                "name": name, "type": args["op_name"], "device": args["provider"], "duration_ns": 0, "count": 0,
-                "start_ns": max(0, profile_began + event["ts"] * 1000 - stage_began)})
-            op["duration_ns"] += event["dur"] * 1000
-            op["count"] += 1
-            op["counters"] = {key: float(args[key]) for key in (
-                "activation_size", "parameter_size", "output_size") if key in args}
-        return iter(ops.values())
+        return profiled.Profile(ort_profile.operators(events, zero), times)

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"maps"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -116,6 +118,92 @@ for name, exact in (("nbits.4.none", True), ("nbits.4.0", True), ("nbits.4.4", F
 `, "onnxruntime", "onnx")
 }
 
+// TestNodes: nodes are counted once however often they run, and their times are their own.
+func TestNodes(t *testing.T) {
+	dir := made(t, onnxModels, "onnxruntime", "onnx")
+	for _, profiler := range []string{"", "ort"} {
+		o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "loop.onnx", Profile: profiler}, nil)
+		check(t, o, schema.StatusOK, "", "", "")
+		checkApplied(t, o, map[string]string{"nodes.CPUExecutionProvider": "5"}) // Loop, MatMul, Identity and twice Relu
+		if profiler == "" {
+			continue
+		}
+		counts, total := map[string]int64{}, int64(0)
+		for _, op := range o.Ops {
+			counts[op.Type] += *op.Count
+			total += *op.DurationNS
+		}
+		if want := map[string]int64{"Loop": 40, "MatMul": 800, "Identity": 800, "Relu": 80}; !maps.Equal(counts, want) {
+			t.Errorf("executions %v, want %v", counts, want)
+		}
+		latency, err := strconv.ParseInt(o.Facts["profile.latency_ns"], 10, 64)
+		plain, err2 := strconv.ParseInt(o.Facts["profile.unprofiled_ns"], 10, 64)
+		if err != nil || err2 != nil || latency <= 0 || plain <= 0 {
+			t.Errorf("%v %v: %v", err, err2, o.Facts)
+		}
+		if stage := *o.Stages.Profile; total <= 0 || total > stage {
+			t.Errorf("the times of the nodes are %d ns of a stage of %d ns", total, stage)
+		}
+	}
+}
+
+// TestSelfTimes: what events of ONNX Runtime say, in numbers: times without those of bodies, in bodies too, by thread.
+func TestSelfTimes(t *testing.T) {
+	runPart(t, `
+import json, sys
+from neurolens_ort_profile import nodes, operators, place, room, runs
+
+def node(name, ts, dur, tid=1, index=0):
+    return {"cat": "Node", "name": name + "_kernel_time", "ts": ts, "dur": dur, "tid": tid,
+            "args": {"op_name": name, "provider": "CPU", "node_index": str(index), "output_size": "8"}}
+
+def run(ts, dur):
+    return {"cat": "Session", "name": "model_run", "ts": ts, "dur": dur, "tid": 1, "args": {}}
+
+start = [{"cat": "Session", "name": "session_initialization", "ts": 0, "dur": 9, "tid": 1, "args": {}}]
+def once(at, slow):
+    return [node("MatMul", at + 2, 10 * slow), node("If", at + 30, 0, index=1), node("MatMul", at + 32, 5, 2, index=9), node("Loop", at + 1, 60),
+            node("Loop", at + 62, 7, index=3), node("Relu", at + 69, 0), run(at, 70)]
+events = start + once(100, 3) + once(200, 1) + once(300, 2)
+assert [e["self"] for e in nodes(events)] == [30, 0, 5, 30, 7, 0, 10, 0, 5, 50, 7, 0, 20, 0, 5, 40, 7, 0], [e["self"] for e in nodes(events)]
+assert len({place(e) for e in nodes(events)}) == 6
+ops = {op["name"]: op for op in operators(events, 5000)}
+assert ops["MatMul"]["duration_ns"] == 40000 and ops["MatMul"]["count"] == 4, ops
+assert ops["Loop"]["duration_ns"] == 104000 and ops["Loop"]["count"] == 4 and ops["Loop"]["start_ns"] == 206000, ops
+assert ops["If"]["count"] == 2 and ops["Loop"]["counters"] == {"output_size": 8.0}
+
+# What comes after the last whole run is of one that the profile has in part.
+cut = operators(events + once(400, 1)[:3], 0)
+assert {op["name"]: op["count"] for op in cut} == {name: op["count"] for name, op in ops.items()}, cut
+assert room(start + once(100, 3)) == (1000000 - 1) // 7 and room(start + once(100, 1)[:3]) == 0
+assert [e["ts"] for e in runs(events)] == [100, 200, 300]
+`, "ort_profile")
+}
+
+// TestProfiled: a pass reports the iterations that the profiler saw, what they took with it and without it, and a factor of 2.
+func TestProfiled(t *testing.T) {
+	runPart(t, `
+import neurolens_profiled as profiled
+
+class Worker:
+    def __init__(self): self.facts, self.warnings = {}, []
+    def fact(self, key, value): self.facts[key] = value
+    def warning(self, word): self.warnings.append(word)
+
+def note(plain, times, iterations):
+    worker = Worker()
+    profiled.note(worker, plain, profiled.Profile([], times), iterations)
+    return [worker.facts["profile." + key] for key in ("iterations", "latency_ns", "unprofiled_ns")], worker.warnings
+assert note([5, 90, 6], [11, 12, 800], 3) == ([3, 12, 6], ["profiler_overhead"])
+assert note([5, 90, 6], [11, 11, 800], 4) == ([3, 11, 6], ["profile_cut"])
+calls = []
+assert len(profiled.plain(lambda: calls.append("call"), 7, lambda: calls.append("wait"))) == 7 and calls == ["call", "wait"] * 7
+assert len(profiled.plain(int, 1000, None)) == 100
+profiled.MOST_PLAIN_NS = 1
+assert len(profiled.plain(lambda: sum(range(1000)), 9, None)) == 1
+`, "profiled")
+}
+
 // runPart runs a program that imports parts of the worker.
 func runPart(t *testing.T, script string, parts ...string) {
 	t.Helper()
@@ -132,6 +220,33 @@ func runPart(t *testing.T, script string, parts ...string) {
 	if out, err := program.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+}
+
+// TestProfileThatIsFull: a pass has as many iterations as the profile of ONNX Runtime has room for, says so, and counts what it has. Here the
+// room is that of a few iterations: the real one takes minutes to fill.
+func TestProfileThatIsFull(t *testing.T) {
+	dir := made(t, onnxModels, "onnxruntime", "onnx")
+	spec := modelSpec(t, dir, Settings{Backend: "onnxrt", Model: "loop.onnx", Profile: "ort"}, nil)
+	full := func(events string) task.Outcome {
+		part := string(spec.Program.Files["ort_profile.py"])
+		small := strings.Replace(part, "MOST_EVENTS = 1000000", "MOST_EVENTS = "+events, 1)
+		if small == part {
+			t.Fatal("no such constant")
+		}
+		cut := spec
+		program := *spec.Program
+		program.Files = maps.Clone(spec.Program.Files)
+		program.Files["ort_profile.py"] = []byte(small)
+		cut.Program = &program
+		return runSpec(t, cut)
+	}
+	o := full("500") // of a run with 3 + 2 * 20 nodes, as many events of its executor, and itself; the first is left out
+	check(t, o, schema.StatusOK, "", "", "")
+	i := slices.IndexFunc(o.Ops, func(op schema.Op) bool { return op.Type == "Loop" })
+	if n := o.Facts["profile.iterations"]; i < 0 || n != "6" || strconv.FormatInt(*o.Ops[i].Count, 10) != n || !slices.Contains(o.Warnings, "profile_cut") {
+		t.Errorf("%s iterations, warnings %v, ops %+v", n, o.Warnings, o.Ops)
+	}
+	check(t, full("50"), schema.StatusUnsupported, schema.StageProfile, "not_applied", "profiler ort was requested, but a run of loop.onnx has more events than the 50 that ONNX Runtime keeps")
 }
 
 // TestOutputsThatAreNotFinite: outputs of models are looked at, without any reference too.

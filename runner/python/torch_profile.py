@@ -1,28 +1,24 @@
 """PyTorch's own profiler, for the backend and for benchmarks that use torch."""
 import time
 
+from neurolens_profiled import Profile, durations
+
 FIRST = "neurolens::first"  # marks the first iteration
 
 
 def operators(torch, call, iterations, device, path):
-    """The operators of several calls, added up by name: the time in an operator itself, without those that it calls,
+    """The Profile of several calls, whose operators are added up by name: the time in an operator itself, without those that it calls,
     and of an operator that has kernels on a device (cuda:0) the time of these. One call before them is left out. The
     whole trace goes to path, in Chrome's format."""
     profiler, on_cuda = torch.profiler, device.startswith("cuda")
-
-    def iterate(times):
-        for _ in range(times):
-            call()
-        if on_cuda:
-            torch.cuda.synchronize()
-
+    wait = torch.cuda.synchronize if on_cuda else None
     began = time.monotonic_ns()
     activities = [profiler.ProfilerActivity.CPU] + [profiler.ProfilerActivity.CUDA] * on_cuda
     with profiler.profile(activities=activities, with_flops=True) as trace:
         offset = time.monotonic_ns() - began
         with profiler.record_function(FIRST):
-            iterate(1)
-        iterate(iterations)
+            durations(call, 1, wait)
+        times = durations(call, iterations, wait)
     trace.export_chrome_trace(path)
     events = trace.events()
     first = next(event.time_range for event in events if event.name == FIRST)
@@ -35,7 +31,7 @@ def operators(torch, call, iterations, device, path):
                 "start_ns": offset + round((event.time_range.start - first.start) * 1000),
                 "duration_ns": 0, "count": 0, "kernels": [], "counters": {"self_cpu_ns": 0.0}})
             add(op, event, on_device)
-    return iter(ops.values())
+    return Profile(ops.values(), times)
 
 
 def add(op, event, on_device):

@@ -50,8 +50,12 @@ type Settings struct {
 	Exempt  []string `json:"exempt,omitempty"` // folders in these that are of no side
 }
 
-// WarnOutputNotFinite is the warning for a model with values in its output that are infinite or not a number.
-const WarnOutputNotFinite = "output_not_finite"
+// The words of warning about models and profiles that a worker sends, but those that begin with computed_in_.
+const (
+	WarnOutputNotFinite  = "output_not_finite"
+	WarnProfilerOverhead = "profiler_overhead"
+	WarnProfileCut       = "profile_cut"
+)
 
 // Described is what a worker is told about the file of an ONNX model.
 type Described struct {

@@ -375,9 +375,12 @@ class Worker:
             self.begin("warmup")
             self.timing.warm_up(self.samples.words, WORD_ROWS, WORD_ROWS + self.warmup)
         self.begin("profile")
-        self.fact("profile.iterations", self.iterations)  # durations of operators are sums over them
-        for op in self.subject.profile(self.iterations):
+        profiled = self.part("profiled")
+        plain = profiled.plain(self.subject.benchmark_fn, self.iterations, self.part("frameworks").synchronizer())
+        profile = self.subject.profile(self.iterations)
+        for op in profile.ops:
             self.events.send("op", op=op)
+        profiled.note(self, plain, profile, self.iterations)
         self.send_device_memory()
 
     def validate(self):

@@ -3,6 +3,7 @@ package screens
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -56,17 +57,31 @@ func noOperators(run *schema.Run) string {
 	return text + "the imported file (" + term.OneLine(run.Source) + ") contains none; ingest reads those of Nsight Systems, torch.profiler, ONNX Runtime and layers of trtexec"
 }
 
-// aboutOperators says what TIME and SHARE are of.
+// aboutOperators says what TIME and SHARE are of, and how much the profiler slowed the work down.
 func aboutOperators(run *schema.Run, all []operators.Operator) []string {
 	lines := []string{"TIME is the total of all calls in the profile"}
 	if n := run.Env.Facts["profile.iterations"]; n != "" {
 		lines[0] = "TIME is the total of " + n + " iterations under the profiler"
 	}
+	if text := slowdown(run.Env.Facts); text != "" {
+		lines = append(lines, text)
+	}
+	lines = append(lines, wording.ProfileWarnings(run.Warnings)...)
 	nested := func(o operators.Operator) bool { return o.DurationNS != nil && likeness.Nested(o.Type) }
 	if slices.ContainsFunc(all, nested) {
 		lines = append(lines, "some rows contain or start others (ranges, calls), and SHARE counts the time of both; plot ops does not")
 	}
 	return lines
+}
+
+// slowdown says how long an iteration took under the profiler and without it; empty: that is not known.
+func slowdown(facts map[string]string) string {
+	with, err := strconv.ParseInt(facts["profile.latency_ns"], 10, 64)
+	without, errWithout := strconv.ParseInt(facts["profile.unprofiled_ns"], 10, 64)
+	if err != nil || errWithout != nil || without <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("an iteration took %s under the profiler and %s without it: %.3gx", output.Quantity(with, "ns"), output.Quantity(without, "ns"), float64(with)/float64(without))
 }
 
 // without is a view without a column.

@@ -21,6 +21,18 @@ func TestAboutOperators(t *testing.T) {
 			t.Errorf("%s: %q, want %q", kind, got, want)
 		}
 	}
+	slow := &schema.Run{Warnings: []string{"load", "profile_cut"}, Env: schema.Env{Facts: map[string]string{
+		"profile.iterations": "3310", "profile.latency_ns": "3390000", "profile.unprofiled_ns": "189000",
+	}}}
+	got := aboutOperators(slow, []operators.Operator{{Name: "a", Type: "Sin", DurationNS: new(int64(1))}})
+	if len(got) != 3 || got[1] != "an iteration took 3.39 ms under the profiler and 189 µs without it: 17.9x" || !strings.HasPrefix(got[2], "profile_cut: the profile has fewer iterations") {
+		t.Errorf("%q", got)
+	}
+	for _, facts := range []map[string]string{{"profile.latency_ns": "5"}, {"profile.latency_ns": "5", "profile.unprofiled_ns": "0"}, {"profile.latency_ns": "5", "profile.unprofiled_ns": "a"}} {
+		if text := slowdown(facts); text != "" {
+			t.Errorf("%v: %s", facts, text)
+		}
+	}
 	if got := noOperators(&schema.Run{RunID: "01JESKVTNA8241VY8C7CQ591QS", Source: schema.SourceNeuroLens}); got != "run 7CQ591QS has no operators: bench --profile measures them, in a separate run" {
 		t.Error(got)
 	}

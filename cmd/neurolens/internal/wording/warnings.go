@@ -24,31 +24,33 @@ const Means = "means"
 
 // warningMeanings explain the words of warning, each with what to do.
 var warningMeanings = map[string]string{
-	Means:                      "each sample is the mean of several iterations, so p99 is that of means; --iterations-per-sample 1 measures single iterations",
-	probe.WarnLoad:             "more threads were ready to run than there are processors when a run began; stop other work, measure again",
-	probe.WarnGovernor:         "the processor clock changes with the load; neurolens doctor says how to fix it",
-	probe.WarnThrottled:        "heat or a power limit lowered a clock; let the machine cool, lower the load, --order random",
-	probe.WarnForeignGPU:       "another process used the GPU; end it, measure again",
-	task.WarnLeftRunning:       "the benchmark left processes running, which were killed",
-	task.WarnAppliedUnknown:    "the worker did not report which settings it applied",
-	task.WarnFirstCall:         "the first call took more than 10 times as long as later ones, see show; if it filled a cache or used up its input, later calls did not do the work: --prepare, --cold-start",
-	task.WarnLazyResult:        "the benchmark returned an iterator, and work that is left in it was not measured; consume it, or return something else",
-	task.WarnWarmIterations:    "a cold start was asked for, and only the first iteration of a run is cold; leave out iterations and add repeats",
-	stat.WarnSpread:            "the samples of a run vary much (interquartile range above 10 % of the median); more iterations, less other work",
-	stat.WarnDrift:             "the samples of a run rise or fall over time; let the machine cool, more warm-up, --order random",
-	stat.WarnModes:             "the samples of a run are bimodal (they cluster around two values); more iterations will not help, find what switches",
-	stat.WarnAutocorrelation:   "neighbouring samples are similar (autocorrelation), so many count as few; rely on repeats, not on iterations",
-	stat.WarnQuantised:         "the resolution of the clock is above 0.5 % of the median; repeat the work within an iteration",
-	stat.WarnShort:             "an iteration takes less than 20 times as long as reading the clock; --iterations-per-sample, or repeat the work within it",
-	stat.WarnSlowStart:         "the first sample is more than twice the median; more warm-up",
-	stat.WarnUnsteady:          "the samples of a run never become steady; more warm-up, more iterations",
-	schema.WarnUnchecked:       "the result could not be checked, and may be wrong",
-	runner.WarnFileChanged:     "a file that the benchmark runs changed after the session began; compare the stored hashes",
-	foreign.WarnNotFinite:      "a metric of the benchmark was not a finite number",
-	foreign.WarnRounded:        "samples are whole numbers beyond 2^53: they are stored exactly, and statistics are rounded to 16 digits",
-	foreign.WarnAggregates:     "the samples in the file cannot all be read, so only its aggregates are stored; ingest says why",
-	foreign.WarnMean:           "the file has a mean, but no samples and no median: the mean is the value of the run",
-	python.WarnOutputNotFinite: "values of the model's output are infinite or not a number; output.not_finite and output.checked in `show` say how many of how many",
+	Means:                       "each sample is the mean of several iterations, so p99 is that of means; --iterations-per-sample 1 measures single iterations",
+	probe.WarnLoad:              "more threads were ready to run than there are processors when a run began; stop other work, measure again",
+	probe.WarnGovernor:          "the processor clock changes with the load; neurolens doctor says how to fix it",
+	probe.WarnThrottled:         "heat or a power limit lowered a clock; let the machine cool, lower the load, --order random",
+	probe.WarnForeignGPU:        "another process used the GPU; end it, measure again",
+	task.WarnLeftRunning:        "the benchmark left processes running, which were killed",
+	task.WarnAppliedUnknown:     "the worker did not report which settings it applied",
+	task.WarnFirstCall:          "the first call took more than 10 times as long as later ones, see show; if it filled a cache or used up its input, later calls did not do the work: --prepare, --cold-start",
+	task.WarnLazyResult:         "the benchmark returned an iterator, and work that is left in it was not measured; consume it, or return something else",
+	task.WarnWarmIterations:     "a cold start was asked for, and only the first iteration of a run is cold; leave out iterations and add repeats",
+	stat.WarnSpread:             "the samples of a run vary much (interquartile range above 10 % of the median); more iterations, less other work",
+	stat.WarnDrift:              "the samples of a run rise or fall over time; let the machine cool, more warm-up, --order random",
+	stat.WarnModes:              "the samples of a run are bimodal (they cluster around two values); more iterations will not help, find what switches",
+	stat.WarnAutocorrelation:    "neighbouring samples are similar (autocorrelation), so many count as few; rely on repeats, not on iterations",
+	stat.WarnQuantised:          "the resolution of the clock is above 0.5 % of the median; repeat the work within an iteration",
+	stat.WarnShort:              "an iteration takes less than 20 times as long as reading the clock; --iterations-per-sample, or repeat the work within it",
+	stat.WarnSlowStart:          "the first sample is more than twice the median; more warm-up",
+	stat.WarnUnsteady:           "the samples of a run never become steady; more warm-up, more iterations",
+	schema.WarnUnchecked:        "the result could not be checked, and may be wrong",
+	runner.WarnFileChanged:      "a file that the benchmark runs changed after the session began; compare the stored hashes",
+	foreign.WarnNotFinite:       "a metric of the benchmark was not a finite number",
+	foreign.WarnRounded:         "samples are whole numbers beyond 2^53: they are stored exactly, and statistics are rounded to 16 digits",
+	foreign.WarnAggregates:      "the samples in the file cannot all be read, so only its aggregates are stored; ingest says why",
+	foreign.WarnMean:            "the file has a mean, but no samples and no median: the mean is the value of the run",
+	python.WarnOutputNotFinite:  "values of the model's output are infinite or not a number; output.not_finite and output.checked in `show` say how many of how many",
+	python.WarnProfilerOverhead: "iterations took at least twice as long under the profiler, so times of short operators are mostly its own; compare operators with each other, not with the latency",
+	python.WarnProfileCut:       "the profile has fewer iterations than were asked for, because ONNX Runtime keeps a million events; profile.iterations has their number",
 }
 
 // WarningWords are the words of warning that have one meaning, in alphabetical order.
@@ -60,6 +62,16 @@ func WarningMeaning(word string) string {
 		return "the work was done in " + format + ", which is not the model's own format"
 	}
 	return warningMeanings[word]
+}
+
+// ProfileWarnings are those among the warnings of a run that are about its profile, with their meanings.
+func ProfileWarnings(warnings []string) (texts []string) {
+	for _, word := range warnings {
+		if word == python.WarnProfilerOverhead || word == python.WarnProfileCut {
+			texts = append(texts, WarningText(word))
+		}
+	}
+	return texts
 }
 
 // WarningText is a word of warning with its meaning.
