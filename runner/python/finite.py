@@ -1,43 +1,18 @@
 """Whether the outputs of a model are finite numbers. They are looked at outside the measurement, with bounded work."""
-import itertools
 import math
 import sys
+
+from neurolens_returned import walk
 
 MOST_OBJECTS = 10000
 MOST_VALUES = 1 << 24  # of more, as many are looked at, evenly spaced
 PART = 1 << 18  # values that are looked at together: what that takes is small beside a model
 
 
-def leaves(value):
-    """The objects in lists, tuples, sets, dicts and data classes, in their order, at most MOST_OBJECTS."""
-    todo, seen = [value], set()
-    for _ in range(MOST_OBJECTS):
-        if not todo:
-            return
-        value = todo.pop()
-        inner = contents(value)
-        if inner is None:
-            yield value
-        elif id(value) not in seen:
-            seen.add(id(value))
-            todo += list(itertools.islice(inner, MOST_OBJECTS))[::-1]
-
-
-def contents(value):
-    """What an object contains; None: it is no container."""
-    if isinstance(value, dict):
-        return value.values()
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return iter(value)
-    if hasattr(type(value), "__dataclass_fields__"):
-        return (getattr(value, name) for name in type(value).__dataclass_fields__ if hasattr(value, name))
-    return None
-
-
 def tensors(value):
     """The tensors of torch in a value."""
     torch = sys.modules["torch"]
-    return [leaf for leaf in leaves(value) if isinstance(leaf, torch.Tensor)]
+    return [entry for _, entry in walk(value, MOST_OBJECTS) if isinstance(entry, torch.Tensor)]
 
 
 def note(worker, value):
@@ -51,7 +26,7 @@ def note(worker, value):
 
 def not_finite(value):
     """How many numbers in a value are infinite or not a number, and how many numbers were looked at."""
-    arrays = [array for array in map(floats, leaves(value)) if array is not None]
+    arrays = [array for array in (floats(entry) for _, entry in walk(value, MOST_OBJECTS)) if array is not None]
     size = sum(math.prod(values.shape) for values, _ in arrays)
     count = checked = 0
     for values, bad in arrays:

@@ -32,9 +32,9 @@ def entries(value):
             yield (getattr, name), entry
 
 
-def walk(value):
-    """The value and what it contains, level by level, each with its path: the steps that lead to it."""
-    level, seen, left = [((), value)], set(), LIMIT
+def walk(value, limit=LIMIT):
+    """The value and at most limit entries that it contains, level by level, each with its path: the steps that lead to it."""
+    level, seen, left = [((), value)], set(), limit
     while level:
         yield from level
         deeper = []

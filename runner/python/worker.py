@@ -376,7 +376,8 @@ class Worker:
             self.timing.warm_up(self.samples.words, WORD_ROWS, WORD_ROWS + self.warmup)
         self.begin("profile")
         profiled = self.part("profiled")
-        plain = profiled.plain(self.subject.benchmark_fn, self.iterations, self.part("frameworks").synchronizer())
+        wait = self.part("frameworks").waiting(self.part("returned").Arrays())
+        plain = profiled.plain(self.subject.benchmark_fn, self.iterations, wait and (lambda: wait(None)))
         profile = self.subject.profile(self.iterations)
         for op in profile.ops:
             self.events.send("op", op=op)
