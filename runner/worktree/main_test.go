@@ -61,7 +61,7 @@ func tier(usual, long int) int {
 }
 
 // need skips a test for want of a tool, unless the caller says that it has to be there.
-func need(t *testing.T, tool string) {
+func need(t testing.TB, tool string) {
 	t.Helper()
 	if _, err := exec.LookPath(tool); err == nil {
 		return
@@ -73,7 +73,7 @@ func need(t *testing.T, tool string) {
 }
 
 // git runs git in dir, apart from any configuration of this machine, and without touching the index to look at it.
-func git(t *testing.T, dir string, args ...string) string {
+func git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "protocol.file.allow=always", "-c", "init.defaultBranch=trunk", "-c", "maintenance.auto=false"}, args...)...)
 	cmd.Dir = dir
@@ -87,7 +87,7 @@ func git(t *testing.T, dir string, args ...string) string {
 }
 
 // folders gives an empty folder for a repository and one for its sides.
-func folders(t *testing.T) (dir, root string) {
+func folders(t testing.TB) (dir, root string) {
 	t.Helper()
 	need(t, "git")
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -98,7 +98,7 @@ func folders(t *testing.T) (dir, root string) {
 }
 
 // sample is a repository with two commits, v1 and HEAD, in which code.txt holds 1 and 2, and a folder for its sides.
-func sample(t *testing.T) (dir, root string) {
+func sample(t testing.TB) (dir, root string) {
 	t.Helper()
 	dir, root = folders(t)
 	git(t, dir, "init", "-q")
@@ -111,13 +111,13 @@ func sample(t *testing.T) (dir, root string) {
 }
 
 // save commits everything in dir.
-func save(t *testing.T, dir string) {
+func save(t testing.TB, dir string) {
 	t.Helper()
 	git(t, dir, "add", "-A")
 	git(t, dir, "commit", "-q", "-m", "x")
 }
 
-func write(t *testing.T, dir string, files map[string]string) {
+func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
