@@ -58,6 +58,7 @@ var MetricKinds = []MetricKind{
 	{"peak_memory", "B", BetterLower, ScaleRatio, "peak resident memory (RSS) of the largest process"},
 	{"peak_memory_cgroup", "B", BetterLower, ScaleRatio, "peak memory of the control group, with its page cache"},
 	{"device_memory_peak", "B", BetterLower, ScaleRatio, "peak memory allocated on the device"},
+	{"load_time", "ns", BetterLower, ScaleRatio, "time to load the model, without its first run"},
 	{"ttft", "ns", BetterLower, ScaleRatio, "time to the first token"},
 	{"tpot", "ns", BetterLower, ScaleRatio, "time per output token after the first"},
 	{"itl", "ns", BetterLower, ScaleRatio, "time between two tokens"},

@@ -55,12 +55,14 @@ class Backend:
         self.flush_l2 = request.flush_l2(self.on_cuda, auto=False)
         cold = request.settings.get("cold_start")
         self.open(profiled=not cold)
+        load_time = self.load_time
         self.make_inputs()
         self.precision = request.check_precision(TYPES[kind][1] for kind in self.kinds.values())
         request.refuse_unused()
         self.binding = self.bind()
         if not cold:  # the first run is to be measured there
             self.read_run()
+        request.note_load(load_time)
 
     # The session.
 
@@ -93,7 +95,9 @@ class Backend:
         if self.provider == CUDA:
             provider[1]["use_tf32"] = "0"  # fp32 is fp32
         try:
+            began = time.perf_counter_ns()
             session = self.ort.InferenceSession(self.path, options, providers=[provider])
+            self.load_time = time.perf_counter_ns() - began
         except Exception as error:
             raise self.translated(error, "setup")
         if session.get_providers()[:1] != [self.provider]:

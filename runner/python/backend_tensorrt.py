@@ -5,6 +5,7 @@ gives it, and no flag turns an fp32 model into an fp16 one. Building the engine 
 stream belong to torch, so that the worker can time with CUDA events and knows the memory of the device.
 """
 import json
+import time
 
 from neurolens_backends import Dimensions, framework, work
 
@@ -41,6 +42,7 @@ class Backend:
         self.context = self.engine.create_execution_context()
         self.make_buffers()
         torch.cuda.synchronize()
+        request.note_load(self.load_time)
 
     def choose_device(self):
         request, torch = self.request, self.torch
@@ -88,7 +90,9 @@ class Backend:
         if plan is None:
             raise request.not_implemented("tensorrt %s cannot build an engine from %s: its log is on standard error" % (
                 trt.__version__, request.model))
+        began = time.perf_counter_ns()
         self.engine = trt.Runtime(logger).deserialize_cuda_engine(plan)
+        self.load_time = time.perf_counter_ns() - began
 
     def make_buffers(self):
         """Inputs and outputs on the device, at addresses that are registered with the context."""

@@ -8,6 +8,7 @@ that has two. A model that needs another input must be a benchmark file.
 import contextlib
 import json
 import os
+import time
 import warnings
 
 from neurolens_backends import DIM, framework, work
@@ -27,6 +28,7 @@ class Backend:
     def __init__(self, request):
         self.request, self.worker = request, request.worker
         self.torch = framework(self.worker, "torch", "torch")
+        self.load_time = None  # of a file, in ns
 
     def setup(self):
         request, torch = self.request, self.torch
@@ -49,6 +51,8 @@ class Backend:
         self.result = None
         if not request.settings.get("cold_start"):  # the first run is to be measured there
             self.benchmark_fn()
+        if self.load_time is not None:
+            request.note_load(self.load_time)
 
     def choose_device(self):
         """The requested device, else CUDA if there is one, else the CPU."""
@@ -105,7 +109,10 @@ class Backend:
         if path.lower().endswith(".onnx"):
             raise self.request.model_failure("torch reads TorchScript only: for an ONNX file, use backend: onnxrt")
         try:
-            return self.torch.jit.load(path, map_location=self.device)
+            began = time.perf_counter_ns()
+            model = self.torch.jit.load(path, map_location=self.device)
+            self.load_time = time.perf_counter_ns() - began
+            return model
         except (RuntimeError, ValueError, EOFError) as error:
             raise self.request.model_failure("not TorchScript: " + first_line(error).partition(". ")[0])
 

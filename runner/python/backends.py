@@ -115,6 +115,11 @@ class Request:
         if precision and precision not in found:
             self.worker.warning("computed_in_" + "_".join(sorted(found)))
 
+    def note_load(self, took):
+        """Reports how long the model took to load, in ns. A profiler's pass has no samples."""
+        if not self.settings.get("profile"):
+            self.worker.metric("load_time", "ns", [took], better="lower", clock="perf_counter", level="process")
+
     # Errors that end a point.
 
     def failure(self, text):
