@@ -135,7 +135,7 @@ func identityOf(r *schema.Run) map[string]string {
 		identity[fact] = r.Env.Facts[fact]
 	}
 	for fact, value := range r.Env.Facts {
-		if strings.HasPrefix(fact, prepare.FactInstalled) || strings.HasPrefix(fact, prepare.FactCommandFile) || prepare.IsSetting(fact) {
+		if strings.HasPrefix(fact, prepare.FactInstalled) || strings.HasPrefix(fact, prepare.FactCommandFile) || prepare.IsModelFile(fact) || prepare.IsSetting(fact) {
 			identity[fact] = value
 		}
 	}

@@ -28,7 +28,7 @@ func sameCode(a, b *Target) bool {
 			return false
 		}
 	}
-	return a.ModelSHA256 == b.ModelSHA256
+	return a.ModelSHA256 == b.ModelSHA256 && maps.Equal(a.fileHashes(), b.fileHashes())
 }
 
 // forgetChanged forgets the hashes of files that have changed, and reports whether there were any.

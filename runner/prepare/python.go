@@ -29,6 +29,7 @@ func (h *Targets) preparePython(ctx context.Context, t *Target, side Side) {
 	}
 	if p.Executor != schema.ExecutorPython {
 		h.prepareModel(t, t.at(p.ModelLine))
+		h.prepareInputs(t, t.at(p.ModelLine))
 	}
 	t.settings = settingsOf(p)
 	t.settings.Foreign, t.settings.Exempt, t.settings.Described = side.Others, side.Exempt, t.described

@@ -55,6 +55,9 @@ func (t *Targets) absent(p *sweep.Point, on int) error {
 // folder. A program without a slash is none: it is looked up in PATH.
 func needed(p *sweep.Point) []string {
 	paths := []string{p.File, p.ModelPath}
+	for _, f := range extraFiles(p) {
+		paths = append(paths, f.path)
+	}
 	for i, word := range p.Command {
 		if i > 0 || strings.Contains(word, "/") {
 			paths = append(paths, word)

@@ -21,7 +21,8 @@ ON_CUDA = (CUDA, TENSORRT)
 TYPES = {
     "float": ("float32", "fp32"), "double": ("float64", "fp64"), "float16": ("float16", "fp16"),
     "bfloat16": ("uint16", "bf16"), "int8": ("int8", "int8"), "uint8": ("uint8", "int8"), "int16": ("int16", None),
-    "int32": ("int32", None), "int64": ("int64", None), "bool": ("bool", None),
+    "int32": ("int32", None), "int64": ("int64", None), "bool": ("bool", None), "uint16": ("uint16", None),
+    "uint32": ("uint32", None), "uint64": ("uint64", None), "string": ("str", None),
 }
 ONNX_BFLOAT16 = 16
 
@@ -125,41 +126,47 @@ class Backend:
 
     def make_inputs(self):
         """Inputs made from the session's own description. The same seed gives the same numbers."""
+        parts = self.worker.part("inputs")
+        given = self.request.settings.get("inputs") or {}
+        infos = self.session.get_inputs()
+        infos += [info for info in self.session.get_overridable_initializers() if info.name in given]
+        self.kinds = {}
+        inputs = [self.declared(parts, info) for info in infos]
         dimensions = Dimensions(self.request)
-        random = self.np.random.default_rng(self.request.seed)
-        self.kinds, self.feed = {}, {}
-        for info in self.session.get_inputs():
-            kind = re.sub(r"^tensor\((.*)\)$", r"\1", info.type)
-            if kind not in TYPES or kind == "bfloat16" and not self.on_cuda:
-                raise self.request.not_implemented("input %s of %s is %s" % (info.name, self.request.model, info.type))
-            shape = dimensions.fill(info.name, info.shape, kind in ("int32", "int64"))
-            self.kinds[info.name], self.feed[info.name] = kind, self.numbers(random, kind, shape)
-        dimensions.check()
-        self.sizes = dimensions.applied
+        graph = self.graph() if any(each.number == "integer" for each in inputs) else None
+        maker = parts.Maker(self.request, self.np, dimensions, graph.bound if graph else lambda name: None)
+        self.feed = {name: self.fed(name, value) for name, value in maker.make(inputs).items()}
+        self.sizes, self.held = dimensions.applied, maker.held
         self.outputs = [info.name for info in self.session.get_outputs()]
 
-    def numbers(self, random, kind, shape):
-        """Reals in [-1, 1); the whole range of 8-bit integers; other integers are 0 or 1, which are always valid indices."""
-        dtype, precision = TYPES[kind]
-        if kind == "bfloat16":
-            return (random.uniform(-1, 1, shape).astype("float32").view("uint32") >> 16).astype(dtype)
-        if kind in ("int8", "uint8"):
-            limits = self.np.iinfo(dtype)
-            return random.integers(limits.min, limits.max + 1, shape, dtype)
-        if precision is None:
-            return random.integers(0, 2, shape).astype(dtype)
-        return random.uniform(-1, 1, shape).astype(dtype)
+    def declared(self, parts, info):
+        """An input as the session describes it."""
+        found = re.match(r"(optional\()?(seq\()?tensor\((\w+)\)+$", info.type)
+        optional, sequence, kind = found.groups() if found else (None, None, None)
+        if kind not in TYPES or kind == "bfloat16" and sequence or self.on_cuda and (optional or sequence or kind == "string"):
+            raise self.request.not_implemented("input %s of %s is %s" % (info.name, self.request.model, info.type))
+        self.kinds[info.name] = kind
+        return parts.Input(info.name, kind if kind == "bfloat16" else TYPES[kind][0], info.shape, bool(optional), bool(sequence))
+
+    def graph(self):
+        """The graph of the model's file; None if it is not ONNX."""
+        self.worker.part("onnxfile")
+        return self.worker.part("onnxgraph").read_graph(self.path)
+
+    def fed(self, name, value):
+        """An input as the session takes it: numpy has no bf16."""
+        if self.kinds[name] != "bfloat16" or value is None:
+            return value
+        return self.ort.OrtValue.ortvalue_from_numpy_with_onnx_type(value, ONNX_BFLOAT16)
 
     def bind(self):
         """Inputs and outputs in the memory of the device, so that no iteration copies. None on a CPU."""
         if not self.on_cuda:
             return None
         binding, device = self.session.io_binding(), int(self.device_id)
-        for name, array in self.feed.items():
-            if self.kinds[name] == "bfloat16":  # binding copies it to the device
-                value = self.ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array, ONNX_BFLOAT16)
-            else:
-                value = self.ort.OrtValue.ortvalue_from_numpy(array, "cuda", device)
+        for name, value in self.feed.items():
+            if self.kinds[name] != "bfloat16":  # which binding copies to the device
+                value = self.ort.OrtValue.ortvalue_from_numpy(value, "cuda", device)
             binding.bind_ortvalue_input(name, value)
         for name in self.outputs:
             binding.bind_output(name, "cuda", device)
@@ -264,8 +271,11 @@ class Backend:
             applied["flush_l2"] = self.flush_l2
         if self.precision:
             applied["precision"] = self.precision
-        for name, array in self.feed.items():
-            applied["input." + name] = json.dumps(list(array.shape), separators=(",", ":"))
+        for name, value in self.feed.items():
+            shape = value.shape() if self.kinds[name] == "bfloat16" and value is not None else getattr(value, "shape", None)
+            if shape is not None:
+                applied["input." + name] = json.dumps(list(shape), separators=(",", ":"))
+            applied["values." + name] = self.held[name]
         for node in self.evidence.values():
             key = "nodes." + node["provider"]
             applied[key] = str(int(applied.get(key, 0)) + 1)

@@ -13,7 +13,7 @@ AMPERE = 8  # the first compute capability with tf32
 # The types of tensors: what torch calls them, and the precision.
 TYPES = {
     "FLOAT": ("float32", "fp32"), "HALF": ("float16", "fp16"), "BF16": ("bfloat16", "bf16"), "INT8": ("int8", "int8"),
-    "INT32": ("int32", None), "INT64": ("int64", None), "BOOL": ("bool", None),
+    "INT32": ("int32", None), "INT64": ("int64", None), "BOOL": ("bool", None), "UINT8": ("uint8", "int8"),
 }
 
 
@@ -24,6 +24,7 @@ class Backend:
         self.request, self.worker = request, request.worker
         self.trt = framework(self.worker, "tensorrt", "tensorrt")
         self.torch = framework(self.worker, "torch", "torch")
+        self.np = framework(self.worker, "numpy", "numpy")
         self.engine = self.context = None
 
     def setup(self):
@@ -74,17 +75,9 @@ class Backend:
         if not self.tf32:  # it is on by default, and fp32 is fp32
             config.clear_flag(trt.BuilderFlag.TF32)
         profile = builder.create_optimization_profile()
-        dimensions = Dimensions(request)
-        self.shapes = {}
-        for index in range(network.num_inputs):
-            tensor = network.get_input(index)
-            names = [tensor.get_dimension_name(axis) or size if size < 0 else size
-                     for axis, size in enumerate(tensor.shape)]
-            shape = dimensions.fill(tensor.name, names, tensor.dtype.name in ("INT32", "INT64"))
-            self.shapes[tensor.name] = shape
-            profile.set_shape(tensor.name, shape, shape, shape)
-        dimensions.check()
-        self.sizes = dimensions.applied
+        self.make_inputs(path, [network.get_input(index) for index in range(network.num_inputs)])
+        for name, shape in self.shapes.items():
+            profile.set_shape(name, shape, shape, shape)
         config.add_optimization_profile(profile)
         plan = builder.build_serialized_network(network, config)
         if plan is None:
@@ -93,6 +86,22 @@ class Backend:
         began = time.perf_counter_ns()
         self.engine = trt.Runtime(logger).deserialize_cuda_engine(plan)
         self.load_time = time.perf_counter_ns() - began
+
+    def make_inputs(self, path, tensors):
+        """The inputs of the network, still as arrays."""
+        parts, dimensions = self.worker.part("inputs"), Dimensions(self.request)
+        self.worker.part("onnxfile")
+        graph = self.worker.part("onnxgraph").read_graph(path)
+        maker = parts.Maker(self.request, self.np, dimensions, graph.bound if graph else lambda name: None)
+        inputs = []
+        for tensor in tensors:
+            if tensor.dtype.name not in TYPES:
+                raise self.request.not_implemented("tensor %s of %s is %s" % (tensor.name, self.request.model, tensor.dtype.name))
+            shape = [tensor.get_dimension_name(axis) or size if size < 0 else size for axis, size in enumerate(tensor.shape)]
+            inputs.append(parts.Input(tensor.name, TYPES[tensor.dtype.name][0], shape))
+        self.arrays = maker.make(inputs)
+        self.shapes = {name: list(array.shape) for name, array in self.arrays.items()}
+        self.sizes, self.held = dimensions.applied, maker.held
 
     def make_buffers(self):
         """Inputs and outputs on the device, at addresses that are registered with the context."""
@@ -106,7 +115,7 @@ class Backend:
             if kind not in TYPES:
                 raise self.request.not_implemented("tensor %s of %s is %s" % (name, self.request.model, kind))
             if engine.get_tensor_mode(name) == trt.TensorIOMode.INPUT:
-                buffer = self.numbers(kind, self.shapes[name])
+                buffer = self.worker.part("inputs").tensor(self.torch, self.arrays.pop(name), TYPES[kind][0]).to("cuda")
             else:
                 shape = tuple(context.get_tensor_shape(name))
                 if min(shape, default=1) < 0:
@@ -114,16 +123,6 @@ class Backend:
                 buffer = self.torch.empty(shape, dtype=getattr(self.torch, TYPES[kind][0]), device="cuda")
             self.buffers[name] = buffer
             context.set_tensor_address(name, buffer.data_ptr())
-
-    def numbers(self, kind, shape):
-        """Reals in [-1, 1); the whole range of 8-bit integers; other integers are 0 or 1, which are always valid indices."""
-        torch, (name, precision) = self.torch, TYPES[kind]
-        dtype = getattr(torch, name)
-        if kind == "INT8":
-            return torch.randint(-128, 128, shape, device="cuda", dtype=dtype)
-        if precision is None:
-            return torch.randint(0, 2, shape, device="cuda").to(dtype)
-        return torch.rand(shape, device="cuda").mul_(2).sub_(1).to(dtype)
 
     # The measured function.
 
@@ -145,6 +144,7 @@ class Backend:
         for name, buffer in self.buffers.items():
             if name in self.shapes:
                 applied["input." + name] = json.dumps(list(buffer.shape), separators=(",", ":"))
+                applied["values." + name] = self.held[name]
         return applied
 
     def work(self):

@@ -3,7 +3,7 @@
 The model is converted to the requested precision. The resulting type of its parameters is read back, and the precision in
 which its operators compute is read from the profile of one more run. A TorchScript file does not describe its input, so it
 gets one tensor [batch_size, seq_len, dim]. dim is an axis of that name, else the second dimension of its first parameter
-that has two. A model that needs another input must be a benchmark file.
+that has two. A model that needs others gets what the key inputs says, by the names of the arguments of forward.
 """
 import contextlib
 import json
@@ -11,7 +11,7 @@ import os
 import time
 import warnings
 
-from neurolens_backends import DIM, framework, work
+from neurolens_backends import DIM, Dimensions, framework, work
 
 DTYPES = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "fp16": "float16", "bf16": "bfloat16"}
 REALS = {"double": "fp64", "float": "fp32", "c10::Half": "fp16", "c10::BFloat16": "bf16"}  # as the profiler has them
@@ -46,8 +46,12 @@ class Backend:
         with warnings.catch_warnings():  # TorchScript and quantisation are deprecated, which is no news here
             warnings.simplefilter("ignore")
             self.model, shapes = self.build()
+        if shapes is None:
+            self.make_inputs()
+        else:
+            self.inputs = {name: self.numbers(shape) for name, shape in shapes.items()}
+            self.held = {name: "%s uniform -1..1 by default" % str(t.dtype).replace("torch.", "") for name, t in self.inputs.items()}
         request.refuse_unused()
-        self.inputs = {name: self.numbers(shape) for name, shape in shapes.items()}
         self.result = None
         if not request.settings.get("cold_start"):  # the first run is to be measured there
             self.benchmark_fn()
@@ -88,8 +92,13 @@ class Backend:
     def build(self):
         """The model on its device in its precision, and the shapes of its inputs by name."""
         request, torch = self.request, self.torch
-        batch, seq = request.size("batch_size") or 1, request.size("seq_len") or 1
-        self.sizes, self.dim = {"batch_size": str(batch), "seq_len": str(seq)}, DIM
+        self.sizes, self.dim = {}, DIM
+        given = request.settings.get("inputs")
+        if given and request.builtin:
+            raise request.not_applied("inputs.%s was requested, but %s has inputs of its own" % (next(iter(given)), request.model))
+        if not given:
+            batch, seq = request.size("batch_size") or 1, request.size("seq_len") or 1
+            self.sizes = {"batch_size": str(batch), "seq_len": str(seq)}
         if request.builtin == "add":
             model = self.converted(addition(torch))
             return model, {"a": [batch, seq], "b": [batch, seq]}
@@ -99,6 +108,8 @@ class Backend:
             model = torch.nn.Sequential(torch.nn.Linear(self.dim, self.dim, device=self.source)).to(self.device)
         elif request.builtin is None:
             model = self.loaded()
+            if given:
+                return self.converted(model.eval()), None
             self.dim = self.last_dimension(model)
         else:
             raise request.model_failure("torch has builtin:add and builtin:tiny_linear")
@@ -115,6 +126,36 @@ class Backend:
             return model
         except (RuntimeError, ValueError, EOFError) as error:
             raise self.request.model_failure("not TorchScript: " + first_line(error).partition(". ")[0])
+
+    def make_inputs(self):
+        """The arguments of forward that the key inputs names. Those between them that it leaves out have their defaults."""
+        request, parts = self.request, self.worker.part("inputs")
+        numpy = framework(self.worker, "numpy", "numpy")
+        arguments = self.model.forward.schema.arguments[1:]
+        given = request.settings["inputs"]
+        plain = {"int": "int64", "float": "float64", "bool": "bool"}
+        inputs = []
+        for argument in arguments:
+            kind = plain.get(str(argument.type))
+            if argument.name in given:
+                inputs.append(parts.Input(argument.name, kind or str(self.real()).replace("torch.", ""), [] if kind else None))
+            elif not argument.has_default_value():
+                raise request.model_failure("set inputs.%s too: forward needs it" % argument.name)
+        dimensions = Dimensions(request)
+        maker = parts.Maker(request, numpy, dimensions, lambda name: None)
+        made = maker.make(inputs)
+        self.sizes, self.held, self.inputs = dimensions.applied, maker.held, {}
+        last = max(place for place, argument in enumerate(arguments) if argument.name in made)
+        for argument in arguments[:last + 1]:
+            value = made.get(argument.name)
+            if value is None:
+                value = argument.default_value
+            elif str(argument.type) in plain:
+                value = value.item()
+            else:
+                kind = next(each.kind for each in inputs if each.name == argument.name)
+                value = parts.tensor(self.torch, value, kind).to(self.device)
+            self.inputs[argument.name] = value
 
     def last_dimension(self, model):
         asked = self.request.size("param.dim")
@@ -152,11 +193,12 @@ class Backend:
 
     def numbers(self, shape):
         """Numbers in [-1, 1) of the type of the model's parameters."""
-        torch = self.torch
+        return self.torch.rand(shape, device=self.source).mul_(2).sub_(1).to(self.device, self.real())
+
+    def real(self):
+        """The type of the model's parameters, else that of the requested precision."""
         dtype = next((p.dtype for p in self.model.parameters() if p.is_floating_point()), None)
-        if dtype is None:
-            dtype = getattr(torch, DTYPES.get(self.asked_precision, "float32"))
-        return torch.rand(shape, device=self.source).mul_(2).sub_(1).to(self.device, dtype)
+        return dtype or getattr(self.torch, DTYPES.get(self.asked_precision, "float32"))
 
     # The measured function.
 
@@ -197,7 +239,10 @@ class Backend:
         for p in self.model.parameters():
             if p.is_floating_point():
                 counts[p.dtype] = counts.get(p.dtype, 0) + p.numel()
-        return self.word(max(counts, key=counts.get) if counts else next(iter(self.inputs.values())).dtype)
+        if counts:
+            return self.word(max(counts, key=counts.get))
+        types = [t.dtype for t in self.inputs.values() if isinstance(t, torch.Tensor)]
+        return self.word(types[0]) if types else None
 
     def word(self, dtype):
         """The precision of a type; fp32 is tf32 if that is allowed."""
@@ -230,8 +275,10 @@ class Backend:
         if outputs:
             applied["output_precision"] = "+".join(sorted({self.word(tensor.dtype) for tensor in outputs}))
         self.request.note_computed(applied, applied["precision"], self.computed())
-        for name, tensor in self.inputs.items():
-            applied["input." + name] = json.dumps(list(tensor.shape), separators=(",", ":"))
+        for name, value in self.inputs.items():
+            if isinstance(value, torch.Tensor):
+                applied["input." + name] = json.dumps(list(value.shape), separators=(",", ":"))
+        applied.update(("values." + name, text) for name, text in self.held.items())
         if self.on_cuda:
             applied["flush_l2"] = self.flush_l2
             applied["tf32"] = "on" if torch.backends.cuda.matmul.allow_tf32 else "off"

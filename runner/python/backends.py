@@ -8,7 +8,9 @@ back what really ran.
 Each backend is in its own file, backend_NAME.py. This file has what they share: reading the request, importing a framework,
 the dimensions of the inputs, and the work of the models that the runner generates.
 """
+import ast
 import importlib
+import operator
 import os
 import re
 import sys
@@ -53,13 +55,14 @@ class Request:
             self.taken[key] = self.config[key]
         return self.config.get(key)
 
-    def size(self, key):
-        """An axis that is a positive integer; None if it is not set."""
+    def size(self, key, least=1):
+        """An axis that is an integer of at least 1, or 0; None if it is not set."""
         text = self.axis(key)
         if text is None:
             return None
-        if not re.match("[1-9][0-9]*$", text):
-            raise self.failure("%s: %s is not a positive integer" % (key.replace("param.", ""), text))
+        if not re.match("(0|[1-9][0-9]*)$", text) or int(text) < least:
+            raise self.failure("%s: %s is not %s" % (
+                key.replace("param.", ""), text, "a positive integer" if least else "an integer of at least 0"))
         return int(text)
 
     def option(self, name):
@@ -128,6 +131,9 @@ class Request:
     def model_failure(self, text):
         return self.failure("model %s: %s" % (self.model, " ".join(text.split())))
 
+    def input_failure(self, name, text):
+        return self.failure("inputs.%s of %s: %s" % (name, self.model, text))
+
     def not_applied(self, text):
         return self.worker.Unsupported("not_applied", text)
 
@@ -164,12 +170,13 @@ def framework(worker, module, package):
 class Dimensions:
     """Fills in the free dimensions of a model's inputs.
 
-    A free dimension with the name of an axis is that axis. One called batch... or, failing that, the first of a tensor
-    is batch_size; one called seq... or, failing that, the second of a tensor of rank 2 or 3 is seq_len. Both are 1
-    where they are not asked for. Any other free dimension needs an axis.
+    A free dimension with the name of an axis is that axis. One called batch..., bs or, as the first of a tensor, N is
+    batch_size; one called seq... is seq_len. Both are 1 where they are not asked for. A sum or product of names, such as
+    past_sequence_length + 1, is computed. Any other name needs an axis. Of the dimensions without a name, the first of a
+    tensor is batch_size, the second of one of rank 2 or 3 is seq_len.
 
     A dimension that the model fixes cannot be chosen. The first of a tensor, and the second of one of rank 3 or of
-    integers of rank 2, are what they may be asked for as.
+    integers of rank 2, are what they may be asked for as. An array of the user's fixes the free dimensions too.
     """
 
     def __init__(self, request):
@@ -177,38 +184,78 @@ class Dimensions:
         self.asked = {"batch_size": request.size("batch_size"), "seq_len": request.size("seq_len")}
         self.applied = {}  # batch_size and seq_len as the inputs have them, text
         self.fixed = {}  # the same of inputs that leave no choice: input and size
+        self.given = {}  # sizes that arrays of the user have, by the name of the dimension, or batch_size and seq_len
+        self.missing = {}  # names without a size -> the input that needs it
+
+    def observe(self, name, shape, array):
+        """Notes the shape of an array of the user's, which has to fit the model's input."""
+        if len(shape) != len(array):
+            raise self.request.input_failure(name, "its shape is %s, and the model wants %s" % (spell(array), spell(shape)))
+        for axis, (size, given) in enumerate(zip(shape, array)):
+            title = size if isinstance(size, str) else ""
+            known, role = size, None
+            if not isinstance(size, int) or size < 0:
+                known = self.request.size("param." + title, 0) if title else None
+                if known is None and is_name(title):
+                    known = self.given.setdefault(title, given)
+                role = role_of(title, axis, len(shape))
+            if known not in (None, given):
+                raise self.request.input_failure(name, "its shape is %s, and the model wants %s%s" % (
+                    spell(array), spell(shape), " with %s %d" % (title, known) if title else ""))
+            if role:
+                self.given.setdefault(role, given)
+                self.take(role, name, given)
 
     def fill(self, name, shape, tokens):
         """The shape of an input, with integers instead of names, None or -1. tokens: it holds integers."""
         filled = []
         for axis, size in enumerate(shape):
-            if isinstance(size, int) and size > 0:
+            if isinstance(size, int) and size >= 0:
                 if axis == 0 or axis == 1 and (len(shape) == 3 or tokens and len(shape) == 2):
                     self.fixed.setdefault(("batch_size", "seq_len")[axis], (name, size))
                 filled.append(size)
             else:
-                filled.append(self.choose(name, axis, size if isinstance(size, str) else "", len(shape)))
+                filled.append(self.choose(name, axis, size if isinstance(size, str) else "", shape))
         return filled
 
-    def choose(self, name, axis, title, rank):
-        """The size of the free dimension called title, which may be empty."""
-        size = self.request.size("param." + title)
-        if size is not None:
-            return size
-        word = title.lower()
-        if word.startswith("seq") or axis == 1 and rank in (2, 3) and not word.startswith("batch"):
-            role = "seq_len"
-        elif word.startswith("batch") or axis == 0:
-            role = "batch_size"
-        else:
-            raise self.request.model_failure(
-                "input %s: set dimension %s with an axis of that name" % (name, title or axis))
-        size = self.asked[role] or 1
-        self.applied[role] = str(size)
+    def choose(self, name, axis, title, shape):
+        """The size of the free dimension called title, which may be empty. axis: its place, if it has one."""
+        size = self.request.size("param." + title, 0) if title else None
+        if size is None and is_name(title):
+            size = self.given.get(title)
+        if size is None and operation(title):
+            size = max(0, self.computed(name, operation(title), shape))
+        role = role_of(title, axis, len(shape))
+        if size is None and role:
+            size = self.asked[role] or self.given.get(role, 1)
+        if size is None:
+            self.missing.setdefault(title if is_name(title) else "", (name, shape))
+            return 1
+        if role:
+            self.take(role, name, size)
         return size
 
+    def take(self, role, name, size):
+        """Notes batch_size or seq_len of an input, which has to be what was asked for."""
+        if self.asked[role] not in (None, size):
+            raise self.request.not_applied("%s %d was requested, but input %s of %s has %d" % (
+                role, self.asked[role], name, self.request.model, size))
+        self.applied.setdefault(role, str(size))
+
+    def computed(self, name, node, shape):
+        """The value of a sum or product of names."""
+        if isinstance(node, ast.Name):
+            return self.choose(name, None, node.id, shape)
+        if isinstance(node, ast.Constant):
+            return node.value
+        left, right = (self.computed(name, side, shape) for side in (node.left, node.right))
+        return OPERATIONS[type(node.op)](left, right)
+
     def check(self):
-        """Refuses a requested size if no input has such a dimension, or if an input has another size there."""
+        """Refuses free dimensions without a size, and a requested size if no input has such a dimension, or if an input has
+        another size there."""
+        if self.missing:
+            raise self.request.model_failure(self.unknown())
         if self.request.builtin == "tiny_linear":
             for key in ("param.dim", "param.tensor_dimension"):
                 if self.request.size(key) not in (None, DIM):
@@ -216,6 +263,9 @@ class Dimensions:
                         key.replace("param.", ""), self.request.config[key], self.request.model, DIM))
         for role, asked in self.asked.items():
             if asked is None or role in self.applied:
+                continue
+            if role not in self.fixed and self.request.settings.get("inputs") and role in (self.request.settings.get("used") or ()):
+                self.applied[role] = str(asked)  # in the shape or the file of an input
                 continue
             if role not in self.fixed:
                 raise self.request.not_applied("%s %d was requested, but no input of %s has that dimension" % (
@@ -225,6 +275,55 @@ class Dimensions:
                 raise self.request.not_applied("%s %d was requested, but input %s of %s has %d" % (
                     role, asked, name, self.request.model, size))
             self.applied[role] = str(size)
+
+    def unknown(self):
+        """Says how to set the dimensions without a size."""
+        where = {name: spell(shape) for name, shape in self.missing.values()}
+        where = ", ".join("input %s is %s" % each for each in where.items())
+        if "" in self.missing:
+            return "%s, and a size is not known: set inputs.%s.shape" % (where, self.missing[""][0])
+        return "%s: set %s, such as with %s" % (
+            where, ", ".join(self.missing), " ".join("-P %s=4" % name for name in self.missing))
+
+
+OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+
+
+def is_name(title):
+    """Whether a dimension has a name that means something: exporters also write unk__12, None, ? or x.0."""
+    return bool(re.match(r"(?!unk__\d+$|None$)[A-Za-z_][\w-]*$", title, re.ASCII))
+
+
+def operation(title):
+    """The sum or product of names that a dimension is called; None if it is none."""
+    try:
+        node = None if is_name(title) else ast.parse(title, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    return node if isinstance(node, ast.BinOp) and all(map(operand, ast.walk(node))) else None
+
+
+def operand(node):
+    if isinstance(node, ast.Constant):
+        return type(node.value) is int
+    return isinstance(node, (ast.BinOp, ast.Name, ast.Load)) or type(node) in OPERATIONS
+
+
+def role_of(title, axis, rank):
+    """batch_size or seq_len, if a free dimension is one of them, else None. axis: its place, if it has one."""
+    if is_name(title):
+        word = title.lower()
+        if word.startswith("seq"):
+            return "seq_len"
+        return "batch_size" if word.startswith("batch") or word == "bs" or title == "N" and axis == 0 else None
+    if axis is None or operation(title):
+        return None
+    return "batch_size" if axis == 0 else "seq_len" if axis == 1 and rank in (2, 3) else None
+
+
+def spell(shape):
+    """A shape as text: [batch,3,224]."""
+    return "[%s]" % ",".join(str(size) if size is not None else "?" for size in shape)
 
 
 def work(request, applied, precision, dim=DIM):

@@ -263,7 +263,6 @@ func TestDimensions(t *testing.T) {
 		{"two.onnx", sized("2", "7", ""), "[2,7]"},
 		{"two.onnx", sized("", "7", ""), "[2,7]"},
 		{"wide.onnx", sized("3", "", ""), "[3,8]"},
-		{"named.onnx", sized("3", "5", ""), "[3,5]"},
 		{"named.onnx", map[string]string{"batch_size": "3", "param.columns": "9"}, "[3,9]"},
 	} {
 		o := runModel(t, dir, Settings{Backend: "onnxrt", Model: c.model}, c.config)
@@ -275,7 +274,9 @@ func TestDimensions(t *testing.T) {
 			}
 		}
 	}
-	o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "add.onnx"}, map[string]string{"batch_size": "many"})
+	o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "named.onnx"}, sized("3", "5", ""))
+	check(t, o, schema.StatusError, "setup", "setup", "model named.onnx: input a is [requests..,columns]: set columns, such as with -P columns=4")
+	o = runModel(t, dir, Settings{Backend: "onnxrt", Model: "add.onnx"}, map[string]string{"batch_size": "many"})
 	check(t, o, schema.StatusError, "setup", "setup", "batch_size: many is not a positive integer")
 }
 

@@ -256,6 +256,21 @@
 //
 // provider, device and threads may be axes too. They are then parameters of the point, with the same effect as the keys.
 //
+// # Models
+//
+//	model: net.onnx
+//	backend: onnxrt
+//	inputs:                           # what inputs hold, by their names
+//	  ids: {low: 0, high: 50257}      # uniform integers, without the high end
+//	  mask: 1                         # one value; also true and false
+//	  steps: "{steps}"                # the value of an axis
+//	  image: batch.npy                # or {file: all.npz, name: image}
+//	  noise: {mean: 0, std: 1}        # normal
+//	  grid: {value: 0.5, shape: [1, "{n}"]}
+//
+// An axis with the name of an input or a free dimension is its value. docs/models.md says what an
+// input holds of which the sweep says nothing.
+//
 // get_config of a Python benchmark may set iterations, warmup, timing, min_run_time_ms, seed and reproducible. Its values
 // override the sweep and its benchmarks, but not a variant, a preset or the command line; with cold_start its warmup is
 // ignored. Its iterations and warmup are then stored as applied. mode is another name for timing, with custom for auto and

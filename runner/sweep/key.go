@@ -144,6 +144,8 @@ func (k Key) clear(p *Point) {
 		*v = 0
 	case *time.Duration:
 		*v = 0
+	case *map[string]Input:
+		*v = nil
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // keys is the table of the keys of a sweep file.
-var keys = slices.Concat(keysOfWork, keysOfPrograms, keysOfPoints, keysOfChecks, keysOfResults, keysOfRuns, keysOfTime, keysOfRepeats, keysOfPython)
+var keys = slices.Concat(keysOfWork, keysOfPrograms, keysOfPoints, keysOfChecks, keysOfResults, keysOfRuns, keysOfTime, keysOfRepeats, keysOfPython, keysOfModels)
 
 // keysOfWork say what runs.
 var keysOfWork = []Key{

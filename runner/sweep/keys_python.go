@@ -15,6 +15,9 @@ var profilers = map[string][]schema.Executor{
 
 var profilerNames = []string{"ort", "torch"}
 
+// modelRun are the executors that run models in a Python worker.
+var modelRun = []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT}
+
 // maxThreads is more than any machine has.
 const maxThreads = 1 << 20
 
@@ -78,5 +81,15 @@ var keysOfPython = []Key{
 		Name: "flush_l2", Value: switchValue, Default: "false", Stored: true,
 		Executors: []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT},
 		Doc:       "Empty the level-2 cache of the GPU before each iteration.", point: func(p *Point) any { return &p.FlushL2 },
+	},
+}
+
+// keysOfModels say what a model gets, and how it is loaded.
+var keysOfModels = []Key{
+	{
+		Name: "inputs", Executors: modelRun, Stored: true, text: inputsText,
+		Value: mapOf(1, eitherOf(shortInput, Value{Kind: Object, Keys: inputKeys})),
+		Doc:   "What inputs of a model hold, by name: a number, true or false for one value; a .npy or .npz file; a range, such as {low: 0, high: 50257}; or a distribution, such as {mean: 0, std: 1}. {axis} is filled in.",
+		point: func(p *Point) any { return &p.Inputs },
 	},
 }

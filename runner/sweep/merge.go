@@ -79,6 +79,9 @@ func mergedMaps(base, over *yaml.Node, key string) *yaml.Node {
 			if key == "metrics" {
 				old = withoutReading(old, value)
 			}
+			if key == "inputs" {
+				old = withoutContent(old, value)
+			}
 			value = mergedMaps(old, value, name.Value)
 		}
 		out.Content[at], out.Content[at+1] = name, value
@@ -93,6 +96,25 @@ func withoutReading(entry, over *yaml.Node) *yaml.Node {
 	}
 	for _, key := range readings {
 		entry = without(entry, key)
+	}
+	return entry
+}
+
+// withoutContent is an entry of inputs without what the input holds, as far as another one says that in another way over it.
+func withoutContent(entry, over *yaml.Node) *yaml.Node {
+	says := func(keys []string) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return memberOf(over, key) != nil })
+	}
+	if !slices.ContainsFunc(contents, says) {
+		return entry
+	}
+	for _, keys := range contents {
+		if says(keys) {
+			continue
+		}
+		for _, key := range keys {
+			entry = without(entry, key)
+		}
 	}
 	return entry
 }

@@ -81,6 +81,7 @@ var levelValues = map[string][]string{
 	"seed":                  {"1", "2", "3", "4", "5", "file: x.py"},
 	"reproducible":          {"true", "false", "true", "false", "true", "file: x.py"},
 	"cold_start":            {"true", "false", "true", "false", "true", "file: x.py"},
+	"inputs":                {"{a: 1}", "{a: {high: 2}}", "{a: 3}", "{a: {mean: 4}}", "{a: 5}", "backend: onnxrt\nmodel: a.onnx"},
 	"flush_l2":              {"true", "false", "true", "false", "true", "backend: torch\nmodel: a.pt"},
 }
 

@@ -32,6 +32,7 @@ type program struct {
 	output    *outputSpec
 	reference *referenceSpec
 	artifacts *artifactsSpec
+	inputs    []inputSpec
 	used      []string // axes that stand in texts
 	seed      *int64
 	scope     *scope
@@ -58,7 +59,7 @@ func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, er
 	if err := d.checkSeed(axes); err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*document) error{p.readShell, p.readCommand, p.readAround, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics, p.readOutput, p.readReference, p.readArtifacts} {
+	for _, read := range []func(*document) error{p.readShell, p.readCommand, p.readAround, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics, p.readOutput, p.readReference, p.readArtifacts, p.readInputs} {
 		if err := read(d); err != nil {
 			return nil, err
 		}
@@ -183,6 +184,9 @@ func (p *program) usedAxes() []string {
 			all = append(all, *text.text)
 		}
 	}
+	for _, in := range p.inputs {
+		all = append(all, in.templates()...)
+	}
 	for i, a := range p.scope.axes {
 		if slices.ContainsFunc(all, func(t template) bool { return t.uses(i) }) {
 			names = append(names, a.name)
@@ -228,6 +232,9 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 		return err
 	}
 	if err := p.fillMetrics(point, row); err != nil {
+		return err
+	}
+	if err := p.fillInputs(point, row); err != nil {
 		return err
 	}
 	if slices.Contains(pythonRun, point.Executor) {

@@ -18,4 +18,6 @@ type Worker struct {
 	ColdStart           bool          `json:"cold_start,omitempty"`            // fresh caches of kernels
 	FlushL2             bool          `json:"flush_l2,omitempty"`              // empty the level-2 cache before each iteration
 	Optional            bool          `json:"optional,omitempty"`              // what is not there is skipped, and no error
+
+	Inputs map[string]Input `json:"inputs,omitempty"` // models: what inputs hold, by name
 }

@@ -1,0 +1,273 @@
+package sweep
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Input defines what an input of a model holds: the array in a file, one value, a range or a distribution. Texts are as written,
+// because the model decides their type. An empty text and a nil slice mean that a key is not set.
+type Input struct {
+	File  string   `json:"file,omitempty"`  // .npy or .npz
+	Name  string   `json:"name,omitempty"`  // of an array in a .npz file
+	Value string   `json:"value,omitempty"` // of every element
+	Low   string   `json:"low,omitempty"`   // of a range of uniform numbers
+	High  string   `json:"high,omitempty"`  // which is not in the range
+	Mean  string   `json:"mean,omitempty"`  // of a normal distribution
+	Std   string   `json:"std,omitempty"`
+	Shape []string `json:"shape,omitempty"` // sizes, integers of at least 0
+}
+
+// absentWord is the value of an optional input that a model does not get.
+const absentWord = "absent"
+
+// shortInput is the short spelling: a number, true, false, absent, or a file. A text of digits is a number.
+var shortInput = Value{Kind: Scalar, Pattern: `\.[Nn][Pp][YyZz]$|\{|^[-+.]?[0-9][0-9.eE+-]*$|^([Tt]rue|TRUE|[Ff]alse|FALSE|absent)$`}
+
+// inputKeys are the keys of one input.
+var inputKeys = []Key{
+	{Name: "file", Value: Value{Kind: Text, Pattern: `\.[Nn][Pp][YyZz]$|\{`}, Doc: "A .npy or .npz file. {axis} is filled in."},
+	{Name: "name", Value: textValue, Doc: "The array in a .npz file. Default: the only one, or the one with the name of the input."},
+	{Name: "value", Value: scalarValue, Doc: "The value of every element: a number, true, false, or a text for an input of strings."},
+	{Name: "low", Value: scalarValue, Default: "0", Doc: "The low end of a range of uniform numbers."},
+	{Name: "high", Value: scalarValue, Doc: "The high end of the range, which is not in it."},
+	{Name: "mean", Value: scalarValue, Default: "0", Doc: "The mean of a normal distribution."},
+	{Name: "std", Value: scalarValue, Default: "1", Doc: "The standard deviation of a normal distribution."},
+	{Name: "shape", Value: listOf(0, scalarValue), Doc: "The shape, as a list of sizes. Default: from the model, the axes and the file."},
+}
+
+// contents are the ways to say what an input holds, by their keys. An input has one of them.
+var contents = [][]string{{"file", "name"}, {"value"}, {"low", "high"}, {"mean", "std"}}
+
+// inputSpec is one member of the key inputs.
+type inputSpec struct {
+	name  string
+	at    field
+	texts map[string]template // by key; a short spelling has the key ""
+	shape []template
+}
+
+// readInputs reads the key inputs.
+func (p *program) readInputs(d *document) error {
+	f := d.keys["inputs"]
+	if !f.given() {
+		return nil
+	}
+	members, err := f.members("inputs.")
+	if err != nil {
+		return err
+	}
+	if len(members) == 0 {
+		return f.errorf("is empty")
+	}
+	for _, m := range members {
+		spec, err := m.readInput(p.scope)
+		if err != nil {
+			return err
+		}
+		p.inputs = append(p.inputs, spec)
+	}
+	d.request("inputs", f)
+	return nil
+}
+
+// readInput reads what one input holds: a file, a value, or a map.
+func (m member) readInput(s *scope) (inputSpec, error) {
+	spec := inputSpec{name: m.key, at: m.value, texts: map[string]template{}}
+	values := map[string]field{"": m.value}
+	if m.value.Kind == yaml.MappingNode {
+		var err error
+		if values, err = m.value.known(m.value.what+".", keyNames(inputKeys)); err != nil {
+			return spec, err
+		}
+	}
+	for key, f := range values {
+		if key != "shape" {
+			text, err := f.lasting(s)
+			if err != nil {
+				return spec, err
+			}
+			spec.texts[key] = text
+			continue
+		}
+		if f.Kind != yaml.SequenceNode {
+			return spec, f.want("a list of sizes")
+		}
+		spec.shape = []template{}
+		for _, item := range f.items() {
+			size, err := item.lasting(s)
+			if err != nil {
+				return spec, err
+			}
+			spec.shape = append(spec.shape, size)
+		}
+	}
+	return spec, spec.checkKeys()
+}
+
+// checkKeys refuses keys that contradict each other, or say nothing.
+func (s *inputSpec) checkKeys() error {
+	var ways []string // one key of each
+	for _, keys := range contents {
+		if at := slices.IndexFunc(keys, s.has); at >= 0 {
+			ways = append(ways, keys[at])
+		}
+	}
+	switch {
+	case len(ways) > 1:
+		return s.at.errorf("%s and %s cannot be combined: use one of them", ways[0], ways[1])
+	case s.has("name") && !s.has("file"):
+		return s.at.errorf("name needs a file")
+	case s.has("low") && !s.has("high"):
+		return s.at.errorf("low needs a high")
+	case len(s.texts) == 0 && s.shape == nil:
+		return s.at.errorf("says nothing: want %s", strings.Join(keyNames(inputKeys), " "))
+	}
+	return nil
+}
+
+func (s *inputSpec) has(key string) bool {
+	_, given := s.texts[key]
+	return given
+}
+
+// templates are all texts of the input.
+func (s *inputSpec) templates() []template {
+	all := slices.Clone(s.shape)
+	for _, t := range s.texts {
+		all = append(all, t)
+	}
+	return all
+}
+
+// fillInputs gives what the inputs hold at a point.
+func (p *program) fillInputs(point *Point, row []*value) error {
+	if len(p.inputs) == 0 {
+		return nil
+	}
+	point.Inputs = map[string]Input{}
+	for i := range p.inputs {
+		spec := &p.inputs[i]
+		in, err := spec.fill(row)
+		if err != nil {
+			return err
+		}
+		point.Inputs[spec.name] = in
+		*p.size += 256 + len(spec.name) + len(in.File) + len(in.Value)
+	}
+	return nil
+}
+
+// fill returns what the input holds at a point.
+func (s *inputSpec) fill(row []*value) (in Input, err error) {
+	to := map[string]*string{
+		"file": &in.File, "name": &in.Name, "value": &in.Value, "low": &in.Low, "high": &in.High, "mean": &in.Mean, "std": &in.Std,
+	}
+	for key, t := range s.texts {
+		text := t.fill(row)
+		switch {
+		case key == "":
+			in, err = s.short(text)
+		case text == "" && key != "value":
+			err = t.at.errorf("is empty")
+		case key == "file" && !isArrayFile(text):
+			err = t.at.errorf("want a .npy or .npz file, got %q", shorten(text))
+		case key == "low" || key == "high" || key == "mean" || key == "std":
+			*to[key], err = t.number(text)
+		case key == "value":
+			*to[key] = plain(text)
+		default:
+			*to[key] = text
+		}
+		if err != nil {
+			return Input{}, err
+		}
+	}
+	if in.Std != "" && strings.HasPrefix(in.Std, "-") {
+		return Input{}, s.texts["std"].at.errorf("want a number of at least 0, got %s", shorten(in.Std))
+	}
+	if in.High != "" && in.Low != "" && !less(in.Low, in.High) {
+		return Input{}, s.texts["low"].at.errorf("%s is not below high, which is %s", shorten(in.Low), shorten(in.High))
+	}
+	for _, t := range s.shape {
+		text := t.fill(row)
+		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 0 {
+			return Input{}, t.at.errorf("want a list of whole numbers of at least 0, got %q", shorten(text))
+		}
+		in.Shape = append(in.Shape, text)
+	}
+	return in, nil
+}
+
+// short reads the short spelling: a number, true, false, or a file.
+func (s *inputSpec) short(text string) (Input, error) {
+	_, err := schema.CanonicalNumber(text)
+	switch {
+	case isArrayFile(text):
+		return Input{File: text}, nil
+	case err == nil, strings.EqualFold(text, "true"), strings.EqualFold(text, "false"), text == absentWord:
+		return Input{Value: plain(text)}, nil
+	}
+	return Input{}, s.at.errorf("want a number, true, false, a .npy or .npz file, or a map, got %q: a text is {value: TEXT}", shorten(text))
+}
+
+// plain is a value in canonical text, as far as it is a number, true or false.
+func plain(text string) string {
+	if number, err := schema.CanonicalNumber(text); err == nil {
+		return number
+	}
+	if lower := strings.ToLower(text); lower == "true" || lower == "false" {
+		return lower
+	}
+	return text
+}
+
+// number is a finite number of a filled-in text, in canonical text.
+func (t template) number(text string) (string, error) {
+	number, err := schema.CanonicalNumber(text)
+	if v, parsed := strconv.ParseFloat(number, 64); err != nil || parsed != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+		return "", t.at.errorf("want a number, got %q", shorten(text))
+	}
+	return number, nil
+}
+
+// less compares two numbers of canonical text.
+func less(a, b string) bool {
+	x, xerr := strconv.ParseInt(a, 10, 64)
+	y, yerr := strconv.ParseInt(b, 10, 64)
+	if xerr == nil && yerr == nil {
+		return x < y
+	}
+	v, _ := strconv.ParseFloat(a, 64)
+	w, _ := strconv.ParseFloat(b, 64)
+	return v < w
+}
+
+func isArrayFile(path string) bool {
+	return slices.Contains([]string{".npy", ".npz"}, strings.ToLower(filepath.Ext(path)))
+}
+
+// inputsText is the key inputs as canonical JSON; empty where it is not given.
+func inputsText(p *Point) string {
+	if len(p.Inputs) == 0 {
+		return ""
+	}
+	return asJSON(p.Inputs)
+}
+
+// asJSON is a value of texts, lists and maps as canonical JSON.
+func asJSON(v any) string {
+	text, _ := json.Marshal(v) // texts always have one
+	var object any
+	_ = json.Unmarshal(text, &object)
+	canonical, _ := schema.CanonicalJSON(object)
+	return canonical
+}

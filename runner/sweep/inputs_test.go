@@ -1,0 +1,63 @@
+package sweep
+
+import "testing"
+
+const echo = "backend: onnxrt\nmodel: m.onnx\n"
+
+// TestInputs: each spelling of what an input holds, with the axes in it.
+func TestInputs(t *testing.T) {
+	s := parse(t, echo+`
+inputs:
+  steps: "{steps}"
+  flag: true
+  ids: "{data}/ids.npy"
+  one: {file: all.npz, name: "x{steps}"}
+  range: {high: "{steps}"}
+  between: {low: -0.5, high: 1e2}
+  normal: {mean: 1.0, std: 2}
+  word: {value: yes}
+  gone: absent
+  sized: {shape: [1, "{steps}"]}
+grid: {steps: [50], data: [d], M: [3]}
+`, Overrides{})
+	p := s.Points[0]
+	equal(t, p.Inputs, map[string]Input{
+		"steps": {Value: "50"}, "flag": {Value: "true"}, "ids": {File: "d/ids.npy"}, "one": {File: "all.npz", Name: "x50"},
+		"range": {High: "50"}, "between": {Low: "-0.5", High: "100"}, "normal": {Mean: "1", Std: "2"}, "word": {Value: "yes"},
+		"gone": {Value: "absent"}, "sized": {Shape: []string{"1", "50"}},
+	})
+	equal(t, p.Used, []string{"steps", "data"})
+	equal(t, parse(t, echo+"inputs: {a: {low: 1, high: 3}}", Overrides{}).Points[0].Settings()["inputs"], `{"a":{"high":"3","low":"1"}}`)
+
+	// What a layer says of an input takes the place of another way to say it.
+	s = parse(t, echo+"inputs: {a: {high: 3, shape: [2]}, b: 1}", Overrides{Set: []string{"inputs.a.low=1", "inputs.b={std: 2}"}})
+	equal(t, s.Points[0].Inputs, map[string]Input{"a": {Low: "1", High: "3", Shape: []string{"2"}}, "b": {Std: "2"}})
+	s = parse(t, echo+"inputs: {a: {high: 3, shape: [2]}}", Overrides{Set: []string{"inputs.a={value: 1}"}})
+	equal(t, s.Points[0].Inputs, map[string]Input{"a": {Value: "1", Shape: []string{"2"}}})
+}
+
+// TestInputsRefused: what is wrong is found on reading, with its line.
+func TestInputsRefused(t *testing.T) {
+	check := refuses(t, echo+"grid: {k: [x], execution_mode: [parallel]}\n")
+	check("inputs: 3", "4: inputs: want a map, got 3")
+	check("inputs: {}", "4: inputs: is empty")
+	check("inputs: {a: }", `4: inputs.a: is empty: write "" for an empty text`)
+	check("inputs: {a: normal}", `4: inputs.a: want a number, true, false, a .npy or .npz file, or a map, got "normal": a text is {value: TEXT}`)
+	check(`inputs: {a: "{k}"}`, `4: inputs.a: want a number, true, false, a .npy or .npz file, or a map, got "x": a text is {value: TEXT}`)
+	check(`inputs: {a: "{j}"}`, "4: inputs.a: {j} is not an axis (write {{ and }} for literal braces)")
+	check("inputs: {a: {}}", "4: inputs.a: says nothing: want file high low mean name shape std value")
+	check("inputs: {a: {hihg: 3}}", "4: inputs.a: unknown key hihg: did you mean high?")
+	check("inputs: {a: {low: 3}}", "4: inputs.a: low needs a high")
+	check("inputs: {a: {name: x}}", "4: inputs.a: name needs a file")
+	check("inputs: {a: {high: 3, std: 1}}", "4: inputs.a: high and std cannot be combined: use one of them")
+	check("inputs: {a: {low: 3, high: 3}}", "4: inputs.a.low: 3 is not below high, which is 3")
+	check("inputs: {a: {low: 9007199254740993, high: 9007199254740992}}", "4: inputs.a.low: 9007199254740993 is not below high, which is 9007199254740992")
+	check("inputs: {a: {high: x}}", `4: inputs.a.high: want a number, got "x"`)
+	check("inputs: {a: {std: -1}}", "4: inputs.a.std: want a number of at least 0, got -1")
+	check("inputs: {a: {file: a.txt}}", `4: inputs.a.file: want a .npy or .npz file, got "a.txt"`)
+	check("inputs: {a: {shape: 3}}", "4: inputs.a.shape: want a list of sizes, got 3")
+	check("inputs: {a: {shape: [-1]}}", `4: inputs.a.shape: want a list of whole numbers of at least 0, got "-1"`)
+	check("inputs: {a: {file: a.npy, name: '{run_dir}'}}", "4: inputs.a.name: {run_dir} is the directory of one run: use it only in command, env, artifacts, and in from of metrics and output")
+	check = refuses(t, "file: b.py\n")
+	check("inputs: {a: 1}", "2: inputs: not supported with file: only with onnxrt, torch and tensorrt")
+}
