@@ -28,6 +28,7 @@ func TestAbsent(t *testing.T) {
 		"file":                {sweep.Point{File: "new"}, "new"},
 		"model":               {sweep.Point{ModelPath: "./new"}, "./new"},
 		"input":               {sweep.Point{Worker: sweep.Worker{Inputs: map[string]sweep.Input{"x": {File: "new"}}}}, "new"},
+		"library":             {sweep.Point{Worker: sweep.Worker{Session: &sweep.Session{Libraries: []string{"both", "new"}}}}, "new"},
 		"program":             {sweep.Point{Command: []string{"./new"}}, "./new"},
 		"script":              {sweep.Point{Command: []string{"sh", "-e", "new"}}, "new"},
 		"in a folder":         {sweep.Point{Command: []string{"sh", "in"}, Dir: "dir"}, "in"},

@@ -55,6 +55,8 @@ class Backend:
         self.on_cuda = self.provider in ON_CUDA
         self.flush_l2 = request.flush_l2(self.on_cuda, auto=False)
         cold = request.settings.get("cold_start")
+        self.options = self.worker.part("ort_session").Options(request, self.ort)
+        self.options.check(self.graph() if self.options.sizes else None)
         self.open(profiled=not cold)
         load_time = self.load_time
         self.make_inputs()
@@ -87,6 +89,7 @@ class Backend:
         """Creates the session. If a provider exists but does not start, ONNX Runtime silently uses the CPU."""
         options = self.ort.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = self.threads, 1
+        self.options.set(options, self.threads)
         if profiled:
             options.enable_profiling = True
             options.profile_file_prefix = os.path.join(self.worker.run_dir, "ort")
@@ -267,6 +270,7 @@ class Backend:
             "execution_mode": options.execution_mode.name.replace("ORT_", "").lower(),
             "graph_optimization": options.graph_optimization_level.name.replace("ORT_ENABLE_", "").lower(),
         })
+        applied.update(self.options.applied(self.session))
         if self.on_cuda:
             applied["flush_l2"] = self.flush_l2
         if self.precision:

@@ -2,6 +2,7 @@ package python
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -348,6 +349,45 @@ func TestNamedDimensions(t *testing.T) {
 		default:
 			check(t, o, schema.StatusError, "setup", "setup", c.text)
 		}
+	}
+}
+
+// TestSessionOptions: options of the session are set by their names, and read back.
+func TestSessionOptions(t *testing.T) {
+	dir := inputModels(t)
+	settings := Settings{Backend: "onnxrt", Model: "matrix.onnx", Worker: sweep.Worker{Session: &sweep.Session{
+		Options: map[string]string{"execution_mode": "parallel", "graph_optimization_level": "basic", "enable_mem_pattern": "false", "optimized_model_filepath": "made.onnx"},
+		Sizes:   map[string]string{"M": "5"}, Entries: map[string]string{"session.intra_op.allow_spinning": "0"},
+	}}}
+	o := runModel(t, dir, settings, map[string]string{"param.K": "2", "param.inter_op_num_threads": "2"})
+	check(t, o, schema.StatusOK, "", "", "")
+	checkApplied(t, o, map[string]string{
+		"execution_mode": "parallel", "session.execution_mode": "parallel", "graph_optimization": "basic", "session.enable_mem_pattern": "false",
+		"session.inter_op_num_threads": "2", "session.session.intra_op.allow_spinning": "0", "session.free_dimension_overrides.M": "5",
+		"session.optimized_model_filepath": "made.onnx", "input.x": "[5,2]",
+	})
+	o = runModel(t, dir, Settings{Backend: "onnxrt", Model: "made.onnx"}, map[string]string{"param.K": "2"})
+	check(t, o, schema.StatusOK, "", "", "")
+	plain := runModel(t, dir, Settings{Backend: "onnxrt", Model: "loop.onnx"}, nil)
+	for key := range maps.Keys(plain.Applied) {
+		if strings.HasPrefix(key, "session.") {
+			t.Errorf("%s is applied, and nobody asked for it", key)
+		}
+	}
+	for _, c := range []struct {
+		session sweep.Session
+		axes    map[string]string
+		kind    string
+		text    string
+	}{
+		{sweep.Session{Sizes: map[string]string{"Q": "5"}}, nil, "not_applied", "session.free_dimension_overrides.Q was requested, but matrix.onnx has K, M"},
+		{sweep.Session{Libraries: []string{"ids.npy"}}, nil, "setup", "session.custom_ops_library ids.npy: Failed to load library"},
+		{sweep.Session{}, map[string]string{"param.graph_optimization_level": "most"}, "not_applied", "graph_optimization_level most was requested, but onnxruntime has disable_all basic extended "},
+		{sweep.Session{}, map[string]string{"param.inter_op_num_threads": "few"}, "setup", "inter_op_num_threads: few is not an integer of at least 0"},
+	} {
+		status := map[string]schema.Status{"setup": schema.StatusError, "not_applied": schema.StatusUnsupported}[c.kind]
+		o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "matrix.onnx", Worker: sweep.Worker{Session: &c.session}}, c.axes)
+		check(t, o, status, "setup", c.kind, c.text)
 	}
 }
 

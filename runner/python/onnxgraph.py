@@ -38,6 +38,10 @@ class Graph:
     def __init__(self, top):
         self.top = top
 
+    def dimensions(self):
+        """The names of the free dimensions of the inputs."""
+        return {name for names in self.top.inputs.values() for name in names}
+
     def bound(self, name):
         """The Bound of an input; None if the graph shows none. True: the input selects from something that is computed."""
         found, computed = [], False

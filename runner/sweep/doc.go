@@ -267,8 +267,11 @@
 //	  image: batch.npy                # or {file: all.npz, name: image}
 //	  noise: {mean: 0, std: 1}        # normal
 //	  grid: {value: 0.5, shape: [1, "{n}"]}
+//	session:                          # options of ONNX Runtime, by its own names
+//	  graph_optimization_level: basic
+//	  config_entries: {session.intra_op.allow_spinning: 0}
 //
-// An axis with the name of an input or a free dimension is its value. docs/models.md says what an
+// An axis with the name of an input, a free dimension or an option of the session is its value. docs/models.md says what an
 // input holds of which the sweep says nothing.
 //
 // get_config of a Python benchmark may set iterations, warmup, timing, min_run_time_ms, seed and reproducible. Its values

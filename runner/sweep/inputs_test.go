@@ -36,8 +36,31 @@ grid: {steps: [50], data: [d], M: [3]}
 	equal(t, s.Points[0].Inputs, map[string]Input{"a": {Value: "1", Shape: []string{"2"}}})
 }
 
-// TestInputsRefused: what is wrong is found on reading, with its line.
-func TestInputsRefused(t *testing.T) {
+// TestSession: options of the session, with the axes in them.
+func TestSession(t *testing.T) {
+	s := parse(t, echo+`
+session:
+  graph_optimization_level: "{opt}"
+  inter_op_num_threads: 2
+  enable_mem_pattern: false
+  free_dimension_overrides: {N: "{n}"}
+  config_entries: {session.intra_op.allow_spinning: 0}
+  custom_ops_library: [a.so, "{opt}.so"]
+grid: {opt: [basic], n: [4]}
+`, Overrides{})
+	equal(t, s.Points[0].Session, &Session{
+		Options: map[string]string{"graph_optimization_level": "basic", "inter_op_num_threads": "2", "enable_mem_pattern": "false"},
+		Sizes:   map[string]string{"N": "4"}, Entries: map[string]string{"session.intra_op.allow_spinning": "0"},
+		Libraries: []string{"a.so", "basic.so"},
+	})
+	equal(t, s.Points[0].Used, []string{"opt", "n"})
+	torch := parse(t, "model: m.pt\nsession: {execution_mode: parallel}\ngrid: {backend: [torch, onnxrt]}", Overrides{})
+	equal(t, torch.Points[0].Session, (*Session)(nil))
+	equal(t, torch.Points[1].Session.Options["execution_mode"], "parallel")
+}
+
+// TestInputsAndSessionRefused: what is wrong is found on reading, with its line.
+func TestInputsAndSessionRefused(t *testing.T) {
 	check := refuses(t, echo+"grid: {k: [x], execution_mode: [parallel]}\n")
 	check("inputs: 3", "4: inputs: want a map, got 3")
 	check("inputs: {}", "4: inputs: is empty")
@@ -58,6 +81,17 @@ func TestInputsRefused(t *testing.T) {
 	check("inputs: {a: {shape: 3}}", "4: inputs.a.shape: want a list of sizes, got 3")
 	check("inputs: {a: {shape: [-1]}}", `4: inputs.a.shape: want a list of whole numbers of at least 0, got "-1"`)
 	check("inputs: {a: {file: a.npy, name: '{run_dir}'}}", "4: inputs.a.name: {run_dir} is the directory of one run: use it only in command, env, artifacts, and in from of metrics and output")
+	check("session: 3", "4: session: want a map, got 3")
+	check("session: {graph_optimization: basic}", "4: session: unknown key graph_optimization: did you mean graph_optimization_level?")
+	check("session: {graph_optimization_level: most}", `4: session.graph_optimization_level: want one of disable_all basic extended layout all, got "most"`)
+	check("session: {enable_mem_reuse: 1}", `4: session.enable_mem_reuse: want true or false, got "1"`)
+	check(`session: {enable_mem_reuse: "{k}"}`, `4: session.enable_mem_reuse: want true or false, got "x"`)
+	check("session: {inter_op_num_threads: -1}", `4: session.inter_op_num_threads: want a whole number from 0 to 1048576, got "-1"`)
+	check("session: {intra_op_num_threads: 1}", "4: session.intra_op_num_threads: is the key threads: use that")
+	check("session: {free_dimension_overrides: {N: x}}", `4: session.free_dimension_overrides.N: want a whole number of at least 1, got "x"`)
+	check("session: {config_entries: 3}", "4: session.config_entries: want a map, got 3")
+	check("session: {execution_mode: parallel}", "4: session.execution_mode: there is an axis execution_mode too: write {execution_mode} here, or remove this key")
 	check = refuses(t, "file: b.py\n")
 	check("inputs: {a: 1}", "2: inputs: not supported with file: only with onnxrt, torch and tensorrt")
+	check("session: {execution_mode: parallel}", "2: session: not supported with file: only with onnxrt")
 }

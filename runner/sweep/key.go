@@ -146,6 +146,8 @@ func (k Key) clear(p *Point) {
 		*v = 0
 	case *map[string]Input:
 		*v = nil
+	case **Session:
+		*v = nil
 	}
 }
 

@@ -92,4 +92,10 @@ var keysOfModels = []Key{
 		Doc:   "What inputs of a model hold, by name: a number, true or false for one value; a .npy or .npz file; a range, such as {low: 0, high: 50257}; or a distribution, such as {mean: 0, std: 1}. {axis} is filled in.",
 		point: func(p *Point) any { return &p.Inputs },
 	},
+	{
+		Name: "session", Executors: []schema.Executor{schema.ExecutorONNXRT}, Stored: true, text: sessionText,
+		Value: Value{Kind: Object, Keys: sessionKeys},
+		Doc:   "Options of the session of ONNX Runtime, by its own names, such as {graph_optimization_level: basic}. {axis} is filled in.",
+		point: func(p *Point) any { return &p.Session },
+	},
 }

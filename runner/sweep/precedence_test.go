@@ -82,6 +82,7 @@ var levelValues = map[string][]string{
 	"reproducible":          {"true", "false", "true", "false", "true", "file: x.py"},
 	"cold_start":            {"true", "false", "true", "false", "true", "file: x.py"},
 	"inputs":                {"{a: 1}", "{a: {high: 2}}", "{a: 3}", "{a: {mean: 4}}", "{a: 5}", "backend: onnxrt\nmodel: a.onnx"},
+	"session":               {"{inter_op_num_threads: 1}", "{inter_op_num_threads: 2}", "{inter_op_num_threads: 3}", "{inter_op_num_threads: 4}", "{inter_op_num_threads: 5}", "backend: onnxrt\nmodel: a.onnx"},
 	"flush_l2":              {"true", "false", "true", "false", "true", "backend: torch\nmodel: a.pt"},
 }
 

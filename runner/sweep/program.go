@@ -33,6 +33,7 @@ type program struct {
 	reference *referenceSpec
 	artifacts *artifactsSpec
 	inputs    []inputSpec
+	session   *sessionSpec
 	used      []string // axes that stand in texts
 	seed      *int64
 	scope     *scope
@@ -59,7 +60,7 @@ func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, er
 	if err := d.checkSeed(axes); err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*document) error{p.readShell, p.readCommand, p.readAround, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics, p.readOutput, p.readReference, p.readArtifacts, p.readInputs} {
+	for _, read := range []func(*document) error{p.readShell, p.readCommand, p.readAround, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics, p.readOutput, p.readReference, p.readArtifacts, p.readInputs, p.readSession} {
 		if err := read(d); err != nil {
 			return nil, err
 		}
@@ -187,6 +188,7 @@ func (p *program) usedAxes() []string {
 	for _, in := range p.inputs {
 		all = append(all, in.templates()...)
 	}
+	all = append(all, p.session.templates()...)
 	for i, a := range p.scope.axes {
 		if slices.ContainsFunc(all, func(t template) bool { return t.uses(i) }) {
 			names = append(names, a.name)
@@ -235,6 +237,9 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 		return err
 	}
 	if err := p.fillInputs(point, row); err != nil {
+		return err
+	}
+	if err := p.fillSession(point, row); err != nil {
 		return err
 	}
 	if slices.Contains(pythonRun, point.Executor) {

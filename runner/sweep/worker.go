@@ -19,5 +19,6 @@ type Worker struct {
 	FlushL2             bool          `json:"flush_l2,omitempty"`              // empty the level-2 cache before each iteration
 	Optional            bool          `json:"optional,omitempty"`              // what is not there is skipped, and no error
 
-	Inputs map[string]Input `json:"inputs,omitempty"` // models: what inputs hold, by name
+	Inputs  map[string]Input `json:"inputs,omitempty"`  // models: what inputs hold, by name
+	Session *Session         `json:"session,omitempty"` // onnxrt: options of the session
 }
