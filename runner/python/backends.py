@@ -5,7 +5,8 @@ no validate_result, because a model comes without an expected result. A backend 
 requested: a setting that it cannot apply is worker.Unsupported, an error in a model is worker.Failure, and applied() reads
 back what really ran.
 
-Each backend is in its own file, backend_NAME.py. This file has what they share: reading the request, importing a framework,
+Each backend is in its own file, backend_NAME.py. inputs.py makes the inputs, onnxgraph.py reads what a graph says of them, and
+ort_session.py has the options of ONNX Runtime. This file has what they share: reading the request, importing a framework,
 the dimensions of the inputs, and the work of the models that the runner generates.
 """
 import ast
