@@ -201,6 +201,7 @@ class Worker:
             raise SystemExit(1)
         self.config, self.settings = job.get("config", {}), job.get("settings") or {}
         self.warmup, self.iterations, self.budget = job["warmup"], job["iterations"], job.get("budget", 0)
+        self.watch = job.get("watch", False)
 
     # Messages to the runner.
 
@@ -439,6 +440,7 @@ class Worker:
             fields.update((k, v) for k, v in (self.subject.work() or {}).items() if v is not None)
         self.note_peak()
         self.check_installed()  # looking at what is installed takes memory
+        self.send_modules()
         self.samples.finish(RESULT)
         self.events.send("result", at=self.now(), **fields)
         return 0
@@ -614,6 +616,16 @@ class Worker:
             if isinstance(path, str) and os.path.realpath(path) in installed:
                 raise Unsupported("not_applied", "module %s was loaded from %s, not from the side under test: it is a copy, "
                                   "installed from the repository" % (name, os.path.dirname(path)))
+
+
+    def send_modules(self):
+        """Reports the files of modules, if the runner looks for files that a build has overwritten."""
+        if not self.watch:
+            return
+        for module in list(sys.modules.values()):
+            path = getattr(module, "__file__", None)
+            if isinstance(path, str):
+                self.events.send("read", value=os.path.realpath(path))
 
 
 def inside(folders):

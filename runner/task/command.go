@@ -34,10 +34,12 @@ type command struct {
 	keeper  *keeper
 	stage   schema.Stage
 	seen    bool // a process had a peak above the floor
-	hookEnv *syscall.ProcAttr
-	written *os.File // that takes standard output; nil: the run's own
-	exits   []int    // that were ignored, in order
-	starts  []float64
+	// followed reports whether a process was traced already.
+	followed bool
+	hookEnv  *syscall.ProcAttr
+	written  *os.File // that takes standard output; nil: the run's own
+	exits    []int    // that were ignored, in order
+	starts   []float64
 }
 
 // process is an ended process, as a failure names it.
@@ -115,7 +117,7 @@ func (c *command) run() *event {
 		c.begin(schema.StageWarmup)
 	}
 	for i := range job.Warmup {
-		if i == job.Warmup-1 && !c.seen && c.traces() {
+		if i == job.Warmup-1 && (!c.seen || job.Watch) && c.traces() {
 			done, failed := c.trace()
 			if failed != nil {
 				return failed
@@ -141,7 +143,7 @@ func (c *command) run() *event {
 	if failed := c.measureStart(); failed != nil {
 		return failed
 	}
-	if job.TracePeak && !c.seen && latest <= quick && c.traces() {
+	if (job.TracePeak && !c.seen && latest <= quick || job.Watch && !c.followed) && c.traces() {
 		_, failed := c.trace()
 		return failed
 	}
@@ -265,9 +267,10 @@ func (c *command) failure(p process, status syscall.WaitStatus, err error) *even
 	return &failed
 }
 
-// trace runs a warm-up iteration under ptrace, for a memory peak that wait4 cannot report. It returns whether that worked; if not, the
-// iteration must be repeated. The event is of a failure before it.
+// trace runs a warm-up iteration under ptrace, for a memory peak that wait4 cannot report, and for the files of Spec.Watch. It returns
+// whether that worked; if not, the iteration must be repeated. The event is of a failure before it.
 func (c *command) trace() (bool, *event) {
+	c.followed = true
 	if failed := c.prepare(); failed != nil {
 		return false, failed
 	}

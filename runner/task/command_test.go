@@ -223,6 +223,51 @@ func TestPeakMemoryBelowFloor(t *testing.T) {
 	}
 }
 
+// TestWatch: the files that a process and its children read, and those that they execute, of which a script is none. It is in the warm-up,
+// or after the measurement.
+func TestWatch(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"script.sh": "read word < read.txt; (cat late.txt); echo > written.txt", "read.txt": "x\n", "late.txt": "", "other.txt": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cat, err := filepath.EvalSymlinks(need(t, "cat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, warmup := range []int{0, 1} {
+		spec := commandSpec("sh", "script.sh")
+		spec.Dir, spec.Warmup, spec.Iterations, spec.Watch = dir, warmup, 2, true
+		o := runSpec(t, t.Context(), spec, nil)
+		check(t, o, schema.StatusOK, "", "")
+		if o.Missing["peak_memory.ptrace"] == "permission" {
+			t.Skip("ptrace is refused here")
+		}
+		for file, want := range map[File]bool{
+			{dir + "/script.sh", false}: true, {dir + "/read.txt", false}: true, {dir + "/late.txt", false}: true, {cat, true}: true,
+			{dir + "/written.txt", false}: false, {dir + "/other.txt", false}: false, {dir + "/script.sh", true}: false,
+		} {
+			if slices.Contains(o.Files, file) != want {
+				t.Errorf("warm-up %d: %+v is among the files: %v, want %v\n%v", warmup, file, !want, want, o.Files)
+			}
+		}
+		library := func(f File) bool { return f.Executed && strings.Contains(filepath.Base(f.Path), ".so") }
+		if !slices.ContainsFunc(o.Files, library) {
+			t.Errorf("warm-up %d: no shared library is executed: %v", warmup, o.Files)
+		}
+		if n := len(metric(t, o, "latency").Ticks); n != 2 {
+			t.Errorf("warm-up %d: %d samples, want 2", warmup, n)
+		}
+		if spec.Watch = false; runSpec(t, t.Context(), spec, nil).Files != nil {
+			t.Errorf("warm-up %d: files were reported that nobody asked for", warmup)
+		}
+	}
+}
+
 // TestTraceIsDiscarded: what does not bear ptrace is measured without.
 func TestTraceIsDiscarded(t *testing.T) {
 	spec := shell("grep -q '^TracerPid:.0$' /proc/$$/status")

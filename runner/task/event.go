@@ -80,6 +80,8 @@ const (
 	eventHello       = "hello"
 	eventStage       = "stage"
 	eventFact        = "fact"
+	eventRead        = "read"
+	eventExecuted    = "executed"
 	eventShape       = "shape"
 	eventMetrics     = "metric"
 	eventOps         = "op"

@@ -113,6 +113,8 @@ func (r *run) handle(m message) {
 		if r.failed == nil {
 			r.failed = &e
 		}
+	case eventRead, eventExecuted:
+		r.files = append(r.files, File{e.Value, e.Event == eventExecuted})
 	case eventFact:
 		if e.Missing != "" {
 			r.missing[e.Key] = e.Missing

@@ -22,7 +22,7 @@ const (
 // outcome is what the end of a run means.
 func (r *run) outcome() Outcome {
 	o := Outcome{
-		StartedAt: stamp(r.launched), Stages: r.stages, Facts: r.facts, Missing: r.missing, StderrTail: tail(r.stderr, tailSize),
+		StartedAt: stamp(r.launched), Stages: r.stages, Facts: r.facts, Missing: r.missing, Files: r.files, StderrTail: tail(r.stderr, tailSize),
 		BackendVersion: r.reports.version, Warnings: r.reports.warnings,
 	}
 	if stack := tail(r.stack, stackTailSize); stack != "" {

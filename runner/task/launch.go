@@ -54,6 +54,7 @@ type run struct {
 	ended    [streams]bool
 	facts    map[string]string
 	missing  map[string]string
+	files    []File // see Spec.Watch
 	reports  reports
 	enough   int   // samples at which Enough was asked last
 	dumped   int64 // size of the stack when it was looked at last

@@ -26,9 +26,18 @@ type Outcome struct {
 	Missing        map[string]string // why a fact or a metric is missing: a word
 	Work           schema.Work
 	Warnings       []string // words
+	// Files are what Spec.Watch asks for. Nil: they are not known.
+	Files []File
 	// StderrTail is the end of the benchmark's standard error, at most 4 KiB of valid UTF-8. For a command it is that of the
 	// last process.
 	StderrTail string
+}
+
+// File is a file or a folder that was opened for reading, or a file from which code was executed: a program or a shared library. Path is
+// absolute and without symbolic links.
+type File struct {
+	Path     string
+	Executed bool
 }
 
 // The warnings of this package.

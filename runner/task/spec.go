@@ -24,6 +24,10 @@ type Spec struct {
 	// TracePeak runs one more process of a quick command without warm-up, after the measurement, if its peak memory is not
 	// known otherwise.
 	TracePeak bool
+	// Watch reports the files that were read (Outcome.Files). Of a command, these are the files of one process and its children, which
+	// run under ptrace in the warm-up, or else after the measurement: not where there is a cleanup, nor on other systems than Linux.
+	// Of a Python worker, they are those of its modules.
+	Watch bool
 	// Iterations is exact if above 0. Otherwise the run measures until there are 100 iterations (10,000 for a command), until
 	// Enough returns true, or until the budget is spent, but at least one iteration.
 	Iterations int
@@ -172,6 +176,7 @@ type job struct {
 	Iterations  int               `json:"iterations"`       // at maxIterations
 	Budget      time.Duration     `json:"budget,omitempty"` // 0: iterations are exact
 	TracePeak   bool              `json:"trace_peak,omitempty"`
+	Watch       bool              `json:"watch,omitempty"`
 	Keep        []string          `json:"keep,omitempty"`
 	SkipExit    int               `json:"skip_exit,omitempty"`
 	AnyExit     bool              `json:"any_exit,omitempty"`
@@ -199,7 +204,7 @@ func (j *job) path(dir, name string) string {
 func (s Spec) job(killWait time.Duration) job {
 	j := job{
 		Proto: proto, Executor: s.Executor, Config: s.Config, Command: s.Command, Env: s.Env, Dir: s.Dir,
-		Warmup: s.Warmup, Iterations: s.Iterations, TracePeak: s.TracePeak, Keep: s.Keep, SkipExit: s.SkipExit,
+		Warmup: s.Warmup, Iterations: s.Iterations, TracePeak: s.TracePeak, Watch: s.Watch, Keep: s.Keep, SkipExit: s.SkipExit,
 		AnyExit: s.AnyExit, Exits: s.Exits, Hooks: s.Hooks, CleanupWait: s.Deadlines.Teardown, Start: s.Start, Stdin: s.Stdin, Stdout: s.Stdout,
 		OutputLimit: s.OutputLimit, KillWait: killWait,
 	}

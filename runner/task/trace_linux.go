@@ -11,7 +11,7 @@ import (
 
 // traceOptions make every process and thread below the first one traced too, stop each where it ends, and kill
 // all if the tracer ends.
-const traceOptions = unix.PTRACE_O_TRACEEXIT | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK |
+const traceOptions = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACEEXIT | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK |
 	unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_EXITKILL
 
 // tracedPeak runs one process under ptrace and gives the largest resident memory, in B, that any one process of its
@@ -27,12 +27,16 @@ func (s *supervisor) tracedPeak(path string, argv []string) (peak int64, err err
 		return 0, fmt.Errorf("starting under ptrace: %w", err)
 	}
 	t := &tracer{pid: pid, live: map[int]bool{pid: true}}
+	if s.job.Watch {
+		t.watch = newWatch()
+	}
 	err = t.attach()
 	if err != nil && t.live[pid] {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	t.follow()
 	s.reaped()
+	t.watch.report(&s.sender) // also of a process that failed: what it read it has read
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("tracing: %w", err)
@@ -52,7 +56,8 @@ type tracer struct {
 	live   map[int]bool // threads that are traced
 	status syscall.WaitStatus
 	peak   int64
-	left   bool // something was running when the first process had ended
+	left   bool   // something was running when the first process had ended
+	watch  *watch // nil: nobody asks for the files
 }
 
 // attach takes the stop of the first exec.
@@ -68,7 +73,16 @@ func (t *tracer) attach() error {
 	if err := syscall.PtraceSetOptions(t.pid, traceOptions); err != nil {
 		return err
 	}
-	return syscall.PtraceCont(t.pid, 0)
+	t.watch.executed(t.pid)
+	return t.resume(t.pid, 0)
+}
+
+// resume lets a stopped thread go on.
+func (t *tracer) resume(pid, signal int) error {
+	if t.watch.calls() {
+		return syscall.PtraceSyscall(pid, signal)
+	}
+	return syscall.PtraceCont(pid, signal)
 }
 
 // follow handles stops until nothing is traced any more. What is left when the first process ends is killed.
@@ -105,6 +119,7 @@ func (t *tracer) stopped(pid int, status syscall.WaitStatus) {
 		if peak, ok := peakMemory(strconv.Itoa(pid)); ok {
 			t.peak = max(t.peak, peak)
 		}
+		t.watch.mapped(pid)
 	case unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK, unix.PTRACE_EVENT_CLONE, unix.PTRACE_EVENT_EXEC:
 		other, err := syscall.PtraceGetEventMsg(pid)
 		switch {
@@ -114,11 +129,18 @@ func (t *tracer) stopped(pid int, status syscall.WaitStatus) {
 		case int(other) != pid:
 			delete(t.live, int(other)) // a thread took over the number of its process
 		}
+		if cause == unix.PTRACE_EVENT_EXEC {
+			t.watch.executed(pid)
+		}
 	default:
+		if status.StopSignal() == syscallStop {
+			t.watch.call(pid)
+			break
+		}
 		// SIGSTOP is how a new thread begins to be traced
 		if stop := status.StopSignal(); stop != syscall.SIGTRAP && stop != syscall.SIGSTOP {
 			signal = int(stop)
 		}
 	}
-	_ = syscall.PtraceCont(pid, signal)
+	_ = t.resume(pid, signal)
 }
