@@ -45,6 +45,7 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 		}
 	}
 	spec := t.SpecOf(l, r.levels.of(l.Point))
+	spec.Watch = r.targets.Watches(subjectOf(l))
 	var came leftovers
 	spec.Read = r.reader(ctx, t, want, &came)
 	leaving := r.newLeaving(t)
@@ -53,6 +54,9 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 	outcome, err := r.pool.Run(ctx, spec, observe)
 	if err != nil {
 		return launched{}, fmt.Errorf("running %s: %w", l.Point.Benchmark, err)
+	}
+	if err := r.targets.NoteFiles(subjectOf(l), &outcome); err != nil {
+		return launched{}, &InputError{err}
 	}
 	r.targets.NoteOutputs(t)
 	if t.Check(&outcome); looked {

@@ -38,6 +38,9 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 	if len(done) > 0 {
 		targets.InheritBuild(done[0].Env.Facts[prepare.FactBuild])
 	}
+	if err := targets.CheckBuilt(); err != nil {
+		return &InputError{err}
+	}
 	if err := targets.CheckThere(ctx, s.options.DryRun); err != nil {
 		return &InputError{err}
 	}

@@ -37,6 +37,9 @@ func (s *session) run(ctx context.Context) error {
 	s.launcher.targets = prepare.New(prepare.Options{
 		Sweep: s.sweep, Sides: s.sideFolders(), Version: s.options.Version, Exclude: s.options.Exclude,
 	})
+	if err := s.launcher.targets.CheckSides(); err != nil {
+		return &InputError{err}
+	}
 	if !s.options.DryRun {
 		if err := s.build(ctx); err != nil || ctx.Err() != nil {
 			return err

@@ -3,14 +3,12 @@ package runner
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/runner/prepare"
-	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -28,7 +26,7 @@ func workingTree(ctx context.Context, exclude []string) side {
 	return side{code: code, known: ok && err == nil} // without it a later session finds that the code changed
 }
 
-// InputError is an error in the request of the user. Nothing was launched.
+// InputError is an error in the request of the user. Nothing was launched, or a first launch showed that there is nothing to compare.
 type InputError struct{ Err error }
 
 // Error returns the text of the cause.
@@ -69,15 +67,29 @@ func (s *session) openSides(ctx context.Context) (*worktree.Pair, error) {
 		return nil, &InputError{err}
 	}
 	s.assembler.sides = []side{sideOf(pair, pair.Base), sideOf(pair, pair.Head)}
-	if err := s.checkSides(pair); err != nil {
-		return nil, errors.Join(&InputError{err}, pair.Close())
-	}
 	return pair, nil
 }
 
 func sideOf(pair *worktree.Pair, t worktree.Tree) side {
 	others, exempt := pair.Foreign(t.Side)
-	return side{prepare.Side{Name: t.Side, Dir: t.Dir, Others: others, Exempt: exempt}, t.Code, true}
+	return side{prepare.Side{Name: t.Side, Dir: t.Dir, Root: t.Root, Trees: namesOf(others[0]), Others: others, Exempt: exempt}, t.Code, true}
+}
+
+// namesOf are the names of the user's working tree: without symbolic links, and as the user came to the working directory.
+func namesOf(tree string) []string {
+	names := []string{tree}
+	named, err := os.Getwd() // by $PWD, where that is the working directory
+	if err != nil {
+		return names
+	}
+	real, err := filepath.EvalSymlinks(named)
+	if err != nil {
+		return names
+	}
+	if name, ok := strings.CutSuffix(named, strings.TrimPrefix(real, tree)); ok && name != tree {
+		names = append(names, name)
+	}
+	return names
 }
 
 // sideFolders lists the folders with the code of each side.
@@ -87,41 +99,6 @@ func (s *session) sideFolders() []prepare.Side {
 		folders = append(folders, side.Side)
 	}
 	return folders
-}
-
-// checkSides refuses a sweep that would measure the same code on both sides.
-func (s *session) checkSides(pair *worktree.Pair) error {
-	uses := false
-	for i := range s.sweep.Points {
-		p := &s.sweep.Points[i]
-		for _, path := range pathsOf(p) {
-			if filepath.IsAbs(path) {
-				if pair.Inside(path) {
-					return fmt.Errorf("%s: %s is an absolute path in the repository, so it is the same on both sides: make it relative", s.sweep.Name, path)
-				}
-				continue
-			}
-			for _, side := range s.assembler.sides {
-				uses = uses || side.Has(p.Dir, path)
-			}
-		}
-		uses = uses || len(p.Build) > 0
-	}
-	if !uses && len(s.sweep.Points) > 0 {
-		return fmt.Errorf("%s: it uses nothing from the repository, so both sides would be the same", s.sweep.Name)
-	}
-	return nil
-}
-
-// pathsOf lists the texts of a point that may be paths.
-func pathsOf(p *sweep.Point) []string {
-	paths := slices.Clone(p.Command)
-	for _, path := range []string{p.File, p.ModelPath, p.Dir} {
-		if path != "" {
-			paths = append(paths, path)
-		}
-	}
-	return paths
 }
 
 // describe adds the state of the code to the environment of a run.

@@ -58,7 +58,13 @@ and both sides of --against always start anew, because measurements of different
 days are not comparable.
 
 --against REF measures the working tree and commit REF alternately, in one
-session. With --until-conclusive, each point first gets 6 runs per side. Points
+session. Each side is built and runs in a tree of its own, where relative paths
+begin. Variables that point into your working tree point into that of the side.
+share names files that git ignores and both sides need: --set 'share=[.venv]'.
+If both sides run the same file, such as one that a build writes outside of its
+tree, the command ends with exit status 2.
+
+With --until-conclusive, each point first gets 6 runs per side. Points
 that compare cannot decide yet get more: up to 9, 14, 20 and 30 (--max-repeats).
 The error rate of all these looks together is that of a single one.
 

@@ -56,7 +56,7 @@ var law = []struct {
 	{"query/internal/querytest", []string{"schema", "query", "ingest"}, []string{"github.com/apache/arrow-go"}}, // for tests alone
 	{"runner", []string{"schema", "runner"}, nil},
 	{"runner/prepare", []string{
-		"schema", "runner/builtin", "runner/onnx", "runner/probe", "runner/python", "runner/sweep", "runner/task", "runner/words", "runner/worktree",
+		"schema", "runner/artifact", "runner/builtin", "runner/onnx", "runner/probe", "runner/python", "runner/sweep", "runner/task", "runner/words", "runner/worktree",
 	}, nil},
 	{"runner/python", []string{"schema", "runner/sweep", "runner/task"}, nil},
 	{"runner/sweep", []string{"schema", "runner/builtin", "runner/discover", "runner/expression", "runner/extract", "runner/fact", "runner/output", "runner/words"}, []string{"go.yaml.in/yaml"}},

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// changed is when a file was changed last: no program can set that, as it can the time of modification.
-func changed(info fs.FileInfo) time.Time {
+// Changed is when a file was changed last: no program can set that, as it can the time of modification.
+func Changed(info fs.FileInfo) time.Time {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(stat.Ctim.Unix())
 	}

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// changed is when a file was changed last.
-func changed(info fs.FileInfo) time.Time { return info.ModTime() }
+// Changed is when a file was changed last.
+func Changed(info fs.FileInfo) time.Time { return info.ModTime() }

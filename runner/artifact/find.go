@@ -63,7 +63,7 @@ func Before(rules Rules) *Finder {
 	}
 	var latest time.Time
 	for _, info := range f.before {
-		if at := changed(info); at.After(latest) {
+		if at := Changed(info); at.After(latest) {
 			latest = at
 		}
 	}
@@ -206,7 +206,7 @@ var errFull = errors.New("more files than are looked at")
 // written reports whether a file has changed.
 func written(before, after fs.FileInfo) bool {
 	return before == nil || !os.SameFile(before, after) || before.Size() != after.Size() ||
-		!before.ModTime().Equal(after.ModTime()) || !changed(before).Equal(changed(after))
+		!before.ModTime().Equal(after.ModTime()) || !Changed(before).Equal(Changed(after))
 }
 
 // Open opens the file without blocking.

@@ -31,10 +31,11 @@ type builds struct {
 	points   map[Subject]built // of points with a build
 	commands map[string]built  // by side, folder and words
 	hashes   []string          // of what builds have made, by side; see FactBuild
+	times    [][]span          // when builds of each side ran
 }
 
 func newBuilds(sides int) builds {
-	return builds{points: map[Subject]built{}, commands: map[string]built{}, hashes: make([]string, sides)}
+	return builds{points: map[Subject]built{}, commands: map[string]built{}, hashes: make([]string, sides), times: make([][]span, sides)}
 }
 
 // Builder runs build commands.
@@ -96,12 +97,13 @@ func (t *Targets) buildPoint(ctx context.Context, b Builder, sub Subject) (built
 func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command []string) (built, error) {
 	p, side := sub.Point, t.Sides[sub.Side]
 	dir := side.resolve(p.Dir)
-	env := environOf(p.BuildEnv)
+	env := t.environ(sub.Side, p.BuildEnv)
 	key := jsonList(slices.Concat([]string{side.Name, dir}, env, command))
 	if one, ok := t.builds.commands[key]; ok {
 		return one, nil
 	}
 	b.Observe(sub, command)
+	ran := span{from: stamp()}
 	limit := p.Timeouts.Build
 	outcome, err := b.Run(ctx, task.Spec{
 		Executor: schema.ExecutorCommand, Command: command, Env: env, Dir: dir, Iterations: 1,
@@ -110,6 +112,8 @@ func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command 
 	if err != nil {
 		return built{}, fmt.Errorf("building %s: %w", p.Benchmark, err)
 	}
+	ran.to = stamp()
+	t.builds.times[sub.Side] = append(t.builds.times[sub.Side], ran)
 	one := built{took: outcome.Stages.Launch(), status: outcome.Status}
 	if outcome.Status != schema.StatusOK {
 		one.err = buildError(command, outcome, limit)

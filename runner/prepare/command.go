@@ -2,7 +2,6 @@ package prepare
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -29,8 +28,7 @@ func (h *Targets) prepareCommand(t *Target, side Side) {
 	}
 	path = inDir(t.Spec.Dir, path)
 	if owner := side.foreign(path); owner != "" {
-		t.refuse(schema.StatusUnsupported, "not_applied", location{},
-			fmt.Errorf("%s is in %s, not on the side under test", path, owner))
+		t.refuse(schema.StatusUnsupported, kindForeign, location{}, h.foreignProgram(path, owner))
 	}
 	if text, err := h.sha256(path); err == nil {
 		t.Facts[factCommand] = text

@@ -23,7 +23,7 @@ const maxMissing = 5
 // functions, models, programs. The error names what is missing, because every launch would fail. With notBuilt, points with a build are
 // left out, because the build may create what is missing.
 func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
-	missing := missing{sides: make([]map[string]bool, len(t.Sides)), needs: map[interpreterNeed][]need{}}
+	missing := missing{targets: t, sides: make([]map[string]bool, len(t.Sides)), needs: map[interpreterNeed][]need{}}
 	for _, p := range t.run() {
 		for on := range t.Sides {
 			sub := Subject{p, on}
@@ -42,10 +42,11 @@ func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
 
 // missing collects what is missing. Something that one of two sides has is not missing: the runs of the other side report it.
 type missing struct {
-	texts []string
-	sides []map[string]bool
-	needs map[interpreterNeed][]need
-	order []interpreterNeed
+	targets *Targets
+	texts   []string
+	sides   []map[string]bool
+	needs   map[interpreterNeed][]need
+	order   []interpreterNeed
 }
 
 // interpreterNeed is an interpreter with the environment in which points start it.
@@ -79,6 +80,8 @@ func (m *missing) add(side int, at location, text string) {
 func (m *missing) look(t *Target, side int) {
 	switch {
 	case t.Refused != nil && t.Refused.Status == schema.StatusError:
+		m.add(side, location{}, t.Refused.Error+m.unshared(t, t.Point.File)+m.unshared(t, t.Point.ModelPath))
+	case t.Refused != nil && t.Refused.ErrorKind == kindForeign:
 		m.add(side, location{}, t.Refused.Error)
 	case t.Refused != nil:
 	case t.Spec.Command != nil:
@@ -86,6 +89,11 @@ func (m *missing) look(t *Target, side int) {
 	case t.Python.Path != "" && !t.Point.Optional: // what an optional one lacks its runs say
 		m.need(t, side)
 	}
+}
+
+// unshared is how to share a path of a target that neither side has.
+func (m *missing) unshared(t *Target, path string) string {
+	return m.targets.unshared(t.Point.Dir, path)
 }
 
 // lookCommand notes what is missing of a command. A setup may make it.
@@ -99,12 +107,12 @@ func (m *missing) lookCommand(t *Target, side int) {
 			continue
 		}
 		if err := t.checkProgram(words[0]); err != nil {
-			m.add(side, t.at(t.Point.CommandLine), err.Error())
+			m.add(side, t.at(t.Point.CommandLine), err.Error()+m.unshared(t, words[0]))
 		}
 	}
 	if stdin := t.Spec.Stdin; stdin != "" && t.Spec.Hooks.Setup == nil && t.Spec.Hooks.Prepare == nil {
 		if _, err := os.Stat(inDir(t.Spec.Dir, stdin)); err != nil {
-			m.add(side, t.at(t.Point.CommandLine), fileError("stdin "+stdin, err).Error())
+			m.add(side, t.at(t.Point.CommandLine), fileError("stdin "+stdin, err).Error()+m.unshared(t, stdin))
 		}
 	}
 	if err := checkOutput(&t.Spec); err != nil {

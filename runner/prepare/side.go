@@ -16,6 +16,8 @@ import (
 type Side struct {
 	Name   string   // base or head; empty where there is one side
 	Dir    string   // where relative paths begin; empty is the working directory
+	Root   string   // the tree of the side, around Dir; empty where there is one side
+	Trees  []string // names of the user's working tree, absolute; the first one is without symbolic links
 	Others []string // folders with other versions of the code, from which nothing may come
 	Exempt []string // paths below those that are shared by both sides
 }
@@ -81,7 +83,7 @@ func (s Side) resolve(dir string) string {
 // foreign is the folder of other code that a path lies in; empty if it lies in none.
 func (s Side) foreign(path string) string {
 	for _, dir := range s.Others {
-		if worktree.Within(path, dir) && !slices.ContainsFunc(s.Exempt, func(e string) bool { return worktree.Within(path, e) }) {
+		if worktree.Within(path, dir) && !s.exempt(path) {
 			return dir
 		}
 	}

@@ -39,6 +39,9 @@ type Target struct {
 	launched  bool
 }
 
+// kindForeign is the kind of error of a program that is in another tree than that of its side.
+const kindForeign = "not_applied"
+
 // kindAbsent is the kind of error of something optional that does not exist.
 const kindAbsent = "absent"
 
@@ -55,6 +58,7 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	}
 	p, side := sub.Point, t.Sides[sub.Side]
 	target := newTarget(t.Sweep.Name, p, side)
+	target.Spec.Env = t.environ(sub.Side, p.Env)
 	target.Facts[FactConfig], target.Facts[FactPoints] = configHash(p), t.points
 	if p.Skip != nil { // nothing of it is looked for: that may be why it is skipped
 		t.known[sub] = target
@@ -101,7 +105,7 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 		Point: p, Facts: requested(p), file: file,
 		Spec: task.Spec{
 			Executor: p.Executor, Command: p.Command, Dir: side.resolve(p.Dir), Config: configOf(p),
-			SkipExit: p.SkipExit, AnyExit: p.AnyExit, Exits: p.Exits, Hooks: task.Hooks(p.Hooks), Stdin: p.Stdin, Stdout: p.Stdout, Start: p.Start, Env: environOf(p.Env), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
+			SkipExit: p.SkipExit, AnyExit: p.AnyExit, Exits: p.Exits, Hooks: task.Hooks(p.Hooks), Stdin: p.Stdin, Stdout: p.Stdout, Start: p.Start, Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
 		},
 	}
 	for _, m := range p.Metrics {

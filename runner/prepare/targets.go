@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
 )
 
 // Options of New.
@@ -36,6 +37,8 @@ type Targets struct {
 	described    map[string]onnx.Description // of model files, by their hashes
 	conversions  map[string]converted        // by conversion.key
 	builds       builds
+	uses         bool                           // the sweep names a file of a side
+	files        map[Subject]map[task.File]bool // that a process of each has read
 }
 
 // Subject is a point on a side: the thing that is launched repeatedly.
@@ -61,7 +64,7 @@ func New(o Options) *Targets {
 	return &Targets{
 		Options: o, points: pointsHash(o.Sweep), known: map[Subject]*Target{}, stale: map[Subject]*Target{},
 		hashes: map[string]hash{}, outputs: map[string]bool{}, interpreters: map[string]interpreter{}, builds: newBuilds(len(o.Sides)),
-		described: map[string]onnx.Description{}, conversions: map[string]converted{},
+		files: map[Subject]map[task.File]bool{}, described: map[string]onnx.Description{}, conversions: map[string]converted{},
 	}
 }
 

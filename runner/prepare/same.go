@@ -1,0 +1,240 @@
+package prepare
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/runner/artifact"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// span is a time, as files are stamped, both ends included.
+type span struct{ from, to time.Time }
+
+// stamp is the time that a file gets if it is written now. The clock of files lags behind that of processes.
+func stamp() time.Time {
+	f, err := os.CreateTemp("", "neurolens-*")
+	if err != nil {
+		return time.Now()
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return time.Now()
+	}
+	return info.ModTime()
+}
+
+// wrote reports whether a file was written while builds of a side ran.
+func (b *builds) wrote(side int, path string) bool {
+	info := infoOf(path)
+	if info == nil || !info.Mode().IsRegular() {
+		return false
+	}
+	changed := artifact.Changed(info)
+	return slices.ContainsFunc(b.times[side], func(s span) bool { return !changed.Before(s.from) && !changed.After(s.to) })
+}
+
+// CheckBuilt refuses, before the first launch, a program or a file of a command that is the same one for both sides although a build has
+// written it.
+func (t *Targets) CheckBuilt() error {
+	if len(t.Sides) < 2 {
+		return nil
+	}
+	for _, p := range t.run() {
+		head := t.filesOf(Subject{p, 1})
+		for i, path := range t.filesOf(Subject{p, 0}) {
+			same := func(other string) bool {
+				a, b := infoOf(path), infoOf(other)
+				return a != nil && b != nil && os.SameFile(a, b)
+			}
+			if slices.ContainsFunc(head, same) && (t.builds.wrote(0, path) || t.builds.wrote(1, path)) {
+				return t.overwritten(p, task.File{Path: path, Executed: i == 0})
+			}
+		}
+	}
+	return nil
+}
+
+// filesOf lists the program of a command, and the paths that its words and its standard input would be.
+func (t *Targets) filesOf(sub Subject) (paths []string) {
+	p := sub.Point
+	if len(p.Command) == 0 || p.Skip != nil {
+		return nil
+	}
+	dir := t.Sides[sub.Side].resolve(p.Dir)
+	program, err := task.LookPath(p.Command[0], slices.Concat(os.Environ(), t.environ(sub.Side, p.Env)))
+	if err != nil {
+		return nil // the launch says so
+	}
+	paths = append(paths, inDir(dir, program))
+	for _, word := range append(slices.Clone(p.Command[1:min(len(p.Command), maxCommandFiles)]), p.Stdin) {
+		if word != "" {
+			paths = append(paths, inDir(dir, word))
+		}
+	}
+	return paths
+}
+
+// isOverwritten reports whether a file outside of the tree of a side is no longer what a build of the side has left: the head was built
+// after the base. A program or a library that both sides run may also come from an earlier build, which a later one took for its own.
+func (t *Targets) isOverwritten(sub Subject, f task.File) bool {
+	switch {
+	case within(f.Path, t.Sides[sub.Side].Root):
+		return false
+	case sub.Side == 0 && t.builds.wrote(1, f.Path):
+		return true
+	}
+	return f.Executed && t.files[Subject{sub.Point, 1 - sub.Side}][f] && (t.builds.wrote(0, f.Path) || t.builds.wrote(1, f.Path))
+}
+
+// overwritten is the error of a file that is the same for both sides although builds write it.
+func (t *Targets) overwritten(p *sweep.Point, f task.File) error {
+	return fmt.Errorf("%s: both sides %s %s, which a build has written outside of its own tree%s: let each build write into its own tree, and name the file by a relative path",
+		t.Sweep.Name, verb(f, "run", "read"), f.Path, t.pointing(p, f.Path))
+}
+
+// pointing names the variable because of which a file is where it is; empty: it is not known.
+func (t *Targets) pointing(p *sweep.Point, path string) string {
+	best, name := "", ""
+	for _, entry := range slices.Concat(os.Environ(), environOf(p.Env)) {
+		key, value, _ := strings.Cut(entry, "=")
+		if slices.Contains([]string{"PATH", "HOME", "PWD", "OLDPWD"}, key) {
+			continue
+		}
+		for _, dir := range filepath.SplitList(value) {
+			if !filepath.IsAbs(dir) {
+				continue
+			}
+			real, err := filepath.EvalSymlinks(dir)
+			around := slices.ContainsFunc(t.Sides[0].Others, func(tree string) bool { return tree != real && within(tree, real) })
+			if err == nil && within(path, real) && !around && len(real) > len(best) { // a folder around a tree says nothing
+				best, name = real, key
+			}
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	return " (" + name + " points there)"
+}
+
+// watchable reports whether the files of a point can be known by watching it.
+func watchable(p *sweep.Point) bool {
+	return task.CanWatch && p.Executor == schema.ExecutorCommand && len(p.Hooks.Cleanup) == 0
+}
+
+// Watches reports whether the launch of a point on a side has to report its files, because they are not known yet.
+func (t *Targets) Watches(sub Subject) bool {
+	if len(t.Sides) < 2 || t.files[sub] != nil {
+		return false
+	}
+	return watchable(sub.Point) || sub.Point.Executor == schema.ExecutorPython && len(t.builds.times[1]) > 0
+}
+
+// NoteFiles notes the files that the first launch of a point on a side has read. The error says why there is nothing to compare: code came
+// from the tree of the user or of the other side, or both sides read the same.
+func (t *Targets) NoteFiles(sub Subject, o *task.Outcome) error {
+	if len(t.Sides) < 2 || o.Status != schema.StatusOK || t.files[sub] != nil {
+		return nil
+	}
+	files := map[task.File]bool{}
+	for _, f := range o.Files {
+		files[f] = true
+	}
+	t.files[sub] = files
+	for _, f := range o.Files {
+		if sub.Point.Executor == schema.ExecutorCommand { // a worker has refused modules of other trees by itself
+			if err := t.checkForeign(sub, f); err != nil {
+				return fmt.Errorf("%s: %w", t.Sweep.Name, err)
+			}
+		}
+		if t.isOverwritten(sub, f) {
+			return t.overwritten(sub.Point, f)
+		}
+	}
+	if !t.uses && !t.usedAny() {
+		return t.nothingUsed()
+	}
+	return nil
+}
+
+// usedAny reports whether a process has read a file of its own side, or may have.
+func (t *Targets) usedAny() bool {
+	for _, p := range t.run() {
+		base, head := t.files[Subject{p, 0}], t.files[Subject{p, 1}]
+		switch {
+		case p.Executor != schema.ExecutorCommand || p.Skip != nil:
+		case base == nil || head == nil:
+			return true // it is not known yet
+		case len(p.Build) > 0 && (len(base) == 0 || len(head) == 0):
+			return true // nobody could watch
+		}
+		for side, files := range []map[task.File]bool{base, head} {
+			for f := range files {
+				if within(f.Path, t.Sides[side].Root) || f.Executed && !base[f] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// checkForeign refuses a file of the user's working tree, or of the other side.
+func (t *Targets) checkForeign(sub Subject, f task.File) error {
+	side := t.Sides[sub.Side]
+	for i, dir := range side.Others {
+		if !within(f.Path, dir) || t.noCode(side, dir, f.Path) {
+			continue
+		}
+		where, below := "the tree of the other side", strings.TrimPrefix(f.Path, dir)
+		if i == 0 {
+			where = "your working tree"
+			if t.users(dir, below) {
+				return fmt.Errorf("side %s %s %s, which only your working tree has%s: %s", side.Name, verb(f, "ran", "read"), f.Path, t.pointing(sub.Point, f.Path), t.sharing(below))
+			}
+		}
+		return fmt.Errorf("side %s %s %s, which is in %s%s: let each side use its own, by a relative path", side.Name, verb(f, "ran", "read"), f.Path, where, t.pointing(sub.Point, f.Path))
+	}
+	return nil
+}
+
+// verb is what was done with a file.
+func verb(f task.File, executed, read string) string {
+	if f.Executed {
+		return executed
+	}
+	return read
+}
+
+// noCode reports whether a file in a foreign tree is no code of that tree: git's own, what is shared, results, temporary files.
+func (t *Targets) noCode(side Side, tree, path string) bool {
+	temporary, err := filepath.EvalSymlinks(os.TempDir())
+	info := infoOf(path)
+	return info == nil || !info.Mode().IsRegular() || within(path, filepath.Join(tree, ".git")) || side.exempt(path) ||
+		slices.ContainsFunc(t.Exclude, func(dir string) bool { return within(path, dir) }) ||
+		err == nil && within(temporary, tree) && within(path, temporary)
+}
+
+// within reports whether a path without symbolic links is dir or in it.
+func within(path, dir string) bool {
+	return dir != "" && (path == dir || strings.HasPrefix(path, dir+string(filepath.Separator)))
+}
+
+// foreignProgram says where a program is that is not on the side under test, and what to do.
+func (t *Targets) foreignProgram(path, owner string) error {
+	for _, tree := range t.Sides[0].Trees {
+		if below, ok := strings.CutPrefix(path, tree); ok && t.users(tree, below) {
+			return fmt.Errorf("%s is in your working tree, and neither side has it: %s", path, t.sharing(below))
+		}
+	}
+	return fmt.Errorf("%s is in %s, not on the side under test", path, owner)
+}
