@@ -187,7 +187,10 @@ func (b *bisector) run() error {
 	ctx := b.cmd.Context()
 	search := b.newSearch()
 	b.progress = measuring.NewBisectProgress(b.console(b.format), search)
-	b.progress.Begin(b.log.Path, len(b.log.Steps), len(b.sweep.Points))
+	b.progress.Begin(len(b.sweep.Points))
+	if b.log.Exists() {
+		b.progress.Log(b.log.Path, len(b.log.Steps))
+	}
 	var err error
 	if b.store, err = openForWriting(b.dir); err != nil {
 		return err

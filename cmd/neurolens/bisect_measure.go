@@ -45,6 +45,11 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 		if err := b.store.Append(run); err != nil {
 			return storeError{err}
 		}
+		if run.Side != "base" { // both sides were launched, and are to be compared
+			if err := b.createLog(); err != nil {
+				return err
+			}
+		}
 		session.Add(&run)
 		if session.Useless() {
 			stop(errNoUse)
@@ -56,6 +61,15 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 	}
 	session.ID = result.Session
 	return session, b.excused(err, t.Commit, session)
+}
+
+// createLog creates the log and announces it, unless it is there.
+func (b *bisector) createLog() error {
+	if b.log.Exists() {
+		return nil
+	}
+	b.progress.Log(b.log.Path, 0)
+	return b.log.Create()
 }
 
 // points are those of a sweep, with the names of the whole sweep.

@@ -116,6 +116,29 @@ func TestBisect(t *testing.T) {
 	}
 }
 
+// TestBisectOfNothing: a sweep that compares nothing ends before there is a log.
+func TestBisectOfNothing(t *testing.T) {
+	t.Parallel()
+	dir := memory(t)
+	write(t, dir, "missing.yaml", "command: [sh, nosuch.sh]\n")
+	write(t, dir, "nothing.yaml", "command: [sleep, '0']\n")
+	for name, want := range map[string]string{
+		"missing.yaml": "missing.yaml: sh: nosuch.sh: no such file",
+		"nothing.yaml": "nothing.yaml: it uses nothing from the repository",
+	} {
+		log := filepath.Join(t.TempDir(), "log")
+		p := program(t, dir, "bisect", "c0", "c2", name, "--log", log)
+		p.Env = append(p.Env, "XDG_CACHE_HOME="+t.TempDir())
+		_ = p.Run()
+		if got := p.stderr.String(); p.ProcessState.ExitCode() != exitInput || !strings.Contains(got, want) || strings.Contains(got, log) {
+			t.Errorf("%s: exit %d, want %q and no log\n%s", name, p.ProcessState.ExitCode(), want, got)
+		}
+		if _, err := os.Stat(log); err == nil {
+			t.Errorf("%s: an empty log is left", name)
+		}
+	}
+}
+
 // TestBisectInput: what makes no sense is one line, and nothing is started.
 func TestBisectInput(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,7 @@ type Log struct {
 	Steps   []Step            // that were there when it was opened
 	good    string            // where the search begins
 	subject map[string]string // by commit
+	head    string            // how a new file begins; empty: it is there
 }
 
 // logHeading is the beginning of the file. The key of the search follows.
@@ -40,7 +41,7 @@ func DefaultLog(key string) (string, error) {
 	return path, nil
 }
 
-// OpenLog reads the log of the search with that key, or creates it.
+// OpenLog reads the log of the search with that key. If there is none, it checks that Create or Add can create it.
 func OpenLog(path, key string, h worktree.History) (*Log, error) {
 	l := &Log{Path: path, good: h.Good.ID, subject: map[string]string{h.Good.ID: h.Good.Subject}}
 	for _, c := range h.Commits {
@@ -49,7 +50,13 @@ func OpenLog(path, key string, h worktree.History) (*Log, error) {
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return l, l.begin(key, h)
+		l.head = logHeading + key + "\n" +
+			"# The same command continues from here. Delete the lines of a commit to measure it again.\n" +
+			"git bisect start\n" + l.line(Good, h.Good.ID)
+		if err := l.write(""); err != nil {
+			return nil, err
+		}
+		return l, os.Remove(path)
 	case err != nil:
 		return nil, fmt.Errorf("--log: %w", err)
 	case !bytes.HasPrefix(text, []byte(logHeading+key+"\n")):
@@ -58,16 +65,23 @@ func OpenLog(path, key string, h worktree.History) (*Log, error) {
 	return l, l.read(string(text))
 }
 
-// begin writes the head of the file.
-func (l *Log) begin(key string, h worktree.History) error {
-	head := logHeading + key + "\n" +
-		"# The same command continues from here. Delete the lines of a commit to measure it again.\n" +
-		"git bisect start\n" + l.line(Good, h.Good.ID)
+// Exists reports whether there is a file.
+func (l *Log) Exists() bool { return l.head == "" }
+
+// Create creates the file, without steps.
+func (l *Log) Create() error {
+	err := l.write(l.head)
+	l.head = ""
+	return err
+}
+
+// write creates the file.
+func (l *Log) write(text string) error {
 	file, err := os.OpenFile(l.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("--log: %w", err)
 	}
-	_, err = file.WriteString(head)
+	_, err = file.WriteString(text)
 	return errors.Join(err, file.Close())
 }
 
@@ -116,6 +130,11 @@ func (l *Log) read(text string) error {
 
 // Add writes a step. The file is complete after each step, so a killed search loses only the step that it was measuring.
 func (l *Log) Add(step Step) error {
+	if !l.Exists() {
+		if err := l.Create(); err != nil {
+			return err
+		}
+	}
 	text, err := json.Marshal(step)
 	if err != nil {
 		return fmt.Errorf("writing to the log %s: %w", l.Path, err)

@@ -25,11 +25,15 @@ func NewBisectProgress(c Console, search *bisect.Search) *BisectProgress {
 	return &BisectProgress{w: c.W, screen: c.Screen, search: search}
 }
 
-// Begin says what is searched, in which log it is written down, and how many steps are in it.
-func (p *BisectProgress) Begin(log string, known, points int) {
+// Begin says what is searched.
+func (p *BisectProgress) Begin(points int) {
 	h := p.search.History
 	p.say(fmt.Sprintf("bisect %s: good %s, bad %s, %s", term.Count(len(h.Commits), "commit"), commitText(h.Good), commitText(h.Bad), term.Count(points, "point")))
-	text := "log " + log
+}
+
+// Log names the log of the search, and how many steps are in it.
+func (p *BisectProgress) Log(path string, known int) {
+	text := "log " + path
 	if known > 0 {
 		text += ": continues after " + term.Count(known, "step")
 	}
