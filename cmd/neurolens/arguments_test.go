@@ -131,7 +131,7 @@ func TestArguments(t *testing.T) {
 	}
 	count := 1
 	if long() {
-		count = 200
+		count = 40
 	}
 	dir := argumentDump(t)
 	check := func(what string, list []string) {
