@@ -55,10 +55,11 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(LeftOut)) (
 	if err != nil {
 		return fail(Merged{}, err)
 	}
-	if source.Dir == here.Dir {
+	inside, around := within(string(source.Dir), string(here.Dir)), within(string(here.Dir), string(source.Dir))
+	switch {
+	case inside && around: // one of the paths may have a symbolic link
 		return fail(Merged{}, ErrSameStore)
-	}
-	if within(string(source.Dir), string(here.Dir)) || within(string(here.Dir), string(source.Dir)) {
+	case inside || around:
 		return fail(Merged{}, errors.New("one store is inside the other"))
 	}
 	unlock, err := s.files.Lock(ctx)

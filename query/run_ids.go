@@ -22,6 +22,23 @@ func (db *DB) RunIDs(ctx context.Context, filter string) ([]string, error) {
 	return ids, err
 }
 
+// TaggedIDs is RunIDs for the runs that have a tag with this key.
+func (db *DB) TaggedIDs(ctx context.Context, filter, key string) ([]string, error) {
+	var ids []string
+	err := db.Pages(ctx, ListRequest{Filter: filter}, []string{"run_id", "tags"}, func(page Page) error {
+		for _, row := range page.Rows {
+			id, _ := row[0].(string)
+			tags, _ := row[1].(map[string]any)
+			if _, tagged := tags[key]; tagged {
+				ids = append(ids, id)
+			}
+		}
+		return nil
+	})
+	slices.Sort(ids)
+	return ids, err
+}
+
 // RemovedIDs is RunIDs for removed runs, which other questions do not find.
 func (db *DB) RemovedIDs(ctx context.Context, filter string) ([]string, error) {
 	removed, err := db.stores.Removed()

@@ -152,8 +152,7 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 	if err != nil {
 		return err
 	}
-	runs, err := selected(cmd, dir, o)
-	if err != nil {
+	if err := selected(cmd, dir, o); err != nil {
 		return err
 	}
 	store, err := ingest.Open(dir, version)
@@ -168,12 +167,11 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 		{Name: "runs", Type: answer.TypeInteger},
 	}}
 	for _, event := range o.events {
-		event.Runs = runs
 		said, err := store.Annotate(event)
 		if err != nil {
 			return storeError{err}
 		}
-		t.Rows = append(t.Rows, []any{said.EventID, string(said.Kind), answer.Text(said.Key), answer.Text(said.Value), int64(len(runs))})
+		t.Rows = append(t.Rows, []any{said.EventID, string(said.Kind), answer.Text(said.Key), answer.Text(said.Value), int64(len(event.Runs))})
 	}
 	if err := store.Close(); err != nil {
 		return storeError{err}
@@ -181,14 +179,14 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 	return a.print(format, t, func() term.View { return screens.Annotations(t) })
 }
 
-// selected are the ids of the runs that are meant, oldest first.
-func selected(cmd *cobra.Command, dir string, o annotation) ([]string, error) {
+// selected sets the runs of each event, oldest first: those of the selection, and of a tag to remove those that have it.
+func selected(cmd *cobra.Command, dir string, o annotation) error {
 	if strings.TrimSpace(o.selection) == "" {
-		return nil, usageErrorf("%s: the selection is empty; status=ok,error and the like select by a column", cmd.Name())
+		return usageErrorf("%s: the selection is empty; status=ok,error and the like select by a column", cmd.Name())
 	}
 	db, err := query.Open(cmd.Context(), []string{dir}, query.Options{})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer db.Close()
 	find := db.RunIDs
@@ -197,7 +195,7 @@ func selected(cmd *cobra.Command, dir string, o annotation) ([]string, error) {
 	}
 	runs, err := find(cmd.Context(), selectionFilter(o.selection))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(runs) == 0 {
 		what := "run"
@@ -208,7 +206,19 @@ func selected(cmd *cobra.Command, dir string, o annotation) ([]string, error) {
 		if strings.HasPrefix(o.selection, "last") {
 			hint = "; session=" + o.selection + " names a session"
 		}
-		return nil, usageErrorf("%s: no %s matches %q%s", cmd.Name(), what, o.selection, hint)
+		return usageErrorf("%s: no %s matches %q%s", cmd.Name(), what, o.selection, hint)
 	}
-	return runs, nil
+	for i := range o.events {
+		event := &o.events[i]
+		if event.Runs = runs; event.Kind != schema.EventUntag {
+			continue
+		}
+		if event.Runs, err = db.TaggedIDs(cmd.Context(), selectionFilter(o.selection), event.Key); err != nil {
+			return err
+		}
+		if len(event.Runs) == 0 {
+			return usageErrorf("%s --remove: no run of %q has the tag %s", cmd.Name(), o.selection, event.Key)
+		}
+	}
+	return nil
 }
