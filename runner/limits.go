@@ -18,6 +18,9 @@ type limits struct {
 	timeout time.Duration // of the suite
 	larger  bool          // points are launched although a smaller one ran out of memory
 	oom     outOfMemory
+
+	skippedLate bool // a launch was skipped because the time of the suite was over
+
 	skipped map[subject]task.Outcome // of points that said that they cannot run here: they are not asked again
 }
 
@@ -51,6 +54,7 @@ func (l *limits) whileLate() *task.Outcome {
 	if !l.late() {
 		return nil
 	}
+	l.skippedLate = true
 	return &task.Outcome{
 		Status: schema.StatusSkipped, ErrorKind: kindSuiteTimeout,
 		Error: fmt.Sprintf("the suite took more than %s; raise timeouts.suite", l.timeout),

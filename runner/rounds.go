@@ -39,31 +39,39 @@ func (s *session) launchRounds(ctx context.Context) error {
 
 // notePrecision counts the points that are still too imprecise at the end of the rounds.
 func (s *session) notePrecision(ctx context.Context) {
-	if s.sweep.RelError == 0 || ctx.Err() != nil {
+	if s.sweep.RelError == 0 {
 		return
 	}
-	precision := Precision{RelError: s.sweep.RelError, Repeats: s.agenda.repeat}
+	precision := Precision{RelError: s.sweep.RelError}
+	switch {
+	case ctx.Err() != nil:
+		precision.Stopped = StopInterrupted
+	case s.result.Left > 0:
+		precision.Stopped = StopMaxTime
+	case s.limits.skippedLate:
+		precision.Stopped = StopTimeout
+	}
 	for i := range s.sweep.Points {
 		p := &s.sweep.Points[i]
-		if p.Calibration || !s.succeeded(p) {
+		runs := s.locatedRuns(p)
+		if p.Calibration || runs == 0 {
 			continue
 		}
 		precision.Points++
 		if s.imprecise(p) {
 			precision.Imprecise++
+			precision.Repeats = max(precision.Repeats, runs)
 		}
 	}
 	s.result.Precision = &precision
 }
 
-// succeeded reports whether a point has a location on any side.
-func (s *session) succeeded(p *sweep.Point) bool {
+// locatedRuns is the maximum number of runs with a location of a point, over the sides.
+func (s *session) locatedRuns(p *sweep.Point) (most int) {
 	for i := range s.assembler.sides {
-		if len(s.agenda.locations[subject{Point: p, Side: i}]) > 0 {
-			return true
-		}
+		most = max(most, len(s.agenda.locations[subject{Point: p, Side: i}]))
 	}
-	return false
+	return most
 }
 
 // noteDone notes the runs of earlier sessions in a plan.

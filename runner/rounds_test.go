@@ -1,8 +1,11 @@
 package runner
 
 import (
+	"context"
 	"testing"
 
+	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -58,5 +61,52 @@ func TestImprecise(t *testing.T) {
 		if got := x.imprecise(p); got != c.want {
 			t.Errorf("%s: imprecise %v", name, got)
 		}
+	}
+}
+
+// TestImpreciseSaysWhy: a session whose points are still imprecise says after how many runs, and what stopped it.
+func TestImpreciseSaysWhy(t *testing.T) {
+	text := "command: ['true']\nwarmup: 0\nbudget: 1ms\nrepeats: 10\nrel_error: 0.0001%\n"
+	for name, c := range map[string]struct {
+		more string // of the sweep
+		stop func(x *session, cancel func())
+		want Precision
+	}{
+		"max_time":    {stop: func(x *session, _ func()) { x.limits.maxTime, x.limits.began = 1, x.limits.began.Add(-1e9) }, want: Precision{Stopped: StopMaxTime}},
+		"timeout":     {stop: func(x *session, _ func()) { x.limits.timeout = -1 }, want: Precision{Stopped: StopTimeout}},
+		"interrupted": {stop: func(_ *session, cancel func()) { cancel() }, want: Precision{Stopped: StopInterrupted}},
+		"max_repeats": {more: "max_repeats: 10\n", stop: func(*session, func()) {}, want: Precision{Repeats: 10}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s, runs := parse(t, text+c.more), 0
+			var x *session
+			x = newSession(ctx, s, Options{Observe: func(Event) {}, Extract: extractHere}, func(schema.Run) error {
+				if runs++; runs == 3 {
+					c.stop(x, cancel)
+				}
+				return nil
+			})
+			pool, err := task.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer pool.Close()
+			watch := probe.Watch(x.assembler.env)
+			defer watch.Close()
+			x.launcher.pool, x.launcher.watch = pool, watch
+			if err := x.run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			want := c.want
+			want.Points, want.Imprecise, want.RelError = 1, 1, 1e-6
+			if want.Repeats == 0 {
+				want.Repeats = 3
+			}
+			if got := x.result.Precision; got == nil || *got != want {
+				t.Errorf("precision %+v, want %+v", got, want)
+			}
+		})
 	}
 }

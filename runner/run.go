@@ -84,8 +84,20 @@ type Precision struct {
 	Points    int     // that succeeded at least once, without controls
 	Imprecise int     // those that would need more runs
 	RelError  float64 // the requested precision, as a share
-	Repeats   int     // maximum number of runs per point and side
+	Repeats   int     // maximum number of ok runs of an imprecise point, per side
+	Stopped   Stop    // why there are no more runs
 }
+
+// Stop is why a session ended before its precision was reached.
+type Stop string
+
+// The reasons.
+const (
+	StopMaxRepeats  Stop = "" // each point has its maximum number of repeats
+	StopMaxTime     Stop = "max_time"
+	StopTimeout     Stop = "timeout" // of the suite
+	StopInterrupted Stop = "interrupted"
+)
 
 // Result counts what happened in a session.
 type Result struct {
@@ -96,7 +108,7 @@ type Result struct {
 
 	Look *Look // the last one; nil: there was none
 
-	Precision *Precision // of a sweep with rel_error that was not interrupted; else nil
+	Precision *Precision // of a sweep with rel_error; else nil
 
 	Files Files
 

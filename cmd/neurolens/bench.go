@@ -145,6 +145,9 @@ func (b *bench) read() (err error) {
 	if b.rerun, err = b.flags.rerunWord(); err != nil {
 		return err
 	}
+	if b.flags.maxTime <= 0 && b.cmd.Flags().Changed("max-time") {
+		return usageErrorf("--max-time: want more than 0s, got %s; without it there is no limit", b.flags.maxTime)
+	}
 	if b.rerun != runner.RerunNothing && b.flags.against != "" {
 		return usageErrorf("--rerun %s: a session with --against starts from the beginning, so there are no runs to measure again", b.rerun)
 	}
@@ -291,7 +294,7 @@ func (b *bench) run() error {
 	if err != nil && result.Runs() == 0 {
 		return err // there is nothing to sum up, and no stream that looks like an answer
 	}
-	if (b.cmd.Context().Err() != nil || result.Left > 0) && measuring.Continues(options) {
+	if s.Unfinished = b.cmd.Context().Err() != nil || result.Left > 0; s.Unfinished && options.Rerun != runner.RerunAll {
 		s.Again = measuring.Again(b.args)
 	}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {

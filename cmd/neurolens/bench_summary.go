@@ -48,7 +48,8 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 			return err
 		}
 		s.Won = won.Lines
-		if won.Repeats > 0 && s.Result.Look == nil { // which adds repeats itself
+		adds := s.Sweep.Looks != nil || s.Sweep.RelError > 0 // repeats itself, and --repeats is refused or has another meaning
+		if won.Repeats > s.Sweep.Repeats && !adds && !s.Unfinished {
 			s.MoreRepeats = measuring.WithRepeats(a.args, won.Repeats)
 		}
 	}

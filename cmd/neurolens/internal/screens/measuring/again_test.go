@@ -36,6 +36,9 @@ func TestPrecisionText(t *testing.T) {
 		"": {Points: 4, RelError: .01, Repeats: 9},
 		"3 of 4 points are not within 1 % after 20 runs; --max-repeats allows more": {Points: 4, Imprecise: 3, RelError: .01, Repeats: 20},
 		"the point is not within 0.5 % after 20 runs; --max-repeats allows more":    {Points: 1, Imprecise: 1, RelError: .005, Repeats: 20},
+		"the point is not within 1 % after 3 runs: stopped by --max-time":           {Points: 1, Imprecise: 1, RelError: .01, Repeats: 3, Stopped: runner.StopMaxTime},
+		"2 of 4 points are not within 1 % after 1 run: stopped by timeouts.suite":   {Points: 4, Imprecise: 2, RelError: .01, Repeats: 1, Stopped: runner.StopTimeout},
+		"the point is not within 1 % after 7 runs: interrupted":                     {Points: 1, Imprecise: 1, RelError: .01, Repeats: 7, Stopped: runner.StopInterrupted},
 	} {
 		if got := precisionText(p); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -69,3 +69,21 @@ func TestLookProgress(t *testing.T) {
 		t.Errorf("no %q in %q", want, stderr.String())
 	}
 }
+
+// TestCut: a session that ended before its last look says why, if it has left points open.
+func TestCut(t *testing.T) {
+	open := &runner.Look{Points: 1, Open: map[string]string{"a": "noise"}}
+	for _, c := range []struct {
+		want string
+		s    Summary
+	}{
+		{"; stopped by --max-time", Summary{Unfinished: true, Result: runner.Result{Look: open, Left: 2}}},
+		{"; interrupted", Summary{Unfinished: true, Result: runner.Result{Look: open}}},
+		{"", Summary{Result: runner.Result{Look: open}}},
+		{"", Summary{Unfinished: true, Result: runner.Result{Look: &runner.Look{Points: 1}, Left: 2}}},
+	} {
+		if got := c.s.cut(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.s.Result, got, c.want)
+		}
+	}
+}

@@ -25,8 +25,9 @@ type Summary struct {
 	Metrics     []string // that were asked for, each a column; none: the primary one of each point
 	Against     bool     // two commits were compared
 	Won         []string // how points stand to those that the sweep compares with
-	Again       string   // the command line that continues the unfinished session; empty: it is finished, or no command continues it
-	MoreRepeats string   // the command line with the repeats that would probably decide inconclusive points; empty: there are none
+	Unfinished  bool     // it was interrupted, or stopped by --max-time
+	Again       string   // the command line that measures the rest of an unfinished session, or starts it over; empty: none
+	MoreRepeats string   // the command line with the repeats that would probably decide inconclusive points; empty: none
 }
 
 // View is the table at the end of bench.
@@ -73,7 +74,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	}
 	v.Below = append(v.Below, term.Count(len(different), "point")+", "+term.Count(s.Result.Runs()+s.Result.Plan.Done, "run"))
 	if s.Result.Look != nil {
-		v.Below = append(v.Below, verdictsText(s.Result.Look)+s.decidedBy(primary))
+		v.Below = append(v.Below, verdictsText(s.Result.Look)+s.decidedBy(primary)+s.cut())
 	}
 	if line := precisionText(s.Result.Precision); line != "" {
 		v.Below = append(v.Below, line)
@@ -82,6 +83,17 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	v.Commands = s.nextCommands(points)
 	v.Compact = rows.compact(v, s.Metrics, varying, s.Reader)
 	return v
+}
+
+// cut says why a session ended although points are inconclusive; empty: after its last look, or all are decided.
+func (s Summary) cut() string {
+	switch {
+	case !s.Unfinished || len(s.Result.Look.Open) == 0:
+		return ""
+	case s.Result.Left > 0:
+		return "; stopped by --max-time"
+	}
+	return "; interrupted"
 }
 
 // decidedBy names the metric by which the session decided how long to go on, where other metrics were asked for.

@@ -159,12 +159,16 @@ func verdictsText(l *runner.Look) string {
 	}
 }
 
-// precisionText says how many points are not as precise as --rel-error asks; empty: all are.
+// precisionText says how many points are not as precise as --rel-error asks, and why they have no more runs; empty: all are.
 func precisionText(p *runner.Precision) string {
 	if p == nil || p.Imprecise == 0 {
 		return ""
 	}
-	bound := fmt.Sprintf("not within %.4g %% after %s; --max-repeats allows more", 100*p.RelError, term.Count(p.Repeats, "run"))
+	why := map[runner.Stop]string{
+		runner.StopMaxRepeats: "; --max-repeats allows more", runner.StopMaxTime: ": stopped by --max-time",
+		runner.StopTimeout: ": stopped by timeouts.suite", runner.StopInterrupted: ": interrupted",
+	}
+	bound := fmt.Sprintf("not within %.4g %% after %s%s", 100*p.RelError, term.Count(p.Repeats, "run"), why[p.Stopped])
 	if p.Points == 1 {
 		return "the point is " + bound
 	}
@@ -196,11 +200,6 @@ func statusCounts(r runner.Result) string {
 		}
 	}
 	return term.Count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
-}
-
-// Continues reports whether the same command continues an unfinished session.
-func Continues(o runner.Options) bool {
-	return o.Against == "" && o.Done != nil && o.Rerun != runner.RerunAll
 }
 
 // GoesOn says how the rest of an unfinished session is run.

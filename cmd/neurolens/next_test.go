@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestNextIsAccepted: each command that bench names at its end is accepted, whatever the options were, and whether the session
+// ended or was interrupted. After an interrupt it is the same command.
+func TestNextIsAccepted(t *testing.T) {
+	needsLong(t)
+	t.Parallel()
+	for _, c := range []struct {
+		args string
+		same bool // the command that goes on is among them
+	}{
+		{"--against HEAD --until-conclusive", true},
+		{"--against HEAD --until-conclusive --max-repeats 9 --wait", true},
+		{"--against HEAD --repeats 3", true},
+		{"-P n=1,2 --rel-error 1% --max-repeats 9", true},
+		{"-P n=1,2 -r4 --metric latency", true},
+		{"-P n=1,2 --set repeats=4 --tag a=b", true},
+		{"-P n=1,2 --rerun all", false},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			t.Parallel()
+			dir, outside := t.TempDir(), t.TempDir()
+			write(t, dir, "s.yaml", "command: [sh, run.sh, \"{n}\"]\ngrid: {n: [1]}\nbaseline: n=1\nrepeats: 3\nwarmup: 0\nbudget: 1ms\n")
+			write(t, dir, "run.sh", "echo >>"+outside+"/runs; if [ -e "+outside+"/stop ] && [ $(wc -l <"+outside+"/runs) = 5 ]; then echo >"+outside+"/fifth; sleep 600; fi\n")
+			write(t, dir, ".gitignore", "runs_store/\n")
+			repository(t, dir)
+			environ := []string{"XDG_CACHE_HOME=" + t.TempDir()}
+			args := append([]string{"bench", "s.yaml", "--format", "table"}, strings.Fields(c.args)...)
+
+			done := program(t, dir, args...)
+			done.Env = append(done.Env, environ...)
+			done.run(t)
+			next := accepted(t, done)
+			if i := slices.IndexFunc(next, func(line string) bool { return strings.Contains(line, " bench ") }); i >= 0 && strings.Contains(c.args, "--until-conclusive") {
+				t.Errorf("a finished session names %s", next[i])
+			}
+
+			write(t, outside, "stop", "")
+			if err := os.Remove(filepath.Join(outside, "runs")); err != nil {
+				t.Fatal(err)
+			}
+			stopped := program(t, dir, args...)
+			stopped.Env = append(stopped.Env, environ...)
+			if err := stopped.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for fifth := filepath.Join(outside, "fifth"); ; time.Sleep(10 * time.Millisecond) {
+				if _, err := os.Stat(fifth); err == nil {
+					break
+				} else if !errors.Is(err, fs.ErrNotExist) {
+					t.Fatal(err)
+				}
+			}
+			if err := stopped.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			_ = stopped.Wait()
+			next = accepted(t, stopped)
+			if same := "neurolens " + strings.Join(args, " "); slices.Contains(next, same) != c.same {
+				t.Errorf("%q are next, of which %s is one: want %v", next, same, c.same)
+			}
+		})
+	}
+}
+
+// accepted returns the commands that a process has named, of which each has to be accepted.
+func accepted(t *testing.T, p *process) (next []string) {
+	t.Helper()
+	_, list, found := strings.Cut(p.stdout.String(), "\nnext  ")
+	if !found {
+		t.Fatalf("nothing is next\n%s%s", p.stdout.String(), p.stderr.String())
+	}
+	for _, line := range strings.Split(strings.TrimSpace(list), "\n") {
+		line = strings.TrimSpace(line)
+		next = append(next, line)
+		text := `neurolens() { "` + p.Path + `" "$@"; }; ` + line
+		if strings.HasPrefix(line, "neurolens bench ") {
+			text += " --dry-run"
+		}
+		shell := exec.Command("sh", "-c", text)
+		shell.Dir, shell.Env = p.Dir, p.Env
+		if said, err := shell.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", line, err, said)
+		}
+	}
+	return next
+}
