@@ -112,18 +112,6 @@ func (db *DB) Newest(ctx context.Context) (string, error) {
 	return run.RunID, nil
 }
 
-// LastSessions are the ids of the newest session and of the sessions that it resumed, newest first.
-func (db *DB) LastSessions(ctx context.Context) (ids []string, err error) {
-	for next := "last"; next != ""; {
-		run, err := db.newest(ctx, ListRequest{Filter: "session=" + next}, "session_id", "resumes")
-		if err != nil || run == nil || slices.Contains(ids, run.SessionID) {
-			return ids, err
-		}
-		ids, next = append(ids, run.SessionID), run.Resumes
-	}
-	return ids, nil
-}
-
 // newest is the newest matching run with the given columns; nil: no run matches.
 func (db *DB) newest(ctx context.Context, req ListRequest, columns ...string) (*schema.Run, error) {
 	req.Limit = 1

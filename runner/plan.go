@@ -119,6 +119,16 @@ func (p *Plan) add(round Plan) {
 	p.Launches, p.Done = append(p.Launches, round.Launches...), p.Done+round.Done
 }
 
+// counted lists the ids of the runs of earlier sessions.
+func (p *Plan) counted() (ids []string) {
+	for _, l := range p.Launches {
+		if l.Done != nil {
+			ids = append(ids, l.Done.RunID)
+		}
+	}
+	return ids
+}
+
 // measured reports whether earlier sessions have done all measurements of a plan, apart from profiler passes.
 func (p *Plan) measured() bool {
 	return !slices.ContainsFunc(p.Launches, func(l Planned) bool { return l.Done == nil && l.Launch.Profile == "" })

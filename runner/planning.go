@@ -81,7 +81,7 @@ func (s *session) choose(launches []sweep.Launch) {
 	if !plan.resume(s.agenda.past, len(launches)) {
 		s.agenda = newAgenda(s.sweep)
 	}
-	s.result.Plan, s.assembler.resumes = plan, plan.Resumes
+	s.result.Plan, s.assembler.resumes, s.counted = plan, plan.Resumes, plan.counted()
 }
 
 // identities returns a function for the values that must agree with a run for it to count as a launch, computed once per target.

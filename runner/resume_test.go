@@ -388,3 +388,30 @@ func TestResumeAfterAReferenceChanged(t *testing.T) {
 		}
 	}
 }
+
+// TestCountedIsStored: the runs of a session name all runs of earlier sessions that it counts, each once: those of the plan, and
+// those of repeats that were decided later.
+func TestCountedIsStored(t *testing.T) {
+	for _, after := range []int{4, 7} { // among the planned repeats, and among further ones
+		s, k := parse(t, preciseSweep), &shelf{}
+		k.bench(t, s, after, nil)
+		k.bench(t, s, 1, nil)
+		result := k.bench(t, s, 0, nil)
+		var named, counted []string
+		for _, r := range k.runs {
+			if r.SessionID == result.Session {
+				named = append(named, strings.Fields(r.Env.Facts[schema.FactCounted])...)
+			}
+		}
+		for _, l := range result.Plan.Launches {
+			if l.Done != nil {
+				counted = append(counted, l.Done.RunID)
+			}
+		}
+		slices.Sort(named)
+		slices.Sort(counted)
+		if len(counted) != after+1 || !slices.Equal(named, counted) {
+			t.Errorf("after %d runs: %q are named of %q", after, named, counted)
+		}
+	}
+}

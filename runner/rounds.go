@@ -95,6 +95,7 @@ func (s *session) more(round []sweep.Launch) []sweep.Launch {
 			missing = append(missing, p.Launch)
 		}
 	}
+	s.counted = append(s.counted, planned.counted()...)
 	return missing
 }
 

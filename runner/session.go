@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/runner/prepare"
@@ -25,6 +26,7 @@ type session struct {
 	progress  progress
 	result    Result
 	patterns  patterns
+	counted   []string // ids of runs of earlier sessions that count, and that no stored run names yet
 }
 
 // subject is a point on one side: the thing that is launched repeatedly.
@@ -117,6 +119,7 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 	if err != nil {
 		return err
 	}
+	s.nameCounted(&run)
 	for _, r := range append(results, run) { // its own run last: with that the launch is done
 		if err := s.emit(r); err != nil {
 			return err
@@ -131,6 +134,15 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 	}
 	s.progress.ran(l, &run, time.Since(began))
 	return nil
+}
+
+// nameCounted adds to a run the runs of earlier sessions that the session has counted since the last one. A list in each run would
+// take as much space as all the rest of it.
+func (s *session) nameCounted(run *schema.Run) {
+	if len(s.counted) > 0 {
+		run.Env.Facts[schema.FactCounted] = strings.Join(s.counted, " ")
+		s.counted = nil
+	}
 }
 
 // WarnFileChanged is the warning for a run whose file, model or program changed during its session: before the run, so that

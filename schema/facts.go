@@ -22,6 +22,10 @@ const (
 	// FactConfig is the hash of all settings of a run, including those whose values are not stored.
 	FactConfig = "runner.config_sha256"
 
+	// FactCounted is in some runs of a session that continues others: the ids of those runs of the others that it counts as
+	// its own, separated by spaces. All of them together are in the runs of the session.
+	FactCounted = "runner.counted"
+
 	// FactSession is the name of the session in a foreign file.
 	FactSession = "source.session"
 

@@ -42,7 +42,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 	a.reportAbsent("bench", absent)
 	if output.ForPeople(format) && s.Result.Measured() > 1 {
 		won, err := verdicts.Winners(ctx, db, verdicts.Session{
-			Runs: s.Sessions(), Against: s.Against, Baseline: s.Sweep.Baseline, Metrics: s.Metrics, Usual: a.project.Usual("compare"),
+			Runs: s.Filter(), Against: s.Against, Baseline: s.Sweep.Baseline, Metrics: s.Metrics, Usual: a.project.Usual("compare"),
 		})
 		if err != nil {
 			return err

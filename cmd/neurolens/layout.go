@@ -18,7 +18,7 @@ func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, asked *reporting.As
 		return usageErrorf("report: %w", err)
 	}
 	return a.queryStoresWithin(cmd, compareMemory, func(db *query.DB, _ string) error {
-		if err := asked.Sessions(cmd.Context(), db, &req, a.stderr); err != nil {
+		if err := asked.Sessions(cmd.Context(), db, &req); err != nil {
 			return err
 		}
 		line, notNumbers, err := f.layouts.Write(cmd.Context(), db, req.Filter, f.md, f.json)

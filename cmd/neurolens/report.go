@@ -100,7 +100,7 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 	}
 	return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error {
 		db = db.Kept()
-		if err := asked.Sessions(cmd.Context(), db, &req, a.stderr); err != nil {
+		if err := asked.Sessions(cmd.Context(), db, &req); err != nil {
 			return err
 		}
 		r, notNumbers, err := summary.Read(cmd.Context(), db, req)

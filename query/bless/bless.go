@@ -33,14 +33,14 @@ type Blessed struct {
 
 // Read makes points from the matching runs. It is an ErrInput if they cannot be a baseline; the message says what to type instead.
 func Read(ctx context.Context, db *query.DB, req Request) (*Blessed, error) {
-	c := collected{req: req, byPlace: map[[2]string]*point{}, sides: map[string]bool{}, sessions: map[string]bool{}}
+	c := collected{req: req, byPlace: map[[2]string]*point{}, sides: map[string]bool{}, sessions: map[string]string{}}
 	if _, err := db.Whole(ctx, query.ListRequest{Filter: req.Filter}, c.add); err != nil {
 		return nil, err
 	}
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	b := Blessed{SessionID: c.points[0].runs[0].SessionID, Session: c.session()}
+	b := Blessed{SessionID: c.newest(), Session: c.session()}
 	for _, p := range c.points {
 		one, err := p.baseline(req.Metrics)
 		if err != nil {
@@ -53,13 +53,14 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Blessed, error) {
 
 // collected are the runs by point.
 type collected struct {
-	req             Request
-	points          []*point
-	byPlace         map[[2]string]*point
-	sessions, sides map[string]bool
-	failed, all     int
-	failure         *schema.Run // the first failed run
-	noMachine       *schema.Run // the first run without a machine
+	req         Request
+	points      []*point
+	byPlace     map[[2]string]*point
+	sessions    map[string]string // and the session that each continues; empty: none
+	sides       map[string]bool
+	failed, all int
+	failure     *schema.Run // the first failed run
+	noMachine   *schema.Run // the first run without a machine
 }
 
 // point is a point on a machine.
@@ -71,7 +72,7 @@ func (c *collected) add(r schema.Run) error {
 		return nil
 	}
 	c.all++
-	c.sessions[r.SessionID], c.sides[r.Side] = true, true
+	c.sessions[r.SessionID], c.sides[r.Side] = r.Resumes, true
 	if r.Env.Machine == "" && c.noMachine == nil {
 		c.noMachine = &r
 	}
@@ -102,11 +103,10 @@ func (c *collected) check() error {
 	switch {
 	case c.all == 0:
 		return fault.Input("bless: no run matches %q", fault.Brief(c.req.Filter))
-	case c.sessions[""]:
+	case c.unnamed():
 		return fault.Input("bless: some of %d runs have no session, and a baseline is made from one session", c.all)
-	case len(c.sessions) > 1:
-		newest := slices.Max(slices.Collect(maps.Keys(c.sessions)))
-		return fault.Input("bless: the runs are from %d sessions, and a baseline is made from one: session=%s is the newest", len(c.sessions), newest)
+	case !c.continued():
+		return fault.Input("bless: the runs are from %d sessions, and a baseline is made from one: session=%s is the newest", len(c.sessions), c.newest())
 	case c.sides["base"] && c.sides["head"]:
 		return fault.Input("bless: the session has two sides: choose one, for example side=head")
 	case c.failed > 0:
@@ -119,6 +119,23 @@ func (c *collected) check() error {
 		return fault.Input("bless: none of %d runs is ok", c.all)
 	}
 	return nil
+}
+
+// unnamed reports whether runs have no session.
+func (c *collected) unnamed() bool { _, some := c.sessions[""]; return some }
+
+// newest is the id of the newest session.
+func (c *collected) newest() string { return slices.Max(slices.Collect(maps.Keys(c.sessions))) }
+
+// continued reports whether the newest session has continued all others, directly or not.
+func (c *collected) continued() bool {
+	n := 0
+	for id := c.newest(); n < len(c.sessions); id, n = c.sessions[id], n+1 {
+		if _, blessed := c.sessions[id]; !blessed {
+			return false
+		}
+	}
+	return true
 }
 
 // session has the properties that all runs share.

@@ -72,6 +72,8 @@ type compiler struct {
 type Lookups struct {
 	// IDs finds the ids for a value of run=, session=, baseline= or commit=. No id is not an error.
 	IDs func(key, value string) ([]string, error)
+	// Counted finds the ids of the runs of earlier sessions that a session counts as its own, because it continued them.
+	Counted func(session string) ([]string, error)
 	// Metric makes a table with the values of a metric and returns its name. The table has the columns of_run, value and unit;
 	// the argument value is the SQL of the value over a row of samples.
 	Metric func(metric, value string) (table string, err error)
@@ -309,15 +311,23 @@ func (c *compiler) equalTo(w *Word, f Field, v Value) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c.test(f, isAny(texts))
 	if len(texts) == 0 {
+		c.test(f, isAny(nil))
 		return "false", nil
 	}
 	places := make([]string, len(texts))
 	for i, text := range texts {
 		places[i] = c.bind(text)
 	}
-	return x + " IN (" + strings.Join(places, ", ") + ")", nil
+	is := x + " IN (" + strings.Join(places, ", ") + ")"
+	if w.Key == KeySession {
+		counted, err := c.lookups.Counted(texts[0])
+		if err != nil || len(counted) > 0 {
+			return joined([]string{is, c.read(schema.RunColumn("run_id")) + " IN (" + duck.Texts(counted) + ")"}, " OR "), err
+		}
+	}
+	c.test(f, isAny(texts))
+	return is, nil
 }
 
 // PrefixOf is the prefix of the keys of a map column: param for params. A column that is not a map is returned unchanged.

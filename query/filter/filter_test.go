@@ -158,8 +158,9 @@ func TestFilterRefusals(t *testing.T) {
 
 // none is a lookup that finds nothing.
 var none = Lookups{
-	IDs:    func(string, string) ([]string, error) { return nil, nil },
-	Metric: func(string, string) (string, error) { return "metric_0", nil },
+	IDs:     func(string, string) ([]string, error) { return nil, nil },
+	Counted: func(string) ([]string, error) { return nil, nil },
+	Metric:  func(string, string) (string, error) { return "metric_0", nil },
 }
 
 // TestCompileBindsEverything: no text of a user becomes a part of the statement.
@@ -170,7 +171,7 @@ func TestCompileBindsEverything(t *testing.T) {
 		`suite="` + evil + `"`, `suite~"DROP"`, `"` + evil + `"=1`, `param."` + evil + `">=1`, `tag."` + evil + `"="` + evil + `"`, `warnings="` + evil + `"`,
 		`warnings~DROP`, `p99<1DROP`, `session="` + evil + `"`, `env.DROP~DROP`, `started_at>2026-01-01 precision="DROP"`,
 	} {
-		c, err := Compile(text, Lookups{IDs: func(_, value string) ([]string, error) { return []string{value}, nil }, Metric: none.Metric})
+		c, err := Compile(text, Lookups{IDs: func(_, value string) ([]string, error) { return []string{value}, nil }, Counted: none.Counted, Metric: none.Metric})
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

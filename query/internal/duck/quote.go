@@ -51,10 +51,13 @@ func Patterns(paths []string) []string {
 }
 
 // TextList is an SQL list of texts.
-func TextList(texts []string) string {
+func TextList(texts []string) string { return "[" + Texts(texts) + "]" }
+
+// Texts is the SQL of texts, separated by commas.
+func Texts(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, text := range texts {
 		quoted[i] = Literal(text)
 	}
-	return "[" + strings.Join(quoted, ",") + "]"
+	return strings.Join(quoted, ",")
 }

@@ -40,9 +40,10 @@ type Selection struct {
 // Selected compiles a question. The condition includes the bounds.
 func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	lookups := filter.Lookups{
-		IDs:    func(key, value string) ([]string, error) { return r.ids(ctx, key, value) },
-		Metric: func(metric, value string) (string, error) { return r.metricTable(ctx, metric, value) },
-		Shown:  q.Metric,
+		IDs:     func(key, value string) ([]string, error) { return r.ids(ctx, key, value) },
+		Counted: func(session string) ([]string, error) { return r.counted(ctx, session) },
+		Metric:  func(metric, value string) (string, error) { return r.metricTable(ctx, metric, value) },
+		Shown:   q.Metric,
 	}
 	cond, err := filter.Compile(q.Filter, lookups)
 	if err != nil {

@@ -31,8 +31,9 @@ func FuzzFilter(f *testing.F) {
 	ctx, c, both := context.Background(), querytest.Connect(f), readBothWays(f, querytest.MixedStore(f))
 	f.Fuzz(func(t *testing.T, text string) {
 		cond, err := filter.Compile(text, filter.Lookups{
-			IDs:    func(_, value string) ([]string, error) { return []string{value}, nil },
-			Metric: func(_, _ string) (string, error) { return "(SELECT '' AS of_run, 1.5 AS \"value\", 'ns' AS unit)", nil },
+			IDs:     func(_, value string) ([]string, error) { return []string{value}, nil },
+			Counted: func(string) ([]string, error) { return nil, nil },
+			Metric:  func(_, _ string) (string, error) { return "(SELECT '' AS of_run, 1.5 AS \"value\", 'ns' AS unit)", nil },
 		})
 		if err != nil {
 			if !errors.Is(err, fault.ErrInput) || strings.ContainsAny(err.Error(), "\n\x00") || !utf8.ValidString(err.Error()) {

@@ -50,9 +50,10 @@ type Sources struct {
 	noTags   string       // an SQL function of run_id that stands in for tags; empty: none
 	lossy    bool         // there is a table lost_rows
 
-	lastSessions []string      // ids of the newest sessions, newest first, as far as they were asked for
-	footers      *footerChecks // of the files that are read; nil: not checked
-	beside       *Sources      // sources of other stores for the same question; nil: none
+	counted      map[string][]string // see Reader.counted
+	lastSessions []string            // ids of the newest sessions, newest first, as far as they were asked for
+	footers      *footerChecks       // of the files that are read; nil: not checked
+	beside       *Sources            // sources of other stores for the same question; nil: none
 }
 
 // list lists the files of all runs that started since a time (the zero time: all runs), the packs, and the events.

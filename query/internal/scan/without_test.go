@@ -74,7 +74,10 @@ func (b *bothWays) check(t *testing.T, text string, cond filter.Condition) {
 }
 
 // plainLookups stand for ids as they are.
-var plainLookups = filter.Lookups{IDs: func(_, value string) ([]string, error) { return []string{value}, nil }}
+var plainLookups = filter.Lookups{
+	IDs:     func(_, value string) ([]string, error) { return []string{value}, nil },
+	Counted: func(string) ([]string, error) { return nil, nil },
+}
 
 // TestTests: for each value that a column of some run has, its tests are what its SQL is.
 func TestTests(t *testing.T) {

@@ -290,7 +290,7 @@ func (m Maker) sessions(t *trend, rows []history.Row) figure.Mark {
 	first, last := &rows[0], &rows[len(rows)-1]
 	k := figure.Mark{
 		X: seconds(startOf(first)), Y: computed(first.Location), Low: figure.Unknown(), High: figure.Unknown(), Point: first.PointID,
-		Command: m.command("ls", "session="+first.SessionID+" point_id="+first.PointID),
+		Command: m.command("ls", "session_id="+first.SessionID+" point_id="+first.PointID),
 	}
 	if len(rows) == 1 {
 		what := []string{m.when(startOf(first)) + ": " + quantity(first.Location, first.Unit, first.Metric), term.Count(first.Runs, "run")}

@@ -18,9 +18,6 @@ func (l Listing) Runs(list query.Listing) term.View {
 	if len(list.Runs) == 0 {
 		return v
 	}
-	if text := goesOn(list); text != "" {
-		v.Below = append(v.Below, text)
-	}
 	subjects := make([]wording.Subject, len(list.Runs))
 	for i := range list.Runs {
 		subjects[i] = subjectOf(list.Runs[i])
@@ -46,29 +43,6 @@ func (l Listing) Runs(list query.Listing) term.View {
 		return rows.add(term.View{Above: v.Above, Below: v.Below}, l.Reader.MergedAxes(varying))
 	}
 	return v
-}
-
-// goesOn says which earlier session the listed ones go on from, where none of its runs is listed; empty where there is none.
-func goesOn(list query.Listing) string {
-	var listed, earlier []string
-	for i := range list.Runs {
-		r := &list.Runs[i]
-		if r.Resumes == "" {
-			return ""
-		}
-		if !slices.Contains(listed, r.Session) {
-			listed, earlier = append(listed, r.Session), append(earlier, r.Resumes)
-		}
-	}
-	earlier = slices.DeleteFunc(earlier, func(session string) bool { return slices.Contains(listed, session) })
-	if len(earlier) != 1 || len(list.Runs) < list.Total {
-		return ""
-	}
-	var all []string
-	for _, session := range append(listed, earlier...) {
-		all = append(all, wording.ShortRun(session))
-	}
-	return fmt.Sprintf("continues session %s: session=%s lists its runs too", wording.ShortRun(earlier[0]), strings.Join(all, ","))
 }
 
 // lsRows makes the rows of a listing.

@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -129,15 +130,15 @@ func (s Summary) split(points []query.SessionPoint) (own, calibration []query.Se
 // nextCommands are those to type next. They name the session, for the last one need not be this: another may have begun,
 // or one have been imported that says a later time.
 func (s Summary) nextCommands(points []query.SessionPoint) []string {
-	commands := []string{"ls " + s.Sessions()}
+	commands := []string{"ls " + s.Filter()}
 	switch {
 	case s.Result.Failure != "":
 		commands = []string{"show " + wording.ShortRun(s.Result.Failure)}
 		if s.Result.Failed() > 1 {
-			commands = append(commands, "ls "+s.Sessions()+" status!=ok")
+			commands = append(commands, "ls "+s.Filter()+" status!=ok")
 		}
 	case len(points) > 0 && points[0].Side != "":
-		commands = []string{"compare " + s.Sessions()}
+		commands = []string{"compare " + s.Filter()}
 	}
 	for i, command := range commands {
 		commands[i] = "neurolens " + command
@@ -160,19 +161,8 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 	return strings.Split(strings.Join(commands, "\n"), "\n") // a word may end with a newline, see words.Quote
 }
 
-// Sessions is the filter for what the summary shows: its session, and those whose runs it counts as its own.
-func (s Summary) Sessions() string {
-	ids := []string{wording.ShortRun(s.Result.Session)}
-	for _, p := range s.Result.Plan.Launches {
-		if p.Done == nil {
-			continue
-		}
-		if id := wording.ShortRun(p.Done.SessionID); !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return "session=" + strings.Join(ids, ",")
-}
+// Filter selects what the summary shows: the runs of its session, and those of earlier ones that it counts as its own.
+func (s Summary) Filter() string { return filter.KeySession + "=" + wording.ShortRun(s.Result.Session) }
 
 // counts says how the runs that the summary shows ended, and which of them are not of this session.
 func (s Summary) counts() string {

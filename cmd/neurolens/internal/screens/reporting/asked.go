@@ -96,22 +96,8 @@ func (a *Asked) sides(words []string) (base, head string, err error) {
 }
 
 // Sessions names the newest sessions of a request by their ids: what a report says, and its commands, are true of them when there are
-// newer ones. It says what else may be meant where no runs were named: the last session may go on from others, of which it counts runs
-// as its own.
-func (a *Asked) Sessions(ctx context.Context, db *query.DB, req *summary.Request, stderr io.Writer) error {
-	if req.Filter == lastSession && req.Base == "" {
-		ids, err := db.LastSessions(ctx)
-		if err != nil {
-			return err
-		}
-		if len(ids) > 1 {
-			fmt.Fprintln(stderr, "neurolens: the last session continues another one, whose runs are not in the report; to include them: neurolens report session="+strings.Join(ids, ","))
-		}
-		if len(ids) > 0 {
-			req.Filter = filter.KeySession + "=" + ids[0]
-			return nil
-		}
-	}
+// newer ones.
+func (a *Asked) Sessions(ctx context.Context, db *query.DB, req *summary.Request) error {
 	for _, text := range []*string{&req.Base, &req.Filter} {
 		lasting, err := db.Lasting(ctx, *text)
 		if err != nil {
