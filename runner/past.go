@@ -2,11 +2,13 @@ package runner
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -24,6 +26,7 @@ type past struct {
 	rules
 	session string // the newest of them; empty: there is none
 	index   map[slot]*schema.Run
+	printed map[string]bool // files into which the sessions printed, by path in the repository
 }
 
 // findPast selects the session to continue from the runs of earlier sessions, newest first: the newest session with a run of one
@@ -33,7 +36,8 @@ func findPast(done []schema.Run, launches []sweep.Launch, r rules) *past {
 	best, highest := &past{rules: r}, useNone
 	sessions, order := bySession(done)
 	for _, id := range order {
-		p := &past{rules: r, session: id, index: r.indexDone(chain(sessions, id))}
+		runs := chain(sessions, id)
+		p := &past{rules: r, session: id, index: r.indexDone(runs), printed: printedBy(runs)}
 		use := p.use(launches)
 		if use != useNone && sessions[id][0].Env.Facts[prepare.FactPoints] == r.points {
 			use++
@@ -118,20 +122,38 @@ func (p *past) find(l sweep.Launch) (*schema.Run, []Change) {
 	if run == nil {
 		return nil, nil
 	}
-	return run, differences(identityOf(run), p.identity(l))
+	return run, differences(identityOf(run), p.identity(l), p.printed)
+}
+
+// printedBy lists the files whose content does not matter to the sessions of runs, by path in the repository. All runs of a session have
+// the same.
+func printedBy(runs []*schema.Run) map[string]bool {
+	files, session := map[string]bool{}, ""
+	for _, r := range runs {
+		if r.SessionID == session {
+			continue
+		}
+		session = r.SessionID
+		for line := range strings.Lines(r.Env.Facts[prepare.FactTreeChanged]) {
+			if file, is := strings.CutPrefix(strings.TrimSuffix(line, "\n"), worktree.Unimportant+" "); is {
+				files[file] = true
+			}
+		}
+	}
+	return files
 }
 
 // identityOf lists the values in which two runs of one launch must agree, by the name under which a difference is reported:
 // machine, driver, versions, code and configuration.
 func identityOf(r *schema.Run) map[string]string {
 	identity := map[string]string{
-		"machine": r.Env.Machine, "driver_version": r.Env.DriverVersion, "git_commit": r.Env.GitCommit, "model_sha256": r.ModelSHA256,
+		"machine": r.Env.Machine, "driver_version": r.Env.DriverVersion, identityCommit: r.Env.GitCommit, "model_sha256": r.ModelSHA256,
 		"python_version": r.Env.PythonVersion,
 	}
 	if r.Executor == schema.ExecutorBuiltin {
 		identity["backend_version"] = r.BackendVersion
 	}
-	for _, fact := range prepare.CodeFacts() {
+	for _, fact := range append(prepare.CodeFacts(), treeDetails...) {
 		identity[fact] = r.Env.Facts[fact]
 	}
 	for fact, value := range r.Env.Facts {
@@ -142,10 +164,62 @@ func identityOf(r *schema.Run) map[string]string {
 	return identity
 }
 
+// treeDetails are facts that say in which files two working trees differ. They are no differences themselves.
+var treeDetails = []string{prepare.FactTreeChanged, factDirty}
+
+const (
+	factDirty      = "git.dirty"
+	identityCommit = "git_commit" // the column
+)
+
+// changedFiles lists the files in which two working trees of one commit differ; known is false if that was not stored. Files whose
+// content does not matter are left out: those of settings, and those into which a session printed (in printed, or marked). So is
+// documentation, unless a build may use it.
+func changedFiles(from, to map[string]string, printed map[string]bool) (files []string, known bool) {
+	before, knownBefore := treeOf(from)
+	after, knownAfter := treeOf(to)
+	if !knownBefore || !knownAfter || from[identityCommit] != to[identityCommit] {
+		return nil, false
+	}
+	built := from[prepare.FactBuild]+to[prepare.FactBuild] != ""
+	paths := slices.Concat(slices.Collect(maps.Keys(before)), slices.Collect(maps.Keys(after)))
+	slices.Sort(paths)
+	for _, file := range slices.Compact(paths) {
+		was, is := before[file], after[file]
+		unimportant := printed[file] || was == worktree.Unimportant || is == worktree.Unimportant || !built && isDocumentation(file)
+		if was != is && !unimportant {
+			files = append(files, file)
+		}
+	}
+	return files, true
+}
+
+// treeOf is the state of each file of a working tree that differs from its commit, by path; known is false if that was not stored.
+func treeOf(identity map[string]string) (states map[string]string, known bool) {
+	text := identity[prepare.FactTreeChanged]
+	states = map[string]string{}
+	for line := range strings.Lines(text) {
+		state, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		states[path] = state
+	}
+	return states, text != "" || identity[factDirty] == "false"
+}
+
+// documents are the names of files that describe a repository.
+var documents = []string{"README", "CHANGELOG", "CHANGES", "HISTORY", "NEWS", "LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTING"}
+
+// isDocumentation reports whether a file only describes its repository, by its name.
+func isDocumentation(file string) bool {
+	name := path.Base(file)
+	extension := path.Ext(name)
+	return slices.Contains([]string{"", ".md", ".rst", ".txt", ".adoc"}, extension) && slices.Contains(documents, strings.ToUpper(strings.TrimSuffix(name, extension)))
+}
+
 // differences lists the entries in which two identities differ. A missing entry equals an empty one. A file of a command that
 // only one of them has is an output: it did not exist yet, or is now recognised. If single settings differ, the hash of all
-// settings is left out, because it adds no information.
-func differences(from, to map[string]string) []Change {
+// settings is left out, because it adds no information. So is the working tree beside the commit, and if only files differ that no
+// program uses: see changedFiles.
+func differences(from, to map[string]string, printed map[string]bool) []Change {
 	if maps.Equal(from, to) {
 		return nil
 	}
@@ -155,10 +229,19 @@ func differences(from, to map[string]string) []Change {
 	named := false
 	for _, key := range slices.Compact(keys) {
 		output := strings.HasPrefix(key, prepare.FactCommandFile) && (from[key] == "" || to[key] == "")
-		if from[key] != to[key] && !output {
-			all = append(all, Change{What: key, From: from[key], To: to[key]})
-			named = named || prepare.IsSetting(key)
+		if from[key] == to[key] || output || slices.Contains(treeDetails, key) {
+			continue
 		}
+		change := Change{What: key, From: from[key], To: to[key]}
+		if key == prepare.FactTree {
+			files, known := changedFiles(from, to, printed)
+			if known && len(files) == 0 || from[identityCommit] != to[identityCommit] {
+				continue
+			}
+			change.Files = strings.Join(files, ", ")
+		}
+		all = append(all, change)
+		named = named || prepare.IsSetting(key)
 	}
 	if named {
 		all = slices.DeleteFunc(all, func(c Change) bool { return c.What == prepare.FactConfig })

@@ -103,7 +103,7 @@ func TestIdentity(t *testing.T) {
 		after := before
 		after.Env.Facts = maps.Clone(before.Env.Facts)
 		edit(&after)
-		if got := differences(identityOf(&before), identityOf(&after)); len(got) != 1 || got[0].What != what {
+		if got := differences(identityOf(&before), identityOf(&after), nil); len(got) != 1 || got[0].What != what {
 			t.Errorf("after a change of %s: %v", what, got)
 		}
 	}

@@ -59,6 +59,7 @@ const (
 type Change struct {
 	What     string // column or fact
 	From, To string
+	Files    string // of the working tree, the files that changed, separated by commas; empty: not known
 	Runs     int
 }
 
@@ -163,7 +164,7 @@ func (p *Plan) startAnew(certain int) {
 func describeChanges(changes []Change) string {
 	var names []string
 	for _, c := range changes {
-		names = append(names, c.What)
+		names = append(names, cmp.Or(c.Files, c.What))
 	}
 	return "changed: " + strings.Join(names, ", ")
 }

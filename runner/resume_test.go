@@ -322,7 +322,7 @@ func TestResumeNamesSettings(t *testing.T) {
 	const text = "command: ['true', '{n}']\ngrid: {n: [1, 2]}\nrepeats: 1\nwarmup: 0\n"
 	k.bench(t, parse(t, text+"iterations: 1\n"), 1, nil)
 	plan := k.bench(t, parse(t, text+"iterations: 3\n"), 0, func(o *Options) { o.DryRun = true }).Plan
-	if want := []Change{{"runner.iterations", "1", "3", 1}}; !slices.Equal(plan.Changes, want) {
+	if want := []Change{{What: "runner.iterations", From: "1", To: "3", Runs: 1}}; !slices.Equal(plan.Changes, want) {
 		t.Errorf("changes %v, want %v", plan.Changes, want)
 	}
 }
@@ -412,6 +412,88 @@ func TestCountedIsStored(t *testing.T) {
 		slices.Sort(counted)
 		if len(counted) != after+1 || !slices.Equal(named, counted) {
 			t.Errorf("after %d runs: %q are named of %q", after, named, counted)
+		}
+	}
+}
+
+// TestResumeInARepository: a file that a program can use makes a session new, and is named. Settings are compared one by one, files
+// into which a session prints are no code, and documentation is none of a program that is not built.
+func TestResumeInARepository(t *testing.T) {
+	const command = "command: [sh, run.sh, '{n}']\nrepeats: 1\nwarmup: 0\niterations: 1\n"
+	const build = "build: [[sh, -c, 'echo made > made.o']]\n"
+	for name, c := range map[string]struct {
+		more   string // of the sweep
+		before string // what is done before the first session, and between the two
+		change string
+		want   string // the files that changed; empty: the session continues
+	}{
+		"nothing":                   {},
+		"the sweep file":            {change: "echo '# more' >> s.yaml"},
+		"another sweep of the call": {change: "echo '# more' >> other.yaml"},
+		"the sweep file of a build": {more: build, change: "echo '# more' >> s.yaml"},
+		"a changed one again":       {before: "echo '# more' >> s.yaml", change: "echo '# and more' >> s.yaml"},
+		"documentation":             {change: "echo x >> README.md; mkdir -p data; echo x > data/LICENSE"},
+		"documentation in a build":  {more: build, change: "echo x >> README.md", want: "README.md"},
+		"a program by such a name":  {change: "echo x > README.sh", want: "README.sh"},
+		"a file of the command":     {change: "echo ': x' >> run.sh", want: "run.sh"},
+		"a file that is sourced":    {change: "echo ': x' >> lib.sh; echo x >> README.md", want: "lib.sh"},
+		"new files":                 {change: "mkdir -p 'a b'; echo x > 'a b/new.py'; echo x > z", want: "a b/new.py, z"},
+		"a new file that changes":   {before: "echo x > new", change: "echo y > new", want: "new"},
+		"a new file that stays":     {before: "echo x > new", change: "echo x > README"},
+		"a removed file":            {change: "rm lib.sh", want: "lib.sh"},
+		"a mode":                    {before: "chmod 644 lib.sh", change: "chmod 755 lib.sh", want: "lib.sh"},
+		"a change that is undone":   {before: "echo ': x' >> lib.sh", change: "git checkout -q lib.sh", want: "lib.sh"},
+		"a name with a line feed":   {change: "echo x > 'a\nb'", want: `"a\nb"`},
+		"a file that git ignores":   {change: "echo x > x.o"},
+		"a staged change":           {change: "echo x >> README.md; git add README.md"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inRepository(t, map[string]string{
+				".gitignore": "*.o\n", "run.sh": ". ./lib.sh\n", "lib.sh": ":\n", "README.md": "x\n", "s.yaml": "x\n", "other.yaml": "x\n",
+			})
+			do := func(command string) {
+				if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+			asked := func(o *Options) { o.Sweep, o.Settings = "s.yaml", []string{"other.yaml"} }
+			k := &shelf{}
+			do(c.before)
+			k.bench(t, parse(t, command+c.more+"grid: {n: [1, 2]}\n"), 1, asked)
+			do(c.change)
+			plan := k.bench(t, parse(t, command+c.more+"grid: {n: [1, 2, 3]}\n"), 1, asked).Plan
+			var files []string
+			for _, change := range plan.Changes {
+				if change.What == prepare.FactTree {
+					files = append(files, change.Files)
+				}
+			}
+			if got := strings.Join(files, "; "); got != c.want || (plan.Done == 1) != (c.want == "") {
+				t.Errorf("%d done, %q changed, want %q: %v", plan.Done, got, c.want, plan.Changes)
+			}
+		})
+	}
+}
+
+// TestResumeWithALogOfItsOwn: files into which a session or an earlier one prints are no code, whether git knows them or not.
+func TestResumeWithALogOfItsOwn(t *testing.T) {
+	inRepository(t, map[string]string{"run.sh": ":\n", "known.log": ""})
+	s, k := parse(t, "command: [sh, run.sh, '{n}']\ngrid: {n: [1, 2, 3, 4, 5]}\nrepeats: 1\nwarmup: 0\niterations: 1\n"), &shelf{}
+	stderr := os.Stderr
+	defer func() { os.Stderr = stderr }()
+	for done, name := range []string{"a.log", "b.log", "known.log", "", "a.log"} {
+		os.Stderr = stderr
+		if name != "" {
+			log, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.Close()
+			os.Stderr = log
+			fmt.Fprintf(log, "session %d\n", done)
+		}
+		if plan := k.bench(t, s, 1, nil).Plan; plan.Done != done {
+			t.Errorf("%d done, want %d; changes %v", plan.Done, done, plan.Changes)
 		}
 	}
 }

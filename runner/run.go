@@ -34,8 +34,10 @@ type Options struct {
 	// Against is a commit to compare the working tree with, side by side; empty: only one side. Run then removes the variables that tie git to
 	// one repository from the environment of the process.
 	Against string
-	Head    string   // with Against, a commit to measure instead of the working tree
-	Exclude []string // paths that are not code, even if they are in the working tree: the store, a folder of results
+	Head    string // with Against, a commit to measure instead of the working tree
+	// Settings are files with settings, beside Sweep. If one changes, only the settings that change make earlier runs differ.
+	Settings []string
+	Exclude  []string // paths that are not code, even if they are in the working tree: the store, a folder of results
 
 	// Open returns the points of a session with two sides whose comparison is inconclusive, by id, with the reason. It gets the
 	// runs so far, with the summaries of their primary metrics and without samples. The session keeps the map. Open is required

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func (s *session) run(ctx context.Context) error {
 		}
 	}
 	if len(s.assembler.sides) == 1 { // after the build, which may leave files
-		s.assembler.sides[0] = workingTree(ctx, s.options.Exclude)
+		s.assembler.sides[0] = workingTree(ctx, s.options.Exclude, s.settingsFiles())
 	}
 	if err := s.plan(ctx, s.sweep.Launches(s.order())); err != nil || s.options.DryRun {
 		return err
@@ -71,6 +72,14 @@ func (s *session) run(ctx context.Context) error {
 	}
 	s.notePrecision(ctx)
 	return s.launchAll(ctx, passes)
+}
+
+// settingsFiles are the files with settings: what they say is compared setting by setting. A program that reads one names it.
+func (s *session) settingsFiles() []string {
+	if s.options.Sweep == "" {
+		return s.options.Settings
+	}
+	return append(slices.Clone(s.options.Settings), s.options.Sweep)
 }
 
 // build runs the build commands and reports each of them.

@@ -20,9 +20,9 @@ type side struct {
 	known bool // the code is in a repository
 }
 
-// workingTree describes the only side of a session without a comparison.
-func workingTree(ctx context.Context, exclude []string) side {
-	code, ok, err := worktree.State(ctx, ".", exclude)
+// workingTree describes the only side of a session without a comparison. settings are files whose effect is compared otherwise.
+func workingTree(ctx context.Context, exclude, settings []string) side {
+	code, ok, err := worktree.State(ctx, ".", exclude, settings)
 	return side{code: code, known: ok && err == nil} // without it a later session finds that the code changed
 }
 
@@ -101,13 +101,20 @@ func (s *session) sideFolders() []prepare.Side {
 	return folders
 }
 
+// maxChanged is the size from which on the list of changed files is not stored: about 300 files. A later session then cannot tell which
+// files differ.
+const maxChanged = 16 << 10
+
 // describe adds the state of the code to the environment of a run.
 func (s side) describe(env *schema.Env) {
 	if !s.known {
 		return
 	}
 	env.GitCommit, env.GitBranch, env.GitDirty = s.code.Commit, s.code.Branch, &s.code.Dirty
-	env.Facts["git.tree"] = s.code.Tree
+	env.Facts[prepare.FactTree] = s.code.Tree
+	if s.code.Changed != "" && len(s.code.Changed) <= maxChanged {
+		env.Facts[prepare.FactTreeChanged] = s.code.Changed
+	}
 	for key, value := range map[string]string{"git.commit": s.code.Commit, "git.branch": s.code.Branch, "git.dirty": fmt.Sprint(s.code.Dirty)} {
 		delete(env.Missing, key)
 		env.Facts[key] = value

@@ -134,6 +134,7 @@ type bench struct {
 	dir       string // of the store
 	layout    layout.Layout
 	outDir    string   // see --out-dir
+	settings  []string // files with settings: see runner.Options
 	metrics   []string // that are shown, in place of the primary one of each point
 }
 
@@ -198,7 +199,7 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 	return runner.Options{
 		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.source.Path, Flags: repeatableFlags(b.cmd, b.overrides, b.source.Texts), Observe: observe,
 		Done: b.earlier(), Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
-		Against: b.flags.against, Exclude: exclude, Open: verdicts.OpenPoints, Extract: apart.Extract, Results: results, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
+		Against: b.flags.against, Settings: b.settings, Exclude: exclude, Open: verdicts.OpenPoints, Extract: apart.Extract, Results: results, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}
 }
 

@@ -73,10 +73,14 @@ func (b *bench) open(args []string) ([]*bench, error) {
 		return nil, usageError{err}
 	}
 	var sessions []*bench
-	var names []string
+	var names, settings []string
+	for _, source := range sources {
+		settings = append(settings, source.Path)
+	}
+	settings = slices.DeleteFunc(append(settings, b.project.Path()), func(path string) bool { return path == "" })
 	for _, source := range sources {
 		one := *b
-		one.source, one.overrides, one.outDir = source, overrides, b.flags.out.OutDir
+		one.source, one.overrides, one.outDir, one.settings = source, overrides, b.flags.out.OutDir, settings
 		one.overrides.Given = maps.Clone(overrides.Given)
 		if name := strings.TrimSuffix(filepath.Base(source.Path), filepath.Ext(source.Path)); len(sources) > 1 && one.outDir != "" {
 			if slices.Contains(names, name) {

@@ -19,6 +19,9 @@ const (
 	// factCommandLine is the fact with the arguments of a command, less their secrets.
 	factCommandLine = "runner.command"
 
+	FactTree        = "git.tree"    // the hash of the files of the working tree
+	FactTreeChanged = "git.changed" // the files that differ from those of the commit; see worktree.Code
+
 	factBenchmark  = "benchmark.sha256"
 	factReference  = "reference.sha256" // the hash of a file that outputs are compared with
 	factOpset      = "model.opset"
@@ -35,7 +38,7 @@ const (
 
 // CodeFacts are the facts that are equal in two runs of the same code and configuration.
 func CodeFacts() []string {
-	return []string{"git.tree", factBenchmark, factCommand, factReference, FactBuild, FactConfig}
+	return []string{FactTree, factBenchmark, factCommand, factReference, FactBuild, FactConfig}
 }
 
 // IsSetting reports whether a fact is a setting of a launch.

@@ -29,13 +29,19 @@ type snapshot struct {
 	exclude []string // absolute paths
 	keep    bool     // the objects are whole; else they are for the hash alone
 	taken   int      // repositories so far: submodules have their own
+	root    string   // of the first of them
 	marks   []string // stand for the bulky files that were not read
+
+	unimportant []string // absolute paths of files whose content does not matter
+	printed     []string // absolute paths of new files into which this process prints
 }
 
 // take returns the state of r's working tree and the commit that holds its files: that of HEAD where they are the same.
 // Submodules are part of it with their own files as they are.
 func (s *snapshot) take(ctx context.Context, r repo) (Code, string, error) {
-	s.taken++
+	if s.taken++; s.taken == 1 {
+		s.root = r.top
+	}
 	scratch := filepath.Join(s.scratch, strconv.Itoa(s.taken))
 	in, err := s.begin(r, scratch)
 	if err != nil {
@@ -61,6 +67,11 @@ func (s *snapshot) take(ctx context.Context, r repo) (Code, string, error) {
 		}
 	}
 	commit := code.Commit
+	if s.top(r) && was != "" {
+		if code.Changed, err = s.changed(ctx, r, in, code.Commit); err != nil {
+			return Code{}, "", err
+		}
+	}
 	if code.Dirty = code.Tree != was; code.Dirty {
 		if commit, err = commitTree(ctx, in, code); err != nil {
 			return Code{}, "", err
@@ -155,10 +166,15 @@ func (s *snapshot) sort(r repo, paths []string) (files, nested []string, err err
 			return nil, nil, err
 		}
 		if outputs.Has(info) {
+			s.printed = append(s.printed, filepath.Join(r.top, filepath.FromSlash(path)))
 			continue
 		}
 		if !s.keep && info.Size() >= bulky {
-			s.marks = append(s.marks, fmt.Sprintf("%d %q %d %d\n", s.taken, path, info.Size(), info.ModTime().UnixNano()))
+			rel, err := filepath.Rel(s.root, filepath.Join(r.top, filepath.FromSlash(path)))
+			if err != nil {
+				return nil, nil, err
+			}
+			s.marks = append(s.marks, fmt.Sprintf("%s\x00%d.%d\n", rel, info.Size(), info.ModTime().UnixNano()))
 			continue
 		}
 		if size += info.Size(); s.keep && size > maxNewFiles {
@@ -199,6 +215,62 @@ func (s *snapshot) fillNested(ctx context.Context, r repo, in call, others []str
 	in.stdin = []byte(entries.String())
 	_, err = in.run(ctx, "update-index", "-z", "--index-info")
 	return err
+}
+
+// top reports whether a repository is the one around the others.
+func (s *snapshot) top(r repo) bool { return r.top == s.root }
+
+// changed is Code.Changed of the files in the index of in.
+func (s *snapshot) changed(ctx context.Context, r repo, in call, commit string) (string, error) {
+	says, err := in.run(ctx, "diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", commit)
+	if err != nil {
+		return "", err
+	}
+	states := map[string]string{}
+	outputs, parts := OpenOutputs(), fields(says)
+	for i := 0; i+1 < len(parts); i += 2 { // :MODE MODE HASH HASH STATUS, and the path
+		raw, path := strings.Fields(parts[i]), filepath.Join(r.top, filepath.FromSlash(parts[i+1]))
+		if len(raw) < 5 {
+			return "", fmt.Errorf("git diff-index: %q", parts[i])
+		}
+		states[path] = raw[1] + ":" + raw[3]
+		if info, err := os.Lstat(path); err == nil && outputs.Has(info) {
+			states[path] = Unimportant
+		}
+	}
+	for _, mark := range s.marks { // of new files
+		rel, state, _ := strings.Cut(mark, "\x00")
+		states[filepath.Join(r.top, rel)] = strings.TrimSpace(state)
+	}
+	for _, path := range s.printed {
+		states[path] = Unimportant
+	}
+	for _, path := range s.unimportant {
+		for _, path := range []string{real(path), filepath.Join(real(filepath.Dir(path)), filepath.Base(path))} { // it may be a link
+			if _, known := states[path]; known {
+				states[path] = Unimportant
+			}
+		}
+	}
+	var lines []string
+	for path, state := range states {
+		if rel, err := filepath.Rel(r.top, path); err == nil && filepath.IsLocal(rel) {
+			lines = append(lines, state+" "+printable(filepath.ToSlash(rel)))
+		}
+	}
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(pathOf(a), pathOf(b)) })
+	return strings.Join(lines, "\n"), nil
+}
+
+// pathOf is the path in a line of Code.Changed.
+func pathOf(line string) string { _, path, _ := strings.Cut(line, " "); return path }
+
+// printable is a path that can be a line of text.
+func printable(path string) string {
+	if quoted := strconv.Quote(path); quoted != `"`+path+`"` {
+		return quoted
+	}
+	return path
 }
 
 // excluded are the excluded paths that lie in r's working tree and in no submodule, as git names them.

@@ -19,12 +19,21 @@ type Code struct {
 	// Tree is the hash of all files: the same for the same files, whatever commit they came from. It is git's hash of
 	// the tree, or a SHA-256 where State met a new file of 64 MiB or more, for which size and time of change stand.
 	Tree string
+
+	// Changed lists the files that differ from those of Commit: a line "STATE PATH" for each, sorted, with the path from the root of
+	// the tree, or quoted where it is no printable text. Equal states are equal content. The state is - for files whose content does
+	// not matter: those on which standard output and standard error are open, and those that State was told. Empty without a Commit.
+	Changed string
 }
 
-// State returns the state of the code in the working tree around dir, without the paths in exclude (absolute, or relative to dir). Git writes
-// nothing into the repository. ok is false, without an error, if there is no
+// Unimportant is the state in Code.Changed of a file whose content does not matter.
+const Unimportant = "-"
+
+// State returns the state of the code in the working tree around dir, without the paths in exclude. The files in unimportant are part of it,
+// and marked in Code.Changed. Paths are absolute, or relative to dir. Git writes nothing into the repository.
+// ok is false, without an error, if there is no
 // git, no repository, or no working tree.
-func State(ctx context.Context, dir string, exclude []string) (code Code, ok bool, err error) {
+func State(ctx context.Context, dir string, exclude, unimportant []string) (code Code, ok bool, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return Code{}, false, err
 	}
@@ -33,7 +42,7 @@ func State(ctx context.Context, dir string, exclude []string) (code Code, ok boo
 		return Code{}, false, nil
 	}
 	if err == nil {
-		code, err = state(ctx, r, absolute(dir, exclude))
+		code, err = state(ctx, r, absolute(dir, exclude), absolute(dir, unimportant))
 	}
 	if err != nil {
 		return Code{}, false, fmt.Errorf("reading the state of the code: %w", err)
@@ -41,13 +50,13 @@ func State(ctx context.Context, dir string, exclude []string) (code Code, ok boo
 	return code, true, nil
 }
 
-func state(ctx context.Context, r repo, exclude []string) (Code, error) {
+func state(ctx context.Context, r repo, exclude, unimportant []string) (Code, error) {
 	scratch, err := os.MkdirTemp("", "neurolens-code-")
 	if err != nil {
 		return Code{}, err
 	}
 	defer os.RemoveAll(scratch)
-	s := snapshot{scratch: scratch, exclude: exclude}
+	s := snapshot{scratch: scratch, exclude: exclude, unimportant: unimportant}
 	code, _, err := s.take(ctx, r)
 	if len(s.marks) > 0 {
 		sum := sha256.Sum256([]byte(code.Tree + "\n" + strings.Join(s.marks, "")))

@@ -4,13 +4,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
 
 func mustState(t *testing.T, dir string, exclude ...string) Code {
 	t.Helper()
-	code, ok, err := State(t.Context(), dir, exclude)
+	code, ok, err := State(t.Context(), dir, exclude, nil)
 	if err != nil || !ok {
 		t.Fatalf("ok %v: %v", ok, err)
 	}
@@ -122,7 +123,7 @@ func TestNoState(t *testing.T) {
 	bare := filepath.Join(dir, "bare")
 	git(t, dir, "init", "-q", "--bare", bare)
 	for _, place := range []string{dir, bare} {
-		if code, ok, err := State(t.Context(), place, nil); ok || err != nil {
+		if code, ok, err := State(t.Context(), place, nil, nil); ok || err != nil {
 			t.Errorf("%s: %+v %v %v", place, code, ok, err)
 		}
 	}
@@ -130,7 +131,50 @@ func TestNoState(t *testing.T) {
 	write(t, dir, map[string]string{"a": "1"})
 	same(t, "no commit yet", mustState(t, dir, "bare").Dirty, true)
 	t.Setenv("PATH", dir)
-	if code, ok, err := State(t.Context(), dir, nil); ok || err != nil {
+	if code, ok, err := State(t.Context(), dir, nil, nil); ok || err != nil {
 		t.Errorf("no git: %+v %v %v", code, ok, err)
 	}
+}
+
+// Changed names each file that differs from the commit, and its state: the same for the same content. Submodules stand for their files.
+func TestStateNamesChangedFiles(t *testing.T) {
+	t.Parallel()
+	dir, _ := sample(t)
+	same(t, "clean", mustState(t, dir).Changed, "")
+	nested := filepath.Join(dir, "nested")
+	write(t, nested, map[string]string{"a": "1"})
+	git(t, nested, "init", "-q")
+	save(t, nested)
+	write(t, dir, map[string]string{"code.txt": "7", "sub/new.py": "x", "big": "", "s.yaml": "x", "ignored.log": "x"})
+	if err := os.Truncate(filepath.Join(dir, "big"), bulky); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "new/run.py")); err != nil {
+		t.Fatal(err)
+	}
+	changed := func() string {
+		code, _, err := State(t.Context(), filepath.Join(dir, "sub"), nil, []string{"../s.yaml", "../absent.yaml"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return code.Changed
+	}
+	before := changed()
+	var paths []string
+	for line := range strings.Lines(before) {
+		state, path, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if paths = append(paths, path); (state == Unimportant) != (path == "s.yaml") {
+			t.Errorf("%s is %s", path, state)
+		}
+	}
+	same(t, "paths", strings.Join(paths, " "), "big code.txt nested new/run.py s.yaml sub/new.py")
+	same(t, "again", changed(), before)
+	for name, text := range map[string]string{"code.txt": "8", "nested/a": "2", "sub/new.py": "y"} {
+		write(t, dir, map[string]string{name: text})
+		after := changed()
+		same(t, name, after == before, false)
+		before = after
+	}
+	write(t, dir, map[string]string{"s.yaml": "y", "ignored.log": "y"})
+	same(t, "what does not matter", changed(), before)
 }

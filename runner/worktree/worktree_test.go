@@ -268,7 +268,7 @@ func TestUntrusted(t *testing.T) {
 	}
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Session: "s", Root: root})
 	refused(t, err, `": git does not trust this repository because it belongs to another user: see git config safe.directory`)
-	_, ok, err := State(t.Context(), dir, nil)
+	_, ok, err := State(t.Context(), dir, nil, nil)
 	refused(t, err, `reading the state of the code: "`+dir)
 	same(t, "ok", ok, false)
 }

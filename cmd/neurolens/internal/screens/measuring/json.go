@@ -60,7 +60,7 @@ func (j *jsonReporter) prepare(e runner.Event) {
 func (j *jsonReporter) plan(p *runner.Plan) {
 	changes := []any{}
 	for _, c := range p.Changes {
-		changes = append(changes, map[string]any{"what": c.What, "from": answer.Text(c.From), "to": answer.Text(c.To), "runs": int64(c.Runs)})
+		changes = append(changes, map[string]any{"what": c.What, "files": answer.Text(c.Files), "from": answer.Text(c.From), "to": answer.Text(c.To), "runs": int64(c.Runs)})
 	}
 	sides := []any{}
 	for _, s := range p.Sides {

@@ -40,9 +40,23 @@ func planLines(p *runner.Plan) []string {
 			wording.ShortRun(p.Resumes), term.Thousands(p.Done), term.Count(len(p.Launches), "run")))
 	}
 	for _, c := range p.Changes {
+		if c.Files != "" {
+			lines = append(lines, term.OneLine(fmt.Sprintf("changed: %s: %s to repeat (a file that git ignores does not count)", someFiles(c.Files), term.Count(c.Runs, "run"))))
+			continue
+		}
 		lines = append(lines, term.OneLine(fmt.Sprintf("%s changed from %s to %s: %s to repeat", c.What, wording.HashText(c.From), wording.HashText(c.To), term.Count(c.Runs, "run"))))
 	}
 	return lines
+}
+
+// someFiles names the first files of a list, and counts the others.
+func someFiles(list string) string {
+	const enough = 3
+	files := strings.Split(list, ", ")
+	if len(files) > enough {
+		files = append(files[:enough:enough], fmt.Sprintf("and %s more", term.Thousands(len(files)-enough)))
+	}
+	return strings.Join(files, ", ")
 }
 
 // lookText says what a look found: look 2 of 5 after 9 blocks: 9 of 12 points have a verdict.

@@ -1,12 +1,27 @@
 package measuring
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
 )
+
+// TestPlanNamesChangedFiles: where the working tree is another one, the files are named, and not its hash.
+func TestPlanNamesChangedFiles(t *testing.T) {
+	lines := planLines(&runner.Plan{Changes: []runner.Change{
+		{What: "git.tree", From: "b491", To: "7d27", Files: "a.py, b.py, c.py, d.py, e.py", Runs: 4}, {What: "driver_version", From: "1", To: "2", Runs: 1},
+	}})
+	want := []string{
+		"changed: a.py, b.py, c.py, and 2 more: 4 runs to repeat (a file that git ignores does not count)",
+		"driver_version changed from 1 to 2: 1 run to repeat",
+	}
+	if !slices.Equal(lines, want) {
+		t.Errorf("%q, want %q", lines, want)
+	}
+}
 
 // TestGoesOn: the message about the rest of a session is what the same command does.
 func TestGoesOn(t *testing.T) {
