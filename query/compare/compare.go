@@ -265,6 +265,11 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 	}
 	for _, p := range matched {
 		p.name = cmp.Or(p.kind().Name, metric, m.primary) // if all runs failed, the requested one
+	}
+	if err := m.means(ctx, matched, metric); err != nil {
+		return nil, err
+	}
+	for _, p := range matched {
 		p.relate(m.sidesApart())
 		p.plan(m.plans)
 	}

@@ -36,7 +36,7 @@ func (d Decided) Open() bool { return d.Verdict == judge.Inconclusive || d.Faili
 // cases (TestSettledSessions). The false discovery rate is at most 5 %, as with one look: a change that is reported at one look is
 // still reported at the end, so the rate is at most the sum of the rates of the looks.
 func JudgeSession(runs []schema.Run) map[string]Decided {
-	points := sessionPoints(runs)
+	points, of := sessionPoints(runs)
 	plans := plannedLooks{}
 	for i := range runs {
 		r := &runs[i]
@@ -46,6 +46,7 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 	}
 	for _, p := range points {
 		p.name = p.kind().Name
+		p.useMeans(of[p.base], of[p.head])
 		p.relate(unknown)
 		p.plan(plans)
 	}
@@ -59,11 +60,10 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 	return all
 }
 
-// sessionPoints groups runs into points, as they would be read from a store.
-func sessionPoints(runs []schema.Run) []*pairing {
+// sessionPoints groups runs into points, as they would be read from a store, with the means of each group.
+func sessionPoints(runs []schema.Run) (all []*pairing, of map[*sides.Group]*meanRuns) {
 	found := map[string]*pairing{}
-	var all []*pairing
-	of := map[*sides.Group]*unread{}
+	of = map[*sides.Group]*meanRuns{}
 	for i := range runs {
 		r := &runs[i]
 		if r.Purpose != schema.PurposeMeasure {
@@ -80,22 +80,22 @@ func sessionPoints(runs []schema.Run) []*pairing {
 		}
 		if *side == nil {
 			*side = &sides.Group{PointID: r.PointID, Machine: r.Env.Machine, Metric: &sides.Kind{}}
-			of[*side] = &unread{}
+			of[*side] = &meanRuns{}
 		}
-		of[*side].add(*side, r)
+		of[*side].addRun(*side, r)
 	}
 	for g, u := range of {
 		g.Order(u.started, u.sessions, u.blocks, u.repeats)
 		g.LeaveOut()
 	}
-	return all
+	return all, of
 }
 
 // unread are the columns of the runs of a group before they are sorted.
 type unread struct{ started, sessions, blocks, repeats []any }
 
-// add adds a run to a group.
-func (u *unread) add(g *sides.Group, r *schema.Run) {
+// addRun adds a run to a group.
+func (u *meanRuns) addRun(g *sides.Group, r *schema.Run) {
 	if r.Status != schema.StatusOK {
 		note := g.Note()
 		if note.Failed == nil {
@@ -126,8 +126,11 @@ func (u *unread) add(g *sides.Group, r *schema.Run) {
 	}
 	g.OK++
 	g.Locations = append(g.Locations, locationOfMetric(m))
-	u.started, u.sessions = append(u.started, r.StartedAt.UnixMicro()), append(u.sessions, r.SessionID)
-	u.blocks, u.repeats = append(u.blocks, answer.Integer(r.BlockIndex)), append(u.repeats, answer.Integer(r.RepeatIndex))
+	mean := math.NaN()
+	if m.Summary.Mean != nil {
+		mean = math.Log(*m.Summary.Mean)
+	}
+	u.add(mean, r.StartedAt.UnixMicro(), r.SessionID, answer.Integer(r.BlockIndex), answer.Integer(r.RepeatIndex))
 }
 
 // locationOfMetric does in Go what measured.LocationOf does in SQL.

@@ -21,6 +21,7 @@ import (
 type pairing struct {
 	base, head *sides.Group
 	name       string // of the metric
+	means      bool   // the means of the runs are compared: see meansSide
 	control    bool   // the sweep marks it as a control
 	thresholds threshold.Set
 

@@ -203,7 +203,7 @@ func (p *pairing) barred() judge.Reason {
 		return judge.Unchecked
 	case differ("clock", base.Metric.Clock, head.Metric.Clock):
 		return judge.Clocks
-	case differ("level", base.Metric.Level, head.Metric.Level):
+	case differ("level", base.Metric.Level, head.Metric.Level) && !p.means:
 		return judge.Levels
 	case base.Machine != head.Machine, base.Machine == "":
 		return judge.Machines

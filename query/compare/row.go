@@ -185,6 +185,7 @@ const (
 	FlagControl   = "control"       // the sweep marks the point as a control: a change of it comes from the machine
 	FlagFailures  = "failures"      // a larger share of the head's runs failed than of the base's
 	FlagWrong     = "wrong_result"  // the result of a run is wrong, so its speed does not count
+	FlagRunMeans  = "run_means"     // means of iterations beside single ones: the means of the runs are compared
 	flagNoValues  = "no_values"     // ok runs without a finite value were left out
 	FlagLooks     = "planned_looks" // the session had planned looks; their maximum number is in looks
 )
@@ -206,6 +207,7 @@ func (p *pairing) flags(pair *judge.Pair) []string {
 	if p.whole() {
 		add(flagFewRuns, min(len(p.base.Locations), len(p.head.Locations)) < judge.FirmRuns)
 		add(FlagOneBlock, either(func(g *sides.Group) bool { return g.Noted().OneBlock > 0 }))
+		add(FlagRunMeans, p.means)
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
 		add(FlagRunsDrift, p.base.InOrder && apart(pair.Base, stat.Drift) || p.head.InOrder && apart(pair.Head, stat.Drift))
 		add(FlagOrder, pair.Ordered)

@@ -110,7 +110,7 @@ func (c contest) sentences(rows []compare.Row) Won {
 		if names[i] != "" {
 			name = names[i] + ": " + name
 		}
-		lines = append(lines, term.OneLine(name+" "+sentence(r, c.reference)))
+		lines = append(lines, term.OneLine(name+" "+sentence(r, c.reference)+byMeans(r)))
 	}
 	if text := otherSessions(rows, c.reference); text != "" {
 		lines = append(lines, text)
@@ -239,6 +239,14 @@ func sentence(r *compare.Row, reference string) string {
 		}
 	}
 	return fmt.Sprintf("against %s: %s, %s%s", reference, verdict, wording.Signed(e.Change), interval(e))
+}
+
+// byMeans says that the means of runs were compared, if one side has means of iterations and the other single ones; else it is empty.
+func byMeans(r *compare.Row) string {
+	if !slices.Contains(r.Flags, compare.FlagRunMeans) {
+		return ""
+	}
+	return ", by the means of the runs: means of iterations against single iterations"
 }
 
 // times says how many times as good or bad a point is as the reference, with its interval.

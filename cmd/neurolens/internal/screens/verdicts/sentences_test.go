@@ -78,6 +78,10 @@ func TestSentences(t *testing.T) {
 	levels := compared(judge.Estimate, -.702, math.NaN(), math.NaN())
 	levels.Reason = judge.Levels
 	say("b against a: estimate (levels), −70.2 %", levels)
+
+	means := compared(judge.Improved, -.5, -.6, -.4)
+	means.Flags = []string{compare.FlagRunMeans}
+	say("b is 2.00x faster than a (1.67 to 2.50), by the means of the runs: means of iterations against single iterations", means)
 }
 
 func TestNotCompared(t *testing.T) {
