@@ -134,7 +134,7 @@ func TestPlan(t *testing.T) {
 		"other code is another run": {
 			[]schema.Run{doneRun(launches[0], "A", older), doneRun(launches[1], "A", nil)},
 			rules{},
-			"changed: git_commit; done; not measured yet; not measured yet", "A", "[{git_commit old abc 1}]",
+			"changed: git_commit; done; not measured yet; not measured yet", "A", "[{git_commit old abc  1}]",
 		},
 		"a finished sweep of other code is no news": {
 			all(older), rules{}, strings.TrimSuffix(strings.Repeat("changed: git_commit; ", 4), "; "), "", "[]",
@@ -142,14 +142,14 @@ func TestPlan(t *testing.T) {
 		"an unfinished one is": {
 			all(older)[:3],
 			rules{},
-			"changed: git_commit; changed: git_commit; changed: git_commit; not measured yet", "", "[{git_commit old abc 3}]",
+			"changed: git_commit; changed: git_commit; changed: git_commit; not measured yet", "", "[{git_commit old abc  3}]",
 		},
 		"the newest run of a launch counts": {
 			[]schema.Run{
 				doneRun(launches[0], "B", resumes("A", older)), doneRun(launches[0], "A", nil), doneRun(launches[1], "A", nil),
 			},
 			rules{},
-			"changed: git_commit; done; not measured yet; not measured yet", "B", "[{git_commit old abc 1}]",
+			"changed: git_commit; done; not measured yet; not measured yet", "B", "[{git_commit old abc  1}]",
 		},
 		"a pass of a profiler is not the measurement": {
 			[]schema.Run{doneRun(launches[0], "A", func(r *schema.Run) { r.Env.Facts[factProfile] = "ort" })},
