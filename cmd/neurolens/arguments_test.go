@@ -13,6 +13,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 // argumentsOf reads the file that the program of an argumentDump has written, and removes it.
@@ -67,7 +69,7 @@ func session(t *testing.T, p *process) {
 // printed fails on a text that steers a terminal, or that one cannot show.
 func printed(t *testing.T, what, text string) {
 	t.Helper()
-	if at := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); at >= 0 || !utf8.ValidString(text) {
+	if at := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && term.Steers(r) }); at >= 0 || !utf8.ValidString(text) {
 		t.Errorf("%s has %q", what, text[max(at-20, 0):min(max(at, 0)+20, len(text))])
 	}
 }
@@ -82,6 +84,9 @@ func reproduceLines(t *testing.T, dir string) string {
 		t.Fatalf("show prints\n%s", show.stdout.String())
 	}
 	printed(t, "show", show.stdout.String())
+	if strings.ContainsFunc(command, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+		t.Errorf("the command has characters that cannot be seen: %q", command)
+	}
 	return command
 }
 
