@@ -81,7 +81,7 @@ func (m *missing) look(t *Target, side int) {
 	switch {
 	case t.Refused != nil && t.Refused.Status == schema.StatusError:
 		m.add(side, location{}, t.Refused.Error+m.unshared(t, t.Point.File)+m.unshared(t, t.Point.ModelPath))
-	case t.Refused != nil && t.Refused.ErrorKind == kindForeign:
+	case t.Refused != nil && t.Refused.ErrorKind == kindForeign && t.Point.Executor == schema.ExecutorCommand:
 		m.add(side, location{}, t.Refused.Error)
 	case t.Refused != nil:
 	case t.Spec.Command != nil:

@@ -32,10 +32,10 @@ func stamp() time.Time {
 	return info.ModTime()
 }
 
-// wrote reports whether a file was written while builds of a side ran.
+// wrote reports whether a file was written while builds of a side ran. The kernel's own files have the time of the look at them.
 func (b *builds) wrote(side int, path string) bool {
 	info := infoOf(path)
-	if info == nil || !info.Mode().IsRegular() {
+	if info == nil || !info.Mode().IsRegular() || within(path, "/proc") || within(path, "/sys") {
 		return false
 	}
 	changed := artifact.Changed(info)

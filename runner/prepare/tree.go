@@ -58,6 +58,9 @@ func (t *Targets) environ(on int, variables map[string]string) []string {
 	side := t.Sides[on]
 	for _, entry := range os.Environ() {
 		key, value, _ := strings.Cut(entry, "=")
+		if key == "PWD" { // the folder of each process, as package task sets it
+			continue
+		}
 		there := side.replacePaths(value, func(tree, below string) string {
 			if t.users(tree, below) {
 				return tree + below

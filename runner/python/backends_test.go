@@ -150,7 +150,11 @@ func TestONNXRuntimePrecisions(t *testing.T) {
 	} {
 		t.Run(c.name+" "+c.precision, func(t *testing.T) {
 			for _, cold := range []bool{false, true} { // the way to find out differs
-				o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "builtin:" + c.name, ModelFile: c.name + "." + c.precision + ".onnx", Worker: sweep.Worker{ColdStart: cold}}, sized("2", "3", c.precision))
+				spec := modelSpec(t, dir, Settings{Backend: "onnxrt", Model: "builtin:" + c.name, ModelFile: c.name + "." + c.precision + ".onnx", Worker: sweep.Worker{ColdStart: cold}}, sized("2", "3", c.precision))
+				if cold {
+					spec.Warmup, spec.Iterations = 0, 1
+				}
+				o := runSpec(t, spec)
 				check(t, o, schema.StatusOK, "", "", "")
 				checkApplied(t, o, map[string]string{"precision": c.precision, "compute": c.compute})
 				if got := strings.Join(o.Warnings, " "); got != c.warning {

@@ -50,12 +50,23 @@ type Settings struct {
 	Exempt  []string `json:"exempt,omitempty"` // folders in these that are of no side
 }
 
-// The words of warning about models and profiles that a worker sends, but those that begin with computed_in_.
+// The words of warning that a worker sends, but those that begin with computed_in_.
 const (
+	// WarnFirstCall: the first call took more than 1 ms and more than 10 times as long as the later ones at their median. The fact
+	// FactFirstCall is its time.
+	WarnFirstCall = "first_call"
+	// WarnLazyResult: the benchmark returned an iterator of a class that is not known, so work may be left in it.
+	WarnLazyResult = "lazy_result"
+	// WarnWarmIterations: a cold start was asked for, and all iterations of the run but the first are warm.
+	WarnWarmIterations = "warm_iterations"
+
 	WarnOutputNotFinite  = "output_not_finite"
 	WarnProfilerOverhead = "profiler_overhead"
 	WarnProfileCut       = "profile_cut"
 )
+
+// FactFirstCall is the fact with the time of the first call, in ns, where it is much longer than that of later calls.
+const FactFirstCall = "runner.first_call_ns"
 
 // Described is what a worker is told about the file of an ONNX model.
 type Described struct {

@@ -47,17 +47,7 @@ const (
 	WarnLeftRunning = "left_running"
 	// WarnAppliedUnknown: the benchmark closed a descriptor of its worker, so the applied settings are not known.
 	WarnAppliedUnknown = "applied_unknown"
-	// WarnFirstCall: the first call of a Python benchmark took more than 1 ms and more than 10 times as long as the later ones at
-	// their median. The fact FactFirstCall is its time.
-	WarnFirstCall = "first_call"
-	// WarnLazyResult: a Python benchmark returned an iterator of a class that is not known, so work may be left in it.
-	WarnLazyResult = "lazy_result"
-	// WarnWarmIterations: a cold start was asked for, and all iterations of the run but the first are warm.
-	WarnWarmIterations = "warm_iterations"
 )
-
-// FactFirstCall is the fact with the time of the first call, in ns, where it is much longer than that of later calls.
-const FactFirstCall = "runner.first_call_ns"
 
 // FactTimerFloor is the fact with the resolution of the measuring clock, in ns.
 const FactTimerFloor = "timer.floor_ns"

@@ -153,10 +153,6 @@ func (p *Pair) snapshot(ctx context.Context, exclude []string) (commit string, e
 	return commit, nil
 }
 
-// Inside reports whether an absolute path leads into the user's repository, by its name or through symbolic links. It would be the same file
-// for both sides.
-func (p *Pair) Inside(path string) bool { return Within(path, p.user.top) }
-
 // Foreign returns the folders from which a side may load nothing: the user's working tree and the other side. exempt are shared paths in them. If
 // an interpreter is in the user's tree, as in a virtual environment, the caller must exempt its folder.
 func (p *Pair) Foreign(side string) (folders, exempt []string) {

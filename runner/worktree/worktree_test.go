@@ -337,7 +337,7 @@ func TestLFSDownloadsNothing(t *testing.T) {
 	empty(t, root)
 }
 
-func TestInside(t *testing.T) {
+func TestWithin(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	outside := t.TempDir()
@@ -354,7 +354,7 @@ func TestInside(t *testing.T) {
 		dir: true, dir + "/code.txt": true, dir + "/gone/x": true, dir + "/out/x": true, dir + "x": false, outside: false,
 		outside + "/in/run.py": true, outside + "/in": true, outside + "/same/gone": true, outside + "/same/out/x": true, p.Head.Root + "/code.txt": false, "/": false,
 	} {
-		same(t, path, p.Inside(path), want)
+		same(t, path, Within(path, p.user.top), want)
 	}
 }
 

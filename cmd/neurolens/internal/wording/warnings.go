@@ -31,9 +31,9 @@ var warningMeanings = map[string]string{
 	probe.WarnForeignGPU:        "another process used the GPU; end it, measure again",
 	task.WarnLeftRunning:        "the benchmark left processes running, which were killed",
 	task.WarnAppliedUnknown:     "the worker did not report which settings it applied",
-	task.WarnFirstCall:          "the first call took more than 10 times as long as later ones, see show; if it filled a cache or used up its input, later calls did not do the work: --prepare, --cold-start",
-	task.WarnLazyResult:         "the benchmark returned an iterator, and work that is left in it was not measured; consume it, or return something else",
-	task.WarnWarmIterations:     "a cold start was asked for, and only the first iteration of a run is cold; leave out iterations and add repeats",
+	python.WarnFirstCall:        "the first call took more than 10 times as long as later ones, see show; if it filled a cache or used up its input, later calls did not do the work: --prepare, --cold-start",
+	python.WarnLazyResult:       "the benchmark returned an iterator, and work that is left in it was not measured; consume it, or return something else",
+	python.WarnWarmIterations:   "a cold start was asked for, and only the first iteration of a run is cold; leave out iterations and add repeats",
 	stat.WarnSpread:             "the samples of a run vary much (interquartile range above 10 % of the median); more iterations, less other work",
 	stat.WarnDrift:              "the samples of a run rise or fall over time; let the machine cool, more warm-up, --order random",
 	stat.WarnModes:              "the samples of a run are bimodal (they cluster around two values); more iterations will not help, find what switches",
@@ -86,8 +86,8 @@ func WarningText(word string) string {
 func WarningOf(run *schema.Run, word string) string {
 	text := WarningText(word)
 	latency := run.Metric(schema.PrimaryMetric)
-	first, err := strconv.ParseFloat(run.Env.Facts[task.FactFirstCall], 64)
-	if word != task.WarnFirstCall || err != nil || latency == nil || latency.Summary.P50 == nil {
+	first, err := strconv.ParseFloat(run.Env.Facts[python.FactFirstCall], 64)
+	if word != python.WarnFirstCall || err != nil || latency == nil || latency.Summary.P50 == nil {
 		return text
 	}
 	return fmt.Sprintf("%s (%s, then %s)", text, schema.ForPeople(first, "ns"), schema.ForPeople(*latency.Summary.P50, latency.Unit))

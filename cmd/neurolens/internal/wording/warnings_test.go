@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -15,7 +16,7 @@ import (
 func TestEveryWarningIsExplained(t *testing.T) {
 	for _, word := range []string{
 		probe.WarnLoad, probe.WarnGovernor, probe.WarnThrottled, probe.WarnForeignGPU, task.WarnLeftRunning, task.WarnAppliedUnknown,
-		task.WarnFirstCall, task.WarnLazyResult, task.WarnWarmIterations,
+		python.WarnFirstCall, python.WarnLazyResult, python.WarnWarmIterations,
 		schema.WarnUnchecked,
 		runner.WarnFileChanged,
 		stat.WarnSpread, stat.WarnDrift, stat.WarnModes, stat.WarnAutocorrelation, stat.WarnQuantised, stat.WarnShort, stat.WarnSlowStart, stat.WarnUnsteady,
@@ -29,18 +30,18 @@ func TestEveryWarningIsExplained(t *testing.T) {
 
 // TestFirstCallHasItsTimes: what a first call did, a reader sees by its time and that of the later ones.
 func TestFirstCallHasItsTimes(t *testing.T) {
-	run := &schema.Run{Env: schema.Env{Facts: map[string]string{task.FactFirstCall: "10100000"}}}
+	run := &schema.Run{Env: schema.Env{Facts: map[string]string{python.FactFirstCall: "10100000"}}}
 	run.Metrics = []schema.Metric{{Name: schema.PrimaryMetric, Unit: "ns", Summary: schema.Summary{P50: new(73.0)}}}
-	if text := WarningOf(run, task.WarnFirstCall); !strings.HasSuffix(text, "(10.1 ms, then 73.0 ns)") {
+	if text := WarningOf(run, python.WarnFirstCall); !strings.HasSuffix(text, "(10.1 ms, then 73.0 ns)") {
 		t.Errorf("%s", text)
 	}
-	for _, word := range []string{stat.WarnSpread, task.WarnLazyResult} {
+	for _, word := range []string{stat.WarnSpread, python.WarnLazyResult} {
 		if text := WarningOf(run, word); text != WarningText(word) {
 			t.Errorf("%s: %s", word, text)
 		}
 	}
 	run.Metrics = nil
-	if text := WarningOf(run, task.WarnFirstCall); text != WarningText(task.WarnFirstCall) {
+	if text := WarningOf(run, python.WarnFirstCall); text != WarningText(python.WarnFirstCall) {
 		t.Errorf("without a latency: %s", text)
 	}
 }
