@@ -203,6 +203,7 @@ class Backend:
     # The measured function.
 
     def benchmark_fn(self):
+        self.result = None  # so that its memory is there for the next one
         try:
             self.result = self.model(*self.inputs.values())  # the worker's timing waits for the device
         except RuntimeError as error:
