@@ -153,7 +153,6 @@ class Backend:
 
     def graph(self):
         """The graph of the model's file; None if it is not ONNX."""
-        self.worker.part("onnxfile")
         return self.worker.part("onnxgraph").read_graph(self.path)
 
     def fed(self, name, value):

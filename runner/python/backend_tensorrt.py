@@ -90,7 +90,6 @@ class Backend:
     def make_inputs(self, path, tensors):
         """The inputs of the network, still as arrays."""
         parts, dimensions = self.worker.part("inputs"), Dimensions(self.request)
-        self.worker.part("onnxfile")
         graph = self.worker.part("onnxgraph").read_graph(path)
         maker = parts.Maker(self.request, self.np, dimensions, graph.bound if graph else lambda name: None)
         inputs = []

@@ -275,7 +275,6 @@ def part(name):
     exec(open(sys.argv[1] + "/" + name + ".py").read(), module.__dict__)
     return module
 backends, inputs = part("backends"), part("inputs")
-part("onnxfile")
 graph, answers = part("onnxgraph"), []
 for case in json.load(sys.stdin):
     request = backends.Request("onnxrt", {"model": "m", "inputs": {"x": case["given"]}}, {"param.n": "3"} if "file" not in case["given"] else {}, worker)
