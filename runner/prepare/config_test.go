@@ -24,9 +24,9 @@ func TestConfigHashIsFrozen(t *testing.T) {
 	models := "backend: [onnxrt, builtin]\nmodel: builtin:tiny_linear\n"
 	for text, want := range map[string][]string{
 		models + "provider: A\nthreads: 4\ntiming: torch_timer\nmin_run_time: 1s\nseed: 3\nreproducible: true\n" +
-			"cold_start: true\nbudget: 10s\nflush_l2: true\npython: /usr/bin/python3": {
-			"eb12f257ad9dec313a1796572dedd880db5a530c7dbe009a4d90a93afd828285",
-			"90ff20a42194da6722b53b9da5d529149cd1d6faf47d124a3b632ab6559610ff",
+			"flush_l2: true\npython: /usr/bin/python3": {
+			"60de3c1ac56431508d0c1185013f4310ecbc514988d8ac2adf84123c49a12742",
+			"cc8409836ff20abffd44caee21d5abaa1bb9ec028fb1a9c91db4e1133dbd4a47",
 		},
 		"file: b.py:Name\nseed: 4\nenv: {A: b}\ncwd: sub\nrel_error: 1%\ngrid: {k: [1.0], device: [cpu]}\n": {
 			"63cc528b9e253e57cad9784a3dd984d39b445ae92fa091a0ea0fd4e4b517934c",

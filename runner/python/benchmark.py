@@ -236,9 +236,12 @@ class Benchmark:
         made = hasattr(target, "benchmark_fn") and not inspect.isclass(target)
         settings = worker.settings
         function = not made and not inspect.isclass(target) and getattr(target, "__name__", "") != FACTORY
+        hook = self.hook_of(module, settings["prepare"]) if function and "prepare" in settings else None
+        used = tuple(settings.get("used") or ())
+        if hook is not None:
+            used += tuple(inspect.signature(hook).parameters)
         passed = arguments(
-            made_already if made else target, title, worker.config, settings.get("used") or (), settings.get("values"),
-            function and "prepare" in settings)
+            made_already if made else target, title, worker.config, used, settings.get("values"), hook is not None)
         if made:
             self.object = target
         elif not function:
@@ -252,26 +255,43 @@ class Benchmark:
         work = target if self.object is None else self.object.benchmark_fn
         if getattr(getattr(work, "__code__", None), "co_flags", 0) & LAZY:
             raise Failure("setup", "%s is asynchronous or a generator, so calling it would not run it" % self.title)
-        self.prepared = self.preparation(settings["prepare"]) if "prepare" in settings else None
+        self.prepared, self.hooked = None, {}
+        if hook is not None:
+            self.hooked = self.arguments_of(hook, settings["prepare"])
+            self.prepared = self.preparation(hook, settings["prepare"], self.hooked)
+        elif "prepare" in settings:
+            name = settings["prepare"]
+            self.prepared = self.preparation(self.hook_of(self.object, name), "%s.%s" % (type(self.object).__name__, name), {})
 
-    def preparation(self, name):
-        """The function that calls the hook which prepares an iteration and returns the iteration: the measured function, with the
-        arguments that the hook returned as a dict. The hook is a method or, for a function, a function in its file, which gets those
-        arguments of the point that it takes."""
-        where = self.module if self.object is None else self.object
+    def hook_of(self, where, name):
+        """The function of the file, or the method of the object, that prepares an iteration."""
         hook = getattr(where, name, None)
         if not callable(hook):
             raise Failure("setup", "prepare: %s has no function %s" % (
-                os.path.basename(self.worker.file) if self.object is None else type(self.object).__name__, name))
-        if self.object is None:
-            title, names = name, inspect.signature(hook).parameters
-            taken = {name: value for name, value in self.passed.items() if name in names}
-        else:
-            title, taken = "%s.%s" % (type(self.object).__name__, name), {}
+                os.path.basename(self.worker.file) if where is self.module else type(where).__name__, name))
+        return hook
+
+    def arguments_of(self, hook, title):
+        """The arguments of a hook: the axes of the point that it takes."""
+        names = inspect.signature(hook).parameters
+        taken = {key: text for key, text in self.config.items() if bare(key) in names}
+        return arguments(hook, title, taken, (), self.worker.settings.get("values"))
+
+    def preparation(self, hook, title, taken):
+        """The function that calls the hook and returns an iteration: the measured function, with the arguments that the hook returned
+        as a dict."""
+        axes = {bare(key) for key in self.config}
 
         def prepared():
             given = self.hook(lambda: hook(**taken), title)
-            return functools.partial(self.benchmark_fn, **given) if isinstance(given, dict) else self.benchmark_fn
+            if not isinstance(given, dict):
+                if given is not None and self.function is not None:
+                    raise Failure("setup", "%s returned a %s: want a dict of arguments, or nothing" % (title, type(given).__name__))
+                return self.benchmark_fn
+            for name in given:
+                if name in axes:
+                    raise Failure("setup", "%s returned the argument %s, which is an axis of the point" % (title, name))
+            return functools.partial(self.benchmark_fn, **given)
 
         return prepared
 
@@ -329,14 +349,14 @@ class Benchmark:
     @property
     def validate_result(self):
         """The check of the result, or None: a method or, for a function, a function named validate_result in its file. It gets
-        the result of one more call, and those arguments of the call that it takes."""
+        the result of one more call, and those arguments of the call and of its preparation that it takes."""
         if self.function is None:
             return (lambda: self.optional("validate_result")) if callable(getattr(self.object, "validate_result", None)) else None
         check = getattr(self.module, "validate_result", None)
         if not inspect.isfunction(check):
             return None
         names = list(inspect.signature(check).parameters)
-        taken = {name: value for name, value in self.passed.items() if name in names[1:]}
+        taken = {name: value for name, value in dict(self.hooked, **self.passed).items() if name in names[1:]}
 
         def validate():
             results = (self.prepared()() if self.prepared else self.function(),) if names else ()

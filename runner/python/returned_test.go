@@ -399,7 +399,10 @@ def shuffled(n):
     made += 1
     data = list(range(n)); random.shuffle(data)
     return {"data": data}
-def bench_sort(data, n=7, reverse=False):
+def lacking(m): pass
+def listing(): return [1]
+def changing(n): return {"n": 30, "data": []}
+def bench_sort(data, reverse=False):
     global sorted_before
     sorted_before += data == sorted(data)
     data.sort(reverse=reverse)
@@ -424,10 +427,23 @@ class Queue:
 			t.Errorf("applied %v, want 45 calls, each prepared", o.Applied)
 		}
 	}
-	for hook, want := range map[string]string{"nothing": "prepare: bench.py has no function nothing", "made": "prepare: bench.py has no function made"} {
-		spec := specOf(t, Settings{File: "bench.py", Object: "bench_sort", Worker: sweep.Worker{Prepare: hook}}, nil)
+	for hook, c := range map[string]struct {
+		stage schema.Stage
+		want  string
+	}{
+		"nothing":  {schema.StageSetup, "prepare: bench.py has no function nothing"},
+		"made":     {schema.StageSetup, "prepare: bench.py has no function made"},
+		"lacking":  {schema.StageSetup, "lacking needs m, which the point does not have"},
+		"listing":  {schema.StageWarmup, "listing returned a list: want a dict of arguments, or nothing"},
+		"changing": {schema.StageWarmup, "changing returned the argument n, which is an axis of the point"},
+	} {
+		var axes map[string]string
+		if hook == "changing" {
+			axes = map[string]string{"param.n": "50"}
+		}
+		spec := specOf(t, Settings{File: "bench.py", Object: "bench_sort", Worker: sweep.Worker{Prepare: hook}}, axes)
 		spec.Dir = folder(t, map[string]string{"bench.py": text})
-		check(t, runSpec(t, spec), schema.StatusError, schema.StageSetup, "setup", want)
+		check(t, runSpec(t, spec), schema.StatusError, c.stage, "setup", c.want)
 	}
 	for timing, want := range map[string]string{"torch_timer": "timing torch_timer", "triton": "timing triton"} {
 		spec := specOf(t, Settings{File: "bench.py", Object: "bench_sort", Worker: sweep.Worker{Timing: timing, Prepare: "shuffled"}}, map[string]string{"param.n": "50"})

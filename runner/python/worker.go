@@ -57,8 +57,6 @@ const (
 	WarnFirstCall = "first_call"
 	// WarnLazyResult: the benchmark returned an iterator of a class that is not known, so work may be left in it.
 	WarnLazyResult = "lazy_result"
-	// WarnWarmIterations: a cold start was asked for, and all iterations of the run but the first are warm.
-	WarnWarmIterations = "warm_iterations"
 
 	WarnOutputNotFinite  = "output_not_finite"
 	WarnProfilerOverhead = "profiler_overhead"

@@ -357,8 +357,6 @@ class Worker:
             if collecting:
                 gc.enable()
             self.timing.end()
-        if self.settings.get("cold_start") and self.iterations > 1 and words[first + 1] != UNSET:
-            self.warning("warm_iterations")
         if first_call > FIRST_CALL_NS:
             self.compare_first_call(first_call, [row for row in words[first:first + self.iterations] if row != UNSET])
         self.send_device_memory()

@@ -35,7 +35,7 @@ func (k Key) isExpression(f field) bool {
 func (d *document) readCounted(g *grid, seed *int64) ([]counted, error) {
 	replaced := map[string]bool{
 		"warmup":     d.option("warmup").given() || d.option("cold_start").given(),
-		"iterations": d.option("iterations").given() || d.option("rel_error").given(),
+		"iterations": d.option("iterations").given() || d.option("rel_error").given() || d.option("cold_start").given(),
 		"budget":     d.option("budget").given(),
 	}
 	var all []counted

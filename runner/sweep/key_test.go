@@ -82,7 +82,7 @@ func TestDefaults(t *testing.T) {
 func TestStoredSettings(t *testing.T) {
 	text := "file: b.py:F\ncwd: d\nwarmup: 2\nrel_error: 1%\nbudget: 3s\ntiming: triton\nseed: 0\nreproducible: true\ncold_start: true\n"
 	equal(t, parse(t, text, Overrides{}).Points[0].Settings(), map[string]string{
-		"file": "b.py", "cwd": "d", "warmup": "2", "rel_error": "0.01", "budget": "3s", "timing": "triton", "seed": "0",
+		"file": "b.py", "cwd": "d", "warmup": "2", "rel_error": "0.01", "iterations": "1", "timing": "triton", "seed": "0",
 		"reproducible": "true", "cold_start": "true",
 	})
 	equal(t, parse(t, "command: [a, b]", Overrides{}).Points[0].Settings(), map[string]string{

@@ -75,7 +75,7 @@ var keysOfPython = []Key{
 	},
 	{
 		Name: "cold_start", Value: switchValue, Default: "false", Stored: true, Option: "measure a cold start: the first iteration of each run, empty kernel caches", Reproduce: true,
-		Doc: "Measure a cold start: empty kernel caches, no warm-up unless warmup is set, and one iteration per run unless iterations or a budget is set.", point: func(p *Point) any { return &p.ColdStart },
+		Doc: "Measure a cold start: empty kernel caches, no warm-up unless warmup is set, and one iteration per run, the first of its process.", point: func(p *Point) any { return &p.ColdStart },
 	},
 	{
 		Name: "flush_l2", Value: switchValue, Default: "false", Stored: true,

@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,10 +94,22 @@ grid: {venv: [a, b]}
 	p = parse(t, "file: a.py\nreproducible: true\ncold_start: true\nwarmup: 3", Overrides{}).Points[0]
 	equal(t, []any{*p.Seed, p.Warmup, p.Timing, p.MinRunTime}, []any{int64(42), 3, "auto", 200 * time.Millisecond})
 	equal(t, p.Fixed, []string{"iterations"})
-	for _, given := range []string{"iterations: 5", "budget: 5s"} { // then more than the first, cold one is wanted
-		p = parse(t, "file: a.py\ncold_start: true\n"+given, Overrides{}).Points[0]
-		equal(t, p.Iterations == 1, false)
-		equal(t, p.Fixed, []string{"warmup"})
+	cold := "file: a.py\ncold_start: true\n"
+	for text, over := range map[string]Overrides{
+		cold + "iterations: 1": {}, cold + "budget: 5s": {}, "file: a.py\niterations: 5": {Given: map[string]string{"cold_start": "true"}},
+		"file: a.py\niterations: n\ngrid: {n: [3]}": {Given: map[string]string{"cold_start": "true"}},
+	} {
+		p = parse(t, text, over).Points[0]
+		equal(t, p.Iterations, 1)
+		equal(t, p.Fixed, []string{"iterations", "warmup"})
+	}
+	for text, over := range map[string]Overrides{
+		cold + "iterations: 5": {}, cold: {Given: map[string]string{"iterations": "5"}},
+		"file: a.py\n": {Given: map[string]string{"iterations": "5", "cold_start": "true"}},
+	} {
+		if _, err := Read("s.yaml", strings.NewReader(text), over); err == nil || !strings.Contains(err.Error(), "want 1 with cold_start") {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 	p = parse(t, "file: a.py\nseed: 7\nmin_run_time: 1s\nbuild: [make, all]\ncold_start: false", Overrides{}).Points[0]
 	equal(t, []any{*p.Seed, p.Reproducible, p.MinRunTime}, []any{int64(7), false, time.Second})
@@ -187,7 +200,7 @@ func TestPythonOverrides(t *testing.T) {
 	src := net + "warmup: 5\nseed: 1\nprofile: [ort, torch]\ncold_start: false\npython: old\nprovider: A\ntiming: triton\n"
 	p := parse(t, src, Overrides{Given: map[string]string{
 		"python": "new{", "provider": "B", "device": "cpu", "timing": "perf_counter", "seed": "0", "reproducible": "true",
-		"cold_start": "true", "profile": "ort", "iterations": "3",
+		"cold_start": "true", "profile": "ort", "iterations": "1",
 	}}).Points[0]
 	equal(t, []any{p.Python, p.Provider, p.Timing, *p.Seed, p.Reproducible, p.ColdStart, p.Warmup, p.PythonLine},
 		[]any{"new{", "B", "perf_counter", int64(0), true, true, 0, 0})

@@ -143,8 +143,8 @@ func (s *settings) readProfiler(d *document, f field) error {
 	return err
 }
 
-// readFixed notes what the command line, a preset or a variant says, and no benchmark may change. A cold start has no warm-up and one
-// iteration, unless the file itself asks for others.
+// readFixed notes what the command line, a preset or a variant says, and no benchmark may change. A cold start has one iteration,
+// and no warm-up unless the file itself asks for one.
 func (s *settings) readFixed(d *document) {
 	given := d.decided
 	cold := s.point.ColdStart && (given("cold_start") || !d.keys["warmup"].given())

@@ -154,16 +154,30 @@ func (s *settings) readCounts(d *document) error {
 		p.Warmup = 0 // whatever the file says
 	}
 	p.WarmupOnce = p.WarmupOnce && p.Warmup > 0
-	if s.coldOnce(d) {
-		p.Iterations = 1
-	}
-	return nil
+	return s.readCold(d)
 }
 
 // coldOnce reports whether runs have one iteration because of a cold start: only the first one of a process is cold. Each process of a
 // command is a start of its own.
 func (s *settings) coldOnce(d *document) bool {
-	return s.point.ColdStart && !d.keys["command"].given() && !d.choose("iterations").given() && !d.choose("budget").given()
+	return s.point.ColdStart && !d.keys["command"].given()
+}
+
+// readCold gives a cold start its one iteration. As with the warm-up, an option cold_start replaces what the file says; whoever asks for more
+// in the same place wants repeats.
+func (s *settings) readCold(d *document) error {
+	if !s.coldOnce(d) {
+		return nil
+	}
+	f := d.option("iterations")
+	if !f.given() && !d.option("cold_start").given() {
+		f = d.keys["iterations"]
+	}
+	if f.given() && s.point.Iterations != 1 {
+		return f.errorf("want 1 with cold_start, because only the first iteration of a run is cold: use repeats")
+	}
+	s.point.Iterations = 1
+	return nil
 }
 
 // readSkipExit reads the exit status with which a command skips a point.

@@ -33,7 +33,6 @@ var warningMeanings = map[string]string{
 	task.WarnAppliedUnknown:     "the worker did not report which settings it applied",
 	python.WarnFirstCall:        "the first call took more than 10 times as long as later ones, see show; if it filled a cache or used up its input, later calls did not do the work: --prepare, --cold-start",
 	python.WarnLazyResult:       "the benchmark returned an iterator, and work that is left in it was not measured; consume it, or return something else",
-	python.WarnWarmIterations:   "a cold start was asked for, and only the first iteration of a run is cold; leave out iterations and add repeats",
 	stat.WarnSpread:             "the samples of a run vary much (interquartile range above 10 % of the median); more iterations, less other work",
 	stat.WarnDrift:              "the samples of a run rise or fall over time; let the machine cool, more warm-up, --order random",
 	stat.WarnModes:              "the samples of a run are bimodal (they cluster around two values); more iterations will not help, find what switches",
