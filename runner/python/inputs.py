@@ -214,8 +214,7 @@ class Maker:
         if each.number != "real":
             return np.ascontiguousarray(array, each.kind).reshape(array.shape)
         with np.errstate(over="ignore"):
-            kind = "float32" if each.kind == "bfloat16" else each.kind
-            made = np.ascontiguousarray(array, kind).reshape(array.shape)
+            made = np.ascontiguousarray(array, "float32" if each.kind == "bfloat16" else each.kind).reshape(array.shape)
         if np.isinf(made).sum() > np.isinf(array).sum():
             raise self.failure(each, "%s does not fit %s" % (short(float(np.abs(array[np.isfinite(array)]).max())), each.kind))
         if each.kind == "bfloat16":
