@@ -268,6 +268,37 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestWatchOfManyCalls: a process that has had the time to load its code is not slowed down at each of many system calls. What it executes
+// later is known all the same.
+func TestWatchOfManyCalls(t *testing.T) {
+	need(t, "dd")
+	tail, err := filepath.EvalSymlinks(need(t, "tail"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"early.txt", "late.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec := shell("cat early.txt; sleep 0.4; dd if=/dev/zero of=/dev/null bs=1 count=20000 2>&-; tail late.txt")
+	spec.Dir, spec.Warmup, spec.Watch = dir, 1, true
+	o := runSpec(t, t.Context(), spec, nil)
+	check(t, o, schema.StatusOK, "", "")
+	if o.Missing["peak_memory.ptrace"] == "permission" {
+		t.Skip("ptrace is refused here")
+	}
+	for file, want := range map[File]bool{{dir + "/early.txt", false}: true, {tail, true}: true, {dir + "/late.txt", false}: false} {
+		if slices.Contains(o.Files, file) != want {
+			t.Errorf("%+v is among the files: %v, want %v", file, !want, want)
+		}
+	}
+}
+
 // TestTraceIsDiscarded: what does not bear ptrace is measured without.
 func TestTraceIsDiscarded(t *testing.T) {
 	spec := shell("grep -q '^TracerPid:.0$' /proc/$$/status")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,8 +21,10 @@ const syscallStop = syscall.SIGTRAP | 0x80
 
 // Bounds of what a watch looks at. Programs load their code when they begin, so that the rest hardly matters.
 const (
-	maxCalls = 200_000 // system calls, at about 5 us each
-	maxFiles = 10_000
+	maxCalls   = 200_000 // stops at system calls, at about 5 us each
+	quickCalls = 20_000  // the same, once the process has had the time to load its code
+	loading    = 300 * time.Millisecond
+	maxFiles   = 10_000
 )
 
 // watch collects the files that the threads of a trace open for reading, and those from which they execute code. A nil watch
@@ -29,11 +32,12 @@ const (
 type watch struct {
 	files   map[string]bool // true: code in it is executed
 	opening map[int]bool    // threads inside a system call that opens a file
-	left    int             // system calls that are still looked at
+	left    int             // stops at system calls that are still looked at
+	began   time.Time
 }
 
 func newWatch() *watch {
-	return &watch{files: map[string]bool{}, opening: map[int]bool{}, left: maxCalls}
+	return &watch{files: map[string]bool{}, opening: map[int]bool{}, left: maxCalls, began: time.Now()}
 }
 
 // calls reports whether system calls are looked at.
@@ -95,6 +99,10 @@ func (w *watch) call(tid int) {
 		return
 	}
 	w.left--
+	if maxCalls-w.left > quickCalls && time.Since(w.began) > loading {
+		w.left = 0
+		return
+	}
 	var info callInfo
 	_, _, failed := syscall.RawSyscall6(syscall.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(tid), unsafe.Sizeof(info),
 		uintptr(unsafe.Pointer(&info)), 0, 0)
