@@ -37,6 +37,7 @@ func twoSides(t *testing.T) (dir, outside string) {
 			"run.pl":        "use My; My::work();\n",
 			"run.sh":        "echo value %s\n",
 			"only.sh":       "#!/bin/sh\necho value %s\n",
+			"Makefile":      "run: $(BUILD_DIR)/mp\n\t@$(BUILD_DIR)/mp\n\n$(BUILD_DIR)/mp: prog.c\n\t$(CC) -o $@ prog.c\n",
 			".gitignore":    "runs_store/\ntarget/\n.venv/\nbin/\nout/\n__pycache__/\n",
 		} {
 			write(t, dir, name, strings.ReplaceAll(text, "%s", value))
@@ -100,7 +101,12 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 		"an editable install",
 		"a program of an earlier build",
 		"a list of variables that name the tree",
+		"a command that builds",
+		"a program that setup changes",
+		"a program in a line, with a cleanup",
+		"data and settings that a build writes",
 	}
+	const inSession = ", which this session has written outside of its own tree"
 	const share = "--set 'share=[.venv]', or share: [.venv] in a sweep file, lets both sides use it; nothing was started"
 	for name, c := range map[string]sidesCase{
 		"cargo": {
@@ -133,6 +139,55 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 		"cc, in a line of a shell": {
 			needs: "cc", sweep: "build: [[sh, -c, 'cc -o $TARGET_DIR/prog prog.c']]\ncommand: [sh, -c, '$TARGET_DIR/prog']\n",
 			env: []string{"TARGET_DIR=OUT"}, want: "both sides run OUT/prog" + written,
+		},
+		"a command that builds": {
+			needs: "make", sweep: "command: [make, -s, run]\n", env: []string{"BUILD_DIR=OUT"},
+			want: "both sides run OUT/mp" + inSession + " (BUILD_DIR points there)",
+		},
+		"a command that builds in the tree": {
+			needs: "make", sweep: "command: [make, -s, run]\n", env: []string{"BUILD_DIR=REPO"},
+		},
+		"a command that builds, cargo": {
+			needs: "cargo", sweep: "command: [cargo, run, -q, --release, --offline]\n", env: []string{"CARGO_TARGET_DIR=OUT/cgt"},
+			want: "both sides run OUT/cgt/release/prog" + inSession + " (CARGO_TARGET_DIR points there)",
+		},
+		"a command that builds, go": {
+			needs: "go", sweep: "command: [go, run, ./tool]\nmetrics: {v: {regex: 'value (.*)', from: stderr}}\n",
+		},
+		"a command that runs the same program of go's cache": {
+			needs: "go", sweep: "command: [sh, -c, 'go run OUT/same.go && . ./run.sh']\n",
+			make: func(t *testing.T, _, out string) {
+				t.Helper()
+				write(t, out, "same.go", "package main\n\nfunc main() {}\n")
+			},
+		},
+		"a program that setup changes": {
+			needs: "cc", sweep: "build: [[sh, -c, 'cc -o OUT/prog prog.c']]\nsetup: [sh, -c, 'chmod 700 OUT/prog']\ncommand: [sh, -c, '$TARGET_DIR/prog']\n",
+			env: []string{"TARGET_DIR=OUT"}, want: "both sides run OUT/prog" + written,
+		},
+		"a program that the command changes": {
+			needs: "cc", sweep: "build: [[sh, -c, 'cc -o OUT/prog prog.c']]\ncommand: [sh, -c, 'strip $TARGET_DIR/prog; $TARGET_DIR/prog']\n",
+			env: []string{"TARGET_DIR=OUT"}, want: "both sides run OUT/prog" + inSession,
+		},
+		"a program in a line, with a cleanup": {
+			needs: "cc", sweep: "build: [[sh, -c, 'cc -o OUT/prog prog.c']]\ncommand: [sh, -c, 'exec OUT/prog']\ncleanup: ['true']\n",
+			want: "both sides run OUT/prog" + written,
+		},
+		"a script in a line, with a cleanup": {
+			sweep: "build: [[cp, run.sh, OUT/script]]\ncommand: [sh, -c, '. OUT/script']\ncleanup: ['true']\n", want: "both sides read OUT/script" + written,
+		},
+		"data and settings that a build writes": {
+			sweep: "build: [[git, config, --global, --add, safe.directory, '*'], [sh, -c, 'echo > OUT/data']]\n" +
+				"command: [sh, -c, 'git status --short > OUT/status; cat OUT/data; . ./run.sh']\n",
+			env: []string{"GIT_CONFIG_GLOBAL=OUT/gitconfig"},
+		},
+		"a cache of Python": {
+			needs: "python3", sweep: "build: [[sh, -c, 'rm -rf OUT/__pycache__; PYTHON -c import\\ helper']]\ncommand: [PYTHON, -c, 'import helper, module; module.work()']\n",
+			env: []string{"PYTHONPATH=OUT:REPO/lib", "PYTHONDONTWRITEBYTECODE="},
+			make: func(t *testing.T, _, out string) {
+				t.Helper()
+				write(t, out, "helper.py", "")
+			},
 		},
 		"a build that finds its file done": {
 			needs: "cc", sweep: "build: [[sh, -c, 'test -e OUT/prog || cc -o OUT/prog prog.c']]\ncommand: [OUT/prog]\n",

@@ -32,6 +32,7 @@ type builds struct {
 	commands map[string]built  // by side, folder and words
 	hashes   []string          // of what builds have made, by side; see FactBuild
 	times    [][]span          // when builds of each side ran
+	began    time.Time         // before anything of the session was started; zero where there is one side
 }
 
 func newBuilds(sides int) builds {
@@ -48,6 +49,9 @@ type Builder struct {
 // session compares the files that builds make. A point whose build failed is not launched. The error is of a command that could not be
 // run at all.
 func (t *Targets) Build(ctx context.Context, b Builder) error {
+	if len(t.Sides) > 1 {
+		t.builds.began = stamp()
+	}
 	before := make([][]tree, len(t.Sides))
 	for i := range t.Sides {
 		before[i] = t.treesBefore(i)

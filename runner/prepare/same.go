@@ -2,6 +2,8 @@ package prepare
 
 import (
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // span is a time, as files are stamped, both ends included.
@@ -32,14 +35,30 @@ func stamp() time.Time {
 	return info.ModTime()
 }
 
-// wrote reports whether a file was written while builds of a side ran. The kernel's own files have the time of the look at them.
+// written is the time at which a file changed last; ok is false where there is no such file. The kernel's own files have the time of the
+// look at them.
+func written(path string) (info fs.FileInfo, ok bool) {
+	info = infoOf(path)
+	return info, info != nil && info.Mode().IsRegular() && !within(path, "/proc") && !within(path, "/sys")
+}
+
+// wrote reports whether a file was written while builds of a side ran. The content of a file may be older than its last change: of its
+// mode, or of the number of its names.
 func (b *builds) wrote(side int, path string) bool {
-	info := infoOf(path)
-	if info == nil || !info.Mode().IsRegular() || within(path, "/proc") || within(path, "/sys") {
+	info, ok := written(path)
+	if !ok {
 		return false
 	}
-	changed := artifact.Changed(info)
-	return slices.ContainsFunc(b.times[side], func(s span) bool { return !changed.Before(s.from) && !changed.After(s.to) })
+	during := func(at time.Time) bool {
+		return slices.ContainsFunc(b.times[side], func(s span) bool { return !at.Before(s.from) && !at.After(s.to) })
+	}
+	return during(artifact.Changed(info)) || during(info.ModTime())
+}
+
+// since reports whether a file has changed since a time; the zero time: there is none.
+func since(from time.Time, path string) bool {
+	info, ok := written(path)
+	return ok && !from.IsZero() && !artifact.Changed(info).Before(from)
 }
 
 // CheckBuilt refuses, before the first launch, a program or a file of a command that is the same one for both sides although a build has
@@ -50,21 +69,22 @@ func (t *Targets) CheckBuilt() error {
 	}
 	for _, p := range t.run() {
 		head := t.filesOf(Subject{p, 1})
-		for i, path := range t.filesOf(Subject{p, 0}) {
-			same := func(other string) bool {
-				a, b := infoOf(path), infoOf(other)
+		for _, f := range t.filesOf(Subject{p, 0}) {
+			same := func(other task.File) bool {
+				a, b := infoOf(f.Path), infoOf(other.Path)
 				return a != nil && b != nil && os.SameFile(a, b)
 			}
-			if slices.ContainsFunc(head, same) && (t.builds.wrote(0, path) || t.builds.wrote(1, path)) {
-				return t.overwritten(p, task.File{Path: path, Executed: i == 0})
+			if (t.builds.wrote(0, f.Path) || t.builds.wrote(1, f.Path)) && slices.ContainsFunc(head, same) {
+				return t.overwritten(p, f)
 			}
 		}
 	}
 	return nil
 }
 
-// filesOf lists the program of a command, and the paths that its words and its standard input would be.
-func (t *Targets) filesOf(sub Subject) (paths []string) {
+// filesOf lists the program of a command, and the code that its words and its standard input name: whole words, and absolute paths in lines
+// of a shell.
+func (t *Targets) filesOf(sub Subject) (files []task.File) {
 	p := sub.Point
 	if len(p.Command) == 0 || p.Skip != nil {
 		return nil
@@ -74,31 +94,106 @@ func (t *Targets) filesOf(sub Subject) (paths []string) {
 	if err != nil {
 		return nil // the launch says so
 	}
-	paths = append(paths, inDir(dir, program))
-	for _, word := range append(slices.Clone(p.Command[1:min(len(p.Command), maxCommandFiles)]), p.Stdin) {
-		if word != "" {
-			paths = append(paths, inDir(dir, word))
+	files = append(files, task.File{Path: inDir(dir, program), Executed: true})
+	reader := p.Command[0] // the word before, without flags
+	look := func(word string, whole bool) {
+		path := inDir(dir, word)
+		info, ok := written(path)
+		switch {
+		case !whole && !filepath.IsAbs(word) || !ok:
+		case info.Mode()&0o111 != 0:
+			files = append(files, task.File{Path: path, Executed: true})
+		case isCode(path) || interpreters.MatchString(filepath.Base(reader)) || reader == "." || reader == "source":
+			files = append(files, task.File{Path: path})
+		}
+		if !strings.HasPrefix(word, "-") {
+			reader = word
 		}
 	}
-	return paths
+	for _, word := range p.Command[1:min(len(p.Command), maxCommandFiles)] {
+		parts := strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(delimiters, r) })
+		if len(parts) < 2 || infoOf(inDir(dir, word)) != nil {
+			look(word, true)
+			continue
+		}
+		for _, part := range parts[:min(len(parts), maxCommandFiles)] {
+			look(part, false)
+		}
+	}
+	if p.Stdin != "" {
+		reader = p.Command[0]
+		look(p.Stdin, true)
+	}
+	return files
 }
 
-// isOverwritten reports whether a file outside of the tree of a side is no longer what a build of the side has left: the head was built
-// after the base. A program or a library that both sides run may also come from an earlier build, which a later one took for its own.
-func (t *Targets) isOverwritten(sub Subject, f task.File) bool {
-	switch {
-	case within(f.Path, t.Sides[sub.Side].Root):
-		return false
-	case sub.Side == 0 && t.builds.wrote(1, f.Path):
+// code are the suffixes of the names of files with code that is read, not executed: of source, bytecode and archives of both.
+var code = strings.Fields(".py .pyc .pl .pm .rb .js .mjs .cjs .ts .jar .class .php .lua .r .jl .sh .bash .zsh .wasm")
+
+// isCode reports whether a file that a program reads is code: by its name, or because its first line names an interpreter.
+func isCode(path string) bool {
+	if name := strings.ToLower(filepath.Base(path)); slices.Contains(code, filepath.Ext(name)) || isLibrary(path) {
 		return true
 	}
-	return f.Executed && t.files[Subject{sub.Point, 1 - sub.Side}][f] && (t.builds.wrote(0, f.Path) || t.builds.wrote(1, f.Path))
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var start [2]byte
+	_, err = io.ReadFull(f, start[:])
+	return err == nil && string(start[:]) == "#!"
+}
+
+// isLibrary reports whether a file is a shared library, by its name.
+func isLibrary(path string) bool { return strings.Contains(filepath.Base(path), ".so") }
+
+// sourceOf is the file from which Python has made a file of its cache, __pycache__/NAME.TAG.pyc, or path if it is none.
+func sourceOf(path string) string {
+	dir, name := filepath.Split(path)
+	module, _, ok := strings.Cut(name, ".")
+	if dir = filepath.Clean(dir); !ok || filepath.Base(dir) != "__pycache__" {
+		return path
+	}
+	return filepath.Join(filepath.Dir(dir), module+".py")
+}
+
+// byContent are programs in the cache of go, in a folder whose name is the hash of what they are made of: what both sides find there is the
+// same because their code is.
+var byContent = lazyregexp.MustCompile(`/[0-9a-f]{64}-d/[^/]+$`)
+
+// isOverwritten reports whether a file outside of the tree of a side is no longer what that side has left there: the head was built after
+// the base. A program or a library that both sides run may also come from an earlier build, which a later one took for its own. A program
+// may be built by the command itself, and a build may be followed by a hook that changes its mode or its names. Libraries are written by
+// compilers at run time too, into caches that both sides use rightly.
+func (t *Targets) isOverwritten(sub Subject, f task.File) bool {
+	path := f.Path
+	if !f.Executed {
+		if path = sourceOf(path); !isCode(path) {
+			return false
+		}
+	}
+	switch {
+	case within(path, t.Sides[sub.Side].Root) || byContent.MatchString(path):
+		return false
+	case sub.Side == 0 && t.builds.wrote(1, path):
+		return true
+	case !f.Executed || !t.files[Subject{sub.Point, 1 - sub.Side}][f]:
+		return false
+	case isLibrary(path):
+		return t.builds.wrote(0, path) || t.builds.wrote(1, path)
+	}
+	return since(t.builds.began, path)
 }
 
 // overwritten is the error of a file that is the same for both sides although builds write it.
 func (t *Targets) overwritten(p *sweep.Point, f task.File) error {
-	return fmt.Errorf("%s: both sides %s %s, which a build has written outside of its own tree%s: let each build write into its own tree, and name the file by a relative path",
-		t.Sweep.Name, verb(f, "run", "read"), f.Path, t.pointing(p, f.Path))
+	writer := "a build"
+	if !t.builds.wrote(0, f.Path) && !t.builds.wrote(1, f.Path) {
+		writer = "this session"
+	}
+	return fmt.Errorf("%s: both sides %s %s, which %s has written outside of its own tree%s: let each build write into its own tree, and name the file by a relative path",
+		t.Sweep.Name, verb(f, "run", "read"), f.Path, writer, t.pointing(p, f.Path))
 }
 
 // pointing names the variable because of which a file is where it is; empty: it is not known.
@@ -157,7 +252,7 @@ func (t *Targets) NoteFiles(sub Subject, o *task.Outcome) error {
 			}
 		}
 		if t.isOverwritten(sub, f) {
-			return t.overwritten(sub.Point, f)
+			return t.overwritten(sub.Point, task.File{Path: sourceOf(f.Path), Executed: f.Executed})
 		}
 	}
 	if !t.uses && !t.usedAny() {
