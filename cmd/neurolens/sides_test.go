@@ -60,6 +60,7 @@ type sidesCase struct {
 	env   []string
 	make  func(t *testing.T, dir, out string) // in the working tree, before the call
 	want  string                              // an error; empty: base and head are what they are
+	kept  string                              // a file that old has made in the working tree
 }
 
 // TestEachSideRunsItsOwn: whatever a build, a path or a variable names, each side runs its own code, or the command ends with an error that
@@ -82,7 +83,18 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 			}
 		}
 	}
+	old := func(name string) func(*testing.T, string, string) {
+		return func(t *testing.T, dir, out string) {
+			t.Helper()
+			made(filepath.Dir(name))(t, dir, out)
+			script(t, filepath.Join(dir, filepath.Dir(name)), filepath.Base(name))
+			write(t, dir, name, "#!/bin/sh\n")
+		}
+	}
 	quick := []string{
+		"an ignored folder that the command writes into",
+		"cargo, an absolute program of the user",
+		"go install into an ignored folder of the user",
 		"cargo, shared target",
 		"go install",
 		"cc, absolute",
@@ -116,6 +128,19 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 			needs: "cargo", sweep: "build: [[cargo, build, --release, --offline]]\ncommand: [OUT/cgt/release/prog]\n",
 			env: []string{"CARGO_TARGET_DIR=OUT/cgt"}, want: "both sides run OUT/cgt/release/prog" + written + " (CARGO_TARGET_DIR points there): let each",
 		},
+		"cargo, an ignored target of the user": {
+			needs: "cargo", sweep: "build: [[cargo, build, --release, --offline]]\ncommand: [target/release/prog]\n",
+			env: []string{"CARGO_TARGET_DIR=REPO/target"}, make: old("target/release/prog"), kept: "target/release/prog",
+		},
+		"an ignored folder that the command writes into": {
+			sweep: "command: [sh, -c, '. ./run.sh; mkdir -p $RESULTS; echo 1 > $RESULTS/file']\n",
+			env:   []string{"RESULTS=REPO/out"}, make: old("out/file"), kept: "out/file",
+		},
+		"cargo, an absolute program of the user": {
+			needs: "cargo", sweep: "build: [[cargo, build, --release, --offline]]\ncommand: [REPO/target/release/prog]\n",
+			env: []string{"CARGO_TARGET_DIR=REPO/target"}, make: old("target/release/prog"), kept: "target/release/prog",
+			want: "REPO/target/release/prog is an absolute path in the repository, so it is the same on both sides: make it relative",
+		},
 		"cargo, target in the tree": {
 			needs: "cargo", sweep: "build: [[cargo, build, --release, --offline]]\ncommand: [target/release/prog]\n",
 			env: []string{"CARGO_TARGET_DIR=REPO/target"},
@@ -130,7 +155,7 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 		},
 		"go install into an ignored folder of the user": {
 			needs: "go", sweep: "build: [[go, install, ./tool]]\ncommand: [tool]\nmetrics: {v: {regex: 'value (.*)', from: stderr}}\n",
-			env: []string{"GOBIN=REPO/bin", "PATH=REPO/bin:" + os.Getenv("PATH")}, make: made("bin"), want: "both sides run REPO/bin/tool" + written,
+			env: []string{"GOBIN=REPO/bin", "PATH=REPO/bin:" + os.Getenv("PATH")}, make: old("bin/tool"), kept: "bin/tool",
 		},
 		"cc, absolute": {
 			needs: "cc", sweep: "build: [[sh, -c, 'cc -o $TARGET_DIR/prog prog.c']]\ncommand: [OUT/prog]\n",
@@ -214,8 +239,8 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 			env: []string{"LD_LIBRARY_PATH=REPO/out"},
 		},
 		"a library of the user": {
-			needs: "cc", sweep: "build: [[sh, -c, 'cc -o whole whole.c -L$LIBRARIES -lpart']]\ncommand: [./whole]\n",
-			env: []string{"LIBRARIES=REPO/out", "LD_LIBRARY_PATH=REPO/out"},
+			needs: "cc", sweep: "build: [[sh, -c, 'cc -o whole whole.c -L$LIBRARY_PATH -lpart']]\ncommand: [./whole]\n",
+			env: []string{"LIBRARY_PATH=REPO/out", "LD_LIBRARY_PATH=REPO/out"},
 			make: func(t *testing.T, dir, out string) {
 				t.Helper()
 				made("out")(t, dir, out)
@@ -345,6 +370,11 @@ func (c sidesCase) try(t *testing.T) {
 	}
 	_ = bench.Run()
 	said, code := bench.stderr.String(), bench.ProcessState.ExitCode()
+	if c.kept != "" {
+		if text, err := os.ReadFile(filepath.Join(dir, c.kept)); err != nil || string(text) != "#!/bin/sh\n" {
+			t.Errorf("%s of the user is %q, %v", c.kept, text, err)
+		}
+	}
 	if c.want != "" {
 		if want := fill(c.want); code != 2 || !strings.Contains(said, want) || strings.Contains(bench.stdout.String()+said, "unchanged") {
 			t.Errorf("exit %d, want 2 and %q\n%s%s", code, want, bench.stdout.String(), said)

@@ -82,7 +82,7 @@ func (t *Targets) checkAbsolute(s said) (refused error) {
 	check := func(path, below string) {
 		switch {
 		case refused != nil || side.exempt(path):
-		case len(side.Trees) > 0 && t.users(side.Trees[0], below):
+		case len(side.Trees) > 0 && t.users(side.Trees[0], below) && !t.builtInto(below):
 			refused = fmt.Errorf("%s%s is an absolute path in the repository, and neither side has it: %s", s.what, path, t.sharing(below))
 		default:
 			refused = fmt.Errorf("%s%s is an absolute path in the repository, so it is the same on both sides: make it relative", s.what, path)

@@ -39,6 +39,7 @@ type Targets struct {
 	builds       builds
 	uses         bool                           // the sweep names a file of a side
 	files        map[Subject]map[task.File]bool // that a process of each has read
+	ignored      map[string]bool                // folders of PATH: whether no side had them before the builds
 }
 
 // Subject is a point on a side: the thing that is launched repeatedly.
@@ -65,6 +66,7 @@ func New(o Options) *Targets {
 		Options: o, points: pointsHash(o.Sweep), known: map[Subject]*Target{}, stale: map[Subject]*Target{},
 		hashes: map[string]hash{}, outputs: map[string]bool{}, interpreters: map[string]interpreter{}, builds: newBuilds(len(o.Sides)),
 		files: map[Subject]map[task.File]bool{}, described: map[string]onnx.Description{}, conversions: map[string]converted{},
+		ignored: map[string]bool{},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -51,8 +52,9 @@ func (s Side) treeAt(text string, i int) string {
 }
 
 // environ is the environment of a point on a side, as what is added to that of this process. A path of the user's working tree in a
-// variable becomes that of the side. If only the user's tree has it, because git ignores it, it stays: it may be a cache or an
-// interpreter, and code that is loaded from there is found when it is read.
+// variable becomes the path on the side, because builds and programs may write there. Search paths, environments and temporary folders
+// stay if only the user's tree has them, because git ignores them: code that is loaded from there is found when it is read. In PATH, the
+// folder on the side comes first, because a build may make it.
 func (t *Targets) environ(on int, variables map[string]string) []string {
 	var moved []string
 	side := t.Sides[on]
@@ -62,7 +64,10 @@ func (t *Targets) environ(on int, variables map[string]string) []string {
 			continue
 		}
 		there := side.replacePaths(value, func(tree, below string) string {
-			if t.users(tree, below) {
+			switch {
+			case key == "PATH" && t.usersAtFirst(tree, below):
+				return side.Root + below + string(filepath.ListSeparator) + tree + below
+			case stays(key) && t.users(tree, below):
 				return tree + below
 			}
 			return side.Root + below
@@ -72,6 +77,42 @@ func (t *Targets) environ(on int, variables map[string]string) []string {
 		}
 	}
 	return append(moved, environOf(variables)...)
+}
+
+// usersAtFirst is what users reported the first time, before any build.
+func (t *Targets) usersAtFirst(tree, below string) bool {
+	only, known := t.ignored[tree+below]
+	if !known {
+		only = t.users(tree, below)
+		t.ignored[tree+below] = only
+	}
+	return only
+}
+
+// stays reports whether a variable names folders from which programs are started or code is loaded, or folders of the user.
+func stays(key string) bool {
+	return strings.HasSuffix(key, "PATH") || strings.HasPrefix(key, "XDG_") ||
+		slices.Contains([]string{"VIRTUAL_ENV", "CONDA_PREFIX", "TMPDIR", "TMP", "TEMP", "HOME"}, key)
+}
+
+// builtInto reports whether builds may make a path of the user's working tree on each side, because a variable that they get names it or
+// a folder around it.
+func (t *Targets) builtInto(below string) (named bool) {
+	if !slices.ContainsFunc(t.run(), func(p *sweep.Point) bool { return len(p.Build) > 0 }) {
+		return false
+	}
+	for _, entry := range os.Environ() {
+		key, value, _ := strings.Cut(entry, "=")
+		if stays(key) || key == "OLDPWD" || key == "PWD" {
+			continue
+		}
+		t.Sides[0].replacePaths(value, func(tree, folder string) string {
+			folder = strings.TrimRight(folder, "/")
+			named = named || folder != "" && within(below, folder)
+			return tree + folder
+		})
+	}
+	return named
 }
 
 // users reports whether the user's working tree has a path that no side has.
@@ -126,7 +167,7 @@ func (t *Targets) unshared(dir, path string) string {
 		return ""
 	}
 	below, ok := strings.CutPrefix(inDir(t.Sides[0].resolve(dir), path), t.Sides[0].Root)
-	if trees := t.Sides[0].Trees; !ok || len(trees) == 0 || !t.users(trees[0], below) {
+	if trees := t.Sides[0].Trees; !ok || len(trees) == 0 || !t.users(trees[0], below) || t.builtInto(below) {
 		return ""
 	}
 	return "; only your working tree has it: " + t.sharing(below)

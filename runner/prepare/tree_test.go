@@ -36,7 +36,8 @@ func TestReplacePaths(t *testing.T) {
 	}
 }
 
-// TestEnviron: a variable that points into the user's tree points into that of the side, unless only the user's has what it names.
+// TestEnviron: a variable that points into the user's tree points into that of the side. Search paths and environments do not, if only the
+// user's has what they name; in PATH the side's folder comes first, also once a build has made it on one side.
 func TestEnviron(t *testing.T) {
 	user, base, head := t.TempDir(), t.TempDir(), t.TempDir()
 	for _, path := range []string{user + "/lib", user + "/.venv", base + "/lib", user + "/new", head + "/new"} {
@@ -47,16 +48,30 @@ func TestEnviron(t *testing.T) {
 	targets := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{
 		{Name: "base", Dir: base, Root: base, Trees: []string{user}}, {Name: "head", Dir: head, Root: head, Trees: []string{user}},
 	}})
-	t.Setenv("A_LIST", "/x:"+user+"/lib:"+user+"/.venv:"+user+"/new:"+user+"/not/yet")
+	list := "/x:" + user + "/lib:" + user + "/.venv:" + user + "/new:" + user + "/not/yet"
+	t.Setenv("A_LIST", list)
+	t.Setenv("A_PATH", list)
+	t.Setenv("PATH", user+"/lib:"+user+"/.venv")
+	t.Setenv("VIRTUAL_ENV", user+"/.venv")
 	t.Setenv("A_FOLDER", user)
 	t.Setenv("AN_OTHER", filepath.Dir(user))
 	for i, root := range []string{base, head} {
 		got := targets.environ(i, map[string]string{"SET": "1"})
-		want := []string{"A_FOLDER=" + root, "A_LIST=/x:" + root + "/lib:" + user + "/.venv:" + root + "/new:" + root + "/not/yet", "SET=1"}
+		want := []string{
+			"A_FOLDER=" + root, "A_LIST=/x:" + root + "/lib:" + root + "/.venv:" + root + "/new:" + root + "/not/yet",
+			"A_PATH=/x:" + root + "/lib:" + user + "/.venv:" + root + "/new:" + root + "/not/yet",
+			"PATH=" + root + "/lib:" + root + "/.venv:" + user + "/.venv", "SET=1",
+		}
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
 			t.Errorf("side %d: %q, want %q", i, got, want)
 		}
+	}
+	if err := os.Mkdir(base+"/.venv", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := targets.environ(1, nil), "PATH="+head+"/lib:"+head+"/.venv:"+user+"/.venv"; !slices.Contains(got, want) {
+		t.Errorf("after a build of the base: %q, want %q", got, want)
 	}
 	if got := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{{}}}).environ(0, nil); got != nil {
 		t.Errorf("one side: %q, want nothing", got)
