@@ -165,3 +165,53 @@ func TestCompareLongAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareLeftOut: runs of a session that has none of the other side, such as those before an interruption, do not make a point
+// undecidable if the other sessions have enough of both. They are left out, and this is said.
+func TestCompareLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what       string
+		base, head []int // runs by session
+		gate       bool
+		verdict    judge.Verdict
+		reason     judge.Reason
+		leftOut    int
+		decides    int
+	}{
+		{"one run before", []int{1, 7}, []int{0, 8}, false, judge.Regressed, "", 1, 0},
+		{"of the head", []int{0, 8}, []int{1, 7}, true, judge.Regressed, "", 1, 0},
+		{"of each side another", []int{2, 0, 7}, []int{0, 1, 8}, false, judge.Regressed, "", 3, 0},
+		{"few are left", []int{1, 2}, []int{0, 3}, false, judge.Inconclusive, judge.Sessions, 0, 0},
+		{"enough are left", []int{1, 4}, []int{0, 4}, false, judge.Regressed, "", 1, 0},
+		{"not for a gate", []int{1, 4}, []int{0, 4}, true, judge.Inconclusive, judge.Sessions, 0, 0},
+		{"most elsewhere", []int{8, 1}, []int{0, 8}, false, judge.Inconclusive, judge.Sessions, 0, 0},
+		{"unequally often", []int{3, 8}, []int{8, 8}, false, judge.Inconclusive, judge.Sessions, 0, 2},
+		{"one session", []int{8}, []int{8}, false, judge.Regressed, "", 0, 0},
+	} {
+		n := 0
+		var runs []schema.Run
+		for session := range max(len(c.base), len(c.head)) {
+			for k := range max(c.base[session], c.head[session]) { // by turns
+				for i, of := range [][]int{c.base, c.head} {
+					if k < of[session] {
+						runs = append(runs, querytest.RunsOf(&n, 1+session, func(r *schema.Run) {
+							r.Side, r.BlockIndex, r.StartedAt = []string{"base", "head"}[i], nil, querytest.Start.Add(time.Duration(session)*time.Hour+time.Duration(n)*time.Second)
+						}, []float64{1000, 1300}[i]*(1+.004*float64(k%3-1)))...)
+					}
+				}
+			}
+		}
+		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "side=base", Head: "side=head", Rules: judge.Rules{Gate: c.gate}, Inputs: true})
+		p, decides := got.Points[0], ""
+		if c.decides > 0 {
+			decides = querytest.SessionID(c.decides)
+		}
+		if p.Verdict != c.verdict || p.Reason != c.reason || p.LeftOut != c.leftOut || p.Decides != decides {
+			t.Errorf("%s: %s %s, %d left out, %q decides", c.what, p.Verdict, p.Reason, p.LeftOut, p.Decides)
+		}
+		if in := got.Rows[0].Inputs; len(in.Base)+len(in.Head)+c.leftOut != len(runs) || slices.Contains(got.Rows[0].Flags, compare.FlagLeftOut) != (c.leftOut > 0) || (len(got.LeftOut) > 0) != (c.leftOut > 0) {
+			t.Errorf("%s: %d and %d compared, sessions %q, flags %v", c.what, len(in.Base), len(in.Head), got.LeftOut, got.Rows[0].Flags)
+		}
+	}
+}

@@ -38,6 +38,9 @@ type Point struct {
 
 	RelativeVerdict judge.Verdict // verdict relative to the common change of all points; empty: none
 
+	LeftOut int    // number of runs that were left out, as their sessions have no run of the other side
+	Decides string // the newest session with enough runs of both sides to compare them in it alone, if Confounded; empty: none
+
 	Confounded bool // the sides are from different sessions, or ran so far apart that they are treated like that
 
 	BaseOK   bool // the base has ok runs
@@ -54,6 +57,7 @@ func (p *pairing) point() Point {
 		Metric: p.name, Better: p.kind().Better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
 		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
 		BaseOK: p.base != nil && p.base.Measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control, Confounded: p.confounded,
+		LeftOut: p.leftOut, Decides: p.decides,
 	}
 	if p.relative != nil {
 		c.RelativeVerdict = p.relative.Verdict

@@ -80,6 +80,7 @@ type Comparison struct {
 	Metrics    []string          // metrics that were compared, in the requested order, otherwise ascending
 	Shared     map[string]Shared // common change per metric; none if points were not judged relative to it
 	Points     []Point           // all points, including those beyond Request.Limit
+	LeftOut    []string          // sessions of runs that were left out, as the other side of their point has no run of it, ascending
 	NotNumbers map[string]int    // as in Listing
 }
 
@@ -221,6 +222,11 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		c.Points = slices.Grow(c.Points, len(f.points))
 		for _, p := range f.points {
 			c.Points = append(c.Points, p.point())
+			for _, id := range p.without {
+				if at, there := slices.BinarySearch(c.LeftOut, id); !there {
+					c.LeftOut = slices.Insert(c.LeftOut, at, id)
+				}
+			}
 		}
 		m.chosen = append(m.chosen, m.choose(f.points)...)
 	}
@@ -270,6 +276,7 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 		return nil, err
 	}
 	for _, p := range matched {
+		p.leaveOut(m.req.Rules.LeastRuns())
 		p.relate(m.sidesApart())
 		p.plan(m.plans)
 	}

@@ -28,7 +28,10 @@ type pairing struct {
 	// How the runs of the sides relate: see relate.
 	blocks              []float64
 	ordered, confounded bool
-	apart               int64 // in microseconds, or unknown
+	leftOut             int      // number of runs that were left out: see leaveOut
+	without             []string // their sessions
+	decides             string   // newest session that can decide alone, if the sides have several; empty: none
+	apart               int64    // in microseconds, or unknown
 	history             []float64
 	known               int            // number of earlier sessions in history; unknown: fewer than are needed
 	past                []past.Session // earlier sessions from which history is chosen

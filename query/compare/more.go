@@ -39,8 +39,7 @@ func (m *comparing) processes(ctx context.Context, matched []*pairing, metric st
 	for _, p := range some {
 		base, head := of[0][p.base.Key()], of[1][p.head.Key()]
 		if len(base) > 0 && len(head) > 0 {
-			p.base.UseSamples(base)
-			p.head.UseSamples(head)
+			p.base, p.head = p.base.OfSamples(base), p.head.OfSamples(head)
 		}
 	}
 	return nil
@@ -85,11 +84,11 @@ func (m *comparing) withSamples(s *sides.Selected, metric string) (from string, 
 // ticks reads the step of the clock for points with the warning of a coarse clock. Metrics that are not multiples of a tick have
 // none.
 func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string) error {
-	of := [2]map[sides.PointKey]*sides.Group{{}, {}}
+	of := [2]map[sides.PointKey][]*sides.Group{{}, {}}
 	for _, p := range matched {
 		for i, g := range []*sides.Group{p.base, p.head} {
 			if p.whole() && slices.Contains(g.Noted().Warnings, stat.WarnQuantised) {
-				of[i][g.Key()] = g
+				of[i][g.Key()] = append(of[i][g.Key()], g)
 			}
 		}
 	}
@@ -103,7 +102,7 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 		}
 		text := "SELECT point_id, " + sides.MachineSQL + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + duck.Literal(stat.WarnQuantised) + ") GROUP BY ALL"
 		err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-			if g := of[i][sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}]; g != nil {
+			for _, g := range of[i][sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}] {
 				g.Note().Tick, _ = row[2].(float64)
 			}
 			return nil

@@ -56,6 +56,50 @@ func (p *pairing) relate(apart int64) {
 	}
 }
 
+// leaveOut leaves out the runs of sessions that have no run of the other side, and are no evidence about a difference within
+// a session, if the sides can be compared by the sessions that both have. That needs at least as many runs of each side as a
+// verdict. Otherwise it keeps all runs, and finds the newest session that can decide alone.
+func (p *pairing) leaveOut(least int) {
+	if !p.whole() || len(p.base.Sessions)+len(p.head.Sessions) == 2 || !p.base.SharesSession(p.head) {
+		return
+	}
+	if p.base.Sessions[0] == "" || p.head.Sessions[0] == "" { // such runs may be of any session
+		return
+	}
+	var shared []string
+	for _, id := range p.base.Sessions {
+		if _, both := slices.BinarySearch(p.head.Sessions, id); both {
+			shared = append(shared, id)
+		}
+	}
+	within := func(sessions []string) *pairing {
+		of := &pairing{base: p.base.Of(sessions), head: p.head.Of(sessions), name: p.name}
+		if min(len(of.base.Locations), len(of.head.Locations)) < least {
+			return nil
+		}
+		if of.relate(unknown); of.confounded || of.ordered {
+			return nil
+		}
+		return of
+	}
+	if !p.sameSessions() {
+		if of := within(shared); of != nil {
+			p.leftOut = len(p.base.Locations) + len(p.head.Locations) - len(of.base.Locations) - len(of.head.Locations)
+			p.without = slices.DeleteFunc(slices.Concat(p.base.Sessions, p.head.Sessions), func(id string) bool { return slices.Contains(shared, id) })
+			p.base, p.head = of.base, of.head
+			return
+		}
+	} else if p.relate(unknown); !p.confounded {
+		return
+	}
+	for _, id := range slices.Backward(shared) {
+		if within([]string{id}) != nil {
+			p.decides = id
+			return
+		}
+	}
+}
+
 // unknown stands for a distance or number that is not known.
 const unknown = -1
 
@@ -174,12 +218,12 @@ func (p *pairing) differences() []float64 {
 	base := make(map[sides.Place]float64, len(p.base.Places))
 	for i, l := range p.base.Places {
 		if l.Block >= 0 {
-			base[l] = p.base.Locations[i]
+			base[p.base.PlaceOf(i)] = p.base.Locations[i]
 		}
 	}
 	var differences []float64
-	for i, l := range p.head.Places {
-		if location, ok := base[l]; ok {
+	for i := range p.head.Places {
+		if location, ok := base[p.head.PlaceOf(i)]; ok {
 			differences = append(differences, p.head.Locations[i]-location)
 		}
 	}

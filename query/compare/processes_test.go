@@ -103,3 +103,37 @@ func TestProcessesWithoutSamples(t *testing.T) {
 		t.Errorf("%s runs differ by %s, %s %s", ran, cellOf(got, 0, "change"), cellOf(got, 0, "verdict"), cellOf(got, 0, "reason"))
 	}
 }
+
+// TestProcessesOfOneRow: the reference is compared by its processes with a value of another session, and by its runs with one of the
+// same.
+func TestProcessesOfOneRow(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	of := func(session int, variant string, level float64) {
+		runs = append(runs, querytest.RunsOf(&n, session, func(r *schema.Run) {
+			ofProcesses("", 1)(r)
+			r.Variant = variant
+		}, level)...)
+	}
+	for range 4 {
+		of(1, "a", 1000)
+		of(1, "b", 1500)
+		of(2, "c", 1500)
+		of(2, "d", 1500)
+	}
+	got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "machine!=null", Axis: "variant", Reference: "a", Inputs: true})
+	for row := range got.Rows {
+		base, runs := 28, cellOf(got, row, "base_runs")
+		variant := cellOf(got, row, "variant")
+		if variant == "b" {
+			base = 4
+		}
+		if in := got.Rows[row].Inputs; len(in.Base) != base || runs != "4" || slices.Contains(got.Rows[row].Flags, compare.FlagOneBlock) != (base > 4) {
+			t.Errorf("%s: %d values of %s runs, flags %v", variant, len(in.Base), runs, got.Rows[row].Flags)
+		}
+	}
+	if len(got.Rows) != 3 {
+		t.Errorf("%d rows", len(got.Rows))
+	}
+}

@@ -186,6 +186,7 @@ const (
 	FlagFailures  = "failures"      // a larger share of the head's runs failed than of the base's
 	FlagWrong     = "wrong_result"  // the result of a run is wrong, so its speed does not count
 	FlagRunMeans  = "run_means"     // means of iterations beside single ones: the means of the runs are compared
+	FlagLeftOut   = "left_out"      // runs of sessions without a run of the other side were left out
 	flagNoValues  = "no_values"     // ok runs without a finite value were left out
 	FlagLooks     = "planned_looks" // the session had planned looks; their maximum number is in looks
 )
@@ -207,6 +208,7 @@ func (p *pairing) flags(pair *judge.Pair) []string {
 	if p.whole() {
 		add(flagFewRuns, min(len(p.base.Locations), len(p.head.Locations)) < judge.FirmRuns)
 		add(FlagOneBlock, either(func(g *sides.Group) bool { return g.Noted().OneBlock > 0 }))
+		add(FlagLeftOut, p.leftOut > 0)
 		add(FlagRunMeans, p.means)
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
 		add(FlagRunsDrift, p.base.InOrder && apart(pair.Base, stat.Drift) || p.head.InOrder && apart(pair.Head, stat.Drift))

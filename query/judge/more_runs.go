@@ -24,10 +24,7 @@ const (
 // (TestMoreRunsDecide).
 func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	o := d.outcome
-	least := minRuns
-	if rules.Gate {
-		least = FirmRuns
-	}
+	least := rules.LeastRuns()
 	if math.IsNaN(o.Variance) || d.session > 0 {
 		return max(least-p.Runs(), 0)
 	}

@@ -67,6 +67,16 @@ func (g *Group) Note() *notes {
 	return g.notes
 }
 
+// clone returns a copy of the group whose notes can be changed on their own.
+func (g *Group) clone() *Group {
+	other := *g
+	if g.notes != nil {
+		own := *g.notes
+		other.notes = &own
+	}
+	return &other
+}
+
 // Kind has the properties of a metric that must be equal for values to be comparable.
 type Kind struct{ Name, Unit, Better, Clock, Level string }
 

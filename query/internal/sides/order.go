@@ -52,6 +52,9 @@ func (g *Group) SessionOf(i int) string {
 	return g.Places[i].session
 }
 
+// PlaceOf is the session and block of the run with location i.
+func (g *Group) PlaceOf(i int) Place { return Place{g.SessionOf(i), g.Places[i].Block} }
+
 // CountRepeats is the number of repeats up to the last ok run.
 func (g *Group) CountRepeats() int {
 	last := int64(-1)
@@ -67,17 +70,39 @@ func (g *Group) UpTo(repeats int) *Group {
 	if len(of) != len(g.Locations) {
 		return g
 	}
-	early, notes := *g, *g.notes
-	early.Locations, early.Started, early.Places, notes.Repeats = nil, nil, nil, nil
-	for i, n := range of {
-		if n >= int64(repeats) {
+	return g.only(func(i int) bool { return of[i] < int64(repeats) })
+}
+
+// Of is the group with only the runs of some sessions, which are given in ascending order. The start of each run must be known to it.
+func (g *Group) Of(sessions []string) *Group {
+	some := g.only(func(i int) bool {
+		_, there := slices.BinarySearch(sessions, g.SessionOf(i))
+		return there
+	})
+	some.Sessions = sessions
+	return some
+}
+
+// only is the group with only some of its locations.
+func (g *Group) only(kept func(i int) bool) *Group {
+	some, repeats := g.clone(), g.Noted().Repeats
+	some.Locations, some.Started, some.Places = nil, nil, nil
+	if repeats != nil {
+		some.notes.Repeats = nil
+	}
+	for i, location := range g.Locations {
+		if !kept(i) {
 			continue
 		}
-		early.Locations, early.Started = append(early.Locations, g.Locations[i]), append(early.Started, g.Started[i])
-		early.Places, notes.Repeats = append(early.Places, g.Places[i]), append(notes.Repeats, n)
+		some.Locations, some.Started = append(some.Locations, location), append(some.Started, g.Started[i])
+		if g.Places != nil {
+			some.Places = append(some.Places, g.Places[i])
+		}
+		if repeats != nil {
+			some.notes.Repeats = append(some.notes.Repeats, repeats[i])
+		}
 	}
-	early.notes = &notes
-	return &early
+	return some
 }
 
 // Differing is the first of metric, unit, clock and level in which two kinds differ; empty: none.

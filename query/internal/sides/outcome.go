@@ -70,9 +70,12 @@ func Middle(values []float64) float64 {
 	return stat.Quantile(sorted, .5)
 }
 
-// UseSamples makes the samples of all runs the replicates, instead of the runs.
-func (g *Group) UseSamples(values []any) {
-	g.Note().OneBlock = len(g.Locations)
+// OfSamples is the group with the samples of all runs as the replicates, instead of the runs. The group itself may be the base of
+// other points, whose runs are compared.
+func (g *Group) OfSamples(values []any) *Group {
+	n := len(g.Locations)
+	g = g.clone()
+	g.Note().OneBlock = n
 	g.Note().Repeats, g.Locations, g.InOrder = nil, nil, false
 	k, _ := schema.KindOfMetric(g.Metric.Name)
 	for _, v := range values {
@@ -90,4 +93,5 @@ func (g *Group) UseSamples(values []any) {
 		}
 		g.Locations = append(g.Locations, location)
 	}
+	return g
 }

@@ -3,6 +3,7 @@ package verdicts
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/judge"
@@ -82,7 +83,13 @@ func (w Comparison) interleaved() (in, byBlock, of int) {
 // howInterleaved says what is compared with what in a session whose sides took turns.
 func (w Comparison) howInterleaved() string {
 	in, byBlock, of := w.interleaved()
-	text := oneOrMore(len(w.C.Head.Sessions), "session") + ", interleaved"
+	shared := 0 // those of the head alone were left out
+	for _, id := range w.C.Head.Sessions {
+		if slices.Contains(w.C.Base.Sessions, id) {
+			shared++
+		}
+	}
+	text := oneOrMore(shared, "session") + ", interleaved"
 	if in < of {
 		text += fmt.Sprintf(" in %s of %s", term.Thousands(in), term.Count(of, w.noun()))
 	}

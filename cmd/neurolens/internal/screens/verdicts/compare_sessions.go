@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -18,10 +19,14 @@ func (w Comparison) sessions() []string {
 	homeless := c.Base.NoSession + c.Head.NoSession
 	same := homeless == 0 && slices.Equal(c.Base.Sessions, c.Head.Sessions)
 	in, _, of := w.interleaved()
-	if same && in > 0 {
-		return append([]string{w.howInterleaved()}, w.looked()...)
-	}
 	confounded, known, noise, least := w.confounded()
+	lines := w.leftOut()
+	switch whole := confounded == 0 && len(lines) > 0; {
+	case (same || whole) && in > 0:
+		return slices.Concat([]string{w.howInterleaved()}, w.looked(), lines)
+	case whole:
+		return lines
+	}
 	if confounded == 0 && (same || w.everyPoint(judge.Machines)) { // more sessions do not make two machines one
 		return nil
 	}
@@ -35,7 +40,6 @@ func (w Comparison) sessions() []string {
 	if 0 < confounded && confounded < of {
 		what += fmt.Sprintf(" (%s of %s)", term.Thousands(confounded), term.Count(of, w.noun()))
 	}
-	var lines []string
 	if homeless > 0 {
 		lines = append(lines, fmt.Sprintf("the session of %s of %s is unknown, so their points get no verdict", term.Thousands(homeless), term.Count(c.Base.Runs+c.Head.Runs, "run")))
 	}
@@ -57,6 +61,36 @@ func (w Comparison) sessions() []string {
 		return append(lines, what+": no verdict, as the time or the session of some runs is unknown (started_at, session_id)")
 	}
 	return append(lines, w.withoutHistory(what)...)
+}
+
+// leftOut says which runs were left out because their session has no run of the other side.
+func (w Comparison) leftOut() []string {
+	runs, points := 0, 0
+	for _, p := range w.C.Points {
+		if p.LeftOut > 0 {
+			runs, points = runs+p.LeftOut, points+1
+		}
+	}
+	if points == 0 {
+		return nil
+	}
+	const shown = 3
+	var ids []string
+	for _, id := range w.C.LeftOut {
+		ids = append(ids, wording.ShortRun(id))
+	}
+	name := "session " + ids[0]
+	if len(ids) > 1 {
+		name = "sessions " + strings.Join(ids[:min(shown, len(ids))], ", ")
+	}
+	if len(ids) > shown {
+		name += " ..."
+	}
+	what := term.Count(runs, "run")
+	if all := len(w.C.Points); all > 1 { // a run of the base may be left out at several
+		what = fmt.Sprintf("in %s of %s, the runs", term.Thousands(points), term.Count(all, w.noun()))
+	}
+	return []string{fmt.Sprintf("left out: %s of %s, which ran one side only", what, name)}
 }
 
 // everyPoint tells whether all points that have a change get no verdict for a reason.
@@ -88,13 +122,17 @@ func (w Comparison) withoutHistory(what string) []string {
 	return []string{why, "to decide it: " + w.together()}
 }
 
-// together says how both sides come to be measured by turns: in the newest session that has both, if they are of others as well.
+// together says how both sides come to be measured by turns: in one session that can decide all points, or in a new one.
 func (w Comparison) together() string {
-	base, head := w.C.Base.Sessions, w.C.Head.Sessions
-	for _, id := range slices.Backward(head) {
-		if len(base)+len(head) > 2 && slices.Contains(base, id) {
-			return "compare them in one session: session=" + wording.ShortRun(id) + " in both filters"
+	id, one := "", true
+	for _, p := range w.C.Points {
+		if p.Reason == judge.Sessions {
+			one = one && p.Decides != "" && (id == "" || id == p.Decides)
+			id = p.Decides
 		}
+	}
+	if one && id != "" {
+		return "compare them in one session: add session_id=" + id + " to the filters"
 	}
 	if w.comparesPoints() {
 		return "measure both alternately in one session (bench 'A' 'B', or a sweep with both; bench SWEEP.yaml --rerun all measures again what is stored)"

@@ -207,7 +207,18 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points[0].History = 1
 	said(w.sessions(), "different sessions: a verdict needs 7 earlier sessions at least 3 days apart, to know how much sessions differ; 1 is known|")
 	c.Base.Sessions, c.Head.Sessions = []string{"01M0000000000000000000000A", "01M0000000000000000000000B"}, []string{"01M0000000000000000000000B", "01M0000000000000000000000C"}
-	said(w.sessions(), "to decide it: compare them in one session: session=0000000B in both filters")
+	said(w.sessions(), "to decide it: measure both alternately")
+	c.Points[0].Decides = "01M0000000000000000000000B"
+	said(w.sessions(), "to decide it: compare them in one session: add session_id=01M0000000000000000000000B to the filters")
+	open := c.Points
+	c.Points, c.LeftOut = []compare.Point{whole(judge.MethodRuns, none)}, []string{"01M0000000000000000000000A"}
+	c.Points[0].LeftOut = 1
+	if got := strings.Join(w.sessions(), "|"); got != "left out: 1 run of session 0000000A, which ran one side only" {
+		t.Errorf("got %q", got)
+	}
+	c.Points[0].Blocks = 6
+	said(w.sessions(), "interleaved: all runs of one side are compared with all runs of the other|left out: 1 run of session 0000000A")
+	c.Points, c.LeftOut = open, nil
 	c.Base.Sessions, c.Head.Sessions = []string{"s"}, []string{"t"}
 	c.Base.Imported, c.Head.Imported, c.Points[0].Gap, c.Points[0].History = 1, 1, -1, -1
 	said(w.sessions(), "a verdict needs 7 earlier sessions, to know how much sessions differ; fewer are known|to decide it: ingest results of earlier sessions")

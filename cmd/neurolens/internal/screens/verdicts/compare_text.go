@@ -25,6 +25,7 @@ var meanings = map[string]string{
 	string(judge.NotPositive): "zero or negative values have no ratio",
 	string(judge.NoValues):    "ok runs without a finite value are left out",
 	compare.FlagOneBlock:      "fewer than 10 runs of a program in different sessions, so the processes of the runs are compared",
+	compare.FlagLeftOut:       "runs of sessions without a run of the other side are left out: sessions differ",
 	compare.FlagRunMeans:      "means of several iterations on one side, single iterations on the other: the means of the runs are compared",
 	compare.FlagRunsModes:     "the runs are bimodal (they cluster around two values): more iterations will not help",
 	compare.FlagRunsDrift:     "runs got slower or faster in the order they ran; let the machine cool, interleave the sides",
