@@ -73,6 +73,14 @@ func TestSessionThatContinues(t *testing.T) {
 		if len(said) > 0 {
 			t.Errorf("%s: remarks %q", name, said)
 		}
+		querytest.Annotate(t, store, ingest.Annotation{Kind: schema.EventRemove, Runs: []string{runs[2].RunID}})
+		if ids, err := db.RunIDs(t.Context(), "session=last"); len(ids) != 2 || err != nil {
+			t.Errorf("%s: %v, %v", name, ids, err)
+		}
+		if want := "1 of the 2 runs of earlier sessions that session " + short(3) + " counts are no longer there"; fmt.Sprint(said) != "["+want+"]" {
+			t.Errorf("%s: remarks %q", name, said)
+		}
+		said = nil
 		querytest.Annotate(t, store, ingest.Annotation{Kind: schema.EventRemove, Runs: []string{runs[6].RunID, runs[4].RunID, runs[5].RunID}})
 		if ids, err := db.RunIDs(t.Context(), "session=last"); len(ids) != 1 || ids[0] != runs[3].RunID || err != nil {
 			t.Errorf("%s: %v, %v", name, ids, err)

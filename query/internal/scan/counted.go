@@ -12,7 +12,8 @@ import (
 )
 
 // counted finds the ids of the runs of earlier sessions that a session counts as its own, without repetition. It remarks if the session
-// continues another one and does not name such runs: it was stored by an older version, or the run that names them was removed.
+// continues another one and does not name such runs: it was stored by an older version, or the run that names them was removed. It also
+// remarks how many of them are no longer there.
 func (r *Reader) counted(ctx context.Context, session string) ([]string, error) {
 	if known, ok := r.Src.counted[session]; ok { // both sides of a comparison may ask
 		return known, nil
@@ -22,6 +23,7 @@ func (r *Reader) counted(ctx context.Context, session string) ([]string, error) 
 		return nil, err
 	}
 	var ids []string
+	var named []schema.ULID
 	if len(own) > 0 {
 		q, err := r.Some(ctx, own, []*schema.Column{schema.RunColumn("run_id"), schema.RunColumn("env")})
 		if err != nil {
@@ -33,12 +35,17 @@ func (r *Reader) counted(ctx context.Context, session string) ([]string, error) 
 			return nil, err
 		}
 		for _, id := range strings.Fields(strings.Join(lists, " ")) {
-			if _, err := schema.ParseULID(id); err == nil {
-				ids = append(ids, id)
+			if run, err := schema.ParseULID(id); err == nil {
+				named = append(named, run)
 			}
 		}
-		slices.Sort(ids)
-		if ids = slices.Compact(ids); len(ids) == 0 && r.Conn.Remark != nil {
+		slices.SortFunc(named, CompareIDs)
+		named = slices.Compact(named)
+		ids = IDTexts(named)
+		if err := r.missing(ctx, session, named); err != nil {
+			return nil, err
+		}
+		if len(ids) == 0 && r.Conn.Remark != nil {
 			r.Conn.Remark(fmt.Sprintf("session %s continues session %s, and which of its runs it counts is not stored: session=%[1]s,%[2]s selects all runs of both",
 				shortened(session), shortened(resumes)))
 		}
@@ -48,6 +55,23 @@ func (r *Reader) counted(ctx context.Context, session string) ([]string, error) 
 	}
 	r.Src.counted[session] = ids
 	return ids, nil
+}
+
+// missing remarks how many of the runs that a session counts are no longer there.
+func (r *Reader) missing(ctx context.Context, session string, counted []schema.ULID) error {
+	if len(counted) == 0 || r.Conn.Remark == nil {
+		return nil
+	}
+	q, err := r.Some(ctx, counted, []*schema.Column{schema.RunColumn("run_id")})
+	if err != nil {
+		return err
+	}
+	q.SQL = "SELECT DISTINCT run_id FROM (" + q.SQL + ")"
+	there, err := r.texts(ctx, q)
+	if gone := len(counted) - len(there); gone > 0 && err == nil {
+		r.Conn.Remark(fmt.Sprintf("%d of the %d runs of earlier sessions that session %s counts are no longer there", gone, len(counted), shortened(session)))
+	}
+	return err
 }
 
 // shortened is the end of an id, which is shown.

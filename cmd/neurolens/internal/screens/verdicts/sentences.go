@@ -56,7 +56,9 @@ func Winners(ctx context.Context, db *query.DB, s Session) (Won, error) {
 	if errors.Is(err, query.ErrInput) {
 		return Won{Lines: []string{notCompared(names.reference, err)}}, nil
 	}
-	return names.sentences(c.Rows).by(metrics), err
+	won := names.sentences(c.Rows).by(metrics)
+	won.Lines = append(won.Lines, Comparison{C: &c}.leftOut()...)
+	return won, err
 }
 
 // contest is how sentences name what they compare.
@@ -131,7 +133,7 @@ func countVerdicts(rows []compare.Row) map[judge.Verdict]int {
 	return counts
 }
 
-// otherSessions says how many rows are inconclusive because their two sides were measured in different sessions. So are those of a
+// otherSessions says how many rows are inconclusive because too few runs of the two sides ran together in a session. So are those of a
 // value that was added to a finished sweep: the other values are not measured again.
 func otherSessions(rows []compare.Row, reference string) string {
 	n := 0
@@ -143,7 +145,7 @@ func otherSessions(rows []compare.Row, reference string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("inconclusive: %s and %s were measured in different sessions; bench with --rerun all measures both in one", term.Count(n, "point"), reference)
+	return fmt.Sprintf("inconclusive: too few runs of %s and of %s ran together in a session; bench with --rerun all measures both in one", term.Count(n, "point"), reference)
 }
 
 // repeatsFor says how many repeats would decide the rows that are inconclusive, of several at least half of them: a single noisy
