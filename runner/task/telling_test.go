@@ -31,8 +31,11 @@ func TestTellingLine(t *testing.T) {
 		"openssl": `Invalid command 'nosuch'; type "help" for a list.`, "sqlite": "sqlite3: Error: unknown option: -nosuch", "sqlite2": "Error: in prepare, no such column: x",
 		"docker": "unknown flag: --nosuch", "hyperfine": "error: Found argument '--nosuch' which wasn't expected, or isn't valid in this context", "ssh": "unknown option -- -",
 		"cargo": "error: no such command: `nosuch`", "cargob": "error: could not find `Cargo.toml` in `/src` or any parent directory",
-		"psql": `psql: error: connection to server on socket "/nosuch/.s.PGSQL.5432" failed: No such file or directory: Is the server running locally and accepting connections on that socket?`,
-		"ls2":  "ls: cannot access 'nosuch': No such file or directory", "dd": "dd: failed to open 'nosuch': No such file or directory",
+		"psql":    `psql: error: connection to server on socket "/nosuch/.s.PGSQL.5432" failed: No such file or directory: Is the server running locally and accepting connections on that socket?`,
+		"gccfile": "cc1: fatal error: nofile.c: No such file or directory", "gccnone": "gcc: fatal error: no input files",
+		"tarfile": "tar: nosuch.tar: Cannot open: No such file or directory", "tarchild": "tar (child): nosuch.tgz: Cannot open: No such file or directory",
+		"tarstat": "tar: nosuch: Cannot stat: No such file or directory", "pylines": "ValueError: bad", "pychain": "RuntimeError: x", "pynote": "ValueError: bad", "pyname": "Boom",
+		"ls2": "ls: cannot access 'nosuch': No such file or directory", "dd": "dd: failed to open 'nosuch': No such file or directory",
 	}
 	for section := range strings.SplitSeq(strings.TrimPrefix(string(text), "=== "), "\n=== ") {
 		name, said, _ := strings.Cut(section, "\n")
@@ -50,11 +53,15 @@ func TestTellingLine(t *testing.T) {
 func TestTellingLineElse(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "\n \n": "", "one\ntwo\n": "two", "  only\n  excerpts\n": "excerpts",
-		"error: no cache, going on\n\ngiving up\n":                                                   "error: no cache, going on", // as the error of a trace
-		"error: retry 1\nerror: retry 2\ngiving up":                                                  "giving up",
-		"10 %\r50 %\rdisk full\r\n":                                                                  "disk full",
-		"lua: x.lua:1: boom\nstack traceback:\n\t[C]: in ?\n\tx.lua:1: in main\n":                    "lua: x.lua:1: boom",
-		"error: ignored\nTraceback (most recent call last):\n  File \"a\"\n    f()\nmine.Boom: no\n": "mine.Boom: no",
+		"error: no cache, going on\n\ngiving up\n":                                                       "error: no cache, going on", // as the error of a trace
+		"error: retry 1\nerror: retry 2\ngiving up":                                                      "giving up",
+		"10 %\r50 %\rdisk full\r\n":                                                                      "disk full",
+		"lua: x.lua:1: boom\nstack traceback:\n\t[C]: in ?\n\tx.lua:1: in main\n":                        "lua: x.lua:1: boom",
+		"error: ignored\nTraceback (most recent call last):\n  File \"a\"\n    f()\nmine.Boom: no\n":     "mine.Boom: no",
+		"fatal: could not read 'x'\nFor help see https://x\n":                                            "fatal: could not read 'x'",
+		"ready\nSee https://x for details.\nno space left\n":                                             "no space left",
+		"Traceback (most recent call last):\n  File \"a\"\nmine.Boom: a\nb\n\nc\n":                       "mine.Boom: a",
+		"Traceback (most recent call last):\n  File \"a\"\nmine.Boom: a\nb\n\nfatal: the build failed\n": "fatal: the build failed",
 		"usage: x\n": "usage: x", "these are wrong:\n  a\n": "these are wrong: a",
 		"Usage: prog [OPTIONS]\nTry 'prog --help' for help.\n\nError: No such option: --nosuch\n": "Error: No such option: --nosuch",
 	} {
