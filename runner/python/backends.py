@@ -10,7 +10,9 @@ ort_session.py has the options of ONNX Runtime. This file has what they share: r
 the dimensions of the inputs, and the work of the models that the runner generates.
 """
 import ast
+import fractions
 import importlib
+import math
 import operator
 import os
 import re
@@ -171,10 +173,11 @@ def framework(worker, module, package):
 class Dimensions:
     """Fills in the free dimensions of a model's inputs.
 
-    A free dimension with the name of an axis is that axis. One called batch..., bs or, as the first of a tensor, N is
-    batch_size; one called seq... is seq_len. Both are 1 where they are not asked for. A sum or product of names, such as
-    past_sequence_length + 1, is computed. Any other name needs an axis. Of the dimensions without a name, the first of a
-    tensor is batch_size, the second of one of rank 2 or 3 is seq_len.
+    A free dimension with the name of an axis is that axis. One called batch... or bs is batch_size, and so is N, n, B, b or bsz as
+    the first of a tensor; one called seq... is seq_len. Both are 1 where they are not asked for. An expression such as
+    past_sequence_length + 1 or s0//2 is computed. Any other name needs an axis. Of the dimensions without a name, or with one that
+    an exporter generated, the first of a tensor is batch_size, the second of one of rank 2 or 3 is seq_len. A generated name has the
+    same size in all inputs.
 
     A dimension that the model fixes cannot be chosen. The first of a tensor, and the second of one of rank 3 or of
     integers of rank 2, are what they may be asked for as. An array of the user's fixes the free dimensions too.
@@ -187,6 +190,18 @@ class Dimensions:
         self.fixed = {}  # the same of inputs that leave no choice: input and size
         self.given = {}  # sizes that arrays of the user have, by the name of the dimension, or batch_size and seq_len
         self.missing = {}  # names without a size -> the input that needs it
+        self.roles = {}  # batch_size or seq_len, by the names that are one of them because of a place that they have
+
+    def learn(self, shapes):
+        """Notes the names that are batch_size or seq_len because of their place in one of the shapes; batch_size comes first."""
+        for role in ("batch_size", "seq_len"):
+            for shape in shapes:
+                for axis, title in enumerate(shape):
+                    if isinstance(title, str) and has_place(title) and role_of(title, axis, len(shape)) == role:
+                        self.roles.setdefault(title, role)
+
+    def role(self, title, axis, rank):
+        return self.roles.get(title) or role_of(title, axis, rank)
 
     def observe(self, name, shape, array):
         """Notes the shape of an array of the user's, which has to fit the model's input."""
@@ -197,9 +212,9 @@ class Dimensions:
             known, role = size, None
             if not isinstance(size, int) or size < 0:
                 known = self.request.size("param." + title, 0) if title else None
-                if known is None and is_name(title):
+                if known is None and (is_name(title) or is_generated(title)):
                     known = self.given.setdefault(title, given)
-                role = role_of(title, axis, len(shape))
+                role = self.role(title, axis, len(shape))
             if known not in (None, given):
                 raise self.request.input_failure(name, "its shape is %s, and the model wants %s%s" % (
                     spell(array), spell(shape), " with %s %d" % (title, known) if title else ""))
@@ -222,15 +237,15 @@ class Dimensions:
     def choose(self, name, axis, title, shape):
         """The size of the free dimension called title, which may be empty. axis: its place, if it has one."""
         size = self.request.size("param." + title, 0) if title else None
-        if size is None and is_name(title):
+        if size is None and (is_name(title) or is_generated(title)):
             size = self.given.get(title)
         if size is None and operation(title):
-            size = max(0, self.computed(name, operation(title), shape))
-        role = role_of(title, axis, len(shape))
+            size = self.computed(name, operation(title), shape)
+        role = self.role(title, axis, len(shape))
         if size is None and role:
             size = self.asked[role] or self.given.get(role, 1)
         if size is None:
-            self.missing.setdefault(title if is_name(title) else "", (name, shape))
+            self.missing.setdefault("" if is_nameless(title) else title, (name, shape))
             return 1
         if role:
             self.take(role, name, size)
@@ -244,13 +259,31 @@ class Dimensions:
         self.applied.setdefault(role, str(size))
 
     def computed(self, name, node, shape):
-        """The value of a sum or product of names."""
+        """The value of an expression, at least 0; None if it is no integer, or too large. 1 if one of its names has no size, which is then
+        among the missing ones."""
+        try:
+            value = self.value(name, node, shape)
+        except (ArithmeticError, TypeError, RecursionError):  # TypeError: a function with too few or too many arguments
+            value = None
+        if any(isinstance(each, ast.Name) and each.id in self.missing for each in ast.walk(node)):
+            return 1
+        return max(0, int(value)) if value is not None and value == int(value) else None
+
+    def value(self, name, node, shape):
+        """The value of a part of an expression. Fractions are exact, as in floor(s0/2)."""
         if isinstance(node, ast.Name):
             return self.choose(name, None, node.id, shape)
         if isinstance(node, ast.Constant):
-            return node.value
-        left, right = (self.computed(name, side, shape) for side in (node.left, node.right))
-        return OPERATIONS[type(node.op)](left, right)
+            value = node.value
+        elif isinstance(node, ast.Call):
+            value = FUNCTIONS[node.func.id](*(self.value(name, each, shape) for each in node.args))
+        elif isinstance(node, ast.UnaryOp):
+            value = -self.value(name, node.operand, shape)
+        else:
+            value = OPERATIONS[type(node.op)](*(self.value(name, side, shape) for side in (node.left, node.right)))
+        if abs(value) > MOST:
+            raise OverflowError
+        return value
 
     def check(self):
         """Refuses free dimensions without a size, and a requested size if no input has such a dimension, or if an input has
@@ -281,45 +314,89 @@ class Dimensions:
         """Says how to set the dimensions without a size."""
         where = {name: spell(shape) for name, shape in self.missing.values()}
         where = ", ".join("input %s is %s" % each for each in where.items())
-        if "" in self.missing:
-            return "%s, and a size is not known: set inputs.%s.shape" % (where, self.missing[""][0])
+        for title, (name, _) in self.missing.items():
+            if not is_name(title):
+                what = "%s cannot be computed" % title if title else "a size is not known"
+                return "%s, and %s: set inputs.%s.shape" % (where, what, name)
         return "%s: set %s, such as with %s" % (
             where, ", ".join(self.missing), " ".join("-P %s=4" % name for name in self.missing))
 
 
-OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+MOST = 1 << 63  # of a value in an expression: models come from others
+
+
+def divide(a, b):
+    return fractions.Fraction(a) / b
+
+
+def power(a, b):
+    if not 0 <= b <= 64 or b != int(b):
+        raise OverflowError
+    return a ** int(b)
+
+
+OPERATIONS = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: divide, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod, ast.Pow: power,
+}
+FUNCTIONS = {
+    "floor": math.floor, "ceil": math.ceil, "ceiling": math.ceil, "Max": max, "Min": min, "max": max, "min": min,
+    "FloorDiv": operator.floordiv, "Mod": operator.mod,
+}
+FIRST = ("N", "n", "B", "b", "bsz")  # the batch, as the first dimension of a tensor
+
+
+def is_nameless(title):
+    """Whether a dimension has no name, also as exporters write it."""
+    return title in ("", "?", "None", "-1")
+
+
+def is_generated(title):
+    """Whether a dimension has a name that an exporter made up: s77 and u0, image_dynamic_axes_1, unk__12, x.0."""
+    return bool(re.match(r"([su]\d+|.*_dynamic_axes_\d+|unk__\d+|\w+\.\d+)$", title, re.ASCII))
 
 
 def is_name(title):
-    """Whether a dimension has a name that means something: exporters also write unk__12, None, ? or x.0."""
-    return bool(re.match(r"(?!unk__\d+$|None$)[A-Za-z_][\w-]*$", title, re.ASCII))
+    """Whether a dimension can be an axis by its name."""
+    return bool(re.match(r"[A-Za-z_][\w-]*$", title, re.ASCII)) and not is_nameless(title)
 
 
 def operation(title):
-    """The sum or product of names that a dimension is called; None if it is none."""
-    try:
-        node = None if is_name(title) else ast.parse(title, mode="eval").body
-    except (SyntaxError, ValueError):
+    """The expression that a dimension is called; None if it is none that can be computed."""
+    if is_name(title) or is_generated(title) or is_nameless(title):
         return None
-    return node if isinstance(node, ast.BinOp) and all(map(operand, ast.walk(node))) else None
+    try:
+        node = ast.parse(title, mode="eval").body
+        return node if readable(node) else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
-def operand(node):
-    if isinstance(node, ast.Constant):
-        return type(node.value) is int
-    return isinstance(node, (ast.BinOp, ast.Name, ast.Load)) or type(node) in OPERATIONS
+def readable(node):
+    if isinstance(node, ast.BinOp):
+        return type(node.op) in OPERATIONS and readable(node.left) and readable(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub) and readable(node.operand)
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS and not node.keywords and all(map(readable, node.args))
+    return isinstance(node, ast.Name) or isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def has_place(title):
+    """Whether the place of a named dimension says what it is."""
+    return is_generated(title) or title in FIRST
 
 
 def role_of(title, axis, rank):
     """batch_size or seq_len, if a free dimension is one of them, else None. axis: its place, if it has one."""
-    if is_name(title):
-        word = title.lower()
-        if word.startswith("seq"):
-            return "seq_len"
-        return "batch_size" if word.startswith("batch") or word == "bs" or title == "N" and axis == 0 else None
-    if axis is None or operation(title):
+    if is_nameless(title) or is_generated(title):
+        return "batch_size" if axis == 0 else "seq_len" if axis == 1 and rank in (2, 3) else None
+    if not is_name(title):
         return None
-    return "batch_size" if axis == 0 else "seq_len" if axis == 1 and rank in (2, 3) else None
+    word = title.lower()
+    if word.startswith("seq"):
+        return "seq_len"
+    return "batch_size" if word.startswith("batch") or word == "bs" or title in FIRST and axis == 0 else None
 
 
 def spell(shape):

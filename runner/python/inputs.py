@@ -56,6 +56,7 @@ class Maker:
         for name in names:
             if name not in self.given and name not in dimensions and "param." + name in self.request.config:
                 self.given[name] = {"value": self.request.axis("param." + name)}
+        self.dimensions.learn([each.shape for each in inputs if each.shape and not each.sequence and not self.is_absent(each)])
         read = {each.name: self.read(each) for each in inputs if "file" in self.given.get(each.name, {})}
         shapes = {}
         for each in inputs:

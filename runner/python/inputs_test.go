@@ -59,6 +59,11 @@ def shape(name, *dims):
     save(name, [n("Shape", ["x"], ["y"])], [v("x", T.FLOAT, dims)], [v("y", T.INT64, None)])
 shape("matrix.onnx", "M", "K"); shape("past.onnx", "batch", "past_sequence_length", 8); shape("image.onnx", "N", 3, "H")
 shape("sum.onnx", "batch_size", "past_sequence_length + 2 * sequence_length"); shape("torch.onnx", "s77", 3); shape("tf.onnx", "unk__12", "unk__13")
+shape("half.onnx", "s0", "((s0 - 1)//2) + 1", "floor(s0/2)", "Max(1, s0)", "s0**2", "Min(s0, 4)", "-1 + s0", "Mod(s0, 4)")
+shape("odd.onnx", 1, "ModularIndexing(s0, 2, 3)"); shape("third.onnx", 1, "s0/2"); shape("deep.onnx", 1, "9**9**9**9"); shape("hw.onnx", "s77", 3, "s5", "s6")
+shape("legacy.onnx", "batch_dynamic_axes_1", "batch_dynamic_axes_2"); shape("matrices.onnx", "b", 3); shape("none.onnx", "-1", 2)
+save("shared.onnx", [n("Shape", ["x"], ["y"]), n("Shape", ["z"], ["w"])], [v("z", T.FLOAT, ["s77 + 1", 2, 3, "s77"]), v("x", T.FLOAT, ["s77", 3])],
+    [v("y", T.INT64, None), v("w", T.INT64, None)])
 shape("nameless.onnx", None, None, None, None); shape("second.onnx", 2, "N")
 seq = h.make_value_info("s", h.make_sequence_type_proto(h.make_tensor_type_proto(T.FLOAT, ["n"])))
 opt = h.make_value_info("o", h.make_optional_type_proto(h.make_tensor_type_proto(T.FLOAT, ["k"])))
@@ -98,6 +103,8 @@ func TestInputsReachModel(t *testing.T) {
 		{"flag by default", "branch.onnx", nil, nil, []float64{10}, map[string]string{"flag": "bool constant true by default"}},
 		{"zero", "past.onnx", nil, map[string]string{"param.past_sequence_length": "0"}, []float64{1, 0, 8}, map[string]string{"x": "float32 uniform -1..1 by default"}},
 		{"shape", "nameless.onnx", in{"x": {Shape: []string{"1", "3", "5", "4"}}}, nil, []float64{1, 3, 5, 4}, nil},
+		{"shape of what cannot be computed", "odd.onnx", in{"x": {Shape: []string{"1", "6"}}}, nil, []float64{1, 6}, nil},
+		{"file with a generated name", "shared.onnx", in{"x": {Shape: []string{"4", "3"}}}, nil, []float64{4, 3, 5, 2, 3, 4}, nil},
 		{"shape of a file", "matrix.onnx", in{"x": {File: "matrix.npy"}}, nil, []float64{3, 4}, map[string]string{"x": "float32 file matrix.npy"}},
 		{"sequence", "lists.onnx", in{"s": {File: "list.npz"}, "o": {Value: "absent"}}, nil, []float64{1, 2, 3, 0}, map[string]string{"s": "float32 2 arrays of list.npz", "o": "float32 absent"}},
 		{"optional", "lists.onnx", in{"s": {File: "list.npz"}, "o": {Value: "4", Shape: []string{"2"}}}, nil, []float64{1, 2, 3, 1}, nil},
@@ -324,8 +331,23 @@ func TestNamedDimensions(t *testing.T) {
 		{"image.onnx", map[string]string{"batch_size": "3", "param.N": "2", "param.H": "4"}, nil, "batch_size 3 was requested, but input x of image.onnx has 2", 0},
 		{"sum.onnx", map[string]string{"batch_size": "2", "seq_len": "3", "param.past_sequence_length": "0"}, map[string]string{"input.x": "[2,6]", "seq_len": "3"}, "", 2},
 		{"sum.onnx", nil, nil, "set past_sequence_length, such as", 0},
-		{"torch.onnx", nil, nil, "input x is [s77,3]: set s77, such as with -P s77=4", 0},
-		{"torch.onnx", map[string]string{"param.s77": "5"}, map[string]string{"input.x": "[5,3]"}, "", 0},
+		{"torch.onnx", nil, map[string]string{"input.x": "[1,3]", "batch_size": "1"}, "", 1},
+		{"torch.onnx", map[string]string{"batch_size": "2"}, map[string]string{"input.x": "[2,3]", "batch_size": "2"}, "", 2},
+		{"torch.onnx", map[string]string{"param.s77": "5"}, map[string]string{"input.x": "[5,3]", "batch_size": "5"}, "", 5},
+		{"torch.onnx", map[string]string{"param.s77": "5", "batch_size": "2"}, nil, "batch_size 2 was requested, but input x of torch.onnx has 5", 0},
+		{"legacy.onnx", map[string]string{"batch_size": "2", "seq_len": "3"}, map[string]string{"input.x": "[2,3]", "batch_size": "2", "seq_len": "3"}, "", 2},
+		{"legacy.onnx", map[string]string{"param.batch_dynamic_axes_2": "5"}, map[string]string{"input.x": "[1,5]", "seq_len": "5"}, "", 1},
+		{"shared.onnx", map[string]string{"batch_size": "4"}, map[string]string{"input.x": "[4,3]", "input.z": "[5,2,3,4]", "batch_size": "4"}, "", 4},
+		{"hw.onnx", nil, nil, "input x is [s77,3,s5,s6]: set s5, s6, such as with -P s5=4 -P s6=4", 0},
+		{"matrices.onnx", map[string]string{"batch_size": "4"}, map[string]string{"input.x": "[4,3]"}, "", 4},
+		{"none.onnx", map[string]string{"batch_size": "4"}, map[string]string{"input.x": "[4,2]"}, "", 4},
+		{"half.onnx", map[string]string{"param.s0": "7"}, map[string]string{"input.x": "[7,4,3,7,49,4,6,3]", "seq_len": ""}, "", 7},
+		{"odd.onnx", nil, nil, "input x is [1,ModularIndexing(s0, 2, 3)], and ModularIndexing(s0, 2, 3) cannot be computed: set inputs.x.shape", 0},
+		{"odd.onnx", map[string]string{"param.s0": "7"}, nil, "ModularIndexing(s0, 2, 3) cannot be computed: set inputs.x.shape", 0},
+		{"third.onnx", map[string]string{"param.s0": "8"}, map[string]string{"input.x": "[1,4]", "seq_len": ""}, "", 0},
+		{"third.onnx", nil, nil, "input x is [1,s0/2]: set s0, such as with -P s0=4", 0},
+		{"third.onnx", map[string]string{"param.s0": "7"}, nil, "s0/2 cannot be computed: set inputs.x.shape", 0},
+		{"deep.onnx", nil, nil, "9**9**9**9 cannot be computed: set inputs.x.shape", 0},
 		{"tf.onnx", map[string]string{"batch_size": "2", "seq_len": "3"}, map[string]string{"input.x": "[2,3]", "batch_size": "2", "seq_len": "3"}, "", 2},
 		{"second.onnx", nil, nil, "input x is [2,N]: set N, such as with -P N=4", 0},
 		{"nameless.onnx", nil, nil, "input x is [?,?,?,?], and a size is not known: set inputs.x.shape", 0},
