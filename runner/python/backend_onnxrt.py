@@ -5,7 +5,9 @@ the kernels compute is read from the profile of one run. The session's assignmen
 shows the graph before optimisation, without the casts around fp16 nodes that are computed in fp32. A session whose profile
 has ended is as fast as any other.
 """
+import ctypes
 import json
+import math
 import os
 import platform
 import re
@@ -140,7 +142,33 @@ class Backend:
         maker = parts.Maker(self.request, self.np, dimensions, graph.bound if graph else lambda name: None)
         self.feed = {name: self.fed(name, value) for name, value in maker.make(inputs).items()}
         self.sizes, self.held = dimensions.applied, maker.held
-        self.outputs = [info.name for info in self.session.get_outputs()]
+        self.choose_outputs()
+
+    def choose_outputs(self):
+        """The names of the outputs. One of bf16 reaches Python only as an OrtValue, and then the inputs have to be OrtValues too."""
+        infos = self.session.get_outputs()
+        self.outputs, self.values = [info.name for info in infos], None
+        self.has_bf16 = any("bfloat16" in info.type for info in infos)
+        if not self.has_bf16:
+            return
+        for info in infos:
+            if not info.type.startswith("tensor("):
+                raise self.unfit("output", info)
+        if self.on_cuda:
+            return
+        self.values = {}
+        for info in self.session.get_inputs() + self.session.get_overridable_initializers():
+            value = self.feed.get(info.name)
+            if value is None:
+                continue
+            if isinstance(value, list) or self.kinds[info.name] == "string":
+                raise self.unfit("input", info)
+            bound = self.kinds[info.name] == "bfloat16"
+            self.values[info.name] = value if bound else self.ort.OrtValue.ortvalue_from_numpy(value)
+
+    def unfit(self, what, info):
+        return self.request.not_implemented("%s %s of %s is %s, which ONNX Runtime does not take from Python beside an output of bf16" % (
+            what, info.name, self.request.model, info.type))
 
     def declared(self, parts, info):
         """An input as the session describes it."""
@@ -161,8 +189,8 @@ class Backend:
             return value
         return self.ort.OrtValue.ortvalue_from_numpy_with_onnx_type(value, ONNX_BFLOAT16)
 
-    def bind(self):
-        """Inputs and outputs in the memory of the device, so that no iteration copies. None on a CPU."""
+    def bind(self, outputs="cuda"):
+        """Inputs and outputs in the memory of the device, so that no iteration copies. None on a CPU. outputs: cuda or cpu."""
         if not self.on_cuda:
             return None
         binding, device = self.session.io_binding(), int(self.device_id)
@@ -171,29 +199,52 @@ class Backend:
                 value = self.ort.OrtValue.ortvalue_from_numpy(value, "cuda", device)
             binding.bind_ortvalue_input(name, value)
         for name in self.outputs:
-            binding.bind_output(name, "cuda", device)
+            binding.bind_output(name, outputs, device if outputs == "cuda" else 0)
         return binding
 
     def benchmark_fn(self):
         """One run. It returns when the outputs are available."""
         try:
             if self.binding is None:
-                self.session.run(self.outputs, self.feed)
+                self.run()
             else:
                 self.session.run_with_iobinding(self.binding)
                 self.binding.synchronize_outputs()
         except Exception as error:
             raise self.translated(error, "raise")
 
+    def run(self):
+        """The outputs of one run on a CPU."""
+        if self.values is None:
+            return self.session.run(self.outputs, self.feed)
+        return self.session.run_with_ort_values(self.outputs, self.values)
+
     def output(self):
-        """The outputs of the model from one more run."""
-        if self.binding is not None:
+        """The outputs of the model from one more run, as arrays."""
+        if self.binding is not None and not self.has_bf16:
             self.benchmark_fn()
             return self.binding.copy_outputs_to_cpu()
         try:
-            return self.session.run(self.outputs, self.feed)
+            if self.binding is None:
+                outputs = self.run()
+            else:
+                binding = self.bind("cpu")
+                self.session.run_with_iobinding(binding)
+                outputs = binding.get_outputs()
         except Exception as error:
             raise self.translated(error, "raise")
+        return [self.array(value) for value in outputs] if self.has_bf16 else outputs
+
+    def array(self, value):
+        """An OrtValue in the memory of the CPU as an array; bf16 as float32, which holds the same numbers."""
+        if value.data_type() != "tensor(bfloat16)":
+            return value.numpy()
+        shape = tuple(value.shape())
+        size = math.prod(shape)
+        if not size:
+            return self.np.zeros(shape, "float32")
+        bits = self.np.array((ctypes.c_uint16 * size).from_address(value.data_ptr()), "uint32")
+        return (bits << 16).view("float32").reshape(shape)
 
     def teardown(self):
         self.session = self.binding = None

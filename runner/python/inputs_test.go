@@ -3,6 +3,7 @@ package python
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -68,6 +69,14 @@ shape("nameless.onnx", None, None, None, None); shape("second.onnx", 2, "N")
 seq = h.make_value_info("s", h.make_sequence_type_proto(h.make_tensor_type_proto(T.FLOAT, ["n"])))
 opt = h.make_value_info("o", h.make_optional_type_proto(h.make_tensor_type_proto(T.FLOAT, ["k"])))
 save("lists.onnx", [n("ConcatFromSequence", ["s"], ["y"], axis=0), n("OptionalHasElement", ["o"], ["z"])], [seq, opt], [v("y", T.FLOAT, None), v("z", T.BOOL, [])])
+def bf16(name, ins, outs, *more):
+    save(name, [n("Identity", [i.name], [o.name]) for i, o in zip(ins, outs)] + list(more), ins, outs)
+bf16("bf16.onnx", [v("x", T.BFLOAT16, ["batch", 2]), v("w", T.FLOAT, ["batch"])], [v("y", T.BFLOAT16, ["batch", 2]), v("z", T.FLOAT, ["batch"])])
+bf16("bf16text.onnx", [v("x", T.BFLOAT16, [1]), v("s", T.STRING, [1])], [v("y", T.BFLOAT16, [1]), v("t", T.STRING, [1])])
+listed = h.make_value_info("r", h.make_sequence_type_proto(h.make_tensor_type_proto(T.FLOAT, [1])))
+save("bf16list.onnx", [n("Identity", ["x"], ["y"]), n("SequenceConstruct", ["w"], ["r"])], [v("x", T.BFLOAT16, [1]), v("w", T.FLOAT, [1])], [v("y", T.BFLOAT16, [1]), listed])
+save("bf16word.onnx", [n("Identity", ["x"], ["y"]), n("Identity", ["words"], ["t"])], [v("x", T.BFLOAT16, [1])], [v("y", T.BFLOAT16, [1]), v("t", T.STRING, [1])],
+    [h.make_tensor("words", T.STRING, [1], [b"word"])])
 np.save("ids.npy", np.array([7, 0, 3])); np.save("matrix.npy", np.zeros((3, 4), np.float32))
 np.savez("list.npz", np.array([1, 2], np.float32), np.array([3], np.float32))
 `)
@@ -119,6 +128,42 @@ func TestInputsReachModel(t *testing.T) {
 				checkApplied(t, o, map[string]string{"values." + name: text})
 			}
 		})
+	}
+}
+
+// TestOutputsOfBF16: a model with outputs of bf16 is measured, its output compared, and what is not finite found.
+func TestOutputsOfBF16(t *testing.T) {
+	dir := inputModels(t)
+	type in = map[string]sweep.Input
+	for _, c := range []struct {
+		batch, x string
+		want     []float64
+		warning  string
+	}{
+		{"2", "-1.5", []float64{-1.5, -1.5, -1.5, -1.5, 3, 3}, ""},
+		{"1", "inf", []float64{math.Inf(1), math.Inf(1), 3}, "output_not_finite"},
+		{"0", "1", nil, ""},
+	} {
+		settings := inputs("bf16.onnx", in{"x": {Value: c.x}, "w": {Value: "3"}})
+		axes := map[string]string{"param.batch": c.batch}
+		if c.batch == "0" { // there is nothing to compare
+			settings.Output = nil
+			check(t, runModel(t, dir, settings, axes), schema.StatusOK, "", "", "")
+			continue
+		}
+		got, o := runForOutput(t, modelSpec(t, dir, settings, axes))
+		check(t, o, schema.StatusOK, "", "", "")
+		if !slices.Equal(got.Values, c.want) || slices.Contains(o.Warnings, "output_not_finite") != (c.warning != "") {
+			t.Errorf("%s: %v, want %v; %v", c.x, got.Values, c.want, o.Warnings)
+		}
+		checkApplied(t, o, map[string]string{"precision": "bf16", "input.x": "[" + c.batch + ",2]"})
+	}
+	check(t, runModel(t, dir, Settings{Backend: "onnxrt", Model: "bf16word.onnx"}, nil), schema.StatusOK, "", "", "")
+	for model, text := range map[string]string{
+		"bf16text.onnx": "input s of bf16text.onnx is tensor(string), which ONNX Runtime does not take from Python beside an output of bf16",
+		"bf16list.onnx": "output r of bf16list.onnx is seq(tensor(float)), which ONNX Runtime does not take from Python beside an output of bf16",
+	} {
+		check(t, runModel(t, dir, inputs(model, nil), nil), schema.StatusUnsupported, "setup", "not_implemented", text)
 	}
 }
 
