@@ -195,6 +195,8 @@ class Maker:
             self.check_limits(each, low, high - 1)
             self.hold(each, "uniform %d..%d%s" % (low, high - 1, why))
             return self.random.integers(low, high, shape, each.kind)
+        if not self.np.isfinite(high - low):
+            raise self.failure(each, "the range from %s to %s is too wide for numbers of 64 bits" % (short(low), short(high)))
         self.hold(each, "uniform %s..%s%s" % (short(low), short(high), why))
         return self.typed(each, self.random.uniform(low, high, shape))
 

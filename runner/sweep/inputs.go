@@ -3,6 +3,7 @@ package sweep
 import (
 	"encoding/json"
 	"math"
+	"math/big"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Input defines what an input of a model holds: the array in a file, one value, a range or a distribution. Texts are as written,
@@ -91,7 +93,7 @@ func (m member) readInput(s *scope) (inputSpec, error) {
 	}
 	for key, f := range values {
 		if key != "shape" {
-			text, err := f.lasting(s)
+			text, err := f.inputText(s)
 			if err != nil {
 				return spec, err
 			}
@@ -112,6 +114,17 @@ func (m member) readInput(s *scope) (inputSpec, error) {
 	}
 	return spec, spec.checkKeys()
 }
+
+// inputText reads the text of f. Unlike other keys, it may be an integer beyond 64 bits with a sign, because inputs may be uint64.
+func (f field) inputText(s *scope) (template, error) {
+	if f.Kind == yaml.ScalarNode && !isBinary(f.Node) && integer.MatchString(f.Value) {
+		return f.parse(f.Value, s)
+	}
+	return f.lasting(s)
+}
+
+// integer is an integer in canonical text, up to one beyond those of uint64, which can be the end of a range.
+var integer = regexp.MustCompile(`^-?[1-9][0-9]{0,19}$`)
 
 // checkKeys refuses keys that contradict each other, or say nothing.
 func (s *inputSpec) checkKeys() error {
@@ -213,7 +226,7 @@ func (s *inputSpec) short(text string) (Input, error) {
 	switch {
 	case isArrayFile(text):
 		return Input{File: text}, nil
-	case err == nil, strings.EqualFold(text, "true"), strings.EqualFold(text, "false"), text == absentWord:
+	case err == nil, integer.MatchString(text), strings.EqualFold(text, "true"), strings.EqualFold(text, "false"), text == absentWord:
 		return Input{Value: plain(text)}, nil
 	}
 	return Input{}, s.at.errorf("want a number, true, false, a .npy or .npz file, or a map, got %q: a text is {value: TEXT}", shorten(text))
@@ -232,6 +245,9 @@ func plain(text string) string {
 
 // number is a finite number of a filled-in text, in canonical text.
 func (t template) number(text string) (string, error) {
+	if integer.MatchString(text) {
+		return text, nil
+	}
 	number, err := schema.CanonicalNumber(text)
 	if v, parsed := strconv.ParseFloat(number, 64); err != nil || parsed != nil || math.IsInf(v, 0) || math.IsNaN(v) {
 		return "", t.at.errorf("want a number, got %q", shorten(text))
@@ -241,10 +257,10 @@ func (t template) number(text string) (string, error) {
 
 // less compares two numbers of canonical text.
 func less(a, b string) bool {
-	x, xerr := strconv.ParseInt(a, 10, 64)
-	y, yerr := strconv.ParseInt(b, 10, 64)
-	if xerr == nil && yerr == nil {
-		return x < y
+	x, xok := new(big.Int).SetString(a, 10)
+	y, yok := new(big.Int).SetString(b, 10)
+	if xok && yok {
+		return x.Cmp(y) < 0
 	}
 	v, _ := strconv.ParseFloat(a, 64)
 	w, _ := strconv.ParseFloat(b, 64)

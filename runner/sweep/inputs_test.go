@@ -29,6 +29,10 @@ grid: {steps: [50], data: [d], M: [3]}
 	equal(t, p.Used, []string{"steps", "data"})
 	equal(t, parse(t, echo+"inputs: {a: {low: 1, high: 3}}", Overrides{}).Points[0].Settings()["inputs"], `{"a":{"high":"3","low":"1"}}`)
 
+	large := `{"a":{"value":"18446744073709551615"},"b":{"high":"18446744073709551616","low":"18446744073709551615"},"c":{"value":"18446744073709551615"}}`
+	equal(t, parse(t, echo+"inputs: {a: 18446744073709551615, b: {low: 18446744073709551615, high: 18446744073709551616}, c: {value: 18446744073709551615}}",
+		Overrides{}).Points[0].Settings()["inputs"], large)
+
 	// What a layer says of an input takes the place of another way to say it.
 	s = parse(t, echo+"inputs: {a: {high: 3, shape: [2]}, b: 1}", Overrides{Set: []string{"inputs.a.low=1", "inputs.b={std: 2}"}})
 	equal(t, s.Points[0].Inputs, map[string]Input{"a": {Low: "1", High: "3", Shape: []string{"2"}}, "b": {Std: "2"}})
@@ -75,6 +79,8 @@ func TestInputsAndSessionRefused(t *testing.T) {
 	check("inputs: {a: {high: 3, std: 1}}", "4: inputs.a: high and std cannot be combined: use one of them")
 	check("inputs: {a: {low: 3, high: 3}}", "4: inputs.a.low: 3 is not below high, which is 3")
 	check("inputs: {a: {low: 9007199254740993, high: 9007199254740992}}", "4: inputs.a.low: 9007199254740993 is not below high, which is 9007199254740992")
+	check("inputs: {a: {low: 18446744073709551615, high: 18446744073709551614}}", "4: inputs.a.low: 18446744073709551615 is not below high, which is 18446744073709551614")
+	check("inputs: {a: 123456789012345678901}", "4: inputs.a: 123456789012345678901 does not fit in 64 bits: quote it to keep it as text")
 	check("inputs: {a: {high: x}}", `4: inputs.a.high: want a number, got "x"`)
 	check("inputs: {a: {std: -1}}", "4: inputs.a.std: want a number of at least 0, got -1")
 	check("inputs: {a: {file: a.txt}}", `4: inputs.a.file: want a .npy or .npz file, got "a.txt"`)
