@@ -206,14 +206,6 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 				"command: [sh, -c, 'git status --short > OUT/status; cat OUT/data; . ./run.sh']\n",
 			env: []string{"GIT_CONFIG_GLOBAL=OUT/gitconfig"},
 		},
-		"a cache of Python": {
-			needs: "python3", sweep: "build: [[sh, -c, 'rm -rf OUT/__pycache__; PYTHON -c import\\ helper']]\ncommand: [PYTHON, -c, 'import helper, module; module.work()']\n",
-			env: []string{"PYTHONPATH=OUT:REPO/lib", "PYTHONDONTWRITEBYTECODE="},
-			make: func(t *testing.T, _, out string) {
-				t.Helper()
-				write(t, out, "helper.py", "")
-			},
-		},
 		"a build that finds its file done": {
 			needs: "cc", sweep: "build: [[sh, -c, 'test -e OUT/prog || cc -o OUT/prog prog.c']]\ncommand: [OUT/prog]\n",
 			want: "both sides run OUT/prog" + written,
