@@ -3,7 +3,7 @@
 The model is converted to the requested precision. The resulting type of its parameters is read back, and the precision in
 which its operators compute is read from the profile of one more run. A TorchScript file does not describe its input, so it
 gets one tensor [batch_size, seq_len, dim]. dim is an axis of that name, else the second dimension of its first parameter
-that has two. A model that needs others gets what the key inputs says, by the names of the arguments of forward.
+that has two. A model that needs others gets what the key inputs and the axes say, by the names of the arguments of forward.
 """
 import contextlib
 import json
@@ -96,6 +96,9 @@ class Backend:
         given = request.settings.get("inputs")
         if given and request.builtin:
             raise request.not_applied("inputs.%s was requested, but %s has inputs of its own" % (next(iter(given)), request.model))
+        model = None if request.builtin else self.loaded()
+        if model is not None and self.named(model):
+            return self.converted(model.eval()), None
         if not given:
             batch, seq = request.size("batch_size") or 1, request.size("seq_len") or 1
             self.sizes = {"batch_size": str(batch), "seq_len": str(seq)}
@@ -107,9 +110,6 @@ class Backend:
             self.dim = request.size(key) or DIM
             model = torch.nn.Sequential(torch.nn.Linear(self.dim, self.dim, device=self.source)).to(self.device)
         elif request.builtin is None:
-            model = self.loaded()
-            if given:
-                return self.converted(model.eval()), None
             self.dim = self.last_dimension(model)
         else:
             raise request.model_failure("torch has builtin:add and builtin:tiny_linear")
@@ -127,12 +127,20 @@ class Backend:
         except (RuntimeError, ValueError, EOFError) as error:
             raise self.request.model_failure("not TorchScript: " + first_line(error).partition(". ")[0])
 
+    def named(self, model):
+        """The names of the inputs that the key inputs or an axis says something of; an axis dim is the last dimension."""
+        names = dict.fromkeys(self.request.settings.get("inputs") or ())
+        schema = getattr(getattr(model, "forward", None), "schema", None)  # without one, calling the model says what is wrong
+        arguments = [argument.name for argument in schema.arguments[1:]] if schema else []
+        names.update((name, None) for name in arguments if name != "dim" and "param." + name in self.request.config)
+        return list(names)
+
     def make_inputs(self):
-        """The arguments of forward that the key inputs names. Those between them that it leaves out have their defaults."""
+        """The arguments of forward that the key inputs or an axis names. Those between them that are left out have their defaults."""
         request, parts = self.request, self.worker.part("inputs")
         numpy = framework(self.worker, "numpy", "numpy")
         arguments = self.model.forward.schema.arguments[1:]
-        given = request.settings["inputs"]
+        given = self.named(self.model)
         plain = {"int": "int64", "float": "float64", "bool": "bool"}
         inputs = []
         for argument in arguments:

@@ -88,7 +88,7 @@ class Maker:
 
     def guessed(self, each):
         """The kind of an input whose model declares none, by what it is to hold."""
-        texts = [text for word, text in self.given[each.name].items() if word in ("value", "low", "high")]
+        texts = [text for word, text in self.given.get(each.name, {}).items() if word in ("value", "low", "high")]
         if texts and all(text in ("true", "false") for text in texts):
             return "bool"
         return "int64" if texts and all(re.match(r"-?\d+$", text) for text in texts) else each.kind

@@ -19,7 +19,7 @@ import (
 //   - loop.onnx: counts the trips of a loop of steps; steps is a scalar
 //   - branch.onnx: 10 where flag is true, else 20
 //   - ids.onnx: ids that index tables of 7 and, through Reshape, Cast and Add of 2, of 9 rows, in a loop of 5 and in a branch
-//     of 3, and one of computed rows
+//     of 3, one of computed rows, and spots that GatherND selects from a table
 //   - shapes.onnx: the shape of x [M,K], of past [batch,past_sequence_length,8], image [N,3,H] and sum [batch,a + b]
 //   - lists.onnx: a sequence, and an optional tensor
 func inputModels(t *testing.T) string {
@@ -51,10 +51,10 @@ none = h.make_graph([n("Constant", [], ["q"], value=nh.from_array(np.zeros((1, 2
 save("ids.onnx", [n("Gather", ["t7", "ids"], ["a"]),
     n("Reshape", ["places", "flat"], ["p0"]), n("Cast", ["p0"], ["p1"], to=T.INT64), n("Add", ["p1", "two"], ["p2"]), n("Gather", ["t9", "p2"], ["b"]),
     n("Loop", ["trips", "", "looped"], ["end", "rows"], body=inner), n("If", ["flag"], ["branch"], then_branch=pick, else_branch=none),
-    n("Relu", ["a"], ["computed"]), n("Gather", ["computed", "last"], ["c"]), n("Cast", ["mask"], ["m"], to=T.FLOAT)],
-    [v("ids", T.INT64, ["n"]), v("places", T.INT32, ["n"]), v("looped", T.INT64, ["n"]), v("chosen", T.INT64, ["n"]), v("last", T.INT64, ["n"]),
+    n("Relu", ["a"], ["computed"]), n("Gather", ["computed", "last"], ["c"]), n("GatherND", ["t7", "spots"], ["d"]), n("Cast", ["mask"], ["m"], to=T.FLOAT)],
+    [v("ids", T.INT64, ["n"]), v("places", T.INT32, ["n"]), v("looped", T.INT64, ["n"]), v("chosen", T.INT64, ["n"]), v("last", T.INT64, ["n"]), v("spots", T.INT64, ["n", 2]),
      v("mask", T.INT64, ["n"]), v("trips", T.INT64, []), v("flag", T.BOOL, [])],
-    [v(k, T.FLOAT, None) for k in ("a", "b", "rows", "branch", "c", "m")],
+    [v(k, T.FLOAT, None) for k in ("a", "b", "rows", "branch", "c", "d", "m")],
     [table("t7", 7), table("t9", 9), table("t5", 5), table("t3", 3), nh.from_array(np.array([-1]), "flat"), nh.from_array(np.array(2), "two")])
 def shape(name, *dims):
     save(name, [n("Shape", ["x"], ["y"])], [v("x", T.FLOAT, dims)], [v("y", T.INT64, None)])
@@ -220,7 +220,7 @@ func TestTables(t *testing.T) {
 		check(t, o, schema.StatusOK, "", "", "")
 		checkApplied(t, o, map[string]string{
 			"values.ids": "int64 uniform 0..6 rows of t7", "values.places": "int32 uniform 0..6 rows of t9", "values.looped": "int64 uniform 0..4 rows of t5",
-			"values.chosen": "int64 uniform 0..2 rows of t3", "values.last": "int64 constant 0 by default", "values.mask": "int64 constant 1 by default",
+			"values.chosen": "int64 uniform 0..2 rows of t3", "values.last": "int64 constant 0 by default", "values.spots": "int64 constant 0 by default", "values.mask": "int64 constant 1 by default",
 			"values.trips": "int64 constant 1 by default", "values.flag": "bool constant true by default", "input.ids": "[200]",
 		})
 	}
@@ -473,6 +473,9 @@ class M(torch.nn.Module):
         for _ in range(steps): y = y + scale
         return y if flag else -y
 torch.jit.script(M()).save("m.pt")
+class Count(torch.nn.Module):
+    def forward(self, n: int): return torch.ones(n)
+torch.jit.script(Count()).save("count.pt")
 np.save("ids.npy", np.array([[2, 0], [1, 1]]))
 `})
 	make := exec.Command(interpreter(t, "torch", "numpy").Path, "-W", "ignore", "make.py")
@@ -503,6 +506,16 @@ np.save("ids.npy", np.array([[2, 0], [1, 1]]))
 			t.Errorf("%v: got %v, want %v; load_time %+v", c.given, got.Values, c.want, metric(o, "load_time"))
 		}
 	}
-	o := runModel(t, dir, Settings{Backend: "torch", Model: "m.pt", Worker: sweep.Worker{Inputs: in{"ids": {File: "ids.npy"}, "steps": {Value: "1"}}}}, sized("2", "", ""))
+	o := runModel(t, dir, Settings{Backend: "torch", Model: "count.pt"}, map[string]string{"param.n": "3"})
+	check(t, o, schema.StatusOK, "", "", "")
+	checkApplied(t, o, map[string]string{"values.n": "int64 constant 3", "n": "", "param.n": "3"})
+	got, o := runForOutput(t, modelSpec(t, dir, Settings{Backend: "torch", Model: "m.pt", Output: &Output{}, Worker: sweep.Worker{Inputs: in{"ids": {File: "ids.npy"}}}},
+		map[string]string{"param.steps": "3"}))
+	check(t, o, schema.StatusOK, "", "", "")
+	if !slices.Equal(got.Values, []float64{6, 6, 6, 6}) {
+		t.Errorf("the axis steps: %v", got.Values)
+	}
+	check(t, runModel(t, dir, Settings{Backend: "torch", Model: "m.pt"}, map[string]string{"param.steps": "3"}), schema.StatusError, "setup", "setup", "model m.pt: set inputs.ids too: forward needs it")
+	o = runModel(t, dir, Settings{Backend: "torch", Model: "m.pt", Worker: sweep.Worker{Inputs: in{"ids": {File: "ids.npy"}, "steps": {Value: "1"}}}}, sized("2", "", ""))
 	check(t, o, schema.StatusUnsupported, "setup", "not_applied", "batch_size 2 was requested, but no input of m.pt has that dimension")
 }
