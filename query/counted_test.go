@@ -77,7 +77,7 @@ func TestSessionThatContinues(t *testing.T) {
 		if ids, err := db.RunIDs(t.Context(), "session=last"); len(ids) != 2 || err != nil {
 			t.Errorf("%s: %v, %v", name, ids, err)
 		}
-		if want := "1 of the 2 runs of earlier sessions that session " + short(3) + " counts are no longer there"; fmt.Sprint(said) != "["+want+"]" {
+		if want := "of the runs of earlier sessions that session " + short(3) + " counts, 1 of 2 were removed"; fmt.Sprint(said) != "["+want+"]" {
 			t.Errorf("%s: remarks %q", name, said)
 		}
 		said = nil

@@ -62,14 +62,13 @@ func (r *Reader) missing(ctx context.Context, session string, counted []schema.U
 	if len(counted) == 0 || r.Conn.Remark == nil {
 		return nil
 	}
-	q, err := r.Some(ctx, counted, []*schema.Column{schema.RunColumn("run_id")})
-	if err != nil {
-		return err
-	}
+	of := r.Src.Of(counted)
+	of.chosen = r.Src.chosen // some may have been removed
+	q := of.scanSome(counted, []*schema.Column{schema.RunColumn("run_id")})
 	q.SQL = "SELECT DISTINCT run_id FROM (" + q.SQL + ")"
 	there, err := r.texts(ctx, q)
 	if gone := len(counted) - len(there); gone > 0 && err == nil {
-		r.Conn.Remark(fmt.Sprintf("%d of the %d runs of earlier sessions that session %s counts are no longer there", gone, len(counted), shortened(session)))
+		r.Conn.Remark(fmt.Sprintf("of the runs of earlier sessions that session %s counts, %d of %d were removed", shortened(session), gone, len(counted)))
 	}
 	return err
 }
