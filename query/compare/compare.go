@@ -276,7 +276,11 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 		return nil, err
 	}
 	for _, p := range matched {
-		p.leaveOut(m.req.Rules.LeastRuns())
+		least := minRuns
+		if m.req.Rules.Gate {
+			least = judge.FirmRuns
+		}
+		p.leaveOut(least)
 		p.relate(m.sidesApart())
 		p.plan(m.plans)
 	}

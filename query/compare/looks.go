@@ -47,7 +47,7 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 	for _, p := range points {
 		p.name = p.kind().Name
 		p.useMeans(of[p.base], of[p.head])
-		p.leaveOut(judge.Rules{Gate: true}.LeastRuns())
+		p.leaveOut(judge.FirmRuns)
 		p.relate(unknown)
 		p.plan(plans)
 	}

@@ -56,6 +56,9 @@ func (p *pairing) relate(apart int64) {
 	}
 }
 
+// minRuns is the number of runs per side without which package judge gives no verdict; a gate wants judge.FirmRuns.
+const minRuns = 3
+
 // leaveOut leaves out the runs of sessions that have no run of the other side, and are no evidence about a difference within
 // a session, if the sides can be compared by the sessions that both have. That needs at least as many runs of each side as a
 // verdict. Otherwise it keeps all runs, and finds the newest session that can decide alone.

@@ -24,7 +24,10 @@ const (
 // (TestMoreRunsDecide).
 func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	o := d.outcome
-	least := rules.LeastRuns()
+	least := minRuns
+	if rules.Gate {
+		least = FirmRuns
+	}
 	if math.IsNaN(o.Variance) || d.session > 0 {
 		return max(least-p.Runs(), 0)
 	}

@@ -97,14 +97,6 @@ type Rules struct {
 	Gate   bool // Holm's correction, and no verdict with fewer than 5 runs per side or 6 blocks
 }
 
-// LeastRuns is the number of runs per side that a verdict needs.
-func (r Rules) LeastRuns() int {
-	if r.Gate {
-		return FirmRuns
-	}
-	return minRuns
-}
-
 // Level is the significance level for a family of points, Confidence the confidence level of each interval.
 const (
 	Level      = .05
