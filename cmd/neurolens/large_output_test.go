@@ -47,7 +47,7 @@ func TestLargeOutputs(t *testing.T) {
 	}{
 		{"file", "truncate -s 1G out", "out", "regex: 'x (.*)'", "10m", "error,validate,metric,metric m: out: more than 67108864 B,"},
 		{"results", "truncate -s 1G out", "out", "read: go-bench", "10m", "error,validate,metric,metric m: out: more than 67108864 B,"},
-		{"stdout", "head -c 1000000000 /dev/zero", "stdout", "regex: 'x (.*)'", "10m", "output_limit,measure,output_limit,more than the limit of 67108864 B,"},
+		{"stdout", "head -c 1000000000 /dev/zero", "stdout", "regex: 'x (.*)'", "10m", "output_limit,measure,output_limit,more than the limit of 67108864 B; --output null (in a sweep file output: {to: null}) discards standard output,"},
 		{"stderr", "head -c 1000000000 /dev/zero >&2", "stderr", "jq: .x", "10m", "output_limit,measure,output_limit,more than the limit of 67108864 B,"},
 		{"lines", "yes 'epoch 12345 of 99999, loss 0.25, x 1' | head -c 60000000; echo x 1e-3", "stdout", "regex: 'x (.*)', take: last", "10m", "ok,,,,0.001"},
 		{"one line", "head -c 60000000 /dev/zero", "stdout", "regex: 'x (.*)'", "10m", "error,validate,metric,metric m: stdout: a line has more than 16 MiB,"},

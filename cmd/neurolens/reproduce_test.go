@@ -84,9 +84,9 @@ func TestReproduceOfPython(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "sweep.yaml", "file: b.py\ngrid: {batch_size: [1, 2]}\nwarmup: 2\n")
 	write(t, dir, "b.py", "def run_benchmark(batch_size):\n    return None\n")
-	program(t, dir, "bench", "sweep.yaml", "--python", python, "--iterations", "4", "--seed", "7", "--timing", "perf_counter", "-P", "batch_size=2", "--cold-start").run(t)
+	program(t, dir, "bench", "sweep.yaml", "--python", python, "--seed", "7", "--timing", "perf_counter", "-P", "batch_size=2", "--cold-start").run(t)
 	want := "neurolens bench sweep.yaml -P benchmark=b.py -P batch_size=2 --python " + term.ShellWord(python) +
-		" --iterations=4 --cold-start --timing=perf_counter --seed=7 --store runs_store --repeats 1"
+		" --cold-start --timing=perf_counter --seed=7 --store runs_store --repeats 1"
 	if got := reproduceCommandOf(t, dir, strings.Trim(rows(t, dir, "SELECT run_id FROM runs"), "[]")); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
