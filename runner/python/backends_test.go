@@ -37,7 +37,7 @@ func models(t testing.TB) string {
 				fixed := strings.NewReplacer("\x12\x0abatch_size", "\x08\x02\x1a\x08........") // 2, and a remark
 				files["two.onnx"] = fixed.Replace(string(model))
 				files["wide.onnx"] = strings.NewReplacer("\x12\x07seq_len", "\x08\x08\x1a\x05.....").Replace(string(model))
-				files["named.onnx"] = strings.NewReplacer("batch_size", "requests..", "seq_len", "columns").Replace(string(model))
+				files["named.onnx"] = strings.NewReplacer("batch_size", "batch_rows", "seq_len", "columns").Replace(string(model))
 			}
 		}
 	}
@@ -279,7 +279,7 @@ func TestDimensions(t *testing.T) {
 		}
 	}
 	o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "named.onnx"}, sized("3", "5", ""))
-	check(t, o, schema.StatusError, "setup", "setup", "model named.onnx: input a is [requests..,columns]: set columns, such as with -P columns=4")
+	check(t, o, schema.StatusError, "setup", "setup", "model named.onnx: input a is [batch_rows,columns]: set columns, such as with -P columns=4")
 	o = runModel(t, dir, Settings{Backend: "onnxrt", Model: "add.onnx"}, map[string]string{"batch_size": "many"})
 	check(t, o, schema.StatusError, "setup", "setup", "batch_size: many is not a positive integer")
 }
