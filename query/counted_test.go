@@ -12,7 +12,7 @@ import (
 )
 
 // TestSessionThatContinues: session= selects the runs of a session and those of earlier ones that it counts, and no others;
-// session_id= its own. Where it is not stored which it counts, that is said.
+// session_id= its own. A store without the ids of the counted runs gets a remark.
 func TestSessionThatContinues(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run

@@ -195,7 +195,7 @@ func script(t *testing.T, dir, name string) {
 	}
 }
 
-// TestProgramOfTheUsersTree: a program that PATH finds in the working tree is that of each side, if the sides have it.
+// TestProgramOfTheUsersTree: each side runs its own copy of a program that PATH finds in the working tree, if the sides have the program.
 func TestProgramOfTheUsersTree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

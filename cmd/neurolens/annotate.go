@@ -179,7 +179,7 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 	return a.print(format, t, func() term.View { return screens.Annotations(t) })
 }
 
-// selected sets the runs of each event, oldest first: those of the selection, and of a tag to remove those that have it.
+// selected sets the runs of each event, oldest first: the runs of the selection; for a tag to remove, the runs with the tag.
 func selected(cmd *cobra.Command, dir string, o annotation) error {
 	if strings.TrimSpace(o.selection) == "" {
 		return usageErrorf("%s: the selection is empty; status=ok,error and the like select by a column", cmd.Name())

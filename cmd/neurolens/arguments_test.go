@@ -152,7 +152,7 @@ func TestArguments(t *testing.T) {
 		check("bench", list)
 		printed(t, "bench", bench.stdout.String()+bench.stderr.String())
 		want := rows(t, dir, identity)
-		point, _, _ := strings.Cut(want, " ") // a sweep file says more of what is fixed
+		point, _, _ := strings.Cut(want, " ") // a sweep file names the fixed settings too
 		for n, shell := range shells {
 			if n != i%len(shells) && !long() {
 				continue

@@ -110,7 +110,7 @@ func checkUnharmed(t *testing.T, dir string, before []string) {
 }
 
 // TestUnharmed: a build that uses submodules, worktrees, the stash, gc and the configuration reaches nothing of the user's repository. Neither
-// does one that is killed at any moment, of which the next session removes what is left in the cache.
+// does a session that is killed at any moment. The next session removes the trees that the killed one left in the cache.
 func TestUnharmed(t *testing.T) {
 	t.Parallel()
 	dir, cache := modular(t), t.TempDir()

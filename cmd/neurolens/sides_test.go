@@ -59,7 +59,7 @@ type sidesCase struct {
 	sweep string
 	env   []string
 	make  func(t *testing.T, dir, out string) // in the working tree, before the call
-	want  string                              // an error; empty: base and head are what they are
+	want  string                              // an error; empty: base and head have their own values
 	kept  string                              // a file that old has made in the working tree
 }
 
@@ -379,7 +379,7 @@ func (c sidesCase) try(t *testing.T) {
 	}
 }
 
-// goCache is the folder in which go keeps what it has compiled.
+// goCache is the folder in which go keeps compiled packages and programs.
 func goCache(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOCACHE").Output()

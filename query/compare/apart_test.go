@@ -167,7 +167,7 @@ func TestCompareLongAfter(t *testing.T) {
 }
 
 // TestCompareLeftOut: runs of a session that has none of the other side, such as those before an interruption, do not make a point
-// undecidable if the other sessions have enough of both. They are left out, and this is said.
+// undecidable if the other sessions have enough of both. The comparison leaves them out, with the flag left_out.
 func TestCompareLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

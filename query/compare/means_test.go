@@ -17,7 +17,7 @@ import (
 )
 
 // TestCompareMeans: where a function became so fast, or so slow, that its samples are means on one side only, the means of the runs
-// are compared, and that is said. If the side of means is slower, or a run has no mean, there is no verdict.
+// are compared, and the flag run_means says so. If the side of means is slower, or a run has no mean, there is no verdict.
 func TestCompareMeans(t *testing.T) {
 	t.Parallel()
 	slow, fast := []float64{100_000, 100_400, 99_700, 100_200, 99_500, 100_100}, []float64{1000, 1004, 997, 1002, 995, 1001}

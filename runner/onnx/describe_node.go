@@ -16,8 +16,8 @@ type operation struct {
 	values     []weight // of a Constant
 }
 
-// mostInputs is the number of inputs of a node that are kept: no operator has weights or scales further back.
-const mostInputs = 16
+// maxInputs bounds the inputs of a node that are kept: no operator has weights or scales further back.
+const maxInputs = 16
 
 // node reads a NodeProto with the graphs in it, and keeps what it says.
 func (d *describer) node(size int64, at place) error {
@@ -26,7 +26,7 @@ func (d *describer) node(size int64, at place) error {
 	err := d.message(size, func(number, _ uint64, size int64) (err error) {
 		var text string
 		switch {
-		case number == 1 && len(n.inputs) < mostInputs:
+		case number == 1 && len(n.inputs) < maxInputs:
 			text, err = d.text(size)
 			n.inputs = append(n.inputs, text)
 		case number == 2 && outputs == 0:

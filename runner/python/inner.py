@@ -91,7 +91,7 @@ def single(worker, timing):
         return "each iteration is prepared"
     if worker.part("frameworks").device_waits():
         return "the device must be synchronized after each iteration"
-    if timing.metrics:
+    if timing.collect.used:
         return "each iteration returns its own metrics"
     if "jax" in sys.modules:
         return "the return value of each iteration must be awaited"

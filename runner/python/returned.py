@@ -136,6 +136,8 @@ class Arrays:
         self.kind, self.paths = None, ()
 
     def __call__(self, result):
+        if result is None:  # nothing was returned, or the wait is for devices alone
+            return
         arrays = self.follow(result)
         if arrays is None:
             self.kind = type(result)

@@ -294,6 +294,27 @@ def view(): return iter([1, 2])
 def opened(): return open("/dev/null")
 `
 
+// formOfResult counts how often the arrays of a result are sought, beside waits without a result.
+const formOfResult = inProcess + `
+returned = Worker().part("returned")
+sought, walk = [], returned.walk
+returned.walk = lambda *a: sought.append(1) or walk(*a)
+class Array:
+    waited = 0
+    def block_until_ready(self): Array.waited += 1
+arrays = returned.Arrays()
+for result in [{"a": [Array(), 1]}, None, {"a": [Array(), 1]}, None, {"a": [Array(), 1]}, {"b": Array()}]: arrays(result)
+print(len(sought), Array.waited)
+`
+
+// TestArraysAreFoundOnce: where the arrays of JAX are in a result is sought once for results of one form, also if each iteration is
+// prepared, which waits without a result.
+func TestArraysAreFoundOnce(t *testing.T) {
+	if got := runInProcess(t, interpreter(t), formOfResult, ""); got != "2 4\n" {
+		t.Errorf("sought and waited %s, want 2 and 4", got)
+	}
+}
+
 // TestWorkThatDidNotRun: a benchmark or a hook that only creates its work is an error that names it, and has no samples.
 func TestWorkThatDidNotRun(t *testing.T) {
 	var objects, wants []string

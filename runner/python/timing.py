@@ -82,10 +82,14 @@ class Collector:
         self.not_finite = {}  # name -> how many values were left out
         self.units = {}  # name -> unit of its values so far
         self.pending = 0
+        self.used = False  # an iteration returned metrics
         self.sent_at = perf_counter_ns()
 
     def __call__(self, result):
         returned = own_metrics(result)
+        if not returned:
+            return
+        self.used = True
         for key, name, level in (("ttft_times_ms", "ttft", "request"), ("tpot_times_ms", "tpot", "token")):
             if returned.get(key) is not None:
                 self.add(name, "ns", self.ticks(key, returned[key]), better="lower", level=level, clock="perf_counter")
@@ -152,7 +156,6 @@ class PerfCounter:
         self.call = self.prepare = None  # an iteration, and what prepares and returns it
         self.wait = None  # waits for the result of an iteration
         self.called = self.looked = False  # an iteration has been, and its result was looked at
-        self.metrics = False  # an iteration returned metrics of its own
         self.inner = None  # where a sample has several iterations
 
     def rows(self, iterations, budget):
@@ -189,9 +192,7 @@ class PerfCounter:
             self.looked = True
             if hasattr(self.worker.subject, "check_ran"):
                 self.worker.subject.check_ran(result)
-        if issubclass(type(result), dict):
-            self.metrics = self.metrics or bool(own_metrics(result))
-            self.collect(result)
+        self.collect(result)
 
     def loop(self, words, first, end, limit):
         self.call, self.prepare = self.worker.subject.benchmark_fn, self.preparation()

@@ -35,7 +35,7 @@ func (l *layered) putUnder(all []Defaults) {
 	}
 }
 
-// startCold takes out the default warm-up and iterations of a project where the sweep has a cold start: what is said of the sweep itself wins.
+// startCold takes out the default warm-up and iterations of a project where the sweep has a cold start: the keys of the sweep itself win.
 func (d *document) startCold() {
 	cold := d.keys["cold_start"]
 	if !cold.given() {

@@ -120,7 +120,7 @@ func (f *folder) remove() error {
 		return err
 	}
 	for _, entry := range entries {
-		if entry.Name() == ownerFile { // the last: what has none is nobody's to remove
+		if entry.Name() == ownerFile { // removed last: Clean ignores a folder without this file
 			continue
 		}
 		if err := removeAll(filepath.Join(f.path, entry.Name())); err != nil {

@@ -28,7 +28,7 @@ func TestEveryWarningIsExplained(t *testing.T) {
 	}
 }
 
-// TestFirstCallHasItsTimes: what a first call did, a reader sees by its time and that of the later ones.
+// TestFirstCallHasItsTimes: the warning has the time of the first call and of the later calls.
 func TestFirstCallHasItsTimes(t *testing.T) {
 	run := &schema.Run{Env: schema.Env{Facts: map[string]string{python.FactFirstCall: "10100000"}}}
 	run.Metrics = []schema.Metric{{Name: schema.PrimaryMetric, Unit: "ns", Summary: schema.Summary{P50: new(73.0)}}}

@@ -83,7 +83,7 @@ func (w Comparison) interleaved() (in, byBlock, of int) {
 // howInterleaved says what is compared with what in a session whose sides took turns.
 func (w Comparison) howInterleaved() string {
 	in, byBlock, of := w.interleaved()
-	shared := 0 // those of the head alone were left out
+	shared := 0 // sessions of both sides: the comparison leaves out sessions of the head alone
 	for _, id := range w.C.Head.Sessions {
 		if slices.Contains(w.C.Base.Sessions, id) {
 			shared++
