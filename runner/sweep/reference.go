@@ -143,11 +143,12 @@ func (f field) readAmount(to *float64) error {
 // referee finds the points with which outputs are compared. They are the points of the same sweep with the axes of reference set to
 // its values. What the command line selects does not change them.
 type referee struct {
-	groups map[string][]*refereeGroup // by benchmark
+	groups map[string][]*refereeGroup // by benchmark as documents name it
 	vary   map[string]map[string]bool // by benchmark as documents name it, the axes of which some section has several values
 }
 
-// refereeGroup are the points of one benchmark that come from one section.
+// refereeGroup are the points of sections that have the same axes. A benchmark that no document names is called after its file,
+// function or program. Such a name follows from the axes, so points with different ones are matched, as compare does.
 type refereeGroup struct {
 	axes   []string // that tell them apart: a point has the same values of those that it has
 	points []*Point
@@ -183,13 +184,14 @@ func (e *expansion) newReferee(spec *referenceSpec, o Overrides) (*referee, erro
 
 // add adds a point of a section.
 func (r *referee) add(p *Point, of *section, spec *referenceSpec) {
-	axes := of.coordinatesBut(spec.axes, r.vary[of.nameOf("benchmark")])
-	groups := r.groups[p.Benchmark]
+	benchmark := of.nameOf("benchmark")
+	axes := of.coordinatesBut(spec.axes, r.vary[benchmark])
+	groups := r.groups[benchmark]
 	at := slices.IndexFunc(groups, func(g *refereeGroup) bool { return slices.Equal(g.axes, axes) })
 	if at < 0 {
 		at = len(groups)
 		groups = append(groups, &refereeGroup{axes: axes, index: map[string]map[string][]*Point{}})
-		r.groups[p.Benchmark] = groups
+		r.groups[benchmark] = groups
 	}
 	groups[at].points = append(groups[at].points, p)
 }
@@ -220,7 +222,7 @@ func (of *section) coordinatesBut(less map[string]string, vary map[string]bool) 
 		at := slices.IndexFunc(of.grid.dims, func(dim []int) bool { return slices.Contains(dim, i) })
 		set := slices.ContainsFunc(of.grid.dims[at], func(k int) bool { return less[of.grid.axes[k].name] != "" })
 		constant := slices.Contains(labels, a.name) && len(a.values) == 1
-		if vary[a.name] && !set && !constant && a.name != "benchmark" {
+		if vary[a.name] && !set && !constant {
 			names = append(names, a.name)
 		}
 	}
@@ -228,9 +230,9 @@ func (of *section) coordinatesBut(less map[string]string, vary map[string]bool) 
 }
 
 // of is the point whose output p must have; nil, with the problem, if there is none or more than one.
-func (r *referee) of(p *Point) (*Point, string) {
+func (r *referee) of(p *Point, of *section) (*Point, string) {
 	var found []*Point
-	for _, g := range r.groups[p.Benchmark] {
+	for _, g := range r.groups[of.nameOf("benchmark")] {
 		found = append(found, g.find(p)...)
 	}
 	switch len(found) {
@@ -304,7 +306,7 @@ func (e *expansion) setReferences(o Overrides) error {
 				return err
 			}
 		}
-		point, problem := referees[node].of(p)
+		point, problem := referees[node].of(p, e.of[i])
 		if problem == "" {
 			problem = p.otherThan(point)
 		}

@@ -62,6 +62,44 @@ func TestReferenceOfWhatAVariantIs(t *testing.T) {
 	check("variants: {slow: {grid: {n: 1}}, fast: }\nreference: {variant: slow}", "5: reference: the point benchmark=a variant=fast n=2 has no reference: no point with these values matches it")
 }
 
+// TestReferenceOfDerivedNames: a benchmark that no key names is called after its function, file or program. That name does not
+// tell what the output of a point is compared with, as it does not tell which points compare and baseline pair.
+func TestReferenceOfDerivedNames(t *testing.T) {
+	sweeps := map[string]string{
+		"functions": "variants: {good: {file: 'w.py:good'}, bad: {file: 'w.py:bad'}}\n",
+		"files":     "variants: {good: {file: good.py}, bad: {file: bad.py}}\n",
+		"programs":  "output: {}\nvariants: {good: {command: [./good, '{n}']}, bad: {command: [./bad, '{n}']}}\n",
+	}
+	for name, text := range sweeps {
+		s := parse(t, text+"grid: {n: [1, 2]}\nreference: {variant: good}\n", Overrides{})
+		for i := range s.Points {
+			p, reference := &s.Points[i], s.Points[i].Reference
+			if reference == nil || reference.Point.Variant != "good" || reference.Point.Params["n"] != p.Params["n"] {
+				t.Errorf("%s: %s has the reference %v", name, p.Describe(), reference)
+			}
+		}
+		equal(t, len(s.Points), 4)
+	}
+	s := parse(t, "file: 'ops_{impl}.py'\ngrid: {impl: [a, b], n: [1, 2]}\nreference: {impl: a}\n", Overrides{})
+	for i := range s.Points {
+		p := &s.Points[i]
+		equal(t, p.Reference.Point.File+" "+p.Reference.Point.Params["n"], "ops_a.py "+p.Params["n"])
+	}
+	// The name of a benchmark that a key names tells points apart.
+	for _, text := range []string{
+		"benchmark: 'op-{op}'\nfile: 'w.py:{op}'\ngrid: {op: [add, mul], precision: [fp32, fp64]}\n",
+		"benchmarks: {add: {file: 'w.py:add'}, mul: {file: 'w.py:mul'}}\ngrid: {precision: [fp32, fp64]}\n",
+	} {
+		s := parse(t, text+"reference: {precision: fp64}\n", Overrides{})
+		for i := range s.Points {
+			if p := &s.Points[i]; p.Reference.Point.Benchmark != p.Benchmark || p.Reference.Point.Precision != "fp64" {
+				t.Errorf("%s has the reference %s", p.Describe(), p.Reference.Point.Describe())
+			}
+		}
+		equal(t, len(s.Points), 4)
+	}
+}
+
 // TestReferenceFunction: a function of the file is run with what the point has, in place of what is measured.
 func TestReferenceFunction(t *testing.T) {
 	s := parse(t, "file: 'k.py:{kind}'\ngrid: {kind: [a, b], n: 3}\nreference: {function: 'expected_{kind}', rtol: 1e-3}\ncheck: rmse < 1\n", Overrides{})
