@@ -73,6 +73,7 @@ func (m *comparing) row(p *pairing) Row {
 		Flags: p.flags(&pair), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: m.correction(), Relative: p.relatively(),
 	}
 	if p.whole() && !math.IsNaN(o.Change.Value) {
+		row.Flags = append(row.Flags, p.beside()...)
 		row.Estimates = &Estimates{
 			Change: scale.Change(o.Change.Value), Low: scale.Change(o.Change.Low), High: scale.Change(o.Change.High),
 			Noise: scale.Change(o.Noise), DeadZone: scale.Change(o.DeadZone), P: o.P, Adjusted: o.Adjusted,
@@ -82,6 +83,18 @@ func (m *comparing) row(p *pairing) Row {
 		row.Inputs = p.inputs(&pair)
 	}
 	return row
+}
+
+// beside is the flag of a change that the medians of the sides contradict; none: they agree.
+func (p *pairing) beside() []string {
+	medians := p.head.Level() - p.base.Level()
+	switch o := p.outcome; {
+	case p.means || math.Abs(medians-o.Change.Value) <= o.DeadZone:
+		return nil
+	case o.Method == judge.MethodBlocks:
+		return []string{FlagPaired}
+	}
+	return []string{FlagPairwise}
 }
 
 // relatively is the result relative to the common change of all points.
@@ -189,6 +202,10 @@ const (
 	FlagLeftOut   = "left_out"      // runs of sessions without a run of the other side were left out
 	flagNoValues  = "no_values"     // ok runs without a finite value were left out
 	FlagLooks     = "planned_looks" // the session had planned looks; their maximum number is in looks
+	// The change differs from what the medians of the sides suggest by more than what counts as no change, because it is the
+	// median of the differences within blocks, or of the differences of all pairs of a run of each side (Hodges-Lehmann).
+	FlagPaired   = "paired"
+	FlagPairwise = "pairwise"
 )
 
 // flags are remarks on the quality of the numbers of a point.

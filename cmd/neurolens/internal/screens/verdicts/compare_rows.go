@@ -124,12 +124,28 @@ func verdictCell(v judge.Verdict) term.Cell {
 	return term.Cell{Text: string(v), Won: v == judge.Improved}
 }
 
-// pointChange is by how much the sides differ: a ratio, or a difference in the unit of the row.
+// pointChange is by how much the sides differ: a ratio, or a difference in the unit of the row. Where the medians beside it say
+// something else, it says how it was computed.
 func pointChange(r *compare.Row) string {
-	if e := r.Estimates; e != nil && wording.Finite(e.Change) {
-		return wording.Change(e.Change, r.Scale, r.Unit)
+	e := r.Estimates
+	if e == nil || !wording.Finite(e.Change) {
+		return term.Unknown
 	}
-	return term.Unknown
+	text := wording.Change(e.Change, r.Scale, r.Unit)
+	if word := besideMedians(r); word != "" {
+		text += " " + word
+	}
+	return text
+}
+
+// besideMedians is the flag of a change that the medians of the sides contradict; empty: they agree.
+func besideMedians(r *compare.Row) string {
+	for _, word := range []string{compare.FlagPaired, compare.FlagPairwise} {
+		if slices.Contains(r.Flags, word) {
+			return word
+		}
+	}
+	return ""
 }
 
 // intervalText is the interval of a change.
@@ -204,7 +220,7 @@ func wordOf(r *compare.Row) string {
 		word = compare.FlagWrong
 	case slices.Contains(r.Flags, compare.FlagFailures):
 		word = compare.FlagFailures
-	case len(r.Flags) > 0 && r.Flags[0] != compare.FlagLooks && r.Verdict != judge.Unchanged:
+	case len(r.Flags) > 0 && r.Flags[0] != compare.FlagLooks && r.Flags[0] != besideMedians(r) && r.Verdict != judge.Unchanged:
 		word = r.Flags[0]
 	}
 	if r.MoreRuns > 0 && word != "" {

@@ -132,6 +132,15 @@ func TestCompareCells(t *testing.T) {
 	if got := wordOf(&row); got != compare.FlagFailures {
 		t.Errorf("the word is %q", got)
 	}
+	row.Scale, row.Estimates, row.Verdict = schema.ScaleRatio, &compare.Estimates{Change: -.031, Low: -.306, High: .274}, judge.Inconclusive
+	row.Flags = []string{compare.FlagPaired}
+	if got, word := pointChange(&row), wordOf(&row); got != "−3.1 % paired" || word != "" {
+		t.Errorf("the change is %q, the word %q", got, word)
+	}
+	w := Comparison{C: &compare.Comparison{Rows: []compare.Row{row}}}
+	if lines := w.explained(term.View{}, []int{0}); len(lines) == 0 || !strings.HasPrefix(lines[0], "paired  the change is the median of the differences within blocks") {
+		t.Errorf("%q", lines)
+	}
 }
 
 // What would settle points says of how many: those of too few runs have but a least number, and some have none.

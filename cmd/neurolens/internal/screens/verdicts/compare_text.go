@@ -34,17 +34,20 @@ var meanings = map[string]string{
 	compare.FlagFailures:      "a larger share of runs failed on the head than on the base",
 	compare.FlagWrong:         "a side has a wrong result, which never counts as a win",
 	string(compare.Skipped):   "planned but not run",
+	compare.FlagPaired:        "the change is the median of the differences within blocks, so it differs from that of the medians BASE and HEAD",
+	compare.FlagPairwise:      "the change is the median of the differences of all pairs of runs, so it differs from that of the medians BASE and HEAD",
 }
 
-// explained are lines about the words that rows have, where there is room for these.
+// explained are lines about the words that rows have. The last column is left out where there is no room for it.
 func (w Comparison) explained(v term.View, places []int) []string {
-	if len(v.Columns) > 0 && w.Reader.Width > 0 && !v.ShowsLast(w.Reader.Page()) {
-		return nil
-	}
+	last := len(v.Columns) == 0 || w.Reader.Width == 0 || v.ShowsLast(w.Reader.Page())
 	var words []string
 	for _, place := range places {
-		word, _, _ := strings.Cut(wordOf(&w.C.Rows[place]), " ")
-		words = append(words, word)
+		r := &w.C.Rows[place]
+		words = append(words, besideMedians(r))
+		if word, _, _ := strings.Cut(wordOf(r), " "); last {
+			words = append(words, word)
+		}
 	}
 	slices.Sort(words)
 	words = slices.Compact(words)
