@@ -185,7 +185,7 @@ type otherLine struct {
 // instead are the lines that depend on more than numbers.
 var instead = []otherLine{
 	// On a busy machine there is no verdict about two programs.
-	{regexp.MustCompile(`^sleep .* is .*x faster than sleep `), regexp.MustCompile(`(?m)^sleep .* against sleep .*: inconclusive, `)},
+	{regexp.MustCompile(`^sleep .* is faster than sleep .*: latency −`), regexp.MustCompile(`(?m)^sleep .* against sleep .*: inconclusive, `)},
 	// Nor about a latency.
 	{regexp.MustCompile(`^careful .* REGRESSED .* improved$`), regexp.MustCompile(`(?m)^careful .* inconclusive .* improved$`)},
 }

@@ -3,30 +3,24 @@ package wording
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Signed prints a relative change: +14.7 %, −1.9 %, or ×2.40 where it is more than a doubling.
+// Signed prints a relative change in percent, the only form in which any screen shows one: +14.7 %, −1.9 %, +140 %, −99.96 %.
 func Signed(v float64) string {
-	if v >= 1 {
-		return factor(v)
+	text, _ := strings.CutSuffix(Share(math.Abs(v)), " %")
+	if rest := 100 * (1 + v); v < 0 && rest > 0 && rest < 1 { // 1 % and 0.04 % of the base are far apart
+		text = strconv.FormatFloat(-100*v, 'f', 1-int(math.Floor(math.Log10(rest))), 64)
 	}
-	return sign(v, 100*v) + Share(math.Abs(v))
+	return sign(v, 100*v) + text + " %"
 }
 
-func factor(change float64) string { return "×" + schema.ForPeople(1+change, "") }
-
-// Ends prints the ends of an interval of relative changes: both in percent, or both as factors where the upper one is more than a
-// doubling.
-func Ends(low, high float64) (from, to string) {
-	if high >= 1 {
-		return factor(low), factor(high)
-	}
-	return Signed(low), Signed(high)
-}
+// SignedEnds prints the ends of an interval of relative changes in a sentence: −1.9 % to +4.2 %.
+func SignedEnds(low, high float64) string { return Signed(low) + " to " + Signed(high) }
 
 // Change prints a change as it is compared: a ratio, or a difference in the unit.
 func Change(v float64, scale schema.Scale, unit string) string {
@@ -36,13 +30,12 @@ func Change(v float64, scale schema.Scale, unit string) string {
 	return Signed(v)
 }
 
-// Interval is the interval of a Change for a table. Percent have no sign: −1.9 +4.2, or ×0.98 ×2.40.
+// Interval is the interval of a Change for a table, where percentages need no unit: −1.9 +4.2.
 func Interval(low, high float64, scale schema.Scale, unit string) string {
 	if scale == schema.ScaleDifference {
 		return SignedQuantity(low, unit) + " " + SignedQuantity(high, unit)
 	}
-	from, to := Ends(low, high)
-	return strings.TrimSuffix(from, " %") + " " + strings.TrimSuffix(to, " %")
+	return strings.TrimSuffix(Signed(low), " %") + " " + strings.TrimSuffix(Signed(high), " %")
 }
 
 // sign is that of a value, which prints as text with one decimal; none where that is 0.
@@ -58,11 +51,14 @@ func sign(v, printed float64) string {
 
 // Share prints a share in percent.
 func Share(v float64) string {
-	digits := 1
-	if math.Abs(v) >= 1 {
-		digits = 0
+	switch percent := 100 * v; {
+	case math.Abs(percent) >= math.MaxInt32:
+		return fmt.Sprintf("%.3g %%", percent)
+	case math.Abs(percent) >= 100:
+		return term.Thousands(int(math.Round(percent))) + " %"
+	default:
+		return fmt.Sprintf("%.1f %%", percent)
 	}
-	return fmt.Sprintf("%.*f %%", digits, 100*v)
 }
 
 // SignedQuantity prints a difference in a unit: of shares in percentage points.

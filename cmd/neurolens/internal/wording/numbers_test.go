@@ -7,7 +7,20 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestInterval: both ends of an interval are in percent, or both are factors, or both have the unit of a difference.
+// TestSigned: a change is in percent, however large. Changes to a small rest have the digits that tell rests apart.
+func TestSigned(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{
+		0: "0.0 %", .0004: "0.0 %", -.0123: "−1.2 %", .147: "+14.7 %", .9999: "+100.0 %", 1.4: "+140 %", 37: "+3,700 %", 974: "+97,400 %",
+		-.5: "−50.0 %", -.985: "−98.5 %", -.99: "−99.0 %", -.9959: "−99.59 %", -.999587: "−99.959 %", -.999985: "−99.9985 %", -1: "−100 %", 1e30: "+1e+32 %",
+	} {
+		if got := Signed(v); got != want {
+			t.Errorf("%g: %s, want %s", v, got, want)
+		}
+	}
+}
+
+// TestInterval: both ends of an interval are in percent, or both have the unit of a difference.
 func TestInterval(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -16,8 +29,8 @@ func TestInterval(t *testing.T) {
 		want      string
 	}{
 		{-.063, .0824, schema.ScaleRatio, "−6.3 +8.2"},
-		{-.063, 8.14, schema.ScaleRatio, "×0.937 ×9.14"},
-		{1.5, 2, schema.ScaleRatio, "×2.50 ×3.00"},
+		{-.063, 8.14, schema.ScaleRatio, "−6.3 +814"},
+		{1.5, 2, schema.ScaleRatio, "+150 +200"},
 		{-.5, .999, schema.ScaleRatio, "−50.0 +99.9"},
 		{-1.5, 8, schema.ScaleDifference, "−1.50 ns +8.00 ns"},
 	} {

@@ -81,7 +81,7 @@ func goldenSummary(page term.Page) term.View {
 		Reader: wording.Reader{Width: page.Width, Whole: page.Whole, Now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)},
 		Sweep:  &sweep.Sweep{Suite: "attention"}, Elapsed: 41 * time.Second,
 		Result: runner.Result{Session: "01M0000000000000000000000A", Failure: "01M0000000000000000000000B", Statuses: map[schema.Status]int{schema.StatusOK: 15, schema.StatusTimeout: 5}},
-		Won:    []string{"flash is 1.42x faster than eager (1.38 to 1.47)"},
+		Won:    []string{"flash is faster than eager: latency −29.6 % (−32.0 % to −27.5 %)"},
 	}
 	return s.View([]query.SessionPoint{point(long+"flash", 1, 103e3), point(long+"flash", 8, 412e3, "drift"), point(long+"eager", 1, 146e3), failed})
 }

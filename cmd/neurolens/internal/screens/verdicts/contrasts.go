@@ -9,7 +9,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // contrasts are lines about facts that some runs of a side have and others have not: a sentence for each that tells slow
@@ -73,7 +72,7 @@ func (w Explanation) contrast(row *explain.Row) string {
 		adjusted = *row.Adjusted
 	}
 	text := fmt.Sprintf("%s, the %s with %s%s %s the %s others, p %s of %s examined",
-		within, runs, factName(row.Name), alike(row), w.factor(row), others, wording.Chance(adjusted), term.Count(w.x.Facts, "fact"))
+		within, runs, factName(row.Name), alike(row), w.effect(row), others, wording.Chance(adjusted), term.Count(w.x.Facts, "fact"))
 	switch v := judge.ContrastVerdict(row.Verdict); {
 	case v == judge.Opposes:
 		return text + "; this works against the difference"
@@ -85,29 +84,17 @@ func (w Explanation) contrast(row *explain.Row) string {
 	return text
 }
 
-// factor says by how much what a contrast names differs from the rest.
-func (w Explanation) factor(row *explain.Row) string {
-	metric, e := w.C.Rows[0].Metric, row.Estimate
+// effect says by how much the runs that a contrast names differ from the others.
+func (w Explanation) effect(row *explain.Row) string {
+	e, text := row.Estimate, "differ in "+w.C.Rows[0].Metric
 	if !wording.Finite(e.Change) {
-		return "differ in " + metric + " from"
+		return text + " from"
 	}
-	value := func(v float64) string {
-		if row.Scale == schema.ScaleRatio {
-			return fmt.Sprintf("%.2f", 1+v)
-		}
-		return wording.SignedQuantity(v, row.Unit)
-	}
-	change, interval := value(e.Change), ""
+	text += " by " + wording.Change(e.Change, row.Scale, row.Unit)
 	if wording.Finite(e.Low) && wording.Finite(e.High) {
-		interval = " (" + value(e.Low) + " " + value(e.High) + ")"
+		text += " (" + wording.Interval(e.Low, e.High, row.Scale, row.Unit) + ")"
 	}
-	switch {
-	case row.Scale != schema.ScaleRatio:
-		return "differ in " + metric + " by " + change + interval + " from"
-	case row.Unit == "ns":
-		return "took " + change + "×" + interval + " as long as"
-	}
-	return "had " + change + "×" + interval + " the " + metric + " of"
+	return text + " from"
 }
 
 // maxAlike is how many facts are named that split the runs alike.

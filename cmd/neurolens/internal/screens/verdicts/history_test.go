@@ -99,7 +99,7 @@ next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
 		{"several", madeHistory(0, .05, -.3, 1.5), history.Request{}, `latency · matmul · lab3 · tile=32
 
 BS  SESSIONS  TREND            LAST   CHANGE  VERDICT    SINCE OFFSET
- 8        12  ▁▁▁▁▁▁██████  10.0 ms    ×2.50  regressed  2026-09-07 12:00
+ 8        12  ▁▁▁▁▁▁██████  10.0 ms   +150 %  regressed  2026-09-07 12:00
  2        12  ▃▃▃▃▃▃▆▆▆▆▆▆  4.21 ms   +5.0 %  regressed  2026-09-07 12:00
  4        12  ██████▁▁▁▁▁▁  2.81 ms  −30.0 %  improved   2026-09-07 12:00
  1        12  ▄▅▄▅▄▅▄▅▄▅▄▅  4.01 ms        –

@@ -231,7 +231,7 @@ func sentence(r *compare.Row, reference string) string {
 	case r.Verdict == judge.Unchanged:
 		return fmt.Sprintf("is as good as %s: %s%s", reference, wording.Signed(e.Change), interval(e))
 	case r.Verdict == judge.Improved || r.Verdict == judge.Regressed:
-		return "is " + times(r, reference)
+		return decided(r, reference)
 	}
 	verdict := string(r.Verdict)
 	if r.Verdict == judge.Estimate && r.Reason != "" {
@@ -251,33 +251,26 @@ func byMeans(r *compare.Row) string {
 	return ", by the means of the runs: means of iterations against single iterations"
 }
 
-// times says how many times as good or bad a point is as the reference, with its interval.
-func times(r *compare.Row, reference string) string {
+// decided says how a point whose metric changed stands to the reference, with the change and its interval.
+func decided(r *compare.Row, reference string) string {
 	e := r.Estimates
-	factor := func(change float64) float64 { return 1 + change }
-	grows := e.Change >= 0
-	if !grows {
-		factor = func(change float64) float64 { return 1 / (1 + change) }
+	change := wording.Signed(e.Change)
+	if known(e) {
+		change += " (" + wording.SignedEnds(e.Low, e.High) + ")"
 	}
-	word := "larger"
-	switch lower := r.Better == string(schema.BetterLower); {
-	case r.Unit == "ns" && lower && grows:
-		word = "slower"
-	case r.Unit == "ns" && lower:
-		word = "faster"
-	case !grows:
-		word = "smaller"
+	larger := e.Change >= 0
+	if r.Unit == "ns" && r.Better == string(schema.BetterLower) {
+		word := "faster"
+		if larger {
+			word = "slower"
+		}
+		return fmt.Sprintf("is %s than %s: %s %s", word, reference, r.Metric, change)
 	}
-	low, high := factor(e.Low), factor(e.High)
-	digits := func(factor float64) string { return schema.ForPeople(factor, "") }
-	text := fmt.Sprintf("%sx %s than %s", digits(factor(e.Change)), word, reference)
-	if word == "larger" || word == "smaller" {
-		text = fmt.Sprintf("%sx %s in %s than %s", digits(factor(e.Change)), word, r.Metric, reference)
+	word := "lower"
+	if larger {
+		word = "higher"
 	}
-	if !known(e) {
-		return text
-	}
-	return fmt.Sprintf("%s (%s to %s)", text, digits(min(low, high)), digits(max(low, high)))
+	return fmt.Sprintf("has %s %s than %s: %s", word, r.Metric, reference, change)
 }
 
 // known tells whether there is an interval.
@@ -290,6 +283,5 @@ func interval(e *compare.Estimates) string {
 	if !known(e) {
 		return " (too few runs for an interval)"
 	}
-	from, to := wording.Ends(e.Low, e.High)
-	return fmt.Sprintf(" (%s to %s)", from, to)
+	return " (" + wording.SignedEnds(e.Low, e.High) + ")"
 }

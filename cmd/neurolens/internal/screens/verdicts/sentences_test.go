@@ -30,17 +30,17 @@ func TestSentences(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	say("b is 1.42x faster than a (1.38 to 1.47)", compared(judge.Improved, 1/1.42-1, 1/1.47-1, 1/1.38-1))
-	say("b is 2.00x slower than a (1.50 to 2.50)", compared(judge.Regressed, 1, .5, 1.5))
+	say("b is faster than a: latency −29.6 % (−32.0 % to −27.5 %)", compared(judge.Improved, 1/1.42-1, 1/1.47-1, 1/1.38-1))
+	say("b is slower than a: latency +100 % (+50.0 % to +150 %)", compared(judge.Regressed, 1, .5, 1.5))
 	say("b is as good as a: +0.4 % (−0.5 % to +1.2 %)", compared(judge.Unchanged, .004, -.005, .012))
 	open := compared(judge.Inconclusive, .05, -.02, .12)
 	open.MoreRuns = 4
 	say("b against a: inconclusive, +5.0 % (−2.0 % to +12.0 %)\ninconclusive: 9 repeats would probably decide it", open)
-	say("b is 1.50x slower than a", compared(judge.Regressed, .5, math.NaN(), math.NaN()))
+	say("b is slower than a: latency +50.0 %", compared(judge.Regressed, .5, math.NaN(), math.NaN()))
 
 	rate := compared(judge.Improved, .25, .2, .3)
 	rate.Metric, rate.Better, rate.Unit = "throughput", "higher", "1/s"
-	say("b is 1.25x larger in throughput than a (1.20 to 1.30)", rate)
+	say("b has higher throughput than a: +25.0 % (+20.0 % to +30.0 %)", rate)
 	wrong := compared(judge.Improved, -.5, -.6, -.4)
 	wrong.Flags = []string{compare.FlagWrong}
 	say("b against a: one of them has a wrong result", wrong)
@@ -51,7 +51,7 @@ func TestSentences(t *testing.T) {
 	say("b is not compared: a has no result", failed)
 	alone := compared(judge.Inconclusive, 1.15, math.Inf(-1), math.Inf(1))
 	alone.MoreRuns, alone.Reason = 1, judge.FewRuns
-	say("b against a: inconclusive, ×2.15 (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
+	say("b against a: inconclusive, +115 % (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
 	hopeless := compared(judge.Inconclusive, -.0001, -.4, .4)
 	say("b against a: inconclusive, 0.0 % (−40.0 % to +40.0 %)\ninconclusive: more repeats will probably not decide it", hopeless)
 	won := alongAxis("variant", "a").sentences([]compare.Row{open, hopeless})
@@ -67,12 +67,12 @@ func TestSentences(t *testing.T) {
 
 	added := compared(judge.Inconclusive, .9, .6, 1.4)
 	added.Reason = judge.Sessions
-	say("b against a: inconclusive, +90.0 % (×1.60 to ×2.40)\n"+
+	say("b against a: inconclusive, +90.0 % (+60.0 % to +140 %)\n"+
 		"inconclusive: too few runs of 1 point and of a ran together in a session; bench with --rerun all measures both in one", added)
 
 	one, two := compared(judge.Improved, -.5, -.6, -.4), compared(judge.Improved, -.5, -.6, -.4)
 	one.Identity.Params, two.Identity.Params = map[string]string{"n": "1"}, map[string]string{"n": "2"}
-	say("n=1: b is 2.00x faster than a (1.67 to 2.50)\nn=2: b is 2.00x faster than a (1.67 to 2.50)", one, two)
+	say("n=1: b is faster than a: latency −50.0 % (−60.0 % to −40.0 %)\nn=2: b is faster than a: latency −50.0 % (−60.0 % to −40.0 %)", one, two)
 	say("")
 
 	levels := compared(judge.Estimate, -.702, math.NaN(), math.NaN())
@@ -81,7 +81,7 @@ func TestSentences(t *testing.T) {
 
 	means := compared(judge.Improved, -.5, -.6, -.4)
 	means.Flags = []string{compare.FlagRunMeans}
-	say("b is 2.00x faster than a (1.67 to 2.50), by the means of the runs: means of iterations against single iterations", means)
+	say("b is faster than a: latency −50.0 % (−60.0 % to −40.0 %), by the means of the runs: means of iterations against single iterations", means)
 }
 
 func TestNotCompared(t *testing.T) {
@@ -103,7 +103,7 @@ func TestConfidenceIsNeverAll(t *testing.T) {
 
 func TestWonByAMetric(t *testing.T) {
 	t.Parallel()
-	won := Won{Lines: []string{"b is 2.00x slower than a"}}
+	won := Won{Lines: []string{"b is slower than a: latency +100 %"}}
 	if got := won.by([]string{"cpu_user"}).Lines[0]; got != "by cpu_user:" {
 		t.Errorf("the first line is %q", got)
 	}
@@ -118,7 +118,7 @@ func TestSentencesOfSides(t *testing.T) {
 	small, large := compared(judge.Unchanged, .004, -.005, .012), compared(judge.Regressed, 1, .5, 1.5)
 	small.Identity.Backend, large.Identity.Backend = "cpu", "cuda"
 	got := strings.Join(ofSides().sentences([]compare.Row{large, small}).Lines, "\n")
-	want := "cuda: head is 2.00x slower than base (1.50 to 2.50)\ncpu: head is as good as base: +0.4 % (−0.5 % to +1.2 %)"
+	want := "cuda: head is slower than base: latency +100 % (+50.0 % to +150 %)\ncpu: head is as good as base: +0.4 % (−0.5 % to +1.2 %)"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
