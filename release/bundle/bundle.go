@@ -44,9 +44,6 @@ func Stage(o Options) (Bundle, error) {
 	if err := facts.check(o.Tag); err != nil {
 		return Bundle{}, err
 	}
-	if err := checkNVML(o.Program); err != nil {
-		return Bundle{}, err
-	}
 	if err := os.Mkdir(o.Stage, 0o755); err != nil {
 		return Bundle{}, err
 	}

@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/json"
 	"fmt"
 	"os/exec"
@@ -62,26 +61,6 @@ func (f facts) check(tag string) error {
 		return fmt.Errorf("the program was not built from a clean checkout: commit %q, modified %q", f["commit"], f["modified"])
 	}
 	return nil
-}
-
-// checkNVML refuses a program of Linux that was linked so that it does not look for the functions of NVIDIA's library when it runs. It
-// would start, and say on every machine that there is no GPU.
-func checkNVML(program string) error {
-	file, err := elf.Open(program)
-	if err != nil {
-		return nil // of another system, which has no NVML
-	}
-	defer file.Close()
-	symbols, err := file.DynamicSymbols()
-	if err != nil {
-		return fmt.Errorf("reading symbols of %s: %w", program, err)
-	}
-	for _, s := range symbols {
-		if s.Section == elf.SHN_UNDEF && strings.HasPrefix(s.Name, "nvmlInit") {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s does not look for NVML at run time: was it linked without --export-dynamic?", program)
 }
 
 // shells are those that the program completes, with the name of a file that each looks for.

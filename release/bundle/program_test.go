@@ -1,27 +1,6 @@
 package bundle
 
-import (
-	"os"
-	"path/filepath"
-	"runtime"
-	"strings"
-	"testing"
-)
-
-// TestCheckNVML: a program that does not look for NVML is refused; this one has no such library. What is no ELF file is of a system
-// without NVML.
-func TestCheckNVML(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := checkNVML(self); runtime.GOOS == "linux" && (err == nil || !strings.Contains(err.Error(), "does not look for NVML at run time") && !strings.Contains(err.Error(), "no symbol section")) {
-		t.Errorf("a program without NVML: %v", err)
-	}
-	if err := checkNVML(filepath.Join(tree(t, "neurolens"), "neurolens")); err != nil {
-		t.Errorf("a file that is no ELF file: %v", err)
-	}
-}
+import "testing"
 
 // TestCheckTag: a tag has to be the program's version, and the program built from it, with nothing changed.
 func TestCheckTag(t *testing.T) {

@@ -1,61 +1,64 @@
 package probe
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"github.com/neurolens/neurolens/runner/probe/nvmlcall"
 )
 
-// deviceGetter is a fact of one GPU and the function of the library that it comes from.
+// deviceGetter is a fact of one GPU.
 type deviceGetter struct {
-	name   string
-	symbol string
-	get    func(nvml.Device) (string, nvml.Return)
+	name string
+	get  func(nvml.Device) (string, nvml.Return)
 }
 
 // deviceGetters are read once a session.
 var deviceGetters = []deviceGetter{
-	{"name", "nvmlDeviceGetName", nvml.Device.GetName},
-	{"uuid", "nvmlDeviceGetUUID", nvml.Device.GetUUID},
-	{"vbios", "nvmlDeviceGetVbiosVersion", nvml.Device.GetVbiosVersion},
-	{"pci", "nvmlDeviceGetPciInfo_v3", pciBus},
-	{"pcie.generation_max", "nvmlDeviceGetMaxPcieLinkGeneration", decimal(nvml.Device.GetMaxPcieLinkGeneration)},
-	{"pcie.width_max", "nvmlDeviceGetMaxPcieLinkWidth", decimal(nvml.Device.GetMaxPcieLinkWidth)},
-	{"pcie.width", "nvmlDeviceGetCurrPcieLinkWidth", decimal(nvml.Device.GetCurrPcieLinkWidth)},
-	{"memory", "nvmlDeviceGetMemoryInfo", func(d nvml.Device) (string, nvml.Return) {
+	{"name", nvml.Device.GetName},
+	{"uuid", nvml.Device.GetUUID},
+	{"vbios", nvml.Device.GetVbiosVersion},
+	{"pci", pciBus},
+	{"pcie.generation_max", decimal(nvml.Device.GetMaxPcieLinkGeneration)},
+	{"pcie.width_max", decimal(nvml.Device.GetMaxPcieLinkWidth)},
+	{"pcie.width", decimal(nvml.Device.GetCurrPcieLinkWidth)},
+	{"memory", func(d nvml.Device) (string, nvml.Return) {
 		memory, ret := d.GetMemoryInfo()
 		return strconv.FormatUint(memory.Total, 10), ret
 	}},
-	{"compute_capability", "nvmlDeviceGetCudaComputeCapability", func(d nvml.Device) (string, nvml.Return) {
+	{"compute_capability", func(d nvml.Device) (string, nvml.Return) {
 		major, minor, ret := d.GetCudaComputeCapability()
 		return fmt.Sprintf("%d.%d", major, minor), ret
 	}},
-	{"power_limit", "nvmlDeviceGetEnforcedPowerLimit", decimal(nvml.Device.GetEnforcedPowerLimit)},
-	{"power_limit_default", "nvmlDeviceGetPowerManagementDefaultLimit", decimal(nvml.Device.GetPowerManagementDefaultLimit)},
-	{"clock_sm_max", "nvmlDeviceGetMaxClockInfo", clock(nvml.Device.GetMaxClockInfo, nvml.CLOCK_SM)},
-	{"clock_memory_max", "nvmlDeviceGetMaxClockInfo", clock(nvml.Device.GetMaxClockInfo, nvml.CLOCK_MEM)},
-	{"memory_bus_width", "nvmlDeviceGetMemoryBusWidth", decimal(nvml.Device.GetMemoryBusWidth)},
-	{"clock_sm_application", "nvmlDeviceGetApplicationsClock", clock(nvml.Device.GetApplicationsClock, nvml.CLOCK_SM)},
-	{"clock_memory_application", "nvmlDeviceGetApplicationsClock", clock(nvml.Device.GetApplicationsClock, nvml.CLOCK_MEM)},
-	{"persistence", "nvmlDeviceGetPersistenceMode", func(d nvml.Device) (string, nvml.Return) {
+	{"power_limit", decimal(nvml.Device.GetEnforcedPowerLimit)},
+	{"power_limit_default", decimal(nvml.Device.GetPowerManagementDefaultLimit)},
+	{"clock_sm_max", clock(nvml.Device.GetMaxClockInfo, nvml.CLOCK_SM)},
+	{"clock_memory_max", clock(nvml.Device.GetMaxClockInfo, nvml.CLOCK_MEM)},
+	{"memory_bus_width", decimal(nvml.Device.GetMemoryBusWidth)},
+	{"clock_sm_application", clock(nvml.Device.GetApplicationsClock, nvml.CLOCK_SM)},
+	{"clock_memory_application", clock(nvml.Device.GetApplicationsClock, nvml.CLOCK_MEM)},
+	{"persistence", func(d nvml.Device) (string, nvml.Return) {
 		state, ret := d.GetPersistenceMode()
 		return enabled(state), ret
 	}},
-	{"compute_mode", "nvmlDeviceGetComputeMode", computeMode},
-	{"mig", "nvmlDeviceGetMigMode", func(d nvml.Device) (string, nvml.Return) {
+	{"compute_mode", computeMode},
+	{"mig", func(d nvml.Device) (string, nvml.Return) {
 		current, _, ret := d.GetMigMode()
 		return strconv.FormatBool(current == nvml.DEVICE_MIG_ENABLE), ret
 	}},
-	{"ecc", "nvmlDeviceGetEccMode", func(d nvml.Device) (string, nvml.Return) {
+	{"ecc", func(d nvml.Device) (string, nvml.Return) {
 		current, _, ret := d.GetEccMode()
 		return enabled(current), ret
 	}},
 }
 
-// driver is the library, each function of which may be missing. The binding leaves its functions unresolved until
-// they are called, so a program linked with -z now, or started with LD_BIND_NOW set, does not start at all;
-// go build -ldflags=-extldflags=-Wl,-z,lazy undoes the former.
+// defaultLibrary is where the driver installs its library.
+const defaultLibrary = "libnvidia-ml.so.1"
+
+// driver is the library. A function that it lacks returns ERROR_FUNCTION_NOT_FOUND.
 type driver struct {
 	nvml.Interface
 	facts *facts
@@ -63,11 +66,9 @@ type driver struct {
 
 // openDriver loads the library; empty is the one that is installed. Nothing may be asked of it but on success.
 func openDriver(library string) (driver, nvml.Return) {
-	var options []nvml.LibraryOption
-	if library != "" {
-		options = append(options, nvml.WithLibraryPath(library))
-	}
-	d := driver{nvml.New(options...), newFacts()}
+	library = cmp.Or(library, defaultLibrary)
+	nvmlcall.Bind(library)
+	d := driver{nvml.New(nvml.WithLibraryPath(library)), newFacts()}
 	return d, d.Init()
 }
 
@@ -82,16 +83,6 @@ func queryDriver(library string) Devices {
 	return Devices{Facts: d.facts.known, Missing: d.facts.missing}
 }
 
-// has reports whether the library has one of the functions. Calling one that it lacks ends the process.
-func (d driver) has(symbols ...string) bool {
-	for _, symbol := range symbols {
-		if d.Extensions().LookupSymbol(symbol) == nil {
-			return true
-		}
-	}
-	return false
-}
-
 // note keeps a value, or the reason why there is none.
 func (d driver) note(name, value string, ret nvml.Return) {
 	if ret != nvml.SUCCESS {
@@ -102,16 +93,10 @@ func (d driver) note(name, value string, ret nvml.Return) {
 }
 
 func (d driver) read() {
-	version, ret := "", nvml.ERROR_FUNCTION_NOT_FOUND
-	if d.has("nvmlSystemGetDriverVersion") {
-		version, ret = d.SystemGetDriverVersion()
-	}
+	version, ret := d.SystemGetDriverVersion()
 	d.note("gpu.driver", version, ret)
 
-	cuda, ret := 0, nvml.ERROR_FUNCTION_NOT_FOUND
-	if d.has("nvmlSystemGetCudaDriverVersion") {
-		cuda, ret = d.SystemGetCudaDriverVersion()
-	}
+	cuda, ret := d.SystemGetCudaDriverVersion()
 	d.note("gpu.cuda", fmt.Sprintf("%d.%d", cuda/1000, cuda%1000/10), ret)
 
 	d.eachDevice(func(prefix string, device nvml.Device) {
@@ -123,21 +108,14 @@ func (d driver) read() {
 
 // eachDevice counts the devices and calls read with gpu.0, gpu.1 and so on, but for those that cannot be reached.
 func (d driver) eachDevice(read func(prefix string, device nvml.Device)) {
-	count, ret := 0, nvml.ERROR_FUNCTION_NOT_FOUND
-	if d.has("nvmlDeviceGetCount_v2", "nvmlDeviceGetCount") {
-		count, ret = d.DeviceGetCount()
-	}
+	count, ret := d.DeviceGetCount()
 	d.note("gpu.count", strconv.Itoa(count), ret)
 	if ret != nvml.SUCCESS {
 		return
 	}
 	for i := range count {
 		prefix := fmt.Sprintf("gpu.%d", i)
-		var device nvml.Device
-		ret := nvml.ERROR_FUNCTION_NOT_FOUND
-		if d.has("nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex") {
-			device, ret = d.DeviceGetHandleByIndex(i)
-		}
+		device, ret := d.DeviceGetHandleByIndex(i)
 		if ret != nvml.SUCCESS {
 			d.facts.miss(prefix, why(ret))
 			continue
@@ -149,10 +127,7 @@ func (d driver) eachDevice(read func(prefix string, device nvml.Device)) {
 // readFacts reads some facts of a device. Of two with one name, the first that there is counts.
 func (d driver) readFacts(prefix string, device nvml.Device, getters []deviceGetter) {
 	for _, getter := range getters {
-		value, ret := "", nvml.ERROR_FUNCTION_NOT_FOUND
-		if d.has(getter.symbol) {
-			value, ret = getter.get(device)
-		}
+		value, ret := getter.get(device)
 		d.note(prefix+"."+getter.name, value, ret)
 	}
 }

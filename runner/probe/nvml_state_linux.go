@@ -10,18 +10,18 @@ import (
 
 // stateGetters are read once a session and around every run.
 var stateGetters = []deviceGetter{
-	{"clock_sm", "nvmlDeviceGetClockInfo", clock(nvml.Device.GetClockInfo, nvml.CLOCK_SM)},
-	{"temperature", "nvmlDeviceGetTemperature", decimal(func(d nvml.Device) (uint32, nvml.Return) {
+	{"clock_sm", clock(nvml.Device.GetClockInfo, nvml.CLOCK_SM)},
+	{"temperature", decimal(func(d nvml.Device) (uint32, nvml.Return) {
 		return d.GetTemperature(nvml.TEMPERATURE_GPU)
 	})},
-	{"throttle", "nvmlDeviceGetCurrentClocksEventReasons", throttle(nvml.Device.GetCurrentClocksEventReasons)},
-	{"throttle", "nvmlDeviceGetCurrentClocksThrottleReasons", throttle(nvml.Device.GetCurrentClocksThrottleReasons)}, // before R535
+	{"throttle", throttle(nvml.Device.GetCurrentClocksEventReasons)},
+	{"throttle", throttle(nvml.Device.GetCurrentClocksThrottleReasons)}, // before R535
 }
 
 // counterGetters only say something as a difference.
 var counterGetters = []deviceGetter{
-	{"throttled_power" + total, "nvmlDeviceGetViolationStatus", violation(nvml.PERF_POLICY_POWER)},
-	{"throttled_thermal" + total, "nvmlDeviceGetViolationStatus", violation(nvml.PERF_POLICY_THERMAL)},
+	{"throttled_power" + total, violation(nvml.PERF_POLICY_POWER)},
+	{"throttled_thermal" + total, violation(nvml.PERF_POLICY_THERMAL)},
 }
 
 // throttleReasons are the reasons for a lower clock that disturb a measurement. Being idle, and a clock that somebody
@@ -64,12 +64,7 @@ func violation(limit nvml.PerfPolicyType) func(nvml.Device) (string, nvml.Return
 // readProcesses reads who computes on a device: processes, how many, and foreign, those that are not below the
 // process that started this one.
 func (d driver) readProcesses(prefix string, device nvml.Device) {
-	const symbol = "nvmlDeviceGetComputeRunningProcesses"
-	var infos []nvml.ProcessInfo
-	ret := nvml.ERROR_FUNCTION_NOT_FOUND
-	if d.has(symbol, symbol+"_v2", symbol+"_v3") {
-		infos, ret = device.GetComputeRunningProcesses()
-	}
+	infos, ret := device.GetComputeRunningProcesses()
 	var pids []int
 	for _, info := range infos {
 		pids = append(pids, int(info.Pid))
