@@ -28,8 +28,9 @@ func readGit(ctx context.Context, dir string, f *facts) {
 
 // git asks git, without locking the repository and without being told by the environment which one.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
-	// A file system monitor would be started, and outlive this process.
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false"}, args...)...)
+	// A file system monitor would be started, and outlive this process. A folder of a clone may look like a bare repository, and
+	// its configuration name programs.
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit"}, args...)...)
 	cmd.Dir = dir
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "GIT_") {
@@ -59,6 +60,7 @@ func gitError(err error) error {
 		{"Needed a single revision", fs.ErrNotExist}, // no commit yet
 		{"not a symbolic ref", fs.ErrNotExist},       // on no branch
 		{"dubious ownership", fs.ErrPermission},
+		{"cannot use bare repository", fs.ErrPermission},
 		{"Permission denied", fs.ErrPermission},
 	} {
 		if strings.Contains(says, known.words) {

@@ -80,6 +80,37 @@ func TestGit(t *testing.T) {
 	}
 }
 
+// TestBareRepositoryInAClone: a clone may bring a folder along that looks like a bare repository. Nothing that its configuration names
+// runs.
+func TestBareRepositoryInAClone(t *testing.T) {
+	need(t, "git")
+	dir := t.TempDir()
+	run(t, dir, "git", "init", "-q")
+	write(t, filepath.Join(dir, "a.txt"), "1")
+	write(t, filepath.Join(dir, ".gitattributes"), "*.txt filter=x\n")
+	run(t, dir, "git", "add", ".")
+	run(t, dir, "git", "commit", "-q", "-m", "x")
+	tree := filepath.Join(dir, ".git")
+	for _, name := range []string{"a.txt", ".gitattributes"} {
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(tree, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder := filepath.Join(dir, "folder")
+	if err := os.Rename(tree, folder); err != nil {
+		t.Fatal(err)
+	}
+	ran := filepath.Join(dir, "ran")
+	write(t, filepath.Join(folder, "config"), "[core]\n\tbare = false\n\tworktree = .\n[filter \"x\"]\n\tclean = \"touch "+ran+"; cat\"\n")
+	write(t, filepath.Join(folder, "a.txt"), "2")
+	if f := gitFacts(t, folder); f.known["git.commit"] != "" || f.missing["git.commit"] != permission || f.missing["git.dirty"] != permission {
+		t.Errorf("%v %v", f.known, f.missing)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the filter of the folder ran")
+	}
+}
+
 func TestGitErrors(t *testing.T) {
 	need(t, "git")
 	if f := gitFacts(t, filepath.Join(t.TempDir(), "gone")); f.missing["git.commit"] != absent {

@@ -43,12 +43,14 @@ type call struct {
 	held  *os.File // stays open, and its lock held, until git and all that it starts have ended; nil for none
 }
 
-// settings keep git from running what the user did not ask for: hooks, and a monitor that would outlive this process.
+// settings keep git from running what the user did not ask for: hooks, a monitor that would outlive this process, and what the
+// configuration names in a folder of a clone that looks like a bare repository.
 // The index keeps to one file, so that a copy of it is whole; what is written is soon thrown away and not worth
 // packing; Git LFS has nowhere to download from.
 var settings = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false",
 	"-c", "core.looseCompression=0", "-c", "submodule.recurse=false", "-c", "lfs.url=file:///dev/null",
+	"-c", "safe.bareRepository=explicit",
 }
 
 // run asks git and gives what it writes. It hears nothing of the repository that the environment names, speaks
@@ -103,6 +105,7 @@ func (c call) explain(command, says string, err error) error {
 	}{
 		{"not a git repository", errNoRepository},
 		{"dubious ownership", errUntrusted},
+		{"cannot use bare repository", errBare},
 		{"smudge filter lfs failed", errNotStored},
 		{"fatal: transport '", errNotHere}, // which is not allowed: it would have been downloaded
 	} {

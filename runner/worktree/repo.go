@@ -21,7 +21,9 @@ type repo struct {
 func find(ctx context.Context, dir string) (repo, string, error) {
 	inside, err := call{dir: dir}.run(ctx, "rev-parse", "--is-inside-work-tree", "--is-bare-repository")
 	switch {
-	case errors.Is(err, errNoRepository), errors.Is(err, errUntrusted):
+	case errors.Is(err, errBare) && strings.Contains(dir+"/", "/.git/"): // before 2.45 git takes it for a bare repository
+		return repo{}, "", fmt.Errorf("%q is inside the .git folder", dir)
+	case errors.Is(err, errNoRepository), errors.Is(err, errUntrusted), errors.Is(err, errBare):
 		return repo{}, "", fmt.Errorf("%q: %w", dir, err)
 	case err != nil:
 		return repo{}, "", err

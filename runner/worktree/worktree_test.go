@@ -273,6 +273,18 @@ func TestUntrusted(t *testing.T) {
 	same(t, "ok", ok, false)
 }
 
+// TestBareRepository: a folder of a clone may look like a bare repository, and have a configuration that names programs.
+func TestBareRepository(t *testing.T) {
+	t.Parallel()
+	dir, root := sample(t)
+	bare := filepath.Join(t.TempDir(), "tree")
+	if err := os.Rename(filepath.Join(dir, ".git"), bare); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), Options{Dir: bare, Against: "v1", Session: "s", Root: root})
+	refused(t, err, `": a bare repository has no working tree`)
+}
+
 // No hook runs, and what the environment says of another repository is not heard.
 func TestHooksAndEnvironment(t *testing.T) {
 	dir, root := sample(t)

@@ -142,7 +142,7 @@ func settings(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 
 // commits are branches and tags, those of the newest commits first.
 func commits(r request) []cobra.Completion {
-	git := exec.CommandContext(r.cmd.Context(), "git", "for-each-ref", "--format=%(refname:short)", "--sort=-committerdate", "--count=100", "refs/heads", "refs/tags", "refs/remotes")
+	git := exec.CommandContext(r.cmd.Context(), "git", "-c", "safe.bareRepository=explicit", "for-each-ref", "--format=%(refname:short)", "--sort=-committerdate", "--count=100", "refs/heads", "refs/tags", "refs/remotes")
 	out, err := git.Output()
 	if err != nil { // no repository, or no git
 		return nil
