@@ -8,17 +8,13 @@ import (
 )
 
 // hideFlags masks the options of the command line: a JSON map of texts, some of which are JSON lists of texts. Each text is
-// masked separately, so that quotes are not mistaken for parts of a secret. The programs of the command line stay, because they
-// are the names of the benchmarks.
+// masked separately, so that quotes are not mistaken for parts of a secret.
 func hideFlags(flags string, m probe.Mask) string {
 	var given map[string]any
 	if err := json.Unmarshal([]byte(flags), &given); err != nil {
 		return m.Text(flags)
 	}
 	for name, value := range given {
-		if name == "line" {
-			continue
-		}
 		text, _ := value.(string)
 		var list []any
 		if err := json.Unmarshal([]byte(text), &list); err != nil {

@@ -2,10 +2,13 @@ package runner
 
 import (
 	"cmp"
+	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -29,6 +32,7 @@ type Plan struct {
 	Expected time.Duration // how long the others will take, estimated from earlier runs with the same settings; 0: not known
 	Changes  []Change      // why runs of an unfinished session do not count
 	Sides    []Side        // base and head; empty if nothing is compared
+	Secrets  []string      // names of variants and values of parameters that hold what looks like a secret: they are stored
 }
 
 // Side is one of the two states of the code that a session compares.
@@ -109,7 +113,32 @@ func (p *past) plan(launches []sweep.Launch) Plan {
 		}
 	}
 	plan.Changes = sortedChanges(changes)
+	plan.Secrets = secretNames(launches)
 	return plan
+}
+
+// secretNames lists the variants and parameters of launches, as key=value with the secret hidden, that hold what looks like a secret.
+// They identify the points, so they are stored as they are.
+func secretNames(launches []sweep.Launch) []string {
+	mask := probe.NewMask(os.Environ())
+	names := map[string]bool{}
+	look := func(key, value string) {
+		if text := key + "=" + value; mask.Text(text) != text {
+			names[mask.Text(text)] = true
+		}
+	}
+	var last *sweep.Point
+	for _, l := range launches {
+		if l.Point == last {
+			continue
+		}
+		last = l.Point
+		look("variant", l.Point.Variant)
+		for name, value := range l.Point.Params {
+			look(name, value)
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // unsatisfactory reports whether --rerun failed runs a launch again: it failed, or was skipped because another one failed.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -222,5 +223,15 @@ func TestWhyAnew(t *testing.T) {
 		if got := plan.Launches[0].Reason; got != want {
 			t.Errorf("%s: the reason is %q", want, got)
 		}
+	}
+}
+
+// TestSecretNames: variants and parameters that hold what looks like a secret are named without it.
+func TestSecretNames(t *testing.T) {
+	t.Setenv("SERVICE_PASSWORD", "correct-horse-battery")
+	s := parse(t, "command: [sh, -c, 'true {api-key} {n} {text}']\ngrid: {api-key: [abcdefgh], n: [1, 2], text: ['a correct-horse-battery', b]}\nrepeats: 1\n")
+	got := secretNames(s.Launches(sweep.LaunchOptions{}))
+	if want := []string{"api-key=<hidden>", "text=a <hidden>"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -184,11 +184,11 @@ func TestRunHidesSecrets(t *testing.T) {
 	s := parse(t, "command: [sh, -c, \"echo $SERVICE_PASSWORD >&2; exit 3\", x, \"--api-key={k}\", --password, hunter2secret, --tokens, 128]\n"+
 		"grid: {k: [abcdefgh]}\nrepeats: 1\nwarmup: 0\niterations: 1\n")
 	var run schema.Run
-	options := Options{Locks: t.TempDir(), Flags: `{"set":"[\"env.HF_TOKEN=abcdefgh\"]"}`}
+	options := Options{Locks: t.TempDir(), Flags: `{"line":"[\"./p.sh --token=cliSECRET1 --hf-token cliSECRET2 --url https://u:urlSECRET4@h/x\"]","set":"[\"env.HF_TOKEN=abcdefgh\"]"}`}
 	if _, err := Run(t.Context(), s, options, func(r schema.Run) error { run = r; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if got := run.Env.Facts["runner.flags"]; got != `{"set":"[\"env.HF_TOKEN=<hidden>\"]"}` {
+	if got := run.Env.Facts["runner.flags"]; got != `{"line":"[\"./p.sh --token=<hidden> --hf-token <hidden> --url https://<hidden>@h/x\"]","set":"[\"env.HF_TOKEN=<hidden>\"]"}` {
 		t.Errorf("the options are stored as %s", got)
 	}
 	if got := run.Env.Facts["runner.command"]; !strings.HasSuffix(got, `"--api-key=<hidden>","--password","<hidden>","--tokens","128"]`) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/prepare"
+	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -110,12 +111,13 @@ func (s side) describe(env *schema.Env) {
 	if !s.known {
 		return
 	}
-	env.GitCommit, env.GitBranch, env.GitDirty = s.code.Commit, s.code.Branch, &s.code.Dirty
+	branch := probe.NewMask(os.Environ()).Text(s.code.Branch)
+	env.GitCommit, env.GitBranch, env.GitDirty = s.code.Commit, branch, &s.code.Dirty
 	env.Facts[prepare.FactTree] = s.code.Tree
 	if s.code.Changed != "" && len(s.code.Changed) <= maxChanged {
 		env.Facts[prepare.FactTreeChanged] = s.code.Changed
 	}
-	for key, value := range map[string]string{"git.commit": s.code.Commit, "git.branch": s.code.Branch, "git.dirty": fmt.Sprint(s.code.Dirty)} {
+	for key, value := range map[string]string{"git.commit": s.code.Commit, "git.branch": branch, "git.dirty": fmt.Sprint(s.code.Dirty)} {
 		delete(env.Missing, key)
 		env.Facts[key] = value
 		if value == "" {

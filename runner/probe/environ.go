@@ -18,12 +18,13 @@ var listened = []string{
 
 // readEnviron takes over the variables that are listened to. A variable that is not set is no missing fact.
 func readEnviron(environ []string, f *facts) {
+	mask := NewMask(environ) // a path may hold the value of another variable
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
 		if value != "" && slices.ContainsFunc(listened, func(known string) bool {
 			return name == known || strings.HasSuffix(known, "_") && strings.HasPrefix(name, known)
 		}) {
-			f.set("env."+name, scrub(name, value))
+			f.set("env."+name, scrub(name, mask.known.Replace(value)))
 		}
 	}
 }

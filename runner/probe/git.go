@@ -21,7 +21,8 @@ func readGit(ctx context.Context, dir string, f *facts) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	f.put("git.commit")(git(ctx, dir, "rev-parse", "--verify", "HEAD"))
-	f.put("git.branch")(git(ctx, dir, "symbolic-ref", "--short", "HEAD"))
+	branch, err := git(ctx, dir, "symbolic-ref", "--short", "HEAD")
+	f.put("git.branch")(NewMask(os.Environ()).Text(branch), err)
 	changes, err := git(ctx, dir, "status", "--porcelain", "--untracked-files=no")
 	f.put("git.dirty")(strconv.FormatBool(changes != ""), err)
 }

@@ -335,3 +335,16 @@ func BenchmarkVolatile(b *testing.B) {
 		volatile(nil)
 	}
 }
+
+// TestEnvironHidesSecrets: a variable that is stored may hold the value of one that is secret.
+func TestEnvironHidesSecrets(t *testing.T) {
+	t.Parallel()
+	f := newFacts()
+	readEnviron([]string{"MY_API_TOKEN=abcd1234efgh", "LD_LIBRARY_PATH=/opt/abcd1234efgh/lib:/usr/lib", "OMP_SECRET_TOKEN=x"}, f)
+	if got := f.known["env.LD_LIBRARY_PATH"]; got != "/opt/<hidden>/lib:/usr/lib" {
+		t.Errorf("LD_LIBRARY_PATH is %q", got)
+	}
+	if got := f.known["env.OMP_SECRET_TOKEN"]; got != "<hidden>" {
+		t.Errorf("OMP_SECRET_TOKEN is %q", got)
+	}
+}

@@ -115,19 +115,19 @@ func repeatedOptions() (ofAll, ofSome []string) {
 }
 
 // lineText is what the run measured of a line that stood in place of a sweep file; empty: there was none. Each of several
-// texts is a variant.
+// texts is a variant, which identifies it: secrets in the stored texts are hidden.
 func lineText(run *schema.Run) string {
 	var given map[string]string
 	_ = json.Unmarshal([]byte(run.Env.Facts["runner.flags"]), &given) // what cannot be read is not known
 	var texts []string
 	_ = json.Unmarshal([]byte(given["line"]), &texts)
-	switch {
-	case len(texts) == 0:
+	switch len(texts) {
+	case 0:
 		return ""
-	case slices.Contains(texts, run.Variant):
-		return run.Variant
+	case 1:
+		return texts[0]
 	}
-	return texts[0]
+	return run.Variant
 }
 
 // pointWords choose the point.

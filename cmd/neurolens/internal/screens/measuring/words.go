@@ -46,6 +46,13 @@ func planLines(p *runner.Plan) []string {
 		}
 		lines = append(lines, term.OneLine(fmt.Sprintf("%s changed from %s to %s: %s to repeat", c.What, wording.HashText(c.From), wording.HashText(c.To), term.Count(c.Runs, "run"))))
 	}
+	if n := len(p.Secrets); n > 0 {
+		text := "warning: stored with the runs, because it names what is measured: " + p.Secrets[0]
+		if n > 1 {
+			text += fmt.Sprintf(" and %s more", term.Thousands(n-1))
+		}
+		lines = append(lines, term.OneLine(text+": it looks like a secret, pass it in the environment"))
+	}
 	return lines
 }
 

@@ -23,6 +23,16 @@ func TestPlanNamesChangedFiles(t *testing.T) {
 	}
 }
 
+// TestPlanNamesSecrets: what looks like a secret and names what is measured is stored, and said so.
+func TestPlanNamesSecrets(t *testing.T) {
+	t.Parallel()
+	lines := planLines(&runner.Plan{Secrets: []string{"api-key=<hidden>", "variant=./p --token=<hidden>"}})
+	want := []string{"warning: stored with the runs, because it names what is measured: api-key=<hidden> and 1 more: it looks like a secret, pass it in the environment"}
+	if !slices.Equal(lines, want) {
+		t.Errorf("%q, want %q", lines, want)
+	}
+}
+
 // TestGoesOn: the message about the rest of a session is what the same command does.
 func TestGoesOn(t *testing.T) {
 	t.Parallel()
