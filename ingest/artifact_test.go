@@ -224,9 +224,11 @@ func TestMergeAfterPrune(t *testing.T) {
 	age(t, other, gone, 48*time.Hour)
 	age(t, other, later, 48*time.Hour)
 	s, dir := newStore(t)
+	left := 0
 	merge := func() int {
-		done, err := s.Merge(context.Background(), other, func(f LeftOut) { t.Errorf("refused %+v", f) })
+		done, err := s.Merge(context.Background(), other, Merging{Refused: func(f LeftOut) { t.Errorf("refused %+v", f) }})
 		storetest.OK(t, err)
+		left = done.Pruned
 		return done.Artifacts
 	}
 	if n := merge(); n != 2 {
@@ -237,11 +239,16 @@ func TestMergeAfterPrune(t *testing.T) {
 	_, err := s.PruneArtifacts(context.Background(), Pruning{Before: time.Now()})
 	storetest.OK(t, err)
 	age(t, other, later, -time.Hour) // a run of the other store has left it again
-	if n := merge(); n != 1 {
-		t.Errorf("%d artifacts came back, want 1", n)
+	if n := merge(); n != 1 || left != 1 {
+		t.Errorf("%d artifacts came back and %d did not, want 1 and 1", n, left)
 	}
 	if got := artifactsOf(t, dir); !slices.Equal(got, []string{later}) {
 		t.Errorf("%v, want %s", got, later)
+	}
+	done, err := s.Merge(context.Background(), other, Merging{RestorePruned: true, Refused: func(f LeftOut) { t.Errorf("refused %+v", f) }})
+	storetest.OK(t, err)
+	if got := artifactsOf(t, dir); done.Artifacts != 1 || len(got) != 2 {
+		t.Errorf("asked for what was pruned: %d came, %v are here", done.Artifacts, got)
 	}
 }
 

@@ -132,7 +132,7 @@ func TestMergeTogether(t *testing.T) {
 		merging.Go(func() {
 			store, err := Open(into, "test")
 			for times := 0; err == nil && (times < 3 || runs.Load() < busyRuns()); times++ {
-				_, err = store.Merge(context.Background(), dir, func(f LeftOut) { t.Errorf("refused %+v", f) })
+				_, err = store.Merge(context.Background(), dir, Merging{Refused: func(f LeftOut) { t.Errorf("refused %+v", f) }})
 			}
 			if err != nil {
 				t.Error(err)

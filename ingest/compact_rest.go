@@ -17,7 +17,7 @@ import (
 
 // copyRest copies the artifacts and the events that still matter.
 func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
-	if _, err := runfile.CopyArtifacts(ctx, c.from, c.into, nil, func(name string, err error) { c.leaveOut(name, runfile.Loss{}, err) }); err != nil {
+	if _, _, err := runfile.CopyArtifacts(ctx, c.from, c.into, nil, func(name string, err error) { c.leaveOut(name, runfile.Loss{}, err) }); err != nil {
 		return err
 	}
 	gone := c.removed

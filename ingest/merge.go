@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/eventlog"
@@ -22,6 +23,13 @@ type Merged struct {
 	Refused   int // damaged files, and runs that are stored with the same id and another digest
 	Events    int // copied events
 	Artifacts int // copied artifacts
+	Pruned    int // artifacts of the other store that were pruned here since, and are not copied
+}
+
+// Merging are the options of Merge.
+type Merging struct {
+	RestorePruned bool          // copy artifacts that were pruned here too
+	Refused       func(LeftOut) // called for each file or run that cannot be taken
 }
 
 // mergeFiles is how many sealed files are compared at the same time.
@@ -38,12 +46,12 @@ var ErrSameStore = errors.New("it is the same store")
 // from live runs, Merge makes new sealed files. A run that both stores have with equal digests is skipped; if it has lost
 // samples or ops to damage here, they are restored.
 //
-// Merge calls refused for each file or run that it cannot take, with the path in the other store, and merges the rest.
+// Merge calls o.Refused for each file or run that it cannot take, with the path in the other store, and merges the rest.
 // These are damaged files (Damaged), and runs that are stored here with another digest. Merges and AppendAll of one store
 // take turns, because each looks up which runs are stored before it adds others. If a merge is interrupted, each run is
 // complete or absent, and merging again does the rest. The error wraps schema.ErrNoStore, schema.ErrFormat or
 // schema.ErrDamaged if the other store cannot be listed, or is one of the file system or the context.
-func (s *Store) Merge(ctx context.Context, from string, refused func(LeftOut)) (Merged, error) {
+func (s *Store) Merge(ctx context.Context, from string, o Merging) (Merged, error) {
 	fail := func(done Merged, err error) (Merged, error) {
 		return done, fmt.Errorf("merging store %s into %s: %w", from, s.dir, err)
 	}
@@ -67,7 +75,7 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(LeftOut)) (
 		return fail(Merged{}, err)
 	}
 	defer unlock()
-	m := &merging{from: source, into: s.files, version: s.sealer.Version, refused: refused, list: listWhole}
+	m := &merging{from: source, into: s.files, version: s.sealer.Version, refused: o.Refused, restore: o.RestorePruned, list: listWhole}
 	if err := m.merge(ctx); err != nil {
 		return fail(m.done, err)
 	}
@@ -80,6 +88,7 @@ type merging struct {
 	into     disk.Files
 	version  string
 	refused  func(LeftOut)
+	restore  bool // artifacts that were pruned
 	list     func(from fs.FS) (*schema.Listing, error)
 	reported map[string]bool // what was refused, when all is looked at again
 	done     Merged
@@ -118,8 +127,12 @@ func (m *merging) all(ctx context.Context) error {
 	for _, f := range here.Live {
 		m.live[f.Run] = f
 	}
-	copied, err := runfile.CopyArtifacts(ctx, m.from, m.into, runfile.ReadPruned(m.into), m.refuse)
-	m.done.Artifacts += copied
+	var pruned map[string]time.Time
+	if !m.restore {
+		pruned = runfile.ReadPruned(m.into)
+	}
+	copied, left, err := runfile.CopyArtifacts(ctx, m.from, m.into, pruned, m.refuse)
+	m.done.Artifacts, m.done.Pruned = m.done.Artifacts+copied, left
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func TestNewestMerged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = store.Merge(t.Context(), compacted, func(left ingest.LeftOut) { t.Errorf("refused: %+v", left) })
+	_, err = store.Merge(t.Context(), compacted, ingest.Merging{Refused: func(left ingest.LeftOut) { t.Errorf("refused: %+v", left) }})
 	if err := errors.Join(err, store.Close()); err != nil {
 		t.Fatal(err)
 	}

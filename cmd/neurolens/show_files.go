@@ -22,6 +22,7 @@ func (a *app) showFiles(cmd *cobra.Command, db *query.DB, run *schema.Run, save,
 	if err != nil {
 		return err
 	}
+	pruned := 0
 	if save != "" {
 		files, bytes, err := artifacts.Save(all, save)
 		if errors.Is(err, schema.ErrDamaged) {
@@ -31,6 +32,11 @@ func (a *app) showFiles(cmd *cobra.Command, db *query.DB, run *schema.Run, save,
 			return err
 		}
 		fmt.Fprintf(a.stderr, "%s of %s (%s) saved in %s\n", term.Count(files, "file"), run.RunID, output.Quantity(bytes, "B"), save)
+		for i := range all {
+			if all[i].State == artifacts.StatePruned {
+				pruned++
+			}
+		}
 	}
 	t := answer.TableOf(artifacts.Fields(), all)
 	if err := a.print(format, t, func() term.View { return screens.Files(all) }); err != nil || save == "" {
@@ -38,6 +44,10 @@ func (a *app) showFiles(cmd *cobra.Command, db *query.DB, run *schema.Run, save,
 	}
 	if i := slices.IndexFunc(all, func(f artifacts.Artifact) bool { return f.State == artifacts.StateMissing }); i >= 0 {
 		return storeError{fmt.Errorf("%s is missing from the store; store merge from a store that has it brings it back", all[i].Path)}
+	}
+	if pruned > 0 {
+		fmt.Fprintf(a.stderr, "%s %s pruned: store merge --restore-pruned from a store that has them brings them back\n", term.Count(pruned, "file"), term.IsAre(pruned))
+		return errRunsFailed
 	}
 	return nil
 }

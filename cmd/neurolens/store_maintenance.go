@@ -71,7 +71,8 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 }
 
 func newStoreMergeCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var restore bool
+	cmd := &cobra.Command{
 		Use:   "merge OTHER...",
 		Short: "Copy runs from other stores into this one",
 		Long: `Copy runs, events and artifacts from other stores into this one, if it lacks
@@ -82,20 +83,28 @@ of a run to damage, it gets them back (healed). The same imported file counts as
 the same run, even if its path or tags differ. A run is refused, and named on
 standard error, if it is damaged, or if this store has other values under the
 same id. Everything else is merged, and the exit status is 4. You can repeat a
-merge, for example after an interruption: it continues with what is left.`,
+merge, for example after an interruption: it continues with what is left.
+
+Files that store prune-artifacts removed here stay removed, unless the other
+store got them later. --restore-pruned brings them back.`,
 		Example: "  neurolens store merge /mnt/lab3/runs_store",
 		Args:    arguments(1, 1<<10, "the stores to merge into this one"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runStoreMerge(a, cmd, args) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return runStoreMerge(a, cmd, args, restore) },
 	}
+	cmd.Flags().BoolVar(&restore, "restore-pruned", false, "bring back files that were pruned here")
+	return cmd
 }
 
-func runStoreMerge(a *app, cmd *cobra.Command, others []string) error {
+func runStoreMerge(a *app, cmd *cobra.Command, others []string, restore bool) error {
 	return a.bringIn(others, "store", func(s *ingest.Store, other string, refused func(ingest.LeftOut)) (ingest.Merged, error) {
 		damaged := false
-		done, err := s.Merge(cmd.Context(), other, func(f ingest.LeftOut) {
+		done, err := s.Merge(cmd.Context(), other, ingest.Merging{RestorePruned: restore, Refused: func(f ingest.LeftOut) {
 			damaged = damaged || f.Damaged
 			refused(f)
-		})
+		}})
+		if done.Pruned > 0 {
+			fmt.Fprintf(a.stderr, "%s of %s %s pruned here: store merge --restore-pruned brings them back\n", term.Count(done.Pruned, "file"), other, term.IsAre(done.Pruned))
+		}
 		if damaged {
 			fmt.Fprintf(a.stderr, "store %s is damaged: store repair keeps what is whole in it; then merge again\n", other)
 		}

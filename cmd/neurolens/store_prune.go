@@ -22,8 +22,8 @@ func newStorePruneCommand(a *app) *cobra.Command {
 2w, 12h) or a date: files of runs that started before it are removed from
 artifacts/. A file is kept if a younger run has it too, or if it was stored
 within the last day. Runs, samples and everything else stay, and show marks such
-a file as pruned. Only a merge with another store that still has the file brings
-it back.`,
+a file as pruned. store merge --restore-pruned with another store that still has
+the file brings it back.`,
 		Example: "  neurolens store prune-artifacts --older 90d --dry-run",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStorePrune(a, cmd, older, dryRun) },

@@ -251,7 +251,7 @@ func TestLaterEvents(t *testing.T) {
 	}
 	leftOut := func(f ingest.LeftOut) { t.Errorf("left out: %+v", f) }
 	merged, _ := newStore(t)
-	if done := must(merged.Merge(t.Context(), dir, leftOut)); done.Events != 3 || done.Refused > 0 {
+	if done := must(merged.Merge(t.Context(), dir, ingest.Merging{Refused: leftOut})); done.Events != 3 || done.Refused > 0 {
 		t.Errorf("merged %+v", done)
 	}
 	compact := filepath.Join(t.TempDir(), "compact")

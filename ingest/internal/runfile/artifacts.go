@@ -15,10 +15,9 @@ import (
 // CopyArtifacts copies the artifacts that a store lacks, and returns their number. It calls refuse for an artifact that
 // does not match its name. Artifacts that were pruned here after the other store got them are not copied; pruned has the
 // times by hash.
-func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[string]time.Time, refuse func(name string, err error)) (int, error) {
-	copied := 0
+func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[string]time.Time, refuse func(name string, err error)) (copied, left int, err error) {
 	if there, err := disk.Exists(from, schema.ArtifactsDir); err != nil || !there {
-		return 0, err
+		return 0, 0, err
 	}
 	refused := func(err error) error {
 		if in, ok := errors.AsType[*FileError](err); ok && errors.Is(err, schema.ErrDamaged) {
@@ -28,7 +27,7 @@ func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[
 		return err
 	}
 	dirs := map[string]bool{}
-	err := layout.WalkZone(from, schema.ArtifactsDir, func(s layout.File) error {
+	err = layout.WalkZone(from, schema.ArtifactsDir, func(s layout.File) error {
 		if s.Kind == layout.KindBroken {
 			return refused(Damagedf(s.Path, "it is not a regular file or directory"))
 		}
@@ -44,6 +43,7 @@ func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[
 			return nil
 		}
 		if unwanted, err := prunedSince(s, pruned); unwanted || err != nil {
+			left++
 			return err
 		}
 		if err := CheckArtifact(from, s.Path); err != nil {
@@ -64,7 +64,7 @@ func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[
 			err = disk.SyncDir(into, dir)
 		}
 	}
-	return copied, err
+	return copied, left, err
 }
 
 // prunedSince reports whether an artifact was pruned elsewhere after it was stored here.

@@ -28,6 +28,7 @@ func MergeFields(first string) []answer.Field[BroughtIn] {
 		counted("refused", "damaged files, and runs that are here with other values under the same id; standard error names each", func(b *BroughtIn) int { return b.Done.Refused }),
 		counted("events", "events that were added, such as tags and removals", func(b *BroughtIn) int { return b.Done.Events }),
 		counted("artifacts", "stored files of runs that were added", func(b *BroughtIn) int { return b.Done.Artifacts }),
+		counted("pruned", "stored files of the other store that were pruned here and stay so", func(b *BroughtIn) int { return b.Done.Pruned }),
 		counted("healed", "runs here that got back samples or operators which they had lost to damage", func(b *BroughtIn) int { return b.Done.Healed }),
 	}
 }
