@@ -46,7 +46,7 @@ func (a *app) showFiles(cmd *cobra.Command, db *query.DB, run *schema.Run, save,
 		return storeError{fmt.Errorf("%s is missing from the store; store merge from a store that has it brings it back", all[i].Path)}
 	}
 	if pruned > 0 {
-		fmt.Fprintf(a.stderr, "%s %s pruned: store merge --restore-pruned from a store that has them brings them back\n", term.Count(pruned, "file"), term.IsAre(pruned))
+		fmt.Fprintf(a.stderr, "%s %s pruned: store merge --restore-pruned brings back what another store has\n", term.Count(pruned, "file"), term.IsAre(pruned))
 		return errRunsFailed
 	}
 	return nil

@@ -28,7 +28,13 @@ func runStoreInfo(a *app, ctx context.Context) error {
 		infos, failed = append(infos, i), errors.Join(failed, err)
 	}
 	t := screens.StoreTable(infos)
-	return errors.Join(a.print(format, t, func() term.View { return output.RecordsView(t) }), failed)
+	return errors.Join(a.print(format, t, func() term.View {
+		v := output.RecordsView(t)
+		for _, i := range infos {
+			v.Below = append(v.Below, i.Claims()...)
+		}
+		return v
+	}), failed)
 }
 
 // inspectStore counts from names and sizes, and at the same time reads the runs for the rest. Where that fails, what names say

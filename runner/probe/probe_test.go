@@ -336,13 +336,16 @@ func BenchmarkVolatile(b *testing.B) {
 	}
 }
 
-// TestEnvironHidesSecrets: a variable that is stored may hold the value of one that is secret.
-func TestEnvironHidesSecrets(t *testing.T) {
+// TestEnviron: variables that libraries listen to are stored, others are not. One may hold the value of a secret one.
+func TestEnviron(t *testing.T) {
 	t.Parallel()
 	f := newFacts()
-	readEnviron([]string{"MY_API_TOKEN=abcd1234efgh", "LD_LIBRARY_PATH=/opt/abcd1234efgh/lib:/usr/lib", "OMP_SECRET_TOKEN=x"}, f)
+	readEnviron([]string{"MY_API_TOKEN=abcd1234efgh", "LD_LIBRARY_PATH=/opt/abcd1234efgh/lib:/usr/lib", "OMP_SECRET_TOKEN=x", "LC_ALL=C", "MALLOC_ARENA_MAX=1", "MODE=slow"}, f)
 	if got := f.known["env.LD_LIBRARY_PATH"]; got != "/opt/<hidden>/lib:/usr/lib" {
 		t.Errorf("LD_LIBRARY_PATH is %q", got)
+	}
+	if f.known["env.LC_ALL"] != "C" || f.known["env.MALLOC_ARENA_MAX"] != "1" || f.known["env.MODE"] != "" {
+		t.Errorf("%v", f.known)
 	}
 	if got := f.known["env.OMP_SECRET_TOKEN"]; got != "<hidden>" {
 		t.Errorf("OMP_SECRET_TOKEN is %q", got)

@@ -1,10 +1,13 @@
 package screens
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
@@ -125,6 +128,17 @@ func (i *StoreInfo) total(zones []string) (sum StoreZone) {
 		}
 	}
 	return sum
+}
+
+// Claims says what becomes of the files in claims, which hold runs that are sealed: that they are there would otherwise look like a
+// waste of space.
+func (i *StoreInfo) Claims() []string {
+	claims := i.zone(schema.ClaimsDir)
+	if claims.Files == 0 {
+		return nil
+	}
+	return []string{"", fmt.Sprintf("the %[2]s in %[3]s/ (%[1]s) are sealed or being sealed: the first write that comes ten minutes later removes them",
+		output.Quantity(claims.Bytes, "B"), term.Count(claims.Files, "file"), schema.ClaimsDir)}
 }
 
 // sampleZones are those whose bytes count for the samples. What is in claims is in runs too, or will be.

@@ -67,6 +67,7 @@ func (w Explanation) View() term.View {
 	} else {
 		v.Below = append(v.Below, term.Count(ranked, "difference")+": correlations, not proven causes")
 	}
+	v.Below = append(v.Below, "environment variables that no library listens to are not stored")
 	if slices.ContainsFunc(w.x.Rows, func(r explain.Row) bool { return r.Kind == string(explain.Op) && r.Rank != nil }) {
 		v.Below = append(v.Below, "ops: totals of a profiled run; PART is the share of the change of all ops")
 	}

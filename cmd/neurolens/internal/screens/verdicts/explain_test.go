@@ -120,6 +120,7 @@ inconclusive  setup +50.0 %
 1 op with a difference below 2 % of the total time
 
 7 differences: correlations, not proven causes
+environment variables that no library listens to are not stored
 ops: totals of a profiled run; PART is the share of the change of all ops
 metrics and stages: false discovery rate 5 % (Benjamini-Hochberg) over 4 tests
 
@@ -291,12 +292,12 @@ func TestExplainViewWithout(t *testing.T) {
 		want  string
 		lines int
 	}{
-		"nothing differs": {madeExplanation(judge.Improved), false, "the one of 3 points that improved most\n\nno other known differences\n", 9},
-		"nothing changed": {madeExplanation(judge.Unchanged), false, "compare is sure of a change at none of 3 points; this is the largest difference\n", 9},
-		"missing":         {madeExplanation(compare.Missing), false, "the first of 3 points that is missing\n", 9},
+		"nothing differs": {madeExplanation(judge.Improved), false, "the one of 3 points that improved most\n\nno other known differences\n", 10},
+		"nothing changed": {madeExplanation(judge.Unchanged), false, "compare is sure of a change at none of 3 points; this is the largest difference\n", 10},
+		"missing":         {madeExplanation(compare.Missing), false, "the first of 3 points that is missing\n", 10},
 		"nothing worse":   {none, false, "nothing got worse: 3 points: 1 regressed", 2},
-		"many":            {madeExplanation(judge.Regressed, many...), false, "20  environment  f19      a     –\n\n… 5 more (--all)\n\n25 differences: correlations, not proven causes", 33},
-		"all of many":     {madeExplanation(judge.Regressed, many...), true, "25  environment  f24      a     –\n\n25 differences: correlations, not proven causes", 36},
+		"many":            {madeExplanation(judge.Regressed, many...), false, "20  environment  f19      a     –\n\n… 5 more (--all)\n\n25 differences: correlations, not proven causes", 34},
+		"all of many":     {madeExplanation(judge.Regressed, many...), true, "25  environment  f24      a     –\n\n25 differences: correlations, not proven causes", 37},
 	} {
 		got := explanationText(c.x, c.all)
 		if !strings.Contains(got, c.want) || strings.Count(got, "\n") != c.lines {
