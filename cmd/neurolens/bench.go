@@ -247,26 +247,27 @@ func (b *bench) foresee() (foresight.Foresight, error) {
 
 // run runs the sweep and prints what came out.
 func (b *bench) run() error {
-	store, err := openForWriting(b.dir)
-	if err != nil {
-		return err
-	}
 	out, err := folder.Open(b.layout, b.outDir)
 	if err != nil {
-		return errors.Join(usageError{err}, store.Close())
+		return usageError{err}
 	}
 	known, err := b.foresee()
 	if err != nil {
-		return errors.Join(err, b.closeOut(out), store.Close())
+		return errors.Join(err, b.closeOut(out))
 	}
 	progress := measuring.NewProgress(b.console(b.format), measuring.Session{Sweep: b.sweep, Against: b.overrides.Against, Known: known, Metrics: b.metrics})
 	options := b.options(progress.Observe)
-	options.Keep, options.Planned = store.KeepArtifact, func(plan *runner.Plan) error {
+	var store *ingest.Store // a session that does not begin, because another one measures or the sweep is wrong, creates none
+	options.Planned = func(plan *runner.Plan) (err error) {
+		if store, err = openForWriting(b.dir); err != nil {
+			return err
+		}
 		if err := out.Begin(measuring.Earlier(plan)); err != nil {
 			return usageError{err}
 		}
 		return nil
 	}
+	options.Keep = func(content io.Reader) (string, int64, error) { return store.KeepArtifact(content) }
 	result, err := runner.Run(b.cmd.Context(), b.sweep, options, func(run schema.Run) error {
 		if err := store.Append(run); err != nil {
 			return storeError{err}
@@ -275,8 +276,10 @@ func (b *bench) run() error {
 	})
 	err = explained(err)
 	progress.Close(result)
-	if closed := store.Close(); err == nil && closed != nil {
-		err = storeError{closed}
+	if store != nil {
+		if closed := store.Close(); err == nil && closed != nil {
+			err = storeError{closed}
+		}
 	}
 	if closed := b.closeOut(out); err == nil {
 		err = closed

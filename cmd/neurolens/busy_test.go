@@ -4,6 +4,8 @@ package main
 
 import (
 	"bufio"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,6 +40,13 @@ func TestBusyDevice(t *testing.T) {
 		if n := filesOf(t, dir); n != before {
 			t.Errorf("%s: %d files in the store, want %d", format, n, before)
 		}
+	}
+
+	refused := program(t, dir, "bench", "one.yaml", "--store", "fresh")
+	refused.Env = append(refused.Env, locksVariable+"="+locks)
+	_ = refused.Run()
+	if _, err := os.Stat(filepath.Join(dir, "fresh")); err == nil {
+		t.Error("a session that did not begin has created a store")
 	}
 
 	waiting := program(t, dir, "bench", "one.yaml", "--wait")
