@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/table"
 )
 
 // keep keeps a text and gives its hash.
@@ -258,7 +260,7 @@ func TestVerifyMissingArtifact(t *testing.T) {
 	run := smallRun()
 	for _, path := range []string{"there", "gone", "pruned"} {
 		hash := keep(t, s, path)
-		run.Artifacts = append(run.Artifacts, schema.Artifact{Kind: schema.ArtifactFile, Path: path, SHA256: hash, Bytes: new(int64(4))})
+		run.Artifacts = append(run.Artifacts, schema.Artifact{Kind: schema.ArtifactFile, Path: path, SHA256: hash, Bytes: new(int64(len(path)))})
 	}
 	run.Artifacts = append(run.Artifacts, schema.Artifact{Kind: schema.ArtifactFile, Path: "not kept"})
 	mustAppend(t, s, run)
@@ -278,4 +280,46 @@ func TestVerifyMissingArtifact(t *testing.T) {
 			t.Errorf("sealed %t: %+v", sealed, findings)
 		}
 	}
+}
+
+// TestVerifyHostileArtifacts: a size that is not that of the content, and a kind that is no word, are named. The runs stay readable and can be
+// sealed, merged and compacted: an earlier version took them.
+func TestVerifyHostileArtifacts(t *testing.T) {
+	s, dir := newStore(t)
+	hash := keep(t, s, "text")
+	mustAppend(t, s, smallRun())
+	run := smallRun()
+	for kind, size := range map[string]int64{"../../.bash_profile": 4, "file": 3, "stdout": 5, "stderr": 4, "profile": math.MaxInt64, "log": -1} {
+		run.Artifacts = append(run.Artifacts, schema.Artifact{Kind: kind, Path: kind, SHA256: hash, Bytes: new(size)})
+	}
+	run.Artifacts = append(run.Artifacts, schema.Artifact{Path: "unknown", SHA256: hash})
+	slices.SortFunc(run.Artifacts, func(a, b schema.Artifact) int { return strings.Compare(a.Kind, b.Kind) })
+	if err := s.Append(run); err == nil || !strings.Contains(err.Error(), `kind "../../.bash_profile" is not a word`) {
+		t.Fatalf("appending: %v", err)
+	}
+	content, err := table.NewEncoder("test").Encode(&run, schema.DigestOf(&run))
+	storetest.OK(t, err)
+	f := schema.LiveFile{Segment: schema.NewULID(time.Now()), Run: storetest.Must(schema.ParseULID(run.RunID))}
+	storetest.WriteFile(t, filepath.Join(dir, f.Path()), content)
+	storetest.OK(t, s.Close())
+	verify := func(dir string) {
+		t.Helper()
+		var found []string
+		for _, f := range storetest.Findings(t, dir) {
+			found = append(found, string(f.Severity)+" "+f.Problem)
+		}
+		want := []string{
+			`damage not of the size that the run says: 4 artifacts of its runs, such as "file"`,
+			`notice the kind "../../.bash_profile" is not a word of up to 64 letters, digits and _ . -: 1 artifact of its runs, such as "../../.bash_profile"; NeuroLens makes no name of a file of it`,
+		}
+		if !slices.Equal(found, want) {
+			t.Errorf("%q", found)
+		}
+	}
+	verify(dir)
+	other, otherDir := newStore(t)
+	if _, err := other.Merge(t.Context(), dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	verify(otherDir)
 }

@@ -153,7 +153,7 @@ func (i *Imported) idsOf(sealed schema.SealedFile) ([]schema.ULID, error) {
 	if i.last == sealed {
 		return i.lastIDs, nil
 	}
-	ids := make([]schema.ULID, 0, sealed.Rows)
+	ids := make([]schema.ULID, 0, min(sealed.Rows, maxHeld))
 	err := runfile.EachRow(i.files, sealed, []string{runfile.RunIDColumn}, func(row []any) error {
 		text, _ := row[runfile.RunIDPlace].(string)
 		id, err := schema.ParseULID(text)

@@ -52,6 +52,20 @@ func FindArtifact(store fs.FS, sha256 string) (string, error) {
 // IsFrame reports whether an artifact is stored as a zstd frame.
 func IsFrame(name string) bool { return path.Ext(name) == artifactSuffix }
 
+// IsArtifactKind reports whether a text can be the kind of an artifact: a word of up to 64 letters, digits and _ . -, which begins with a
+// letter or a digit. Programs make names of files and folders of kinds.
+func IsArtifactKind(text string) bool {
+	for i, c := range []byte(text) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case i > 0 && (c == '_' || c == '.' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return text != "" && len(text) <= 64
+}
+
 // artifactsColumn is the index of the column artifacts in Runs.
 var artifactsColumn = slices.IndexFunc(Runs.Columns, func(c *Column) bool { return c.Name == "artifacts" })
 

@@ -34,8 +34,10 @@ const settled = time.Minute
 
 // The names in folders.
 const (
-	nameBytes = 32 // of an id, two times and a number of rows
-	namesSum  = 16 // bytes of the SHA-256 of the names of a folder that are kept
+	nameBytes = 32        // of an id, two times and a number of rows
+	namesSum  = 16        // bytes of the SHA-256 of the names of a folder that are kept
+	maxMillis = 1<<48 - 1 // the latest time in an id
+	maxFolder = 1 << 48   // files and bytes of a folder: their sums do not overflow
 )
 
 // namedFolder is a folder whose names are kept.
@@ -291,21 +293,21 @@ func (k *knownNames) head() error {
 	}
 	offset := int64(len(line))
 	for _, f := range head.Folders {
-		if f.Rows < 0 || f.First > f.Last {
+		if f.Count < 0 || int64(f.Count) > (info.Size()-offset)/nameBytes {
+			return fmt.Errorf("%w: it is cut off", ErrDamaged)
+		}
+		if f.Rows < 0 || f.Rows/math.MaxUint32 > f.Count || f.First < 0 || f.First > f.Last || f.Last > maxMillis {
 			return fmt.Errorf("%w: the total of %s is %d rows from %d to %d", ErrDamaged, f.Month, f.Rows, f.First, f.Last)
 		}
 		k.folders[f.Month] = knownFolder{f, offset}
 		offset += int64(f.Count) * nameBytes
-		if f.Count < 0 || offset > info.Size() {
-			return fmt.Errorf("%w: it is cut off", ErrDamaged)
-		}
 	}
 	if offset != info.Size() || len(k.folders) != len(head.Folders) {
 		return fmt.Errorf("%w: its size is not that of its names", ErrDamaged)
 	}
 	k.sizes = make(map[string]FolderSize, len(head.Sizes))
 	for _, s := range head.Sizes {
-		if s.Files < 0 || s.Bytes < 0 {
+		if s.Files < 0 || s.Bytes < 0 || s.Files > maxFolder || s.Bytes > maxFolder {
 			return fmt.Errorf("%w: the size of %s is %d bytes in %d files", ErrDamaged, s.Folder, s.Bytes, s.Files)
 		}
 		k.sizes[s.Folder] = s

@@ -262,14 +262,15 @@ func vanished(files []LiveFile, names []string) bool {
 	})
 }
 
-// unsealed gives the runs of a committed claim that are not in its sealed file: those that its plan does not name.
+// unsealed gives the runs of a committed claim that are not in its sealed file: those that its plan does not name. A claim without a plan,
+// as an interrupted copy leaves it, names none. Readers drop those of its runs that the sealed file has too, as they do with all live files.
 func unsealed(store fs.FS, c Claim, files []LiveFile, rows int) ([]LiveFile, error) {
 	if len(files) == rows {
 		return nil, nil
 	}
 	plan, err := ReadPlan(store, c)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errMoved
+		return files, moved(store, c.Path())
 	}
 	if err != nil {
 		return nil, err

@@ -107,6 +107,11 @@ func TestListCommitted(t *testing.T) {
 			t.Errorf("%+v: %+v", scope, l)
 		}
 	}
+	delete(store, path.Join(claim.Path(), PlanFile)) // as an interrupted copy leaves it
+	if l := mustList(t, store, Scope{}); len(l.Live) != 3 || len(l.Sealed) != 1 {
+		t.Errorf("without a plan: %+v", l)
+	}
+	store[path.Join(claim.Path(), PlanFile)] = &fstest.MapFile{Data: plan}
 	plan[len(plan)/2] ^= 1
 	if _, err := List(store, Scope{}); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a damaged plan: %v", err)

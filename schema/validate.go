@@ -8,10 +8,10 @@ import (
 )
 
 // Validate returns what is wrong with a run: an id that is not a ULID or does not have the start time, a point_id that is
-// not the hash of its fields, an unknown status, a metric without samples or summary, text that is not UTF-8. A store
+// not the hash of its fields, an unknown status, a metric without samples or summary, an artifact whose kind is no word, text that is not UTF-8. A store
 // takes only valid runs.
 func (r *Run) Validate() error {
-	for _, check := range []func(*Run) error{validateID, validateWords, validateMetrics, validateOps, validateText} {
+	for _, check := range []func(*Run) error{validateID, validateWords, validateMetrics, validateOps, validateArtifacts, validateText} {
 		if err := check(r); err != nil {
 			return fmt.Errorf("run %s: %w", r.RunID, err)
 		}
@@ -153,6 +153,15 @@ func validateOps(r *Run) error {
 			return fmt.Errorf("op %d appears twice", o.Index)
 		}
 		seen[o.Index] = true
+	}
+	return nil
+}
+
+func validateArtifacts(r *Run) error {
+	for _, a := range r.Artifacts {
+		if a.Kind != "" && !IsArtifactKind(a.Kind) {
+			return fmt.Errorf("artifact %q: kind %.70q is not a word of up to 64 letters, digits and _ . -", a.Path, a.Kind)
+		}
 	}
 	return nil
 }

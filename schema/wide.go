@@ -121,6 +121,9 @@ func ReadWide(store fs.FS, id ULID) (Event, *RunSet, error) {
 	if err := ReadSignedJSON(line, &head); err != nil {
 		return Event{}, nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if head.Count <= 0 || int64(head.Count) > (info.Size()-int64(len(line)))/int64(len(ULID{})) {
+		return Event{}, nil, fmt.Errorf("%w: %s is cut off", ErrDamaged, name)
+	}
 	set := &RunSet{store: store, event: id, offset: int64(len(line)), count: head.Count, sums: head.Sums}
 	for first := range slices.Chunk(head.Firsts, len(ULID{})) {
 		var id ULID
@@ -128,7 +131,7 @@ func ReadWide(store fs.FS, id ULID) (Event, *RunSet, error) {
 		set.firsts = append(set.firsts, id)
 	}
 	blocks := (head.Count + wideBlock - 1) / wideBlock
-	if head.EventID != id.String() || head.Count <= 0 || len(head.Firsts) != blocks*len(ULID{}) || len(head.Sums) != blocks*wideSum ||
+	if head.EventID != id.String() || len(head.Firsts) != blocks*len(ULID{}) || len(head.Sums) != blocks*wideSum ||
 		!slices.IsSortedFunc(set.firsts, ULID.Compare) || info.Size() != set.offset+int64(head.Count*len(ULID{})) {
 		return Event{}, nil, fmt.Errorf("%w: %s is not event %s", ErrDamaged, name, id)
 	}

@@ -24,7 +24,7 @@ func (a *app) showFiles(cmd *cobra.Command, db *query.DB, run *schema.Run, save,
 	}
 	pruned := 0
 	if save != "" {
-		files, bytes, err := artifacts.Save(all, save)
+		files, bytes, err := artifacts.Save(cmd.Context(), all, save)
 		if errors.Is(err, schema.ErrDamaged) {
 			return storeError{err}
 		}

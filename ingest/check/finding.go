@@ -32,6 +32,7 @@ const (
 	remedyRestore // restore an event from a pack
 	remedyFound   // record in an event that lost rows are there again
 	remedyHeader  // restore the header
+	remedyEmpty   // remove the empty folder of a claim
 )
 
 // Remedy says what Repair does about the finding. It is empty for a notice that Repair does nothing about.
@@ -45,6 +46,8 @@ func (f Finding) Remedy() string {
 		return "store repair sets it aside in quarantine/ and keeps its intact rows"
 	case f.remedy == remedyFound:
 		return "store repair records it in an event"
+	case f.remedy == remedyEmpty:
+		return "store repair removes it"
 	case f.remedy == remedyRestore:
 		return "store repair puts it back"
 	case f.Severity == SeverityDamage:

@@ -22,6 +22,7 @@ const (
 	ActionRestore Action = "restored"   // an event, from the copy in a pack
 	ActionReplan  Action = "taken over" // a claim whose plan cannot be executed
 	ActionFinish  Action = "finished"   // a claim: its runs are sealed now
+	ActionRemove  Action = "removed"    // an empty folder of a claim
 	ActionLeave   Action = "left"       // unchanged: Repair can do nothing about it
 )
 
@@ -41,7 +42,7 @@ type Repaired struct {
 
 // Repair makes a damaged store readable. It moves damaged files into quarantine/, and also files that do not belong to a
 // store if a glob over the tables would read them. It restores events that packs still have, and finishes abandoned
-// claims. It deletes nothing, and does not move links to directories.
+// claims. It deletes nothing but empty folders of claims, and does not move links to directories.
 //
 // Every run, and every row of samples and ops, that matches its hash or the checksum of its page stays in the store.
 // Before a damaged file is replaced, an event names the runs that lose samples or ops. Files that cannot be read, or that
@@ -139,6 +140,8 @@ func (r *repairer) remedy(f Finding) error {
 		return r.sealed(f)
 	case remedyFound:
 		return r.recordFound(f)
+	case remedyEmpty:
+		return r.removeEmpty(f)
 	case remedyRestore:
 		return nil // restoreEvents does it, after damaged files are set aside
 	}

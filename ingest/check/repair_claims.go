@@ -48,6 +48,27 @@ func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
 	return next, r.aside(path.Join(next.Path(), schema.PlanFile), "it names missing runs")
 }
 
+// removeEmpty removes the folder of a claim in which no files are left. A folder that has files again stays.
+func (r *repairer) removeEmpty(f Finding) error {
+	r.did(Repair{Action: ActionRemove, Path: f.Path, Reason: f.Problem})
+	if r.dryRun {
+		return nil
+	}
+	entries, err := fs.ReadDir(r.files, f.Path)
+	for _, e := range entries {
+		if err == nil {
+			err = r.files.Remove(path.Join(f.Path, e.Name()))
+		}
+	}
+	if err == nil {
+		err = r.files.Remove(f.Path)
+	}
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // complete reports whether the claim has all runs that its plan seals.
 func (r *repairer) complete(c schema.Claim, plan schema.Plan) (bool, error) {
 	segments, err := layout.ListSegments(r.files, c.Path())

@@ -318,3 +318,67 @@ func TestRepairFaults(t *testing.T) {
 		})
 	}
 }
+
+// TestEmptyClaims: a copy that was interrupted, or a clean-up, leaves a claim without its plan. Readers pass over it, verify names the folder if it
+// is empty, and repair removes it. A claim that is being made stays.
+func TestEmptyClaims(t *testing.T) {
+	t.Parallel()
+	dir := everything(t)
+	listing := storetest.Must(schema.List(os.DirFS(dir), schema.Scope{}))
+	claims := storetest.Must(layout.ListClaims(os.DirFS(dir)))
+	sealed := slices.IndexFunc(claims, func(c schema.Claim) bool { return c.ID == listing.Sealed[0].ID })
+	if len(claims) != 2 || sealed < 0 {
+		t.Fatalf("%v, %v", claims, listing.Sealed)
+	}
+	committed := claims[sealed]
+	made := schema.Claim{ID: schema.NewULID(time.Now())}
+	mustDo(t, os.Mkdir(filepath.Join(dir, made.Path()), 0o777))
+	for _, rest := range []string{schema.PlanFile, schema.OwnerFile, "runs"} {
+		mustDo(t, filepath.WalkDir(filepath.Join(dir, committed.Path()), func(name string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() || rest != "runs" && e.Name() != rest {
+				return err
+			}
+			return os.Remove(name)
+		}))
+		for _, scope := range []schema.Scope{{}, {Newest: 1}, {Totals: true}} {
+			if again, err := schema.List(os.DirFS(dir), scope); err != nil || len(again.Sealed) != len(listing.Sealed) {
+				t.Fatalf("without %s: %d sealed files, %v", rest, len(again.Sealed), err)
+			}
+		}
+		contents(t, dir) // no run is there twice
+	}
+	findings := func() (named []string) {
+		for _, f := range storetest.Findings(t, dir) {
+			if f.Path == committed.Path() || f.Path == made.Path() {
+				named = append(named, f.Path+" "+string(f.Severity)+" "+f.Remedy())
+			}
+		}
+		return named
+	}
+	if got := findings(); len(got) != 1 || got[0] != committed.Path()+" notice store repair removes it" {
+		t.Errorf("%q", got)
+	}
+	want := contents(t, dir)
+	before := snapshot(t, dir)
+	for _, dry := range []bool{true, false} {
+		done, _ := mustRepair(t, dir, dry)
+		removed := slices.IndexFunc(done, func(r check.Repair) bool { return r.Action == check.ActionRemove && r.Path == committed.Path() })
+		if removed < 0 {
+			t.Errorf("dry %t: %+v", dry, done)
+		}
+		if dry && snapshot(t, dir) != before {
+			t.Error("a plan to repair changed something")
+		}
+		_, gone := os.Stat(filepath.Join(dir, committed.Path()))
+		_, there := os.Stat(filepath.Join(dir, made.Path()))
+		if os.IsNotExist(gone) == dry || there != nil {
+			t.Errorf("dry %t: %v, %v", dry, gone, there)
+		}
+	}
+	if got := findings(); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	if got := contents(t, dir); !maps.Equal(got, want) {
+		t.Errorf("%d runs, want %d", len(got), len(want))
+	}
+}

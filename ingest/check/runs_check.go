@@ -21,11 +21,14 @@ type runsCheck struct {
 	counted  bool // no other file with its runs counts instead
 	runs     []foundRun
 	sum      rowsSum
-	loss     Loss                   // what a repair cannot save
-	missing  func(hash string) bool // whether an artifact should be in the store, but is not
-	absent   []schema.Artifact      // missing artifacts of its runs
-	lacking  int                    // runs of which events say that they have lost rows, and they have
-	complete []string               // likewise, and they have not
+	loss     Loss // what a repair cannot save
+	artifact func(a schema.Artifact) (artifactState, error)
+	states   map[artifactKey]artifactState // of the artifacts of its runs so far
+	absent   []schema.Artifact             // missing artifacts of its runs
+	resized  []schema.Artifact             // those that have another size than the run says
+	unnamed  []schema.Artifact             // those whose kind is no word
+	lacking  int                           // runs of which events say that they have lost rows, and they have
+	complete []string                      // likewise, and they have not
 }
 
 func (c *runsCheck) first() int64 {
@@ -44,7 +47,7 @@ func (c *runsCheck) path() string {
 
 // salvage finds out what can be saved of a damaged sealed file. If its claim still has the runs, nothing is lost.
 func (c *runsCheck) salvage(f fs.FS, lost runfile.Lost) {
-	c.runs, c.sum, c.absent, c.lacking, c.complete = nil, rowsSum{}, nil, 0, nil
+	c.runs, c.sum, c.absent, c.resized, c.unnamed, c.lacking, c.complete = nil, rowsSum{}, nil, nil, nil, 0, nil
 	s, err := runfile.Salvage(runfile.InputOf(f, c.sealed.file), lost, func(r runfile.Salvaged) error {
 		run, err := newFoundRun(r.RunID, r.Digest, r.Run)
 		if err == nil {
@@ -125,11 +128,57 @@ func (c *runsCheck) addRun(live *table.Live) error {
 	c.runs = append(c.runs, run)
 	c.sum.add(run.row)
 	for _, a := range schema.ArtifactsOf(live.Run) {
-		if c.missing(a.SHA256) {
-			c.absent = append(c.absent, a)
+		if err := c.addArtifact(a); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// addArtifact checks an artifact of a run.
+func (c *runsCheck) addArtifact(a schema.Artifact) error {
+	if a.Kind != "" && !schema.IsArtifactKind(a.Kind) {
+		c.unnamed = append(c.unnamed, a)
+	}
+	key := artifactKey{hash: a.SHA256}
+	if a.Bytes != nil {
+		key.bytes, key.sized = *a.Bytes, true
+	}
+	state, known := c.states[key]
+	if !known {
+		var err error
+		if state, err = c.artifact(a); err != nil {
+			return err
+		}
+		if c.states == nil {
+			c.states = map[artifactKey]artifactState{}
+		}
+		c.states[key] = state
+	}
+	switch state {
+	case artifactMissing:
+		c.absent = append(c.absent, a)
+	case artifactResized:
+		c.resized = append(c.resized, a)
+	case artifactFine:
+	}
+	return nil
+}
+
+// artifactState is what is wrong with an artifact.
+type artifactState int
+
+const (
+	artifactFine    artifactState = iota
+	artifactMissing               // it should be in the store, but is not
+	artifactResized               // it has more or fewer bytes than the run says
+)
+
+// artifactKey is what two runs say alike of an artifact.
+type artifactKey struct {
+	hash  string
+	bytes int64
+	sized bool
 }
 
 // foundRun identifies a run of a store and its content.

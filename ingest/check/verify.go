@@ -64,6 +64,9 @@ func verifyFiles(ctx context.Context, f fs.FS, report func(Finding)) (Verified, 
 	if v.done.Aside > 0 {
 		v.add(Finding{Severity: SeverityNotice, Path: layout.QuarantineDir, Problem: asideText(v.done.Aside)})
 	}
+	if err := v.checkClaims(); err != nil && !errors.Is(err, schema.ErrDamaged) { // damage is reported elsewhere
+		return v.done, err
+	}
 	return v.done, v.checkOrphans()
 }
 

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
@@ -54,6 +55,31 @@ func (v *verifier) checkOrphans() error {
 			continue
 		}
 		v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: orphanText(s.Sealed)})
+	}
+	return nil
+}
+
+// checkClaims reports claims whose files were deleted, as an interrupted copy or a clean-up leaves them: the sealed file is there, so there
+// was a plan. A claim that is being made has no sealed file yet.
+func (v *verifier) checkClaims() error {
+	claims, err := layout.ListClaims(v.files)
+	if err != nil {
+		return err
+	}
+	for _, c := range claims {
+		if v.sealed[c.ID] == nil {
+			continue
+		}
+		empty := true
+		err := fs.WalkDir(v.files, c.Path(), func(_ string, e fs.DirEntry, err error) error {
+			empty = empty && err == nil && e.IsDir()
+			return err
+		})
+		if err == nil && empty { // otherwise it is gone, or the walk has reported it
+			v.add(Finding{
+				Severity: SeverityNotice, Path: c.Path(), Problem: "an empty folder is no claim, and readers pass over it: its runs are sealed, and its files were deleted", remedy: remedyEmpty,
+			})
+		}
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // checkRuns reads all runs in order of time. So it needs to remember only runs of overlapping files to find those that
 // are stored twice. Several files are read at once.
 func (v *verifier) checkRuns(ctx context.Context) error {
-	checks := v.ordered()
+	checks := v.ordered(ctx)
 	queue := make(chan chan *runsCheck, runtime.GOMAXPROCS(0))
 	go func() {
 		defer close(queue)
@@ -47,7 +47,7 @@ func (v *verifier) checkRuns(ctx context.Context) error {
 			}
 			v.runs.sweep(horizon)
 		}
-		c.runs = nil
+		c.runs, c.states = nil, nil
 	}
 	if failed != nil {
 		return failed
@@ -57,13 +57,14 @@ func (v *verifier) checkRuns(ctx context.Context) error {
 }
 
 // ordered gives the files of runs, by the time of their first run.
-func (v *verifier) ordered() []*runsCheck {
+func (v *verifier) ordered(ctx context.Context) []*runsCheck {
 	var checks []*runsCheck
+	artifact := func(a schema.Artifact) (artifactState, error) { return v.artifact(ctx, a) }
 	for _, c := range v.all {
-		checks = append(checks, &runsCheck{sealed: c, counted: c.superseded == nil, missing: v.isMissing})
+		checks = append(checks, &runsCheck{sealed: c, counted: c.superseded == nil, artifact: artifact})
 	}
 	for _, f := range v.live {
-		checks = append(checks, &runsCheck{live: f, counted: !v.isSealed(f), missing: v.isMissing})
+		checks = append(checks, &runsCheck{live: f, counted: !v.isSealed(f), artifact: artifact})
 	}
 	slices.SortFunc(checks, func(a, b *runsCheck) int {
 		return cmp.Or(cmp.Compare(a.first(), b.first()), cmp.Compare(a.path(), b.path()))
@@ -92,31 +93,49 @@ func (v *verifier) take(c *runsCheck) error {
 		c.sealed.whole, c.sealed.sum = true, c.sum
 	}
 	if v.noteLost(c); c.counted {
-		v.noteAbsent(c)
+		v.noteArtifacts(c)
 	}
 	return nil
 }
 
-// isMissing reports whether an artifact that a run names is missing without a reason.
-func (v *verifier) isMissing(hash string) bool {
-	if !schema.IsHash(hash) {
-		return false // the run says that it was not kept
+// artifact looks for an artifact that a run names. It is not missing if the run says that it was not kept, or if it was pruned.
+func (v *verifier) artifact(ctx context.Context, a schema.Artifact) (artifactState, error) {
+	if !schema.IsHash(a.SHA256) {
+		return artifactFine, nil
 	}
-	if _, gone := v.pruned[hash]; gone {
-		return false
+	name, err := schema.FindArtifact(v.files, a.SHA256)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, gone := v.pruned[a.SHA256]; gone {
+			return artifactFine, nil
+		}
+		return artifactMissing, nil
 	}
-	_, err := schema.FindArtifact(v.files, hash)
-	return errors.Is(err, fs.ErrNotExist)
+	if err != nil || a.Bytes == nil {
+		return artifactFine, nil // the walk reports a file that cannot be read
+	}
+	same, err := runfile.ArtifactHas(ctx, v.files, name, *a.Bytes)
+	if err != nil || same {
+		return artifactFine, nil // likewise
+	}
+	return artifactResized, nil
 }
 
-// noteAbsent reports missing artifacts. The runs are not damaged, and only a copy of the store has the artifacts.
-func (v *verifier) noteAbsent(c *runsCheck) {
-	if len(c.absent) == 0 {
-		return
+// noteArtifacts reports artifacts that are missing or of another size, and kinds that are no words. The runs are not damaged.
+func (v *verifier) noteArtifacts(c *runsCheck) {
+	of := func(all []schema.Artifact) string {
+		return fmt.Sprintf("%s of its runs, such as %q", counted(len(all), "artifact"), all[0].Path)
 	}
-	v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: fmt.Sprintf(
-		"missing from %s/, though never pruned: %s of its runs, such as %q; store merge from a store that has them restores them",
-		schema.ArtifactsDir, counted(len(c.absent), "artifact"), c.absent[0].Path)})
+	if len(c.absent) > 0 { // only a copy of the store has them
+		v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: fmt.Sprintf(
+			"missing from %s/, though never pruned: %s; store merge from a store that has them restores them", schema.ArtifactsDir, of(c.absent))})
+	}
+	if len(c.resized) > 0 {
+		v.add(Finding{Severity: SeverityDamage, Path: c.path(), Problem: "not of the size that the run says: " + of(c.resized)})
+	}
+	if len(c.unnamed) > 0 {
+		v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: fmt.Sprintf(
+			"the kind %.70q is not a word of up to 64 letters, digits and _ . -: %s; NeuroLens makes no name of a file of it", c.unnamed[0].Kind, of(c.unnamed))})
+	}
 }
 
 // noteLost reports runs that an event records as having lost rows.

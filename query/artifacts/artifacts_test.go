@@ -1,9 +1,13 @@
 package artifacts
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,7 +84,7 @@ func TestSave(t *testing.T) {
 	text := strings.Repeat("a trace\n", 1<<17)
 	dir, run := storeWith(t, day, map[string]string{"deep/er/trace.txt": text, "/var/tmp/empty": ""})
 	db, into := open(t, dir), t.TempDir()
-	files, bytes, err := Save(of(t, db, run.RunID), into)
+	files, bytes, err := Save(t.Context(), of(t, db, run.RunID), into)
 	if err != nil || files != 2 || bytes != int64(len(text)) {
 		t.Fatalf("%d files, %d B, %v", files, bytes, err)
 	}
@@ -103,13 +107,98 @@ func TestSaveNames(t *testing.T) {
 			all = append([]Artifact{all[0]}, all...)
 		}
 		into := filepath.Join(t.TempDir(), "in")
-		n, _, err := Save(all, into)
+		n, _, err := Save(t.Context(), all, into)
 		if text, missing := os.ReadFile(filepath.Join(into, want)); err != nil || n != len(all) || missing != nil || string(text) != "text" {
 			t.Errorf("%q: %d files, %v; %s: %v", path, n, err, want, missing)
 		}
 		if around, err := os.ReadDir(filepath.Dir(into)); err != nil || len(around) != 1 {
 			t.Errorf("%q: %v lie beside the folder, %v", path, around, err)
 		}
+	}
+}
+
+// TestSaveKinds: the kind of a file without a path is no way out of the directory, and neither are links that are there already.
+func TestSaveKinds(t *testing.T) {
+	dir, run := storeWith(t, day, map[string]string{"x": "text"})
+	stored := of(t, open(t, dir), run.RunID)[0]
+	for kind, want := range map[string]string{
+		"profile": "profile", "": "file", "../../.bash_profile": "file", "..": "file", "/etc/x": "file", "a/b": "file", ".hidden": "file", "a\nb": "file", "é": "file",
+	} {
+		for _, path := range []string{"", ".", "/", "../.."} {
+			around := t.TempDir()
+			stored.Kind, stored.Path = kind, path
+			into := filepath.Join(around, "a", "b", "in")
+			if n, _, err := Save(t.Context(), []Artifact{stored}, into); n != 1 || err != nil {
+				t.Errorf("kind %q, path %q: %d files, %v", kind, path, n, err)
+			}
+			var found []string
+			err := filepath.WalkDir(around, func(name string, d fs.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					found = append(found, name)
+				}
+				return err
+			})
+			if err != nil || len(found) != 1 || found[0] != filepath.Join(into, want) {
+				t.Errorf("kind %q, path %q: %q, %v", kind, path, found, err)
+			}
+		}
+	}
+	stored.Kind = schema.ArtifactFile
+	for _, path := range []string{"link/new", "link/deep/new", "up/../new", "link"} {
+		elsewhere, into := t.TempDir(), t.TempDir()
+		if err := errors.Join(os.Symlink(elsewhere, filepath.Join(into, "link")), os.Symlink("..", filepath.Join(into, "up"))); err != nil {
+			t.Fatal(err)
+		}
+		stored.Path = path
+		n, _, err := Save(t.Context(), []Artifact{stored}, into)
+		if path == "up/../new" { // it is cleaned as a text
+			if n != 1 || err != nil {
+				t.Errorf("%s: %d files, %v", path, n, err)
+			}
+		} else if n != 0 || !errors.Is(err, fault.ErrInput) {
+			t.Errorf("%s: %d files, %v", path, n, err)
+		}
+		if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v are behind the link, %v", path, left, err)
+		}
+	}
+}
+
+// TestSaveSize: a file that unpacks to more or less than its run says is damaged. Nothing of it is kept, and no more is unpacked.
+func TestSaveSize(t *testing.T) {
+	const size = 8 << 20
+	dir, run := storeWith(t, day, map[string]string{"x": strings.Repeat("\x00", size)})
+	stored := of(t, open(t, dir), run.RunID)[0]
+	for said, want := range map[int64]string{
+		0: "more bytes", 6: "more bytes", size - 1: "more bytes", -1: "more bytes", math.MinInt64: "more bytes",
+		size + 1: "1 bytes less", math.MaxInt64: "bytes less", size: "",
+	} {
+		stored.Bytes = new(said)
+		content, err := stored.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, content)
+		if err := content.Close(); err != nil || n > max(said, 0)+1 && said < size {
+			t.Errorf("%d: %d bytes are unpacked, %v", said, n, err)
+		}
+		if damaged := errors.Is(err, schema.ErrDamaged); damaged != (want != "") || damaged && !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v", said, err)
+		}
+		into := t.TempDir()
+		_, _, _ = Save(t.Context(), []Artifact{stored}, into)
+		if left, err := os.ReadDir(into); err != nil || (len(left) > 0) != (want == "") {
+			t.Errorf("%d: %v are left, %v", said, left, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	into := t.TempDir()
+	if n, _, err := Save(ctx, []Artifact{stored}, into); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %d files, %v", n, err)
+	}
+	if left, err := os.ReadDir(into); err != nil || len(left) > 0 {
+		t.Errorf("interrupted: %v are left, %v", left, err)
 	}
 }
 
@@ -120,13 +209,13 @@ func TestSaveRefuses(t *testing.T) {
 	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(into, "fine")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Save(of(t, open(t, dir), run.RunID), into); !errors.Is(err, fault.ErrInput) || !strings.HasSuffix(err.Error(), "fine is already there") {
+	if _, _, err := Save(t.Context(), of(t, open(t, dir), run.RunID), into); !errors.Is(err, fault.ErrInput) || !strings.HasSuffix(err.Error(), "fine is already there") {
 		t.Errorf("over a link: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(into, "a")); err == nil {
 		t.Error("another file was written all the same")
 	}
-	if _, _, err := Save(of(t, open(t, dir), run.RunID), "/proc/neurolens"); !errors.Is(err, fault.ErrInput) {
+	if _, _, err := Save(t.Context(), of(t, open(t, dir), run.RunID), "/proc/neurolens"); !errors.Is(err, fault.ErrInput) {
 		t.Errorf("where no folder can be made: %v", err)
 	}
 }
@@ -148,7 +237,7 @@ func TestSaveDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			into := t.TempDir()
-			_, _, err := Save(all, into)
+			_, _, err := Save(t.Context(), all, into)
 			if _, there := os.Stat(filepath.Join(into, "x")); !errors.Is(err, schema.ErrDamaged) || there == nil {
 				t.Fatalf("byte %d: %v, left behind: %t", at, err, there == nil)
 			}
@@ -233,7 +322,7 @@ func TestOtherEnding(t *testing.T) {
 	run.RunID = schema.NewULID(run.StartedAt).String()
 	appendTo(t, dir, &run, nil)
 	into := t.TempDir()
-	if n, _, err := Save(of(t, open(t, dir), run.RunID), into); n != 1 || err != nil {
+	if n, _, err := Save(t.Context(), of(t, open(t, dir), run.RunID), into); n != 1 || err != nil {
 		t.Fatalf("%d files, %v", n, err)
 	}
 	if text, err := os.ReadFile(filepath.Join(into, "out.log")); err != nil || string(text) != "a log" {
@@ -242,7 +331,7 @@ func TestOtherEnding(t *testing.T) {
 	if err := os.WriteFile(name, []byte("a Log"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Save(of(t, open(t, dir), run.RunID), t.TempDir()); !errors.Is(err, schema.ErrDamaged) {
+	if _, _, err := Save(t.Context(), of(t, open(t, dir), run.RunID), t.TempDir()); !errors.Is(err, schema.ErrDamaged) {
 		t.Errorf("damaged: %v", err)
 	}
 }

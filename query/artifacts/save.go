@@ -2,12 +2,14 @@ package artifacts
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -20,33 +22,53 @@ import (
 )
 
 // Save writes the stored artifacts into a folder, each under its path, and returns the number of files and bytes. It makes the folder. A
-// path cannot lead out of the folder, and a second file with the same path gets the suffix ~2. If a file already exists, nothing is
-// written, and the error is an ErrInput. Artifacts that are not stored are skipped. A file that does not match its hash is removed, and
-// is an error that wraps schema.ErrDamaged.
-func Save(all []Artifact, dir string) (files int, bytes int64, err error) {
+// second file with the same path gets the suffix ~2. Nothing is written outside of the folder: not by a path, not by a kind, which is the name
+// of a file without a path, and not through a symbolic link in the folder. If a file already exists, nothing is written, and the error is an
+// ErrInput. Artifacts that are not stored are skipped. A file that does not match its hash or its size is removed, and is an error that wraps
+// schema.ErrDamaged.
+func Save(ctx context.Context, all []Artifact, dir string) (files int, bytes int64, err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return 0, 0, fault.Input("save: %v", err)
+	}
+	into, err := os.OpenRoot(dir)
+	if err != nil {
+		return 0, 0, fault.Input("save: %v", err)
+	}
+	defer into.Close()
 	names := namesOf(all)
-	for i, name := range names {
-		if names[i] = filepath.Join(dir, filepath.FromSlash(name)); name == "" {
+	for _, name := range names {
+		if name == "" {
 			continue
 		}
-		if _, err := os.Lstat(names[i]); err == nil {
-			return 0, 0, fault.Input("save: %s is already there", names[i])
+		switch _, err := into.Lstat(name); {
+		case err == nil:
+			return 0, 0, fault.Input("save: %s is already there", filepath.Join(dir, name))
+		case !errors.Is(err, fs.ErrNotExist):
+			return 0, 0, saveError(dir, err)
 		}
 	}
 	for i := range all {
-		if all[i].State != StateStored {
+		if names[i] == "" {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(names[i]), 0o777); err != nil {
-			return files, bytes, fault.Input("save: %v", err)
+		if err := into.MkdirAll(filepath.Dir(names[i]), 0o777); err != nil {
+			return files, bytes, saveError(dir, err)
 		}
-		n, err := all[i].save(names[i])
+		n, err := all[i].save(ctx, into, names[i])
 		if err != nil {
 			return files, bytes, fmt.Errorf("saving %s: %w", fault.Printable(all[i].Path), err)
 		}
 		files, bytes = files+1, bytes+n
 	}
 	return files, bytes, nil
+}
+
+// saveError is an error about a name in the folder dir.
+func saveError(dir string, err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return fault.Input("save: %s: %v", filepath.Join(dir, at.Path), at.Err)
+	}
+	return fault.Input("save: %s: %v", dir, err)
 }
 
 // namesOf are the relative paths of artifacts in a folder, none of which leads out of it; empty for artifacts that are not stored.
@@ -57,9 +79,12 @@ func namesOf(all []Artifact) []string {
 		if a.State != StateStored {
 			continue
 		}
-		name := strings.TrimPrefix(path.Clean("/"+a.Path), "/")
+		name := filepath.FromSlash(strings.TrimPrefix(path.Clean("/"+a.Path), "/"))
 		if name == "" {
-			name = a.Kind
+			name = schema.ArtifactFile
+			if schema.IsArtifactKind(a.Kind) {
+				name = a.Kind
+			}
 		}
 		names[i] = name
 		for n := 2; taken[names[i]]; n++ {
@@ -70,29 +95,42 @@ func namesOf(all []Artifact) []string {
 	return names
 }
 
-// save writes one artifact to a new file, and removes the file if that fails.
-func (a *Artifact) save(name string) (n int64, err error) {
+// save writes one artifact to a new file in a folder, and removes the file if that fails.
+func (a *Artifact) save(ctx context.Context, into *os.Root, name string) (n int64, err error) {
 	content, err := a.Open()
 	if err != nil {
 		return 0, err
 	}
 	defer content.Close()
-	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	out, err := into.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return 0, err
 	}
-	n, err = io.Copy(out, content)
+	n, err = io.Copy(out, until{ctx, content})
 	if closed := out.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
-		return n, errors.Join(err, os.Remove(name))
+		return n, errors.Join(err, into.Remove(name))
 	}
 	return n, nil
 }
 
-// Open reads the content of a stored artifact. At the end the content is compared with the hash; a difference is an error that wraps
-// schema.ErrDamaged.
+// until reads until a context ends.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u until) Read(b []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Reader.Read(b)
+}
+
+// Open reads the content of a stored artifact. It reads no more than one byte after the size that the run says. At the end the content is
+// compared with the size and the hash. A difference is an error that wraps schema.ErrDamaged.
 func (a *Artifact) Open() (io.ReadCloser, error) {
 	file, err := a.store.OpenFile(a.name)
 	if err != nil {
@@ -100,7 +138,10 @@ func (a *Artifact) Open() (io.ReadCloser, error) {
 	}
 	sum := sha256.New()
 	stored := bufio.NewReader(io.TeeReader(file, sum))
-	c := &content{file: file, stored: stored, of: stored, sum: sum, want: a.SHA256}
+	c := &content{file: file, stored: stored, of: stored, sum: sum, want: a.SHA256, left: a.Bytes}
+	if c.left != nil {
+		c.left = new(max(*c.left, 0))
+	}
 	if !schema.IsFrame(a.name) {
 		return c, nil
 	}
@@ -122,11 +163,22 @@ type content struct {
 	of     io.Reader     // the uncompressed content
 	sum    hash.Hash
 	want   string
+	left   *int64 // bytes that it should still have; nil: not known
 }
 
 func (c *content) Read(b []byte) (int, error) {
+	if c.left != nil && int64(len(b))-1 > *c.left {
+		b = b[:*c.left+1]
+	}
 	n, err := c.of.Read(b)
+	if c.left != nil {
+		if *c.left -= int64(n); *c.left < 0 {
+			return n, fmt.Errorf("%w: it has more bytes than the run says", schema.ErrDamaged)
+		}
+	}
 	switch {
+	case errors.Is(err, io.EOF) && c.left != nil && *c.left > 0:
+		return n, fmt.Errorf("%w: it has %d bytes less than the run says", schema.ErrDamaged, *c.left)
 	case errors.Is(err, io.EOF):
 		if _, err := io.Copy(io.Discard, c.stored); err != nil {
 			return n, err

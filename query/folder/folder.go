@@ -188,7 +188,7 @@ func (w *writing) artifacts(r *schema.Run) ([]string, error) {
 	if err := os.RemoveAll(part); err != nil { // left by a killed process
 		return nil, fmt.Errorf("writing %s: %w", whole, err)
 	}
-	if _, _, err := artifacts.Save(all, part); err != nil {
+	if _, _, err := artifacts.Save(w.ctx, all, part); err != nil {
 		_ = os.RemoveAll(part)
 		return nil, err
 	}

@@ -218,8 +218,9 @@ func named(runs []*schema.Run, names func(*schema.Run) []string) map[string]stri
 	return chosen
 }
 
-// shortPoint and shortRun return the part of an id that identifies it here.
-func shortPoint(r *schema.Run) string { return r.PointID[:min(8, len(r.PointID))] }
+// shortPoint and shortRun return the part of an id that identifies it here, as a part of the name of a file. A store can have any text as
+// the id of a point.
+func shortPoint(r *schema.Run) string { return fileName(r.PointID[:min(8, len(r.PointID))]) }
 func shortRun(r *schema.Run) string   { return r.RunID[max(0, len(r.RunID)-8):] }
 
 // document formats a JSON file.

@@ -24,7 +24,11 @@ import (
 // TestNames: no two runs share a file, ignoring case, and no name leaves the directory.
 func TestNames(t *testing.T) {
 	var m maker
-	var runs []schema.Run
+	runs := []schema.Run{}
+	for range 2 { // the id of a point can be any text
+		runs = append(runs, m.run([]int64{1}, func(r *schema.Run) { r.Benchmark = "point" }))
+		runs[len(runs)-1].PointID = "/../../x"
+	}
 	for _, name := range []string{"a", "A", "a_cpu", "../../etc/passwd", "a/b", "a_b", ".hidden", "", "ü", "é", strings.Repeat("long", 80)} {
 		for range 2 {
 			runs = append(runs, m.run([]int64{1}, func(r *schema.Run) { r.Benchmark, r.Backend = name, "cpu" }))

@@ -2,12 +2,15 @@ package runfile
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
@@ -76,6 +79,42 @@ func (c *checkedFile) close() error {
 		return nil
 	}
 	return c.file.Close()
+}
+
+// maxWindow is the memory, in bytes, that reading a zstd frame may take.
+const maxWindow = 64 << 20
+
+// ArtifactHas reports whether the file that a run produced has so many bytes. It unpacks no more than one byte more.
+func ArtifactHas(ctx context.Context, f fs.FS, name string, bytes int64) (bool, error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	if !schema.IsFrame(name) {
+		info, err := file.Stat()
+		return err == nil && info.Size() == bytes, err
+	}
+	frame, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow))
+	if err != nil {
+		return false, err
+	}
+	defer frame.Close()
+	n, err := io.Copy(io.Discard, io.LimitReader(until{ctx, frame}, max(bytes, 0)+1))
+	return n == bytes, err
+}
+
+// until reads until a context ends.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u until) Read(b []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Reader.Read(b)
 }
 
 // CheckArtifact compares a file with the hash in its name.
