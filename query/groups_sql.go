@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/bypoint"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -153,13 +154,19 @@ func (g *grouper) orderBy() (string, error) {
 	return strings.Join(append(order, "1"), ", "), nil
 }
 
+// sessionColumn is the column by which runs are grouped by session.
+const sessionColumn = "session_id"
+
 // keyOrder sorts by a key: entries of maps as numbers, then as text.
 func (g *grouper) keyOrder(i int, direction string) []string {
 	key := "groups." + member(i)
-	if g.keys[i].field.Entry == "" {
-		return []string{key + direction}
+	switch field := g.keys[i].field; {
+	case field.Entry != "":
+		return []string{duck.Number(key) + direction, key + direction}
+	case field.Column.Name == sessionColumn: // sessions without a start are in no order, so they come last
+		return []string{key + " < " + duck.Literal(period.FirstID(schema.FirstDated).String()) + " ASC NULLS LAST", key + direction}
 	}
-	return []string{duck.Number(key) + direction, key + direction}
+	return []string{key + direction}
 }
 
 // sortable are the columns of the result that can be sorted by.

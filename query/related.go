@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -103,11 +104,14 @@ func (db *DB) baseCommit(ctx context.Context, run *schema.Run) (string, error) {
 	return base.Env.GitCommit, nil
 }
 
-// Newest is the id of the run that started last; empty: there are no runs.
+// Newest is the id of the run that started last; empty: there are no runs. If no run has a start, it is an ErrInput.
 func (db *DB) Newest(ctx context.Context) (string, error) {
-	run, err := db.newest(ctx, ListRequest{}, "run_id")
+	run, err := db.newest(ctx, ListRequest{}, "run_id", "started_at")
 	if err != nil || run == nil {
 		return "", err
+	}
+	if run.StartedAt.IsZero() {
+		return "", fault.Input("last: no run has a start time; ls lists the runs, and ingest --at gives files a start time")
 	}
 	return run.RunID, nil
 }

@@ -36,6 +36,13 @@ func ULIDFrom(t time.Time, bits [10]byte) ULID {
 	return u
 }
 
+// Dated reports whether an id has a time that says when. Runs and sessions without a start have ids of the first day of 1970: the
+// time of a run is 0, and sessions that a log names are counted in milliseconds. Such ids sort, but not by time.
+func (u ULID) Dated() bool { return u.Time().UnixMilli() >= FirstDated }
+
+// FirstDated is the first time of an id that is Dated, in Unix milliseconds.
+const FirstDated = 24 * 60 * 60 * 1000
+
 // String prints the 26 characters of the identifier.
 func (u ULID) String() string { return string(u.appendText(make([]byte, 0, ulidLength))) }
 

@@ -134,6 +134,9 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Reques
 		return err
 	}
 	a.reportNotNumbers(h.NotNumbers)
+	if h.Undated > 0 {
+		fmt.Fprintln(a.stderr, "neurolens: history: left out, in no order: "+history.NoStart(h.Undated))
+	}
 	if err := w.End(); err != nil || m == gate.Off {
 		return err
 	}

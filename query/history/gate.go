@@ -16,6 +16,7 @@ type Gate struct {
 	Regressed    int // of Series: got worse within the newest sessions and still are, or have no value because their runs fail
 	Failing      int // of Regressed: their runs fail
 	Inconclusive int // of Series, not regressed: may have got worse within the newest sessions
+	Undated      int // of Inconclusive: some ok runs have no start, and may be the newest
 }
 
 // decide gates all series.
@@ -25,7 +26,7 @@ func (h *historian) decide() {
 	}
 	since := h.newestSince(h.req.Newest)
 	for _, l := range h.lines {
-		if n := len(l.entries); n > 0 && l.failed == 0 && l.entries[n-1].began < since {
+		if n := len(l.entries); n > 0 && l.failed == 0 && l.undated == 0 && l.entries[n-1].began < since {
 			continue // it is no longer measured
 		}
 		h.Gate.Series++
@@ -35,6 +36,9 @@ func (h *historian) decide() {
 			h.Gate.Failing++
 		case l.regressed(h.req.Newest):
 			h.Gate.Regressed++
+		case l.undated > 0:
+			h.Gate.Inconclusive++
+			h.Gate.Undated++
 		case l.mayHaveRegressed(h.req.Newest):
 			h.Gate.Inconclusive++
 		case len(l.entries) < MinSessions:

@@ -9,6 +9,7 @@ package history
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/neurolens/neurolens/query"
@@ -63,7 +64,7 @@ type History struct {
 	Gate         Gate           // set if Request.Newest is not 0
 	Discontinued int            // number of series without rows: their last value is older than Request.Since, and newer runs failed
 	NoValue      int            // number of matching ok runs without a value of the metric
-	Undated      int            // number of matching ok runs with neither a start time nor a session, so that their order is unknown
+	Undated      int            // number of matching ok runs without a start, which have no place in an order: neither they nor their session have a time
 	NotNumbers   map[string]int // per key of the filter: number of values that < or > could not compare because they are not numbers
 }
 
@@ -105,7 +106,7 @@ type Change struct {
 // A step after the last change of a series, in 6 sessions or more, is inconclusive if it would be a change only if sessions were
 // independent of each other, or if there were no other series to correct for.
 //
-// A filter or a method that cannot be read is an ErrInput.
+// A filter or a method that cannot be read is an ErrInput, and so is a NoOrderError.
 func Read(ctx context.Context, db *query.DB, req Request) (History, error) {
 	return read(ctx, db, req, runsPerWindow)
 }
@@ -127,6 +128,22 @@ func read(ctx context.Context, db *query.DB, req Request, window int) (History, 
 	}
 	err = h.handOut(ctx)
 	return h.History, err
+}
+
+// NoOrderError means that none of the matching ok runs has a place in time. It is an ErrInput.
+type NoOrderError struct{ Runs int }
+
+func (e *NoOrderError) Error() string { return "history: no order: " + NoStart(e.Runs) }
+
+// Is reports whether another error is ErrInput.
+func (e *NoOrderError) Is(other error) bool { return other == fault.ErrInput }
+
+// NoStart says that so many runs have no start, and how to give them one.
+func NoStart(runs int) string {
+	if runs == 1 {
+		return "1 run has no start time; give it with ingest --at"
+	}
+	return strconv.Itoa(runs) + " runs have no start time; give it with ingest --at"
 }
 
 // checkMetric rejects a metric that no run in the store has.
@@ -162,6 +179,9 @@ func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 	h.order()
 	if err := h.checkMetric(ctx, r); err != nil {
 		return err
+	}
+	if h.Known == 0 && h.Undated > 0 {
+		return &NoOrderError{h.Undated}
 	}
 	h.findChanges()
 	h.decide()

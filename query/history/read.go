@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/facts"
@@ -39,6 +38,7 @@ type line struct {
 	entries []entry // oldest first
 	better  string
 	failed  int  // failed sessions after the last entry: see failedSince
+	undated int  // ok runs without a start, which are in no entry
 	commits bool // some session has entries for several commits
 	series  trend
 	of      facts.Point // only read if there are rows
@@ -180,10 +180,6 @@ func lastText(args []any) string { return "$" + strconv.Itoa(len(args)) + "::VAR
 
 // add adds an ok run.
 func (h *historian) add(row []driver.Value) error {
-	if row[5] == nil && row[7] == nil {
-		h.Undated++
-		return nil
-	}
 	key := lineKey{duck.Text(row[0]), duck.Text(row[1]), duck.Text(row[2]), duck.Text(row[3])}
 	l := h.byKey[key]
 	if l == nil {
@@ -199,7 +195,11 @@ func (h *historian) add(row []driver.Value) error {
 	}
 	session := duck.Text(row[5])
 	e := entry{location: math.NaN(), first: first, session: h.sessions.place(session), commit: h.commits.place(duck.Text(row[6]))}
-	e.began, e.dated = startOf(row[7], session)
+	if e.began, e.dated = startOf(row[7], session); e.began == noStart {
+		h.Undated++
+		l.undated++
+		return nil
+	}
 	if location, ok := row[10].(float64); ok && !math.IsNaN(location) && !math.IsInf(location, 0) {
 		e.location, e.runs = location, 1
 	} else {
@@ -209,21 +209,18 @@ func (h *historian) add(row []driver.Value) error {
 	return nil
 }
 
-// startOf is when a run started, in Unix microseconds. dated is false if the run has no start; then it is that of its session.
+// noStart is the start of a run that has none, and whose session has none: it has no place in an order.
+const noStart = math.MinInt64
+
+// startOf is when a run started, in Unix microseconds, or noStart. dated is false if the run has no start; then it is that of its session.
 func startOf(value driver.Value, session string) (began int64, dated bool) {
 	if began, dated = value.(int64); dated {
 		return began, true
 	}
-	return madeAt(session), false
-}
-
-// madeAt is the time in the id of a session, in Unix microseconds.
-func madeAt(session string) int64 {
-	id, err := schema.ParseULID(session)
-	if err != nil {
-		return time.Time{}.UnixMicro()
+	if id, err := schema.ParseULID(session); err == nil && id.Dated() {
+		return id.Time().UnixMicro(), false
 	}
-	return id.Time().UnixMicro()
+	return noStart, false
 }
 
 // merge combines the entries of each session and commit into one, and drops those without a location.

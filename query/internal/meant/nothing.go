@@ -16,7 +16,7 @@ func NoID(w filter.CompiledWord) string {
 	last := strings.HasPrefix(strings.ToLower(w.Values[0].Text), "la")
 	switch {
 	case w.Key == filter.KeySession && slices.ContainsFunc(w.Values, countsFromLast):
-		return shown + ": the store has fewer sessions"
+		return shown + ": the store has fewer sessions with a start time (ingest --at gives one to runs of files)"
 	case w.Key == filter.KeySession && last:
 		return shown + ": no session id begins or ends with this; session=last is the newest session, session=last~1 the one before it"
 	case last:

@@ -62,18 +62,16 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 	return []string{id}, nil
 }
 
-// newestSessions are the ids of the newest n sessions, newest first; all if there are fewer. About step runs are read first.
+// newestSessions are the ids of the newest n sessions, newest first; all if there are fewer. Sessions without a start are none of them, because
+// their ids are in no order. About step runs are read first.
 func (r *Reader) newestSessions(ctx context.Context, n, step int) (ids []string, err error) {
-	if all, ok, err := r.textsOf("session_id", func(string) bool { return true }); ok || err != nil {
+	if all, ok, err := r.textsOf("session_id", func(id string) bool { return id >= firstID(schema.FirstDated) }); ok || err != nil {
 		return all[:min(n, len(all))], err
 	}
 	// All files are asked for sessions since a time, and DuckDB skips row groups that have none by their statistics. So it does not matter
 	// whether a session has runs of that time.
 	err = r.Src.FromNewest(period.Bounds{}, step, func(b period.Bounds) (bool, error) {
-		where := "session_id IS NOT NULL"
-		if b.Since > 0 {
-			where = "session_id >= '" + firstID(b.Since) + "'"
-		}
+		where := "session_id >= '" + firstID(max(b.Since, schema.FirstDated)) + "'"
 		ids, err = r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT %d",
 			r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, where), n)})
 		return len(ids) == n, err

@@ -3,6 +3,7 @@ package figures
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,10 +62,16 @@ func keyOf(r *history.Row) [4]string { return [4]string{r.PointID, r.Machine, r.
 func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (*figure.Figure, *history.History, error) {
 	req.Outline = true // of very many series all rows are large, and few are drawn
 	h, err := history.Read(ctx, db, req)
+	if _, is := errors.AsType[*history.NoOrderError](err); is {
+		return nil, nil, Refusal{err}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	trends, notes := chosenTrends(&h)
+	if h.Undated > 0 {
+		notes = append(notes, "left out, in no order: "+history.NoStart(h.Undated))
+	}
 	if len(trends) > maxPanels {
 		notes = append(notes, shown(maxPanels, len(trends), "series", chosenFor(trends)))
 		trends = trends[:maxPanels]
@@ -138,11 +145,12 @@ func withRows(ctx context.Context, db *query.DB, req history.Request, trends []*
 // maxFailed is how many failed runs are looked at: the newest.
 const maxFailed = 10_000
 
-// failedRuns are runs that failed, the newest first: those that a history counts as failed.
+// failedRuns are runs that failed, the newest first: those that a history counts as failed, and that have a place in time.
 func failedRuns(ctx context.Context, db *query.DB, req history.Request) ([]schema.Run, error) {
 	list := query.ListRequest{Since: req.Since, Limit: maxFailed}
 	list.Filter = filter.Arguments(req.Filter, "status!=ok,unsupported,skipped,cancelled,lost", "purpose=measure", "side!=base")
-	return db.Runs(ctx, list, "run_id", "session_id", "point_id", "machine", "started_at", "status", "stage", "error_kind", "error", "metric")
+	runs, err := db.Runs(ctx, list, "run_id", "session_id", "point_id", "machine", "started_at", "status", "stage", "error_kind", "error", "metric")
+	return slices.DeleteFunc(runs, func(r schema.Run) bool { return beganOf(&r).IsZero() }), err
 }
 
 // trends draws series of one metric, of which there is at least one, with what was said about sessions.
@@ -356,9 +364,9 @@ func (t *trend) failedIn(r *schema.Run) bool {
 	return r.PointID == row.PointID && r.Env.Machine == row.Machine && (r.Primary == "" || r.Primary == row.Metric)
 }
 
-// beganOf is when a run began: as it says, else as the id of its session does.
+// beganOf is when a run began: as it says, else as the id of its session does; zero where neither has a time.
 func beganOf(r *schema.Run) time.Time {
-	if id, err := schema.ParseULID(r.SessionID); r.StartedAt.IsZero() && err == nil {
+	if id, err := schema.ParseULID(r.SessionID); r.StartedAt.IsZero() && err == nil && id.Dated() {
 		return id.Time()
 	}
 	return r.StartedAt

@@ -143,6 +143,15 @@ func (s *sampled) left() {
 	if n := s.found.Matching - s.found.Looked; n > 0 {
 		s.notes = append(s.notes, fmt.Sprintf("the newest %s of %s that match", term.Thousands(s.found.Looked), term.Count(s.found.Matching, "run")))
 	}
+	undated := 0
+	for i := range s.found.Runs {
+		if s.found.Runs[i].StartedAt.IsZero() {
+			undated++
+		}
+	}
+	if undated > 0 {
+		s.notes = append(s.notes, term.Count(undated, "run")+" without a start time, in no order")
+	}
 	if s.found.Failed > 0 {
 		s.notes = append(s.notes, term.Count(s.found.Failed, "run")+" left out: failed, or a profiler pass")
 	}

@@ -231,7 +231,16 @@ func entryOf(value any, name string) any {
 
 // Chosen is a table of the columns that were asked for, of runs that were read with those of Stored for people.
 func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View, error) {
-	v := term.View{Below: []string{l.count(len(t.Rows), total)}}
+	undated := 0
+	if at := t.Index("run_id"); at >= 0 {
+		for _, row := range t.Rows {
+			text, _ := row[at].(string)
+			if id, err := schema.ParseULID(text); err == nil && !id.Dated() {
+				undated++
+			}
+		}
+	}
+	v := term.View{Below: []string{l.count(len(t.Rows), undated, total)}}
 	chosen, err := c.Of(t, stored)
 	if err != nil || len(t.Rows) == 0 {
 		return v, err

@@ -26,7 +26,7 @@ var groupMeanings = map[string]string{
 // groups is the table of groups.
 func (l Listing) groups(g query.Grouping) term.View {
 	if len(g.Groups) == 0 {
-		return term.View{Below: []string{l.count(0, 0)}}
+		return term.View{Below: []string{l.count(0, 0, 0)}}
 	}
 	v := term.View{Above: term.Heading(groupConstants(g))}
 	var varying []wording.Axis
@@ -169,7 +169,7 @@ func (l Listing) groupCount(g query.Grouping) string {
 	if len(l.By) == 0 {
 		return "the best of " + all
 	}
-	order := ", by " + strings.Join(l.By, ", ")
+	order := ", by " + strings.Join(l.By, ", ") + undatedSessions(g)
 	if len(l.Sort) > 0 {
 		order = ", by " + strings.Join(l.Sort, ", ")
 	}
@@ -177,4 +177,23 @@ func (l Listing) groupCount(g query.Grouping) string {
 		return fmt.Sprintf("%s of %s%s (--limit 0 for all); %s", term.Thousands(len(g.Groups)), term.Count(g.Total, "group"), order, all)
 	}
 	return term.Count(g.Total, "group") + order + "; " + all
+}
+
+// undatedSessions says which groups by session have no place in the order.
+func undatedSessions(g query.Grouping) string {
+	at := slices.IndexFunc(g.Keys, func(c answer.Column) bool { return c.Name == "session_id" })
+	n := 0
+	for i := range g.Groups {
+		if at < 0 {
+			break
+		}
+		text, _ := g.Groups[i].Keys[at].(string)
+		if id, err := schema.ParseULID(text); err == nil && !id.Dated() {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s without a start time, in no order)", term.Count(n, "session"))
 }

@@ -14,7 +14,7 @@ import (
 
 // Runs is a table of runs: what all share above it, a column for each axis in which they differ.
 func (l Listing) Runs(list query.Listing) term.View {
-	v := term.View{Below: []string{l.count(len(list.Runs), list.Total)}}
+	v := term.View{Below: []string{l.count(len(list.Runs), undatedOf(list.Runs), list.Total)}}
 	if len(list.Runs) == 0 {
 		return v
 	}
@@ -108,10 +108,17 @@ func runCells(run *query.ListedRun, medians, means bool) []term.Cell {
 func onlyMean(r query.ListedRun) bool { return r.Median == nil && r.Mean != nil }
 
 // count is the line that counts everything.
-func (l Listing) count(shown, total int) string {
-	order := "newest first"
-	if len(l.Sort) > 0 {
+func (l Listing) count(shown, undated, total int) string {
+	var order string
+	switch {
+	case len(l.Sort) > 0:
 		order = "by " + strings.Join(l.Sort, ", ")
+	case undated == shown && shown > 0:
+		order = "without a start time, in no order"
+	case undated > 0:
+		order = "newest first; the last " + term.Thousands(undated) + " have no start time and are in no order"
+	default:
+		order = "newest first"
 	}
 	switch {
 	case total == 0 && l.Whole:
@@ -122,6 +129,16 @@ func (l Listing) count(shown, total int) string {
 		return fmt.Sprintf("%s of %s, %s (--limit 0 for all)", term.Thousands(shown), term.Count(total, "run"), order)
 	}
 	return term.Count(total, "run") + ", " + order
+}
+
+// undatedOf counts the runs without a start.
+func undatedOf(runs []query.ListedRun) (n int) {
+	for i := range runs {
+		if runs[i].StartedAt.IsZero() {
+			n++
+		}
+	}
+	return n
 }
 
 // subjectOf is what a run is of.

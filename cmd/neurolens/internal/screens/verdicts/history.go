@@ -46,7 +46,11 @@ func HistoryGateLine(g history.Gate, newest, exit int) string {
 		parts = append(parts, counted(g.Regressed, "series")+" regressed")
 	}
 	if g.Inconclusive > 0 {
-		parts = append(parts, counted(g.Inconclusive, "series")+" inconclusive")
+		inconclusive := counted(g.Inconclusive, "series") + " inconclusive"
+		if g.Undated > 0 {
+			inconclusive += fmt.Sprintf(" (%s of them have runs without a start time)", term.Thousands(g.Undated))
+		}
+		parts = append(parts, inconclusive)
 	}
 	switch {
 	case g.Short == g.Series:
@@ -67,10 +71,8 @@ func (w History) nothing() []string {
 		return slices.Concat(lines, w.inconclusiveSeries(), w.fewSessions(w.H.Few))
 	case w.H.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.discontinued()...)
-	case w.H.Failed > 0 && w.H.NoValue+w.H.Undated == 0:
+	case w.H.Failed > 0 && w.H.NoValue == 0:
 		return []string{term.Count(w.H.Failed, "run") + " failed, and none is ok"}
-	case w.H.Undated > 0:
-		return []string{w.undated()}
 	case w.H.NoValue > 0:
 		return []string{term.Count(w.H.NoValue, "ok run") + " without a value of " + wording.OrUnknown(w.Req.Metric)}
 	}
@@ -79,7 +81,7 @@ func (w History) nothing() []string {
 
 // undated says what was left out for want of an order.
 func (w History) undated() string {
-	return "left out: " + term.Count(w.H.Undated, "ok run") + " with neither started_at nor session_id"
+	return "left out, in no order: " + history.NoStart(w.H.Undated)
 }
 
 // discontinued counts the series that have nothing to show because all that is newer failed.
