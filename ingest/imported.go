@@ -113,13 +113,13 @@ func (i *Imported) order() error {
 	return nil
 }
 
-// Run gives a stored run with only its session, its point and its number of samples.
+// Run gives a stored run with only its session, its point, its facts and its number of samples.
 func (i *Imported) Run(id schema.ULID) (r schema.Run, samples int64, err error) {
 	sealed, err := i.find(id)
 	if sealed == nil || err != nil {
 		return r, 0, err
 	}
-	columns := []string{runfile.RunIDColumn, sessionColumn, pointColumn, samplesColumn}
+	columns := []string{runfile.RunIDColumn, sessionColumn, pointColumn, samplesColumn, factsColumn}
 	err = runfile.EachRow(i.files, *sealed, columns, func(row []any) error {
 		if row[runfile.RunIDPlace] != id.String() {
 			return nil
@@ -128,9 +128,44 @@ func (i *Imported) Run(id schema.ULID) (r schema.Run, samples int64, err error) 
 		r.SessionID, _ = row[sessionPlace].(string)
 		r.PointID, _ = row[pointPlace].(string)
 		samples, _ = row[samplesPlace].(int64)
+		r.Env.Facts, _ = row[factsPlace].(map[string]string)
 		return io.EOF
 	})
 	return r, samples, err
+}
+
+// maxNamed is the number of rows of a file up to which Paths looks for runs in it: the paths of all its rows are read.
+const maxNamed = 100_000
+
+// Paths are the paths of the files from which runs were imported, as far as they are known.
+func (i *Imported) Paths(ids []schema.ULID) (map[schema.ULID]string, error) {
+	paths := map[schema.ULID]string{}
+	in := map[schema.SealedFile]bool{}
+	for _, id := range ids {
+		sealed, err := i.find(id)
+		if err != nil {
+			return nil, err
+		}
+		if sealed != nil && sealed.Rows <= maxNamed {
+			paths[id], in[*sealed] = "", true
+		}
+	}
+	for sealed := range in {
+		err := runfile.EachRow(i.files, sealed, []string{runfile.RunIDColumn, factsColumn}, func(row []any) error {
+			text, _ := row[runfile.RunIDPlace].(string)
+			if id, err := schema.ParseULID(text); err == nil {
+				if _, wanted := paths[id]; wanted {
+					facts, _ := row[factsPlace].(map[string]string)
+					paths[id] = facts[schema.FactPath]
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
 }
 
 func (i *Imported) list() error {
@@ -193,10 +228,12 @@ const (
 	sessionColumn = "session_id"
 	pointColumn   = "point_id"
 	samplesColumn = "n_samples"
+	factsColumn   = "env"
 )
 
 var (
 	sessionPlace = schema.Runs.Place(sessionColumn)
 	pointPlace   = schema.Runs.Place(pointColumn)
 	samplesPlace = schema.Runs.Place(samplesColumn)
+	factsPlace   = schema.Runs.Place(factsColumn)
 )

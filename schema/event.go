@@ -36,7 +36,7 @@ type Event struct {
 	At      time.Time `json:"at"` // UTC
 	Runs    []string  `json:"runs"`
 	Key     string    `json:"key,omitempty"`   // the key of a tag, the name of a baseline, or the table whose rows were lost or found
-	Value   string    `json:"value,omitempty"` // the value of a tag, the text of a note, why rows were lost, or hashes separated by spaces
+	Value   string    `json:"value,omitempty"` // the value of a tag, the text of a note, why rows were lost or runs removed, or hashes separated by spaces
 }
 
 // Validate returns an error if the event is incomplete or contradicts itself.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +23,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign/generic"
 	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -62,7 +65,7 @@ mapping file (--map), which says what each column is.`,
 	flags.StringArrayVarP(&f.params, "param", "P", nil, "add an axis that the file lacks to its runs: `KEY=VALUE`; repeatable")
 	flags.StringVar(&f.fromPath, "param-from-path", "", "add axes from the path of each file: named groups of `REGEX`, such as (?P<isl>[0-9]+)")
 	flags.StringVar(&f.machine, "machine", "", "machine `NAME`, for files that name none")
-	flags.StringVar(&f.at, "at", "", "start time `WHEN` of the runs, for files that have none")
+	flags.StringVar(&f.at, "at", "", "start time `WHEN` of runs whose file has none: a time, or name, path, mtime, commit")
 	flags.StringVar(&f.zone, "tz", "", "time `ZONE` of times without one: Europe/Berlin, Local (default: UTC, marked naive)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the runs; store nothing")
 	flags.BoolVar(&f.list, "list-formats", false, "list the formats that can be read")
@@ -178,18 +181,62 @@ func (f ingestFlags) added(location *time.Location) (added foreign.Added, err er
 		return added, usageErrorf("ingest: --param-from-path %q: %w", f.fromPath, err)
 	}
 	added.Machine = f.machine
-	if f.at == "" {
-		return added, nil
-	}
+	added.Start, err = f.start(location)
+	return added, err
+}
+
+// start is what --at names; nil without it.
+func (f ingestFlags) start(location *time.Location) (foreign.Start, error) {
 	if location == nil {
 		location = time.UTC
 	}
+	switch f.at {
+	case "":
+		return nil, nil
+	case atName:
+		return foreign.StartOfName, nil
+	case atPath:
+		return foreign.StartOfPath, nil
+	case atChange:
+		return foreign.StartOfChange, nil
+	case atCommit:
+		return startOfCommit, nil
+	}
 	for _, layout := range append(foreign.ISO, "2006-01-02 15:04", "2006-01-02") {
-		if added.At, err = time.ParseInLocation(layout, f.at, location); err == nil {
-			return added, nil
+		if at, err := time.ParseInLocation(layout, f.at, location); err == nil {
+			return foreign.StartAt(at), nil
 		}
 	}
-	return added, usageErrorf("ingest: --at %q: want a time as 2026-01-31T10:00:00Z or 2026-01-31", f.at)
+	return nil, usageErrorf("ingest: --at %q: want a time as 2026-01-31T10:00:00Z or 2026-01-31, or one of %s, %s, %s and %s", f.at, atName, atPath, atChange, atCommit)
+}
+
+// What --at takes instead of a time.
+const (
+	atName   = "name"
+	atPath   = "path"
+	atChange = "mtime"
+	atCommit = "commit"
+)
+
+// startOfCommit is the time of the commit that a run names, or else of the last commit that changed the file.
+func startOfCommit(in *foreign.Input) foreign.RunStart {
+	ctx, dir := context.Background(), filepath.Dir(in.Name)
+	known := map[string]func() (time.Time, error){}
+	return func(r *schema.Run) (time.Time, error) {
+		commit := r.Env.GitCommit
+		if known[commit] == nil {
+			known[commit] = sync.OnceValues(func() (time.Time, error) {
+				switch {
+				case commit != "":
+					return worktree.CommitTime(ctx, dir, commit)
+				case in.Folder == nil:
+					return time.Time{}, errors.New("standard input and pipes are in no commit, and the run names none")
+				}
+				return worktree.LastChange(ctx, in.Name)
+			})
+		}
+		return known[commit]()
+	}
 }
 
 // ingestMemory is how many bytes are in memory before garbage is collected more often.
@@ -246,7 +293,9 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 		return errors.Join(err, printed)
 	}
 	if !output.ForPeople(format) { // whose table ends with it
-		fmt.Fprintf(in.stderr, "neurolens: ingest: %s\n", report.StoredText())
+		for _, line := range append(report.Times(), report.StoredText()) {
+			fmt.Fprintln(in.stderr, "neurolens: ingest: "+line)
+		}
 	}
 	return errors.Join(in.outcome(), printed)
 }
@@ -255,7 +304,7 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 func (in *ingesting) report(done ingest.Appended) screens.IngestReport {
 	return screens.IngestReport{
 		Files: in.reading.Reports, Source: in.reading.Source, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,
-		Stored: screens.StoredRuns{Added: done.Added, Skipped: done.Skipped, Differing: done.Differing},
+		Stored: screens.StoredRuns{Added: done.Added, Skipped: done.Skipped, Differing: done.Differing, Replaced: in.reading.Replaced},
 	}
 }
 

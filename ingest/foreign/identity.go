@@ -85,6 +85,61 @@ type identity struct {
 	another  string      // the seed of that other file
 	part     schema.ULID // id of a record that was cut off in an earlier import
 	failed   error       // an error of the store
+	name     string      // of the file; empty if it has none
+	latest   latest
+}
+
+// latest is the last record of the file that was known.
+type latest struct {
+	id   schema.ULID
+	file fileNumber // among known.names
+	read bool       // it has a file
+}
+
+// lastName is the name of the file that has the last known record, if it was read before this file.
+func (i *identity) lastName() string {
+	if !i.latest.read {
+		return ""
+	}
+	return i.known.names[i.latest.file]
+}
+
+// otherwiseNamed reports whether the last known record is that of a file with an unrelated name. The file is then not that file at
+// another time, but has its records too, as a concatenation has.
+func (i *identity) otherwiseNamed() (bool, error) {
+	name := i.lastName()
+	if !i.latest.read && i.known.store != nil {
+		run, err := i.known.store.Run(i.latest.id)
+		if err != nil {
+			return false, err
+		}
+		name = run.Path
+	}
+	return i.name != "" && name != "" && stem(name) != stem(i.name), nil
+}
+
+// end is called at the end of the file. A file that is the beginning of another one, which has an unrelated name, is a file of its own.
+func (i *identity) end() error {
+	if i.standing != standsKnown || i.failed != nil {
+		return nil
+	}
+	others, err := i.known.after([halfBits]byte(i.chain.with[:]))
+	if err == nil && len(others) > 0 {
+		var is bool
+		if is, err = i.otherwiseNamed(); is {
+			return i.other(i.chain.other(i.seed))
+		}
+	}
+	i.failed = wrapLookup(err)
+	return i.failed
+}
+
+// wrapLookup says what an error of the store interrupted.
+func wrapLookup(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("looking up stored runs: %w", err)
 }
 
 // of gives a run its id. there means that the run is already stored. An error ends the reading.
@@ -97,8 +152,12 @@ func (i *identity) of(r *schema.Run, digest string) (id schema.ULID, there bool,
 		id, there, err = i.goOn(r, digest)
 	}
 	if err != nil && !errors.Is(err, errOther) {
-		i.failed = fmt.Errorf("looking up stored runs: %w", err)
+		i.failed = wrapLookup(err)
 		err = i.failed
+	}
+	if there {
+		i.latest = latest{id: id}
+		i.latest.file, i.latest.read = i.known.read(&i.chain)
 	}
 	return id, there, err
 }
@@ -125,6 +184,12 @@ func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there boo
 	}
 	if there, err = i.known.has(&i.chain, id); there || err != nil || i.standing == standsGrown {
 		return id, there, err
+	}
+	if is, err := i.otherwiseNamed(); is || err != nil {
+		if is {
+			err = i.other(i.chain.other(i.seed))
+		}
+		return id, false, err
 	}
 	how, part, err := i.known.diverges(&i.chain, r)
 	i.part = part

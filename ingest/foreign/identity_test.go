@@ -20,7 +20,7 @@ func (s runsOf) Has(id schema.ULID) (bool, error) { _, ok := s[id]; return ok, n
 
 func (s runsOf) Run(id schema.ULID) (ImportedRun, error) {
 	r := s[id]
-	return ImportedRun{r.SessionID, r.PointID, int64(len(r.Metrics[0].Ticks))}, nil
+	return ImportedRun{r.SessionID, r.PointID, int64(len(r.Metrics[0].Ticks)), r.Env.Facts[schema.FactPath]}, nil
 }
 
 func (s runsOf) After(begin [halfBits]byte) (found []schema.ULID, err error) {

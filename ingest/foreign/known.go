@@ -20,15 +20,20 @@ type ImportedRuns interface {
 type ImportedRun struct {
 	Session string // empty if it is not known
 	Point   string
-	Samples int64 // of its primary metric
+	Samples int64  // of its primary metric
+	Path    string // schema.FactPath
 }
 
 // known has the runs that need not be read again: those of files that were read before, and those of a store.
 type known struct {
-	store  ImportedRuns // nil if there is no store
-	begins map[[2 * halfBits]byte]struct{}
-	goesOn map[[halfBits]byte]follower // by the hash of the records before
+	store  ImportedRuns                      // nil if there is no store
+	begins map[[2 * halfBits]byte]fileNumber // by the first record
+	goesOn map[[halfBits]byte]follower       // by the hash of the records before
+	names  []string                          // of files that were read
 }
+
+// fileNumber is a place in known.names.
+type fileNumber int32
 
 // follower is a record that follows others.
 type follower struct {
@@ -36,6 +41,7 @@ type follower struct {
 	with    [halfBits]byte
 	point   [3]byte // the beginning of its point
 	samples uint32
+	file    fileNumber
 }
 
 func followerOf(c *chain, r *schema.Run) follower {
@@ -54,25 +60,34 @@ func (f *follower) id(before [halfBits]byte) schema.ULID {
 }
 
 func newKnown(store ImportedRuns) *known {
-	return &known{store, map[[2 * halfBits]byte]struct{}{}, map[[halfBits]byte]follower{}}
+	return &known{store: store, begins: map[[2 * halfBits]byte]fileNumber{}, goesOn: map[[halfBits]byte]follower{}}
 }
 
 // note records that a record was read.
 func (k *known) note(c *chain, r *schema.Run) {
+	file := fileNumber(len(k.names) - 1)
 	if c.first {
-		k.begins[c.bits()] = struct{}{}
+		k.begins[c.bits()] = file
 		return
 	}
-	k.goesOn[[halfBits]byte(c.before[:])] = followerOf(c, r)
+	f := followerOf(c, r)
+	f.file = file
+	k.goesOn[[halfBits]byte(c.before[:])] = f
+}
+
+// read gives the file with the record, among those that were read.
+func (k *known) read(c *chain) (file fileNumber, ok bool) {
+	if c.first {
+		file, ok = k.begins[c.bits()]
+		return file, ok
+	}
+	f, ok := k.goesOn[[halfBits]byte(c.before[:])]
+	return f.file, ok && f.with == [halfBits]byte(c.with[:])
 }
 
 // has reports whether the record was read, or is in the store.
 func (k *known) has(c *chain, id schema.ULID) (bool, error) {
-	if c.first {
-		if _, ok := k.begins[c.bits()]; ok {
-			return true, nil
-		}
-	} else if f, ok := k.goesOn[[halfBits]byte(c.before[:])]; ok && f.with == [halfBits]byte(c.with[:]) {
+	if _, ok := k.read(c); ok {
 		return true, nil
 	}
 	if k.store == nil {

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -20,7 +19,7 @@ type Added struct {
 	// Params.
 	FromPath *regexp.Regexp
 	Machine  string
-	At       time.Time
+	Start    Start // gives runs a start; nil: none
 }
 
 // Output takes the runs of one file.
@@ -37,6 +36,10 @@ type Output struct {
 	identity  identity
 	digester  schema.Digester
 	sessions  fileSessions
+	start     RunStart
+	records   int            // number of calls of Run
+	looks     bool           // the file is only read to find out which of its runs are stored
+	former    map[int]string // ids of its stored runs without the start that the user gives, by the number of the record
 }
 
 // errStopped ends the reading of a file when no more runs are needed.
@@ -45,6 +48,7 @@ var errStopped = errors.New("stopped")
 // Run adds a run. The reader says what was measured. Run adds source, purpose, ids and the values of the user. where
 // names the record in a refusal. If Run returns an error, the reader must return it.
 func (o *Output) Run(where string, r schema.Run) error {
+	o.records++
 	before := o.identity.place
 	there, err := o.complete(&r)
 	if refused, is := errors.AsType[*refusedError](err); is {
@@ -53,6 +57,9 @@ func (o *Output) Run(where string, r schema.Run) error {
 	}
 	if err != nil {
 		return err
+	}
+	if o.looks {
+		return o.look(&r, there)
 	}
 	valid, err := schema.Check(r)
 	if err != nil {
@@ -66,8 +73,16 @@ func (o *Output) Run(where string, r schema.Run) error {
 	o.Report.Runs++
 	o.count(r.SessionID)
 	o.Report.Samples += samplesOf(&r)
+	if !there && r.StartedAt.IsZero() && !datedSession(&r) {
+		o.Report.Undated++
+	}
+	if old := o.former[o.records]; old != "" && old != r.RunID {
+		o.Report.Replaced = append(o.Report.Replaced, Replacement{Old: old, New: r.RunID})
+	}
 	if there {
-		o.Report.Known++
+		if o.Report.Known++; o.Report.Known == 1 {
+			o.Report.KnownRun, o.Report.KnownName = o.identity.latest.id, o.identity.lastName()
+		}
 		return nil
 	}
 	if o.identity.last {
@@ -78,6 +93,31 @@ func (o *Output) Run(where string, r schema.Run) error {
 		return errStopped
 	}
 	return nil
+}
+
+// look remembers the id of a stored run. At the first run that is not stored, the rest of the file is not stored, either.
+func (o *Output) look(r *schema.Run, there bool) error {
+	if !there {
+		return errStopped
+	}
+	o.former[o.records] = r.RunID
+	return nil
+}
+
+// datedSession reports whether the session of a run has a time.
+func datedSession(r *schema.Run) bool {
+	id, err := schema.ParseULID(r.SessionID)
+	return err == nil && id.Dated()
+}
+
+// Tag reports tags that a stored run got later. They are no part of it.
+func (o *Output) Tag(run string, tags map[string]string) {
+	if o.Report.Tags == nil {
+		o.Report.Tags = map[[2]string][]string{}
+	}
+	for key, value := range tags {
+		o.Report.Tags[[2]string{key, value}] = append(o.Report.Tags[[2]string{key, value}], run)
+	}
 }
 
 // refusedError means that a run is not one that a store takes.
@@ -123,7 +163,9 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 		r.PointID = schema.PointID(r)
 		return false, nil
 	}
-	o.add(r)
+	if err := o.add(r); err != nil {
+		return false, err
+	}
 	removed := removeNUL(r)
 	if there, err = o.name(r); there || err != nil {
 		return there, err
@@ -142,7 +184,7 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 }
 
 // add adds the values of the user that the file does not have.
-func (o *Output) add(r *schema.Run) {
+func (o *Output) add(r *schema.Run) error {
 	for _, params := range []map[string]string{o.fromPath, o.added.Params} {
 		for name, text := range params {
 			if !HasAxis(r, name) {
@@ -156,9 +198,18 @@ func (o *Output) add(r *schema.Run) {
 	case machine != "" && machine != r.Env.Machine:
 		o.Note("--machine was not used: the file names "+Brief(r.Env.Machine), 1)
 	}
-	if r.StartedAt.IsZero() && !o.added.At.IsZero() {
-		SetStart(r, o.added.At, schema.TimeFile)
+	if !r.StartedAt.IsZero() || o.added.Start == nil {
+		return nil
 	}
+	if o.start == nil {
+		o.start = o.added.Start(o.in)
+	}
+	at, err := o.start(r)
+	if err != nil {
+		return &refusedError{err}
+	}
+	SetStart(r, at, schema.TimeFile)
+	return nil
 }
 
 // name gives a run its ids, which depend on its content and on the records before it in the file. They do not depend on

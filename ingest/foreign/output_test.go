@@ -97,7 +97,7 @@ func TestAdded(t *testing.T) {
 	said.BatchSize, said.Env.Machine = new(int64(4)), "theirs"
 	SetStart(&said, time.Unix(1000, 0), schema.TimeFile)
 	runs, report := readAll(t, fake(silent, said), Added{
-		Params: map[string]string{"m": "16", "bs": "32", "dtype": "float16"}, Machine: "mine", At: time.Unix(2000, 0),
+		Params: map[string]string{"m": "16", "bs": "32", "dtype": "float16"}, Machine: "mine", Start: StartAt(time.Unix(2000, 0)),
 	})
 	if r := runs[0]; r.Params["m"] != "16" || *r.BatchSize != 32 || r.Precision != "fp16" || r.Env.Machine != "mine" || r.StartedAt.Unix() != 2000 {
 		t.Errorf("nothing was said: %+v", r)

@@ -20,44 +20,79 @@ func NewReader(added Added, store ImportedRuns) *Reader { return &Reader{added, 
 // Read yields the new runs of a file, and gives a report. Its error says why the file ended early. A StoreError means
 // that looking up stored runs failed.
 func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) (Report, error) {
+	former, err := r.former(in, format)
+	if err != nil {
+		return Report{Name: in.Name, Format: format.Name}, err
+	}
+	r.known.names = append(r.known.names, in.Given)
+	o, err := r.read(in, format, func(in *Input) *Output {
+		return &Output{in: in, added: r.added, yield: yield, former: former, identity: identity{known: r.known}}
+	})
+	if o.held != nil {
+		yield(*o.held)
+	}
+	if part := o.identity.part; part != (schema.ULID{}) {
+		o.Note(fmt.Sprintf("a record that was cut off in an earlier import is complete now; remove the old one with neurolens rm %s", part), 1)
+	}
+	if o.in.passedOver > 0 {
+		o.LeaveOut("lines of text between and after the JSON", o.in.passedOver)
+	}
+	return o.Report, err
+}
+
+// former gives the ids of the runs of a file that are stored without the start that the user gives now, by the numbers of their
+// records. A pipe cannot be read twice.
+func (r *Reader) former(in *Input, format *Format) (map[int]string, error) {
+	if r.added.Start == nil || r.known.store == nil || !in.canBeReadAgain() {
+		return nil, nil
+	}
+	again, err := in.reopen()
+	if err != nil {
+		return nil, err
+	}
+	defer again.Close()
+	added := r.added
+	added.Start = nil
+	o, err := r.read(again, format, func(in *Input) *Output {
+		return &Output{in: in, added: added, looks: true, former: map[int]string{}, identity: identity{known: newKnown(r.known.store)}}
+	})
+	if failed, is := errors.AsType[*StoreError](err); is {
+		return nil, failed
+	}
+	return o.former, nil // an error of the file is reported when it is read
+}
+
+// read reads a file, and reads it again if it turns out to be another file than it seemed to be. begin makes an output for it.
+func (r *Reader) read(in *Input, format *Format, begin func(in *Input) *Output) (*Output, error) {
 	seed, noOld := "", false
 	for n := 0; ; n++ {
-		o := &Output{
-			Report: Report{Name: in.Name, Format: format.Name}, in: in, added: r.added, yield: yield, path: newPathFact(in.Given),
-			sessions: newFileSessions(format.Log),
-			identity: identity{
-				place: place{chain: newChain(seed)}, known: r.known, seed: seed, noOld: noOld, log: format.Log,
-				again: n < maxSeeds && in.canBeReadAgain(),
-			},
-		}
+		o := begin(in)
+		o.Report, o.path, o.sessions = Report{Name: in.Name, Path: in.Given, Format: format.Name}, newPathFact(in.Given), newFileSessions(format.Log)
+		i := &o.identity
+		i.place, i.seed, i.noOld, i.log, i.name = place{chain: newChain(seed)}, seed, noOld, format.Log, in.Given
+		i.again = n < maxSeeds && in.canBeReadAgain()
 		matches := true
 		o.fromPath, matches = pathParams(r.added.FromPath, in.Given)
 		o.Report.NoParams = !matches
 		err := format.Read(in, o)
+		if err == nil {
+			err = i.end()
+		}
 		if errors.Is(err, errOther) {
 			if in, err = in.reopen(); err != nil {
-				return o.Report, err
+				return o, err
 			}
 			defer in.Close()
-			seed, noOld = o.identity.seed, o.identity.noOld
+			seed, noOld = i.seed, i.noOld
 			continue
-		}
-		if o.held != nil {
-			yield(*o.held)
-		}
-		if part := o.identity.part; part != (schema.ULID{}) {
-			o.Note(fmt.Sprintf("a record that was cut off in an earlier import is complete now; remove the old one with neurolens rm %s", part), 1)
-		}
-		if in.passedOver > 0 {
-			o.LeaveOut("lines of text between and after the JSON", in.passedOver)
 		}
 		if errors.Is(err, errStopped) {
 			err = nil
 		}
-		if o.identity.failed != nil {
-			return o.Report, &StoreError{o.identity.failed}
+		if i.failed != nil {
+			return o, &StoreError{i.failed}
 		}
-		return o.Report, inWords(err)
+		return o, inWords(err)
 	}
 }
 

@@ -7,26 +7,41 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Report is the result of reading a file.
 type Report struct {
-	Name     string
-	Format   string
-	Version  string // of the format or the tool, if the file has it
-	Runs     int
-	Known    int            // runs that were already stored, and are not yielded
-	NoParams bool           // FromPath does not match the path
-	Sessions int            // number of sessions
-	RunsOf   map[string]int // number of runs by session; the session is empty if unknown
-	Samples  int64
-	LeftOut  map[string]int // number of items that were left out, by reason, such as calibration runs
-	Notes    map[string]int // number of runs with missing or changed values, by note
+	Name    string
+	Path    string // schema.FactPath of its runs
+	Format  string
+	Version string // of the format or the tool, if the file has it
+	Runs    int
+	Known   int // runs that were already stored, and are not yielded
+	// KnownRun is the first of the known runs. KnownName is the file with it, if it was read before this one; else the store has it.
+	KnownRun  schema.ULID
+	KnownName string
+	Undated   int            // new runs that have no place in time: neither they nor their session have a start
+	Replaced  []Replacement  // stored runs that the file has now with a start
+	NoParams  bool           // FromPath does not match the path
+	Sessions  int            // number of sessions
+	RunsOf    map[string]int // number of runs by session; the session is empty if unknown
+	Samples   int64
+	Tags      map[[2]string][]string // stored runs by the tags, a key and a value, that they got after they were stored
+	LeftOut   map[string]int         // number of items that were left out, by reason, such as calibration runs
+	Notes     map[string]int         // number of runs with missing or changed values, by note
 	// Elsewhere has the files that contain what was left out for that reason, by their paths in the folder of the file.
 	Elsewhere []string
 	Refused   int       // records that cannot be understood
 	Refusals  []Refusal // the first reasons, at most maxRefusals
 }
+
+// AllKnown reports whether the file has runs, and all were already stored.
+func (r *Report) AllKnown() bool { return r.Known > 0 && r.Known == r.Runs }
+
+// Replacement is a stored run without a start, or with another one, and the same run with the start that the user gives.
+type Replacement struct{ Old, New string }
 
 // Refusal is a reason why records cannot be understood.
 type Refusal struct {

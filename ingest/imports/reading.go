@@ -34,6 +34,8 @@ type Watcher interface {
 type Reading struct {
 	Reports []Report // of the sources so far
 	Source  string   // runs.source of the first run; empty before it
+	// Replaced is the number of stored runs without a start, or with another one, that were removed because they are there with the start now.
+	Replaced int
 
 	options Options
 	watch   Watcher
@@ -51,10 +53,97 @@ func New(sources []foreign.Source, o Options, watch Watcher) *Reading {
 // Into stores all runs that are not in the store yet. The error is that of the store or the context. Runs that were
 // stored before it stay, and the reports say where reading stopped.
 func (r *Reading) Into(ctx context.Context, store *ingest.Store) (ingest.Appended, error) {
-	r.reader = foreign.NewReader(r.options.Added, imported{store.Imported()})
+	looked := store.Imported()
+	r.reader = foreign.NewReader(r.options.Added, imported{looked})
 	done, err := store.AppendAll(r.runs(ctx))
 	done.Skipped += r.Known()
+	if err != nil {
+		return done, err
+	}
+	if err = r.nameKnown(looked); err != nil {
+		return done, err
+	}
+	all, err := r.replacements(looked)
+	if err != nil {
+		return done, err
+	}
+	for i := range r.Reports {
+		if err := store.Tag(r.Reports[i].Tags); err != nil {
+			return done, err
+		}
+	}
+	r.Replaced, err = store.Replace(all) // the new runs are on disk: if this fails, the same import does it again
 	return done, err
+}
+
+// maxKnown is the number of known files for which the store is asked under which name it has them.
+const maxKnown = 50
+
+// nameKnown finds out under which other name the content of files is stored.
+func (r *Reading) nameKnown(store *ingest.Imported) error {
+	var ids []schema.ULID
+	for i := range r.Reports {
+		if one := &r.Reports[i]; one.AllKnown() && one.KnownName == "" {
+			ids = append(ids, one.KnownRun)
+		}
+	}
+	if len(ids) > maxKnown {
+		return nil
+	}
+	paths, err := store.Paths(ids)
+	if err != nil {
+		return err
+	}
+	for i := range r.Reports {
+		if one := &r.Reports[i]; one.KnownName == "" {
+			one.KnownName = paths[one.KnownRun]
+		}
+	}
+	return nil
+}
+
+// replacements are the stored runs that files have with another start now. Where several files have the content of one stored run, that with
+// its path comes first.
+func (r *Reading) replacements(store *ingest.Imported) ([]ingest.Replaced, error) {
+	var all []ingest.Replaced
+	var ids []schema.ULID
+	claims, path := map[string]int{}, map[string]string{}
+	for i := range r.Reports {
+		for _, one := range r.Reports[i].Replaced {
+			path[one.New] = r.Reports[i].Path
+			all = append(all, ingest.Replaced(one))
+			if claims[one.Old]++; claims[one.Old] == 2 {
+				id, err := schema.ParseULID(one.Old)
+				if err != nil {
+					return nil, err
+				}
+				ids = append(ids, id)
+			}
+		}
+	}
+	paths, err := store.Paths(ids)
+	if err != nil {
+		return nil, err
+	}
+	stored, first := map[string]string{}, map[string]bool{}
+	for id, path := range paths {
+		stored[id.String()] = path
+	}
+	for _, one := range all {
+		if of, several := stored[one.Old]; several && path[one.New] == of {
+			first[one.New] = true
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ingest.Replaced) int {
+		switch {
+		case first[a.New] == first[b.New]:
+			return 0
+		case first[a.New]:
+			return -1
+		}
+		return 1
+	})
+	return all, nil
 }
 
 // Preview gives the runs as they would be stored, whether or not a store has them.
@@ -78,7 +167,7 @@ type imported struct{ *ingest.Imported }
 // Run describes a stored run.
 func (i imported) Run(id schema.ULID) (foreign.ImportedRun, error) {
 	r, samples, err := i.Imported.Run(id)
-	return foreign.ImportedRun{Session: r.SessionID, Point: r.PointID, Samples: samples}, err
+	return foreign.ImportedRun{Session: r.SessionID, Point: r.PointID, Samples: samples, Path: r.Env.Facts[schema.FactPath]}, err
 }
 
 // runs yields the runs of all sources, and adds a report for each source.

@@ -24,7 +24,7 @@ func (s stored) Has(id schema.ULID) (bool, error) { _, ok := s[id]; return ok, n
 
 func (s stored) Run(id schema.ULID) (foreign.ImportedRun, error) {
 	r := s[id]
-	found := foreign.ImportedRun{Session: r.SessionID, Point: r.PointID}
+	found := foreign.ImportedRun{Session: r.SessionID, Point: r.PointID, Path: r.Env.Facts[schema.FactPath]}
 	if m := r.Metric(r.Primary); m != nil {
 		found.Samples = int64(max(len(m.Ticks), len(m.Reals)))
 	}

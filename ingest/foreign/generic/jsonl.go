@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -40,10 +42,13 @@ func readRunLines(in *foreign.Input, out *foreign.Output) error {
 		if err != nil {
 			return fmt.Errorf("run %d: %w", n, err)
 		}
-		r, err := runOfLine(text)
+		r, digest, err := runOfLine(text)
 		if err != nil {
 			out.Refuse(fmt.Sprintf("run %d", n), err)
 			continue
+		}
+		if r.RunID != "" && digest != "" {
+			asStored(out, &r, digest)
 		}
 		if err := out.Run(fmt.Sprintf("run %d", n), r); err != nil {
 			return err
@@ -60,11 +65,12 @@ const (
 	valuesMember  = "values" // samples as real numbers in any unit
 )
 
-// runOfLine reads a run: the columns of the table of runs by name, and the rows of its samples and operators.
-func runOfLine(text jsontext.Value) (schema.Run, error) {
+// runOfLine reads a run: the columns of the table of runs by name, and the rows of its samples and operators. It also gives the digest that the
+// line names.
+func runOfLine(text jsontext.Value) (r schema.Run, digest string, err error) {
 	members, err := membersOf(text)
 	if err != nil {
-		return schema.Run{}, err
+		return schema.Run{}, "", err
 	}
 	nested := map[string]jsontext.Value{}
 	for _, name := range []string{samplesMember, opsMember} {
@@ -76,25 +82,62 @@ func runOfLine(text jsontext.Value) (schema.Run, error) {
 	}
 	row, err := rowOf(schema.Runs.Columns, members, samplesMember, opsMember)
 	if err != nil {
-		return schema.Run{}, err
+		return schema.Run{}, "", err
 	}
-	r := schema.RunOf(row)
+	digest, _ = row[digestPlace].(string)
+	r = schema.RunOf(row)
 	if r.Benchmark == "" {
-		return schema.Run{}, errors.New("benchmark is missing")
+		return schema.Run{}, "", errors.New("benchmark is missing")
 	}
 	if r.RunID != "" && r.Primary != "" && nested[samplesMember] == nil {
-		return schema.Run{}, errors.New("a stored run without its samples: write it with export - --format jsonl")
+		return schema.Run{}, "", errors.New("a stored run without its samples: write it with export - --format jsonl")
 	}
 	if err := metricsOf(&r, nested[samplesMember]); err != nil {
-		return schema.Run{}, err
+		return schema.Run{}, "", err
 	}
 	if err := opsOf(&r, nested[opsMember]); err != nil {
-		return schema.Run{}, err
+		return schema.Run{}, "", err
 	}
 	if r.RunID == "" {
 		tidy(&r)
 	}
-	return r, nil
+	return r, digest, nil
+}
+
+var digestPlace = schema.Runs.Place("digest")
+
+// maxLaterTags is how many tags of a run may have been set later; each combination of them is tried.
+const maxLaterTags = 10
+
+// asStored takes the tags from a run that it was not stored with, so that it has the digest of the stored run. They were set later by events,
+// and out sets them again in the same way. If no choice of tags gives the digest, the run was changed in another way, and stays as it is.
+func asStored(out *foreign.Output, r *schema.Run, digest string) {
+	var digester schema.Digester
+	if digester.Of(r) == digest {
+		return
+	}
+	keys, all := slices.Sorted(maps.Keys(r.Tags)), r.Tags
+	if len(keys) <= maxLaterTags {
+		for later := 1<<len(keys) - 1; later > 0; later-- { // most often none was there when it was stored
+			r.Tags = maps.Clone(all)
+			set := map[string]string{}
+			for i, key := range keys {
+				if later&(1<<i) != 0 {
+					set[key] = all[key]
+					delete(r.Tags, key)
+				}
+			}
+			if len(r.Tags) == 0 {
+				r.Tags = nil
+			}
+			if digester.Of(r) == digest {
+				out.Tag(r.RunID, set)
+				return
+			}
+		}
+	}
+	r.Tags = all
+	out.Note("the run is not as it was stored: its digest is another one, and store merge will not take it for the stored run", 1)
 }
 
 // tidy converts what programs write to the form of the store: canonical text, columns of axes, times.

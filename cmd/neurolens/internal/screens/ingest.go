@@ -26,11 +26,12 @@ type StoredRuns struct {
 	Added     int
 	Skipped   int // they were there already
 	Differing int // of these, with other values
+	Replaced  int // runs that were there without a start, or with another one, and were removed
 }
 
 // Summary are the lines below the runs that would be stored: what was left out, what they lack, and what counts everything.
 func (r IngestReport) Summary() []string {
-	return slices.Concat(r.leftOut(), r.notes(), []string{r.total()})
+	return slices.Concat(r.leftOut(), r.notes(), r.Times(), []string{r.total()})
 }
 
 // Explain names on standard error what was refused, with its place.
@@ -114,6 +115,7 @@ func (r IngestReport) View() term.View {
 	v = withoutEmptyColumns(v)
 	v.Below = append(v.Below, r.leftOut()...)
 	v.Below = append(v.Below, r.notes()...)
+	v.Below = append(v.Below, r.Times()...)
 	if names := r.passedOver(folder, imports.Unknown); names != "" {
 		v.Below = append(v.Below, "not recognised: "+names)
 		v.Below = append(v.Below, r.resembling(folder)...)

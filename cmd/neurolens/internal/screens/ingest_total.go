@@ -40,6 +40,40 @@ func (r IngestReport) notes() []string {
 	return noted(&all)
 }
 
+// Times says which runs have no place in time, and what that did: equal files count once, unless each has its time.
+func (r IngestReport) Times() (lines []string) {
+	runs, files, known, example := 0, 0, 0, ""
+	for _, one := range r.Files {
+		if one.Undated > 0 {
+			runs, files = runs+one.Undated, files+1
+		}
+		if name := otherName(one); name != "" {
+			if known++; known == 1 {
+				example = fmt.Sprintf("%s is stored as %s", one.Name, name)
+			}
+		}
+	}
+	if known > 0 {
+		lines = append(lines, fmt.Sprintf("%s stored under another name: %s; --at keeps equal files of different times apart", term.Count(known, "file")+" already", term.OneLine(example)))
+	}
+	if r.Stored.Replaced > 0 {
+		lines = append(lines, term.Count(r.Stored.Replaced, "run")+" replaced: the same runs are stored with their start time now")
+	}
+	if runs > 0 {
+		lines = append(lines, fmt.Sprintf("%s of %s without a start time: history, gates and session=last leave them out; give it with --at TIME, name, path, mtime or commit",
+			term.Count(runs, "run"), term.Count(files, "file")))
+	}
+	return lines
+}
+
+// otherName is the other name under which all that a file has is already stored.
+func otherName(r imports.Report) string {
+	if !r.AllKnown() || r.Path == "" || r.KnownName == r.Path {
+		return ""
+	}
+	return r.KnownName
+}
+
 // total is the line that counts everything.
 func (r IngestReport) total() string {
 	states := map[imports.State]int{}

@@ -1,0 +1,58 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// commitID matches the id of a commit, or its beginning.
+var commitID = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+
+// CommitTime is when a commit was made, in the repository of a folder.
+func CommitTime(ctx context.Context, dir, commit string) (time.Time, error) {
+	if !commitID.MatchString(commit) {
+		return time.Time{}, fmt.Errorf("commit %q is no id of a commit", commit)
+	}
+	out, err := call{dir: dir}.run(ctx, "show", "--no-patch", "--no-show-signature", "--format=%ct", commit+"^{commit}")
+	if err != nil {
+		return time.Time{}, fmt.Errorf("commit %s: %w", commit, err)
+	}
+	return unixSeconds(out)
+}
+
+// LastChange is when the last commit was made that changed a file. It fails if the file differs from that commit.
+func LastChange(ctx context.Context, file string) (time.Time, error) {
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return time.Time{}, err
+	}
+	in, name := call{dir: filepath.Dir(real)}, ":(literal)"+filepath.Base(real)
+	changed, err := in.run(ctx, "status", "--porcelain", "--ignored", "--", name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if strings.TrimSpace(changed) != "" {
+		return time.Time{}, errors.New("the file is not committed, or differs from its last commit")
+	}
+	out, err := in.run(ctx, "log", "-1", "--no-show-signature", "--format=%ct", "--", name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return unixSeconds(out)
+}
+
+// unixSeconds reads what git writes for %ct.
+func unixSeconds(text string) (time.Time, error) {
+	seconds, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		return time.Time{}, errors.New("git names no time of a commit")
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
