@@ -318,7 +318,7 @@ func TestVerifyHostileArtifacts(t *testing.T) {
 	}
 	verify(dir)
 	other, otherDir := newStore(t)
-	if _, err := other.Merge(t.Context(), dir, nil); err != nil {
+	if _, err := other.Merge(t.Context(), dir, Merging{}); err != nil {
 		t.Fatal(err)
 	}
 	verify(otherDir)

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+
+	"github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // Format is one kind of result file.
@@ -19,7 +22,10 @@ type Format struct {
 	// read together with another one; Side explains that.
 	Read func(*Input, *Output) error
 	Side string // for a file that is only read together with others: what it is
-	Log  bool   // a file may have the results of many invocations, on many days; see fileSessions
+	// OwnHeadings matches the lines of the tool that look like headings, in a text whose results may stand under headings
+	// of people. It is nil for other formats. See headings.
+	OwnHeadings *lazyregexp.Regexp
+	Log         bool // a file may have the results of many invocations, on many days; see fileSessions
 }
 
 // Recognize gives the formats that recognise a file by its beginning.
@@ -35,7 +41,11 @@ func Recognize(formats []Format, head *Head) []*Format {
 
 // FormatOf is the format of a file. The error says that no format recognises it, or several do.
 func FormatOf(formats []Format, head *Head) (*Format, error) {
-	found := Recognize(formats, head)
+	return oneOf(Recognize(formats, head), formats, head)
+}
+
+// oneOf is the format of a file that these recognise.
+func oneOf(found []*Format, formats []Format, head *Head) (*Format, error) {
 	switch len(found) {
 	case 0:
 		if like := looksLike(formats, head); like != "" {
@@ -46,6 +56,45 @@ func FormatOf(formats []Format, head *Head) (*Format, error) {
 		return found[0], nil
 	}
 	return nil, fmt.Errorf("it matches the formats %s and %s: choose one with --from", found[0].Name, found[1].Name)
+}
+
+// lookedAt is how far into a text its format is sought, if its beginning does not tell. Logs begin with the output of other
+// programs.
+const lookedAt = 4 << 20
+
+// Format is the format of the file, by its beginning, or by the text further on. The error is that of FormatOf.
+func (in *Input) Format(formats []Format) (*Format, error) {
+	found := Recognize(formats, in.Head)
+	format, err := oneOf(found, formats, in.Head)
+	if len(found) > 0 || in.Head.Whole || in.Folder == nil || in.Head.JSONAt == 0 || bytes.IndexByte(in.Head.Bytes, 0) >= 0 {
+		return format, err
+	}
+	again, openErr := in.Ahead()
+	if openErr != nil {
+		return nil, err
+	}
+	defer again.Close()
+	var logs []Format
+	for _, f := range formats {
+		if f.OwnHeadings != nil {
+			logs = append(logs, f)
+		}
+	}
+	part := make([]byte, 0, headBytes)
+	const overlap = 8 << 10 // so that no line is cut in all parts
+	for read := 0; read < lookedAt; read += headBytes - overlap {
+		kept := part[max(0, len(part)-overlap):]
+		part = append(part[:0], kept...)
+		n, readErr := io.ReadFull(again.text, part[len(part):cap(part)])
+		part = part[:len(part)+n]
+		if found := Recognize(logs, newHead(in.Head.Name, part, false)); len(found) == 1 {
+			return found[0], nil
+		}
+		if readErr != nil {
+			break
+		}
+	}
+	return nil, err
 }
 
 // archives are the first bytes of archives and of compressed files.

@@ -30,6 +30,7 @@ type Input struct {
 	closers []io.Closer
 	raw     *counted
 
+	json       *JSON
 	passedOver int // number of skipped lines of text around JSON
 }
 
@@ -107,8 +108,22 @@ func (in *Input) JSON() (*JSON, error) {
 		return nil, err
 	}
 	j := newJSON(in.text)
-	j.in = in
+	j.in, in.json = in, j
 	return j, nil
+}
+
+// further counts the JSON documents that follow those which were read, and reads them over.
+func (in *Input) further() (n int) {
+	if in.json == nil || in.json.decoder.StackDepth() > 0 || in.json.decoder.InputOffset() == 0 && !in.json.values {
+		return 0
+	}
+	for in.json.More() {
+		if in.json.Skip() != nil {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // Lines gives the lines of the content, without line breaks, with their numbers from 1. Invalid UTF-8 is replaced. A line

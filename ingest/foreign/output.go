@@ -31,6 +31,7 @@ type Output struct {
 	added     Added
 	fromPath  map[string]string
 	path      pathFact
+	headings  *headings     // nil if the file has none
 	held      *schema.Valid // the last run of the file, unless the file turns out to be another one
 	yield     func(schema.Valid) bool
 	identity  identity
@@ -50,7 +51,9 @@ var errStopped = errors.New("stopped")
 func (o *Output) Run(where string, r schema.Run) error {
 	o.records++
 	before := o.identity.place
+	o.headings.set(where, &r)
 	there, err := o.complete(&r)
+	o.headings.note(where, r.PointID)
 	if refused, is := errors.AsType[*refusedError](err); is {
 		o.Refuse(where, refused.cause)
 		return nil

@@ -34,9 +34,6 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 	if part := o.identity.part; part != (schema.ULID{}) {
 		o.Note(fmt.Sprintf("a record that was cut off in an earlier import is complete now; remove the old one with neurolens rm %s", part), 1)
 	}
-	if o.in.passedOver > 0 {
-		o.LeaveOut("lines of text between and after the JSON", o.in.passedOver)
-	}
 	return o.Report, err
 }
 
@@ -64,10 +61,15 @@ func (r *Reader) former(in *Input, format *Format) (map[int]string, error) {
 
 // read reads a file, and reads it again if it turns out to be another file than it seemed to be. begin makes an output for it.
 func (r *Reader) read(in *Input, format *Format, begin func(in *Input) *Output) (*Output, error) {
+	heads := headingsOf(in, format.OwnHeadings)
+	if heads != nil {
+		heads.find(in, format)
+	}
 	seed, noOld := "", false
 	for n := 0; ; n++ {
 		o := begin(in)
 		o.Report, o.path, o.sessions = Report{Name: in.Name, Path: in.Given, Format: format.Name}, newPathFact(in.Given), newFileSessions(format.Log)
+		o.headings = heads
 		i := &o.identity
 		i.place, i.seed, i.noOld, i.log, i.name = place{chain: newChain(seed)}, seed, noOld, format.Log, in.Given
 		i.again = n < maxSeeds && in.canBeReadAgain()
@@ -88,6 +90,11 @@ func (r *Reader) read(in *Input, format *Format, begin func(in *Input) *Output) 
 		}
 		if errors.Is(err, errStopped) {
 			err = nil
+		} else if n := in.further(); err == nil && n > 0 {
+			o.LeaveOut("further JSON documents of the file", n)
+		}
+		if in.passedOver > 0 {
+			o.LeaveOut("lines of text between and after the JSON", in.passedOver)
 		}
 		if i.failed != nil {
 			return o, &StoreError{i.failed}

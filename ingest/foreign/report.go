@@ -30,6 +30,7 @@ type Report struct {
 	Samples   int64
 	Tags      map[[2]string][]string // stored runs by the tags, a key and a value, that they got after they were stored
 	LeftOut   map[string]int         // number of items that were left out, by reason, such as calibration runs
+	Names     map[string][]string    // first names of these items, if they have names, by reason
 	Notes     map[string]int         // number of runs with missing or changed values, by note
 	// Elsewhere has the files that contain what was left out for that reason, by their paths in the folder of the file.
 	Elsewhere []string
@@ -91,6 +92,31 @@ func (o *Output) LeaveOut(why string, n int) {
 	o.Report.LeftOut[why] += n
 }
 
+// maxLeftOutNames is the number of names that are kept of items which were left out for one reason.
+const maxLeftOutNames = 100
+
+// LeaveOutNamed is LeaveOut for items with names.
+func (o *Output) LeaveOutNamed(why string, names ...string) {
+	if len(names) > 0 {
+		o.LeaveOut(why, len(names))
+		o.Report.name(why, names)
+	}
+}
+
+// name keeps the names of items that were left out.
+func (r *Report) name(why string, names []string) {
+	kept := r.Names[why]
+	for _, name := range names {
+		if name = Brief(name); len(kept) < maxLeftOutNames && !slices.Contains(kept, name) {
+			kept = append(kept, name)
+		}
+	}
+	if r.Names == nil {
+		r.Names = map[string][]string{}
+	}
+	r.Names[why] = kept
+}
+
 // Note counts runs with missing or changed values, so that nobody takes them for more than they are.
 func (o *Output) Note(what string, n int) {
 	if o.Report.Notes == nil {
@@ -143,5 +169,34 @@ func (o *Output) RefuseMismatch(err error) error {
 // Noted gives the notes, sorted.
 func (r *Report) Noted() []string { return slices.Sorted(maps.Keys(r.Notes)) }
 
-// Reasons gives the reasons why something was left out, sorted.
-func (r *Report) Reasons() []string { return slices.Sorted(maps.Keys(r.LeftOut)) }
+// LeftOut says why items were left out.
+type LeftOut struct {
+	N   int
+	Why string // with the names of the first of them, if they have names
+}
+
+func (l LeftOut) String() string { return fmt.Sprintf("%d left out: %s", l.N, l.Why) }
+
+// LeftOuts says what was left out of files, sorted by reason.
+func LeftOuts(files ...*Report) (all []LeftOut) {
+	const shown = 5
+	sum := Report{LeftOut: map[string]int{}}
+	for _, f := range files {
+		for why, n := range f.LeftOut {
+			sum.LeftOut[why] += n
+			sum.name(why, f.Names[why])
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(sum.LeftOut)) {
+		names, text := sum.Names[why], why
+		if len(names) > 0 {
+			text += " (" + strings.Join(names[:min(len(names), shown)], ", ")
+			if more := len(names) - shown; more > 0 {
+				text += fmt.Sprintf(" and %d more", more)
+			}
+			text += ")"
+		}
+		all = append(all, LeftOut{sum.LeftOut[why], text})
+	}
+	return all
+}

@@ -34,6 +34,7 @@ var unsupportedFormats = []unsupportedFormat{
 	{name: "wrk", text: regexp.MustCompile(`(?m)^Running \S+ test @ https?://`)},
 	{name: "pgbench", text: regexp.MustCompile(`(?m)^pgbench \(|^transaction type: `)},
 	{name: "lm-eval", members: []string{"results", "versions", "n-shot"}},
+	{name: "the log of MLPerf Training", text: regexp.MustCompile(`(?m)^:::MLLOG \{.*"namespace": *"".*"key"`)},
 	{name: "vegeta", members: []string{"latencies.99th", "success", "status_codes"}},
 }
 

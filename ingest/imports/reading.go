@@ -243,7 +243,7 @@ func (r *Reading) read(ctx context.Context, s foreign.Source, yield func(schema.
 	r.watch.Reading(input)
 	format := r.options.From
 	if format == nil {
-		if format, err = foreign.FormatOf(r.options.Formats, input.Head); err != nil {
+		if format, err = input.Format(r.options.Formats); err != nil {
 			return failed(Unknown, err)
 		}
 	}

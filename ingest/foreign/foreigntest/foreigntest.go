@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
@@ -110,7 +112,7 @@ func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, 
 		return nil, foreign.Report{}, nil, err
 	}
 	defer in.Close()
-	format, err := foreign.FormatOf(formats, in.Head)
+	format, err := in.Format(formats)
 	if err != nil || format.Read == nil {
 		return format, foreign.Report{}, nil, err
 	}
@@ -127,8 +129,8 @@ func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, 
 func Report(r foreign.Report, err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %d runs, %d samples", r.Format, r.Version, r.Runs, r.Samples)
-	for _, why := range r.Reasons() {
-		fmt.Fprintf(&b, "; %d left out: %s", r.LeftOut[why], why)
+	for _, left := range foreign.LeftOuts(&r) {
+		b.WriteString("; " + left.String())
 	}
 	if r.Refused > 0 {
 		fmt.Fprintf(&b, "; %d refused", r.Refused)
@@ -297,4 +299,51 @@ func Fuzz(f *testing.F, format foreign.Format, root, name string) {
 			return n < 10_000
 		})
 	})
+}
+
+// Sections reads texts one by one, and all of them in one file, in every order for few and in some orders for many. The
+// runs of the file must be the runs of its sections. It returns the first order in which they are not, with the report
+// of that file; nil if there is none.
+func Sections(formats []foreign.Format, name string, sections [][]byte) (order []int, report string) {
+	const maxOrders = 3
+	read := func(content []byte) (runs []string, report string) {
+		format, said, found, err := One(formats, fstest.MapFS{name: {Data: content}}, name)
+		for i := range found {
+			runs = append(runs, Run(&found[i]))
+		}
+		slices.Sort(runs)
+		if format == nil {
+			return nil, fmt.Sprintf("refused: %v", err)
+		}
+		return runs, Report(said, err)
+	}
+	var want []string
+	for _, s := range sections {
+		runs, _ := read(s)
+		want = append(want, runs...)
+	}
+	slices.Sort(want)
+	random := rand.New(rand.NewPCG(uint64(len(want)), 2))
+	for n := range maxOrders {
+		order := random.Perm(len(sections))
+		if n == 0 {
+			slices.Sort(order)
+		}
+		var all []byte
+		for _, i := range order {
+			all = append(append(all, sections[i]...), '\n')
+		}
+		if got, report := read(all); !slices.Equal(got, want) {
+			without := func(runs, others []string) string {
+				for _, r := range runs {
+					if !slices.Contains(others, r) {
+						return r
+					}
+				}
+				return ""
+			}
+			return order, fmt.Sprintf("%d runs, want %d\n+ %s- %s%s", len(got), len(want), without(got, want), without(want, got), report)
+		}
+	}
+	return nil, ""
 }

@@ -149,3 +149,20 @@ func TestLogsBehindText(t *testing.T) {
 		t.Errorf("%d logs", n)
 	}
 }
+
+// TestFarBehindText: a log is recognised although megabytes of other output stand before its results.
+func TestFarBehindText(t *testing.T) {
+	t.Parallel()
+	before := strings.Repeat("INFO 11-20 10:11:12 [loggers.py:1] Engine 000: Running: 3 reqs, Waiting: 0 reqs, GPU KV cache usage: 4.5%\n", 4_000)
+	all := formats.All()
+	for format, texts := range madeUpSections {
+		if format == "nsys-stats" {
+			continue
+		}
+		want, _, alone, _ := foreigntest.One(all, fstest.MapFS{"a.log": {Data: []byte(texts[0])}}, "a.log")
+		got, _, runs, err := foreigntest.One(all, fstest.MapFS{"a.log": {Data: []byte(before + texts[0])}}, "a.log")
+		if got == nil || got.Name != want.Name || len(runs) != len(alone) || len(runs) == 0 {
+			t.Errorf("%s: %v %v, %d runs, want %d", format, got, err, len(runs), len(alone))
+		}
+	}
+}

@@ -20,11 +20,12 @@ import (
 
 func trtexecLog() foreign.Format {
 	return foreign.Format{
-		Name:      "trtexec-log",
-		About:     "TensorRT's trtexec: its log, which summarizes the queries",
-		Level:     "a run is a launch of trtexec; no samples, but min, max, mean and percentiles of the queries",
-		Recognize: func(h *foreign.Head) bool { return h.JSONAt != 0 && h.Matches(trtMarks) },
-		Read:      readLog,
+		Name:        "trtexec-log",
+		About:       "TensorRT's trtexec: its log, which summarizes the queries",
+		Level:       "a run is a launch of trtexec; no samples, but min, max, mean and percentiles of the queries",
+		OwnHeadings: regexp.MustCompile(`=== [A-Za-z ]+ ===$`),
+		Recognize:   func(h *foreign.Head) bool { return h.JSONAt != 0 && h.Matches(trtMarks) },
+		Read:        readLog,
 	}
 }
 

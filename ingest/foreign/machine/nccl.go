@@ -16,7 +16,8 @@ func ncclTests() foreign.Format {
 	const level = "a run is one message size, out of place or in place, of one launch; a sample is an iteration, if -I wrote them"
 	return foreign.Format{
 		Name: "nccl-tests", About: "nccl-tests: the printed output of all_reduce_perf and similar programs, and their JSON (-J)", Level: level,
-		Recognize: func(h *foreign.Head) bool { return isNCCLJSON(h) || h.Matches(ncclTable) },
+		OwnHeadings: regexp.MustCompile(`^#(?:[ \t]|$)`),
+		Recognize:   func(h *foreign.Head) bool { return isNCCLJSON(h) || h.Matches(ncclTable) || h.Matches(ncclLaunched) },
 		Read: func(in *foreign.Input, out *foreign.Output) error {
 			if isNCCLJSON(in.Head) {
 				return readNCCLJSON(in, out)
@@ -32,6 +33,9 @@ func isNCCLJSON(h *foreign.Head) bool {
 
 // ncclTable is the line with the column names above the results: of today's versions, and of the first ones.
 var ncclTable = regexp.MustCompile(`(?m)^.{0,40}\b(?:size +count|bytes +N) +type\b.* (?:cpu)?time +algbw +busbw\b`)
+
+// ncclLaunched is the line with the options, which stands above the table. With NCCL_DEBUG=INFO, megabytes stand between.
+var ncclLaunched = regexp.MustCompile(`(?m)^.{0,40}# nThreads? \d+ +nGpus \d+ +minBytes \d+ maxBytes \d+`)
 
 var ncclColumns = regexp.MustCompile(`\b(?:size +count|bytes +N) +type\b.*`)
 
@@ -157,6 +161,9 @@ const (
 )
 
 var ncclProgram = regexp.MustCompile(`\b((?:all_reduce|all_gather|reduce_scatter|alltoallv?|broadcast|sendrecv|hypercube|scatter|gather|reduce)_perf)\b`)
+
+// ncclCommand is a command line: it ends a table that was cut off.
+var ncclCommand = regexp.MustCompile(`_perf["']? +-{1,2}[a-zA-Z]`)
 
 // ncclPrograms are the tests, less _perf.
 var ncclPrograms = []string{"all_reduce", "all_gather", "reduce_scatter", "alltoallv", "alltoall", "broadcast", "sendrecv", "hypercube", "scatter", "gather", "reduce"}

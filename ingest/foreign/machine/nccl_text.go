@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,10 @@ import (
 
 var (
 	// Prefixes of lines from launchers and logs: mpirun --tag-output, srun --label, a time.
-	launcherTag  = regexp.MustCompile(`^(?:\[\d+,\d+\]<std(?:out|err)>: ?| *\d{1,6}: |\d{4}-\d\d-\d\dT\S+ )`)
+	launcherTag = regexp.MustCompile(`^(?:\[\d+,\d+\]<std(?:out|err)>: ?| *\d{1,6}: |\d{4}-\d\d-\d\dT\S+ )`)
+	// mpirun also writes its tag inside a line, wherever a write of the program begins.
+	launcherTagInside = regexp.MustCompile(`\[\d+,\d+\]<std(?:out|err)>:`)
+
 	ncclOptions  = regexp.MustCompile(`\bnThreads? (\d+) +nGpus (\d+) +minBytes \d+ maxBytes \d+`)
 	ncclIters    = regexp.MustCompile(`\b(?:iters|agg iters|graph|unalign): *\d+`)
 	ncclRank     = regexp.MustCompile(`\bRank +\d+ +(?:Group +\d+ +)?Pid +\d+ on +(\S+) +device +\d+ +\[[^\]]*\] *(.*)$`)
@@ -33,6 +37,8 @@ type ncclReader struct {
 	launch  ncclLaunch
 	name    string // of a program, seen since the last table
 	library string
+	printed bool     // the launch itself has printed the library, as newer versions do; else it holds for the text
+	found   bool     // a table
 	header  []string // columns of the table that is being read
 	ended   bool     // its last line came; of several processes that print, another may go on
 	waiting []placed // runs of it
@@ -49,12 +55,26 @@ func readNCCLText(in *foreign.Input, out *foreign.Output) error {
 		if line.Err != nil {
 			return line.Err
 		}
-		text := launcherTag.ReplaceAllString(line.Text, "")
-		if err := n.line(fmt.Sprintf("line %d", number), text); err != nil {
+		if err := n.line(fmt.Sprintf("line %d", number), unlaunched(line.Text)); err != nil {
 			return err
 		}
 	}
-	return n.flush("")
+	if err := n.flush(""); err != nil {
+		return err
+	}
+	if !n.found {
+		out.Refuse("", errors.New("no table of results: the program ended before it"))
+	}
+	return nil
+}
+
+// unlaunched is a line without the tags of the program that launched the one which printed it.
+func unlaunched(line string) string {
+	line = launcherTag.ReplaceAllString(line, "")
+	if strings.Contains(line, "]<std") {
+		line = launcherTagInside.ReplaceAllString(line, " ")
+	}
+	return line
 }
 
 func (n *ncclReader) line(where, text string) error {
@@ -68,6 +88,17 @@ func (n *ncclReader) line(where, text string) error {
 		n.begin(text, m[1], m[2])
 		return nil
 	}
+	if m := ncclTool.FindStringSubmatch(text); m != nil { // the first line of a launch
+		err := n.flush("")
+		n.out.Version(m[1])
+		n.library, n.printed = ncclVersion(foreign.Number(m[2])), true
+		return err
+	}
+	if m := ncclStarting.FindStringSubmatch(text); m != nil { // before the line of its options
+		err := n.flush("")
+		n.name = m[1]
+		return err
+	}
 	switch {
 	case n.fact(text):
 		return nil
@@ -75,13 +106,14 @@ func (n *ncclReader) line(where, text string) error {
 		if err := n.flush(""); err != nil {
 			return err
 		}
+		n.found = true
 		n.header = strings.Fields(ncclColumns.FindString(text))
 		return nil
 	case ncclEnd.MatchString(text):
 		n.ended = true
 		return nil
 	}
-	if m := ncclProgram.FindStringSubmatch(text); m != nil && (n.header == nil || n.ended) { // the next command
+	if m := ncclProgram.FindStringSubmatch(text); m != nil && (n.header == nil || n.ended || ncclCommand.MatchString(text)) { // the next command
 		err := n.flush("")
 		n.name = m[1]
 		return err
@@ -96,15 +128,6 @@ func (n *ncclReader) line(where, text string) error {
 func (n *ncclReader) fact(text string) bool {
 	if m := ncclRank.FindStringSubmatch(text); m != nil {
 		n.launch.add(m[1], strings.TrimSpace(m[2]))
-		return true
-	}
-	if m := ncclTool.FindStringSubmatch(text); m != nil {
-		n.out.Version(m[1])
-		n.library = ncclVersion(foreign.Number(m[2]))
-		return true
-	}
-	if m := ncclStarting.FindStringSubmatch(text); m != nil {
-		n.name = m[1]
 		return true
 	}
 	if strings.Contains(text, "# Blocking Enabled") {
@@ -144,6 +167,10 @@ func (n *ncclReader) row(where, text string) error {
 	first := slices.IndexFunc(n.header, isNCCLTime)
 	fields = n.withBlankRedop(fields, first)
 	if first < 0 || len(fields) <= first || foreign.Number(fields[0]).Int64() == nil || foreign.Number(fields[1]).Int64() == nil {
+		return nil
+	}
+	if root := slices.Index(n.header[:first], "root"); root >= 0 && foreign.Number(fields[root]).Int64() == nil {
+		n.out.Refuse(where, fmt.Errorf("column root: %q is not a number", fields[root]))
 		return nil
 	}
 	width := slices.IndexFunc(n.header[first+1:], isNCCLTime) + 1
@@ -272,6 +299,9 @@ func ncclAxis(r *schema.Run, name, text string) {
 // flush ends a table. wrong is the result of the comparison if it failed.
 func (n *ncclReader) flush(wrong string) error {
 	if n.header != nil {
+		if n.printed {
+			n.library, n.printed = "", false
+		}
 		n.header, n.name, n.ended = nil, "", false
 	}
 	return n.emit(wrong)

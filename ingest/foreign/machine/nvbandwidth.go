@@ -14,7 +14,8 @@ import (
 func nvbandwidth() foreign.Format {
 	return foreign.Format{
 		Name: "nvbandwidth", About: "NVIDIA nvbandwidth: its output, text or JSON (-j)",
-		Level: "a run is one cell of the matrix of a test; the files have only medians",
+		Level:       "a run is one cell of the matrix of a test; the files have only medians",
+		OwnHeadings: regexp.MustCompile(`^&&&&`),
 		Recognize: func(h *foreign.Head) bool {
 			return h.Has("nvbandwidth.version") || h.Has("nvbandwidth.testcases") || h.Matches(nvbTitle)
 		},
@@ -137,7 +138,7 @@ func readNVBandwidthText(in *foreign.Input, out *foreign.Output) error {
 		if line.Err != nil {
 			return line.Err
 		}
-		text := strings.TrimSpace(launcherTag.ReplaceAllString(line.Text, ""))
+		text := strings.TrimSpace(unlaunched(line.Text))
 		if err := n.line(fmt.Sprintf("line %d", number), text); err != nil {
 			return err
 		}
@@ -149,6 +150,11 @@ func readNVBandwidthText(in *foreign.Input, out *foreign.Output) error {
 }
 
 func (n *nvbReader) line(where, text string) error {
+	if m := nvbTitle.FindStringSubmatch(text); m != nil { // the next launch, maybe on another machine
+		n.nvbMachine, n.matrix, n.columns, n.last = nvbMachine{}, nvbMatrix{}, nil, ""
+		n.out.Version(m[1])
+		return nil
+	}
 	switch {
 	case text == "" || strings.HasPrefix(text, "SUM ") || strings.HasPrefix(text, "&&&& PERF"):
 		n.columns = nil
@@ -192,10 +198,6 @@ func (n *nvbReader) describe(text string) {
 
 // fact reads a line before the first test.
 func (n *nvbReader) fact(text string) {
-	if m := nvbTitle.FindStringSubmatch(text); m != nil {
-		n.out.Version(m[1])
-		return
-	}
 	first := n.env.GPUCount == nil
 	if (strings.HasPrefix(text, "Device ") || strings.HasPrefix(text, "Process ")) && n.device(text) {
 		if first && n.env.Hostname == "" && n.last != "" && !strings.ContainsAny(n.last, ": ") {

@@ -13,9 +13,10 @@ import (
 func sysbench() foreign.Format {
 	return foreign.Format{
 		Name: "sysbench", About: "sysbench: the printed output of `sysbench TEST run`",
-		Level:     "a run is one command; the intervals of --report-interval are samples of separate metrics",
-		Recognize: func(h *foreign.Head) bool { return h.Matches(sysbenchTitle) },
-		Read:      readSysbench,
+		Level:       "a run is one command; the intervals of --report-interval are samples of separate metrics",
+		OwnHeadings: regexp.MustCompile(`^sysbench `),
+		Recognize:   func(h *foreign.Head) bool { return h.Matches(sysbenchTitle) },
+		Read:        readSysbench,
 	}
 }
 

@@ -13,9 +13,10 @@ import (
 
 func goBench() foreign.Format {
 	return foreign.Format{
-		Name:  "go-bench",
-		About: "Go benchmarks: text of go test -bench, as benchstat reads it, and the events of go test -json",
-		Level: "a run is a benchmark of a test process, a sample is a result line (-count): the mean of b.N iterations",
+		Name:        "go-bench",
+		About:       "Go benchmarks: text of go test -bench, as benchstat reads it, and the events of go test -json",
+		Level:       "a run is a benchmark of a test process, a sample is a result line (-count): the mean of b.N iterations",
+		OwnHeadings: regexp.MustCompile(`^#[ \t]|^=== |^--- |^\*\*\*`),
 		Recognize: func(h *foreign.Head) bool {
 			return isGoEvents(h) || !h.Matches(goSource) && (h.JSONAt < 0 && h.Matches(goText) || h.JSONAt > 0 && h.Matches(goResult))
 		},

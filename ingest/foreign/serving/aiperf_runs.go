@@ -3,6 +3,7 @@ package serving
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -85,18 +86,17 @@ func (s *aiperfSummary) leaveOut(out *foreign.Output) {
 			known[name] = true
 		}
 	}
-	unknown := 0
+	var unknown []string
 	for name, text := range s.metrics {
 		var member struct {
 			Unit *string `json:"unit"`
 		}
 		if !known[name] && foreign.Decode(text, &member) == nil && member.Unit != nil {
-			unknown++
+			unknown = append(unknown, name)
 		}
 	}
-	if unknown > 0 {
-		out.LeaveOut("totals and unknown metrics", unknown)
-	}
+	slices.Sort(unknown)
+	out.LeaveOutNamed("totals and unknown metrics", unknown...)
 }
 
 // outcome sets whether requests failed.

@@ -26,10 +26,11 @@ func llamaBenchTable() foreign.Format {
 // llamaBenchText reads the forms for people and for databases.
 func llamaBenchText() foreign.Format {
 	return foreign.Format{
-		Name:  "llama-bench-text",
-		Log:   true,
-		About: "llama.cpp: llama-bench -o md and -o sql",
-		Level: llamaLevel + "; only aggregates, no samples",
+		Name:        "llama-bench-text",
+		Log:         true,
+		About:       "llama.cpp: llama-bench -o md and -o sql",
+		Level:       llamaLevel + "; only aggregates, no samples",
+		OwnHeadings: regexp.MustCompile(`^ggml_|^llama_`),
 		Recognize: func(h *foreign.Head) bool {
 			return h.Matches(llamaHeader) || h.Matches(llamaInsert)
 		},
@@ -77,7 +78,7 @@ func (l llamaRow) emit(in *foreign.Input, out *foreign.Output, where string) err
 
 // The text around a table for people: the devices before it, the build after it.
 var (
-	llamaDevice = regexp.MustCompile(`^  Device \d+: ([^,]+),|^ggml_vulkan: \d+ = (.+) \([^()]*\) \||^ggml_metal_init: found device: (.+)$`)
+	llamaDevice = regexp.MustCompile(`^  Device (\d+): ([^,]+),|^ggml_vulkan: (\d+) = (.+) \([^()]*\) \||^ggml_metal_init: found device: (.+)$`)
 	llamaBuild  = regexp.MustCompile(`^build: ([0-9a-f]+|unknown) \((\d+)\)`)
 )
 
@@ -91,8 +92,10 @@ type llamaText struct {
 	names   []string
 	rows    []llamaRow
 	where   []string
-	devices []string
-	found   bool // a row
+	devices []string // of the table
+	named   []string // devices that were named last: a program names them before its first row
+	begun   bool     // the table has a row
+	found   bool     // a row of any table
 }
 
 func readLlamaText(in *foreign.Input, out *foreign.Output) error {
@@ -117,20 +120,25 @@ func readLlamaText(in *foreign.Input, out *foreign.Output) error {
 // take reads a line.
 func (t *llamaText) take(line, where string) error {
 	if m := llamaDevice.FindStringSubmatch(line); m != nil {
-		if len(t.rows) == 0 && len(t.devices) < 1024 {
-			t.devices = append(t.devices, strings.TrimSpace(m[1]+m[2]+m[3]))
+		if first := m[1] == "" && m[3] == "" || m[1] == "0" || m[3] == "0"; first {
+			t.named = nil
+		}
+		if len(t.named) < 1024 {
+			t.named = append(t.named, strings.TrimSpace(m[2]+m[4]+m[5]))
 		}
 		return nil
 	}
 	if m := llamaBuild.FindStringSubmatch(line); m != nil {
-		return t.flush(m[1], m[2])
+		err := t.flush(m[1], m[2])
+		t.devices, t.named = nil, nil // the next table names its own
+		return err
 	}
 	var row llamaRow
 	var err error
 	switch {
 	case llamaHeader.MatchString(line):
 		err = t.flush("", "")
-		t.names = cells(line)
+		t.names, t.devices, t.begun = cells(line), nil, false
 		return err
 	case strings.HasPrefix(line, "|") && t.names != nil && !strings.HasPrefix(strings.TrimLeft(line, "| :"), "-"):
 		row, err = llamaCells(t.names, cells(line))
@@ -145,6 +153,9 @@ func (t *llamaText) take(line, where string) error {
 	if err != nil {
 		t.out.Refuse(where, err)
 		return nil
+	}
+	if !t.begun {
+		t.devices, t.named, t.begun = t.named, nil, true
 	}
 	t.rows, t.where = append(t.rows, row), append(t.where, where)
 	if len(t.rows) == maxLlamaRows || row["build_commit"] != "" {
@@ -165,9 +176,6 @@ func (t *llamaText) flush(commit, number string) error {
 		if err := row.emit(t.in, t.out, t.where[i]); err != nil {
 			return err
 		}
-	}
-	if len(t.rows) > 0 && commit != "" {
-		t.devices = nil // the next table names its own
 	}
 	t.rows, t.where = nil, nil
 	return nil

@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -52,12 +53,14 @@ func loadgenOldDetail() foreign.Format {
 var (
 	loadgenTitle    = regexp.MustCompile(`(?m)^MLPerf Results Summary\r?$`)
 	loadgenAccuracy = regexp.MustCompile(`(?i)^\s*(?:(?:No|\d+) (?:errors?|warnings?) encountered(?: during test)?\.(?: See detailed log\.)?\s*)+$`)
-	loadgenLog      = regexp.MustCompile(`(?m)^:::MLLOG \{.*"key"`)
+	loadgenLog      = regexp.MustCompile(`(?m)^:::MLLOG \{.*"namespace": *"mlperf::logging"`) // that of MLPerf Training is empty
 	loadgenOld      = regexp.MustCompile(`^"pid": \d+, "tid": \d+, "ts": +\d+ns : `)
 )
 
 // loadgenTest collects what a log says of a test.
 type loadgenTest struct {
+	where    string // its first line, in a file of several
+	begun    bool   // it has named its version, as each does first
 	run      schema.Run
 	scenario string
 	mode     string
@@ -65,7 +68,7 @@ type loadgenTest struct {
 	reason   string
 	times    map[string]*aggregates // by metric
 	rates    map[string]foreign.Number
-	unkept   int
+	unkept   []string
 }
 
 func newLoadgenTest() *loadgenTest {
@@ -90,7 +93,7 @@ func (t *loadgenTest) setTime(metric, statistic string, value foreign.Number) {
 		t.times[metric] = &aggregates{}
 	}
 	if !t.times[metric].set(statistic, value) {
-		t.unkept++
+		t.unkept = append(t.unkept, metric+" "+statistic)
 	}
 }
 
@@ -152,10 +155,8 @@ func (t *loadgenTest) emit(out *foreign.Output) error {
 		}
 	}
 	t.outcome()
-	if t.unkept > 0 {
-		out.LeaveOut("percentiles other than 25, 50, 75, 90, 95 and 99", t.unkept)
-	}
-	return out.Run("", *r)
+	out.LeaveOutNamed("percentiles other than 25, 50, 75, 90, 95 and 99", t.unkept...)
+	return out.Run(t.where, *r)
 }
 
 // outcome sets whether the test is valid, and its primary metric.
@@ -182,8 +183,9 @@ func (t *loadgenTest) outcome() {
 
 // loadgenEntry is a line of the log.
 type loadgenEntry struct {
-	Key   string         `json:"key"`
-	Value jsontext.Value `json:"value"`
+	Key       string         `json:"key"`
+	Value     jsontext.Value `json:"value"`
+	Namespace string         `json:"namespace"`
 }
 
 // detailTime is a statistic of a time: result_first_token_99.00_percentile_latency_ns.
@@ -197,7 +199,7 @@ var detailRates = map[string]string{
 }
 
 func readLoadgenDetail(in *foreign.Input, out *foreign.Output) error {
-	t := newLoadgenTest()
+	t, read := newLoadgenTest(), false
 	for n, line := range in.Lines() {
 		if line.Err != nil {
 			return line.Err
@@ -210,7 +212,25 @@ func readLoadgenDetail(in *foreign.Input, out *foreign.Output) error {
 		if !decode(out, fmt.Sprintf("line %d", n), jsontext.Value(text), &entry) {
 			continue
 		}
+		if entry.Namespace != "mlperf::logging" { // the accelerator's own
+			continue
+		}
+		if entry.Key == "loadgen_version" {
+			if t.begun {
+				if err := t.emit(out); err != nil {
+					return err
+				}
+				t = newLoadgenTest()
+				t.where = fmt.Sprintf("line %d", n)
+			}
+			t.begun = true
+		}
+		read = true
 		t.entry(in, out, &entry)
+	}
+	if !read {
+		out.Refuse("", errors.New("no line of LoadGen: their namespace is mlperf::logging"))
+		return nil
 	}
 	return t.emit(out)
 }

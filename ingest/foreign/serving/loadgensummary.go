@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -85,11 +86,20 @@ func readLoadgenSummary(in *foreign.Input, out *foreign.Output) error {
 	}
 	t := newLoadgenTest()
 	titled := false
-	for _, line := range in.Lines() {
+	for n, line := range in.Lines() {
 		if line.Err != nil {
 			return line.Err
 		}
-		titled = titled || loadgenTitle.MatchString(line.Text)
+		if loadgenTitle.MatchString(line.Text) {
+			if titled {
+				if err := t.emit(out); err != nil {
+					return err
+				}
+				t = newLoadgenTest()
+				t.where = fmt.Sprintf("line %d", n)
+			}
+			titled = true
+		}
 		if m := summaryLine.FindStringSubmatch(line.Text); m != nil && titled {
 			t.take(m[1], m[2])
 		}

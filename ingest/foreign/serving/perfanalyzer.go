@@ -88,9 +88,10 @@ func perfRow(out *foreign.Output, where string, names, record []string) error {
 // perfAnalyzerText reads what perf_analyzer prints.
 func perfAnalyzerText() foreign.Format {
 	return foreign.Format{
-		Name:  "perf-analyzer",
-		About: "Triton perf_analyzer: its printed output",
-		Level: perfLevel,
+		Name:        "perf-analyzer",
+		About:       "Triton perf_analyzer: its printed output",
+		Level:       perfLevel,
+		OwnHeadings: regexp.MustCompile(`^\*\*\* Measurement Settings`),
 		Recognize: func(h *foreign.Head) bool {
 			return h.Matches(perfHeading) && h.Matches(perfClient)
 		},
@@ -111,6 +112,9 @@ var (
 	perfOption  = regexp.MustCompile(`^  (Batch size|Service Kind): (.+)$`)
 )
 
+// perfSettings stands above the settings of a launch.
+const perfSettings = "*** Measurement Settings ***"
+
 // perfRun is the load that is being read.
 type perfRun struct {
 	run     schema.Run
@@ -123,11 +127,21 @@ type perfRun struct {
 func readPerfText(in *foreign.Input, out *foreign.Output) error {
 	var base schema.Run
 	var current *perfRun
+	model := "" // of a command whose settings are still to come
 	for n, line := range in.Lines() {
 		if line.Err != nil {
 			return line.Err
 		}
+		command := perfModel.FindStringSubmatch(line.Text)
 		switch load := perfLoad.FindStringSubmatch(line.Text); {
+		case command != nil || strings.HasPrefix(line.Text, perfSettings): // the next launch, although this one has no end
+			if err := current.emit(out); err != nil {
+				return err
+			}
+			current, base = nil, schema.Run{Model: model}
+			if model = ""; command != nil {
+				model, base.Model = command[1], command[1]
+			}
 		case load != nil:
 			if err := current.emit(out); err != nil {
 				return err
@@ -148,7 +162,7 @@ func readPerfText(in *foreign.Input, out *foreign.Output) error {
 			perfSetting(&base, line.Text)
 		case strings.HasPrefix(line.Text, "Inferences/Second vs."):
 			err := current.emit(out)
-			current = nil
+			current, base = nil, schema.Run{}
 			if err != nil {
 				return err
 			}
@@ -161,9 +175,6 @@ func readPerfText(in *foreign.Input, out *foreign.Output) error {
 
 // perfSetting reads what stands before the first load.
 func perfSetting(base *schema.Run, line string) {
-	if m := perfModel.FindStringSubmatch(line); m != nil {
-		base.Model = m[1]
-	}
 	if m := perfOption.FindStringSubmatch(line); m != nil {
 		foreign.SetParam(base, strings.ReplaceAll(strings.ToLower(m[1]), " ", "_"), strings.TrimSpace(m[2]))
 	}

@@ -264,7 +264,7 @@ func (s *served) gapsOfCompleted() foreign.Series {
 // addTimes adds the aggregates of times of which there are no samples.
 func (s *served) addTimes(r *schema.Run, out *foreign.Output) {
 	found := map[string]*aggregates{}
-	unkept := 0
+	var unkept []string
 	for _, v := range s.scalars {
 		key := latencyKey.FindStringSubmatch(v.name)
 		if key == nil || v.kind != jsontext.KindNumber {
@@ -275,7 +275,7 @@ func (s *served) addTimes(r *schema.Run, out *foreign.Output) {
 			found[name] = &aggregates{}
 		}
 		if !found[name].set(key[1], foreign.Number(v.value)) {
-			unkept++
+			unkept = append(unkept, v.name)
 		}
 	}
 	for _, name := range []string{"latency", "ttft", "tpot", "itl"} {
@@ -283,7 +283,5 @@ func (s *served) addTimes(r *schema.Run, out *foreign.Output) {
 			addAggregates(r, measure{name: name}, a, "ms")
 		}
 	}
-	if unkept > 0 {
-		out.LeaveOut("percentiles other than 25, 50, 75, 90, 95 and 99", unkept)
-	}
+	out.LeaveOutNamed("percentiles other than 25, 50, 75, 90, 95 and 99", unkept...)
 }

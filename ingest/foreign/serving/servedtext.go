@@ -13,12 +13,13 @@ import (
 // servedText reads the printed output of the serving benchmarks.
 func servedText() foreign.Format {
 	return foreign.Format{
-		Name:      "vllm-text",
-		Log:       true,
-		About:     "vLLM and SGLang: the printed output of vllm bench serve, benchmark_serving.py and sglang.bench_serving, also several in one log; parameters come from the printed arguments",
-		Level:     "a run is one benchmark of a server; only aggregates, no samples",
-		Recognize: func(h *foreign.Head) bool { return h.Matches(servedTitle) },
-		Read:      readServedText,
+		Name:        "vllm-text",
+		Log:         true,
+		About:       "vLLM and SGLang: the printed output of vllm bench serve, benchmark_serving.py and sglang.bench_serving, also several in one log; parameters come from the printed arguments",
+		Level:       "a run is one benchmark of a server; only aggregates, no samples",
+		OwnHeadings: regexp.MustCompile(`^\s*(?:-{5,}|=+ Serving Benchmark Result )`),
+		Recognize:   func(h *foreign.Head) bool { return h.Matches(servedTitle) },
+		Read:        readServedText,
 	}
 }
 
@@ -72,7 +73,10 @@ func readServedText(in *foreign.Input, out *foreign.Output) error {
 				return err
 			}
 			r.result = &served{where: fmt.Sprintf("line %d", n)}
-		case arguments != nil:
+		case arguments != nil: // of the next launch, although the result has no end
+			if err := r.emit(); err != nil {
+				return err
+			}
 			r.arguments = argumentsOf(arguments[1])
 		case r.result == nil:
 		case servedEnd.MatchString(line.Text):

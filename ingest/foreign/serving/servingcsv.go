@@ -2,6 +2,7 @@ package serving
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -41,47 +42,85 @@ func readTwoTables(in *foreign.Input, out *foreign.Output, benchmark string, oth
 		out.LeaveTo(name, "a table of the results in "+name, 1)
 		return nil
 	}
-	r := schema.Run{Benchmark: benchmark}
-	found, units := map[string]*aggregates{}, map[string]string{}
-	failed := int64(0)
+	t := newTwoTables(benchmark)
 	c := in.CSV()
-	var names []string
+	var names, first []string
 	for record, err := range c.Records() {
 		if err != nil {
 			return err
 		}
 		if record[0] == "Metric" {
 			names = append(names[:0], record...)
+			switch {
+			case first == nil:
+				first = slices.Clone(record)
+			case slices.Equal(first, record): // of the next result
+				if err := t.emit(out); err != nil {
+					return err
+				}
+				t = newTwoTables(benchmark)
+				t.where = fmt.Sprintf("line %d", c.Line())
+			}
 			continue
 		}
-		title, unit := titleAndUnit(record[0])
-		if n := csvNumber(last(record)).Int64(); title == "Error Request Count" && n != nil {
-			failed = *n
+		if err := t.row(names, record); err != nil {
+			out.Refuse(fmt.Sprintf("line %d", c.Line()), err)
 		}
-		key, known := csvMeasures[title]
-		if !known {
-			continue
-		}
-		a := &aggregates{}
-		for i := 1; i < min(len(names), len(record)); i++ {
-			a.set(strings.Replace(names[i], "Value", "avg", 1), csvNumber(record[i]))
-		}
-		if a.Avg.Float64() == nil {
-			out.Refuse(fmt.Sprintf("line %d", c.Line()), fmt.Errorf("%s has no number", title))
-			continue
-		}
-		found[key], units[key] = a, unit
 	}
+	return t.emit(out)
+}
+
+// twoTables is what the tables of a result have.
+type twoTables struct {
+	where   string
+	run     schema.Run
+	found   map[string]*aggregates
+	units   map[string]string
+	failed  int64
+	unknown []string // titles of rows that are not read
+}
+
+func newTwoTables(benchmark string) *twoTables {
+	return &twoTables{run: schema.Run{Benchmark: benchmark}, found: map[string]*aggregates{}, units: map[string]string{}}
+}
+
+// row reads a row of a table with these columns.
+func (t *twoTables) row(names, record []string) error {
+	title, unit := titleAndUnit(record[0])
+	if n := csvNumber(last(record)).Int64(); title == "Error Request Count" && n != nil {
+		t.failed = *n
+	}
+	key, known := csvMeasures[title]
+	if !known {
+		if title != "Error Request Count" && len(record) > 1 {
+			t.unknown = append(t.unknown, title)
+		}
+		return nil
+	}
+	a := &aggregates{}
+	for i := 1; i < min(len(names), len(record)); i++ {
+		a.set(strings.Replace(names[i], "Value", "avg", 1), csvNumber(record[i]))
+	}
+	if a.Avg.Float64() == nil {
+		return fmt.Errorf("%s has no number", title)
+	}
+	t.found[key], t.units[key] = a, unit
+	return nil
+}
+
+// emit yields the run.
+func (t *twoTables) emit(out *foreign.Output) error {
 	for _, m := range requestMeasures {
 		for _, name := range m.names {
-			if a := found[name]; a != nil && !a.nothing() {
-				addAggregates(&r, m.measure, a, units[name])
+			if a := t.found[name]; a != nil && !a.nothing() {
+				addAggregates(&t.run, m.measure, a, t.units[name])
 			}
 		}
 	}
-	sourceNames(&r)
-	requestsFailed(&r, failed)
-	return out.Run("", r)
+	sourceNames(&t.run)
+	requestsFailed(&t.run, t.failed)
+	out.LeaveOutNamed("totals and unknown metrics", t.unknown...)
+	return out.Run(t.where, t.run)
 }
 
 func last(record []string) string { return record[len(record)-1] }

@@ -115,7 +115,8 @@ var vllmConfigured = map[string]bool{
 // rate, and the axes of a sweep, which come after the number of the run. Unknown numbers among the results are new
 // results.
 func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
-	results, unknown, sweep := false, 0, s.isSortedSweep()
+	results, sweep := false, s.isSortedSweep()
+	var unknown []string
 	for _, v := range s.scalars {
 		switch v.name {
 		case "model_id":
@@ -150,12 +151,10 @@ func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
 		if vllmConfigured[v.name] || !results || sweep && len(v.value) <= maxAxisLength || v.kind == jsontext.KindString || v.kind == jsontext.KindTrue || v.kind == jsontext.KindFalse {
 			s.setParam(r, v)
 		} else if v.kind == jsontext.KindNumber {
-			unknown++
+			unknown = append(unknown, v.name)
 		}
 	}
-	if unknown > 0 {
-		out.LeaveOut("unknown results", unknown)
-	}
+	out.LeaveOutNamed("unknown results", unknown...)
 }
 
 // maxAxisLength is the maximum length of a number that a user chose; results have more digits.

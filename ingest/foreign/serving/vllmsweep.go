@@ -51,8 +51,8 @@ func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
 		switch {
 		case err != nil:
 			return err
-		case names == nil:
-			names = append(names, record...)
+		case names == nil || slices.Equal(names, record): // again where several tables follow one another
+			names = append(names[:0], record...)
 			continue
 		case len(folders) > 0:
 			for _, name := range folders {

@@ -36,7 +36,9 @@ var (
 
 // statsFile is what is read of one profiled report.
 type statsFile struct {
-	report string // the file that was summarised
+	path   string          // of the file that was summarised
+	report string          // its name; its path if another one has that name
+	tables map[string]bool // those it has, by their kinds and columns
 	ops    []*statsOp
 	byName map[statsKey]*statsOp
 }
@@ -120,7 +122,7 @@ func (s *statsReader) take(line string) error {
 		return nil
 	}
 	if m := processing.FindStringSubmatch(line); m != nil {
-		s.begin(path.Base(strings.ReplaceAll(m[1], `\`, "/")))
+		s.begin(strings.ReplaceAll(m[1], `\`, "/"))
 		s.heading(m[2])
 		return nil
 	}
@@ -138,6 +140,7 @@ func (s *statsReader) take(line string) error {
 		s.n++
 		s.table = t
 		s.table.number = s.n
+		s.table.kind = s.kind + " " + strings.Join(t.columns, ",")
 		if !t.understood() {
 			s.out.LeaveOut("tables that do not summarize by name", 1)
 		}
@@ -154,16 +157,30 @@ func (s *statsReader) take(line string) error {
 }
 
 // begin goes on with what a report has; the same one may come again, with another summary.
-func (s *statsReader) begin(report string) {
-	if at := slices.IndexFunc(s.files, func(f *statsFile) bool { return f.report == report }); at >= 0 {
-		file := s.files[at]
-		s.files = append(slices.Delete(s.files, at, at+1), file)
+func (s *statsReader) begin(file string) {
+	for at := len(s.files) - 1; at >= 0; at-- {
+		if known := s.files[at]; known.path == file {
+			s.files = append(slices.Delete(s.files, at, at+1), known)
+			return
+		}
+	}
+	s.add(file)
+}
+
+// add adds a report, maybe one more by the same name: that of another folder, or of the next profile.
+func (s *statsReader) add(file string) {
+	s.room -= 2*perName + len(file)
+	if s.room < 0 {
 		return
 	}
-	s.room -= perName + len(report)
-	if s.room >= 0 {
-		s.files = append(s.files, &statsFile{report: report, byName: map[statsKey]*statsOp{}})
+	report := path.Base(file)
+	switch {
+	case file == "":
+		report = ""
+	case slices.ContainsFunc(s.files, func(f *statsFile) bool { return f.path != file && path.Base(f.path) == report }):
+		report = file
 	}
+	s.files = append(s.files, &statsFile{path: file, report: report, tables: map[string]bool{}, byName: map[statsKey]*statsOp{}})
 }
 
 // heading says which report the next table is: cuda_gpu_kern_sum, with the path of its script and its arguments or not.
@@ -186,6 +203,17 @@ func (s *statsReader) row(line string) error {
 	}
 	f := s.files[len(s.files)-1]
 	op := f.byName[row.statsKey]
+	if t := s.table; !t.begun {
+		t.begun = true
+		// A report has each summary once. Without a heading, only a row that it has tells that a table is the next report's.
+		if f.tables[t.kind] && (s.kind != "" || op != nil) {
+			if s.add(f.path); s.room < 0 {
+				return nil
+			}
+			f, op = s.files[len(s.files)-1], nil
+		}
+		f.tables[t.kind] = true
+	}
 	if op == nil {
 		s.room -= 2*perName + len(row.name) + len(row.kind)
 		row.table = s.table.number

@@ -15,8 +15,10 @@ type statsTable struct {
 	csv     bool
 	columns []string // without their units
 	units   []string
-	numbers int // columns before the first of text
-	number  int // of the table in the file
+	numbers int    // columns before the first of text
+	number  int    // of the table in the file
+	kind    string // the report and the columns
+	begun   bool   // a row was read
 }
 
 // Columns of text, which come last.

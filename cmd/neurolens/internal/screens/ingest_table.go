@@ -62,8 +62,8 @@ func reasonOf(r imports.Report) string {
 		}
 		parts = append(parts, there)
 	}
-	for _, why := range r.Reasons() {
-		parts = append(parts, fmt.Sprintf("%d left out: %s", r.LeftOut[why], why))
+	for _, left := range foreign.LeftOuts(&r.Report) {
+		parts = append(parts, left.String())
 	}
 	parts = append(parts, noted(&r.Report)...)
 	return strings.Join(parts, "; ")

@@ -10,18 +10,13 @@ import (
 
 // leftOut explains once why things were left out.
 func (r IngestReport) leftOut() []string {
-	counts := foreign.Report{}
-	for _, one := range r.Files {
-		for why, n := range one.LeftOut {
-			if counts.LeftOut == nil {
-				counts.LeftOut = map[string]int{}
-			}
-			counts.LeftOut[why] += n
-		}
+	files := make([]*foreign.Report, len(r.Files))
+	for i := range r.Files {
+		files[i] = &r.Files[i].Report
 	}
 	var lines []string
-	for _, why := range counts.Reasons() {
-		lines = append(lines, fmt.Sprintf("%s left out: %s", term.Thousands(counts.LeftOut[why]), why))
+	for _, left := range foreign.LeftOuts(files...) {
+		lines = append(lines, fmt.Sprintf("%s left out: %s", term.Thousands(left.N), left.Why))
 	}
 	return lines
 }

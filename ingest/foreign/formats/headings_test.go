@@ -1,0 +1,101 @@
+package formats_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+	"github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestHeadings: equal results of a text under different headings are different points, in every format whose results may
+// stand under headings, and in every order. Results that headings need not tell apart keep their points, and a heading that
+// counts or dates repeats is none.
+func TestHeadings(t *testing.T) {
+	t.Parallel()
+	sections := map[string]string{
+		"llama-bench-text": llamaSection("", "pp512", "490.10", "\n"),
+		"nccl-tests":       ncclSection("all_reduce_perf", "sum", "10.00"),
+	}
+	for _, format := range []string{"perf-analyzer", "nvbandwidth", "go-bench", "vllm-text"} {
+		sections[format] = madeUpSections[format][0]
+	}
+	sections["sysbench"] = "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\nRunning the test with following options:\nNumber of threads: 2\n\nPrime numbers limit: 10000\n\nCPU speed:\n    events per second:   900.10\n\nGeneral statistics:\n    total time:                          10.0s\n    total number of events:              9001\n\nLatency (ms):\n         min:                                    1.05\n         avg:                                    1.11\n         max:                                    2.20\n         95th percentile:                        1.20\n         sum:                                 9991.00\n"
+	sections["trtexec-log"] = "&&&& RUNNING TensorRT.trtexec [TensorRT v100300] # trtexec --onnx=a.onnx\n[11/20/2026-10:11:12] [I] === Performance summary ===\n[11/20/2026-10:11:12] [I] Throughput: 100.5 qps\n[11/20/2026-10:11:12] [I] Latency: min = 1.0 ms, max = 2.0 ms, mean = 1.5 ms, median = 1.5 ms\n&&&& PASSED TensorRT.trtexec [TensorRT v100300] # trtexec --onnx=a.onnx\n"
+	all := formats.All()
+	for _, format := range all {
+		if format.OwnHeadings != nil && sections[format.Name] == "" {
+			t.Errorf("no section of %s", format.Name)
+		}
+	}
+	for format, section := range sections {
+		points := func(text string) (points, heads []string) {
+			name := "results.log"
+			got, report, runs, err := foreigntest.One(all, fstest.MapFS{name: {Data: []byte(text)}}, name)
+			if got == nil || got.Name != format || err != nil || report.Refused > 0 {
+				t.Fatalf("%s: %v %v %+v", format, got, err, report)
+			}
+			for _, r := range runs {
+				if !slices.Contains(points, r.PointID) {
+					points = append(points, r.PointID)
+				}
+				if h := r.Params["heading"]; !slices.Contains(heads, h) {
+					heads = append(heads, h)
+				}
+			}
+			slices.Sort(points)
+			return points, heads
+		}
+		one, _ := points(section)
+		for _, c := range []struct {
+			text  string
+			times int // as many points as of one section
+			heads []string
+		}{
+			{"## GPU 0 only\n\n" + section, 1, []string{""}},
+			{section + section, 1, []string{""}},
+			{"## GPU 0 ONLY\n" + section + "\n## DUAL GPU\n" + section, 2, []string{"GPU 0 ONLY", "DUAL GPU"}},
+			{"### GPU 0 ONLY ###\n" + section + "\n### DUAL GPU ###\n" + section, 2, []string{"GPU 0 ONLY", "DUAL GPU"}},
+			{"==== fast ====\n" + section + "\n==== slow ====\n" + section + "\n==== fast ====\n" + section, 2, []string{"fast", "slow"}},
+			{"## lab1\n### pp\n" + section + "\n## lab2\n### pp\n" + section, 2, []string{"lab1 / pp", "lab2 / pp"}},
+			{"## Run 1\n" + section + "\n## Run 2 of 9\n" + section, 1, []string{""}},
+			{"## 2026-11-01 10:11\n" + section + "\n## 2026-11-02 10:12:13 UTC\n" + section, 1, []string{""}},
+			{section + "\n## lab2\n" + section, 2, []string{"", "lab2"}},
+		} {
+			got, heads := points(c.text)
+			if len(got) != c.times*len(one) || !slices.Equal(heads, c.heads) {
+				t.Errorf("%s: %d points under %q, want %d under %q:\n%s", format, len(got), heads, c.times*len(one), c.heads, c.text)
+			}
+			if c.times == 1 && !slices.Equal(got, one) {
+				t.Errorf("%s: other points than without headings:\n%s", format, c.text)
+			}
+		}
+		a, _ := points("## a\n" + section + "\n## b\n" + section)
+		b, _ := points("## b\n" + section + "\n## a\n" + section)
+		if !slices.Equal(a, b) {
+			t.Errorf("%s: the order of the headings changes points", format)
+		}
+	}
+}
+
+// TestHeadingsAgain: a text with headings that was read adds nothing the second time, and only what is new after it has grown.
+func TestHeadingsAgain(t *testing.T) {
+	t.Parallel()
+	text := ""
+	for i := range 3 {
+		text += fmt.Sprintf("## GPU %s\n%s\n", strings.Repeat("x", i), llamaSection("", "pp512", fmt.Sprint(100+i), ""))
+	}
+	reader, all := foreign.NewReader(foreign.Added{}, nil), formats.All()
+	added := func(content string) (n int) {
+		read(reader, all, file{name: "a.md", content: []byte(content)}, func(schema.Valid) bool { n++; return true })
+		return n
+	}
+	if first, again, grown := added(text), added(text), added(text+"## other\n"+llamaSection("", "tg64", "7", "")); first != 3 || again != 0 || grown != 1 {
+		t.Errorf("%d runs, then %d, then %d, want 3, 0, 1", first, again, grown)
+	}
+}

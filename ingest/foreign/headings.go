@@ -1,0 +1,142 @@
+package foreign
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// headingParam is the parameter that says under which heading of a text a result stands.
+const headingParam = "heading"
+
+// headings are the headings of a text. If results that are equal otherwise stand under different ones, the heading is a
+// parameter of all results of the text.
+type headings struct {
+	lines []int    // where another heading begins to hold, from 1
+	texts []string // the heading from there on, with those above it; empty for none
+	apart bool     // the heading is a parameter
+
+	under map[string]string // heading of each point; nil unless it is being found out whether headings tell points apart
+}
+
+// Limits of headings.
+const (
+	maxHeadings      = 10_000 // of a text with more, none is used
+	maxHeadingLength = 200    // bytes
+)
+
+var (
+	markdownHeading = regexp.MustCompile("^(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+	// A title between lines of signs, as scripts print it, or in bold type.
+	bannerHeading = regexp.MustCompile(`^[ \t]*(?:={2,}|-{3,}|\*{3,}|#{2,}|~{3,})[ \t]*([^-=*#~\s].*?)[ \t]*(?:={2,}|-{3,}|\*{3,}|#{2,}|~{3,})[ \t]*$|^\*\*([^*]+)\*\*:?[ \t]*$`)
+
+	// A count or a time in a heading distinguishes repeats, which have one point.
+	headingCount = regexp.MustCompile(`(?i)\b(?:run|rep|repeat|repetition|iteration|iter|trial|pass|attempt|round|take)s?[ #:_-]*\d+(?: *(?:/|of) *\d+)?|^[ #]*\d+(?: *(?:/|of) *\d+)?$`)
+	headingTime  = regexp.MustCompile(`\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?:\d\d(?::\d\d(?:\.\d+)?)?(?: *(?:UTC|GMT|Z|[AP]M)\b)?|[-+]\d\d:?\d\d\b|\b1[0-9]{9}\b|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b,?|\b\d\d? (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{4}\b`)
+)
+
+// headingText is the part of a heading that tells points apart.
+func headingText(text string) string {
+	text = headingTime.ReplaceAllString(text, " ")
+	text = headingCount.ReplaceAllString(text, " ")
+	text = strings.Trim(strings.Join(strings.Fields(text), " "), "-=*#~:,;()[] ")
+	return clipped(text, maxHeadingLength)
+}
+
+// bannerLevel is the level of a heading that is not Markdown: it stands below all that are.
+const bannerLevel = 7
+
+// headingsOf finds the headings of a text. own matches the lines of the tool that look like headings. It returns nil if
+// there are none, or the text cannot be read twice.
+func headingsOf(in *Input, own *regexp.Regexp) *headings {
+	if own == nil || in.Head.JSONAt == 0 || !in.Head.Whole && in.Folder == nil {
+		return nil
+	}
+	again, err := in.Ahead()
+	if err != nil {
+		return nil
+	}
+	defer again.Close()
+	h, fenced := &headings{}, false
+	var open [bannerLevel + 1]string
+	for n, line := range again.Lines() {
+		text := line.Text
+		if line.Err != nil || len(h.lines) > maxHeadings {
+			return nil
+		}
+		if text == "" || !strings.Contains("#=-*~` \t", text[:1]) || own.MatchString(text) {
+			continue
+		}
+		if strings.HasPrefix(text, "```") {
+			fenced = !fenced
+			continue
+		}
+		level, title := bannerLevel, ""
+		if m := markdownHeading.FindStringSubmatch(text); m != nil && !fenced {
+			level, title = len(m[1]), m[2]
+		} else if m := bannerHeading.FindStringSubmatch(text); m != nil {
+			title = m[1] + m[2]
+		} else {
+			continue
+		}
+		open[level] = headingText(title)
+		clear(open[level+1:])
+		above := slices.DeleteFunc(slices.Clone(open[:]), func(s string) bool { return s == "" })
+		h.lines, h.texts = append(h.lines, n), append(h.texts, strings.Join(above, " / "))
+	}
+	if len(h.lines) == 0 {
+		return nil
+	}
+	return h
+}
+
+// at is the heading that holds at a record.
+func (h *headings) at(where string) string {
+	line, err := strconv.Atoi(strings.TrimPrefix(where, "line "))
+	if err != nil {
+		return ""
+	}
+	i, found := slices.BinarySearch(h.lines, line)
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return ""
+	}
+	return h.texts[i]
+}
+
+// set gives a run its heading, if headings tell points apart.
+func (h *headings) set(where string, r *schema.Run) {
+	if h != nil && h.apart && !HasAxis(r, headingParam) {
+		SetParam(r, headingParam, h.at(where))
+	}
+}
+
+// note finds out whether a point stands under two headings.
+func (h *headings) note(where, point string) {
+	if h == nil || h.under == nil {
+		return
+	}
+	text := h.at(where)
+	if before, known := h.under[point]; known && before != text {
+		h.apart = true
+	}
+	h.under[point] = text
+}
+
+// find finds out whether headings tell points of a file apart.
+func (h *headings) find(in *Input, format *Format) {
+	again, err := in.Ahead()
+	if err != nil {
+		return
+	}
+	defer again.Close()
+	h.under = map[string]string{}
+	o := &Output{in: again, yield: func(schema.Valid) bool { return !h.apart }, headings: h, identity: identity{place: place{chain: newChain("")}, known: newKnown(nil)}}
+	_ = format.Read(again, o) // its errors come again
+	h.under = nil
+}
