@@ -31,6 +31,7 @@ type Output struct {
 	added     Added
 	fromPath  map[string]string
 	path      pathFact
+	also      map[string]string
 	headings  *headings     // nil if the file has none
 	held      *schema.Valid // the last run of the file, unless the file turns out to be another one
 	yield     func(schema.Valid) bool
@@ -43,6 +44,18 @@ type Output struct {
 	former    map[int]string // ids of its stored runs without the start that the user gives, by the number of the record
 }
 
+// Also sets a fact of the next run that is no part of its identity: earlier versions did not read it, so with it a file
+// that they read would be another one. An empty text is none.
+func (o *Output) Also(name, text string) {
+	if text == "" {
+		return
+	}
+	if o.also == nil {
+		o.also = map[string]string{}
+	}
+	o.also[strings.ReplaceAll(name, "\x00", "")] = text
+}
+
 // errStopped ends the reading of a file when no more runs are needed.
 var errStopped = errors.New("stopped")
 
@@ -50,6 +63,7 @@ var errStopped = errors.New("stopped")
 // names the record in a refusal. If Run returns an error, the reader must return it.
 func (o *Output) Run(where string, r schema.Run) error {
 	o.records++
+	defer func() { o.also = nil }()
 	before := o.identity.place
 	o.headings.set(where, &r)
 	there, err := o.complete(&r)
@@ -174,6 +188,11 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 		return there, err
 	}
 	o.path.set(r)
+	for name, text := range o.also {
+		if r.Env.Facts[name] == "" {
+			SetFact(r, name, strings.ReplaceAll(text, "\x00", ""))
+		}
+	}
 	if removed {
 		o.Note(nulRemoved, 1)
 		r.Warnings = append(r.Warnings, nulRemoved)

@@ -55,7 +55,11 @@ type trtLog struct {
 	warmUp           *float64 // ms
 	measured         *int64   // ns
 	averages         int
+	warnings         []string
 }
+
+// maxTRTWarnings is how many warnings of a launch are kept.
+const maxTRTWarnings = 10
 
 func readLog(in *foreign.Input, out *foreign.Output) error {
 	var logs []*trtLog
@@ -175,6 +179,10 @@ func takeLine(in *foreign.Input, logs []*trtLog, n int, line string) []*trtLog {
 		l.section, l.metric = section[1], ""
 	case level == "E" || level == "F":
 		l.problem = body
+	case level == "W" && strings.HasPrefix(body, "* "): // of trtexec, about the measurement
+		if text := strings.TrimSuffix(strings.TrimSpace(body[2:]), "."); len(l.warnings) < maxTRTWarnings && !slices.Contains(l.warnings, text) {
+			l.warnings = append(l.warnings, text)
+		}
 	default:
 		l.take(body)
 	}

@@ -98,6 +98,7 @@ func (l *trtLog) point() schema.Run {
 	}
 	r.BackendVersion, r.Env.GPUName = l.version, l.device
 	foreign.SetStart(&r, l.began, l.source)
+	r.Warnings = slices.Clone(l.warnings)
 	if len(l.command) > 0 {
 		l.setCommand(&r)
 	} else {

@@ -19,6 +19,7 @@ var (
 	perflogInfo   = regexp.MustCompile(`^(.+?)(?: /[0-9a-f]{6,})? (?:@|on )([^\s:]+):([^\s+]+)(?:\+(\S+)| using (\S+))$`)
 	perflogValue  = regexp.MustCompile(`^([\w.:/-]+)=([-+.\w]*)$`)
 	perflogRef    = regexp.MustCompile(`^ref=.*\(l=([^,]*), u=([^)]*)\)$`)
+	perflogTag    = regexp.MustCompile(`^[A-Za-z_][\w.+-]*$`)
 	perflogPair   = regexp.MustCompile(`^([A-Za-z_]\w*)=(\S+)$`)
 )
 
@@ -35,7 +36,9 @@ type perflogReader struct {
 	key     string // of the test case that is being read
 	run     schema.Run
 	missing bool // a variable has no value
-	begun   bool // a line of the log was read
+	job     string
+	tags    []string // words of the lines that have no value
+	begun   bool     // a line of the log was read
 }
 
 func readPerflog(in *foreign.Input, out *foreign.Output) error {
@@ -105,6 +108,8 @@ func (p *perflogReader) pattern(where string, fields []string) error {
 			for _, word := range strings.Split(field, ",") {
 				if pair := perflogPair.FindStringSubmatch(word); pair != nil {
 					foreign.SetParam(&p.run, pair[1], pair[2])
+				} else if word = strings.TrimSpace(word); perflogTag.MatchString(word) && !slices.Contains(p.tags, word) && len(p.tags) < maxVariables {
+					p.tags = append(p.tags, word)
 				}
 			}
 		}
@@ -121,6 +126,7 @@ func (p *perflogReader) begin(where, key string, fields []string) bool {
 		return false
 	}
 	p.key, p.where = key, where
+	p.job = strings.TrimPrefix(fields[3], "jobid=")
 	version, _, _ := strings.Cut(strings.TrimPrefix(fields[1], "reframe "), " ")
 	p.out.Version(version)
 	reframeName(&p.run, m[1])
@@ -152,8 +158,8 @@ func (p *perflogReader) add(where string, v reframeVariable) {
 // flush yields the test case that was read.
 func (p *perflogReader) flush() error {
 	run, where := p.run, p.where
-	missing := p.missing
-	p.run, p.where, p.key, p.missing = schema.Run{}, "", "", false
+	missing, job, tags := p.missing, p.job, p.tags
+	p.run, p.where, p.key, p.missing, p.job, p.tags = schema.Run{}, "", "", false, "", nil
 	if where == "" {
 		return nil
 	}
@@ -163,6 +169,11 @@ func (p *perflogReader) flush() error {
 	if missing && run.Status.Failed() {
 		run.Error = "a variable has no value"
 	}
+	if job != "null" && job != "None" {
+		p.out.Also("reframe.jobid", job)
+	}
+	slices.Sort(tags)
+	p.out.Also("reframe.tags", strings.Join(tags, ","))
 	return p.out.Run(where, run)
 }
 
@@ -179,6 +190,7 @@ func (p *perflogReader) row(where string, fields []string) error {
 			value[name] = text
 		}
 	}
+	p.job = value["jobid"]
 	name := value["display_name"]
 	if name == "" {
 		name = value["name"]

@@ -42,7 +42,8 @@ func reframeUnit(text string) string {
 
 // reframeUnits are other spellings in lower case.
 var reframeUnits = map[string]string{
-	"sec": "s", "secs": "s", "second": "s", "seconds": "s", "usec": "us", "msec": "ms", "nsec": "ns", "gb/sec": "GB/s", "mb/sec": "MB/s",
+	"sec": "s", "secs": "s", "second": "s", "seconds": "s", "usec": "us", "msec": "ms", "nsec": "ns", "gb/sec": "GB/s", "mb/sec": "MB/s", "kb/sec": "kB/s",
+	"bytes/s": "B/s", "kbytes/s": "kB/s", "mbytes/s": "MB/s", "gbytes/s": "GB/s", "bytes/sec": "B/s", "kbytes/sec": "kB/s", "mbytes/sec": "MB/s", "gbytes/sec": "GB/s",
 	"gb/s": "GB/s", "mb/s": "MB/s", "gflops": "Gflop/s", "gflop/s": "Gflop/s", "gflops/s": "Gflop/s", "tflops": "Tflop/s", "tflop/s": "Tflop/s",
 	"percent": "%", "us": "us", "ms": "ms", "ns": "ns", "b/s": "B/s",
 }

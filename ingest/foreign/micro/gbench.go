@@ -3,10 +3,12 @@ package micro
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 func googleBenchmark() foreign.Format {
@@ -36,6 +38,7 @@ func readGoogleBenchmark(in *foreign.Input, out *foreign.Output) error {
 		if err := out.RefuseMismatch(g.read(j, i < len(contexts))); err != nil {
 			return err
 		}
+		out.LeaveOutNamed("members of the context that are no text", g.context.leftOut...)
 	}
 	return nil
 }
@@ -77,13 +80,58 @@ type gbenchContext struct {
 	Library      foreign.Text   `json:"library_version"`
 	LibraryBuild foreign.Text   `json:"library_build_type"`
 	Schema       foreign.Text   `json:"json_schema_version"`
+
+	own     []gbenchFact // that users added: AddCustomContext, --benchmark_context
+	leftOut []string     // members of these that are no text
+}
+
+// gbenchFact is a member of the context that Google Benchmark does not write itself.
+type gbenchFact struct{ name, text string }
+
+// gbenchMembers are the members of the context that Google Benchmark writes.
+var gbenchMembers = []string{
+	"date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "aslr_enabled", "caches", "load_avg", "library_version",
+	"library_build_type", "json_schema_version",
+}
+
+// Limits of what users add to the context.
+const (
+	maxOwnFacts      = 100
+	maxOwnFactLength = 1000
+)
+
+// addOwn keeps what users added.
+func (c *gbenchContext) addOwn(context jsontext.Value) error {
+	members, err := membersOf(context)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if slices.Contains(gbenchMembers, m.name) {
+			continue
+		}
+		kind, text := m.value.Kind(), foreign.TextOf(m.value)
+		if kind == jsontext.KindBeginObject || kind == jsontext.KindBeginArray || len(c.own) == maxOwnFacts || len(text) > maxOwnFactLength || m.name == "" {
+			c.leftOut = append(c.leftOut, m.name)
+			continue
+		}
+		c.own = append(c.own, gbenchFact{"context." + strings.Join(strings.Fields(m.name), "_"), text})
+	}
+	return nil
 }
 
 func (c *gbenchContext) member(j *foreign.JSON, name string) error {
-	if name == "context" {
-		return j.Decode(c)
+	if name != "context" {
+		return j.Skip()
 	}
-	return j.Skip()
+	text, err := j.Value()
+	if err != nil {
+		return err
+	}
+	if err := foreign.DecodeAt(j.Where(), text, c); err != nil {
+		return err
+	}
+	return c.addOwn(text)
 }
 
 func (c *gbenchContext) version() string {

@@ -160,6 +160,9 @@ func (g *gbenchGroup) flush() error {
 		}
 		foreign.Add(&r, m, b.metrics[i].unit)
 	}
+	for _, fact := range g.context.own {
+		g.out.Also(fact.name, fact.text)
+	}
 	return g.out.Run(b.first.where, r)
 }
 

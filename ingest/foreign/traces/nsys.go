@@ -124,6 +124,7 @@ func (n *nsysReport) runs(env *nsysTarget) error {
 			seen[p.name]++
 		}
 		env.set(&r, p.devices())
+		noKernels(n.out, &r, p.kernels != nil)
 		if err := n.out.Run(fmt.Sprintf("process %d", p.id&(1<<24-1)), r); err != nil {
 			return err
 		}

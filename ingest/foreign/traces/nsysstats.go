@@ -87,6 +87,7 @@ func readStats(in *foreign.Input, out *foreign.Output) error {
 			continue
 		}
 		r := f.run()
+		noKernels(out, &r, r.Metric(kernelTime) != nil)
 		if len(s.files) > 1 {
 			foreign.SetAxis(&r, "report", f.report)
 		}

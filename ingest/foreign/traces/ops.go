@@ -85,6 +85,16 @@ const (
 	memoryTime = "memory_time"
 )
 
+// noKernels says of a profile that it has no kernels: they were not traced, or the process ran none.
+func noKernels(out *foreign.Output, r *schema.Run, has bool) {
+	if has {
+		return
+	}
+	const why = "the profile has no kernels"
+	r.Warnings = append(r.Warnings, why)
+	out.Note(why+", so there is no kernel_time", 1)
+}
+
 // addDeviceTimes gives a run the time of its kernels, and of its copies and sets, in ns; nil if it had none.
 func addDeviceTimes(r *schema.Run, kernels, memory *int64) {
 	for _, m := range []struct {

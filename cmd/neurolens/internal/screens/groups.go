@@ -92,9 +92,13 @@ var groupColumns = []term.Column{
 	{Header: ""},
 }
 
-// groupQuantity is a value of the metric of a group.
+// groupQuantity is a value of the metric of a group. What a throughput counts, the files of its runs say: tokens, requests.
 func groupQuantity(g *query.Group, v *float64) string {
-	return wording.QuantityOf(answer.Value(v), g.Unit, g.Metric, "")
+	metric := g.Metric
+	if metric == "throughput" {
+		metric = ""
+	}
+	return wording.QuantityOf(answer.Value(v), g.Unit, metric, "")
 }
 
 func groupCells(g *query.Group) []term.Cell {
