@@ -162,6 +162,7 @@ func (a *app) showCompared(f compareFlags, args []string, c *compare.Comparison,
 		w.Groups = answer.TableOf(compare.GroupFields(f.by), groups)
 	}
 	if format == output.FormatMD {
+		w.Gate = f.gate.Sentence(c)
 		return a.printer().Write(w.Markdown())
 	}
 	return a.print(format, w.Groups, w.View)

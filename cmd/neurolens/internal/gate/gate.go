@@ -91,6 +91,14 @@ func (m Mode) Line(c *compare.Comparison) string {
 	return verdicts.GateLine(g, verdicts.Noun(c), m == regression, status(m.Verdict(g)))
 }
 
+// Sentence is the first line of a comparison in a comment; empty without a gate.
+func (m Mode) Sentence(c *compare.Comparison) string {
+	if m == Off {
+		return ""
+	}
+	return verdicts.GateSentence(c.Gate(), verdicts.Noun(c))
+}
+
 // HistoryLine is the last line of a history; empty without a gate.
 func (m Mode) HistoryLine(g history.Gate, newest int) string {
 	if m == Off {

@@ -24,7 +24,7 @@ type Comparison struct {
 	Reader wording.Reader
 	C      *compare.Comparison
 	Asked  Asked
-	Gate   string       // the last line of a gate; empty: there is none
+	Gate   string       // the last line of a gate, in Markdown the first; empty: there is none
 	Facts  facts.Writer // what is known of the facts in which the sides differ
 	Groups answer.Table // the groups of points, where a line is one
 }

@@ -15,6 +15,9 @@ func (w Comparison) Markdown() []byte {
 	w.Reader.UTC = true // a comment is read in another place, and on another day
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(w.verdictLine()))
+	if w.Gate != "" {
+		fmt.Fprintf(&b, "%s\n\n", w.gateLegend())
+	}
 	switch {
 	case len(w.Asked.By) > 0:
 		columns, rows := w.groups()
@@ -62,6 +65,16 @@ func (w Comparison) verdictLine() string {
 		return w.Gate
 	}
 	return w.counts()[0]
+}
+
+// gateLegend explains the words of a gate to people who have never seen NeuroLens.
+func (w Comparison) gateLegend() string {
+	means := "A point is one benchmark with its parameters."
+	if w.sideBySide() {
+		means = "A result is one metric of one benchmark with its parameters."
+	}
+	return means + " It regressed if it is worse than the base by at least the threshold and by more than chance explains. It is inconclusive if the data are " +
+		"too few, or too noisy, to tell."
 }
 
 // everything are the places of all rows.

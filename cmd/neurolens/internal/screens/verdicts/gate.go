@@ -61,3 +61,29 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 	}
 	return fmt.Sprintf("gate: %s (exit %d%s)", strings.Join(parts, "; "), exit, look)
 }
+
+// GateSentence is the result of a gate in a comment, for people who have never seen NeuroLens. It is the same for every mode of the
+// gate, since the status of the job stands beside the comment.
+func GateSentence(g compare.Gate, noun string) string {
+	points := term.Count(g.Points, noun)
+	text := "No regression in " + points
+	switch {
+	case g.Regressions > 0:
+		text = term.Count(g.Regressions, "regression") + " in " + points
+		if g.Lost > 0 {
+			text += fmt.Sprintf(" (%d of them missing, failing or wrong)", g.Lost)
+		}
+	case g.Points == 0 && g.Controls > 0:
+		return "Nothing was compared: only controls are ok on the base"
+	case g.Points == 0:
+		return "Nothing was compared: no " + noun + " is ok on the base"
+	case g.Inconclusive == g.Points:
+		text = "Nothing was decided"
+	case g.Inconclusive > 0:
+		text = "No regression found"
+	}
+	if g.Inconclusive > 0 {
+		text += fmt.Sprintf("; %d of %s %s", g.Inconclusive, points, openText(g.Open)) + moreRunsText(g.Open)
+	}
+	return text
+}

@@ -25,6 +25,27 @@ func TestGateLineNamesVerdicts(t *testing.T) {
 	}
 }
 
+// TestGateSentence: in a comment a gate is said in words, without the name of the flag, an exit status or how often data were looked at.
+func TestGateSentence(t *testing.T) {
+	t.Parallel()
+	open := []compare.Point{{Verdict: judge.Inconclusive}, {Verdict: judge.Inconclusive}}
+	for want, g := range map[string]compare.Gate{
+		"No regression in 3 points":                                       {Points: 3, Planned: 5},
+		"2 regressions in 9 points":                                       {Points: 9, Regressions: 2, Planned: 5},
+		"1 regression in 1 point":                                         {Points: 1, Regressions: 1, Looks: 2},
+		"Nothing was decided; 2 of 2 points inconclusive":                 {Points: 2, Inconclusive: 2, Open: open},
+		"No regression found; 2 of 3 points inconclusive":                 {Points: 3, Inconclusive: 2, Open: open},
+		"Nothing was compared: no point is ok on the base":                {},
+		"Nothing was compared: only controls are ok on the base":          {Controls: 1},
+		"1 regression in 4 points; 2 of 4 points inconclusive":            {Points: 4, Regressions: 1, Inconclusive: 2, Open: open},
+		"2 regressions in 4 points (1 of them missing, failing or wrong)": {Points: 4, Regressions: 2, Lost: 1},
+	} {
+		if got := GateSentence(g, "point"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestSubjectOfAGate: the threshold holds in a gate too, and where no run is ok nothing is left open at the end.
 func TestSubjectOfAGate(t *testing.T) {
 	t.Parallel()
