@@ -55,7 +55,8 @@ func newAction(t *testing.T, c *ci, inputs map[string]string) *action {
 		t.Fatal(err)
 	}
 	a := &action{c, readAction(t), map[string]string{
-		"github.token": "x", "steps.run.outputs.status": "", "steps.source.outputs.kind": "", "github.event.pull_request.number": "3", "github.event_name == 'push' && '1' || '0'": "0",
+		"github.token": "ghs_secret", "steps.run.outputs.status": "", "steps.source.outputs.kind": "", "steps.source.outputs.label": "speed/bench", "steps.source.outputs.out": "neurolens-out",
+		"inputs.name || format('{0}/{1} {2}', github.workflow, github.job, toJSON(matrix))": "speed/bench null", "github.event.pull_request.number": "3", "github.event_name == 'push' && '1' || '0'": "0",
 		"inputs.base || (github.event_name == 'pull_request' && format('origin/{0}', github.base_ref)) || github.event.before": "HEAD~1",
 	}}
 	for name, in := range a.Inputs {
@@ -68,7 +69,7 @@ func newAction(t *testing.T, c *ci, inputs map[string]string) *action {
 		a.values["inputs."+name] = value
 	}
 	c.env = append(c.env, "GITHUB_ACTION_PATH="+root, "GITHUB_REPOSITORY=us/work", "RUNNER_TEMP="+t.TempDir(), "RUNNER_OS=Linux", "RUNNER_ARCH=X64")
-	for _, file := range []string{"GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"} {
+	for _, file := range []string{"GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_ENV", "GITHUB_STEP_SUMMARY"} {
 		c.env = append(c.env, file+"="+filepath.Join(c.state, file))
 	}
 	return a
@@ -115,19 +116,26 @@ func (a *action) step(t *testing.T, name string) (code int, output string) {
 	return 0, ""
 }
 
-// stands writes a program neurolens, which has measured already: what it says of a comparison is in the state.
+// stands puts a program in place of neurolens, whose bench says BENCH_SAYS and ends with BENCH_ENDS, and whose comparison is the file
+// compared of the state and ends with a status, or with COMPARE_ENDS. What bench gets of the environment is in measured.env of the state.
 func (c *ci) stands(t *testing.T, gate int) {
 	t.Helper()
-	bin := t.TempDir()
-	program := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>\"$STATE/asked\"\ncase \" $* \" in\n*' --gate=regression '*) echo found ;;\n*' --gate '*) echo found; exit %d ;;\nesac\n", gate)
-	if err := os.WriteFile(filepath.Join(bin, "neurolens"), []byte(program), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for i, e := range c.env {
-		if path, ok := strings.CutPrefix(e, "PATH="); ok {
-			c.env[i] = "PATH=" + bin + ":" + path
-		}
-	}
+	c.program(t, "neurolens", fmt.Sprintf(`#!/bin/sh
+echo "$*" >>"$STATE/asked"
+case " $* " in
+*' bench '*)
+	env >"$STATE/measured.env"
+	[ -z "${BENCH_SAYS:-}" ] || printf '%%s\n' "$BENCH_SAYS" >&2
+	[ -z "${BENCH_KILLS:-}" ] || kill -KILL 0
+	exit "${BENCH_ENDS:-0}"
+	;;
+*' --gate session=last '*)
+	cat "$STATE/compared"
+	exit "${COMPARE_ENDS:-%d}"
+	;;
+esac
+`, gate))
+	write(t, c.state, "compared", "**found**\n")
 }
 
 // TestActionGate: the input gate decides which status of the comparison fails; flags and axes of the inputs are passed on, and so
@@ -167,7 +175,11 @@ func TestActionGate(t *testing.T) {
 				t.Errorf("%s, %d: it asks\n%swant %s", c.gate, c.says, asked, want)
 			}
 		}
-		if summary := repo.value("GITHUB_STEP_SUMMARY"); summary != "found\n" {
+		found := "\n\n**found**\n"
+		if c.says > 3 {
+			found = "\n\n**Not measured** at " + git(t, repo.dir, "rev-parse", "HEAD")[:12] + ": status 5. A result of an earlier push says nothing about this one.\n"
+		}
+		if summary := repo.value("GITHUB_STEP_SUMMARY"); summary != "### Benchmarks: `sweep.yaml, speed/bench`"+found {
 			t.Errorf("%s, %d: the summary is %q", c.gate, c.says, summary)
 		}
 	}
@@ -202,6 +214,7 @@ tar -czf "$STATE/release/` + archive + `" neurolens-0.1.0-linux-amd64 && cd "$ST
 		"no release":     {`rm -r "$STATE/release"`, 1, "release"},
 	} {
 		repo := newCI(t, "plain")
+		gitHub(t, repo, "github-actions[bot]")
 		a := newAction(t, repo, map[string]string{"version": "v0.1.0"})
 		if code, output := repo.sh(t, prepare+c.damage); code != 0 {
 			t.Fatalf("%s: %s", name, output)
@@ -268,6 +281,7 @@ func TestAction(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
 	repo := newCI(t, "plain")
+	f := gitHub(t, repo, "github-actions[bot]")
 	a := newAction(t, repo, map[string]string{"history": "none"})
 	repo.costs(t, "1200")
 	if code, output := a.step(t, "run"); code != 0 || a.values["steps.run.outputs.status"] != "1" {
@@ -278,8 +292,8 @@ func TestAction(t *testing.T) {
 			t.Errorf("posting ends with %d:\n%s", code, output)
 		}
 	}
-	if calls := repo.value("calls"); calls != "new comments\nedit comments 1234\n" {
-		t.Errorf("the calls are %s", calls)
+	if texts := f.mine(f.comments); len(texts) != 1 || !strings.Contains(texts[0], "**1 regression in 1 point**") {
+		t.Errorf("the comments are %q", texts)
 	}
 	if code, _ := a.step(t, "verdict"); code != 1 {
 		t.Errorf("the verdict is %d", code)
@@ -312,7 +326,7 @@ func TestActionIsTheScript(t *testing.T) {
 		}
 		called[regexp.MustCompile(`^[a-z]+`).FindString(command)] = true
 		for key := range s.Env {
-			if !settings[key] && key != "GATE" {
+			if !settings[key] && key != "GATE" && key != "VERSION" {
 				t.Errorf("step %s sets %s, which the script does not have", s.Name, key)
 			}
 		}

@@ -31,8 +31,10 @@ workflow, .gitlab-ci.yml or a Jenkinsfile; plain writes no second file. The
 comments at the top of each file say what to edit. An existing file is replaced
 only with --force.
 
-A pull request gets one comment, which later runs update. A regression on main
-opens an issue, which is closed when the regression is gone. Runs of main and
+Each job has one comment in a pull request, which later runs update, also after
+an error. A regression on main opens an issue, which is closed when the
+regression is gone. On a busy machine set FLAGS and BENCH_FLAGS at the top of
+ci/neurolens.sh, as --metric cpu_user and --until-conclusive. Runs of main and
 develop are kept for history (--history): in the cache or the artifacts of the
 CI system, in the branch neurolens-history, or in a folder that all machines
 share (docs/ci.md).`,

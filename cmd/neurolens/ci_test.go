@@ -4,10 +4,13 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.yaml.in/yaml/v4"
@@ -31,39 +34,10 @@ warmup: 0
 iterations: 1
 `
 
-// forge stands for gh, with the issues and comments of a repository in files of JSON, and real jq for its --jq.
-const forge = `#!/bin/sh
-case "$*" in
-*/comments*--jq*) kind=comments ;;
-*--jq*) kind=issues ;;
-esac
-for last; do :; done
-body() { jq -Rs . <"${1#body=@}"; }
-case "$1 $2" in
-"api --paginate") jq -r "$last" "$STATE/$kind.json" ;;
-"pr comment") add=comments text=$(body "$5") ;;
-"issue create") add=issues text=$(body "$6") ;;
-"release download") cp "$STATE/release/"* . || exit; echo "download $3 $7" >>"$STATE/calls" ;;
-"issue close") echo "close $3" >>"$STATE/calls"; echo '[]' >"$STATE/issues.json" ;;
-"api --silent")
-	case "$5" in
-	*/comments/*) kind=comments ;;
-	*) kind=issues ;;
-	esac
-	echo "edit $kind ${5##*/}" >>"$STATE/calls"
-	jq --argjson text "$(body "$last")" '.[0].body = $text' "$STATE/$kind.json" >"$STATE/new" && mv "$STATE/new" "$STATE/$kind.json"
-	;;
-*) echo "unknown call: $*" >&2; exit 1 ;;
-esac
-[ -n "$add" ] || exit 0
-echo "new $add" >>"$STATE/calls"
-jq --argjson text "$text" '. + [{id: 1234, number: 7, user: {login: "github-actions[bot]"}, body: $text}]' "$STATE/$add.json" >"$STATE/new" && mv "$STATE/new" "$STATE/$add.json"
-`
-
 // ci is a repository for which a CI system was set up.
 type ci struct {
-	dir, state string
-	env        []string
+	dir, state, bin string
+	env             []string
 }
 
 // newCI makes a repository whose program costs 1000, with what ci init writes.
@@ -73,7 +47,7 @@ func newCI(t *testing.T, args ...string) *ci {
 		_, err := exec.LookPath(tool)
 		needs(t, tool, err)
 	}
-	c := &ci{dir: t.TempDir(), state: t.TempDir()}
+	c := &ci{dir: t.TempDir(), state: t.TempDir(), bin: t.TempDir()}
 	write(t, c.dir, "sweep.yaml", costSweep)
 	write(t, c.dir, "work.sh", "echo cost $(cat price)\n")
 	write(t, c.dir, "price", "1000\n")
@@ -84,15 +58,24 @@ func newCI(t *testing.T, args ...string) *ci {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := t.TempDir()
-	if err := errors.Join(os.Symlink(self, filepath.Join(bin, "neurolens")), os.WriteFile(filepath.Join(bin, "gh"), []byte(forge), 0o755)); err != nil {
+	if err := os.Symlink(self, filepath.Join(c.bin, "neurolens")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, c.state, "issues.json", "[]")
-	write(t, c.state, "comments.json", "[]")
-	c.env = append(programEnviron(t), "PATH="+bin+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3", "XDG_CACHE_HOME="+t.TempDir(), "STATE="+c.state,
+	c.env = append(programEnviron(t), "PATH="+c.bin+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3", "XDG_CACHE_HOME="+t.TempDir(), "STATE="+c.state,
 		"GITHUB_ACTIONS=", "GITHUB_REPOSITORY=", "CI_API_V4_URL=")
 	return c
+}
+
+// program puts a program on the PATH, in place of the one of that name.
+func (c *ci) program(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(c.bin, name)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // costs commits another price.
@@ -111,7 +94,7 @@ func (c *ci) call(t *testing.T, command string, env ...string) (code int, output
 func (c *ci) sh(t *testing.T, command string, env ...string) (code int, output string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-e", "-c", command)
-	cmd.Dir, cmd.Env = c.dir, append(c.env, env...)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = c.dir, append(slices.Clone(c.env), env...), &syscall.SysProcAttr{Setpgid: true}
 	text, err := cmd.CombinedOutput()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		code = exit.ExitCode()
@@ -137,14 +120,14 @@ func TestCIScript(t *testing.T) {
 	}
 	write(t, c.dir, "notes.txt", "nothing\n")
 	commit(t, c.dir)
-	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "**gate: no regression in 1 point (exit 0)**") || strings.Contains(output, "is ready") {
+	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "**No regression in 1 point**") || strings.Contains(output, "is ready") {
 		t.Errorf("the same program ends with %d:\n%s", code, output)
 	}
 	c.costs(t, "1200")
-	if code, output := c.call(t, "run", "BASE=0000000000000000000000000000000000000000"); code != 1 || !strings.Contains(output, "**gate: 1 regression (exit 1)**") {
+	if code, output := c.call(t, "run", "BASE=0000000000000000000000000000000000000000"); code != 1 || !strings.Contains(output, "**1 regression in 1 point**") {
 		t.Errorf("a program that is 20 %% slower ends with %d:\n%s", code, output)
 	}
-	if !strings.HasPrefix(c.file("neurolens-out/comment.md"), "**gate: 1 regression") || strings.TrimSpace(c.file("neurolens-out/status")) != "1" {
+	if !strings.HasPrefix(c.file("neurolens-out/comment.md"), "### Benchmarks: `sweep.yaml, ") || !strings.Contains(c.file("neurolens-out/comment.md"), "\n\n**1 regression in 1 point**\n") || strings.TrimSpace(c.file("neurolens-out/status")) != "1" {
 		t.Errorf("the comment is %s, the status %s", c.file("neurolens-out/comment.md"), c.file("neurolens-out/status"))
 	}
 	if status := git(t, c.dir, "status", "--porcelain"); status != "" {
@@ -159,7 +142,7 @@ func TestCIScript(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(c.dir, "neurolens-out", "empty")); err == nil {
 		t.Error("the check of FLAGS leaves a store")
 	}
-	if code, output := c.call(t, "measure"); code != 2 || !strings.Contains(output, "want run, comment or issue, got measure") {
+	if code, output := c.call(t, "measure"); code != 2 || !strings.Contains(output, "want base, run, comment, issue or key, got measure") {
 		t.Errorf("an unknown word ends with %d:\n%s", code, output)
 	}
 	if !long() {
@@ -170,13 +153,13 @@ func TestCIScript(t *testing.T) {
 	}
 	write(t, c.dir, "sweep.yaml", costSweep+"repeats: 3\n")
 	commit(t, c.dir)
-	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "warning: some points are inconclusive") || !strings.Contains(output, "1 of 1 point inconclusive; at least") {
+	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "warning: Nothing was decided; 1 of 1 point inconclusive; at least") || !strings.Contains(c.file("neurolens-out/comment.md"), "`--metric cpu_user`") {
 		t.Errorf("too few repeats end with %d:\n%s", code, output)
 	}
 	if code, output := c.call(t, "run", "STRICT=1"); code != 3 {
 		t.Errorf("with STRICT=1 they end with %d:\n%s", code, output)
 	}
-	if code, output := c.call(t, "run", "SWEEP=none.yaml"); code != 2 || c.file("neurolens-out/comment.md") != "" {
+	if code, output := c.call(t, "run", "SWEEP=none.yaml"); code != 2 || !strings.Contains(c.file("neurolens-out/comment.md"), "status 2") {
 		t.Errorf("a sweep that is not there ends with %d:\n%s", code, output)
 	}
 	if code, output := c.call(t, "run", "PRECISION=fp16"); code != 2 || !strings.Contains(output, "precision") {
@@ -184,7 +167,7 @@ func TestCIScript(t *testing.T) {
 	}
 	c.costs(t, "nothing")
 	c.costs(t, "1200")
-	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "warning: nothing to decide: no point is ok on the base; STRICT=1 makes") {
+	if code, output := c.call(t, "run"); code != 3 || !strings.Contains(output, "**Nothing was compared: no point is ok on the base**") {
 		t.Errorf("a base that fails ends with %d:\n%s", code, output)
 	}
 }
@@ -195,61 +178,45 @@ func TestCIPosts(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
 	c := newCI(t, "github")
-	github := []string{"GITHUB_REPOSITORY=us/work", "GH_TOKEN=x", "PR_NUMBER=3"}
-	push := append([]string{"SAVE=1", "HISTORY=none"}, github...)
-	calls := func() string {
-		text, _ := os.ReadFile(filepath.Join(c.state, "calls"))
-		_ = os.Remove(filepath.Join(c.state, "calls"))
-		return strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", ", ")
-	}
-	body := func(kind string) string {
-		_, text := c.sh(t, `jq -r '.[0].body // ""' "$STATE/`+kind+`.json"`)
-		return text
-	}
+	f := gitHub(t, c, "github-actions[bot]")
 	good := git(t, c.dir, "rev-parse", "HEAD")
 	c.costs(t, "1200")
-	if code, output := c.call(t, "run", github...); code != 1 {
+	if code, output := c.call(t, "run"); code != 1 {
 		t.Fatalf("it ends with %d:\n%s", code, output)
 	}
-	for i, want := range []string{"new comments", "edit comments 1234"} {
-		if code, output := c.call(t, "comment", github...); code != 0 {
+	for range 2 {
+		if code, output := c.call(t, "comment", gitHubToken...); code != 0 {
 			t.Errorf("posting ends with %d:\n%s", code, output)
 		}
-		if got := calls(); got != want {
-			t.Errorf("comment %d: %s, want %s", i+1, got, want)
-		}
 	}
-	if text := body("comments"); !strings.HasPrefix(text, "<!-- neurolens sweep.yaml -->\n\n**gate: 1 regression (exit 1)**") {
-		t.Errorf("the comment is %s", text)
+	if texts := f.mine(f.comments); len(texts) != 1 || !strings.Contains(texts[0], "\n\n**1 regression in 1 point**\n") {
+		t.Errorf("the comments are %q", texts)
 	}
-	for _, step := range []struct {
-		price string
-		code  int
-		calls string
+	for i, step := range []struct {
+		price      string
+		code, open int
 	}{
-		{"1200", 1, "new issues"}, // the push that made it slower
-		{"1210", 1, "edit issues 7"},
-		{"1210", 1, "edit issues 7"}, // it stays slow: nothing changed since the commit before
-		{"1000", 0, "close 7"},
-		{"1001", 0, ""},
+		{"1200", 1, 1}, // the push that made it slower
+		{"1210", 1, 1},
+		{"1210", 1, 1}, // it stays slow: nothing changed since the commit before
+		{"1000", 0, 0},
+		{"1001", 0, 0},
 	} {
 		if current := strings.TrimSpace(c.file("price")); current != step.price {
 			c.costs(t, step.price)
 		}
-		code, output := c.call(t, "run", push...)
-		if posted, says := c.call(t, "issue", push...); code != step.code || posted != 0 {
-			t.Errorf("%s: it ends with %d, and %d:\n%s%s", step.price, code, posted, output, says)
+		looked, before := c.call(t, "base", gitHubToken...)
+		code, output := c.call(t, "run", "SAVE=1", "HISTORY=none")
+		if posted, says := c.call(t, "issue", gitHubToken...); looked != 0 || code != step.code || posted != 0 {
+			t.Errorf("%s: it ends with %d, %d and %d:\n%s%s%s", step.price, looked, code, posted, before, output, says)
 		}
-		if got := calls(); got != step.calls {
-			t.Errorf("%s: %q, want %q", step.price, got, step.calls)
+		texts := f.mine(f.issues)
+		if len(texts) != step.open || len(f.issues) != 1 {
+			t.Errorf("push %d, %s: %q, want %d open issues", i, step.price, texts, step.open)
 		}
-		if text := body("issues"); step.code == 1 && !strings.HasPrefix(text, "<!-- neurolens sweep.yaml -->\n\n<!-- good "+good+" -->\nSlower than "+good) {
-			t.Errorf("%s: the issue is %s", step.price, text)
+		if len(texts) == 1 && !strings.Contains(texts[0], " -->\n\n<!-- good "+good+" -->\nSlower than "+good) {
+			t.Errorf("%s: the issue is %s", step.price, texts[0])
 		}
-	}
-	// Another cell of the matrix has a comment and an issue of its own.
-	if code, output := c.call(t, "comment", append(github, "BACKEND=cuda", "PRECISION=fp16")...); code != 0 || calls() != "new comments" {
-		t.Errorf("it ends with %d:\n%s", code, output)
 	}
 }
 
@@ -318,7 +285,7 @@ func TestCIPlainAlone(t *testing.T) {
 	alone := *c
 	alone.dir = clone
 	code, output := alone.sh(t, `unshare -n -m sh -c 'mount -t tmpfs tmpfs /mnt && mkdir /mnt/home && HOME=/mnt/home XDG_CACHE_HOME=/mnt/home/.cache exec sh ci/neurolens.sh run'`)
-	if code != 1 || !strings.Contains(output, "**gate: 1 regression (exit 1)**") {
+	if code != 1 || !strings.Contains(output, "**1 regression in 1 point**") {
 		t.Errorf("it ends with %d:\n%s", code, output)
 	}
 }
@@ -332,13 +299,15 @@ func TestCIIssueOfPushes(t *testing.T) {
 	program(t, dir, "ci", "init", "gitlab").run(t)
 	c := &ci{dir: dir, env: os.Environ()}
 	var file struct {
-		Neurolens struct{ Script []string }
+		Neurolens struct {
+			After []string `yaml:"after_script"`
+		}
 	}
 	if err := yaml.Unmarshal([]byte(c.file(".gitlab-ci.yml")), &file); err != nil {
 		t.Fatal(err)
 	}
 	line := ""
-	for _, command := range file.Neurolens.Script {
+	for _, command := range file.Neurolens.After {
 		if strings.HasSuffix(command, "neurolens.sh issue") {
 			line = command
 		}
@@ -494,7 +463,7 @@ func TestCINothingMeasured(t *testing.T) {
 	c := newCI(t, "plain")
 	write(t, c.dir, "work.sh", "exit 3\n")
 	commit(t, c.dir)
-	if code, output := c.call(t, "run", "BASE=HEAD"); code != 4 || !strings.Contains(output, "no run was measured successfully") {
+	if code, output := c.call(t, "run"); code != 4 || !strings.Contains(output, "no run was measured successfully") {
 		t.Errorf("it ends with %d:\n%s", code, output)
 	}
 	if code, output := c.call(t, "run", "BASE=mian"); code != 2 || !strings.Contains(output, "BASE=mian is not a commit of this clone: fetch it") {
