@@ -463,6 +463,7 @@ func TestCINothingMeasured(t *testing.T) {
 	c := newCI(t, "plain")
 	write(t, c.dir, "work.sh", "exit 3\n")
 	commit(t, c.dir)
+	c.costs(t, "1200")
 	if code, output := c.call(t, "run"); code != 4 || !strings.Contains(output, "no run was measured successfully") {
 		t.Errorf("it ends with %d:\n%s", code, output)
 	}

@@ -138,7 +138,7 @@ base_commit() {
 		'' | 00000000*) continue ;; # a new branch has no previous commit
 		esac
 		git rev-parse --verify --quiet "$commit^{commit}" && return
-		if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
+		if git rev-list --max-parents=0 HEAD | grep -qxF -f "$(git rev-parse --git-path shallow)" 2>/dev/null; then
 			say "$commit is not in this clone, which is shallow: fetch all commits (fetch-depth: 0; on GitLab GIT_DEPTH: 0)"
 			return 2
 		fi
@@ -157,7 +157,7 @@ base_commit() {
 fetch_history() {
 	rm -rf "$OUT/history" && mkdir -p "$OUT/history"
 	old=
-	if git fetch -q --depth 1 origin "+refs/heads/$HISTORY_BRANCH:refs/remotes/origin/$HISTORY_BRANCH" 2>/dev/null; then
+	if git fetch -q origin "+refs/heads/$HISTORY_BRANCH:refs/remotes/origin/$HISTORY_BRANCH" 2>/dev/null; then
 		old=$(git rev-parse "refs/remotes/origin/$HISTORY_BRANCH")
 		git archive "$old" | tar -xf - -C "$OUT/history"
 	fi
