@@ -48,10 +48,30 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 			return err
 		}
 		s.Won = won.Lines
+		if format == output.FormatMD { // a table in place of sentences
+			s.Won, s.Beside = won.Notes, beside(won.Rows, s.Against)
+		}
 		adds := s.Sweep.Looks != nil || s.Sweep.RelError > 0 // repeats itself, and --repeats is refused or has another meaning
 		if won.Repeats > s.Sweep.Repeats && !adds && !s.Unfinished {
 			s.MoreRepeats = measuring.WithRepeats(a.args, won.Repeats)
 		}
 	}
+	s.Published = format == output.FormatMD
 	return a.print(format, s.Table(points), func() term.View { return s.View(points) })
+}
+
+// beside puts how points stand to their references into the rows of a summary.
+func beside(won verdicts.Standing, against bool) measuring.Beside {
+	b := measuring.Beside{Columns: won.Columns, Cells: map[measuring.Side][]term.Cell{}}
+	base, head := "", ""
+	if against {
+		base, head = "base", "head"
+	}
+	for id, cells := range won.Bases {
+		b.Cells[measuring.Side{PointID: id, Side: base}] = cells
+	}
+	for id, cells := range won.Heads {
+		b.Cells[measuring.Side{PointID: id, Side: head}] = cells
+	}
+	return b
 }

@@ -136,7 +136,7 @@ func (h Host) written(format, file string, s *subject) error {
 	}
 	return h.Print(format, t, func() term.View {
 		v := output.RecordsView(t)
-		v.Commands = []string{"", "next  jupyter lab " + term.ShellWord(file)}
+		v.Next = []string{"", "next  jupyter lab " + term.ShellWord(file)}
 		return v
 	})
 }

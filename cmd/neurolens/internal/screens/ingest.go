@@ -125,7 +125,7 @@ func (r IngestReport) View() term.View {
 	}
 	v.Below = append(v.Below, r.total())
 	if r.Stored.Added > 0 {
-		v.Commands = []string{"", "next  neurolens ls source=" + r.Source}
+		v.Next = []string{"", "next  neurolens ls source=" + r.Source}
 	}
 	return v
 }

@@ -27,6 +27,6 @@ func Workflow(t answer.Table, sweep string, there bool) term.View {
 	if !there {
 		v.Below = append(v.Below, "", "there is no "+sweep+" yet: write it, or name another file (--sweep FILE --force)")
 	}
-	v.Commands = []string{"", "next  " + command}
+	v.Next = []string{"", "next  " + command}
 	return v
 }

@@ -20,7 +20,7 @@ func (v View) Leading(width int) (first View, left int) {
 	if n == len(v.Columns) {
 		return v, 0
 	}
-	first = View{Columns: v.Columns[:n], Above: v.Above, Below: slices.Clone(v.Below), Commands: v.Commands}
+	first = View{Columns: v.Columns[:n], Above: v.Above, Below: slices.Clone(v.Below), Commands: v.Commands, Next: v.Next}
 	for _, row := range v.Rows {
 		first.Rows = append(first.Rows, row[:n])
 	}

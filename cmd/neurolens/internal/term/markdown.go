@@ -9,7 +9,7 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// Markdown writes the view as GitHub's Markdown, with every column.
+// Markdown writes the view as GitHub's Markdown, with every column and without the commands to type next.
 func (v View) Markdown(w io.Writer) {
 	for _, line := range v.Above {
 		fmt.Fprintf(w, "%s\n\n", MarkdownText(line))

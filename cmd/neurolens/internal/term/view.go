@@ -10,13 +10,14 @@ import (
 // Unknown stands where a value is not known.
 const Unknown = "–"
 
-// View is what people see of a result: lines above, a table, lines below, commands to copy.
+// View is what people see of a result: lines above, a table, lines below, commands to copy, and those to type next.
 type View struct {
 	Above    []string
 	Columns  []Column
 	Rows     [][]Cell
 	Below    []string
 	Commands []string    // lines that are never broken
+	Next     []string    // likewise, the commands to type next: Markdown, which others read, has none
 	Compact  func() View // the same in fewer columns, for where this is too wide; may be nil
 	Points   []string    // the id of what each row is of, for rows that would look the same; may be nil
 }
@@ -81,7 +82,7 @@ func (v View) Render(w io.Writer, page Page) {
 			fmt.Fprintln(w, part)
 		}
 	}
-	for _, line := range v.Commands {
+	for _, line := range slices.Concat(v.Commands, v.Next) {
 		fmt.Fprintln(w, OneLine(line))
 	}
 }

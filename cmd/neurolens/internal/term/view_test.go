@@ -103,6 +103,17 @@ func TestCommandsAreNotBroken(t *testing.T) {
 	}
 }
 
+// TestMarkdownIsReadByOthers: commands to copy are in Markdown, those to type next are not.
+func TestMarkdownIsReadByOthers(t *testing.T) {
+	v := View{Below: []string{"below"}, Commands: []string{"a command"}, Next: []string{"next  another"}}
+	var md, text bytes.Buffer
+	v.Markdown(&md)
+	v.Render(&text, Page{Width: 80})
+	if md.String() != "below\n\na command\n\n" || text.String() != "below\na command\nnext  another\n" {
+		t.Errorf("got %q and %q", md.String(), text.String())
+	}
+}
+
 // TestNothingSteersTheTerminal: neither in seven bits nor in eight.
 func TestNothingSteersTheTerminal(t *testing.T) {
 	if got := OneLine("a\x1b[2J\tb\nc\u009b2Jd\x7f é"); got != "a·[2J b c·2Jd· é" {

@@ -47,7 +47,7 @@ func (b BisectAnswer) View() term.View {
 		v.Rows = append(v.Rows, b.cells(f, len(b.End.Candidates) > 0))
 	}
 	if len(b.End.Candidates) == 1 {
-		v.Commands = b.next(findings[0])
+		v.Next = b.next(findings[0])
 	}
 	return v
 }

@@ -29,6 +29,25 @@ type Summary struct {
 	Unfinished  bool     // it was interrupted, or stopped by --max-time
 	Again       string   // the command line that measures the rest of an unfinished session, or starts it over; empty: none
 	MoreRepeats string   // the command line with the repeats that would probably decide inconclusive points; empty: none
+	Published   bool     // for people who do not know the sweep: names of commands have the values of parameters in place of {name}
+	Beside      Beside   // further columns of the table
+}
+
+// Beside are columns of the table beside what a point measured.
+type Beside struct {
+	Columns []term.Column
+	Cells   map[Side][]term.Cell // a point without has –
+}
+
+// Side is a point of a session; of one that compares two commits, a side of it.
+type Side struct{ PointID, Side string }
+
+// filledName is a name of a command with the values of parameters in place of their names in braces.
+func filledName(name string, parameters map[string]string) string {
+	for parameter, value := range parameters {
+		name = strings.ReplaceAll(name, "{"+parameter+"}", value)
+	}
+	return name
 }
 
 // View is the table at the end of bench.
@@ -38,6 +57,12 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 		different[p.PointID] = true
 	}
 	points, calibration := s.split(points)
+	if s.Published {
+		points = slices.Clone(points)
+		for i := range points {
+			points[i].Variant = filledName(points[i].Variant, points[i].Params)
+		}
+	}
 	var sides []wording.Subject
 	for _, p := range points {
 		sides = append(sides, wording.Subject{Point: p.Point, Side: p.Side})
@@ -55,7 +80,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 		},
 	}
 	notes, everywhere := wording.Notes{}, common(points)
-	rows := pointRows{points, make([]term.Cell, len(points))}
+	rows := pointRows{points, make([]term.Cell, len(points)), s.Beside}
 	for i := range points {
 		words, failed := pointWords(notes, &points[i], everywhere)
 		v.Points = append(v.Points, points[i].PointID)
@@ -81,7 +106,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 		v.Below = append(v.Below, line)
 	}
 	v.Below = append(v.Below, "")
-	v.Commands = s.nextCommands(points)
+	v.Next = s.nextCommands(points)
 	v.Compact = rows.compact(v, s.Metrics, varying, s.Reader)
 	return v
 }

@@ -33,6 +33,15 @@ func primaryAxis(points []query.SessionPoint) (p primaryMetric) {
 type pointRows struct {
 	points []query.SessionPoint
 	words  []term.Cell
+	beside Beside
+}
+
+// besides are the cells of a point in the columns beside what it measured.
+func (r pointRows) besides(point int) []term.Cell {
+	if cells, there := r.beside.Cells[Side{r.points[point].PointID, r.points[point].Side}]; there {
+		return cells
+	}
+	return slices.Repeat([]term.Cell{{Text: term.Unknown}}, len(r.beside.Columns))
 }
 
 // table adds the table to a view: of the primary metric, or of those that were asked for.
@@ -43,12 +52,14 @@ func (r pointRows) table(v term.View, metrics []string, varying []wording.Axis, 
 	varying = slices.Concat(varying, primary.axis)
 	v.Columns = append(axisColumns(varying),
 		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "SPREAD", Right: true, Drop: 3},
-		term.Column{Header: "RUNS × N", Right: true, Drop: 1}, term.Column{Header: ""})
+		term.Column{Header: "RUNS × N", Right: true, Drop: 1})
+	v.Columns = append(append(v.Columns, r.beside.Columns...), term.Column{Header: ""})
 	for i := range r.points {
 		p := &r.points[i]
 		v.Rows = append(v.Rows, append(axisCells(varying, i),
 			term.Cell{Text: wording.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric, "")}, term.Cell{Text: wording.QuantityOf(answer.Value(p.P99), p.Unit, p.Metric, "")}, term.Cell{Text: wording.Percent(answer.Value(p.Spread))},
-			term.Cell{Text: wording.RunsTimesSamples(p.ValuedRuns, p.OKRuns, p.SamplesMin, p.SamplesMax)}, r.words[i]))
+			term.Cell{Text: wording.RunsTimesSamples(p.ValuedRuns, p.OKRuns, p.SamplesMin, p.SamplesMax)}))
+		v.Rows[i] = append(append(v.Rows[i], r.besides(i)...), r.words[i])
 	}
 	return v
 }
@@ -74,13 +85,13 @@ func (r pointRows) wide(v term.View, metrics []string, varying []wording.Axis) t
 	for _, metric := range metrics {
 		v.Columns = append(v.Columns, wording.MetricColumn(metric))
 	}
-	v.Columns = append(v.Columns, term.Column{Header: "RUNS", Right: true, Drop: 1}, term.Column{Header: ""})
+	v.Columns = append(append(append(v.Columns, term.Column{Header: "RUNS", Right: true, Drop: 1}), r.beside.Columns...), term.Column{Header: ""})
 	for i := range r.points {
 		cells := axisCells(varying, i)
 		for k := range metrics {
 			cells = append(cells, r.value(i, k, metrics[k]))
 		}
-		v.Rows = append(v.Rows, append(cells, r.runs(i), r.words[i]))
+		v.Rows = append(v.Rows, append(append(append(cells, r.runs(i)), r.besides(i)...), r.words[i]))
 	}
 	return v
 }

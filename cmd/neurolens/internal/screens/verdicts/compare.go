@@ -76,7 +76,7 @@ func (w Comparison) View() term.View {
 	}
 	if next := w.next(); next != "" {
 		v.Below = append(v.Below, "")
-		v.Commands = []string{"next  " + next}
+		v.Next = []string{"next  " + next}
 	}
 	if several != nil {
 		v = several.view(v)

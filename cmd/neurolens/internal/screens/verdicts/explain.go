@@ -76,7 +76,7 @@ func (w Explanation) View() term.View {
 	}
 	if log := w.log(); log != "" {
 		v.Below = append(v.Below, "")
-		v.Commands = []string{"next  " + log}
+		v.Next = []string{"next  " + log}
 	}
 	return v
 }

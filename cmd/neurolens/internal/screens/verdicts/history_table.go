@@ -298,9 +298,9 @@ func (w History) finish(v term.View, changes []changedAt) term.View {
 		return v
 	}
 	command := "neurolens compare session=" + wording.ShortRun(changes[0].BaseSession) + " session=" + wording.ShortRun(changes[0].row.SessionID)
-	v.Below, v.Commands = append(v.Below, ""), []string{"next  " + command + w.Reader.OfStores()}
+	v.Below, v.Next = append(v.Below, ""), []string{"next  " + command + w.Reader.OfStores()}
 	if c := changes[0]; c.verdict() == judge.Regressed && c.Base != "" && c.Head != "" && c.Base != c.Head {
-		v.Commands = append(v.Commands, "      neurolens bisect "+wording.ShortCommit(c.Base)+" "+wording.ShortCommit(c.Head)+" SWEEP.yaml")
+		v.Next = append(v.Next, "      neurolens bisect "+wording.ShortCommit(c.Base)+" "+wording.ShortCommit(c.Head)+" SWEEP.yaml")
 	}
 	return v
 }

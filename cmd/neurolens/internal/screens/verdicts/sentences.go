@@ -25,7 +25,9 @@ const maxSentences = 12
 // Won says how the points of a session stand to those that its sweep compares with.
 type Won struct {
 	Lines   []string
-	Repeats int // how many repeats are likely to decide what is inconclusive; 0: nothing is, or more repeats do not help
+	Notes   []string // those of the lines that are not about one point
+	Rows    Standing // the same as columns of a table
+	Repeats int      // how many repeats are likely to decide what is inconclusive; 0: nothing is, or more repeats do not help
 }
 
 // Session is what bench compares at its end.
@@ -54,10 +56,13 @@ func Winners(ctx context.Context, db *query.DB, s Session) (Won, error) {
 	}
 	c, err := compare.Compare(ctx, db.Quiet(), req)
 	if errors.Is(err, query.ErrInput) {
-		return Won{Lines: []string{notCompared(names.reference, err)}}, nil
+		line := []string{notCompared(names.reference, err)}
+		return Won{Lines: line, Notes: line}, nil
 	}
 	won := names.sentences(c.Rows).by(metrics)
-	won.Lines = append(won.Lines, Comparison{C: &c}.leftOut()...)
+	left := Comparison{C: &c}.leftOut()
+	won.Lines, won.Notes = append(won.Lines, left...), append(won.Notes, left...)
+	won.Rows = standing(&c)
 	return won, err
 }
 
@@ -101,7 +106,7 @@ func (c contest) sentences(rows []compare.Row) Won {
 		return c.axis != "" && (strings.TrimPrefix(x.Name, "param.") == strings.TrimPrefix(c.axis, "param.") || x.Name == "backend")
 	})
 	names := term.ShortNames(wording.PointNames(coordinates, len(rows)))
-	var lines []string
+	var lines, notes []string
 	for i := range rows {
 		r := &rows[i]
 		if len(lines) == maxSentences {
@@ -115,13 +120,13 @@ func (c contest) sentences(rows []compare.Row) Won {
 		lines = append(lines, term.OneLine(name+" "+sentence(r, c.reference)+byMeans(r)))
 	}
 	if text := otherSessions(rows, c.reference); text != "" {
-		lines = append(lines, text)
+		notes = append(notes, text)
 	}
 	open, enough := repeatsFor(rows)
 	if open != "" {
-		lines = append(lines, open)
+		notes = append(notes, open)
 	}
-	return Won{Lines: lines, Repeats: enough}
+	return Won{Lines: append(lines, notes...), Notes: notes, Repeats: enough}
 }
 
 // countVerdicts counts rows by verdict.
