@@ -62,7 +62,7 @@ func Winners(ctx context.Context, db *query.DB, s Session) (Won, error) {
 	won := names.sentences(c.Rows).by(metrics)
 	left := Comparison{C: &c}.leftOut()
 	won.Lines, won.Notes = append(won.Lines, left...), append(won.Notes, left...)
-	won.Rows = standing(&c)
+	won.Rows = standing(&c, metrics)
 	return won, err
 }
 

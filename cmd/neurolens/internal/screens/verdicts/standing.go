@@ -1,6 +1,8 @@
 package verdicts
 
 import (
+	"strings"
+
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/compare"
 )
@@ -12,10 +14,12 @@ type Standing struct {
 	Bases   map[string][]term.Cell // likewise, of the points that others are compared with
 }
 
-// standing has the change of each point, its interval and its verdict; a reference has none.
-func standing(c *compare.Comparison) Standing {
+// standing has the change of each point, its interval and its verdict; a reference has none. The change of a metric that was asked for
+// names it.
+func standing(c *compare.Comparison, metrics []string) Standing {
+	change := strings.ToUpper(strings.Join(append([]string{"CHANGE"}, metrics...), " "))
 	s := Standing{
-		Columns: []term.Column{{Header: "CHANGE", Right: true}, {Header: Comparison{C: c}.confidence(), Right: true}, {Header: "VERDICT"}},
+		Columns: []term.Column{{Header: change, Right: true}, {Header: Comparison{C: c}.confidence(), Right: true}, {Header: "VERDICT"}},
 		Heads:   map[string][]term.Cell{}, Bases: map[string][]term.Cell{},
 	}
 	for i := range c.Rows {
