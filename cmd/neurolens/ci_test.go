@@ -62,7 +62,7 @@ func newCI(t *testing.T, args ...string) *ci {
 		t.Fatal(err)
 	}
 	c.env = append(programEnviron(t), "PATH="+c.bin+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3", "XDG_CACHE_HOME="+t.TempDir(), "STATE="+c.state,
-		"GITHUB_ACTIONS=", "GITHUB_REPOSITORY=", "CI_API_V4_URL=")
+		"GITHUB_ACTIONS=", "GITHUB_REPOSITORY=", "GITHUB_RUN_ID=", "GITHUB_STEP_SUMMARY=", "CI_API_V4_URL=", "CI_JOB_NAME=", "CI_JOB_URL=", "LABEL=")
 	return c
 }
 

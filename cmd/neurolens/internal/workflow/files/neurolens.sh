@@ -352,7 +352,7 @@ run() {
 # changed are in the first table.
 cut_to() {
 	where="\`comment.md\`"
-	[ -z "${GITHUB_RUN_ID:-}" ] || where="the [summary of the run]($GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID)"
+	[ -z "${GITHUB_RUN_ID:-}" ] || where="the [summary of the run](${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-}/actions/runs/$GITHUB_RUN_ID)"
 	[ -z "${CI_JOB_URL:-}" ] || where="\`comment.md\` of the [artifacts]($CI_JOB_URL/artifacts/browse)"
 	LC_ALL=C awk -v limit="$1" -v where="$where" '
 		{ line[NR] = $0; size += length($0) + 1 }
