@@ -26,6 +26,7 @@ type Compacted struct {
 	Files   int // sealed files
 	Events  int
 	Loss    Loss // what is lost to damage in the source store
+	Already bool `json:"-"` // an earlier Compact made it, and the source store has not changed since
 }
 
 // ErrInside means that a store would be inside another one.
@@ -40,7 +41,8 @@ var ErrInside = errors.New("the new directory is inside the store")
 // way.
 //
 // The header is written last, so an interrupted Compact leaves no store. The next one in its place keeps the files that are finished,
-// if they are whole and the source still has what they were made from, and makes the others. version is the version of the program.
+// if they are whole and the source still has what they were made from, and makes the others. One that is complete already stays as it is.
+// version is the version of the program.
 func Compact(ctx context.Context, from, into, version string, damaged func(LeftOut)) (Compacted, error) {
 	fail := func(err error) (Compacted, error) {
 		return Compacted{}, fmt.Errorf("compacting store %s into %s: %w", from, into, err)
@@ -106,7 +108,7 @@ type compacter struct {
 }
 
 func (c *compacter) all(ctx context.Context) error {
-	if complete, err := c.begin(); complete || err != nil {
+	if complete, err := c.begin(ctx); complete || err != nil {
 		return err
 	}
 	if c.lost = runfile.ReadLost(c.from); c.lost == nil {

@@ -20,14 +20,27 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 	if _, _, err := runfile.CopyArtifacts(ctx, c.from, c.into, nil, func(name string, err error) { c.leaveOut(name, runfile.Loss{}, err) }); err != nil {
 		return err
 	}
-	gone := c.removed
+	keep := mattering(events, c.removed)
+	if err := c.copyEvents(keep); err != nil {
+		return err
+	}
+	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
+		kept := slices.DeleteFunc(c.losing[t], func(run string) bool { return c.removed[run] })
+		if err := eventlog.WriteRowEvents(c.into, schema.EventLost, t, kept, "its file was damaged in the store that this one was compacted from"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mattering are the events that concern more than runs which are gone.
+func mattering(events []schema.Event, gone map[string]bool) (keep []schema.ULID) {
 	blessed := map[string]string{} // the last event for each baseline, by name
 	for _, e := range events {
 		if e.Kind == schema.EventBless {
 			blessed[e.Key] = max(blessed[e.Key], e.EventID)
 		}
 	}
-	var keep []schema.ULID
 	for _, e := range events {
 		// An event of an unknown kind may matter even without runs.
 		matters := e.Kind == schema.EventRemove || len(e.Runs) == 0 || slices.ContainsFunc(e.Runs, func(run string) bool { return !gone[run] })
@@ -38,16 +51,7 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 			keep = append(keep, id)
 		}
 	}
-	if err := c.copyEvents(keep); err != nil {
-		return err
-	}
-	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
-		kept := slices.DeleteFunc(c.losing[t], func(run string) bool { return gone[run] })
-		if err := eventlog.WriteRowEvents(c.into, schema.EventLost, t, kept, "its file was damaged in the store that this one was compacted from"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return keep
 }
 
 // copyEvents copies events. It removes those that an interrupted Compact left and that are not among them.

@@ -348,9 +348,47 @@ func TestCompactComplete(t *testing.T) {
 	if !maps.Equal(contents(t, into), before) {
 		t.Error("its runs changed")
 	}
-	if _, err := Compact(context.Background(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := Compact(context.Background(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "it is the store") {
 		t.Errorf("once more: %v", err)
 	}
+}
+
+// TestCompactAlready: a store that is complete stays as it is, and the same command says so. It names the store if that is another one, or if the
+// source has changed since.
+func TestCompactAlready(t *testing.T) {
+	t.Parallel()
+	from := yearStore(t)
+	source := must(Open(from, "test"))
+	t.Cleanup(func() { _ = source.Close() })
+	run := smallRun()
+	mustAppend(t, source, run, smallRun())
+	_, err := source.Annotate(Annotation{Kind: schema.EventRemove, Runs: []string{run.RunID}})
+	mustDo(t, err)
+	into := filepath.Join(t.TempDir(), "new")
+	want := must(Compact(t.Context(), from, into, "test", noDamage(t)))
+	before := storetest.Snapshot(t, into)
+	again, err := Compact(t.Context(), from, into, "test", noDamage(t))
+	if want.Already = true; err != nil || again != want || storetest.Snapshot(t, into) != before {
+		t.Errorf("once more: %+v, want %+v, %v", again, want, err)
+	}
+	differs := func(from string) {
+		t.Helper()
+		id := must(schema.ReadHeader(os.DirFS(into))).StoreID
+		if _, err := Compact(t.Context(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "it is the store "+id+", which differs") {
+			t.Errorf("%v", err)
+		}
+		if storetest.Snapshot(t, into) != before {
+			t.Error("it changed")
+		}
+	}
+	other, _ := sealedStore(t, smallRun())
+	differs(other)
+	late := smallRun()
+	mustAppend(t, source, late)
+	differs(from)
+	_, err = source.Annotate(Annotation{Kind: schema.EventRemove, Runs: []string{late.RunID}})
+	mustDo(t, err)
+	differs(from) // so that a merge brings it not back
 }
 
 // unremoved cannot remove the mark.

@@ -1,6 +1,10 @@
 package ingest
 
 import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,7 +36,7 @@ func within(dir, other string) bool {
 }
 
 // begin creates the directory, or finds what an interrupted Compact left in it. If that lacked nothing but the end, it is ended.
-func (c *compacter) begin() (complete bool, err error) {
+func (c *compacter) begin(ctx context.Context) (complete bool, err error) {
 	if err := c.into.MakeRoot(); err != nil {
 		return false, err
 	}
@@ -56,6 +60,9 @@ func (c *compacter) begin() (complete bool, err error) {
 	if names[compactMark] && names[schema.HeaderFile] && c.state.Result != nil && c.state.Source == source.StoreID {
 		return true, c.complete()
 	}
+	if names[schema.HeaderFile] && !names[compactMark] {
+		return true, c.already(ctx)
+	}
 	if err := c.ours(names); err != nil {
 		return false, err
 	}
@@ -64,6 +71,83 @@ func (c *compacter) begin() (complete bool, err error) {
 		return false, err
 	}
 	return false, c.writeState()
+}
+
+// already finds out whether the directory is the store that an earlier Compact made of this source: it has the same runs with the same digests
+// and the same events, but for what is removed. Then it counts what is there. Otherwise the error names the store.
+func (c *compacter) already(ctx context.Context) error {
+	there, err := schema.ReadHeader(c.into)
+	if err != nil {
+		return err
+	}
+	source, err := schema.List(c.from, schema.Scope{})
+	if err != nil {
+		return err
+	}
+	made, err := schema.List(c.into, schema.Scope{})
+	if err != nil {
+		return err
+	}
+	events, err := c.readEvents(source.Events)
+	if err != nil {
+		return err
+	}
+	removed := schema.Annotate(events).Removed
+	want, wrong := sumOf(ctx, c.from, source, removed)
+	got, err := sumOf(ctx, c.into, made, nil)
+	if err = cmp.Or(wrong, err); err != nil && !errors.Is(err, schema.ErrDamaged) {
+		return err
+	}
+	keep := mattering(events, removed)
+	if slices.SortFunc(keep, schema.ULID.Compare); err != nil || want.runsSum != got.runsSum || !slices.Equal(keep, made.Events.Files) {
+		return fmt.Errorf("the new directory is not empty: it is the store %s, which differs from what would be made now", there.StoreID)
+	}
+	c.done = Compacted{Runs: got.runs, Removed: want.removed, Files: len(made.Sealed), Events: len(keep), Already: true}
+	return nil
+}
+
+// runsSum identifies runs with their digests, in any order.
+type runsSum struct {
+	runs int
+	sum  [2]uint64 // of the first halves of hashes, of a run each
+}
+
+// storeSum is that of a store without its removed runs.
+type storeSum struct {
+	runsSum
+	removed int
+}
+
+func sumOf(ctx context.Context, store fs.FS, l *schema.Listing, removed map[string]bool) (s storeSum, err error) {
+	add := func(row []any) error {
+		run, _ := row[runfile.RunIDPlace].(string)
+		digest, _ := row[runfile.DigestPlace].(string)
+		if removed[run] {
+			s.removed++
+			return ctx.Err()
+		}
+		hash := sha256.Sum256([]byte(run + " " + digest))
+		s.runs++
+		for i := range s.sum {
+			s.sum[i] += binary.BigEndian.Uint64(hash[8*i:])
+		}
+		return ctx.Err()
+	}
+	for _, f := range l.Sealed {
+		if err := runfile.EachRow(store, f, []string{runfile.RunIDColumn, runfile.DigestColumn}, add); err != nil {
+			return s, err
+		}
+	}
+	for _, f := range l.Live {
+		live, err := runfile.ReadLiveFile(store, f)
+		if err == nil {
+			err = add(live.Run)
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	return s, nil
 }
 
 // ours refuses a directory that has anything but what Compact makes, and that only with its mark.

@@ -2,10 +2,12 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 )
 
@@ -22,6 +24,7 @@ type Footer struct {
 	Rows   int64
 	Groups int64 // rows of all row groups together
 
+	large error             // a row group takes more memory than a file of runs may
 	types [footerTypes]int8 // physical types of the columns, by field id; 0 means that there is no such column
 }
 
@@ -51,24 +54,79 @@ var errEnough = errors.New("the rest is not needed")
 // ReadFooterRows is a faster ReadFooter for only the format and the number of rows: it decodes neither columns nor row
 // groups.
 func ReadFooterRows(file io.ReaderAt, size int64) (format string, rows int64, err error) {
-	content, err := readFooter(file, size)
-	if err != nil {
-		return "", 0, err
-	}
-	r := &compactReader{left: content}
-	err = r.fields(func(id int64, kind byte) (err error) {
-		if id != 3 {
-			return r.skip(kind)
-		}
-		if rows, err = r.integer(); err == nil {
+	f, err := readFooterTo(file, size, func(f *Footer, r *compactReader, id int64, _ byte) (err error) {
+		if f.Rows, err = r.integer(); err == nil {
 			err = errEnough
 		}
 		return err
+	}, 3)
+	return f.Format, f.Rows, err
+}
+
+// ReadLiveFooter is a faster ReadFooter for a live file: it decodes no column. The error wraps ErrDamaged too if CheckLiveGroup refuses a row
+// group.
+func ReadLiveFooter(file io.ReaderAt, size int64) (Footer, error) {
+	f, err := readFooterTo(file, size, func(f *Footer, r *compactReader, id int64, kind byte) (err error) {
+		if id == 3 {
+			f.Rows, err = r.integer()
+			return err
+		}
+		err = r.structs(kind, func(r *compactReader) error {
+			bytes, rows, err := r.group()
+			f.Groups += rows
+			f.large = cmp.Or(f.large, CheckLiveGroup(bytes, size))
+			return err
+		})
+		return cmp.Or(err, errEnough)
+	}, 3, 4)
+	return f, cmp.Or(err, f.large)
+}
+
+// readFooterTo reads those fields of a footer that have these ids, by read, which ends it with errEnough.
+func readFooterTo(file io.ReaderAt, size int64, read func(f *Footer, r *compactReader, id int64, kind byte) error, ids ...int64) (f Footer, err error) {
+	content, err := readFooter(file, size)
+	if err != nil {
+		return f, err
+	}
+	r := &compactReader{left: content}
+	err = r.fields(func(id int64, kind byte) (err error) {
+		if !slices.Contains(ids, id) {
+			return r.skip(kind)
+		}
+		return read(&f, r, id, kind)
 	})
 	if !errors.Is(err, errEnough) {
-		return "", 0, errFooter
+		return f, errFooter
 	}
-	return footerFormat(content), rows, nil
+	f.Format = footerFormat(content)
+	return f, nil
+}
+
+// Limits of the memory that the row groups of files of runs take when they are read. Writers of runs keep to maxRunText. A footer can say less
+// than the pages take.
+const (
+	maxRunText   = 16 << 20 // bytes of the texts of a run
+	usualRunText = 64 << 10 // likewise, of one of many
+	maxRunsGroup = 1 << 30
+)
+
+// CheckLiveGroup returns an error that wraps ErrDamaged if a row group of a live file has more bytes, uncompressed, than the file and the texts
+// of a run. The format has live files without compression.
+func CheckLiveGroup(bytes, size int64) error {
+	if bytes >= 0 && bytes <= size+maxRunText {
+		return nil
+	}
+	return fmt.Errorf("%w: its columns take %d bytes when they are unpacked, and may take %d", ErrDamaged, bytes, size+maxRunText)
+}
+
+// CheckRunsGroup returns an error that wraps ErrDamaged if a row group of another file of runs has more bytes, uncompressed, than its runs can
+// have.
+func CheckRunsGroup(bytes, rows int64) error {
+	limit := min(maxRunText+usualRunText*min(max(rows, 0), maxRunsGroup/usualRunText), maxRunsGroup)
+	if bytes >= 0 && bytes <= limit {
+		return nil
+	}
+	return fmt.Errorf("%w: the columns of %d runs take %d bytes when they are unpacked, and may take %d", ErrDamaged, rows, bytes, limit)
 }
 
 // footerFormat is the format in the metadata at the end of a file, or empty if there is none.
@@ -89,12 +147,16 @@ func CheckFormat(format string) error {
 	return nil
 }
 
-// Check compares the footer of a file with its expected columns and number of rows. The error wraps ErrDamaged, or
-// ErrFormat if the file has another format.
-func (f *Footer) Check(columns []*Column, rows int64) error {
+// Check compares the footer of a file with the columns of its table and its expected number of rows. The error wraps ErrDamaged, also if
+// CheckRunsGroup refuses a row group, or ErrFormat if the file has another format.
+func (f *Footer) Check(t *Table, rows int64) error {
 	if err := CheckFormat(f.Format); err != nil {
 		return err
 	}
+	if t == Runs && f.large != nil {
+		return f.large
+	}
+	columns := t.Columns
 	if f.Rows != rows || f.Groups != f.Rows {
 		return fmt.Errorf("%w: it has %d rows, its row groups %d, but its name says %d", ErrDamaged, f.Rows, f.Groups, rows)
 	}
@@ -165,16 +227,27 @@ func (f *Footer) element(r *compactReader) error {
 	return err
 }
 
-// group reads a RowGroup: 3 is the number of rows.
 func (f *Footer) group(r *compactReader) error {
-	return r.fields(func(id int64, kind byte) error {
-		if id != 3 {
-			return r.skip(kind)
+	bytes, rows, err := r.group()
+	f.Groups += rows
+	f.large = cmp.Or(f.large, CheckRunsGroup(bytes, rows))
+	return err
+}
+
+// group reads a RowGroup: 2 is the number of its bytes, uncompressed, 3 the number of its rows.
+func (r *compactReader) group() (bytes, rows int64, err error) {
+	err = r.fields(func(id int64, kind byte) (err error) {
+		switch id {
+		case 2:
+			bytes, err = r.integer()
+		case 3:
+			rows, err = r.integer()
+		default:
+			err = r.skip(kind)
 		}
-		rows, err := r.integer()
-		f.Groups += rows
 		return err
 	})
+	return bytes, rows, err
 }
 
 // compactReader reads Thrift in its compact protocol.

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -172,6 +171,9 @@ func validateText(r *Run) error {
 	if err := check.row(Runs.Columns, func() { PutRun(&check, r, "") }); err != nil {
 		return err
 	}
+	if check.bytes > maxRunText {
+		return fmt.Errorf("its texts have %d bytes, and may have %d", check.bytes, maxRunText)
+	}
 	for i := range r.Metrics {
 		if err := check.row(Samples.Columns[1:], func() { PutMetric(&check, &r.Metrics[i]) }); err != nil {
 			return err
@@ -189,6 +191,7 @@ func validateText(r *Run) error {
 type textCheck struct {
 	next  int // index of the next value
 	wrong int // index of the first wrong one; -1 if there is none
+	bytes int // of all texts
 }
 
 // row checks the row that put gives it.
@@ -209,20 +212,21 @@ func (t *textCheck) value(valid bool) {
 	t.next++
 }
 
-func (t *textCheck) Null()              { t.next++ }
-func (t *textCheck) Integer(int64)      { t.next++ }
-func (t *textCheck) Real(float64)       { t.next++ }
-func (t *textCheck) Boolean(bool)       { t.next++ }
-func (t *textCheck) Time(time.Time)     { t.next++ }
-func (t *textCheck) Integers([]int64)   { t.next++ }
-func (t *textCheck) Reals([]float64)    { t.next++ }
-func (t *textCheck) Text(value string)  { t.value(utf8.ValidString(value)) }
-func (t *textCheck) Texts(all []string) { t.value(validTexts(all)) }
+func (t *textCheck) Null()            { t.next++ }
+func (t *textCheck) Integer(int64)    { t.next++ }
+func (t *textCheck) Real(float64)     { t.next++ }
+func (t *textCheck) Boolean(bool)     { t.next++ }
+func (t *textCheck) Time(time.Time)   { t.next++ }
+func (t *textCheck) Integers([]int64) { t.next++ }
+func (t *textCheck) Reals([]float64)  { t.next++ }
+
+func (t *textCheck) Text(value string)  { t.value(t.text(value)) }
+func (t *textCheck) Texts(all []string) { t.value(t.texts(all)) }
 
 func (t *textCheck) TextMap(entries map[string]string) {
 	valid := true
 	for key, text := range entries {
-		valid = valid && utf8.ValidString(key) && utf8.ValidString(text)
+		valid = t.text(key) && t.text(text) && valid
 	}
 	t.value(valid)
 }
@@ -230,20 +234,33 @@ func (t *textCheck) TextMap(entries map[string]string) {
 func (t *textCheck) RealMap(entries map[string]float64) {
 	valid := true
 	for key := range entries {
-		valid = valid && utf8.ValidString(key)
+		valid = t.text(key) && valid
 	}
 	t.value(valid)
 }
 
 func (t *textCheck) Structs(list [][]any) {
-	t.value(!slices.ContainsFunc(list, func(fields []any) bool {
-		return slices.ContainsFunc(fields, func(field any) bool {
-			text, is := field.(string)
-			return is && !utf8.ValidString(text)
-		})
-	}))
+	valid := true
+	for _, fields := range list {
+		for _, field := range fields {
+			if text, is := field.(string); is {
+				valid = t.text(text) && valid
+			}
+		}
+	}
+	t.value(valid)
 }
 
-func validTexts(all []string) bool {
-	return !slices.ContainsFunc(all, func(text string) bool { return !utf8.ValidString(text) })
+// text counts a text, and reports whether it is UTF-8.
+func (t *textCheck) text(value string) bool {
+	t.bytes += len(value)
+	return utf8.ValidString(value)
+}
+
+func (t *textCheck) texts(all []string) bool {
+	valid := true
+	for _, text := range all {
+		valid = t.text(text) && valid
+	}
+	return valid
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/export"
@@ -61,13 +62,10 @@ func processMemory(limit int64) int64 { return max(limit+limit/5, minProcessMemo
 // takes memory too.
 func duckMemory(limit int64) int64 { return min((processMemory(limit)-idleMemory)/3*2, limit) }
 
-// answerGrace is how long an answer may go on after the user interrupted it.
-const answerGrace = 2 * time.Second
-
 // inPart has a process of its own answer: DuckDB takes more memory than it is given, does not let itself be interrupted
 // everywhere, and crashes, and a text of SQL can bring each of that about.
 func (a *app) inPart(ctx context.Context, q question, limit int64) error {
-	job := guard.Job{Stdout: a.stdout, Grace: answerGrace, Memory: processMemory(limit)}
+	job := guard.Job{Stdout: a.stdout, Grace: system.Grace, Memory: processMemory(limit)}
 	q.Memory = duckMemory(limit)
 	if dir, err := a.temporary.Dir(); err == nil && dir != nil { // what fits in memory needs none
 		q.TempDir, job.Scratch, job.Keep = dir.Path, dir.Path, dir.Lock

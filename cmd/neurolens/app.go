@@ -27,6 +27,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/settings"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/topics"
 	"github.com/neurolens/neurolens/ingest"
@@ -335,6 +336,7 @@ func (a *app) queryStoresWithin(cmd *cobra.Command, heap int64, answer func(db *
 	if err != nil {
 		return err
 	}
+	system.Asking(cmd.Context(), true)
 	// Collecting garbage takes longer than the answer: the names of a large store are a heap that doubles many times.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(heap)

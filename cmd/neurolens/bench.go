@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
@@ -178,6 +179,8 @@ func (b *bench) readMetrics() error {
 
 // readSweep reads the sweep, with the benchmarks that it finds in the working directory.
 func (b *bench) readSweep() (err error) {
+	system.Asking(b.cmd.Context(), true)
+	defer system.Asking(b.cmd.Context(), b.flags.dryRun)
 	if b.overrides.Files, err = discover.Tree("."); err == nil {
 		b.sweep, err = sweep.Read(b.source.Name(), b.source, b.overrides)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/discover"
@@ -35,7 +36,10 @@ each tree of a tool.`,
   neurolens discover . --rule kernels --in lib/kernels -v
   neurolens discover . --json >kernel_manifest.json`,
 		Args: arguments(1, 1, "a folder"),
-		RunE: func(_ *cobra.Command, args []string) error { return runDiscover(a, args[0], rule, s) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			system.Asking(cmd.Context(), true)
+			return runDiscover(a, args[0], rule, s)
+		},
 	}
 	cmd.Flags().StringVar(&rule, "rule", "", "use one `RULE` alone: pairs or kernels")
 	cmd.Flags().StringSliceVar(&s.Folders, "in", nil, "look in `FOLDER` of DIR instead of the usual ones; repeatable")

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/fileside"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 )
@@ -19,6 +20,7 @@ func (a *app) querySides(cmd *cobra.Command, req *compare.Request, answer func(d
 	if req.Usual == nil {
 		req.Usual = a.project.Usual(cmd.Name())
 	}
+	system.Asking(cmd.Context(), true)
 	debug.SetGCPercent(800) // as queryStoresWithin
 	debug.SetMemoryLimit(compareMemory)
 	private := func() (string, error) {

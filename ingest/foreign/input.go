@@ -127,7 +127,7 @@ func (in *Input) further() (n int) {
 }
 
 // Lines gives the lines of the content, without line breaks, with their numbers from 1. Invalid UTF-8 is replaced. A line
-// of more than 128 MiB is an error.
+// of more than 128 MiB, or of more than 8,388,608 values, is an error.
 func (in *Input) Lines() iter.Seq2[int, Line] {
 	return func(yield func(int, Line) bool) {
 		for n := 1; ; n++ {
@@ -157,6 +157,9 @@ func (in *Input) line() (string, error) {
 	if long != nil {
 		part = append(long, part...)
 	}
+	if len(part) > maxValues && bytes.Count(part, []byte(","))+bytes.Count(part, []byte(" ")) > maxValues {
+		return "", errValues
+	}
 	part = bytes.TrimSuffix(bytes.TrimSuffix(part, []byte("\n")), []byte("\r"))
 	return strings.ToValidUTF8(string(part), "�"), err
 }
@@ -167,7 +170,7 @@ type Line struct {
 	Err  error
 }
 
-// CSV reads the content as comma-separated values. A record of more than 128 MiB is an error.
+// CSV reads the content as comma-separated values. A record of more than 128 MiB, or of more than 8,388,608 values, is an error.
 func (in *Input) CSV() *CSV {
 	b := newBounded(in.text)
 	r := csv.NewReader(b)
@@ -272,6 +275,9 @@ func (in *Input) Side(name string) ([]byte, error) {
 	if len(content) > sideBytes {
 		return nil, fmt.Errorf("%s: more than %d MiB", name, sideBytes>>20)
 	}
+	if bytes.Count(content, []byte(",")) > maxValues {
+		return nil, fmt.Errorf("%s: %w", name, errValues)
+	}
 	return content, err
 }
 
@@ -285,4 +291,6 @@ func Below(name string) (string, error) {
 }
 
 // Separator sets the separator between the values of a record, which is a comma by default.
-func (c *CSV) Separator(separator rune) { c.reader.Comma = separator }
+func (c *CSV) Separator(separator rune) {
+	c.reader.Comma, c.bounded.separator = separator, []byte(string(separator))
+}

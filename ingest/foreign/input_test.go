@@ -126,6 +126,90 @@ func TestEndless(t *testing.T) {
 	}
 }
 
+// ones is an endless list of numbers.
+type ones struct {
+	separator byte
+	read      int64
+}
+
+func (o *ones) Read(p []byte) (int, error) {
+	for i := range p {
+		if p[i] = '1'; (o.read+int64(i))%2 == 1 {
+			p[i] = o.separator
+		}
+	}
+	o.read += int64(len(p))
+	return len(p), nil
+}
+
+// TestManyValues: a record, a line or a side file of very many values is refused before it is read to its end.
+func TestManyValues(t *testing.T) {
+	csv := func(separator rune) func(in *Input) error {
+		return func(in *Input) error {
+			records := in.CSV()
+			records.Separator(separator)
+			_, err := records.Record()
+			return err
+		}
+	}
+	for name, c := range map[string]struct {
+		begin     string
+		separator byte
+		read      func(in *Input) error
+	}{
+		"json": {`{"a": [`, ',', func(in *Input) error {
+			j, err := in.JSON()
+			if err != nil {
+				return err
+			}
+			return j.Members(func(string) error {
+				var numbers []Number
+				return j.Decode(&numbers)
+			})
+		}},
+		"line": {"", ' ', func(in *Input) error {
+			for _, line := range in.Lines() {
+				return line.Err
+			}
+			return nil
+		}},
+		"csv":        {"", ',', csv(',')},
+		"semicolons": {"", ';', csv(';')},
+	} {
+		source := &ones{separator: c.separator}
+		in, err := FromReader(io.MultiReader(strings.NewReader(c.begin), source), "many", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := int64(3 * maxValues)
+		if name == "line" { // counted at its end
+			most = maxRecord + 1<<20
+		}
+		err = c.read(in)
+		if err == nil || !strings.Contains(err.Error(), "a record of more than 8388608 values") && name != "line" || source.read > most {
+			t.Errorf("%s: %d bytes are read, %v", name, source.read, err)
+		}
+	}
+	line := strings.Repeat("1 ", maxValues+1)
+	in, err := FromReader(strings.NewReader(line+"\n"), "line", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range in.Lines() {
+		if line.Err == nil || !strings.Contains(line.Err.Error(), "line 1: a record of more than 8388608 values") {
+			t.Errorf("%d bytes, %v", len(line.Text), line.Err)
+		}
+	}
+	folder := fstest.MapFS{"f.json": {Data: []byte("{}")}, "side.json": {Data: zipped(t, []byte("["+strings.Repeat("1,", maxValues+1)+"1]"))}}
+	beside, err := Open(t.Context(), folder, "f.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content, err := beside.Side("side.json"); err == nil || !strings.Contains(err.Error(), "side.json: a record of more than 8388608 values") {
+		t.Errorf("%d bytes, %v", len(content), err)
+	}
+}
+
 // TestLongString: a JSON string without end is not held whole either.
 func TestLongString(t *testing.T) {
 	source := &zeros{10 << 30}

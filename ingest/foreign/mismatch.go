@@ -78,7 +78,12 @@ func inWords(err error) error {
 	// part that it still knows.
 	where, _, _ := strings.Cut(string(syntactic.JSONPointer), "//")
 	where = strings.TrimSuffix(where, "/")
+	large, isLarge := errors.AsType[recordError](err)
 	switch {
+	case isLarge && where == "":
+		return large
+	case isLarge:
+		return fmt.Errorf("%w, in %s", large, where)
 	case errors.Is(err, io.ErrUnexpectedEOF) && where == "":
 		return fmt.Errorf("it is cut off: %w", io.ErrUnexpectedEOF)
 	case errors.Is(err, io.ErrUnexpectedEOF):

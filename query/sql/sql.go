@@ -27,6 +27,9 @@ const maxValues = 10_000_000
 // ErrMemory is an ErrInput: the SQL needs more memory than Options.MemoryLimit.
 var ErrMemory = fault.Input("query: it needs more memory than its limit")
 
+// errSpill means that the folder for temporary files is full.
+var errSpill = errors.New("query: it needs more memory than its limit, and the folder for temporary files is full; TMPDIR names another one, --memory-limit raises the limit")
+
 // Select runs one SELECT over the views runs, samples (with `values`, the samples in the unit), samples_long (run_id, metric, unit, i
 // from 0, value) and ops. num(x) converts a text to a number. The time zone is UTC.
 //
@@ -195,6 +198,8 @@ func queryError(err error) error {
 	switch {
 	case !errors.As(err, &engine):
 		return err
+	case duck.SpillFull(err):
+		return errSpill
 	case engine.Kind == duckdb.ErrorTypeOutOfMemory:
 		return ErrMemory
 	case slices.Contains(notAskers, engine.Kind):

@@ -117,7 +117,10 @@ func (e *expansion) checkRemoved() error {
 // add creates the points of a section's grid, or of an entry of include. exclude applies to both.
 func (e *expansion) add(of *section, from *entry, line int) error {
 	return of.grid.rows(from, func(written []*value) error {
-		row := of.grid.resolved(written)
+		row, err := of.grid.resolved(written)
+		if err != nil {
+			return err
+		}
 		if err := of.checkModel(row); err != nil {
 			return err
 		}

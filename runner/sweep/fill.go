@@ -35,6 +35,16 @@ type filling struct {
 	path *template // of a model's file
 }
 
+// templates are those that there are.
+func (f *filling) templates() (all []template) {
+	for _, t := range []*template{f.text, f.path} {
+		if t != nil {
+			all = append(all, *t)
+		}
+	}
+	return all
+}
+
 // readFillings reads the braces in benchmark, model, backend and variant. Names of axes in braces are refused in the values of
 // other axes, because these are data.
 func (g *grid) readFillings(seed *int64) error {
@@ -112,10 +122,7 @@ func (v *value) readFilling(axis string, s *scope, open map[int]bool) error {
 		}
 		f.text = &text
 	}
-	for _, t := range []*template{f.text, f.path} {
-		if t == nil {
-			continue
-		}
+	for _, t := range f.templates() {
 		for _, p := range t.parts {
 			if p.axis >= 0 && open[p.axis] {
 				return v.at.errorf("{%s} contains braces itself: write its text here instead", s.axes[p.axis].name)
@@ -127,9 +134,18 @@ func (v *value) readFilling(axis string, s *scope, open map[int]bool) error {
 }
 
 // resolved is a row with the labels filled in.
-func (g *grid) resolved(row []*value) []*value {
-	if !slices.ContainsFunc(row, func(v *value) bool { return v.filling != nil }) {
-		return row
+func (g *grid) resolved(row []*value) ([]*value, error) {
+	var texts []template
+	for _, v := range row {
+		if v.filling != nil {
+			texts = append(texts, v.filling.templates()...)
+		}
+	}
+	if len(texts) == 0 {
+		return row, nil
+	}
+	if tooLong(texts, row) {
+		return nil, texts[0].at.tooMuchText()
 	}
 	all := slices.Clone(row)
 	for i, v := range row {
@@ -149,7 +165,7 @@ func (g *grid) resolved(row []*value) []*value {
 		}
 		all[i] = &made
 	}
-	return all
+	return all, nil
 }
 
 // checkModel refuses a model name that means different files at different points.

@@ -80,6 +80,18 @@ func TestBombs(t *testing.T) {
 	check(tiny+"exclude: ["+strings.Repeat("{a: 1},", maxEntries+1)+"]", "sweep.yaml:3: exclude: more than 1000 entries")
 	check("command: [a, '{k}', "+strings.Repeat("x,", 50_000)+"]\ngrid: {k: "+thousand+"}",
 		"sweep.yaml:1: the points take more than 128 MiB of memory: use fewer points or shorter texts")
+	long := "'" + strings.Repeat("x", 10_000) + "'"
+	check("command: [a, '{n}']\nbenchmark: '"+strings.Repeat("{n}", 100_000)+"'\ngrid: {n: "+long+"}",
+		"sweep.yaml:2: benchmark: the points take more than 128 MiB of memory: use fewer points or shorter texts")
+	for _, src := range []string{ // a point would take gigabytes
+		"command: [a, '" + strings.Repeat("{n}", 100_000) + "']\ngrid: {n: " + long + "}",
+		"command: [a, " + strings.Repeat("'"+strings.Repeat("{n}", 1000)+"', ", 100) + "]\ngrid: {n: " + long + "}",
+		"command: [a]\nenv: {A: '" + strings.Repeat("{n}", 100_000) + "'}\ngrid: {n: " + long + "}",
+		"benchmark: '" + strings.Repeat("{n}", 1000) + "'\ncommand: [a, '{n}" + strings.Repeat("{benchmark}", 1000) + "']\ngrid: {n: " + long + "}",
+		"command: [a, '" + strings.Repeat("{n}", 100_000) + "']\ngrid: {n: 1}\ninclude: [{n: " + long + "}]",
+	} {
+		check(src, "sweep.yaml:1: the points take more than 128 MiB of memory: use fewer points or shorter texts")
+	}
 }
 
 // The largest sweep that is taken.

@@ -217,6 +217,9 @@ func (p *program) templates() []template {
 
 // launch sets how the point of a row is launched. backend is that of the row, or nil.
 func (p *program) launch(point *Point, row []*value, backend *value) error {
+	if tooLong(p.scope.filled, row) {
+		return p.document.tooMuchText()
+	}
 	point.Env, point.BuildEnv = p.fillEnv(row), p.buildEnv
 	var err error
 	if p.dir != nil {
@@ -263,9 +266,14 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	const entry = 32 // bytes that a parameter takes in its map, about
 	*p.size += entry*(len(point.Params)+len(point.Values)+len(point.Written)) + len(point.Dir) + len(point.File)
 	if *p.size += len(point.Python) + len(point.Provider) + len(point.Device); *p.size > maxText {
-		return p.document.errorf("the points take more than %d MiB of memory: use fewer points or shorter texts", maxText>>20)
+		return p.document.tooMuchText()
 	}
 	return nil
+}
+
+// tooMuchText refuses the points of a file.
+func (f field) tooMuchText() error {
+	return f.errorf("the points take more than %d MiB of memory: use fewer points or shorter texts", maxText>>20)
 }
 
 func (p *program) fillEnv(row []*value) map[string]string {

@@ -25,7 +25,8 @@ type scope struct {
 	axes     []axis
 	seed     *int64 // {seed}, where no axis has that name
 	seedUsed bool
-	runs     bool // {run_dir} is left to the run
+	runs     bool       // {run_dir} is left to the run
+	filled   []template // texts that are filled in at each point
 }
 
 // template reads the text of f. {{ and }} are braces, {name} is an axis by its name or an alias, or the seed.
@@ -80,7 +81,28 @@ func (f field) parse(text string, s *scope) (template, error) {
 		}
 	}
 	flush()
+	if !t.fixed() {
+		s.filled = append(s.filled, t)
+	}
 	return t, nil
+}
+
+// tooLong reports whether texts have more than maxText bytes together at a point. It is asked before they are filled in: a short text may
+// contain a long one very often.
+func tooLong(texts []template, row []*value) bool {
+	bytes := 0
+	for _, t := range texts {
+		for _, p := range t.parts {
+			bytes += len(p.text)
+			if p.axis >= 0 {
+				bytes += len(row[p.axis].filled())
+			}
+			if bytes > maxText {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // lasting is a template for a value that is needed before a run begins.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -56,7 +57,7 @@ func open(file io.ReaderAt, size int64, t *schema.Table) (*File, error) {
 	if version, _ := opened.Lookup(formatKey); version != strconv.Itoa(schema.Format) {
 		return nil, fmt.Errorf("%w: it has format %q, and this version reads format %d", ErrNewer, version, schema.Format)
 	}
-	if err := checkCodecs(opened); err != nil {
+	if err := cmp.Or(checkCodecs(opened), checkSizes(opened, t)); err != nil {
 		return nil, err
 	}
 	b, fields, err := bind(opened.Root(), t.Columns)
@@ -74,6 +75,23 @@ func checkCodecs(file *parquet.File) error {
 			if codec := chunk.MetaData.Codec; codec != format.Uncompressed && codec != format.Zstd {
 				return fmt.Errorf("%w: a column is compressed with %v", schema.ErrDamaged, codec)
 			}
+		}
+	}
+	return nil
+}
+
+// checkSizes checks the memory that the row groups of a file of runs take.
+func checkSizes(file *parquet.File, t *schema.Table) error {
+	for _, group := range file.Metadata().RowGroups {
+		var err error
+		switch t.Name {
+		case liveRoot:
+			err = schema.CheckLiveGroup(group.TotalByteSize, file.Size())
+		case schema.Runs.Name:
+			err = schema.CheckRunsGroup(group.TotalByteSize, group.NumRows)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

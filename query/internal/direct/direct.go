@@ -195,7 +195,7 @@ func (f *File) open(content []byte, columns []string) (*table.File, error) {
 	if !f.Live {
 		footer, err := schema.ReadFooter(bytes.NewReader(content), int64(len(content)))
 		if err == nil {
-			err = footer.Check(schema.Runs.Columns, int64(f.Rows))
+			err = footer.Check(schema.Runs, int64(f.Rows))
 		}
 		if err != nil {
 			return nil, err

@@ -47,6 +47,13 @@ func OutOfMemory(err error) bool {
 	return ok && engine.Kind == duckdb.ErrorTypeOutOfMemory
 }
 
+// SpillFull reports whether DuckDB needs more memory than its limit because its folder for temporary files is full.
+func SpillFull(err error) bool {
+	engine, ok := errors.AsType[*Error](err)
+	return ok && (strings.Contains(engine.Message, "offload data block") ||
+		engine.Kind == duckdb.ErrorTypeIO && strings.Contains(strings.ToLower(engine.Message), "no space left on device"))
+}
+
 // classPrefix matches the prefix of DuckDB's messages, such as "Binder Error: ".
 var classPrefix = regexp.MustCompile(`^(?:[A-Za-z]+ )*(?:Error|error): `)
 
@@ -56,7 +63,7 @@ func OneLine(message string) string {
 	var kept []string
 	for line := range strings.Lines(message) {
 		line = strings.TrimSpace(line)
-		if slices.ContainsFunc([]string{"LINE ", "Candidate functions", "Stack Trace:"}, func(end string) bool { return strings.HasPrefix(line, end) }) {
+		if slices.ContainsFunc([]string{"LINE ", "Candidate functions", "Stack Trace:", "Possible solutions:", "This limit was set by", "Database is launched in"}, func(end string) bool { return strings.HasPrefix(line, end) }) {
 			break
 		}
 		if line != "" {

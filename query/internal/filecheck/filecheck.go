@@ -3,6 +3,7 @@ package filecheck
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,19 +13,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Live checks the format and the number of rows in the footer of a live file. That the row is the run of the file's name is checked
+// Live checks the format, the number of rows and the size in the footer of a live file. That the row is the run of the file's name is checked
 // by the scan, which would silently skip a file without rows.
 func Live(path string) error {
 	return with(path, func(file io.ReaderAt, size int64) error {
-		format, rows, err := schema.ReadFooterRows(file, size)
-		if err != nil {
+		footer, err := schema.ReadLiveFooter(file, size)
+		if err := cmp.Or(schema.CheckFormat(footer.Format), err); err != nil {
 			return err
 		}
-		if err := schema.CheckFormat(format); err != nil {
-			return err
-		}
-		if rows != 1 {
-			return fmt.Errorf("%w: it has %d rows, and a file of one run has one", schema.ErrDamaged, rows)
+		if footer.Rows != 1 {
+			return fmt.Errorf("%w: it has %d rows, and a file of one run has one", schema.ErrDamaged, footer.Rows)
 		}
 		return nil
 	})
@@ -37,7 +35,7 @@ func Runs(path string, rows int64) error {
 		if err != nil {
 			return err
 		}
-		return footer.Check(schema.Runs.Columns, rows)
+		return footer.Check(schema.Runs, rows)
 	})
 }
 
@@ -48,7 +46,7 @@ func Table(path string, t *schema.Table) error {
 		if err != nil {
 			return err
 		}
-		return footer.Check(t.Columns, footer.Rows)
+		return footer.Check(t, footer.Rows)
 	})
 }
 

@@ -6,7 +6,9 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // signalled is the cause of a context that a signal ended.
@@ -15,11 +17,12 @@ type signalled struct{ signal syscall.Signal }
 func (s signalled) Error() string { return "interrupted by " + s.signal.String() }
 
 // Signals gives a context that the first SIGINT, SIGTERM or SIGHUP ends. A second SIGINT or SIGTERM ends the process at once, after
-// last: the supervisors of running benchmarks notice and clean up. A second SIGHUP does nothing, because nobody asks for it: a terminal
-// that closes brings one from the kernel and one from the shell, and service managers send one after SIGTERM. Where SIGHUP was ignored
-// when the process started, as with nohup, it stays ignored.
+// last: the supervisors of running benchmarks notice and clean up. So does the first one after Grace, while Asking is on. A second SIGHUP does
+// nothing, because nobody asks for it: a terminal that closes brings one from the kernel and one from the shell, and service managers send one
+// after SIGTERM. Where SIGHUP was ignored when the process started, as with nohup, it stays ignored.
 func Signals(parent context.Context, last func()) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(parent)
+	asking := new(atomic.Bool)
+	ctx, cancel := context.WithCancelCause(context.WithValue(parent, askingKey{}, asking))
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -27,24 +30,45 @@ func Signals(parent context.Context, last func()) (context.Context, context.Canc
 	}
 	done := make(chan struct{})
 	go func() {
-		for first := true; ; first = false {
+		var first syscall.Signal
+		var late <-chan time.Time
+		for {
 			select {
 			case s := <-signals:
 				number, _ := s.(syscall.Signal)
-				if !first && number == syscall.SIGHUP {
-					continue
-				}
-				if !first {
+				switch {
+				case first == 0:
+					first, late = number, time.After(Grace)
+					cancel(signalled{number})
+				case number != syscall.SIGHUP:
 					last()
 					os.Exit(128 + int(number))
 				}
-				cancel(signalled{number})
+			case <-late:
+				if asking.Load() {
+					last()
+					os.Exit(128 + int(first))
+				}
 			case <-done:
 				return
 			}
 		}
 	}()
 	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
+}
+
+// Grace is for how long a command that only asks may go on after the user has interrupted it. Not all that it does, such as laying out a table,
+// looks at its context.
+const Grace = 2 * time.Second
+
+// askingKey is the key of the *atomic.Bool of Asking in a context.
+type askingKey struct{}
+
+// Asking says whether what follows in the command of a context of Signals only asks: nothing is lost where it ends at once.
+func Asking(ctx context.Context, on bool) {
+	if asking, ok := ctx.Value(askingKey{}).(*atomic.Bool); ok {
+		asking.Store(on)
+	}
 }
 
 // Interrupted is the exit code of a command that a signal ended, or 0.

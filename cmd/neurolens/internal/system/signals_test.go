@@ -1,0 +1,66 @@
+package system
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asks makes the test program a command that does not look at its context. It says when it can be interrupted.
+const asks = "NEUROLENS_TEST_ASKS"
+
+func TestMain(m *testing.M) {
+	how := os.Getenv(asks)
+	if how == "" {
+		os.Exit(m.Run())
+	}
+	ctx, stop := Signals(context.Background(), func() { fmt.Println("last") })
+	Asking(ctx, how != "writes")
+	fmt.Println("ready")
+	<-ctx.Done()
+	if how != "ends" {
+		time.Sleep(2 * Grace)
+	}
+	fmt.Println("whole")
+	stop()
+	os.Exit(Interrupted(ctx))
+}
+
+// TestAsking: after a signal, a command that only asks ends in the end, whatever it does. One that writes, or that ends by itself, ends itself.
+func TestAsking(t *testing.T) {
+	for how, want := range map[string]string{"asks": "last", "writes": "whole", "ends": "whole"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			for s, code := range map[os.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+				cmd := exec.Command(os.Args[0])
+				cmd.Env = append(os.Environ(), asks+"="+how)
+				out, err := cmd.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				lines := bufio.NewScanner(out)
+				if !lines.Scan() || lines.Text() != "ready" {
+					t.Fatalf("it says %q", lines.Text())
+				}
+				if err := cmd.Process.Signal(s); err != nil {
+					t.Fatal(err)
+				}
+				said := ""
+				for lines.Scan() {
+					said += lines.Text()
+				}
+				if _ = cmd.Wait(); said != want || cmd.ProcessState.ExitCode() != code {
+					t.Errorf("%v: it says %q and ends with %d", s, said, cmd.ProcessState.ExitCode())
+				}
+			}
+		})
+	}
+}
