@@ -49,6 +49,7 @@ type Found struct {
 type Finder struct {
 	rules  Rules
 	before map[string]fs.FileInfo
+	began  time.Time
 	full   map[string]bool // patterns of which not all files were looked at
 }
 
@@ -70,6 +71,7 @@ func Before(rules Rules) *Finder {
 	if age := time.Since(latest); age >= 0 && age < tick {
 		time.Sleep(tick - age)
 	}
+	f.began = time.Now()
 	return f
 }
 
@@ -86,7 +88,7 @@ func (f *Finder) After(runDir string) (found []Found) {
 		}
 		for _, file := range slices.Sorted(maps.Keys(files)) {
 			info := files[file]
-			if known[file] || !f.isOfRun(pattern) && !written(f.before[file], info) {
+			if known[file] || !f.isOfRun(pattern) && !written(f.before[file], info) || f.isOlder(file, info) {
 				continue
 			}
 			known[file] = true
@@ -98,6 +100,21 @@ func (f *Finder) After(runDir string) (found []Found) {
 		}
 	}
 	return found
+}
+
+// isOlder reports whether a file that has a new name is one from before the run: the run made a hard link to it, or a symbolic link to a folder
+// on its path. Only then the clock of the file system is compared with that of this machine.
+func (f *Finder) isOlder(file string, info fs.FileInfo) bool {
+	began := f.began.Add(-tick)
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 { // making a link changes the other time
+		return info.ModTime().Before(began)
+	}
+	folder, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(folder)
+	return err == nil && real != folder && Changed(info).Before(began)
 }
 
 // refusal is the reason why a file is not kept, given the number of other files and the room left; empty: it is kept.

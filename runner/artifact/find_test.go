@@ -77,6 +77,39 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestLinksToOld: what a run links is not what it has written: a file of before stays where it is. New files are found behind a link too.
+func TestLinksToOld(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	old := write(t, "before", elsewhere, "f")
+	write(t, "before", elsewhere, "deep/f")
+	write(t, "before", dir, "out/replaced")
+	at := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(old, at, at); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * tick)
+	r := Rules{Patterns: []string{"out/dlink/f", "out/*/deep", "out/hard", "out/replaced", "out/new*", "out/dlink/made", "{run_dir}"}, Dir: dir, RunDir: "{run_dir}", Limit: 100}
+	got := left(t, r, func(runDir string) {
+		link := func(how func(string, string) error, to string, path ...string) {
+			if err := how(to, filepath.Join(path...)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		link(os.Symlink, elsewhere, dir, "out/dlink")
+		link(os.Link, old, dir, "out/hard")
+		link(os.Link, old, runDir, "hard")
+		if err := os.Remove(filepath.Join(dir, "out/replaced")); err != nil {
+			t.Fatal(err)
+		}
+		link(os.Link, old, dir, "out/replaced")
+		write(t, "made", elsewhere, "made")
+		link(os.Link, write(t, "twice", dir, "out/new1"), dir, "out/new2")
+	})
+	if want := []string{"out/new1 5", "out/new2 5", "out/dlink/made 4"}; !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
 // TestOneName: a file that two patterns find is one, each file has a path of its own, and links lead nowhere.
 func TestOneName(t *testing.T) {
 	dir := t.TempDir()

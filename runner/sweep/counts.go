@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"math"
+	"strconv"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -70,7 +71,7 @@ func (c counted) set(p *Point) error {
 	number := value.(float64)
 	if c.Value.Kind == Duration {
 		if number <= 0 || number > maxDuration.Seconds() {
-			return c.formula.at.errorf("%s is %s s: want more than 0s and at most %s", c.formula.text, schema.CanonicalFloat(number), maxDuration)
+			return c.formula.at.errorf("%s is %s s: want more than 0s and at most %s", c.formula.text, exact(number), maxDuration)
 		}
 		*c.point(p).(*time.Duration) = max(1, time.Duration(math.Round(number*float64(time.Second))))
 		return nil
@@ -78,10 +79,18 @@ func (c counted) set(p *Point) error {
 	n := math.Floor(number)
 	if n < float64(c.Value.Min) || n > float64(c.Value.Max) {
 		return c.formula.at.errorf("%s is %s: want a whole number from %d to %d",
-			c.formula.text, schema.CanonicalFloat(number), c.Value.Min, c.Value.Max)
+			c.formula.text, exact(number), c.Value.Min, c.Value.Max)
 	}
 	*c.point(p).(*int) = int(n)
 	return nil
+}
+
+// exact prints a number with all its digits, if it is whole and has not very many.
+func exact(number float64) string {
+	if number == math.Trunc(number) && math.Abs(number) < 1e21 {
+		return strconv.FormatFloat(number, 'f', 0, 64)
+	}
+	return schema.CanonicalFloat(number)
 }
 
 // complete sets what expressions say of a point that runs.

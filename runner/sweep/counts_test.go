@@ -62,6 +62,7 @@ func TestErrorsOfCounted(t *testing.T) {
 	check("iterations: v", "3: iterations: neither a number nor an expression: 1:1: want a number, got text")
 	check("iterations: k / 2", "3: iterations: k / 2 is 0.5: want a whole number from 1 to 10000000")
 	check("iterations: k * 1e300", "3: iterations: k * 1e300 is 1e+300: want a whole number from 1 to 10000000")
+	check("iterations: 2 ** 62 * k", "3: iterations: 2 ** 62 * k is 4611686018427387904: want a whole number from 1 to 10000000")
 	check("iterations: 5 / (k - 1)", "3: iterations: 5 / 0 is NULL: write (... ?? VALUE) for a default")
 	check("iterations: true", "3: iterations: want a number, got true")
 	check("warmup: k - 2", "3: warmup: k - 2 is -1: want a whole number from 0 to 10000000")

@@ -87,7 +87,7 @@ func (d *document) readScale(name string, f field) (axis, error) {
 		}
 		at := slices.IndexFunc(steps, func(s step) bool { return amount.(float64) >= s.minimum })
 		if at < 0 {
-			return axis{}, keys["steps"].errorf("%s is %s, which is below every step: add a step 0 for smaller machines", by.text, schema.CanonicalFloat(amount.(float64)))
+			return axis{}, keys["steps"].errorf("%s is %s, which is below every step: add a step 0 for smaller machines", by.text, exact(amount.(float64)))
 		}
 		scaled := new(big.Rat).Mul(base, steps[at].factor)
 		if base.IsInt() {
