@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
@@ -26,6 +27,7 @@ type Imported struct {
 	synced  map[string]bool // directories
 	byBits  []schema.ULID   // ids of all files, by the bytes after their time
 	ordered bool
+	starts  map[[2]string][]time.Time // by path and change of a file; nil until they are asked for
 }
 
 // Imported prepares lookups of imported runs in the store.
@@ -134,6 +136,42 @@ func (i *Imported) Run(id schema.ULID) (r schema.Run, samples int64, err error) 
 	return r, samples, err
 }
 
+// Starts gives the starts of the runs of a file to which the user gave one: by the path of the file, and when it was changed.
+func (i *Imported) Starts(path, changed string) ([]time.Time, error) {
+	if i.starts != nil {
+		return i.starts[[2]string{path, changed}], nil
+	}
+	if err := i.list(); err != nil {
+		return nil, err
+	}
+	starts := map[[2]string][]time.Time{}
+	for _, sealed := range i.sealed {
+		foreign := false // most files have no run of another tool, which is soon known
+		err := runfile.EachRow(i.files, sealed, []string{sourceColumn}, func(row []any) error {
+			if foreign = fromFile(row); foreign {
+				return io.EOF
+			}
+			return nil
+		})
+		if err == nil && foreign {
+			err = runfile.EachRow(i.files, sealed, []string{factsColumn, startColumn}, func(row []any) error {
+				facts, _ := row[factsPlace].(map[string]string)
+				at, _ := row[startPlace].(time.Time)
+				key := [2]string{facts[schema.FactPath], facts[schema.FactChanged]}
+				if key[1] != "" && !slices.ContainsFunc(starts[key], at.Equal) {
+					starts[key] = append(starts[key], at)
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	i.starts = starts
+	return starts[[2]string{path, changed}], nil
+}
+
 // maxNamed is the number of rows of a file up to which Paths looks for runs in it: the paths of all its rows are read.
 const maxNamed = 100_000
 
@@ -229,6 +267,7 @@ const (
 	pointColumn   = "point_id"
 	samplesColumn = "n_samples"
 	factsColumn   = "env"
+	startColumn   = "started_at"
 )
 
 var (
@@ -236,4 +275,5 @@ var (
 	pointPlace   = schema.Runs.Place(pointColumn)
 	samplesPlace = schema.Runs.Place(samplesColumn)
 	factsPlace   = schema.Runs.Place(factsColumn)
+	startPlace   = schema.Runs.Place(startColumn)
 )

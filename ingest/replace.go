@@ -47,6 +47,15 @@ func (s *Store) replace(all []Replaced) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	var back []string // the start that they have was theirs before
+	for _, r := range all {
+		if said.Removed[r.New] {
+			back = append(back, r.New)
+		}
+	}
+	if err := s.annotateSome(Annotation{Kind: schema.EventRestore, Runs: back}); err != nil {
+		return 0, err
+	}
 	for _, a := range slices.Concat(tagsOver(all, &said, stored), notesOver(all, &said), baselinesOver(all, &said)) {
 		if err := s.annotateSome(a); err != nil {
 			return 0, err

@@ -31,6 +31,8 @@ const (
 
 	// FactPath is the path of the foreign file in the folder that the user named, or its own name.
 	FactPath = "source.path"
+	// FactChanged is when the foreign file was changed last, in RFC 3339, of runs whose start the user gave.
+	FactChanged = "source.changed"
 )
 
 // WarnUnchecked is the warning for a run whose result could not be checked. The result may be wrong, so the run never

@@ -18,6 +18,15 @@ type runsOf map[schema.ULID]schema.Run
 
 func (s runsOf) Has(id schema.ULID) (bool, error) { _, ok := s[id]; return ok, nil }
 
+func (s runsOf) Starts(path, changed string) (all []time.Time, err error) {
+	for _, r := range s {
+		if f := r.Env.Facts; f[schema.FactPath] == path && f[schema.FactChanged] == changed && !slices.Contains(all, r.StartedAt) {
+			all = append(all, r.StartedAt)
+		}
+	}
+	return all, nil
+}
+
 func (s runsOf) Run(id schema.ULID) (ImportedRun, error) {
 	r := s[id]
 	return ImportedRun{r.SessionID, r.PointID, int64(len(r.Metrics[0].Ticks)), r.Env.Facts[schema.FactPath]}, nil

@@ -39,9 +39,9 @@ type Output struct {
 	digester  schema.Digester
 	sessions  fileSessions
 	start     RunStart
-	records   int            // number of calls of Run
-	looks     bool           // the file is only read to find out which of its runs are stored
-	former    map[int]string // ids of its stored runs without the start that the user gives, by the number of the record
+	records   int              // number of calls of Run
+	looks     bool             // the file is only read to find out which of its runs are stored
+	former    map[int][]string // ids of its stored runs with no start or another one, by the number of the record
 }
 
 // Also sets a fact of the next run that is no part of its identity: earlier versions did not read it, so with it a file
@@ -93,8 +93,10 @@ func (o *Output) Run(where string, r schema.Run) error {
 	if !there && r.StartedAt.IsZero() && !datedSession(&r) {
 		o.Report.Undated++
 	}
-	if old := o.former[o.records]; old != "" && old != r.RunID {
-		o.Report.Replaced = append(o.Report.Replaced, Replacement{Old: old, New: r.RunID})
+	for _, old := range o.former[o.records] {
+		if old != r.RunID {
+			o.Report.Replaced = append(o.Report.Replaced, Replacement{Old: old, New: r.RunID})
+		}
 	}
 	if there {
 		if o.Report.Known++; o.Report.Known == 1 {
@@ -117,7 +119,7 @@ func (o *Output) look(r *schema.Run, there bool) error {
 	if !there {
 		return errStopped
 	}
-	o.former[o.records] = r.RunID
+	o.former[o.records] = append(o.former[o.records], r.RunID)
 	return nil
 }
 
@@ -180,14 +182,15 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 		r.PointID = schema.PointID(r)
 		return false, nil
 	}
-	if err := o.add(r); err != nil {
+	given, err := o.add(r)
+	if err != nil {
 		return false, err
 	}
 	removed := removeNUL(r)
 	if there, err = o.name(r); there || err != nil {
 		return there, err
 	}
-	o.path.set(r)
+	o.path.set(r, given)
 	for name, text := range o.also {
 		if r.Env.Facts[name] == "" {
 			SetFact(r, name, strings.ReplaceAll(text, "\x00", ""))
@@ -205,8 +208,8 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 	return false, nil
 }
 
-// add adds the values of the user that the file does not have.
-func (o *Output) add(r *schema.Run) error {
+// add adds the values of the user that the file does not have. given means that the start is one of them.
+func (o *Output) add(r *schema.Run) (given bool, err error) {
 	for _, params := range []map[string]string{o.fromPath, o.added.Params} {
 		for name, text := range params {
 			if !HasAxis(r, name) {
@@ -221,17 +224,17 @@ func (o *Output) add(r *schema.Run) error {
 		o.Note("--machine was not used: the file names "+Brief(r.Env.Machine), 1)
 	}
 	if !r.StartedAt.IsZero() || o.added.Start == nil {
-		return nil
+		return false, nil
 	}
 	if o.start == nil {
 		o.start = o.added.Start(o.in)
 	}
 	at, err := o.start(r)
 	if err != nil {
-		return &refusedError{err}
+		return false, &refusedError{err}
 	}
 	SetStart(r, at, schema.TimeFile)
-	return nil
+	return true, nil
 }
 
 // name gives a run its ids, which depend on its content and on the records before it in the file. They do not depend on

@@ -3,35 +3,54 @@ package foreign
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"reflect"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
-// pathFact adds the path of the file to the facts of runs. The path is not a part of the identity of a run: a file
-// elsewhere, or with another name, has the same runs. Runs that share a map of facts still share one.
+// pathFact adds the path of the file to the facts of runs, and to those that get their start from the user the time at which it was changed. It
+// is not a part of the identity of a run: a file elsewhere, or with another name, has the same runs. Runs that share a map of facts still share
+// one.
 type pathFact struct {
-	path     string
-	from, to map[string]string // of the last run: its facts, and these with the path
+	path, changed string
+	given         bool              // the last run got its start from the user
+	from, to      map[string]string // of the last run: its facts, and these with the path
 }
 
-func newPathFact(path string) pathFact {
-	return pathFact{path: strings.ToValidUTF8(path, "\ufffd")}
+func newPathFact(in *Input) pathFact {
+	return pathFact{path: strings.ToValidUTF8(in.Given, "\ufffd"), changed: in.changed()}
 }
 
-func (p *pathFact) set(r *schema.Run) {
+// changed is when the file was changed last; empty for a pipe.
+func (in *Input) changed() string {
+	if in.Folder == nil {
+		return ""
+	}
+	info, err := fs.Stat(in.Folder, in.Path)
+	if err != nil {
+		return ""
+	}
+	return info.ModTime().UTC().Format(time.RFC3339Nano)
+}
+
+func (p *pathFact) set(r *schema.Run, given bool) {
 	if p.path == "" {
 		return
 	}
 	// from is held, so that no other map has its address.
-	same := p.to != nil && len(p.from) == len(r.Env.Facts) && reflect.ValueOf(p.from).Pointer() == reflect.ValueOf(r.Env.Facts).Pointer()
+	same := p.to != nil && p.given == given && len(p.from) == len(r.Env.Facts) && reflect.ValueOf(p.from).Pointer() == reflect.ValueOf(r.Env.Facts).Pointer()
 	if !same {
-		p.from, p.to = r.Env.Facts, make(map[string]string, len(r.Env.Facts)+1)
+		p.from, p.to, p.given = r.Env.Facts, make(map[string]string, len(r.Env.Facts)+2), given
 		maps.Copy(p.to, p.from)
 		p.to[schema.FactPath] = p.path
+		if given && p.changed != "" {
+			p.to[schema.FactChanged] = p.changed
+		}
 	}
 	r.Env.Facts = p.to
 }

@@ -37,26 +37,53 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 	return o.Report, err
 }
 
-// former gives the ids of the runs of a file that are stored without the start that the user gives now, by the numbers of their
-// records. A pipe cannot be read twice.
-func (r *Reader) former(in *Input, format *Format) (map[int]string, error) {
+// former gives the ids of the runs of a file that are stored without a start, or with another one that the user gave while the file was as it
+// is now, by the numbers of their records. A file that was changed since is another measurement, even if its content is equal. A pipe
+// cannot be read twice.
+func (r *Reader) former(in *Input, format *Format) (map[int][]string, error) {
+	former := map[int][]string{}
 	if r.added.Start == nil || r.known.store == nil || !in.canBeReadAgain() {
-		return nil, nil
+		return former, nil
 	}
+	starts := []Start{nil}
+	if changed := in.changed(); changed != "" {
+		given, err := r.known.store.Starts(in.Given, changed)
+		if err != nil {
+			return nil, &StoreError{wrapLookup(err)}
+		}
+		for _, at := range given {
+			starts = append(starts, StartAt(at))
+		}
+	}
+	for _, start := range starts {
+		if err := r.look(in, format, start, former); err != nil {
+			return nil, err
+		}
+	}
+	return former, nil
+}
+
+// look adds the ids of the runs of a file that are stored with a start.
+func (r *Reader) look(in *Input, format *Format, start Start, former map[int][]string) error {
 	again, err := in.reopen()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer again.Close()
 	added := r.added
-	added.Start = nil
-	o, err := r.read(again, format, func(in *Input) *Output {
-		return &Output{in: in, added: added, looks: true, former: map[int]string{}, identity: identity{known: newKnown(r.known.store)}}
+	added.Start = start
+	var found map[int][]string
+	_, err = r.read(again, format, func(in *Input) *Output {
+		found = map[int][]string{}
+		return &Output{in: in, added: added, looks: true, former: found, identity: identity{known: newKnown(r.known.store)}}
 	})
 	if failed, is := errors.AsType[*StoreError](err); is {
-		return nil, failed
+		return failed
 	}
-	return o.former, nil // an error of the file is reported when it is read
+	for record, ids := range found {
+		former[record] = append(former[record], ids...)
+	}
+	return nil // an error of the file is reported when it is read
 }
 
 // read reads a file, and reads it again if it turns out to be another file than it seemed to be. begin makes an output for it.
@@ -68,7 +95,7 @@ func (r *Reader) read(in *Input, format *Format, begin func(in *Input) *Output) 
 	seed, noOld := "", false
 	for n := 0; ; n++ {
 		o := begin(in)
-		o.Report, o.path, o.sessions = Report{Name: in.Name, Path: in.Given, Format: format.Name}, newPathFact(in.Given), newFileSessions(format.Log)
+		o.Report, o.path, o.sessions = Report{Name: in.Name, Path: in.Given, Format: format.Name}, newPathFact(in), newFileSessions(format.Log)
 		o.headings = heads
 		i := &o.identity
 		i.place, i.seed, i.noOld, i.log, i.name = place{chain: newChain(seed)}, seed, noOld, format.Log, in.Given

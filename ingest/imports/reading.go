@@ -121,6 +121,8 @@ func (r *Reading) replacements(store *ingest.Imported) ([]ingest.Replaced, error
 			}
 		}
 	}
+	// A run that a file of this import has with its start is not that of another file with another start.
+	all = slices.DeleteFunc(all, func(one ingest.Replaced) bool { _, read := path[one.Old]; return read })
 	paths, err := store.Paths(ids)
 	if err != nil {
 		return nil, err

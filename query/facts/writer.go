@@ -29,7 +29,7 @@ func (w Writer) incidental(d Difference) bool {
 	if !ok {
 		return d.Name == "host_id" || slices.Contains(appliedAxes, d.Name)
 	}
-	return w.OfRun(fact) || fact == schema.FactSession || fact == schema.FactPath || strings.HasPrefix(fact, "timer.") || strings.HasPrefix(fact, "git.")
+	return w.OfRun(fact) || fact == schema.FactSession || fact == schema.FactPath || fact == schema.FactChanged || strings.HasPrefix(fact, "timer.") || strings.HasPrefix(fact, "git.")
 }
 
 // programs are the facts with the commands of a run. They are not axes, so runs of the same point may differ in them.

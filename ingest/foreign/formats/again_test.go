@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
@@ -21,6 +22,15 @@ import (
 type stored map[schema.ULID]schema.Run
 
 func (s stored) Has(id schema.ULID) (bool, error) { _, ok := s[id]; return ok, nil }
+
+func (s stored) Starts(path, changed string) (all []time.Time, err error) {
+	for _, r := range s {
+		if f := r.Env.Facts; f[schema.FactPath] == path && f[schema.FactChanged] == changed && !slices.Contains(all, r.StartedAt) {
+			all = append(all, r.StartedAt)
+		}
+	}
+	return all, nil
+}
 
 func (s stored) Run(id schema.ULID) (foreign.ImportedRun, error) {
 	r := s[id]
