@@ -69,6 +69,9 @@ func newKnown(store ImportedRuns) *known {
 // note records that a record was read.
 func (k *known) note(c *chain, r *schema.Run) {
 	file := fileNumber(len(k.names) - 1)
+	if before, ok := k.read(c); ok {
+		file = before
+	}
 	if c.first {
 		k.begins[c.bits()] = file
 		return

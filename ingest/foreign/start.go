@@ -147,18 +147,22 @@ func dateOf(name string, at []int) (d date, ok bool) {
 		return d, false
 	}
 	whole := at[1] == len(name) || !isDigit(name[at[1]])
-	for i := end; i < min(end+2, at[1]) && whole; i++ {
+	another := false // a second date follows, such as the end of a period
+	for i := end; i < min(end+2, at[1]) && !another; i++ {
 		next := dated.FindStringSubmatchIndex(name[i:])
 		if next != nil && next[0] == 0 {
 			for k := range next {
 				next[k] += i * min(next[k]+1, 1)
 			}
-			_, another := dateOf(name, next)
-			whole = !another // a second date follows, such as the end of a period
+			_, another = dateOf(name, next)
 		}
 	}
 	hour, minute, second := number(group(10)), number(group(11)), number(group(12))
-	if group(10) != "" && whole && hour < 24 && minute < 60 && second < 60 {
+	if !whole && !another && group(10) != "" && !isDigit(name[at[2*11+1]]) { // the seconds are not such
+		at, whole, second = slices.Clone(at), true, 0
+		at[1], at[2*13] = at[2*11+1], -1
+	}
+	if group(10) != "" && whole && !another && hour < 24 && minute < 60 && second < 60 {
 		zone, named := time.UTC, group(13) != ""
 		if named && group(13) != "Z" {
 			digits := strings.ReplaceAll(group(13)[1:], ":", "")
