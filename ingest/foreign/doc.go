@@ -17,15 +17,17 @@
 // whatever name and from wherever it is read. It has the time at which the run began, 40 bits of a hash over all records
 // of the file before its own, and 40 bits of the hash that includes its own. So
 //
-//   - a file that was read before, a copy of it or its beginning, under any name, zipped or through a pipe, adds nothing;
-//   - a file that has grown at its end adds only what is new, even if it was renamed in the meantime, as logs are;
-//   - equal records of two files are two runs, because different records come before them.
+//   - a file that was read before, or a copy of it, under any name, zipped or through a pipe, adds nothing;
+//   - a file that has grown at its end adds only what is new, even if it was renamed in the meantime, as logs are when they are
+//     rotated (stem);
+//   - equal records of two files are two runs, because different records come before them;
+//   - a file and one that begins with it are two files if their names are unrelated, as those of a file and of a concatenation are.
 //
 // Two files may begin with equal records and then differ. The second of them is recognised at its first different record:
 // the records before it are known, but continue differently (the first half of the ids says which runs follow others).
 // The file is then read again, with the hash of that record as a seed, so that all its runs, and its session, are its
-// own. Before the first difference, a file cannot be distinguished from one that grows: a file that equals the beginning
-// of another is taken for it.
+// own. Before the first difference, only the name distinguishes a file from one that grows: a file that equals the beginning
+// of another with a related name is taken for it.
 //
 // A file that was read while it was being written may have been cut off in its last record. If that record has the same
 // point as the record that is there now, and fewer samples, the file has grown: the cut-off record stays as it was read,
@@ -33,8 +35,8 @@
 // records), it cannot be distinguished from another file, and the records that it shares with the complete file are
 // stored twice.
 //
-// The name of a file does not matter, except where it alone says what was measured (operation-grid, triton-perf-report,
-// trtexec-metadata): there, a copy under another name is another benchmark. If the name were a part of the hash, a log
+// Apart from that, the name of a file does not matter, except where it alone says what was measured (operation-grid,
+// triton-perf-report, trtexec-metadata): there, a copy under another name is another benchmark. If the name were a part of the hash, a log
 // that was renamed by rotation, and has grown since it was read first, would be stored twice. And files in two folders
 // have the same name more often than two files have the same beginning.
 //
@@ -45,4 +47,10 @@
 //
 // Earlier versions computed an id from a record and the number of equal records before it in the file. A file that is
 // stored with such ids is still recognised by them, and so is its beginning if it is a log.
+//
+// # Start
+//
+// A start that the user gives (Start) is a part of the content: files with equal content and different starts are different
+// measurements. If a file is stored without a start, or with another one that the user gave while it had the same name and was not
+// changed since, its report names the runs that the new ones replace. The callers of this package remove them.
 package foreign

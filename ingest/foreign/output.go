@@ -99,9 +99,8 @@ func (o *Output) Run(where string, r schema.Run) error {
 		}
 	}
 	if there {
-		if o.Report.Known++; o.Report.Known == 1 {
-			o.Report.KnownRun, o.Report.KnownName = o.identity.latest.id, o.identity.lastName()
-		}
+		o.Report.Known++
+		o.Report.KnownRun, o.Report.KnownName = o.identity.latest.id, o.identity.lastName()
 		return nil
 	}
 	if o.identity.last {

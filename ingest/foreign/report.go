@@ -19,7 +19,7 @@ type Report struct {
 	Version string // of the format or the tool, if the file has it
 	Runs    int
 	Known   int // runs that were already stored, and are not yielded
-	// KnownRun is the first of the known runs. KnownName is the file with it, if it was read before this one; else the store has it.
+	// KnownRun is the last of the known runs. KnownName is the file with it, if it was read before this one; else the store has it.
 	KnownRun  schema.ULID
 	KnownName string
 	Undated   int            // new runs that have no place in time: neither they nor their session have a start

@@ -36,6 +36,13 @@ func TestNewestSessions(t *testing.T) {
 				}))
 			}
 		}
+		for i := range 4 { // without a start, also in a session that its log names
+			runs = append(runs, querytest.NewRun(len(runs), 100, func(r *schema.Run) {
+				r.StartedAt, r.TimeSource = time.Time{}, ""
+				r.RunID = schema.ULIDFrom(time.Time{}, [10]byte{byte(i)}).String()
+				r.SessionID = schema.ULIDFrom(time.UnixMilli(int64(i)), [10]byte{byte(i)}).String()
+			}))
+		}
 		slices.SortFunc(runs, func(a, b schema.Run) int { return a.StartedAt.Compare(b.StartedAt) })
 		dir, most := querytest.NewStore(t), 9 // runs of a file: about 50 files, which are read without DuckDB
 		if seed%2 == 0 {
@@ -50,7 +57,7 @@ func TestNewestSessions(t *testing.T) {
 		querytest.Annotate(t, dir, ingest.Annotation{Kind: schema.EventRemove, Runs: removed})
 		var want []string
 		for _, r := range runs {
-			if r.SessionID != "" && !slices.Contains(removed, r.RunID) {
+			if id, err := schema.ParseULID(r.SessionID); err == nil && id.Dated() && !slices.Contains(removed, r.RunID) {
 				want = append(want, r.SessionID)
 			}
 		}

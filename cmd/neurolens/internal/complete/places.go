@@ -44,7 +44,7 @@ var values = map[string]offer{
 	"--table": words("runs", "samples", "samples_long", "ops", "whole"), "--map": ending(sweepEndings...),
 
 	// files of others
-	"--from": one(foreignFormats), "ingest --param": nothing, "--param-from-path": nothing, "--machine": one(column("machine")), "--at": nothing,
+	"--from": one(foreignFormats), "ingest --param": nothing, "--param-from-path": nothing, "--machine": one(column("machine")), "--at": words("name\tthe date in the name of the file", "path\tthe date in its name or its folders", "mtime\twhen it was changed", "commit\tthe time of its git commit"),
 	"--tz": words("Local", "UTC"), "--precision": words(onnx.Precisions()...),
 
 	"--remove": one(tagNames), "--older": words("30d", "90d", "52w"),

@@ -20,6 +20,7 @@ func TestHistoryGateLine(t *testing.T) {
 		{strict, history.Gate{Series: 9, Inconclusive: 3, Short: 4}, "3 series inconclusive (exit 3)"},
 		{regression, history.Gate{Series: 9, Inconclusive: 3}, "3 series inconclusive (exit 0)"},
 		{strict, history.Gate{Series: 9, Short: 4}, "no regression found in 5 series (exit 0)"},
+		{strict, history.Gate{Series: 9, Inconclusive: 3, Undated: 2}, "3 series inconclusive (2 of them have runs without a start time) (exit 3)"},
 		{strict, history.Gate{Series: 9, Short: 9}, "nothing to decide: no series has 8 sessions (exit 3)"},
 		{strict, history.Gate{}, "nothing to decide: no series has 8 sessions (exit 3)"},
 	} {
