@@ -119,6 +119,13 @@ func (h *Head) HasAny(paths ...string) bool {
 	return false
 }
 
+// isLines reports whether the JSON is one value a line.
+func (h *Head) isLines() bool {
+	first, rest, _ := bytes.Cut(bytes.TrimSpace(h.Bytes[h.JSONAt:]), []byte("\n"))
+	whole := bytes.HasSuffix(bytes.TrimSpace(first), []byte("}"))
+	return whole && (h.Values > 1 || len(rest) == 0 && strings.HasSuffix(h.Name, "jsonl"))
+}
+
 // Matches reports whether the text matches a regular expression. ^ and $ match at line ends if it begins with (?m).
 func (h *Head) Matches(expression *regexp.Regexp) bool { return expression.Match(h.Bytes) }
 

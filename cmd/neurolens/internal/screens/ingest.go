@@ -59,7 +59,7 @@ func (r IngestReport) Explain(w io.Writer) {
 		fmt.Fprintf(w, "neurolens: ingest: … %s (--format plain has them, one row per file)\n", term.Count(said-most, "more line"))
 	}
 	if slices.ContainsFunc(r.Files, func(one imports.Report) bool { return one.State == imports.Unknown }) {
-		fmt.Fprintln(w, "--list-formats lists the known formats; any table can be read with --from csv --map FILE")
+		fmt.Fprintln(w, "--list-formats lists the known formats; any table or JSON lines can be read with --from csv or jsonl and --map FILE")
 	}
 }
 
