@@ -40,7 +40,7 @@ var law = []struct {
 	{"ingest/internal/storetest", []string{"schema", "ingest/check", "ingest/internal", "ingest/runtest", "schema/table"}, nil}, // for tests alone
 	{"ingest/internal/sealing", []string{"schema", "ingest/internal/disk", "ingest/internal/layout", "ingest/internal/runfile", "schema/table"}, nil},
 	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{
-		"golang.org/x/text", "go.yaml.in/yaml", "modernc.org/sqlite",
+		"github.com/ncruces/go-strftime", "golang.org/x/text", "go.yaml.in/yaml", "modernc.org/sqlite",
 	}},
 	{"query", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go", "github.com/duckdb/duckdb-go-bindings"}}, // and upwards: see layers
 	{"query/answer", []string{"schema"}, nil},

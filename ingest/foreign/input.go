@@ -206,6 +206,9 @@ func (c *CSV) Records() iter.Seq2[[]string, error] {
 	}
 }
 
+// Comment sets the sign that begins lines to skip. There is none by default.
+func (c *CSV) Comment(sign rune) { c.reader.Comment = sign }
+
 // Line is the number of the line at which the last record begins, from 1.
 func (c *CSV) Line() int {
 	line, _ := c.reader.FieldPos(0)

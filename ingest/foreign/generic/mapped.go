@@ -1,6 +1,7 @@
 package generic
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -53,9 +54,13 @@ const separators = ",\t;|"
 
 func (m *mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 	c := in.CSV()
+	if m.Comment != "" {
+		c.Comment(rune(m.Comment[0]))
+	}
 	separator, count := ',', 0
+	heading := m.heading(in.Head)
 	for _, s := range separators {
-		if n := strings.Count(in.Head.FirstLine(), string(s)); n > count {
+		if n := strings.Count(heading, string(s)); n > count {
 			separator, count = s, n
 		}
 	}
@@ -89,6 +94,16 @@ func (m *mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 		}
 	}
 	return t.flush()
+}
+
+// heading is the first line of a table that is no comment.
+func (m *mapping) heading(head *foreign.Head) string {
+	for line := range bytes.Lines(head.Bytes) {
+		if text := strings.TrimSpace(string(line)); text != "" && (m.Comment == "" || !strings.HasPrefix(string(line), m.Comment)) {
+			return text
+		}
+	}
+	return ""
 }
 
 func (m *mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {

@@ -45,6 +45,11 @@ func newMappedTable(m *mapping, in *foreign.Input, out *foreign.Output) *mappedT
 
 // add adds a row: it continues the run before, or begins one.
 func (t *mappedTable) add(row mappedRow) error {
+	for column, text := range row.cells {
+		if slices.Contains(t.Missing, text) {
+			row.cells[column] = ""
+		}
+	}
 	key := t.key(row)
 	together := t.Rows == rowsSamples || t.Long != nil
 	if t.pending == nil || !together || t.pending.key != key {
@@ -186,7 +191,11 @@ var unixUnits = map[string]time.Duration{"unix_s": time.Second, "unix_ms": time.
 func (t *mappedTable) setStart(r *schema.Run, text string) error {
 	unit, ok := unixUnits[t.Time]
 	if !ok {
-		at, source, err := t.in.Time(text, foreign.ISO...)
+		layouts := foreign.ISO
+		if t.layout != "" {
+			layouts = []string{t.layout}
+		}
+		at, source, err := t.in.Time(text, layouts...)
 		if err == nil {
 			foreign.SetStart(r, at, source)
 		}
@@ -220,7 +229,11 @@ func (t *mappedTable) measure(row mappedRow) error {
 		if err == nil && row.cells[column] == "" && len(numbers) == 0 {
 			continue
 		}
-		if err := cmp.Or(err, t.pending.checkUnit(t.Metrics[column], units), checkNumber(row.cells[column])); err != nil {
+		err = cmp.Or(err, t.pending.checkUnit(t.Metrics[column], units))
+		if err == nil && row.cells[column] != "" {
+			row.cells[column], err = t.Metrics[column].number(t.numerals(), row.cells[column])
+		}
+		if err != nil {
 			return fmt.Errorf("column %s: %w", column, err)
 		}
 		columns, lists[column] = append(columns, column), numbers
@@ -252,7 +265,8 @@ func (t *mappedTable) measureLong(row mappedRow) error {
 	if text == "" {
 		return nil
 	}
-	if err := cmp.Or(t.pending.checkUnit(metric, map[string]string{}), checkNumber(text)); err != nil {
+	text, err := metric.number(t.numerals(), text)
+	if err := cmp.Or(t.pending.checkUnit(metric, map[string]string{}), err); err != nil {
 		return err
 	}
 	t.pending.of(metric).add(metric, text)

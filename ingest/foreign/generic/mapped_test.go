@@ -42,12 +42,19 @@ func TestMapped(t *testing.T) {
 func TestMappingRefused(t *testing.T) {
 	const whole = "benchmark: b\nmetrics: {t: {metric: latency, unit: us}}\n"
 	for mapping, want := range map[string]string{
-		"metrics: {t: {metric: latency}}":                                   "benchmark: want a name",
-		"benchmark: b":                                                      "no metric",
-		whole + "long: {metric: a, value: b}":                               "want only one of them",
-		"benchmark: b\nlong: {value: x}":                                    "want the columns metric and value",
-		whole + "rows: both":                                                "want runs or samples",
-		whole + "time: stardate":                                            "want unix_s",
+		"metrics: {t: {metric: latency}}":     "benchmark: want a name",
+		"benchmark: b":                        "no metric",
+		whole + "long: {metric: a, value: b}": "want only one of them",
+		"benchmark: b\nlong: {value: x}":      "want the columns metric and value",
+		whole + "rows: both":                  "want runs or samples",
+		whole + "time: stardate":              "want unix_s",
+		whole + "comment: '//'":               "want one sign, such as #",
+		whole + "comment: ';'":                "want one sign, such as #",
+		whole + "decimal: '·'":                `want "." or ","`,
+		whole + "thousands: x":                "want one of",
+		whole + "thousands: '.'":              "is the decimal mark",
+		whole + "units: {KB: kibi}":           `unknown unit "kibi"`,
+		"benchmark: b\nmetrics: {t: {metric: throughput, unit: MB/s}}":      "throughput is in 1/s, not in MB/s: convert the column, or give it a metric of another name, such as throughput_MB/s",
 		whole + "fields: {x: variannt}":                                     "did you mean variant?",
 		whole + "fields: {x: run_id}":                                       "want a column of runs",
 		whole + "fields: {x: warnings}":                                     "want a column of runs",
@@ -107,7 +114,7 @@ func TestMappedRefuses(t *testing.T) {
 		runs, refused  int
 		samples        []int // of the metrics of the last run
 	}{
-		{two, "n,a_us,z_kib\n1,5,7\n2,oops,7\n3,12.5 us,7\n4,1e400,7\n5,5,oops\n6,5,8\n", 2, 4, []int{1, 1}},
+		{two, "n,a_us,z_kib\n1,5,7\n2,oops,7\n3,12.5 W,7\n4,1e400,7\n5,5,oops\n6,5,8\n", 2, 4, []int{1, 1}},
 		{two, "n,a_us,z_kib\n1,oops,oops\n", 0, 1, nil},
 		{two, "n,a_us,z_kib\n1,,\n", 0, 1, nil},
 		{two + "rows: samples\n", "n,a_us,z_kib\n1,5,7\n1,6,oops\n1,7,9\n", 1, 1, []int{2, 2}},
@@ -201,6 +208,7 @@ func FuzzMapped(f *testing.F) {
 
 func FuzzMapping(f *testing.F) {
 	f.Add("benchmark: b\nfields: {x: params}\nmetrics: {t: {metric: latency, unit: us}}")
+	f.Add("benchmark: b\ntime: '%Y/%m/%d'\nfields: {x: started_at}\ncomment: '#'\ndecimal: ','\nthousands: .\nunits: {KB: KiB}\nmissing: ['-']\nmetrics: {t: {metric: latency}}\n")
 	f.Fuzz(func(t *testing.T, mapping string) {
 		format, err := Mapped(CSV, []byte(mapping))
 		if err == nil {

@@ -1,20 +1,12 @@
 package generic
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
 )
-
-// checkNumber checks the text of a value; empty: it is a list.
-func checkNumber(text string) error {
-	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" {
-		return fmt.Errorf("%q is not a number", text)
-	}
-	return nil
-}
 
 // add adds a value that was checked.
 func (v *mappedValues) add(m mappedMetric, text string) {
@@ -38,14 +30,14 @@ func (v *mappedValues) add(m mappedMetric, text string) {
 	}[m.As] = number.Finite(v.unit())
 }
 
-// unit is that of the column, or else the usual one of the metric.
+// unit is the one of the values.
 func (v *mappedValues) unit() string {
-	if v.Unit != "" {
-		return v.Unit
-	}
-	kind, _ := schema.KindOfMetric(v.Metric)
-	return kind.Unit
+	unit, _ := v.stored()
+	return unit
 }
+
+// given is the unit of the column.
+func (v *mappedValues) given() string { return cmp.Or(v.Unit, v.unit()) }
 
 // flush yields the current run.
 func (t *mappedTable) flush() error {
@@ -93,6 +85,6 @@ func (v *mappedValues) addTo(r *schema.Run, level schema.Level) error {
 	if v.Better != "" {
 		m.Better = v.Better
 	}
-	foreign.Add(r, m, v.unit())
+	foreign.Add(r, m, v.given())
 	return nil
 }

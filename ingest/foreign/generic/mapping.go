@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -31,9 +32,18 @@ type mapping struct {
 	// and in the long layout, consecutive rows with equal fields are one run.
 	Rows     string            `yaml:"rows"`
 	Level    schema.Level      `yaml:"level"`    // of the samples; iteration by default
-	Time     string            `yaml:"time"`     // format of started_at: unix_s, unix_ms, unix_us or unix_ns; ISO 8601 by default
+	Time     string            `yaml:"time"`     // format of started_at: unix_s, unix_ms, unix_us, unix_ns, or a layout of Go or strftime; ISO 8601 by default
 	Statuses map[string]string `yaml:"statuses"` // translates words of the status column to statuses
 	Ignore   []string          `yaml:"ignore"`   // columns that are not read
+	// How the text is written: the sign that begins lines to skip, the decimal mark of numbers (a point by default), what
+	// stands between thousands, the words for units after numbers, and the words in cells without a value.
+	Comment   string            `yaml:"comment"`
+	Decimal   string            `yaml:"decimal"`
+	Thousands string            `yaml:"thousands"`
+	Units     map[string]string `yaml:"units"`
+	Missing   []string          `yaml:"missing"`
+
+	layout string // of started_at, in Go's form; empty for ISO 8601 and unix_*
 }
 
 // mappedMetric says which metric a column is.
@@ -73,8 +83,14 @@ func parseMapping(text []byte) (mapping, error) {
 	if m.Level == "" {
 		m.Level = schema.LevelIteration
 	}
+	if m.Decimal == "" {
+		m.Decimal = "."
+	}
 	return m, m.check()
 }
+
+// numerals says how numbers are written.
+func (m *mapping) numerals() numerals { return numerals{m.Decimal, m.Thousands, m.Units} }
 
 func (m *mapping) check() error {
 	switch {
@@ -90,8 +106,17 @@ func (m *mapping) check() error {
 		return errors.New("long: want the columns metric and value")
 	case m.Benchmark == "" && m.Set["benchmark"] == "" && !slices.Contains(slices.Collect(maps.Values(m.Fields)), "benchmark"):
 		return errors.New("benchmark: want a name, or a column for it under fields")
-	case !slices.Contains([]string{"", "unix_s", "unix_ms", "unix_us", "unix_ns"}, m.Time):
-		return fmt.Errorf("time: %q: want unix_s, unix_ms, unix_us or unix_ns; leave it out for ISO 8601", m.Time)
+	case m.Comment != "" && (len(m.Comment) > 1 || strings.ContainsAny(m.Comment, separators+"\" \r\n") || m.Comment[0] < ' ' || m.Comment[0] > '~'):
+		return fmt.Errorf("comment: %q: want one sign, such as #", m.Comment)
+	}
+	if err := m.numerals().check(); err != nil {
+		return err
+	}
+	if _, unix := unixUnits[m.Time]; !unix && m.Time != "" {
+		var err error
+		if m.layout, err = layoutOf(m.Time); err != nil {
+			return fmt.Errorf("time: %q: %w", m.Time, err)
+		}
 	}
 	for _, fields := range []map[string]string{m.Fields, inverse(m.Set)} {
 		for column, field := range fields {
@@ -163,12 +188,15 @@ func (m mappedMetric) checkUnit() error {
 	kind, _ := schema.KindOfMetric(m.Metric)
 	stored, _, known := schema.StoredUnit(m.Unit)
 	near := schema.NearestUnit(m.Unit)
+	if unit, _ := m.stored(); unit != m.Unit { // a rate of words
+		return nil
+	}
 	switch {
 	case m.Unit == "":
 	case !known && near != "":
 		return fmt.Errorf("unit: unknown unit %q: did you mean %s?", m.Unit, near)
 	case kind.Unit != "" && stored != kind.Unit:
-		return fmt.Errorf("unit: %s is in %s, not in %s", m.Metric, kind.Unit, m.Unit)
+		return fmt.Errorf("unit: %s is in %s, not in %s: convert the column, or give it a metric of another name, such as %s_%s", m.Metric, kind.Unit, m.Unit, m.Metric, foreign.MetricName(m.Unit))
 	}
 	return nil
 }
