@@ -45,6 +45,9 @@
 // in different orders have different ids for the same runs, and a merge doubles them. So import files with the same
 // beginning into one store, or merge before importing.
 //
+// A version may read more of a record than earlier ones did, or read another start. The hash is of what they read (Output.RunWith), and a record
+// is looked for with their start too. So a file that they have stored is known. Its runs stay as they were read.
+//
 // Earlier versions computed an id from a record and the number of equal records before it in the file. A file that is
 // stored with such ids is still recognised by them, and so is its beginning if it is a log.
 //

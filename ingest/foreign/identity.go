@@ -81,6 +81,7 @@ type identity struct {
 	log      bool
 	old      oldIDs
 	noOld    bool        // no earlier version has read this file
+	earlier  time.Time   // the start that earlier versions read of the record; that of the run if they read the same
 	last     bool        // either this record is the last of the file, or the file is another one:
 	another  string      // the seed of that other file
 	part     schema.ULID // id of a record that was cut off in an earlier import
@@ -142,10 +143,12 @@ func wrapLookup(err error) error {
 	return fmt.Errorf("looking up stored runs: %w", err)
 }
 
-// of gives a run its id. there means that the run is already stored. An error ends the reading.
-func (i *identity) of(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
+// of gives a run its id. The digest and the start earlier are of the record as earlier versions read it: see Output.RunWith. there means
+// that the run is already stored; then it has the start that is stored. An error ends the reading.
+func (i *identity) of(r *schema.Run, digest string, earlier time.Time) (id schema.ULID, there bool, err error) {
 	i.chain.next(keyOf(digest), i.records == 0)
 	i.records++
+	i.earlier = earlier
 	if i.records == 1 {
 		id, there, err = i.begin(r, digest)
 	} else {
@@ -169,8 +172,9 @@ func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there boo
 		return id, false, i.other(i.another)
 	}
 	if i.standing == standsOld {
-		old := i.old.id(r, digest)
+		old := i.old.id(r, digest, i.earlier)
 		if there, err = i.known.store.Has(old); there || err != nil {
+			r.StartedAt = i.earlier
 			return old, there, err
 		}
 		if !i.log { // a file of one invocation does not grow, so it only has the same beginning
@@ -182,7 +186,7 @@ func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there boo
 	if i.standing == standsNew {
 		return id, false, nil
 	}
-	if there, err = i.known.has(&i.chain, id); there || err != nil || i.standing == standsGrown {
+	if id, there, err = i.stored(r); there || err != nil || i.standing == standsGrown {
 		return id, there, err
 	}
 	if is, err := i.otherwiseNamed(); is || err != nil {
@@ -206,8 +210,7 @@ func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there boo
 
 // begin finds out, from the first record, how the file relates to the known files.
 func (i *identity) begin(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
-	id = i.chain.id(r.StartedAt)
-	if there, err = i.known.has(&i.chain, id); err != nil {
+	if id, there, err = i.stored(r); err != nil {
 		return id, false, err
 	}
 	if there {
@@ -217,18 +220,32 @@ func (i *identity) begin(r *schema.Run, digest string) (id schema.ULID, there bo
 	if i.noOld || i.known.store == nil {
 		return id, false, nil
 	}
-	old := i.old.id(r, digest)
+	old := i.old.id(r, digest, i.earlier)
 	there, err = i.known.store.Has(old)
 	if there && err == nil {
 		var run ImportedRun
 		run, err = i.known.store.Run(old)
-		there = run.Session == "" || run.Session == oldSession(r, digest)
+		there = run.Session == "" || run.Session == oldSession(i.earlier, digest)
 	}
 	if !there || err != nil {
 		return id, false, err
 	}
-	i.standing = standsOld
+	i.standing, r.StartedAt = standsOld, i.earlier
 	return old, true, nil
+}
+
+// stored gives the id of the record, and reports whether the record was read, or is in the store with this id or with that of an earlier
+// version, which read another start.
+func (i *identity) stored(r *schema.Run) (id schema.ULID, there bool, err error) {
+	id = i.chain.id(r.StartedAt)
+	if there, err = i.known.has(&i.chain, id); there || err != nil || i.earlier.Equal(r.StartedAt) {
+		return id, there, err
+	}
+	was := i.chain.id(i.earlier)
+	if there, err = i.known.has(&i.chain, was); there {
+		id, r.StartedAt = was, i.earlier
+	}
+	return id, there, err
 }
 
 // other starts the file again with a seed, if that is possible.
@@ -255,20 +272,20 @@ type oldIDs struct {
 	times map[[16]byte]uint32
 }
 
-func (o *oldIDs) id(r *schema.Run, digest string) schema.ULID {
+func (o *oldIDs) id(r *schema.Run, digest string, began time.Time) schema.ULID {
 	if o.times == nil {
 		o.first, o.times = digest, map[[16]byte]uint32{}
 	}
 	key := keyOf(digest)
 	record := fmt.Sprintf("%s %d", digest, o.times[key])
 	o.times[key]++
-	if r.StartedAt.IsZero() && samplesOf(r) == 0 {
+	if began.IsZero() && samplesOf(r) == 0 {
 		record += " " + o.first
 	}
-	return schema.ULIDFrom(r.StartedAt, bits(record))
+	return schema.ULIDFrom(began, bits(record))
 }
 
 // oldSession is the session that earlier versions gave the first run of a file that does not name one.
-func oldSession(r *schema.Run, digest string) string {
-	return schema.ULIDFrom(r.StartedAt, bits("session", digest)).String()
+func oldSession(began time.Time, digest string) string {
+	return schema.ULIDFrom(began, bits("session", digest)).String()
 }

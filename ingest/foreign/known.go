@@ -29,14 +29,20 @@ type ImportedRun struct {
 
 // known has the runs that need not be read again: those of files that were read before, and those of a store.
 type known struct {
-	store  ImportedRuns                      // nil if there is no store
-	begins map[[2 * halfBits]byte]fileNumber // by the first record
-	goesOn map[[halfBits]byte]follower       // by the hash of the records before
-	names  []string                          // of files that were read
+	store  ImportedRuns                     // nil if there is no store
+	begins map[[2 * halfBits]byte]beginning // by the first record
+	goesOn map[[halfBits]byte]follower      // by the hash of the records before
+	names  []string                         // of files that were read
 }
 
 // fileNumber is a place in known.names.
 type fileNumber int32
+
+// beginning is the first record of a file.
+type beginning struct {
+	file fileNumber
+	id   schema.ULID
+}
 
 // follower is a record that follows others.
 type follower struct {
@@ -63,7 +69,7 @@ func (f *follower) id(before [halfBits]byte) schema.ULID {
 }
 
 func newKnown(store ImportedRuns) *known {
-	return &known{store: store, begins: map[[2 * halfBits]byte]fileNumber{}, goesOn: map[[halfBits]byte]follower{}}
+	return &known{store: store, begins: map[[2 * halfBits]byte]beginning{}, goesOn: map[[halfBits]byte]follower{}}
 }
 
 // note records that a record was read.
@@ -73,7 +79,7 @@ func (k *known) note(c *chain, r *schema.Run) {
 		file = before
 	}
 	if c.first {
-		k.begins[c.bits()] = file
+		k.begins[c.bits()] = beginning{file, c.id(r.StartedAt)}
 		return
 	}
 	f := followerOf(c, r)
@@ -84,8 +90,8 @@ func (k *known) note(c *chain, r *schema.Run) {
 // read gives the file with the record, among those that were read.
 func (k *known) read(c *chain) (file fileNumber, ok bool) {
 	if c.first {
-		file, ok = k.begins[c.bits()]
-		return file, ok
+		first, ok := k.begins[c.bits()]
+		return first.file, ok
 	}
 	f, ok := k.goesOn[[halfBits]byte(c.before[:])]
 	return f.file, ok && f.with == [halfBits]byte(c.with[:])
@@ -93,7 +99,11 @@ func (k *known) read(c *chain) (file fileNumber, ok bool) {
 
 // has reports whether the record was read, or is in the store.
 func (k *known) has(c *chain, id schema.ULID) (bool, error) {
-	if _, ok := k.read(c); ok {
+	if c.first {
+		if first, ok := k.begins[c.bits()]; ok && first.id == id {
+			return true, nil
+		}
+	} else if f, ok := k.goesOn[[halfBits]byte(c.before[:])]; ok && f.id([halfBits]byte(c.before[:])) == id {
 		return true, nil
 	}
 	if k.store == nil {

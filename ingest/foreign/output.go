@@ -61,12 +61,17 @@ var errStopped = errors.New("stopped")
 
 // Run adds a run. The reader says what was measured. Run adds source, purpose, ids and the values of the user. where
 // names the record in a refusal. If Run returns an error, the reader must return it.
-func (o *Output) Run(where string, r schema.Run) error {
+func (o *Output) Run(where string, r schema.Run) error { return o.RunWith(where, r, nil) }
+
+// RunWith adds a run of whose record this version reads more than earlier versions did, or reads it differently. r is what they read. more
+// changes it to what is stored, after the digest that gives the id was computed. So a file that an earlier version has stored is still
+// known, and is not stored twice. The stored run stays as it was read.
+func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) error {
 	o.records++
 	defer func() { o.also = nil }()
 	before := o.identity.place
 	o.headings.set(where, &r)
-	there, err := o.complete(&r)
+	there, err := o.complete(&r, more)
 	o.headings.note(where, r.PointID)
 	if refused, is := errors.AsType[*refusedError](err); is {
 		o.Refuse(where, refused.cause)
@@ -158,7 +163,7 @@ func (o *Output) count(session string) {
 const maxErrorLength = 8 << 10
 
 // complete adds what the reader does not say. there means that the run is already stored.
-func (o *Output) complete(r *schema.Run) (there bool, err error) {
+func (o *Output) complete(r *schema.Run, more func(r *schema.Run)) (there bool, err error) {
 	if r.Source == "" {
 		r.Source = o.Report.Format
 	}
@@ -186,7 +191,7 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 		return false, err
 	}
 	removed := removeNUL(r)
-	if there, err = o.name(r); there || err != nil {
+	if there, err = o.name(r, more); there || err != nil {
 		return there, err
 	}
 	o.path.set(r, given)
@@ -239,10 +244,14 @@ func (o *Output) add(r *schema.Run) (given bool, err error) {
 // name gives a run its ids, which depend on its content and on the records before it in the file. They do not depend on
 // the user's tags, or on the position in the file, which a run without a start gets only for sorting. there means that
 // the run is already stored.
-func (o *Output) name(r *schema.Run) (there bool, err error) {
+func (o *Output) name(r *schema.Run, more func(r *schema.Run)) (there bool, err error) {
 	r.PointID = schema.PointID(r)
-	digest, before := o.digester.Of(r), o.identity
-	id, there, err := o.identity.of(r, digest)
+	digest, before, earlier := o.digester.Of(r), o.identity, r.StartedAt
+	if more != nil {
+		more(r)
+		r.PointID = schema.PointID(r)
+	}
+	id, there, err := o.identity.of(r, digest, earlier)
 	if !there && before.standing != standsNew {
 		// A record that is refused is not in the store, too. It must not be what the file differs in from one that is.
 		if cause := invalid(*r); cause != nil {
