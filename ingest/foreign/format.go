@@ -25,7 +25,9 @@ type Format struct {
 	// OwnHeadings matches the lines of the tool that look like headings, in a text whose results may stand under headings
 	// of people. It is nil for other formats. See headings.
 	OwnHeadings *lazyregexp.Regexp
-	Log         bool // a file may have the results of many invocations, on many days; see fileSessions
+	// Beside gives the names of the files beside one of this name that are read with it, if there are any; nil: none is.
+	Beside func(name string) []string
+	Log    bool // a file may have the results of many invocations, on many days; see fileSessions
 }
 
 // Recognize gives the formats that recognise a file by its beginning.

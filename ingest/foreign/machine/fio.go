@@ -39,6 +39,7 @@ type fioPlace struct {
 	where   string
 	runs    []schema.Run
 	elapsed time.Duration
+	ran     time.Duration // if start is the end, because the report says neither when the job began nor how much time has elapsed
 }
 
 // maxFIOJobs is how many jobs may wait.
@@ -122,6 +123,9 @@ func (f *fioReader) job(j *foreign.JSON) error {
 		p.start = time.UnixMilli(*n)
 	} else if !f.ended.IsZero() {
 		p.start = f.ended.Add(-p.elapsed)
+		if job.Elapsed == "" {
+			p.ran = job.ran()
+		}
 	}
 	p.runs, p.total = job.runs(f, p.start)
 	for i := range p.runs {
@@ -160,7 +164,12 @@ func (f *fioReader) again() bool {
 func (f *fioReader) emit(jobs []fioPlace) error {
 	for _, p := range jobs {
 		for _, r := range p.runs {
-			if err := f.out.Run(p.where, r); err != nil {
+			err := f.out.RunWith(p.where, r, func(r *schema.Run) {
+				if p.ran > 0 {
+					foreign.SetStart(r, p.start.Add(-p.ran), schema.TimeFile)
+				}
+			})
+			if err != nil {
 				f.stopped = true
 				return err
 			}

@@ -135,6 +135,19 @@ func (job *fioJob) runs(f *fioReader, start time.Time) (runs []schema.Run, total
 	return runs, total
 }
 
+// ran is how long the job did I/O: the time of the direction that took longest.
+func (job *fioJob) ran() (longest time.Duration) {
+	for _, s := range []*fioSection{job.Read, job.Write, job.Trim, job.Sync} {
+		if s == nil {
+			continue
+		}
+		if ns := milliseconds(s.Runtime); ns != nil && *ns < int64(1e9*time.Second) {
+			longest = max(longest, time.Duration(*ns))
+		}
+	}
+	return longest
+}
+
 // used reports whether a job did anything in a direction.
 func (s *fioSection) used() bool {
 	return valueOf(s.Bytes)+valueOf(s.Total)+valueOf(s.IOPS) > 0

@@ -18,7 +18,8 @@ func aiperfFormats() []foreign.Format {
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("metadata", "metrics") && h.HasAny("metadata.x_request_id", "metadata.worker_id", "metadata.benchmark_phase", "metadata.credit_phase")
 			},
-			Read: readAIPerfRequests,
+			Beside: aiperfSummariesOf,
+			Read:   readAIPerfRequests,
 		},
 		{
 			Name:  "aiperf-summary",
@@ -206,5 +207,7 @@ func readAIPerfSummary(in *foreign.Input, out *foreign.Output) error {
 	sourceNames(&r)
 	s.start(in, &r)
 	s.outcome(&r)
-	return out.Run("", r)
+	whole := s.whole()
+	whole.warn(&r)
+	return out.RunWith("", r, whole.add)
 }

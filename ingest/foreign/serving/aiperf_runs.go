@@ -99,31 +99,64 @@ func (s *aiperfSummary) leaveOut(out *foreign.Output) {
 	out.LeaveOutNamed("totals and unknown metrics", unknown...)
 }
 
-// outcome sets whether requests failed.
-func (s *aiperfSummary) outcome(r *schema.Run) {
-	failed := int64(0)
+// failed is how many requests failed; nil if the file does not say.
+func (s *aiperfSummary) failed() *int64 {
+	var failed *int64
 	for _, e := range append(s.Errors, s.ErrorsOld...) {
 		if n := e.Count.Int64(); n != nil {
-			failed += *n
+			if failed == nil {
+				failed = new(int64)
+			}
+			*failed += *n
 		}
 	}
-	requestsFailed(r, failed)
+	if failed == nil && (s.Errors != nil || s.ErrorsOld != nil) {
+		failed = new(int64)
+	}
+	return failed
+}
+
+// value is the one number of a metric, with its unit; empty if there is none.
+func (s *aiperfSummary) value(name string) (n foreign.Number, unit string) {
+	var a aggregates
+	if s.metrics[name].Kind() != jsontext.KindBeginObject || foreign.Decode(s.metrics[name], &a) != nil {
+		return "", ""
+	}
+	return a.Avg, a.Unit
+}
+
+// whole is what the file says of its requests.
+func (s *aiperfSummary) whole() requests {
+	completed, _ := s.value("request_count")
+	q := requests{completed: completed.Int64(), failed: s.failed()}
+	if q.failed == nil {
+		failed, _ := s.value("error_request_count")
+		q.failed = failed.Int64()
+	}
+	q.duration, q.unit = s.value("benchmark_duration")
+	return q
+}
+
+// outcome sets whether any request was completed.
+func (s *aiperfSummary) outcome(r *schema.Run) {
+	failed := int64(0)
+	if n := s.failed(); n != nil {
+		failed = *n
+	}
+	anyCompleted(r, failed)
 	if s.Cancelled {
 		r.Warnings = append(r.Warnings, "the benchmark was cancelled before its end")
 	}
 }
 
-// requestsFailed sets the status: a run without any latency failed.
-func requestsFailed(r *schema.Run, failed int64) {
-	text := fmt.Sprintf("%d requests failed", failed)
-	switch {
-	case r.Metric("latency") == nil:
-		noResult(r, "no request was completed")
-		if failed > 0 {
-			r.Error += ", " + text
-		}
-	case failed > 0:
-		r.Warnings = append(r.Warnings, text)
+// anyCompleted sets the status: a run without any latency failed.
+func anyCompleted(r *schema.Run, failed int64) {
+	if r.Metric("latency") != nil {
+		return
+	}
+	noResult(r, "no request was completed")
+	if failed > 0 {
+		r.Error += fmt.Sprintf(", %d requests failed", failed)
 	}
 }
 

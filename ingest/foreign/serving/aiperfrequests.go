@@ -40,7 +40,8 @@ type aiperfRun struct {
 	lists  map[string]bool            // metrics that have several values per request
 	starts map[string][]int64         // of the requests that have the metric; nil if one is not known
 	first  int64                      // the first start
-	failed int64
+
+	completed, failed int64
 }
 
 func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
@@ -77,14 +78,24 @@ func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
 		out.Version(summary.Version)
 	}
 	sourceNames(&r)
-	requestsFailed(&r, run.failed)
-	return out.Run("", r)
+	anyCompleted(&r, run.failed)
+	whole := requests{completed: &run.completed, failed: &run.failed}
+	if summary != nil {
+		whole.duration, whole.unit = summary.value("benchmark_duration")
+	}
+	whole.warn(&r)
+	return out.RunWith("", r, whole.add)
+}
+
+// aiperfSummariesOf are the names of the summary of requests, by that of their file.
+func aiperfSummariesOf(name string) []string {
+	stem := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl")
+	return []string{stem + "_aiperf.json", stem + ".json"}
 }
 
 // aiperfSummaryBeside reads the summary that stands beside the requests; nil if there is none.
 func aiperfSummaryBeside(in *foreign.Input, out *foreign.Output) *aiperfSummary {
-	stem := strings.TrimSuffix(strings.TrimSuffix(in.Head.Name, ".gz"), ".jsonl")
-	name := beside(in, stem+"_aiperf.json", stem+".json")
+	name := beside(in, aiperfSummariesOf(in.Head.Name)...)
 	if name == "" {
 		return nil
 	}
@@ -107,6 +118,7 @@ func (a *aiperfRun) add(out *foreign.Output, n int, q *aiperfRequest) {
 		out.LeaveOut("failed or cancelled requests", 1)
 		return
 	}
+	a.completed++
 	start := q.start()
 	if start != nil {
 		a.first = min(a.first, *start)

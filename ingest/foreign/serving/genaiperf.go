@@ -19,7 +19,8 @@ func genaiPerfFormats() []foreign.Format {
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("experiments[].experiment.mode", "experiments[].requests[].timestamp")
 			},
-			Read: readGenAIRequests,
+			Beside: genaiSummariesOf,
+			Read:   readGenAIRequests,
 		},
 		{
 			Name:  "genai-perf-summary",
@@ -202,8 +203,9 @@ func readGenAISummary(in *foreign.Input, out *foreign.Output) error {
 	s.point(&r)
 	s.addMetrics(&r, out)
 	foreign.SetFact(&r, "source.metric.tpot", sourceTPOT(&r))
-	requestsFailed(&r, 0)
-	return out.Run("", r)
+	anyCompleted(&r, 0)
+	whole := s.whole()
+	return out.RunWith("", r, whole.add)
 }
 
 func sourceTPOT(r *schema.Run) string {

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"path"
+	"strconv"
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -67,10 +68,15 @@ func readGenAIRequests(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
+// genaiSummariesOf are the names that the summary of requests may have, by that of their file.
+func genaiSummariesOf(name string) []string {
+	return []string{genaiStem(name) + "_genai_perf.json", "profile_export_genai_perf.json"}
+}
+
 // genaiSummaryBeside reads the summary of this file that stands beside it; nil if there is none.
 func genaiSummaryBeside(in *foreign.Input, out *foreign.Output) *genaiSummary {
-	stem := genaiStem(in.Head.Name)
-	for _, name := range []string{stem + "_genai_perf.json", "profile_export_genai_perf.json"} {
+	names := genaiSummariesOf(in.Head.Name)
+	for _, name := range names {
 		content := sideOf(in, name)
 		if content == nil || name == in.Head.Name {
 			continue
@@ -80,7 +86,7 @@ func genaiSummaryBeside(in *foreign.Input, out *foreign.Output) *genaiSummary {
 			refuse(out, name, err)
 			return nil
 		}
-		if name == stem+"_genai_perf.json" || path.Base(s.config.ExportFile) == in.Head.Name {
+		if name == names[0] || path.Base(s.config.ExportFile) == in.Head.Name {
 			return s
 		}
 	}
@@ -180,6 +186,8 @@ func (l *genaiLoad) emit(out *foreign.Output, file *genaiFile, summary *genaiSum
 	if l.failed > 0 {
 		out.LeaveOut("failed requests", int(l.failed))
 	}
-	requestsFailed(&r, l.failed)
-	return out.Run("load "+l.value, r)
+	anyCompleted(&r, l.failed)
+	whole := requests{completed: new(l.total - l.failed), failed: &l.failed, duration: foreign.Number(strconv.FormatInt(l.last-l.first, 10)), unit: "ns"}
+	whole.warn(&r)
+	return out.RunWith("load "+l.value, r, whole.add)
 }

@@ -215,5 +215,6 @@ func (p *perfRun) emit(out *foreign.Output) error {
 	for _, part := range p.parts {
 		addValue(&p.run, measure{part[0], lower}, foreign.Number(part[1]), "usec")
 	}
-	return out.Run(p.where, p.run)
+	whole := requests{completed: p.latency.Count.Int64()}
+	return out.RunWith(p.where, p.run, whole.add)
 }

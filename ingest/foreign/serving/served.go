@@ -200,15 +200,12 @@ func (s *served) addResults(r *schema.Run, out *foreign.Output) {
 		}
 	}
 	completed, failed := s.number("completed").Int64(), s.number("failed").Int64()
-	switch {
-	case completed != nil && *completed == 0, nothing:
+	if completed != nil && *completed == 0 || nothing {
 		noResult(r, "no request was completed")
 		if failed != nil {
 			r.Error += fmt.Sprintf(", %d failed", *failed)
 		}
 		return
-	case failed != nil && *failed > 0:
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d requests failed", *failed))
 	}
 	for _, name := range []string{"latency", "ttft", "throughput"} {
 		if r.Metric(name) != nil {
@@ -216,6 +213,30 @@ func (s *served) addResults(r *schema.Run, out *foreign.Output) {
 			return
 		}
 	}
+}
+
+// whole is what the file says of its requests. Versions that do not say how many failed say how many were sent.
+func (s *served) whole() requests {
+	q := requests{completed: s.number("completed").Int64(), failed: s.number("failed").Int64(), duration: s.number("duration")}
+	switch {
+	case q.failed != nil:
+	case len(s.errors) > 0:
+		q.failed = new(int64(s.failures()))
+	case s.get("gsp_num_groups") == "": // with which num_prompts does not count
+		sent := foreign.Number(s.get("num_prompts"))
+		q.failed = missed(sent.Int64(), q.completed)
+	}
+	return q
+}
+
+// failures is how many requests have an error.
+func (s *served) failures() (n int) {
+	for _, failed := range s.errors {
+		if failed {
+			n++
+		}
+	}
+	return n
 }
 
 // addSamples adds what was measured per request and per chunk.
@@ -233,13 +254,7 @@ func (s *served) addSamples(r *schema.Run, out *foreign.Output) {
 		}
 	}
 	addSeries(r, measure{name: "itl"}, s.gapsOfCompleted(), schema.LevelToken)
-	n := 0
-	for _, failed := range s.errors {
-		if failed {
-			n++
-		}
-	}
-	if n > 0 {
+	if n := s.failures(); n > 0 {
 		out.LeaveOut("failed requests", n)
 	}
 }

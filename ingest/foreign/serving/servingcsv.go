@@ -76,7 +76,7 @@ type twoTables struct {
 	run     schema.Run
 	found   map[string]*aggregates
 	units   map[string]string
-	failed  int64
+	whole   requests
 	unknown []string // titles of rows that are not read
 }
 
@@ -87,12 +87,17 @@ func newTwoTables(benchmark string) *twoTables {
 // row reads a row of a table with these columns.
 func (t *twoTables) row(names, record []string) error {
 	title, unit := titleAndUnit(record[0])
-	if n := csvNumber(last(record)).Int64(); title == "Error Request Count" && n != nil {
-		t.failed = *n
+	switch title {
+	case "Error Request Count":
+		t.whole.failed = csvNumber(last(record)).Int64()
+		return nil
+	case "Request Count":
+		t.whole.completed = csvNumber(last(record)).Int64()
+		return nil
 	}
 	key, known := csvMeasures[title]
 	if !known {
-		if title != "Error Request Count" && len(record) > 1 {
+		if len(record) > 1 {
 			t.unknown = append(t.unknown, title)
 		}
 		return nil
@@ -118,9 +123,17 @@ func (t *twoTables) emit(out *foreign.Output) error {
 		}
 	}
 	sourceNames(&t.run)
-	requestsFailed(&t.run, t.failed)
+	failed := int64(0)
+	if t.whole.failed != nil {
+		failed = *t.whole.failed
+	}
+	anyCompleted(&t.run, failed)
+	if a := t.found["benchmark_duration"]; a != nil {
+		t.whole.duration, t.whole.unit = a.Avg, t.units["benchmark_duration"]
+	}
+	t.whole.warn(&t.run)
 	out.LeaveOutNamed("totals and unknown metrics", t.unknown...)
-	return out.Run(t.where, t.run)
+	return out.RunWith(t.where, t.run, t.whole.add)
 }
 
 func last(record []string) string { return record[len(record)-1] }

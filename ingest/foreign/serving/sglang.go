@@ -75,7 +75,9 @@ func readSGLang(in *foreign.Input, out *foreign.Output) error {
 		r := schema.Run{Benchmark: "sglang/bench_serving"}
 		s.sglangPoint(&r)
 		s.addResults(&r, out)
-		if err := out.Run(fmt.Sprintf("result %d", n), r); err != nil {
+		requests := s.whole()
+		requests.warn(&r)
+		if err := out.RunWith(fmt.Sprintf("result %d", n), r, requests.add); err != nil {
 			return err
 		}
 		out.Version(r.BackendVersion)

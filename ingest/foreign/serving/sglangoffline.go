@@ -49,9 +49,17 @@ var offlineCounts = map[string]string{
 	"successful_requests": "requests.completed", "total_input_tokens": "tokens.input", "total_output_tokens": "tokens.output",
 }
 
+// offlineThroughput is the benchmark that sends requests.
+const offlineThroughput = "sglang/bench_offline_throughput"
+
 func readSGLangOffline(in *foreign.Input, out *foreign.Output) error {
 	return eachServed(in, out, func(n int, s *served) error {
-		return out.Run(fmt.Sprintf("result %d", n), s.offlineRun())
+		r := s.offlineRun()
+		whole := requests{completed: s.number("successful_requests").Int64()}
+		if r.Benchmark == offlineThroughput {
+			whole.duration = s.number("total_latency")
+		}
+		return out.RunWith(fmt.Sprintf("result %d", n), r, whole.add)
 	})
 }
 
@@ -60,7 +68,7 @@ func (s *served) offlineRun() schema.Run {
 	r := schema.Run{Benchmark: "sglang/bench_one_batch"}
 	switch {
 	case s.get("total_throughput") != "":
-		r.Benchmark = "sglang/bench_offline_throughput"
+		r.Benchmark = offlineThroughput
 	case s.get("latency") != "":
 		r.Benchmark = "sglang/bench_one_batch_server"
 	}
@@ -79,7 +87,7 @@ func (s *served) offlineRun() schema.Run {
 			foreign.SetFact(&r, fact, string(v.value))
 		}
 	}
-	whole := r.Benchmark == "sglang/bench_offline_throughput" // whose latency is that of all requests together
+	whole := r.Benchmark == offlineThroughput // whose latency is that of all requests together
 	for _, m := range offlineMeasures {
 		for _, name := range m.names {
 			a, n := &aggregates{}, s.number(name)

@@ -30,7 +30,8 @@ func vllmFormats() []foreign.Format {
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("avg_latency", "latencies", "percentiles") && !h.Has("model_id")
 			},
-			Read: readVLLMLatency,
+			Beside: vllmRecordsOf,
+			Read:   readVLLMLatency,
 		},
 		{
 			Name:  "vllm-throughput",
@@ -39,7 +40,8 @@ func vllmFormats() []foreign.Format {
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("elapsed_time", "num_requests", "requests_per_second", "tokens_per_second")
 			},
-			Read: readVLLMThroughput,
+			Beside: vllmRecordsOf,
+			Read:   readVLLMThroughput,
 		},
 		{
 			Name:  "vllm-pytorch",
@@ -150,7 +152,7 @@ func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
 		}
 		if vllmConfigured[v.name] || !results || sweep && len(v.value) <= maxAxisLength || v.kind == jsontext.KindString || v.kind == jsontext.KindTrue || v.kind == jsontext.KindFalse {
 			s.setParam(r, v)
-		} else if v.kind == jsontext.KindNumber {
+		} else if v.kind == jsontext.KindNumber && v.name != servedBegan && v.name != servedEnded {
 			unknown = append(unknown, v.name)
 		}
 	}

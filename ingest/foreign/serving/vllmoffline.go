@@ -46,9 +46,14 @@ func (v *vllmRecord) point(r *schema.Run) {
 	}
 }
 
+// vllmRecordsOf is the name of the records of a result, by that of its file.
+func vllmRecordsOf(name string) []string {
+	return []string{strings.TrimSuffix(name, path.Ext(name)) + ".pytorch.json"}
+}
+
 // vllmSide adds the values of the .pytorch.json next to the file to a run.
 func vllmSide(in *foreign.Input, out *foreign.Output, r *schema.Run) {
-	name := strings.TrimSuffix(in.Head.Name, path.Ext(in.Head.Name)) + ".pytorch.json"
+	name := vllmRecordsOf(in.Head.Name)[0]
 	content := sideOf(in, name)
 	if content == nil {
 		return
@@ -92,7 +97,8 @@ func readVLLMThroughput(in *foreign.Input, out *foreign.Output) error {
 		} else {
 			noResult(&r, "no request was completed")
 		}
-		return out.Run(s.where, r)
+		whole := requests{duration: s.number("elapsed_time")}
+		return out.RunWith(s.where, r, whole.add)
 	})
 }
 
@@ -140,5 +146,7 @@ func readVLLMPyTorch(in *foreign.Input, out *foreign.Output) error {
 	if len(r.Metrics) == 0 {
 		noResult(&r, "no request was completed")
 	}
-	return out.Run("", r)
+	whole := s.whole()
+	whole.warn(&r)
+	return out.RunWith("", r, whole.add)
 }

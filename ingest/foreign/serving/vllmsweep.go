@@ -3,9 +3,11 @@ package serving
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
@@ -100,5 +102,30 @@ func (s *served) emitVLLM(in *foreign.Input, out *foreign.Output, where string) 
 		foreign.SetStart(&r, started, source)
 	}
 	s.addResults(&r, out)
-	return out.Run(where, r)
+	requests := s.whole()
+	requests.warn(&r)
+	return out.RunWith(where, r, func(r *schema.Run) {
+		requests.add(r)
+		s.setStart(r)
+	})
+}
+
+// The members that say when a benchmark began and ended, in Unix seconds, since 2026.
+const (
+	servedBegan = "benchmark_start_time_unix"
+	servedEnded = "benchmark_end_time_unix"
+)
+
+// setStart sets when the benchmark began. The date, which the run has as its start so far, is that of the end.
+func (s *served) setStart(r *schema.Run) {
+	for _, name := range []string{servedBegan, servedEnded} { // where members are sorted, earlier versions took them for parameters
+		delete(r.Params, name)
+	}
+	if began := s.number(servedBegan).Float64(); began != nil && *began > 0 && *began < 1e10 {
+		foreign.SetStart(r, time.UnixMicro(int64(math.Round(*began*1e6))), schema.TimeFile)
+		return
+	}
+	if took := s.number("duration").Finite("s"); took != nil && *took > 0 && *took < float64(math.MaxInt64) && !r.StartedAt.IsZero() {
+		foreign.SetStart(r, r.StartedAt.Add(-time.Duration(*took)), r.TimeSource)
+	}
 }
