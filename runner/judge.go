@@ -27,6 +27,7 @@ func judge(p *sweep.Point, run *schema.Run) {
 		run.Metrics = slices.DeleteFunc(run.Metrics, func(old schema.Metric) bool { return old.Name == d.Name })
 		run.Metrics = append(run.Metrics, m)
 	}
+	judgeRequests(p, run)
 	if startsTool(p) && run.Env.Facts[factRead] == "" { // conditions are about the results of the tool
 		return
 	}
@@ -35,6 +36,29 @@ func judge(p *sweep.Point, run *schema.Run) {
 			return
 		}
 		check(p, c, run)
+	}
+}
+
+// judgeRequests warns of a run in which requests of a server failed. Those that the sweep allows do not keep the run from being the best.
+func judgeRequests(p *sweep.Point, run *schema.Run) {
+	m := run.Metric(schema.MetricFailedRequests)
+	if m == nil || run.Status != schema.StatusOK {
+		return
+	}
+	run.Warnings = slices.DeleteFunc(run.Warnings, func(w string) bool { _, is := schema.FailedRequests(w); return is })
+	failed, all := int64(0), int64(0)
+	for _, n := range m.Values() { // of several processes
+		failed += int64(min(max(n, 0), 1<<53))
+	}
+	if completed, err := strconv.ParseInt(run.Env.Facts[schema.FactCompletedRequests], 10, 64); err == nil {
+		all = failed + completed
+	}
+	switch text := schema.RequestsFailed(failed, all); {
+	case failed == 0:
+	case p.FailedAllowed(failed, all):
+		run.Warnings = append(run.Warnings, text+", as allow_failed: "+p.AllowFailed+" allows")
+	default:
+		run.Warnings = append(run.Warnings, text)
 	}
 }
 

@@ -117,3 +117,40 @@ func TestWarningsOfPrimary(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedRequests: the warning of failed requests says how many of how many failed, and is another one where the sweep allows so many.
+func TestFailedRequests(t *testing.T) {
+	for _, c := range []struct {
+		allow, completed string
+		failed           []int64
+		said             []string // by the importer
+		want             string
+	}{
+		{"", "8", []int64{16}, []string{"16 of 24 requests failed"}, "16 of 24 requests failed"},
+		{"", "", []int64{16}, nil, "16 requests failed"},
+		{"", "", []int64{1, 0}, nil, "1 request failed"},
+		{"", "24", []int64{0}, nil, ""},
+		{"0", "23", []int64{1}, nil, "1 of 24 requests failed"},
+		{"16", "8", []int64{16}, []string{"16 of 24 requests failed", "mean"}, "mean 16 of 24 requests failed, as allow_failed: 16 allows"},
+		{"15", "8", []int64{16}, nil, "16 of 24 requests failed"},
+		{"1%", "99", []int64{1}, nil, "1 of 100 requests failed, as allow_failed: 1% allows"},
+		{"1%", "98", []int64{1}, nil, "1 of 99 requests failed"},
+		{"1%", "", []int64{1}, nil, "1 request failed"},
+		{"7", "", []int64{3, 4}, nil, "7 requests failed, as allow_failed: 7 allows"},
+		{"7", "", []int64{3, 5}, nil, "8 requests failed"},
+	} {
+		text := "command: [x]\n"
+		if c.allow != "" {
+			text += "allow_failed: " + c.allow + "\n"
+		}
+		run := schema.Run{Status: schema.StatusOK, Warnings: c.said, Env: schema.Env{Facts: map[string]string{}, Missing: map[string]string{}}}
+		if c.completed != "" {
+			run.Env.Facts[schema.FactCompletedRequests] = c.completed
+		}
+		run.Metrics = []schema.Metric{{Name: schema.MetricFailedRequests, Better: schema.BetterLower, Level: schema.LevelProcess, Tick: 1, Ticks: c.failed}}
+		judgeRequests(&sweepOf(t, text).Points[0], &run)
+		if got := strings.Join(run.Warnings, " "); got != c.want {
+			t.Errorf("allow_failed: %s, %v failed of %s: %q, want %q", c.allow, c.failed, c.completed, got, c.want)
+		}
+	}
+}

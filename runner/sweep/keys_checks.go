@@ -41,6 +41,11 @@ var keysOfResults = []Key{
 		Name: "check", Value: oneOrMany(1, expressionValue), Stored: true, text: conditionsText,
 		Doc: "Conditions for the metrics of a run, such as accuracy >= 0.8. A run that does not meet them is an error in the stage validate.",
 	},
+	{
+		Name: "allow_failed", Value: eitherOf(countOf(0), shareValue), Default: "0", Stored: true,
+		Doc:   "How many requests of a run may fail: a number, or a share such as 1%. A run in which more failed is no best one, and has no verdict.",
+		point: func(p *Point) any { return &p.AllowFailed },
+	},
 	artifactsKey,
 	{
 		Name: "primary", Value: textValue,

@@ -56,6 +56,7 @@ var levelValues = map[string][]string{
 	"reference":             {"{from: a, rtol: 1}", "{from: b, rtol: 2}", "{from: c, rtol: 3}", "{from: d, rtol: 4}", "{from: e, rtol: 5}", "file: x.py"},
 	"derived":               {"{a: {expr: latency, unit: s}}", "{a: {expr: 2 * latency, unit: s}}", "{a: {expr: '3', unit: J}}", "{a: {expr: '4', unit: J}}", "{a: {expr: '5', unit: J}}", "file: x.py"},
 	"check":                 {"latency < 1", "latency < 2", "latency < 3", "latency < 4", "latency < 5", "file: x.py"},
+	"allow_failed":          {"1", "2", "3%", "4", "0.5", "file: x.py"},
 	"artifacts":             {"[a]", "[b]", "[c]", "[d]", "{files: [e], limit: 1MiB}", "file: x.py"},
 	"primary":               {"a", "b", "c", "d", "e", "file: x.py"},
 	"deterministic":         {"true", "false", "true", "false", "true", "file: x.py"},

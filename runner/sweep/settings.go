@@ -37,7 +37,7 @@ func readSettings(d *document) (settings, error) {
 	var s settings
 	for _, read := range []func(*document) error{
 		s.readSuite, s.readTags, s.readWorker, s.readCounts, s.readOrder, s.readPrecision, s.readMaxRepeats,
-		s.readBudget, s.readTimeouts, s.readThresholds, s.readSkipExit, s.readIgnoredExits, s.readPrimary, s.readOrigins,
+		s.readBudget, s.readTimeouts, s.readThresholds, s.readAllowFailed, s.readSkipExit, s.readIgnoredExits, s.readPrimary, s.readOrigins,
 	} {
 		if err := read(d); err != nil {
 			return settings{}, err

@@ -79,6 +79,7 @@ type Point struct {
 	// Metrics that are derived, in an order in which they can be computed, and conditions.
 	Derived, Checks []*Result
 	Primary         string // the metric that tables show; empty: not set
+	AllowFailed     string // how many requests of a run may fail: "3", or "1%" of all; empty: none
 
 	Thresholds map[string]string // by metric, the smallest change that counts: "5%" of its value, or "2000000 ns"; nil: none
 

@@ -3,6 +3,7 @@ package sweep
 import (
 	"maps"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -44,8 +45,7 @@ func (f field) threshold(metric string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		const digits = 12 // more would show that 7 % is not a binary fraction
-		return strconv.FormatFloat(100*share, 'g', digits, 64) + "%", nil
+		return shareText(share), nil
 	}
 	values, err := f.known(f.what+".", []string{"abs"})
 	if err != nil {
@@ -56,6 +56,44 @@ func (f field) threshold(metric string) (string, error) {
 		return "", f.want("a share (5%) or {abs: amount}")
 	}
 	return amount.amount(metric)
+}
+
+// shareText is a share in percent.
+func shareText(share float64) string {
+	const digits = 12 // more would show that 7 % is not a binary fraction
+	return strconv.FormatFloat(100*share, 'g', digits, 64) + "%"
+}
+
+// readAllowFailed reads how many requests may fail: a number, or a share of all.
+func (s *settings) readAllowFailed(d *document) error {
+	f := d.keys["allow_failed"]
+	switch {
+	case !f.given():
+		return nil
+	case f.Kind == yaml.ScalarNode && f.ShortTag() == "!!int":
+		n, err := f.integer(0, maxCount, "a number of requests, or a share (1%)")
+		if n > 0 {
+			s.point.AllowFailed = strconv.FormatInt(n, 10)
+		}
+		return err
+	}
+	share, err := f.share()
+	if err != nil {
+		return f.want("a number of requests, or a share above 0 and below 100%")
+	}
+	s.point.AllowFailed = shareText(share)
+	return nil
+}
+
+// FailedAllowed reports whether a run of the point may have so many failed requests. all is 0 if it is not known, so that a share of it is not
+// known either.
+func (p *Point) FailedAllowed(failed, all int64) bool {
+	percent, isShare := strings.CutSuffix(p.AllowFailed, "%")
+	limit, err := strconv.ParseFloat(percent, 64)
+	if isShare {
+		limit *= float64(all) / 100
+	}
+	return err == nil && float64(failed) <= limit
 }
 
 // amount is a quantity of a metric in its stored unit, as text: 0.001, or 2000000 ns.
