@@ -56,7 +56,7 @@ func metricFields() []answer.Field[Group] {
 		text("metric", "metric; NULL if the runs have different ones", func(g *Group) string { return g.Metric }),
 		text("unit", "unit of the metric; NULL if the runs have different ones", func(g *Group) string { return g.Unit }),
 		text("better", "which direction is better: lower or higher; NULL if unknown, or if the runs differ", func(g *Group) string { return g.Better }),
-		text("reason", "why there are no numbers: "+ReasonNoValue+", "+ReasonMixed+" or, with --best, "+ReasonNoDirection+", "+ReasonUnchecked+"; NULL if there are some", func(g *Group) string { return g.Reason }),
+		text("reason", "why there are no numbers: "+ReasonNoValue+", "+ReasonMixed+" or, with --best, "+ReasonNoDirection+", "+ReasonUnchecked+", "+ReasonRequests+"; NULL if there are some", func(g *Group) string { return g.Reason }),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/meant"
+	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
@@ -34,10 +35,11 @@ type GroupRequest struct {
 
 // The reasons why a group has no numbers, or no best point.
 const (
-	ReasonNoValue     = "no_value"     // no ok run of purpose measure has a value
-	ReasonMixed       = "mixed"        // runs differ in metric or unit
-	ReasonUnchecked   = "unchecked"    // all points have results that are wrong or could not be checked
-	ReasonNoDirection = "no_direction" // it is unknown whether lower or higher is better, or the runs contradict each other
+	ReasonNoValue     = "no_value"        // no ok run of purpose measure has a value
+	ReasonMixed       = "mixed"           // runs differ in metric or unit
+	ReasonUnchecked   = "unchecked"       // all points have results that are wrong or could not be checked
+	ReasonRequests    = "failed_requests" // more requests failed than are allowed in all points whose results are right
+	ReasonNoDirection = "no_direction"    // it is unknown whether lower or higher is better, or the runs contradict each other
 )
 
 // Groups groups the matching runs by equal values of keys. NULL is a value too. The numbers of the points are those of SessionPoints,
@@ -45,7 +47,7 @@ const (
 // never mixed.
 //
 // With Best, the best point of a group is the one with the best median, then with the better p99, then with the smaller point_id.
-// Points with a result that is wrong or could not be checked are not considered.
+// Points with a result that is wrong or could not be checked, or in which more requests failed than are allowed, are not considered.
 //
 // The column of a key has the name of the column of runs, or the key as it was written. A parameter with the name of another column of
 // the result is called param.k. Keys that cannot be grouped by, or that no run has, are an ErrInput.
@@ -228,15 +230,15 @@ func (g *grouper) ofBest() string {
 	if !g.req.Best {
 		return ""
 	}
-	return "samples_min, samples_max, p99, unchecked, valued_runs, "
+	return "samples_min, samples_max, p99, unchecked, failed_requests, valued_runs, "
 }
 
-// uncheckedSQL is the aggregate of whether the result of a run could not be checked, which only matters for a best point.
+// uncheckedSQL are the aggregates of whether the result of a run could not be checked, and whether requests failed, which only matter for a best point.
 func (g *grouper) uncheckedSQL() string {
 	if !g.req.Best {
 		return ""
 	}
-	return ", coalesce(bool_or(list_contains(warnings, '" + schema.WarnUnchecked + "')), false) AS unchecked"
+	return ", coalesce(bool_or(list_contains(warnings, '" + schema.WarnUnchecked + "')), false) AS unchecked, bool_or(ok AND " + measured.FailedRequests + ") AS failed_requests"
 }
 
 // keysSQL are the columns of the keys in a table: "p." for those of p.

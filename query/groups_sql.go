@@ -45,7 +45,7 @@ func (g *grouper) groupsSQL() string {
 	return `CREATE OR REPLACE TEMP TABLE groups AS
 SELECT *, CASE WHEN valued = 0 THEN '` + ReasonNoValue + `' WHEN NOT comparable THEN '` + ReasonMixed + `'` + g.directionSQL() + ` END AS reason
 FROM (SELECT ` + g.keysSQL("") + `, count(DISTINCT point_id) AS points, sum(runs)::BIGINT AS runs, sum(ok_runs)::BIGINT AS ok_runs,
-	sum(wrong_runs)::BIGINT AS wrong_runs, sum(ended_ok)::BIGINT AS ended_ok,
+	sum(wrong_runs)::BIGINT AS wrong_runs, ` + g.requestsSQL() + `sum(ended_ok)::BIGINT AS ended_ok,
 	count(*) FILTER (isfinite(median) OR NOT comparable) AS valued,
 	bool_and(comparable) AND ` + bypoint.SameSQL("metric", "metric") + " AND " + bypoint.SameSQL("metric_unit", "metric") + ` AS comparable,
 	coalesce(min(direction) = max(direction), false) AS one_direction,
@@ -75,7 +75,7 @@ func (g *grouper) rowsSQL() string {
 	if g.req.Best {
 		text += `,
 best AS (SELECT p.*, i.* EXCLUDE (point_id) FROM group_points p JOIN groups ON ` + g.sameKeysSQL("groups", "p") + ` JOIN group_identities i USING (point_id)
-	WHERE groups.reason IS NULL AND isfinite(p.median) AND p.wrong_runs = 0 AND NOT p.unchecked
+	WHERE groups.reason IS NULL AND isfinite(p.median) AND p.wrong_runs = 0 AND NOT p.unchecked AND NOT p.failed_requests
 	QUALIFY row_number() OVER (PARTITION BY ` + g.keysSQL("p.") + ` ORDER BY
 		CASE groups.better WHEN 'lower' THEN p.median ELSE -p.median END, CASE groups.better WHEN 'lower' THEN p.p99 ELSE -p.p99 END NULLS LAST,
 		p.point_id, p.side NULLS FIRST, p.machine NULLS FIRST) = 1)`
@@ -101,7 +101,15 @@ func (g *grouper) reasonSQL() string {
 	if !g.req.Best {
 		return "reason"
 	}
-	return "CASE WHEN reason IS NULL AND best.point_id IS NULL THEN '" + ReasonUnchecked + "' ELSE reason END AS reason"
+	return "CASE WHEN reason IS NOT NULL OR best.point_id IS NOT NULL THEN reason WHEN groups.failed_requests THEN '" + ReasonRequests + "' ELSE '" + ReasonUnchecked + "' END AS reason"
+}
+
+// requestsSQL is the column of whether more requests failed than are allowed in a point whose results are right.
+func (g *grouper) requestsSQL() string {
+	if !g.req.Best {
+		return ""
+	}
+	return "bool_or(failed_requests AND wrong_runs = 0 AND NOT unchecked) AS failed_requests, "
 }
 
 // columnsSQL are the columns of the result, in the order in which groupOf reads them. Their names are for g.order.

@@ -150,6 +150,14 @@ func TestGroupsBest(t *testing.T) {
 	))
 	_, right := groups(t, fast, query.GroupRequest{By: []string{"precision"}, Best: true}, "precision", "reason", "params", "median", "failed_runs", "wrong_runs")
 	wantLines(t, "a point with a wrong result wins nowhere", right, "fp32 <nil> map[dim:256] 200 2 1", "fp64 unchecked <nil> <nil> 1 1")
+	failing := func(r *schema.Run) { r.Warnings = []string{"16 of 24 requests failed"} }
+	allowed := func(r *schema.Run) { r.Warnings = []string{"16 of 24 requests failed, as allow_failed: 70% allows"} }
+	fast = querytest.Open(t, querytest.NewStore(
+		t, groupRun(0, 300, "fp32", "64", nil), groupRun(1, 100, "fp32", "128", failing), groupRun(2, 100, "fp32", "128", nil), groupRun(3, 200, "fp32", "256", allowed),
+		groupRun(4, 50, "fp64", "64", failing), groupRun(5, 50, "bf16", "64", failing), groupRun(6, 50, "bf16", "128", unchecked),
+	))
+	_, served := groups(t, fast, query.GroupRequest{By: []string{"precision"}, Best: true}, "precision", "reason", "params", "median")
+	wantLines(t, "a server that fails requests wins nowhere", served, "bf16 failed_requests <nil> <nil>", "fp32 <nil> map[dim:256] 200", "fp64 failed_requests <nil> <nil>")
 	_, got = groups(t, db, query.GroupRequest{Best: true}, "points", "runs", "params", "precision", "median")
 	wantLines(t, "best of all", got, "6 12 map[dim:128] fp32 300")
 	_, got = groups(t, db, query.GroupRequest{By: []string{"dim"}, Best: true}, "dim", "median")

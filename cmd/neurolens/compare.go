@@ -70,7 +70,8 @@ row per point, or one row per metric of a point on a narrow terminal.
 point regressed, disappeared, or fails significantly more often. 3:
 inconclusive, because a side has fewer than 5 runs, there is too much noise, or
 failures may be chance. With --gate=regression, inconclusive points are only
-counted in the last line, and the exit status is 1 or 0.`,
+counted in the last line, and the exit status is 1 or 0. It is 3 if requests
+failed, so that there is no verdict.`,
 		Example: `  neurolens compare session=last~1 session=last
   neurolens compare backend=torch backend=onnxrt --by batch_size
   neurolens compare --gate session=last

@@ -60,6 +60,8 @@ type collected struct {
 	sides       map[string]bool
 	failed, all int
 	failure     *schema.Run // the first failed run
+	requests    int         // number of ok runs in which more requests failed than are allowed
+	warning     string      // of one of these
 	noMachine   *schema.Run // the first run without a machine
 }
 
@@ -84,6 +86,13 @@ func (c *collected) add(r schema.Run) error {
 		return nil
 	case r.Status != schema.StatusOK:
 		return nil
+	}
+	for _, warning := range r.Warnings {
+		if _, is := schema.FailedRequests(warning); is {
+			c.requests++
+			c.warning = warning
+			return nil
+		}
 	}
 	for i := range r.Metrics { // the samples are not needed
 		r.Metrics[i].Ticks, r.Metrics[i].Reals = nil, nil
@@ -113,6 +122,8 @@ func (c *collected) check() error {
 		why := cmp.Or(strings.SplitN(c.failure.Error, "\n", 2)[0], c.failure.ErrorKind, string(c.failure.Status))
 		return fault.Input("bless: %d of %d runs failed or have a wrong result (%s: %s): repeat them with bench --rerun failed, or leave the point out",
 			c.failed, c.all, fault.Brief(c.failure.Benchmark), fault.Brief(why))
+	case c.requests > 0:
+		return fault.Input("bless: in %d of %d runs requests failed (%s): measure them again, or leave the point out", c.requests, c.all, fault.Brief(c.warning))
 	case c.noMachine != nil:
 		return fault.Input("bless: run %s has no machine, so nothing can be compared with it: import it with ingest --machine NAME", c.noMachine.RunID)
 	case len(c.points) == 0:

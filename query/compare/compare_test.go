@@ -257,6 +257,24 @@ func TestCompareSense(t *testing.T) {
 			what: "unchecked", base: five, head: []float64{100, 101, 102, 103, 104}, edited: func(r *schema.Run) { r.Warnings = []string{schema.WarnUnchecked} },
 			verdict: judge.Estimate, reason: judge.Unchecked, flag: schema.WarnUnchecked,
 		},
+		{
+			what: "requests failed on the head", base: five, head: []float64{100, 101, 102, 103, 104}, edited: func(r *schema.Run) { r.Warnings = []string{"16 of 24 requests failed"} },
+			verdict: judge.Estimate, reason: judge.FailedRequests, flag: "16 of 24 requests failed",
+		},
+		{
+			what: "requests failed on the base, as an earlier version says it", base: five, head: five,
+			editBase: func(r *schema.Run) { r.Warnings = []string{"1 requests failed"} }, verdict: judge.Estimate, reason: judge.FailedRequests,
+		},
+		{
+			what: "failed requests that are allowed", base: five, head: five, edited: func(r *schema.Run) { r.Warnings = []string{"1 of 24 requests failed, as allow_failed: 5% allows"} },
+			verdict: judge.Unchanged,
+		},
+		{
+			what: "failed requests are what is measured", base: five, head: five, editBase: values(schema.MetricFailedRequests, 1), edited: func(r *schema.Run) {
+				values(schema.MetricFailedRequests, 16)(r)
+				r.Warnings = []string{"16 requests failed"}
+			}, verdict: judge.Regressed,
+		},
 		{what: "warned", base: five, head: five, edited: func(r *schema.Run) { r.Warnings = []string{"drift"} }, verdict: judge.Unchanged, flag: "drift"},
 	} {
 		n := 0

@@ -9,6 +9,7 @@ type Gate struct {
 	Regressions  int     // regressed, or Lost
 	Lost         int     // missing, failed or unsupported on the head, or failing significantly more often than on the base
 	Inconclusive int     // without a conclusive verdict, or possibly failing more often
+	Requests     int     // of Inconclusive: not judged, because more requests failed than are allowed
 	Open         []Point // the inconclusive points
 	Looks        int     // number of sessions of the head: each adds data that are judged once more
 	Planned      int     // if sessions went on until they were conclusive: the planned maximum number of looks, instead of Looks
@@ -44,6 +45,9 @@ func (c *Comparison) Gate() Gate {
 			g.Regressions++
 		case p.inconclusive():
 			g.Inconclusive++
+			if p.Reason == judge.FailedRequests {
+				g.Requests++
+			}
 			g.Open = append(g.Open, p)
 		}
 	}

@@ -122,6 +122,11 @@ func (u *meanRuns) addRun(g *sides.Group, r *schema.Run) {
 			g.Note().Differing = what
 		}
 	}
+	for _, warning := range r.Warnings {
+		if _, failed := schema.FailedRequests(warning); failed || warning == schema.WarnUnchecked {
+			g.Note().Warnings = append(g.Note().Warnings, warning)
+		}
+	}
 	if slices.Contains(r.Warnings, stat.WarnQuantised) {
 		g.Note().Tick = max(g.Note().Tick, m.Tick)
 	}

@@ -325,3 +325,25 @@ func TestSettledWrong(t *testing.T) {
 		}
 	}
 }
+
+// TestSettledWarnings: during a session, a point whose result could not be checked, or whose server failed requests, has no verdict, as when it
+// is stored.
+func TestSettledWarnings(t *testing.T) {
+	t.Parallel()
+	for warning, want := range map[string]judge.Reason{schema.WarnUnchecked: judge.Unchecked, "16 of 24 requests failed": judge.FailedRequests} {
+		var runs []schema.Run
+		for repeat := range 20 {
+			runs = append(runs, settlingRun(len(runs), 1, repeat, "base", 1e6, map[string]string{schema.FactLooks: "6,9,14,20"}))
+			head := settlingRun(len(runs), 1, repeat, "head", 1e5, map[string]string{schema.FactLooks: "6,9,14,20"})
+			if repeat == 7 {
+				head.Warnings = []string{warning}
+			}
+			runs = append(runs, head)
+		}
+		for id, d := range compare.JudgeSession(runs) {
+			if d.Verdict != judge.Estimate || d.Reason != want {
+				t.Errorf("%s: %s is %+v", warning, id, d)
+			}
+		}
+	}
+}

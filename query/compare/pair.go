@@ -135,7 +135,7 @@ func (p *pairing) toJudge() judge.Pair {
 		Base: p.base.Locations, Head: p.head.Locations, Blocks: p.blocks, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
 		Barred: p.barred(),
 	}
-	if slices.Contains([]judge.Reason{judge.Units, judge.Wrong, judge.Unchecked}, pair.Barred) { // no estimate either
+	if slices.Contains([]judge.Reason{judge.Units, judge.Wrong, judge.Unchecked, judge.FailedRequests}, pair.Barred) { // no estimate either
 		return judge.Pair{Barred: pair.Barred}
 	}
 	if p.base.Metric.Better == p.head.Metric.Better {
@@ -248,12 +248,39 @@ func (p *pairing) barred() judge.Reason {
 		return judge.Wrong
 	case slices.Contains(base.Noted().Warnings, schema.WarnUnchecked), slices.Contains(head.Noted().Warnings, schema.WarnUnchecked):
 		return judge.Unchecked
+	case p.failedRequests() != "":
+		return judge.FailedRequests
 	case differ("clock", base.Metric.Clock, head.Metric.Clock):
 		return judge.Clocks
 	case differ("level", base.Metric.Level, head.Metric.Level) && !p.means:
 		return judge.Levels
 	case base.Machine != head.Machine, base.Machine == "":
 		return judge.Machines
+	}
+	return ""
+}
+
+// failedRequests says how many requests failed in the worst run, if those were more than are allowed; otherwise it is empty.
+func (p *pairing) failedRequests() string {
+	if p.name == schema.MetricFailedRequests {
+		return ""
+	}
+	for _, side := range []struct {
+		of   *sides.Group
+		name string
+	}{{p.head, "head"}, {p.base, "base"}} {
+		if side.of == nil {
+			continue
+		}
+		worst, text := int64(0), ""
+		for _, warning := range side.of.Noted().Warnings {
+			if n, is := schema.FailedRequests(warning); is && n > worst {
+				worst, text = n, warning+" on the "+side.name
+			}
+		}
+		if text != "" {
+			return text
+		}
 	}
 	return ""
 }

@@ -152,10 +152,13 @@ func (m *comparing) statuses(g *sides.Group) map[string]any {
 	return m.allOK[g.OK]
 }
 
-// failure is the error of a failed run of the head.
+// failure is the error of a failed run of the head, or how many requests failed.
 func (p *pairing) failure() string {
 	if p.head == nil {
 		return ""
+	}
+	if p.reason == judge.FailedRequests {
+		return p.failedRequests()
 	}
 	return p.head.Noted().Failure
 }

@@ -41,6 +41,25 @@ func TestHistoryWrong(t *testing.T) {
 	}
 }
 
+// TestHistoryFailedRequests: a run in which requests failed gives no value, and counts as failed: a series whose newest sessions have no others is
+// failing, and no improvement.
+func TestHistoryFailedRequests(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for k := range 20 {
+		r := historyRun(k, 0, 100_000)
+		if k >= 10 {
+			r = historyRun(k, 0, 10_000)
+			r.Warnings = []string{"16 of 24 requests failed"}
+		}
+		runs = append(runs, r)
+	}
+	h := historyOf(t, querytest.Open(t, querytest.NewStore(t, runs...)), history.Request{})
+	if len(h.Series) != 1 || len(h.Series[0].Changes) > 0 || len(h.Rows) != 10 || h.Series[0].Failed != 10 || h.Requests != 10 || h.Failed != 10 {
+		t.Errorf("%d rows, %d of %d failed, %+v", len(h.Rows), h.Requests, h.Failed, h.Series)
+	}
+}
+
 // TestHistoryFailedSessions: the sessions after the last value of a series in which its point failed and no
 // run of it was ok are counted.
 func TestHistoryFailedSessions(t *testing.T) {

@@ -59,6 +59,7 @@ type History struct {
 	Known        int            // number of series, with rows or without
 	Sessions     int            // number of different sessions in the rows
 	Failed       int            // number of matching runs that failed
+	Requests     int            // of Failed: ok runs in which more requests failed than are allowed
 	Inconclusive int            // number of series, with rows or without, that have a visible step since Request.Since that may be chance
 	Few          int            // number of series, with rows or without, with fewer than MinSessions sessions and neither a change nor a visible step
 	Gate         Gate           // set if Request.Newest is not 0
@@ -97,7 +98,7 @@ type Change struct {
 //
 // The value of a session is the median of the locations of its ok runs of purpose measure. The location of a run is
 // Summary.LogMedian, or p50 if the metric is compared by difference. Sessions without such a run, or in which a run of the point
-// had a wrong result, are left out; no value is filled in. In a session with two sides only the head counts, because the base is
+// had a wrong result, are left out, and a run in which more requests failed than are allowed counts as failed; no value is filled in. In a session with two sides only the head counts, because the base is
 // older code that was measured again. If a session measured several commits, each commit has its own value.
 //
 // Change points are corrected for the number of series with the Benjamini-Hochberg procedure at 5 %, applied to the smallest p of

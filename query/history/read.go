@@ -68,7 +68,7 @@ func (in *interned) text(place int32) string { return in.texts[place] }
 // historyRuns and historySummary are the columns that are read. For a metric other than the primary one, historySummary is read
 // from the table samples.
 var (
-	historyRuns    = []string{"run_id", "session_id", "point_id", "side", "purpose", "machine", "status", "stage", "error_kind", "started_at", "git_commit"}
+	historyRuns    = []string{"run_id", "session_id", "point_id", "side", "purpose", "machine", "status", "stage", "error_kind", "started_at", "git_commit", "warnings"}
 	historySummary = []string{"metric", "unit", "better", "p50", "mean", "log_median"}
 )
 
@@ -104,7 +104,10 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 		}
 		return duck.UseRows(ctx, of.rows, func(row []driver.Value) error {
 			runs++
-			if row[9] != true {
+			if row[9] == true && row[12] == true {
+				h.Requests++
+			}
+			if row[9] != true || row[12] == true {
 				h.addFailed(row)
 				return nil
 			}
@@ -155,7 +158,7 @@ func (p part) within(b period.Bounds) duck.Statement {
 			p.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(p.Args) + ")"
 	}
 	text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " +
-		measured.Location() + ", " + measured.Wrong + " FROM " + rows
+		measured.Location() + ", " + measured.Wrong + ", " + measured.FailedRequests + " FROM " + rows
 	return duck.Statement{SQL: text, Args: p.Args}
 }
 

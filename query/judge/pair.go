@@ -138,19 +138,22 @@ type Reason string
 
 // The reasons.
 const (
-	FewRuns     Reason = "few_runs"     // fewer than 3 runs on a side; in a gate fewer than 5, or than 6 blocks
-	Noise       Reason = "noise"        // the interval is too wide
-	Quantised   Reason = "quantised"    // at most two steps of the clock; more runs do not help
-	Sessions    Reason = "sessions"     // different sessions, and fewer than 7 earlier ones to know how sessions differ
-	Machines    Reason = "machines"     // different machines
-	Clocks      Reason = "clocks"       // different clocks
-	Levels      Reason = "levels"       // samples measure different things, such as iterations and processes
-	Units       Reason = "units"        // different units
-	Order       Reason = "order"        // in a session one side ran before the other; a drift would look the same
-	Unchecked   Reason = "unchecked"    // the result of a run could not be checked, and may be wrong
-	Wrong       Reason = "wrong_result" // the result of a run is wrong
-	NotPositive Reason = "nonpositive"  // zero or negative values have no ratio
-	NoValues    Reason = "no_values"    // a side has no run with a finite value
+	FewRuns   Reason = "few_runs"     // fewer than 3 runs on a side; in a gate fewer than 5, or than 6 blocks
+	Noise     Reason = "noise"        // the interval is too wide
+	Quantised Reason = "quantised"    // at most two steps of the clock; more runs do not help
+	Sessions  Reason = "sessions"     // different sessions, and fewer than 7 earlier ones to know how sessions differ
+	Machines  Reason = "machines"     // different machines
+	Clocks    Reason = "clocks"       // different clocks
+	Levels    Reason = "levels"       // samples measure different things, such as iterations and processes
+	Units     Reason = "units"        // different units
+	Order     Reason = "order"        // in a session one side ran before the other; a drift would look the same
+	Unchecked Reason = "unchecked"    // the result of a run could not be checked, and may be wrong
+	Wrong     Reason = "wrong_result" // the result of a run is wrong
+	// FailedRequests: in runs of a side more requests of the server failed than are allowed. The values are those of the other requests, and a
+	// server that fails requests has less to do.
+	FailedRequests Reason = "failed_requests"
+	NotPositive    Reason = "nonpositive" // zero or negative values have no ratio
+	NoValues       Reason = "no_values"   // a side has no run with a finite value
 )
 
 // Method says what the confidence interval of a change is computed from.

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -168,12 +169,13 @@ func scaled(v *float64, unit string) *float64 {
 	return new(*v / factor)
 }
 
-// wrongPoints are the points that have a run with a wrong result, by id and side. They are excluded from all rankings and means,
+// wrongPoints are the points that have a run with a wrong result, or in which more requests failed than are allowed, by id and side. They are excluded from all rankings and means,
 // however fast their other runs were.
 func wrongPoints(runs []*schema.Run) map[string]bool {
 	wrong := map[string]bool{}
 	for _, r := range runs {
-		if schema.IsWrong(r.Status, r.Stage, r.ErrorKind) {
+		failed := slices.ContainsFunc(r.Warnings, func(w string) bool { _, is := schema.FailedRequests(w); return is })
+		if failed || schema.IsWrong(r.Status, r.Stage, r.ErrorKind) {
 			wrong[r.PointID+r.Side] = true
 		}
 	}

@@ -9,15 +9,16 @@ import (
 
 // Leaderboard has the best points of one machine in one metric. Values of different machines are never ranked together.
 type Leaderboard struct {
-	Machine Text     `json:"machine" doc:"machine; null if unknown"`
-	Side    Text     `json:"side" doc:"base or head, in a session of bench --against"`
-	Metric  string   `json:"metric" doc:"primary metric of the points"`
-	Unit    Text     `json:"unit" doc:"unit of the metric"`
-	Better  string   `json:"better" doc:"lower or higher"`
-	Ranked  int      `json:"ranked" doc:"number of points that can be ranked"`
-	Best    []Leader `json:"best" doc:"best points, at most 10"`
-	Wrong   int      `json:"wrong_results" doc:"number of points left out because the result of a run is wrong or could not be checked"`
-	NoValue int      `json:"no_value" doc:"number of points left out because no ok run has a value"`
+	Machine  Text     `json:"machine" doc:"machine; null if unknown"`
+	Side     Text     `json:"side" doc:"base or head, in a session of bench --against"`
+	Metric   string   `json:"metric" doc:"primary metric of the points"`
+	Unit     Text     `json:"unit" doc:"unit of the metric"`
+	Better   string   `json:"better" doc:"lower or higher"`
+	Ranked   int      `json:"ranked" doc:"number of points that can be ranked"`
+	Best     []Leader `json:"best" doc:"best points, at most 10"`
+	Wrong    int      `json:"wrong_results" doc:"number of points left out because the result of a run is wrong or could not be checked"`
+	Requests int      `json:"failed_requests" doc:"number of points left out because more requests failed in a run than are allowed"`
+	NoValue  int      `json:"no_value" doc:"number of points left out because no ok run has a value"`
 }
 
 // Leader is a ranked point.
@@ -55,6 +56,8 @@ func leadersOf(points []Point) []Leaderboard {
 		switch {
 		case p.Wrong > 0 || p.Warnings[schema.WarnUnchecked] > 0:
 			b.Wrong++
+		case p.FailedRequests():
+			b.Requests++
 		case v.Median == nil:
 			b.NoValue++
 		default:

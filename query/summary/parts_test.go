@@ -148,13 +148,14 @@ func TestWrongAndUnchecked(t *testing.T) {
 		r.Status, r.Stage, r.ErrorKind = schema.StatusError, schema.StageValidate, schema.KindCheck
 	}), 1)
 	m.add(variant("s", "a", "unchecked", func(r *schema.Run) { r.Warnings = []string{schema.WarnUnchecked} }), 1, 1, 1)
+	m.add(variant("s", "a", "failing", func(r *schema.Run) { r.Warnings = []string{"16 of 24 requests failed"} }), 1, 1, 1)
 	m.add(variant("s", "a", "broken", querytest.Ended(schema.StatusError)), 1)
 	r := report(t, summary.Request{}, m.runs...)
 	checkSums(t, r)
-	if b := r.Leaders[0]; b.Wrong != 2 || len(b.Best) != 1 || b.Best[0].Variant != "baseline" {
+	if b := r.Leaders[0]; b.Wrong != 2 || b.Requests != 1 || len(b.Best) != 1 || b.Best[0].Variant != "baseline" {
 		t.Errorf("leaders are %+v", b)
 	}
-	if a := r.Comparisons[0].All; a.Pairs != 3 || a.Compared != 0 || a.GeometricMean != nil {
+	if a := r.Comparisons[0].All; a.Pairs != 4 || a.Compared != 0 || a.GeometricMean != nil {
 		t.Errorf("speed-ups are %+v", a)
 	}
 	if f := r.Failures; len(f) != 2 || f[0].Wrong == f[1].Wrong || f[0].Runs != 1 || f[1].Runs != 1 {

@@ -63,6 +63,20 @@ FROM ` + bypoint.Rows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER BY 
 	return places, err
 }
 
+// FailedRequests reports whether more requests failed in a run than are allowed, so that the point can be no best one. The number of these may
+// itself be what ranks the points.
+func (p *Point) FailedRequests() bool {
+	if p.Metric == schema.MetricFailedRequests {
+		return false
+	}
+	for warning := range p.Warnings {
+		if _, is := schema.FailedRequests(warning); is {
+			return true
+		}
+	}
+	return false
+}
+
 // pointOf reads a row of points after the keys.
 func (r *reading) pointOf(c cells) Point {
 	var p Point

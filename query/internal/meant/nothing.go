@@ -71,6 +71,8 @@ func NoValue(w filter.CompiledWord, values []string) string {
 		return "; for a pattern, use ~ with a regular expression: " + fault.Brief(w.Key+"~"+pattern)
 	case whole && len(value) < len(schema.ULID{}.String()):
 		return fmt.Sprintf(": %s is a whole id; %s=%s takes the beginning or the end of one", column, strings.TrimSuffix(column, "_id"), fault.Brief(value))
+	case column == "source" && slices.Contains(values, schema.SourceNeuroLens):
+		return nearValue(value, values) + "; of the results that bench read in this format, the source is neurolens: env.runner.read=" + fault.Brief(value)
 	case column == "git_commit" && beginsOne(value, values):
 		return "; did you mean commit=" + fault.Brief(value) + " (the beginning of a commit)?"
 	}

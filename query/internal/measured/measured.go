@@ -15,6 +15,11 @@ const Condition = "purpose = 'measure'"
 var Wrong = "(status = '" + string(schema.StatusError) + "' AND stage = '" + string(schema.StageValidate) +
 	"' AND error_kind IN ('" + strings.Join(schema.WrongResults, "', '") + "'))"
 
+// FailedRequests is the SQL condition of runs in which more requests failed than are allowed: see schema.FailedRequestsWarning. The number of
+// these is itself a metric, of which such a run is as good as any other.
+var FailedRequests = "(metric IS DISTINCT FROM " + duck.Literal(schema.MetricFailedRequests) +
+	" AND coalesce(len(list_filter(warnings, lambda w: regexp_matches(w, " + duck.Literal(schema.FailedRequestsWarning) + "))), 0) > 0)"
+
 // Location is the SQL of the location of an ok run, by the scale of its metric: see LocationOf.
 func Location() string {
 	var names []string

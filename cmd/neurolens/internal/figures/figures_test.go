@@ -813,6 +813,36 @@ func TestPareto(t *testing.T) {
 	}
 }
 
+// TestParetoOfFailedRequests: a point in which requests failed is neither on the front nor beaten.
+func TestParetoOfFailedRequests(t *testing.T) {
+	req := points(t, stored(t, grid()...), "backend=cpu")
+	req.X, req.Y = "latency", "accuracy"
+	before, err := maker.Pareto(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := before.Series[0].Marks[0].Point
+	for i := range req.All {
+		if string(req.All[i].PointID) == dead {
+			req.All[i].Warnings = map[string]int{"16 of 24 requests failed": 1}
+		}
+	}
+	f, err := maker.Pareto(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range f.Series {
+		for _, k := range s.Marks {
+			if k.Point == dead {
+				t.Errorf("%s: %s", s.Name, k.Text)
+			}
+		}
+	}
+	if notes := strings.Join(f.Notes, "; "); !strings.Contains(notes, "1 point left out: more requests failed than allow_failed allows") {
+		t.Error(notes)
+	}
+}
+
 // TestParetoOfMany: the front is whole, and what it beats is combined.
 func TestParetoOfMany(t *testing.T) {
 	req := points(t, stored(t, grid()[:1]...), "")

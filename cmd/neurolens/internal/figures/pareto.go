@@ -41,6 +41,7 @@ func (m Maker) Pareto(req Points) (*figure.Figure, error) {
 		}
 	}
 	d.dropWrong()
+	d.dropFailedRequests()
 	pairs := pairsOf(&d.valued, &other)
 	if len(pairs) == 0 {
 		return nil, refused("no point has a value of both %s and %s", plain(d.metric), plain(other.metric))

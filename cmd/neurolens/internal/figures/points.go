@@ -161,11 +161,17 @@ type cell struct {
 
 // cellOf puts points together: the best of them, or the median where nobody says which values are better, or that was asked for.
 func (d *measured) cellOf(places []int) cell {
-	var some []int
+	var some, sound []int
 	for _, i := range places {
-		if d.values[i] != nil {
-			some = append(some, i)
+		if d.values[i] == nil {
+			continue
 		}
+		if some = append(some, i); !d.req.All[i].FailedRequests() {
+			sound = append(sound, i)
+		}
+	}
+	if len(sound) > 0 && !d.req.Median { // of which one may be the best
+		some = sound
 	}
 	if len(some) == 0 {
 		return d.withoutValue(places)
@@ -249,6 +255,20 @@ func (d *measured) dropWrong() {
 	}
 	if n > 0 {
 		d.notes = append(d.notes, term.Count(n, "point")+" left out: "+wording.WrongMeaning)
+	}
+}
+
+// dropFailedRequests leaves out the values of points in which more requests failed than are allowed, and says so.
+func (d *measured) dropFailedRequests() {
+	n := 0
+	for i := range d.req.All {
+		if d.req.All[i].FailedRequests() && d.values[i] != nil {
+			d.values[i] = nil
+			n++
+		}
+	}
+	if n > 0 {
+		d.notes = append(d.notes, term.Count(n, "point")+" left out: more requests failed than allow_failed allows")
 	}
 }
 

@@ -31,16 +31,16 @@ type Mode string
 const (
 	Off        Mode = ""
 	strict     Mode = "strict"     // an inconclusive point ends with an exit status too
-	regression Mode = "regression" // an inconclusive point is a warning in the last line
+	regression Mode = "regression" // an inconclusive point is a warning in the last line, unless requests failed
 )
 
 // Register adds --gate to a command; without a value it is strict.
 func (m *Mode) Register(cmd *cobra.Command) {
-	cmd.Flags().Var(m, "gate", "exit 1 for a regression, 3 if inconclusive; `MODE`: strict, regression (never 3)")
+	cmd.Flags().Var(m, "gate", "exit 1 for a regression, 3 if inconclusive; `MODE`: strict, regression (3 only for failed requests)")
 	cmd.Flags().Lookup("gate").NoOptDefVal = string(strict)
 	modes := []cobra.Completion{
 		cobra.CompletionWithDesc(string(strict), "exit 1 for a regression, 3 if a point is inconclusive"),
-		cobra.CompletionWithDesc(string(regression), "exit 1 for a regression, else 0"),
+		cobra.CompletionWithDesc(string(regression), "exit 1 for a regression, 3 if requests failed, else 0"),
 	}
 	completion.Words(cmd, "gate", modes)
 }
@@ -65,7 +65,7 @@ func (m Mode) Verdict(g compare.Gate) error {
 	switch {
 	case g.Regressions > 0:
 		return ErrRegression
-	case m == strict && (g.Inconclusive > 0 || g.Points == 0):
+	case g.Requests > 0, m == strict && (g.Inconclusive > 0 || g.Points == 0):
 		return ErrInconclusive
 	}
 	return nil

@@ -39,3 +39,17 @@ func TestGateLineNothingDecided(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedRequests: no gate lets a point pass that has no verdict because requests failed, and its last line says so.
+func TestFailedRequests(t *testing.T) {
+	g := compare.Gate{Points: 2, Inconclusive: 1, Requests: 1}
+	for _, m := range []Mode{strict, regression} {
+		if err := m.Verdict(g); err != ErrInconclusive {
+			t.Errorf("%s: %v", m, err)
+		}
+	}
+	want := "gate: no regression found; 1 of 2 points inconclusive; 1 point with failed requests (exit 3)"
+	if got := verdicts.GateLine(g, "point", true, StatusInconclusive); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -17,6 +17,7 @@ import (
 var groupMeanings = map[string]string{
 	query.ReasonMixed:       "runs of the group differ in metric or unit, so there is no common number; group by metric and unit too",
 	query.ReasonUnchecked:   "no point has results that are all known to be right",
+	query.ReasonRequests:    "more requests of the server failed than allow_failed allows, so no point can be the best",
 	query.ReasonNoDirection: "it is unknown whether lower or higher values of the metric are better",
 	query.ReasonNoValue:     "no ok run has a value",
 	"profile":               "profiler passes are counted, but their times are left out",

@@ -41,6 +41,9 @@ func boardText(b *summary.Leaderboard) string {
 	if b.Wrong > 0 {
 		text += fmt.Sprintf("; %s left out, with a wrong or unchecked result", term.Count(b.Wrong, "point"))
 	}
+	if b.Requests > 0 {
+		text += fmt.Sprintf("; %s left out, with failed requests", term.Count(b.Requests, "point"))
+	}
 	if b.NoValue > 0 {
 		text += fmt.Sprintf("; %s left out, without a value", term.Count(b.NoValue, "point"))
 	}

@@ -15,27 +15,28 @@ import (
 
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
-	string(judge.FewRuns):     "fewer than 5 runs on a side: a change must exceed the threshold significantly; fewer than 3 give no verdict; (+n): measure at least n more",
-	string(judge.Noise):       "too noisy to decide: the interval is too wide, or single runs or sessions differ by as much; (+n): about n more runs per side would probably decide it",
-	string(judge.Sessions):    "different sessions, or distant parts of one, and fewer than 7 earlier sessions that show how much sessions differ",
-	string(judge.Machines):    "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
-	string(judge.Clocks):      "measured with different clocks",
-	string(judge.Levels):      "samples are different things on the two sides: iterations, processes or means",
-	string(judge.Units):       "different metrics or units",
-	string(judge.NotPositive): "zero or negative values have no ratio",
-	string(judge.NoValues):    "ok runs without a finite value are left out",
-	compare.FlagOneBlock:      "fewer than 10 runs of a program in different sessions, so the processes of the runs are compared",
-	compare.FlagLeftOut:       "runs of sessions without a run of the other side are left out: sessions differ",
-	compare.FlagRunMeans:      "means of several iterations on one side, single iterations on the other: the means of the runs are compared",
-	compare.FlagRunsModes:     "the runs are bimodal (they cluster around two values): more iterations will not help",
-	compare.FlagRunsDrift:     "runs got slower or faster in the order they ran; let the machine cool, interleave the sides",
-	compare.FlagOrder:         "one side of a session ran before the other: drift of the machine would look the same; bench alternates",
-	compare.FlagControl:       "a control point, which no change should affect: its change comes from the machine",
-	compare.FlagFailures:      "a larger share of runs failed on the head than on the base",
-	compare.FlagWrong:         "a side has a wrong result, which never counts as a win",
-	string(compare.Skipped):   "planned but not run",
-	compare.FlagPaired:        "the change is the median of the differences within blocks, so it differs from that of the medians BASE and HEAD",
-	compare.FlagPairwise:      "the change is the median of the differences of all pairs of runs, so it differs from that of the medians BASE and HEAD",
+	string(judge.FewRuns):        "fewer than 5 runs on a side: a change must exceed the threshold significantly; fewer than 3 give no verdict; (+n): measure at least n more",
+	string(judge.Noise):          "too noisy to decide: the interval is too wide, or single runs or sessions differ by as much; (+n): about n more runs per side would probably decide it",
+	string(judge.Sessions):       "different sessions, or distant parts of one, and fewer than 7 earlier sessions that show how much sessions differ",
+	string(judge.Machines):       "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
+	string(judge.Clocks):         "measured with different clocks",
+	string(judge.Levels):         "samples are different things on the two sides: iterations, processes or means",
+	string(judge.Units):          "different metrics or units",
+	string(judge.FailedRequests): "more requests of the server failed than allow_failed allows: the values are those of the others, and a server that fails requests has less to do",
+	string(judge.NotPositive):    "zero or negative values have no ratio",
+	string(judge.NoValues):       "ok runs without a finite value are left out",
+	compare.FlagOneBlock:         "fewer than 10 runs of a program in different sessions, so the processes of the runs are compared",
+	compare.FlagLeftOut:          "runs of sessions without a run of the other side are left out: sessions differ",
+	compare.FlagRunMeans:         "means of several iterations on one side, single iterations on the other: the means of the runs are compared",
+	compare.FlagRunsModes:        "the runs are bimodal (they cluster around two values): more iterations will not help",
+	compare.FlagRunsDrift:        "runs got slower or faster in the order they ran; let the machine cool, interleave the sides",
+	compare.FlagOrder:            "one side of a session ran before the other: drift of the machine would look the same; bench alternates",
+	compare.FlagControl:          "a control point, which no change should affect: its change comes from the machine",
+	compare.FlagFailures:         "a larger share of runs failed on the head than on the base",
+	compare.FlagWrong:            "a side has a wrong result, which never counts as a win",
+	string(compare.Skipped):      "planned but not run",
+	compare.FlagPaired:           "the change is the median of the differences within blocks, so it differs from that of the medians BASE and HEAD",
+	compare.FlagPairwise:         "the change is the median of the differences of all pairs of runs, so it differs from that of the medians BASE and HEAD",
 }
 
 // explained are lines about the words that rows have. The last column is left out where there is no room for it.
@@ -80,6 +81,7 @@ func (w Comparison) failures(places []int) []string {
 		r := &w.C.Rows[place]
 		text := r.Failure
 		failing := slices.Contains(r.Flags, compare.FlagFailures) || slices.Contains(r.Flags, compare.FlagWrong)
+		failing = failing || r.Reason == judge.FailedRequests
 		if text == "" || r.Verdict != compare.Failed && !failing {
 			continue
 		}

@@ -42,6 +42,9 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 		text += moreRunsText(g.Open)
 		parts = append(parts, text)
 	}
+	if g.Requests > 0 {
+		parts = append(parts, term.Count(g.Requests, noun)+" with failed requests")
+	}
 	switch {
 	case g.Points > 0:
 	case g.Controls > 0:

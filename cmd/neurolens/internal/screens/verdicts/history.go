@@ -71,6 +71,8 @@ func (w History) nothing() []string {
 		return slices.Concat(lines, w.inconclusiveSeries(), w.fewSessions(w.H.Few))
 	case w.H.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.discontinued()...)
+	case w.H.Failed > 0 && w.H.Failed == w.H.Requests:
+		return []string{w.failedRequests()}
 	case w.H.Failed > 0 && w.H.NoValue == 0:
 		return []string{term.Count(w.H.Failed, "run") + " failed, and none is ok"}
 	case w.H.NoValue > 0:
@@ -82,6 +84,11 @@ func (w History) nothing() []string {
 // undated says what was left out for want of an order.
 func (w History) undated() string {
 	return "left out, in no order: " + history.NoStart(w.H.Undated)
+}
+
+// failedRequests says what was left out because requests failed.
+func (w History) failedRequests() string {
+	return term.Count(w.H.Requests, "run") + " left out: more requests failed than allow_failed allows"
 }
 
 // discontinued counts the series that have nothing to show because all that is newer failed.

@@ -287,6 +287,9 @@ func (w History) finish(v term.View, changes []changedAt) term.View {
 	if w.H.NoValue > 0 {
 		v.Below = append(v.Below, term.Count(w.H.NoValue, "ok run")+" left out: no value of the metric")
 	}
+	if w.H.Requests > 0 {
+		v.Below = append(v.Below, w.failedRequests())
+	}
 	if w.H.Undated > 0 {
 		v.Below = append(v.Below, w.undated())
 	}

@@ -225,6 +225,8 @@ func valueName(axis, value string) string {
 func sentence(r *compare.Row, reference string) string {
 	e := r.Estimates
 	switch {
+	case r.Reason == judge.FailedRequests:
+		return "is not compared with " + reference + ": " + r.Failure
 	case e == nil && (r.Base == nil || r.Base.Runs == 0):
 		return "is not compared: " + reference + " has no result"
 	case e == nil:
