@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/neurolens/neurolens/runner/extract"
@@ -16,8 +17,8 @@ import (
 )
 
 // ReadResults reads the runs from the output of a benchmark tool, in a format that is known by name. file is the name of the
-// output.
-type ReadResults func(ctx context.Context, format, file string, output io.Reader) ([]schema.Run, error)
+// output, without its folder. outputs has it and those of the files beside it that the process wrote too, by their names.
+type ReadResults func(ctx context.Context, format, file string, outputs map[string]*io.SectionReader) ([]schema.Run, error)
 
 // factRead is the fact with the format of the output that a run was read from.
 const factRead = "runner.read"
@@ -47,17 +48,27 @@ func (r *launcher) resultsOf(ctx context.Context, p *sweep.Point, kept task.Kept
 // resultsIn reads one output of the only process, and adds the fields of the point to its runs. missing reports that there is no
 // such output.
 func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.Point, kept task.Kept) (runs []schema.Run, missing bool, err error) {
-	i := slices.IndexFunc(kept.Outputs, func(o task.KeptOutput) bool { return o.Name == rule.From })
+	o := outputOf(kept, rule.From)
 	switch {
-	case i < 0 || kept.Outputs[i].Missing == extract.Absent:
+	case o.Missing == extract.Absent:
 		return nil, true, fmt.Errorf("the process did not write it")
-	case kept.Outputs[i].Missing != "":
-		return nil, false, fmt.Errorf("%s", kept.Outputs[i].Missing)
+	case o.Missing != "":
+		return nil, false, fmt.Errorf("%s", o.Missing)
 	case r.read == nil:
 		return nil, false, fmt.Errorf("no reader for %s is available", rule.Read)
 	}
-	o := kept.Outputs[i]
-	runs, err = r.read(ctx, rule.Read, rule.From, io.NewSectionReader(kept.File, o.Offset, o.Size))
+	content := func(o task.KeptOutput) *io.SectionReader { return io.NewSectionReader(kept.File, o.Offset, o.Size) }
+	outputs := map[string]*io.SectionReader{path.Base(rule.From): content(o)}
+	for _, name := range r.targets.BesideOf(rule) {
+		switch o := outputOf(kept, name); o.Missing {
+		case "":
+			outputs[path.Base(name)] = content(o)
+		case extract.Absent:
+		default:
+			return nil, false, fmt.Errorf("%s beside it: %s", path.Base(name), o.Missing)
+		}
+	}
+	runs, err = r.read(ctx, rule.Read, path.Base(rule.From), outputs)
 	if err != nil {
 		return nil, false, err
 	}
@@ -75,6 +86,15 @@ func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.P
 		runs[i].Env.Facts[factRead] = rule.Read
 	}
 	return runs, false, nil
+}
+
+// outputOf is the output of a name of the only process.
+func outputOf(kept task.Kept, name string) task.KeptOutput {
+	i := slices.IndexFunc(kept.Outputs, func(o task.KeptOutput) bool { return o.Name == name })
+	if i < 0 {
+		return task.KeptOutput{Missing: extract.Absent}
+	}
+	return kept.Outputs[i]
 }
 
 // checkTimes refuses a result with a time or a size below zero.

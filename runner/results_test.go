@@ -71,8 +71,8 @@ func TestResults(t *testing.T) {
 		}
 		return runs, result
 	}
-	runs, result := measure(text, func(_ context.Context, format, file string, output io.Reader) ([]schema.Run, error) {
-		said, err := io.ReadAll(output)
+	runs, result := measure(text, func(_ context.Context, format, file string, outputs map[string]*io.SectionReader) ([]schema.Run, error) {
+		said, err := io.ReadAll(outputs[file])
 		if format != "some-tool" || file != "stdout" || err != nil || len(said) != 2 {
 			t.Errorf("%s of %s: %q, %v", format, file, said, err)
 		}
@@ -105,10 +105,10 @@ func TestResults(t *testing.T) {
 	}
 	for read, want := range map[*ReadResults]string{
 		new(ReadResults(nil)): "metric results: stdout: no reader for some-tool is available",
-		new(ReadResults(func(context.Context, string, string, io.Reader) ([]schema.Run, error) {
+		new(ReadResults(func(context.Context, string, string, map[string]*io.SectionReader) ([]schema.Run, error) {
 			return nil, errors.New("no such thing")
 		})): "metric results: stdout: no such thing",
-		new(ReadResults(func(context.Context, string, string, io.Reader) ([]schema.Run, error) {
+		new(ReadResults(func(context.Context, string, string, map[string]*io.SectionReader) ([]schema.Run, error) {
 			run := aTool()
 			run.Params = map[string]string{"size": "9"}
 			return []schema.Run{aTool(), run}, nil

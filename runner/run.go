@@ -48,8 +48,10 @@ type Options struct {
 	// a separate process. Without it, metrics are read in this process.
 	Extract Extract
 
-	// Results reads the outputs of benchmark tools; nil: none is read.
+	// Results reads the outputs of benchmark tools; nil: none is read. Beside gives the names of the files that are read together with an
+	// output of this name in a format, if the process writes them; nil: none is.
 	Results ReadResults
+	Beside  func(format, file string) []string
 
 	// Keep stores files that runs have left; nil: none is kept.
 	Keep KeepFile

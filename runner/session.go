@@ -38,7 +38,7 @@ func subjectOf(l sweep.Launch) subject { return subject{Point: l.Point, Side: l.
 // run plans, builds and launches.
 func (s *session) run(ctx context.Context) error {
 	s.launcher.targets = prepare.New(prepare.Options{
-		Sweep: s.sweep, Sides: s.sideFolders(), Version: s.options.Version, Exclude: s.options.Exclude,
+		Sweep: s.sweep, Sides: s.sideFolders(), Version: s.options.Version, Exclude: s.options.Exclude, Beside: s.options.Beside,
 	})
 	if err := s.launcher.targets.CheckSides(); err != nil {
 		return &InputError{err}

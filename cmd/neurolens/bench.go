@@ -202,14 +202,17 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 	return runner.Options{
 		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.source.Path, Flags: repeatableFlags(b.cmd, b.overrides, b.source.Texts), Observe: observe,
 		Done: b.earlier(), Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
-		Against: b.flags.against, Settings: b.settings, Exclude: exclude, Open: verdicts.OpenPoints, Extract: apart.Extract, Results: results, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
+		Against: b.flags.against, Settings: b.settings, Exclude: exclude, Open: verdicts.OpenPoints, Extract: apart.Extract, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}
 }
 
 // results are the runs that the output of a benchmark tool has, as ingest reads them.
-func results(ctx context.Context, format, file string, output io.Reader) ([]schema.Run, error) {
-	return imports.Results(ctx, foreignformats.All(), format, file, output)
+func results(ctx context.Context, format, file string, outputs map[string]*io.SectionReader) ([]schema.Run, error) {
+	return imports.Results(ctx, foreignformats.All(), format, file, outputs)
 }
+
+// beside are the names of the files that are read together with an output.
+func beside(format, file string) []string { return imports.Beside(foreignformats.All(), format, file) }
 
 // earlier are the sessions that this one may go on from. A line is measured anew: those of other lines have points of it.
 func (b *bench) earlier() func(machine string) ([]schema.Run, error) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path"
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -22,14 +20,23 @@ func Readable(formats []foreign.Format) (names []string) {
 	return names
 }
 
+// Beside gives the names of the files that are read together with one of this name, if the process wrote them, in a format, given by its name.
+func Beside(formats []foreign.Format, format, file string) []string {
+	i := slices.IndexFunc(formats, func(f foreign.Format) bool { return f.Name == format })
+	if i < 0 || formats[i].Beside == nil {
+		return nil
+	}
+	return slices.DeleteFunc(formats[i].Beside(file), func(name string) bool { return name == file })
+}
+
 // Results reads the output of a program in a format, given by its name, and gives the runs as they would be imported.
-// file is the name of the output. Refused records are an error, because nobody reads a report.
-func Results(ctx context.Context, formats []foreign.Format, format, file string, output io.Reader) ([]schema.Run, error) {
+// file is the name of the output, and outputs has it and the files beside it. Refused records are an error, because nobody reads a report.
+func Results(ctx context.Context, formats []foreign.Format, format, file string, outputs Outputs) ([]schema.Run, error) {
 	i := slices.IndexFunc(formats, func(f foreign.Format) bool { return f.Name == format })
 	if i < 0 || formats[i].Read == nil {
 		return nil, fmt.Errorf("unknown format %s", format)
 	}
-	input, err := foreign.FromReader(output, path.Base(file), nil)
+	input, err := foreign.Open(ctx, outputs, file, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"slices"
 
 	"github.com/neurolens/neurolens/runner/builtin"
+	"github.com/neurolens/neurolens/runner/extract"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -58,6 +60,13 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	}
 	p, side := sub.Point, t.Sides[sub.Side]
 	target := newTarget(t.Sweep.Name, p, side)
+	for i := range p.Metrics {
+		for _, name := range t.BesideOf(&p.Metrics[i]) {
+			if !slices.Contains(target.Spec.Keep, name) {
+				target.Spec.Keep = append(target.Spec.Keep, name)
+			}
+		}
+	}
 	target.Spec.Env = t.environ(sub.Side, p.Env)
 	target.Facts[FactConfig], target.Facts[FactPoints] = configHash(p), t.points
 	if p.Skip != nil { // nothing of it is looked for: that may be why it is skipped
@@ -97,6 +106,19 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 		target.Facts[FactBuild] = hash
 	}
 	return target
+}
+
+// BesideOf are the files beside the output of a benchmark tool that are read together with it, if the process writes them.
+func (t *Targets) BesideOf(rule *extract.Rule) []string {
+	if t.Beside == nil || rule.Read == "" {
+		return nil
+	}
+	folder, file := path.Split(rule.From)
+	names := t.Beside(rule.Read, file)
+	for i := range names {
+		names[i] = folder + names[i]
+	}
+	return names
 }
 
 // newTarget is what a sweep says of a point.

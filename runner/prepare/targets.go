@@ -22,6 +22,8 @@ type Options struct {
 	Sides   []Side   // one, or base and head
 	Version string   // of NeuroLens
 	Exclude []string // paths that no build makes, though they may lie in the working tree
+	// Beside gives the names of the files that are read together with an output of a benchmark tool, if the process writes them; nil: none is.
+	Beside func(format, file string) []string
 }
 
 // Targets are the points of a session on its sides. They cache facts about this machine: each file is read once as long as it does not
