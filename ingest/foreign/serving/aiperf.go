@@ -121,6 +121,7 @@ type aiperfConfig struct {
 		Models    []string       `json:"model_names"`
 		Type      string         `json:"type"`
 		Streaming jsontext.Value `json:"streaming"`
+		Tokens    jsontext.Value `json:"use_server_token_count"`
 	} `json:"endpoint"`
 	Input struct {
 		Prompt struct {
@@ -209,5 +210,8 @@ func readAIPerfSummary(in *foreign.Input, out *foreign.Output) error {
 	s.outcome(&r)
 	whole := s.whole()
 	whole.warn(&r)
-	return out.RunWith("", r, whole.add)
+	return out.RunWith("", r, func(r *schema.Run) {
+		whole.add(r)
+		s.setCounter(r)
+	})
 }

@@ -137,6 +137,21 @@ func (s *aiperfSummary) whole() requests {
 	return q
 }
 
+// setCounter sets the fact of who counted the tokens, from which the metrics per token are computed: the server, or the client with a tokenizer
+// of its own, which may find several times as many.
+func (s *aiperfSummary) setCounter(r *schema.Run) {
+	said := s.Config.Endpoint.Tokens
+	if s.plan != nil {
+		said = s.plan.Endpoint.Tokens
+	}
+	switch foreign.TextOf(said) {
+	case "true":
+		foreign.SetFact(r, "tokens.counted_by", "server")
+	case "false":
+		foreign.SetFact(r, "tokens.counted_by", "client")
+	}
+}
+
 // outcome sets whether any request was completed.
 func (s *aiperfSummary) outcome(r *schema.Run) {
 	failed := int64(0)

@@ -17,6 +17,7 @@ type aiperfPlan struct {
 	Endpoint struct {
 		Type      string         `json:"type"`
 		Streaming jsontext.Value `json:"streaming"`
+		Tokens    jsontext.Value `json:"use_server_token_count"`
 	} `json:"endpoint"`
 	Datasets listOf[aiperfDataset]             `json:"datasets"`
 	Phases   listOf[map[string]jsontext.Value] `json:"phases"`

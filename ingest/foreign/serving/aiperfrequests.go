@@ -84,7 +84,12 @@ func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
 		whole.duration, whole.unit = summary.value("benchmark_duration")
 	}
 	whole.warn(&r)
-	return out.RunWith("", r, whole.add)
+	return out.RunWith("", r, func(r *schema.Run) {
+		whole.add(r)
+		if summary != nil {
+			summary.setCounter(r)
+		}
+	})
 }
 
 // aiperfSummariesOf are the names of the summary of requests, by that of their file.

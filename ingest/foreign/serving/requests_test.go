@@ -115,3 +115,20 @@ func TestServeStart(t *testing.T) {
 		t.Errorf("%v: %v, %v", err, runs, report.LeftOut)
 	}
 }
+
+// TestTokenCounter: AIPerf says who counted the tokens, in both layouts of its configuration, and nothing is made up where it does not.
+func TestTokenCounter(t *testing.T) {
+	const rest = `, "request_latency": {"unit": "ms", "avg": 5, "p50": 5}, "was_cancelled": false}`
+	for config, want := range map[string]string{
+		`{"endpoint": {"model_names": ["m"], "use_server_token_count": true}}`:                                       "server",
+		`{"endpoint": {"model_names": ["m"], "use_server_token_count": false}}`:                                      "client",
+		`{"endpoint": {"model_names": ["m"]}}`:                                                                       "",
+		`{"endpoint": {"model_names": ["m"], "use_server_token_count": "perhaps"}}`:                                  "",
+		`{"models": ["m"], "endpoint": {"type": "chat", "use_server_token_count": true}, "phases": [{"name": "a"}]}`: "server",
+	} {
+		_, runs := text(t, "x.json", `{"input_config": `+config+rest)
+		if len(runs) != 1 || runs[0].Env.Facts["tokens.counted_by"] != want {
+			t.Errorf("%s: %+v", config, runs)
+		}
+	}
+}
