@@ -1,6 +1,14 @@
 package schema
 
-import "slices"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
 
 // Facts of Env that both the code that writes runs and the code that compares them use.
 const (
@@ -38,6 +46,43 @@ const (
 // WarnUnchecked is the warning for a run whose result could not be checked. The result may be wrong, so the run never
 // counts as the best.
 const WarnUnchecked = "unchecked"
+
+// The facts of how many requests of a run a server completed, and how many failed. MetricFailedRequests is the metric of the latter.
+const (
+	FactCompletedRequests = "requests.completed"
+	FactFailedRequests    = "requests.failed"
+	MetricFailedRequests  = "requests_failed"
+)
+
+// FailedRequestsWarning is the pattern of the warning that RequestsFailed gives, and that earlier versions gave. A run that has it never
+// counts as the best: the values are those of the requests that were completed, and a server that fails requests has less to do.
+const FailedRequestsWarning = `^[0-9]+ (of [0-9]+ )?requests? failed$`
+
+var failedRequests = regexp.MustCompile(FailedRequestsWarning)
+
+// RequestsFailed is the warning for a run in which more requests failed than are allowed. all is 0 if it is not known.
+func RequestsFailed(failed, all int64) string {
+	switch {
+	case all > 0:
+		return fmt.Sprintf("%d of %d requests failed", failed, all)
+	case failed == 1:
+		return "1 request failed"
+	}
+	return fmt.Sprintf("%d requests failed", failed)
+}
+
+// FailedRequests is the number of requests in a warning of RequestsFailed, and false for any other warning.
+func FailedRequests(warning string) (failed int64, is bool) {
+	if !failedRequests.MatchString(warning) {
+		return 0, false
+	}
+	digits, _, _ := strings.Cut(warning, " ")
+	failed, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil { // more than anybody can send
+		failed = math.MaxInt64
+	}
+	return failed, true
+}
 
 // The kinds of error of the stage validate that mean that a result is wrong. Other kinds mean that it could not be read.
 const (

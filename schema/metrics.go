@@ -62,6 +62,8 @@ var MetricKinds = []MetricKind{
 	{"ttft", "ns", BetterLower, ScaleRatio, "time to the first token"},
 	{"tpot", "ns", BetterLower, ScaleRatio, "time per output token after the first"},
 	{"itl", "ns", BetterLower, ScaleRatio, "time between two tokens"},
+	{"duration", "ns", BetterLower, ScaleRatio, "time from the start of a benchmark of a server to its end"},
+	{MetricFailedRequests, "", BetterLower, ScaleDifference, "requests that failed"},
 	{"throughput", "1/s", BetterHigher, ScaleRatio, "items per second"},
 	{"bandwidth", "B/s", BetterHigher, ScaleRatio, "bytes moved per second"},
 	{"compute", "flop/s", BetterHigher, ScaleRatio, "floating-point operations per second"},
