@@ -357,6 +357,11 @@ func TestCIRefused(t *testing.T) {
 		}
 		f.readOnly = false
 		c.push(t, h, "COMPARE_ENDS=1")
+		f.unreadable = true
+		if code, output := c.push(t, h, "COMPARE_ENDS=1"); code != 1 || len(f.comments) != 1 || len(f.issues) != 1 {
+			t.Errorf("a list that cannot be read: it ends with %d, %d comments, %d issues:\n%s", code, len(f.comments), len(f.issues), output)
+		}
+		f.unreadable = false
 		for name, wrong := range map[string][]string{
 			"no such token": {"GH_TOKEN=expired", "NEUROLENS_TOKEN=expired"}, "nobody there": {"GH_STAND_IN=http://127.0.0.1:9", "CI_API_V4_URL=http://127.0.0.1:9"},
 		} {

@@ -38,8 +38,9 @@ type forge struct {
 	comments, issues []entry
 	me               string // whose token it is
 	readOnly         bool
-	limit            int // characters of a text
-	next             int // id
+	unreadable       bool // lists end with an error, and all else works
+	limit            int  // characters of a text
+	next             int  // id
 	release          string
 }
 
@@ -256,6 +257,9 @@ func (f *forge) graphQL(c ghCall) (string, error) {
 		}
 		return "", f.write(&f.comments, id, "", c.fields["body"], false)
 	}
+	if f.unreadable {
+		return "", refused{http.StatusBadGateway, "Something went wrong"}
+	}
 	var nodes []map[string]any
 	var wrap func(nodes any) any
 	switch comments, issues := graphComments.FindStringSubmatch(query), graphIssues.MatchString(query); {
@@ -328,6 +332,9 @@ var gitLabToken = []string{"NEUROLENS_TOKEN=glpat_secret", "CI_MERGE_REQUEST_IID
 func (f *forge) gitLabCall(r *http.Request) (any, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, err
+	}
+	if f.unreadable && r.Method == http.MethodGet {
+		return nil, refused{http.StatusBadGateway, "Something went wrong"}
 	}
 	id := 0
 	scan := func(format string) bool {
