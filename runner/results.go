@@ -59,7 +59,7 @@ func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.P
 	}
 	content := func(o task.KeptOutput) *io.SectionReader { return io.NewSectionReader(kept.File, o.Offset, o.Size) }
 	outputs := map[string]*io.SectionReader{path.Base(rule.From): content(o)}
-	for _, name := range r.targets.BesideOf(rule) {
+	for _, name := range r.targets.BesideOf(rule.Read, rule.From) {
 		switch o := outputOf(kept, name); o.Missing {
 		case "":
 			outputs[path.Base(name)] = content(o)

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/runner/builtin"
-	"github.com/neurolens/neurolens/runner/extract"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -60,8 +59,8 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	}
 	p, side := sub.Point, t.Sides[sub.Side]
 	target := newTarget(t.Sweep.Name, p, side)
-	for i := range p.Metrics {
-		for _, name := range t.BesideOf(&p.Metrics[i]) {
+	for _, m := range p.Metrics {
+		for _, name := range t.BesideOf(m.Read, m.From) {
 			if !slices.Contains(target.Spec.Keep, name) {
 				target.Spec.Keep = append(target.Spec.Keep, name)
 			}
@@ -108,13 +107,14 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	return target
 }
 
-// BesideOf are the files beside the output of a benchmark tool that are read together with it, if the process writes them.
-func (t *Targets) BesideOf(rule *extract.Rule) []string {
-	if t.Beside == nil || rule.Read == "" {
+// BesideOf are the files beside an output of a benchmark tool that are read together with it in a format, if the process writes them. An output
+// of no format has none.
+func (t *Targets) BesideOf(format, output string) []string {
+	if t.Beside == nil || format == "" {
 		return nil
 	}
-	folder, file := path.Split(rule.From)
-	names := t.Beside(rule.Read, file)
+	folder, file := path.Split(output)
+	names := t.Beside(format, file)
 	for i := range names {
 		names[i] = folder + names[i]
 	}
