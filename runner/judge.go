@@ -48,7 +48,9 @@ func judgeRequests(p *sweep.Point, run *schema.Run) {
 	run.Warnings = slices.DeleteFunc(run.Warnings, func(w string) bool { _, is := schema.FailedRequests(w); return is })
 	failed, all := int64(0), int64(0)
 	for _, n := range m.Values() { // of several processes
-		failed += int64(min(max(n, 0), 1<<53))
+		if n > 0 { // not NaN
+			failed += int64(min(n, 1<<53))
+		}
 	}
 	if completed, err := strconv.ParseInt(run.Env.Facts[schema.FactCompletedRequests], 10, 64); err == nil {
 		all = failed + completed

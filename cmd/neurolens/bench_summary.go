@@ -49,7 +49,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 		}
 		s.Won = won.Lines
 		if format == output.FormatMD { // a table in place of sentences
-			s.Won, s.Beside = won.Notes, beside(won.Rows, s.Against)
+			s.Won, s.Beside = won.Notes, standings(won.Rows, s.Against)
 		}
 		adds := s.Sweep.Looks != nil || s.Sweep.RelError > 0 // repeats itself, and --repeats is refused or has another meaning
 		if won.Repeats > s.Sweep.Repeats && !adds && !s.Unfinished {
@@ -60,8 +60,8 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 	return a.print(format, s.Table(points), func() term.View { return s.View(points) })
 }
 
-// beside puts how points stand to their references into the rows of a summary.
-func beside(won verdicts.Standing, against bool) measuring.Beside {
+// standings puts how points stand to their references into the rows of a summary.
+func standings(won verdicts.Standing, against bool) measuring.Beside {
 	b := measuring.Beside{Columns: won.Columns, Cells: map[measuring.Side][]term.Cell{}}
 	base, head := "", ""
 	if against {

@@ -204,6 +204,7 @@ func (o *Output) complete(r *schema.Run, more func(r *schema.Run)) (there bool, 
 		o.Note(nulRemoved, 1)
 		r.Warnings = append(r.Warnings, nulRemoved)
 	}
+	warnFailedRequests(r)
 	said := warnings(r)
 	if slices.Contains(said, WarnNotFinite) {
 		o.Note("runs with NaN or infinite samples, which have no summary", 1)

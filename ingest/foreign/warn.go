@@ -3,6 +3,8 @@ package foreign
 import (
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -24,6 +26,30 @@ const (
 	// The samples are not.
 	WarnRounded = "rounded"
 )
+
+// warnFailedRequests warns of failed requests, unless the file does: it may be of a run in which they are allowed.
+func warnFailedRequests(r *schema.Run) {
+	m := r.Metric(schema.MetricFailedRequests)
+	if m == nil || r.Status != schema.StatusOK {
+		return
+	}
+	failed, all := int64(0), int64(0)
+	for _, n := range m.Values() {
+		if n > 0 { // not NaN
+			failed += int64(min(n, exactIntegers))
+		}
+	}
+	if failed == 0 {
+		return
+	}
+	if completed, err := strconv.ParseInt(r.Env.Facts[schema.FactCompletedRequests], 10, 64); err == nil {
+		all = failed + completed
+	}
+	text := schema.RequestsFailed(failed, all)
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, text) }) {
+		r.Warnings = append(r.Warnings, text)
+	}
+}
 
 // maxWarned is the number of samples up to which their order is checked, because the checks take more than linear time.
 const maxWarned = 10_000

@@ -71,3 +71,24 @@ func TestExample(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedRequests: failed requests are a warning wherever the metric comes from, unless the record has it, or says that they are allowed.
+func TestFailedRequests(t *testing.T) {
+	const head = `{"benchmark": "b", "samples": [{"metric": "latency", "unit": "ms", "values": [1]}, {"metric": "requests_failed", "better": "lower", "level": "process", "values": [`
+	for record, want := range map[string]string{
+		head + `16]}]}`: "16 requests failed",
+		head + `0]}]}`:  "",
+		head + `16]}], "env": {"requests.completed": "8"}}`:                             "16 of 24 requests failed",
+		head + `16]}], "warnings": ["16 requests failed"]}`:                             "16 requests failed",
+		head + `16]}], "warnings": ["16 requests failed, as allow_failed: 20 allows"]}`: "16 requests failed, as allow_failed: 20 allows",
+	} {
+		runs, _, err := read(t, jsonLines(), record+"\n")
+		if err != nil || len(runs) != 1 {
+			t.Errorf("%s: %d runs, %v", record, len(runs), err)
+			continue
+		}
+		if got := strings.Join(runs[0].Warnings, "; "); got != want {
+			t.Errorf("%s: %q, want %q", record, got, want)
+		}
+	}
+}

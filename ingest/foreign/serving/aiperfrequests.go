@@ -83,7 +83,6 @@ func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
 	if summary != nil {
 		whole.duration, whole.unit = summary.value("benchmark_duration")
 	}
-	whole.warn(&r)
 	return out.RunWith("", r, func(r *schema.Run) {
 		whole.add(r)
 		if summary != nil {

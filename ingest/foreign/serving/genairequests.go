@@ -188,6 +188,5 @@ func (l *genaiLoad) emit(out *foreign.Output, file *genaiFile, summary *genaiSum
 	}
 	anyCompleted(&r, l.failed)
 	whole := requests{completed: new(l.total - l.failed), failed: &l.failed, duration: foreign.Number(strconv.FormatInt(l.last-l.first, 10)), unit: "ns"}
-	whole.warn(&r)
 	return out.RunWith("load "+l.value, r, whole.add)
 }

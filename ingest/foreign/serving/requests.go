@@ -16,18 +16,6 @@ type requests struct {
 	unit              string         // of the duration
 }
 
-// warn adds the warning of failed requests. A failed run has said it in its error.
-func (q *requests) warn(r *schema.Run) {
-	if q.failed == nil || *q.failed <= 0 || r.Status == schema.StatusError {
-		return
-	}
-	all := int64(0)
-	if q.completed != nil {
-		all = *q.completed + *q.failed
-	}
-	r.Warnings = append(r.Warnings, schema.RequestsFailed(*q.failed, all))
-}
-
 // add adds facts and, unless the run failed, metrics of the run as a whole. Earlier versions did not read them from every format, or without
 // a sample, so it is for Output.RunWith.
 func (q *requests) add(r *schema.Run) {

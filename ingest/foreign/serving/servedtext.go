@@ -148,7 +148,6 @@ func (r *servedReader) emit() error {
 	s.addResults(&run, r.out)
 	s.scalars = append(s.scalars, r.arguments...)
 	requests := s.whole()
-	requests.warn(&run)
 	r.result, r.arguments = nil, nil
 	return r.out.RunWith(s.where, run, requests.add)
 }

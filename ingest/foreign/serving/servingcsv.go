@@ -131,7 +131,6 @@ func (t *twoTables) emit(out *foreign.Output) error {
 	if a := t.found["benchmark_duration"]; a != nil {
 		t.whole.duration, t.whole.unit = a.Avg, t.units["benchmark_duration"]
 	}
-	t.whole.warn(&t.run)
 	out.LeaveOutNamed("totals and unknown metrics", t.unknown...)
 	return out.RunWith(t.where, t.run, t.whole.add)
 }

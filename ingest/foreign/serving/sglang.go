@@ -76,7 +76,6 @@ func readSGLang(in *foreign.Input, out *foreign.Output) error {
 		s.sglangPoint(&r)
 		s.addResults(&r, out)
 		requests := s.whole()
-		requests.warn(&r)
 		if err := out.RunWith(fmt.Sprintf("result %d", n), r, requests.add); err != nil {
 			return err
 		}

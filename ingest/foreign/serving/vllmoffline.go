@@ -147,6 +147,5 @@ func readVLLMPyTorch(in *foreign.Input, out *foreign.Output) error {
 		noResult(&r, "no request was completed")
 	}
 	whole := s.whole()
-	whole.warn(&r)
 	return out.RunWith("", r, whole.add)
 }

@@ -103,7 +103,6 @@ func (s *served) emitVLLM(in *foreign.Input, out *foreign.Output, where string) 
 	}
 	s.addResults(&r, out)
 	requests := s.whole()
-	requests.warn(&r)
 	return out.RunWith(where, r, func(r *schema.Run) {
 		requests.add(r)
 		s.setStart(r)
