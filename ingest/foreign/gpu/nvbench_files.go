@@ -37,7 +37,7 @@ func (f *nvbenchFile) addSamples(r *schema.Run, s *nvbenchSummary) {
 	}
 	content, err := f.sampleFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		f.out.LeaveOut("missing files of samples", 1)
+		f.out.LeaveOutNamed("missing files of samples", file)
 		return
 	}
 	if err == nil {

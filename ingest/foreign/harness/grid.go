@@ -152,7 +152,7 @@ func gridComparison(j *foreign.JSON, out *foreign.Output) error {
 		result *gridResult
 	}{{"PyTorch", row.PyTorch}, {"CUDA", row.CUDA}, {"Triton", row.Triton}} {
 		if i.result == nil {
-			out.LeaveOut("implementations without a result", 1)
+			out.LeaveOutNamed("implementations without a result", i.name+" of "+row.Operation)
 			continue
 		}
 		r := gridRun(row.Operation, i.name)

@@ -132,7 +132,7 @@ func (f *fioReader) job(j *foreign.JSON) error {
 		foreign.SetFact(&p.runs[i], foreign.FactVersion, f.version)
 	}
 	if len(p.runs) == 0 {
-		f.out.LeaveOut("jobs that did nothing", 1)
+		f.out.LeaveOutNamed("jobs that did nothing", job.Name)
 	}
 	f.jobs = append(f.jobs, p)
 	if len(f.jobs) < maxFIOJobs {

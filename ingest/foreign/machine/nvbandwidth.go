@@ -100,7 +100,7 @@ func (n *nvbMachine) cell(out *foreign.Output, c nvbCell) error {
 	value := foreign.Number(c.text)
 	v := value.Float64()
 	if strings.EqualFold(c.text, "N/A") || v != nil && *v == 0 {
-		out.LeaveOut("cells without a value", 1)
+		out.LeaveOutNamed("cells without a value", c.test+" "+c.row+"→"+c.column)
 		return nil
 	}
 	if v == nil {

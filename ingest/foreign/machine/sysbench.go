@@ -192,7 +192,7 @@ func (s *sysbenchReader) flush() error {
 		foreign.Add(&r, metric, "s")
 	}
 	if len(r.Metrics) == 0 && r.Status == "" {
-		s.out.LeaveOut("commands that measure nothing", 1)
+		s.out.LeaveOutNamed("commands that measure nothing", r.Benchmark)
 		return nil
 	}
 	for _, name := range []string{"throughput", "bandwidth"} {

@@ -15,7 +15,7 @@ func (p *goParser) failed(text string, status schema.Status) error {
 	if name == nil {
 		if status == schema.StatusError {
 			p.process.tests = true
-			p.out.LeaveOut("failed tests", 1)
+			p.out.LeaveOutNamed("failed tests", strings.TrimSpace(text))
 		}
 		return nil
 	}

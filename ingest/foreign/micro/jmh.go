@@ -167,11 +167,11 @@ func yieldJMHFork(result *jmhResult, fork int, where string, out *foreign.Output
 	for _, name := range slices.Sorted(maps.Keys(result.Secondary)) {
 		secondary := result.Secondary[name]
 		if result.Primary.Histogram != nil && jmhPercentile.MatchString(name) {
-			out.LeaveOut("percentiles of samples", 1)
+			out.LeaveOutNamed("percentiles of samples", name)
 			continue
 		}
 		if secondary.Unit == "---" { // text of a profiler
-			out.LeaveOut("profiles in text form", 1)
+			out.LeaveOutNamed("profiles in text form", name)
 			continue
 		}
 		m, err := secondary.samples(name, fork)

@@ -146,7 +146,7 @@ func optimumRun(out *foreign.Output, where string, config *optimumConfig, text j
 		addValue(&r, measure{"efficiency", higher}, phase.Efficiency.Value, phase.Efficiency.Unit)
 	}
 	if len(r.Metrics) == 0 {
-		out.LeaveOut("phases without measurements", 1)
+		out.LeaveOutNamed("phases without measurements", strings.TrimPrefix(where, "/"))
 		return nil
 	}
 	return out.Run(where, r)

@@ -3,6 +3,7 @@ package traces
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -254,8 +255,10 @@ func (r *ncuReader) finish() error {
 		r.out.Refuse("", errors.New(why))
 	}
 	for _, k := range r.kernels.all {
-		for _, n := range k.lacking {
-			r.out.LeaveOut("values that the profiler could not measure (n/a)", n)
+		for _, name := range slices.Sorted(maps.Keys(k.lacking)) {
+			const why = "values that the profiler could not measure (n/a)"
+			r.out.LeaveOutNamed(why, name)
+			r.out.LeaveOut(why, k.lacking[name]-1)
 		}
 		if err := r.out.Run(fmt.Sprintf("line %d", k.line), k.run()); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -119,7 +120,7 @@ func (s *statsReader) take(line string) error {
 		return nil
 	case strings.HasPrefix(trimmed, "SKIPPED:"):
 		s.table = nil
-		s.out.LeaveOut("reports that nsys skipped", 1)
+		s.out.LeaveOutNamed("reports that nsys skipped", strings.TrimSpace(strings.TrimPrefix(trimmed, "SKIPPED:")))
 		return nil
 	}
 	if m := processing.FindStringSubmatch(line); m != nil {
@@ -143,7 +144,7 @@ func (s *statsReader) take(line string) error {
 		s.table.number = s.n
 		s.table.kind = s.kind + " " + strings.Join(t.columns, ",")
 		if !t.understood() {
-			s.out.LeaveOut("tables that do not summarize by name", 1)
+			s.out.LeaveOutNamed("tables that do not summarize by name", cmp.Or(s.kind, strings.Join(t.columns, " ")))
 		}
 		return nil
 	}

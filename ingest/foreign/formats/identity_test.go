@@ -1,0 +1,41 @@
+package formats_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+	"github.com/neurolens/neurolens/ingest/foreign/formats"
+)
+
+// TestIdentities: the runs of each fixture have the ids and points in testdata/identities.txt, which an earlier version gave
+// them. With others, a file that was imported by it would be stored twice.
+func TestIdentities(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	all, folder := formats.All(), os.DirFS(fixtures)
+	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "README.md" || d.Name() == "want.txt" {
+			return err
+		}
+		_, _, runs, _ := foreigntest.One(all, folder, name)
+		if len(runs) == 0 {
+			return nil
+		}
+		sum := sha256.New()
+		for i := range runs {
+			fmt.Fprintln(sum, runs[i].RunID, runs[i].PointID)
+		}
+		fmt.Fprintf(&b, "%s %d %x\n", name, len(runs), sum.Sum(nil)[:6])
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreigntest.Compare(t, filepath.Join("testdata", "identities.txt"), b.String())
+}
