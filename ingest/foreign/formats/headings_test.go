@@ -62,6 +62,8 @@ func TestHeadings(t *testing.T) {
 			{"## GPU 0 ONLY\n" + section + "\n## DUAL GPU\n" + section, 2, []string{"GPU 0 ONLY", "DUAL GPU"}},
 			{"### GPU 0 ONLY ###\n" + section + "\n### DUAL GPU ###\n" + section, 2, []string{"GPU 0 ONLY", "DUAL GPU"}},
 			{"==== fast ====\n" + section + "\n==== slow ====\n" + section + "\n==== fast ====\n" + section, 2, []string{"fast", "slow"}},
+			{"=== fast ===\n" + section + "\n--- slow ---\n" + section, 2, []string{"fast", "slow"}},
+			{"**fast**\n\n" + section + "\n**slow**:\n\n" + section, 2, []string{"fast", "slow"}},
 			{"## lab1\n### pp\n" + section + "\n## lab2\n### pp\n" + section, 2, []string{"lab1 / pp", "lab2 / pp"}},
 			{"## Run 1\n" + section + "\n## Run 2 of 9\n" + section, 1, []string{""}},
 			{"## 2026-11-01 10:11\n" + section + "\n## 2026-11-02 10:12:13 UTC\n" + section, 1, []string{""}},

@@ -23,7 +23,7 @@ func trtexecLog() foreign.Format {
 		Name:        "trtexec-log",
 		About:       "TensorRT's trtexec: its log, which summarizes the queries",
 		Level:       "a run is a launch of trtexec; no samples, but min, max, mean and percentiles of the queries",
-		OwnHeadings: regexp.MustCompile(`=== [A-Za-z ]+ ===$`),
+		OwnHeadings: regexp.MustCompile(`^&&&& `),
 		Recognize:   func(h *foreign.Head) bool { return h.JSONAt != 0 && h.Matches(trtMarks) },
 		Read:        readLog,
 	}
@@ -154,7 +154,10 @@ func takeLine(in *foreign.Input, logs []*trtLog, n int, line string) []*trtLog {
 		at, level, body = m[1], m[2], strings.TrimSpace(line[len(m[0]):])
 	}
 	outcome := trtOutcome.FindStringSubmatch(body)
-	section := trtSection.FindStringSubmatch(body)
+	var section []string
+	if level != "" { // else a heading of a script
+		section = trtSection.FindStringSubmatch(body)
+	}
 	starts := outcome != nil && outcome[1] == "RUNNING"
 	if section != nil && section[1] == "Model Options" {
 		starts = len(logs) == 0 || logs[len(logs)-1].section != ""
