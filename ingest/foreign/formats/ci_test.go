@@ -153,7 +153,7 @@ func TestLogsBehindText(t *testing.T) {
 // TestFarBehindText: a log is recognised although megabytes of other output stand before its results.
 func TestFarBehindText(t *testing.T) {
 	t.Parallel()
-	before := strings.Repeat("INFO 11-20 10:11:12 [loggers.py:1] Engine 000: Running: 3 reqs, Waiting: 0 reqs, GPU KV cache usage: 4.5%\n", 4_000)
+	before := strings.Repeat("INFO 11-20 10:11:12 [loggers.py:1] Engine 000: Running: 3 reqs, Waiting: 0 reqs, GPU KV cache usage: 4.5%\n", 2_700)
 	all := formats.All()
 	for format, texts := range madeUpSections {
 		if format == "nsys-stats" {
