@@ -58,6 +58,10 @@ share. A slower machine moves all points, a code change usually few. The
 reference is the control points of the sweep, or else the median of at least 8
 points.
 
+Values are compared by their ratio. A point with a value of 0 or less, and a
+metric whose threshold is an amount (--threshold allocs/op=0.5), are compared by
+difference, in the unit of the metric.
+
 CHANGE is the Hodges-Lehmann estimate: the median of the pairwise differences
 between the runs of both sides. It can differ slightly from the difference of
 the two medians.
@@ -71,7 +75,7 @@ point regressed, disappeared, or fails significantly more often. 3:
 inconclusive, because a side has fewer than 5 runs, there is too much noise, or
 failures may be chance. With --gate=regression, inconclusive points are only
 counted in the last line, and the exit status is 1 or 0. It is 3 if requests
-failed, so that there is no verdict.`,
+failed, so that there is no verdict, or if no point has an ok run on the base.`,
 		Example: `  neurolens compare session=last~1 session=last
   neurolens compare backend=torch backend=onnxrt --by batch_size
   neurolens compare --gate session=last

@@ -21,7 +21,7 @@ type Group struct {
 	Metric        string
 	Points        int
 	Verdicts      map[judge.Verdict]int
-	GeometricMean float64 // of head / base over the points that both sides have, minus 1; NaN: none
+	GeometricMean float64 // of head / base over the points that are compared by ratio, minus 1; NaN: none
 }
 
 // countedVerdicts are the verdicts that have a column in groups.
@@ -46,7 +46,7 @@ func GroupFields(keys []string) []answer.Field[Group] {
 	}
 	return append(fields,
 		column("other", answer.TypeInteger, "number of points with another verdict or none", func(g *Group) any { return int64(g.others()) }),
-		column("geometric_mean", answer.TypeReal, "geometric mean of the ratios head / base, minus 1; NULL if points are compared by difference", func(g *Group) any { return answer.Computed(g.GeometricMean) }))
+		column("geometric_mean", answer.TypeReal, "geometric mean of the ratios head / base, minus 1, of the points that are compared by ratio; NULL if there are none", func(g *Group) any { return answer.Computed(g.GeometricMean) }))
 }
 
 // others is the number of points whose verdict has no column.
@@ -100,15 +100,20 @@ func (c *Comparison) By(keys []string) ([]Group, error) {
 }
 
 // GeometricMean is the geometric mean of head / base of a metric, minus 1, over the points that both sides have and that are not
-// controls; points is their number. It is NaN if there are none.
-func (c *Comparison) GeometricMean(metric string) (mean float64, points int) {
+// controls; points is their number, and others that of points that have no ratio, as they are compared by difference. The mean is NaN if
+// there are no points.
+func (c *Comparison) GeometricMean(metric string) (mean float64, points, others int) {
 	var changes []float64
 	for _, p := range c.Points {
-		if p.Metric == metric && p.Ratio && !math.IsNaN(p.Change) && !p.Control {
+		switch {
+		case p.Metric != metric || math.IsNaN(p.Change) || p.Control:
+		case p.Ratio:
 			changes = append(changes, p.Change)
+		default:
+			others++
 		}
 	}
-	return geometricMean(changes), len(changes)
+	return geometricMean(changes), len(changes), others
 }
 
 // Conditions of MovedAlike: at least minAlike points; shareAlike of them moved in the direction of their median; and half of them moved

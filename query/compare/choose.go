@@ -25,7 +25,7 @@ type Point struct {
 	Verdict   judge.Verdict
 	Reason    judge.Reason
 	Change    float64 // logarithm of head / base, or head - base; NaN: none
-	Ratio     bool    // the metric is compared by ratio
+	Ratio     bool    // the point is compared by ratio
 	Method    judge.Method
 	Blocks    int     // number of blocks with runs of both sides
 	SessionSD float64 // standard deviation between sessions; NaN: unknown

@@ -167,11 +167,13 @@ type comparing struct {
 	memory     memory
 	axis       string // field of Request.Axis
 	base, head *sides.Selected
-	primary    string                   // metric that was asked for and is the primary one of all runs; empty: none
-	names      []facts.Difference       // identity fields in which the sides differ
-	plans      plannedLooks             // of the sessions that both sides have
-	chosen     []*pairing               // points that become rows
-	allOK      map[int64]map[string]any // Measured.Statuses by number of runs, if all are ok
+	primary    string                       // metric that was asked for and is the primary one of all runs; empty: none
+	names      []facts.Difference           // identity fields in which the sides differ
+	plans      plannedLooks                 // of the sessions that both sides have
+	sets       threshold.Combiner           // thresholds of points
+	said       map[string]map[string]string // thresholds of sweeps, by point
+	chosen     []*pairing                   // points that become rows
+	allOK      map[int64]map[string]any     // Measured.Statuses by number of runs, if all are ok
 }
 
 func (m *comparing) compare(ctx context.Context) (Comparison, error) {
@@ -192,6 +194,9 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if m.plans, err = m.plannedLooks(ctx, head); err != nil {
 		return Comparison{}, err
 	}
+	if err := m.readThresholds(ctx, head); err != nil {
+		return Comparison{}, err
+	}
 	families, err := m.families(ctx)
 	if err != nil {
 		return Comparison{}, err
@@ -200,9 +205,6 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		return Comparison{}, err
 	}
 	if err := m.nameControls(ctx, families, head); err != nil {
-		return Comparison{}, err
-	}
-	if err := m.setThresholds(ctx, families, head); err != nil {
 		return Comparison{}, err
 	}
 	if err := m.judge(families); err != nil {
@@ -271,6 +273,10 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 	}
 	for _, p := range matched {
 		p.name = cmp.Or(p.kind().Name, metric, m.primary) // if all runs failed, the requested one
+	}
+	m.setThresholds(matched)
+	if err := m.scales(ctx, matched, metric); err != nil {
+		return nil, err
 	}
 	if err := m.means(ctx, matched, metric); err != nil {
 		return nil, err

@@ -98,7 +98,7 @@ func TestCompareTwoSides(t *testing.T) {
 	if g := c.Gate(); g.Regressions != 1 || g.Inconclusive != 0 || g.Points != 3 || g.Looks != 1 {
 		t.Errorf("gate %+v", g)
 	}
-	mean, points := c.GeometricMean("latency")
+	mean, points, _ := c.GeometricMean("latency")
 	if want := math.Cbrt(1.1*.9) - 1; points != 3 || math.Abs(mean-want) > .002 {
 		t.Errorf("geometric mean %g of %d points, want %g", mean, points, want)
 	}
@@ -233,8 +233,8 @@ func TestCompareSense(t *testing.T) {
 			what: "one side after the other", base: five, head: []float64{1523, 1527, 1520, 1525, 1518}, edited: func(r *schema.Run) { r.StartedAt = r.StartedAt.Add(time.Minute) },
 			verdict: judge.Inconclusive, reason: judge.Order, flag: compare.FlagOrder,
 		},
-		{what: "zeros", base: five, head: five, edited: values("latency", 0, 0, 0), verdict: judge.Estimate, reason: judge.NotPositive},
-		{what: "negative", base: five, head: five, edited: values("latency", -5, -6), verdict: judge.Estimate, reason: judge.NotPositive},
+		{what: "zeros", base: five, head: five, edited: values("latency", 0, 0, 0), verdict: judge.Improved},
+		{what: "negative", base: five, head: five, edited: values("latency", -5, -6), verdict: judge.Improved},
 		{what: "not a number", base: five, head: five, edited: values("latency", 1, math.NaN()), verdict: judge.Estimate, reason: judge.NoValues},
 		{what: "infinity", base: five, head: five, edited: values("latency", 1, math.Inf(1)), verdict: judge.Estimate, reason: judge.NoValues},
 		{what: "no samples", base: five, head: five, edited: values("latency"), verdict: judge.Estimate, reason: judge.NoValues},
@@ -331,7 +331,7 @@ func TestCompareWrong(t *testing.T) {
 	if want := []string{"estimate unchecked <", "estimate wrong_resul", "improved <nil> -0.89", "improved <nil> -0.89"}; !slices.Equal(said, want) {
 		t.Errorf("got %q, want %q", said, want)
 	}
-	if _, points := got.GeometricMean("latency"); points != 2 {
+	if _, points, _ := got.GeometricMean("latency"); points != 2 {
 		t.Errorf("the mean is over %d points, want 2", points)
 	}
 	if g := got.Gate(); g.Inconclusive != 2 || g.Regressions != 0 {

@@ -47,7 +47,7 @@ func subjectFields() []answer.Field[Row] {
 		field("metric", answer.TypeText, "metric that is compared", func(r *Row) any { return answer.Text(r.Metric) }),
 		field("unit", answer.TypeText, "stored unit of the metric", func(r *Row) any { return answer.Text(r.Unit) }),
 		field("better", answer.TypeText, "which direction is better: lower or higher; NULL if unknown", func(r *Row) any { return answer.Text(r.Better) }),
-		field("scale", answer.TypeText, "how values are compared: ratio or difference", func(r *Row) any { return string(r.Scale) }),
+		field("scale", answer.TypeText, "how values are compared: ratio or, if a value is 0 or less, if the threshold is an amount, and for metrics that may be 0, difference", func(r *Row) any { return string(r.Scale) }),
 	}
 }
 
@@ -92,7 +92,7 @@ func estimateFields() []answer.Field[Row] {
 		column("low", "lower end of the confidence interval of change", func(e *Estimates) float64 { return e.Low }),
 		column("high", "upper end of that interval", func(e *Estimates) float64 { return e.High }),
 		column("noise", "half the width of the interval; if scale is ratio: sqrt((1 + high) / (1 + low)) - 1", func(e *Estimates) float64 { return e.Noise }),
-		column("threshold", "smallest change that counts, in the scale of change: --threshold, or more if the clock or the sessions vary by more", func(e *Estimates) float64 { return e.DeadZone }),
+		column("threshold", "smallest change that counts, in the scale of change: --threshold (if scale is difference, a share is one of the smaller side), or more if the clock or the sessions vary by more", func(e *Estimates) float64 { return e.DeadZone }),
 		column("p", "p-value: probability of a difference at least this large if nothing changed", func(e *Estimates) float64 { return e.P }),
 		column("p_adjusted", "p-value adjusted for the number of points and of looks. A change that is smaller than the threshold, or whose interval contains 0, counts with p = 1", func(e *Estimates) float64 { return e.Adjusted }),
 	}
@@ -152,14 +152,14 @@ func inputFields() []answer.Field[Row] {
 		return nil
 	}
 	return []answer.Field[Row]{
-		column("base_locations", answer.TypeList, "locations of the base's runs, or with the flag one_block of the processes that they started. The location of a run is the median of the natural logarithms of its samples or, if scale is difference, of its samples; with the flag run_means, the logarithm of their mean", func(in *Inputs) any { return answer.Reals(in.Base) }),
+		column("base_locations", answer.TypeList, "locations of the base's runs, or with the flag one_block of the processes that they started. The location of a run is the median of the natural logarithms of its samples; with the flag run_means, the logarithm of their mean. If scale is difference, it is a value in the unit: the power of e of that or, if not all samples are positive, the median of the samples", func(in *Inputs) any { return answer.Reals(in.Base) }),
 		column("head_locations", answer.TypeList, "locations of the head's runs, as base_locations has those of the base", func(in *Inputs) any { return answer.Reals(in.Head) }),
 		column("block_differences", answer.TypeList, "head - base within each block", func(in *Inputs) any { return answer.Reals(in.Blocks) }),
 		column("history", answer.TypeList, "locations of the earlier sessions that count, at most 100, oldest first", func(in *Inputs) any { return answer.Reals(in.History) }),
 		column("variance", answer.TypeReal, "variance of a run, or of a block's difference, that the test used", func(in *Inputs) any { return answer.Real(in.Variance) }),
 		column("df", answer.TypeReal, "degrees of freedom of variance", func(in *Inputs) any { return answer.Real(in.DF) }),
 		column("session_sd", answer.TypeReal, "standard deviation between sessions", func(in *Inputs) any { return answer.Real(in.SessionSD) }),
-		column("prior_variance", answer.TypeReal, "prior variance, estimated from all points of the metric", func(in *Inputs) any { return prior(in, in.PriorVariance) }),
+		column("prior_variance", answer.TypeReal, "prior variance, estimated from all points of the metric that are compared on the same scale", func(in *Inputs) any { return prior(in, in.PriorVariance) }),
 		column("prior_df", answer.TypeReal, "degrees of freedom of prior_variance", func(in *Inputs) any { return prior(in, in.PriorDF) }),
 		column("family_size", answer.TypeInteger, "number of points that p is adjusted for", func(in *Inputs) any { return int64(in.Family) }),
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -46,12 +47,18 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 	}
 	for _, p := range points {
 		p.name = p.kind().Name
-		p.useMeans(of[p.base], of[p.head])
+	}
+	setSessionThresholds(points, runs)
+	for _, p := range points {
+		base, head := of[p.base], of[p.head]
+		if p.setScale() {
+			p.useRead(base, head)
+		}
+		p.useMeans(base, head)
 		p.leaveOut(judge.FirmRuns)
 		p.relate(unknown)
 		p.plan(plans)
 	}
-	setSessionThresholds(points, runs)
 	judgeLooks(byMetric(points), judge.Rules{Gate: true})
 	all := make(map[string]Decided, len(points))
 	for _, p := range points {
@@ -61,10 +68,10 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 	return all
 }
 
-// sessionPoints groups runs into points, as they would be read from a store, with the means of each group.
-func sessionPoints(runs []schema.Run) (all []*pairing, of map[*sides.Group]*meanRuns) {
+// sessionPoints groups runs into points, as they would be read from a store, with the values and means of each group.
+func sessionPoints(runs []schema.Run) (all []*pairing, of map[*sides.Group]*readRuns) {
 	found := map[string]*pairing{}
-	of = map[*sides.Group]*meanRuns{}
+	of = map[*sides.Group]*readRuns{}
 	for i := range runs {
 		r := &runs[i]
 		if r.Purpose != schema.PurposeMeasure {
@@ -81,7 +88,7 @@ func sessionPoints(runs []schema.Run) (all []*pairing, of map[*sides.Group]*mean
 		}
 		if *side == nil {
 			*side = &sides.Group{PointID: r.PointID, Machine: r.Env.Machine, Metric: &sides.Kind{}}
-			of[*side] = &meanRuns{}
+			of[*side] = &readRuns{}
 		}
 		of[*side].addRun(*side, r)
 	}
@@ -92,11 +99,8 @@ func sessionPoints(runs []schema.Run) (all []*pairing, of map[*sides.Group]*mean
 	return all, of
 }
 
-// unread are the columns of the runs of a group before they are sorted.
-type unread struct{ started, sessions, blocks, repeats []any }
-
 // addRun adds a run to a group.
-func (u *meanRuns) addRun(g *sides.Group, r *schema.Run) {
+func (u *readRuns) addRun(g *sides.Group, r *schema.Run) {
 	if r.Status != schema.StatusOK {
 		note := g.Note()
 		if note.Failed == nil {
@@ -134,9 +138,9 @@ func (u *meanRuns) addRun(g *sides.Group, r *schema.Run) {
 	g.Locations = append(g.Locations, locationOfMetric(m))
 	mean := math.NaN()
 	if m.Summary.Mean != nil {
-		mean = math.Log(*m.Summary.Mean)
+		mean = *m.Summary.Mean
 	}
-	u.add(mean, r.StartedAt.UnixMicro(), r.SessionID, answer.Integer(r.BlockIndex), answer.Integer(r.RepeatIndex))
+	u.add(measured.ValueOf(m), mean, r.StartedAt.UnixMicro(), r.SessionID, answer.Integer(r.BlockIndex), answer.Integer(r.RepeatIndex))
 }
 
 // locationOfMetric does in Go what measured.LocationOf does in SQL.
@@ -258,7 +262,7 @@ func judgeLooks(families []family, rules judge.Rules) {
 		for i, j := range judge.Judge(pairs, rules) {
 			for k, p := range families[i].points {
 				if p.look == look {
-					p.judged(&j.Outcomes[k], &j)
+					p.judged(&j.Outcomes[k], j.Family)
 				}
 			}
 		}
@@ -266,8 +270,8 @@ func judgeLooks(families []family, rules judge.Rules) {
 }
 
 // judged stores the outcome of the point.
-func (p *pairing) judged(o *judge.Outcome, j *judge.Judgement) {
-	p.outcome, p.judgement = o, j
+func (p *pairing) judged(o *judge.Outcome, family int) {
+	p.outcome, p.family = o, family
 	if p.verdict, p.reason = o.Verdict, o.Reason; !p.whole() {
 		p.verdict, p.reason = p.state()
 	}
@@ -278,7 +282,7 @@ func (p *pairing) at(look int) *pairing {
 	if look == 0 || p.look <= look {
 		return p
 	}
-	early := &pairing{base: p.base.UpTo(look), head: p.head.UpTo(look), name: p.name, thresholds: p.thresholds, planned: p.planned, look: look}
+	early := &pairing{base: p.base.UpTo(look), head: p.head.UpTo(look), name: p.name, scale: p.scale, thresholds: p.thresholds, planned: p.planned, look: look}
 	early.relate(p.apart)
 	return early
 }

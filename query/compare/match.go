@@ -15,14 +15,16 @@ import (
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/threshold"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // pairing is one metric of one point on both sides. A side that does not have the point is nil.
 type pairing struct {
 	base, head *sides.Group
 	name       string // of the metric
-	means      bool   // the means of the runs are compared: see meansSide
-	control    bool   // the sweep marks it as a control
+	scale      schema.Scale
+	means      bool // the means of the runs are compared: see meansSide
+	control    bool // the sweep marks it as a control
 	thresholds threshold.Set
 
 	// How the runs of the sides relate: see relate.
@@ -39,11 +41,11 @@ type pairing struct {
 	// run (0: it is judged as it is now). See plan.
 	planned, look int
 
-	outcome   *judge.Outcome
-	relative  *judge.Outcome // relative to the common change of all points; nil: none
-	judgement *judge.Judgement
-	verdict   judge.Verdict
-	reason    judge.Reason
+	outcome  *judge.Outcome
+	relative *judge.Outcome // relative to the common change of all points; nil: none
+	family   int            // number of pairs that p was adjusted for
+	verdict  judge.Verdict
+	reason   judge.Reason
 }
 
 // either is the head's group if the head has the point, otherwise the base's.

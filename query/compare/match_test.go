@@ -118,7 +118,7 @@ func TestCompareMetrics(t *testing.T) {
 		{threshold.Set{"rmse": {Value: .01, Absolute: true}}, "rmse", judge.Unchanged, .002, .01},
 		{threshold.Set{"": {Value: .5}}, "rmse", judge.Regressed, .002, 0},
 		{nil, "peak_memory", judge.Regressed, 1, .02},
-		{threshold.Set{"peak_memory": {Value: 1 << 20, Absolute: true}}, "peak_memory", judge.Unchanged, 1, 256},
+		{threshold.Set{"peak_memory": {Value: 1 << 20, Absolute: true}}, "peak_memory", judge.Unchanged, 4096, 1 << 20},
 		{threshold.Set{"": {Value: 2}}, "peak_memory", judge.Unchanged, 1, 2},
 		{threshold.Set{"latency": {Value: 2}}, "peak_memory", judge.Regressed, 1, .02},
 	} {

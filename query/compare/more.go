@@ -38,9 +38,13 @@ func (m *comparing) processes(ctx context.Context, matched []*pairing, metric st
 	}
 	for _, p := range some {
 		base, head := of[0][p.base.Key()], of[1][p.head.Key()]
-		if len(base) > 0 && len(head) > 0 {
-			p.base, p.head = p.base.OfSamples(base), p.head.OfSamples(head)
+		if len(base) == 0 || len(head) == 0 {
+			continue
 		}
+		if slices.ContainsFunc(slices.Concat(base, head), func(v any) bool { number, ok := v.(float64); return ok && number <= 0 }) {
+			p.scale = schema.ScaleDifference
+		}
+		p.base, p.head = p.base.OfSamples(base, p.scale), p.head.OfSamples(head, p.scale)
 	}
 	return nil
 }
@@ -149,10 +153,7 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	for _, p := range matched {
 		if p.confounded && p.apart != unknown {
 			p.past = sessions[p.head.Key()]
-			p.history = p.apartEnough(p.past)
-			if p.base.Key() != p.head.Key() {
-				p.history = noisier(p.history, p.apartEnough(sessions[p.base.Key()]))
-			}
+			p.useHistory(p.past, sessions[p.base.Key()])
 			p.known = len(p.history)
 		}
 	}
@@ -169,16 +170,23 @@ const asFar = .75
 // gap is the distance that earlier sessions must have from each other, in microseconds.
 func (p *pairing) gap() int64 { return int64(asFar * float64(p.apart)) }
 
-// apartEnough are the locations of the sessions, oldest first, that show how much the two sides would differ without a change: each
-// is about as far from the next as the sides are. Sessions of one afternoon do not show how days differ, and consecutive sessions of a
-// drifting machine do not show how months differ.
-func (p *pairing) apartEnough(all []past.Session) []float64 {
-	var locations []float64
-	for _, s := range past.Apart(all, p.gap()) {
-		locations = append(locations, s.Location)
+// useHistory uses the earlier sessions of the head and of the base, which may be the same, that show how much the two sides would differ
+// without a change. If one of them has a value without a logarithm, the point is compared by difference.
+func (p *pairing) useHistory(ofHead, ofBase []past.Session) {
+	ofHead, ofBase = p.apartEnough(ofHead), p.apartEnough(ofBase)
+	without := func(s past.Session) bool { return s.Location <= 0 }
+	if !p.byDifference() && (slices.ContainsFunc(ofHead, without) || slices.ContainsFunc(ofBase, without)) {
+		p.useValues()
 	}
-	return locations
+	p.history = p.located(ofHead)
+	if p.base.Key() != p.head.Key() {
+		p.history = noisier(p.history, p.located(ofBase))
+	}
 }
+
+// apartEnough are the sessions, oldest first, of which each is about as far from the next as the sides are. Sessions of one afternoon
+// do not show how days differ, and consecutive sessions of a drifting machine do not show how months differ.
+func (p *pairing) apartEnough(all []past.Session) []past.Session { return past.Apart(all, p.gap()) }
 
 // noisier is the history with the larger differences between sessions.
 func noisier(a, b []float64) []float64 {

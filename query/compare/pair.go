@@ -21,11 +21,6 @@ func (p *pairing) kind() sides.Kind {
 	return sides.Kind{}
 }
 
-// byDifference reports whether the metric is compared by difference.
-func (p *pairing) byDifference() bool {
-	return schema.ScaleOf(p.name) == schema.ScaleDifference
-}
-
 // whole reports whether both sides have values.
 func (p *pairing) whole() bool {
 	return p.base != nil && p.head != nil && len(p.base.Locations) > 0 && len(p.head.Locations) > 0
@@ -76,7 +71,7 @@ func (p *pairing) leaveOut(least int) {
 		}
 	}
 	within := func(sessions []string) *pairing {
-		of := &pairing{base: p.base.Of(sessions), head: p.head.Of(sessions), name: p.name}
+		of := &pairing{base: p.base.Of(sessions), head: p.head.Of(sessions), name: p.name, scale: p.scale}
 		if min(len(of.base.Locations), len(of.head.Locations)) < least {
 			return nil
 		}
@@ -133,7 +128,7 @@ func (p *pairing) toJudge() judge.Pair {
 	}
 	pair := judge.Pair{
 		Base: p.base.Locations, Head: p.head.Locations, Blocks: p.blocks, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
-		Barred: p.barred(),
+		Barred: p.barred(), Difference: p.byDifference(),
 	}
 	if slices.Contains([]judge.Reason{judge.Units, judge.Wrong, judge.Unchecked, judge.FailedRequests}, pair.Barred) { // no estimate either
 		return judge.Pair{Barred: pair.Barred}
@@ -242,8 +237,6 @@ func (p *pairing) barred() judge.Reason {
 	switch {
 	case differ("metric", base.Metric.Name, head.Metric.Name), differ("unit", base.Metric.Unit, head.Metric.Unit):
 		return judge.Units
-	case base.Noted().NonPositive+head.Noted().NonPositive > 0:
-		return judge.NotPositive
 	case base.Noted().Wrong+head.Noted().Wrong > 0:
 		return judge.Wrong
 	case slices.Contains(base.Noted().Warnings, schema.WarnUnchecked), slices.Contains(head.Noted().Warnings, schema.WarnUnchecked):
@@ -285,10 +278,11 @@ func (p *pairing) failedRequests() string {
 	return ""
 }
 
-// deadZone is the threshold of the metric on the scale on which it is compared. A metric that is compared by difference has none
-// unless it is given.
+// deadZone is the threshold of the point on the scale on which it is compared. By difference, a share is one of the smaller side: then a
+// change counts if it counts by ratio, where there is one, whichever side is the base; and any change from or to 0 counts. A metric
+// that is always compared by difference has no threshold unless it is given.
 func (p *pairing) deadZone() float64 {
-	return p.thresholds.For(p.name).In(schema.ScaleOf(p.name), p.base.Level())
+	return p.thresholds.For(p.name).In(p.scale, min(math.Abs(p.base.Level()), math.Abs(p.head.Level())))
 }
 
 // resolution is the step of the measured values, on the scale on which they are compared: that of the clock if the runs have the
@@ -312,20 +306,26 @@ const coarse = judge.DefaultThreshold / 4
 const minShown = 4
 
 // stepShown is the step of times in ns, if the values themselves show it and it is coarse; otherwise 0. For example, an undeclared
-// clock of 1 ms reads 10 ms again and again, and then 11 ms.
+// clock of 1 ms reads 10 ms again and again, and then 11 ms. By difference, where values may be 0, it is coarse beside the largest.
 func (p *pairing) stepShown() float64 {
-	if p.byDifference() || p.kind().Unit != "ns" || len(p.base.Locations)+len(p.head.Locations) < minShown {
+	if p.kind().Unit != "ns" || len(p.base.Locations)+len(p.head.Locations) < minShown {
 		return 0
 	}
-	first := []float64{math.Exp(p.base.Locations[0]), math.Exp(p.head.Locations[0])}
-	if stat.DecimalStep(first) < coarse*slices.Min(first) { // the usual case
+	inUnit := func(locations ...float64) []float64 {
+		for i, location := range locations {
+			locations[i] = math.Abs(p.scale.InUnit(location))
+		}
+		return locations
+	}
+	least := slices.Min[[]float64]
+	if p.byDifference() {
+		least = slices.Max[[]float64]
+	}
+	if first := inUnit(p.base.Locations[0], p.head.Locations[0]); !p.byDifference() && stat.DecimalStep(first) < coarse*least(first) { // the usual case
 		return 0
 	}
-	values := make([]float64, 0, len(p.base.Locations)+len(p.head.Locations))
-	for _, location := range slices.Concat(p.base.Locations, p.head.Locations) {
-		values = append(values, math.Exp(location))
-	}
-	if step := stat.DecimalStep(values); step >= coarse*slices.Min(values) {
+	values := inUnit(slices.Concat(p.base.Locations, p.head.Locations)...)
+	if step := stat.DecimalStep(values); step >= coarse*least(values) {
 		return step
 	}
 	return 0

@@ -111,7 +111,7 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		}
 		row[0], row[1] = p.base.Level(), p.head.Level()
 		for _, s := range p.past {
-			row[2+sessions[s.ID]] = s.Location
+			row[2+sessions[s.ID]] = logOf(s.Location)
 		}
 		levels[i], controls[i] = row, p.control
 	}
@@ -130,6 +130,14 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		shared.Points, shared.Controls = len(r.points)-others, true
 	}
 	return shared, !math.IsNaN(r.head)
+}
+
+// logOf is the logarithm of a value; NaN if it has none.
+func logOf(value float64) float64 {
+	if value <= 0 {
+		return math.NaN()
+	}
+	return math.Log(value)
 }
 
 // countKnown counts the earlier sessions whose common change is known.
@@ -160,13 +168,15 @@ func (r *relating) pairs() []judge.Pair {
 		}
 		var kept []past.Session
 		for _, s := range p.past {
-			if left := s.Location - r.past[s.ID]; !math.IsNaN(left) {
-				kept = append(kept, past.Session{ID: s.ID, Began: s.Began, Location: left})
+			if !math.IsNaN(logOf(s.Location) - r.past[s.ID]) {
+				kept = append(kept, s)
 			}
 		}
 		pair.History = nil
 		if p.apart != unknown {
-			pair.History = p.apartEnough(kept)
+			for _, s := range p.apartEnough(kept) {
+				pair.History = append(pair.History, logOf(s.Location)-r.past[s.ID])
+			}
 		}
 		pairs[i] = pair
 	}

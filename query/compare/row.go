@@ -66,7 +66,7 @@ type Inputs struct {
 // row makes the row of a point.
 func (m *comparing) row(p *pairing) Row {
 	of, o, pair := p.either(), p.outcome, p.toJudge()
-	scale := schema.ScaleOf(p.name)
+	scale := p.scale
 	row := Row{
 		Point: p.point(), Identity: *of.Point, Lacks: of.Noted().Lacks, BaseID: idOf(p.base), HeadID: idOf(p.head),
 		Unit: p.kind().Unit, Scale: scale, Base: m.measured(p, p.base), Head: m.measured(p, p.head),
@@ -112,14 +112,10 @@ func (p *pairing) relatively() *Relative {
 
 // inputs are the numbers from which the results of a row are computed.
 func (p *pairing) inputs(pair *judge.Pair) *Inputs {
-	o, j := p.outcome, p.judgement
-	prior := j.Runs
-	if o.Method == judge.MethodBlocks {
-		prior = j.Blocks
-	}
+	o := p.outcome
 	return &Inputs{
 		Base: pair.Base, Head: pair.Head, Blocks: pair.Blocks, History: pair.History,
-		Variance: o.Variance, DF: o.DF, SessionSD: o.SessionSD, PriorVariance: prior.Variance, PriorDF: prior.DF, Family: j.Family,
+		Variance: o.Variance, DF: o.DF, SessionSD: o.SessionSD, PriorVariance: o.Prior.Variance, PriorDF: o.Prior.DF, Family: p.family,
 	}
 }
 
@@ -135,7 +131,7 @@ func (m *comparing) measured(p *pairing, g *sides.Group) *Measured {
 	if len(g.Locations) > 0 {
 		side.SamplesMin, side.SamplesMax = &g.MinSamples, &g.MaxSamples
 		if g.Metric.Unit == p.kind().Unit {
-			side.Value = new(schema.ScaleOf(p.name).InUnit(g.Level()))
+			side.Value = new(p.scale.InUnit(g.Level()))
 		}
 	}
 	return side

@@ -11,8 +11,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// setThresholds sets the thresholds of each point from the request and from the runs of the head.
-func (m *comparing) setThresholds(ctx context.Context, families []family, head sides.Facts) error {
+// readThresholds reads the thresholds that the sweep of the head gives to its points.
+func (m *comparing) readThresholds(ctx context.Context, head sides.Facts) (err error) {
+	m.sets = threshold.Combiner{Given: m.req.Thresholds, Usual: m.req.Usual}
 	var names []string
 	for name := range head {
 		if fact, ok := strings.CutPrefix(name, "env."); ok && strings.HasPrefix(fact, threshold.Fact) {
@@ -20,24 +21,22 @@ func (m *comparing) setThresholds(ctx context.Context, families []family, head s
 		}
 	}
 	slices.Sort(names)
-	var said map[string]map[string]string
+	m.said = nil
 	if len(names) > 0 {
-		var err error
-		if said, err = m.head.PointFacts(ctx, m.Reader, names); err != nil {
-			return err
-		}
+		m.said, err = m.head.PointFacts(ctx, m.Reader, names)
 	}
-	sets := threshold.Combiner{Given: m.req.Thresholds, Usual: m.req.Usual}
-	for _, f := range families {
-		for _, p := range f.points {
-			if p.head == nil {
-				p.thresholds = sets.Of(nil)
-				continue
-			}
-			p.thresholds = sets.Of(said[p.head.PointID])
+	return err
+}
+
+// setThresholds sets the thresholds of each point from the request and from the runs of the head.
+func (m *comparing) setThresholds(points []*pairing) {
+	for _, p := range points {
+		if p.head == nil {
+			p.thresholds = m.sets.Of(nil)
+			continue
 		}
+		p.thresholds = m.sets.Of(m.said[p.head.PointID])
 	}
-	return nil
 }
 
 // setSessionThresholds is setThresholds for the points of one session whose runs are in memory.

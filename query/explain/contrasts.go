@@ -115,8 +115,12 @@ func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter st
 	if err != nil {
 		return nil, err
 	}
+	location := measured.LocationOf(schema.ScaleRatio)
+	if x.row().Scale == schema.ScaleDifference {
+		location = measured.Value()
+	}
 	text := fmt.Sprintf("SELECT * FROM (SELECT run_id, session_id, block_index, epoch_us(started_at) AS started, %s AS location FROM %s WHERE status = 'ok')"+
-		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", measured.LocationOf(schema.ScaleOf(x.row().Metric)), rows, maxContrastRuns)
+		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", location, rows, maxContrastRuns)
 	var ids []schema.ULID
 	var runs []startedRun
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Judge judges families of pairs, one family per metric. Variances are moderated and p-values corrected within each family. A
-// gate makes one decision, so it is corrected over all families together.
+// Judge judges families of pairs, one family per metric. P-values are corrected within each family. A gate makes one decision, so it is
+// corrected over all families together. Variances are moderated among the pairs of a family that are on the same scale.
 //
 // The effect size is the Hodges-Lehmann estimate of the shift, with its rank interval; if one side has more runs than the other,
 // the interval also covers that of Welch's t test. Interleaved runs are compared block by block, from 6 blocks on, unless the
@@ -65,11 +65,14 @@ func (j *Judgement) draft(pairs []Pair, rules Rules) []draft {
 		drafts[i].outcome = &j.Outcomes[i]
 		drafts[i].measure(&pairs[i])
 	})
-	lent := lentBy(drafts)
-	j.Runs, j.Blocks = lent.runs, lent.blocks
+	ratios, differences := lentByScale(pairs, drafts)
 	inParallel(len(pairs), func(i int) {
+		lent := &ratios
+		if pairs[i].Difference {
+			lent = &differences
+		}
 		drafts[i].estimate(&pairs[i], lent.apart)
-		drafts[i].test(&pairs[i], &lent, rules)
+		drafts[i].test(&pairs[i], lent, rules)
 	})
 	return drafts
 }
@@ -266,6 +269,7 @@ func (d *draft) tested(p *Pair, lent *lent, wander float64) (stat.TTest, Rule) {
 	case d.blocks.value > opposed*2*d.runs.value: // the runs of its blocks are opposed, unlike those of the family
 		own = sampleVariance{d.blocks.value / 2, d.blocks.df}
 	}
+	o.Prior = prior
 	o.Variance, o.DF = prior.Moderate(own.value, own.df)
 	o.Variance *= wander
 	if !(prior.Variance > 0) {

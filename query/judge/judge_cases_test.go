@@ -134,12 +134,12 @@ func TestBorrowedVariance(t *testing.T) {
 	for range 10 {
 		pairs = append(pairs, twoPercent(evenly(5, 0, .01), evenly(5, .1, .01)))
 	}
-	if j := judge.Alone(pairs[:9], judge.Rules{}); j.Runs.DF != 0 || j.Outcomes[0].DF != 8 {
-		t.Errorf("9 pairs: %+v, %g degrees of freedom", j.Runs, j.Outcomes[0].DF)
+	if j := judge.Alone(pairs[:9], judge.Rules{}); j.Outcomes[0].Prior.DF != 0 || j.Outcomes[0].DF != 8 {
+		t.Errorf("9 pairs: %+v", j.Outcomes[0])
 	}
 	j := judge.Alone(pairs, judge.Rules{})
-	if !math.IsInf(j.Runs.DF, 1) || !math.IsInf(j.Outcomes[0].DF, 1) || j.Outcomes[0].Verdict != judge.Regressed {
-		t.Errorf("10 pairs alike: %+v, %+v", j.Runs, j.Outcomes[0])
+	if !math.IsInf(j.Outcomes[0].Prior.DF, 1) || !math.IsInf(j.Outcomes[0].DF, 1) || j.Outcomes[0].Verdict != judge.Regressed {
+		t.Errorf("10 pairs alike: %+v", j.Outcomes[0])
 	}
 	// One that is noisier than the rest is not taken for calm.
 	pairs[0] = twoPercent(evenly(5, 0, .5), evenly(5, .1, .5))
@@ -174,8 +174,9 @@ func TestBlocksLendToBlocks(t *testing.T) {
 		}
 		pairs = append(pairs, p)
 	}
-	if j := judge.Alone(pairs, judge.Rules{}); !(j.Runs.Variance > .003 && j.Blocks.Variance < 1e-5) {
-		t.Errorf("runs %+v, blocks %+v", j.Runs, j.Blocks)
+	all := judge.Alone(pairs, judge.Rules{}).Outcomes
+	if runs, blocks := all[1].Prior, all[0].Prior; !(runs.Variance > .003 && blocks.Variance < 1e-5) {
+		t.Errorf("runs %+v, blocks %+v", runs, blocks)
 	}
 }
 

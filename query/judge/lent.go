@@ -47,6 +47,25 @@ func countJudged(drafts []draft) (n int) {
 	return n
 }
 
+// lentByScale is lentBy for the pairs of each scale: a variance of logarithms says nothing about one of values.
+func lentByScale(pairs []Pair, drafts []draft) (ratios, differences lent) {
+	var byRatio, byDifference []draft
+	for i := range pairs {
+		if pairs[i].Difference {
+			byDifference = append(byDifference, drafts[i])
+		}
+	}
+	if len(byDifference) == 0 { // the usual case
+		return lentBy(drafts), lent{}
+	}
+	for i := range pairs {
+		if !pairs[i].Difference {
+			byRatio = append(byRatio, drafts[i])
+		}
+	}
+	return lentBy(byRatio), lentBy(byDifference)
+}
+
 // lentBy computes what the pairs of a family tell about each other.
 func lentBy(drafts []draft) lent {
 	l := lent{

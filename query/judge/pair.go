@@ -42,6 +42,9 @@ type Pair struct {
 	// Barred is the reason why there can be no verdict, whatever the numbers; empty: there can be one.
 	Barred Reason
 
+	// Difference means that the pair is compared by difference: its numbers are values of the metric, not logarithms.
+	Difference bool
+
 	// Higher and Lower say which direction is better. Both are false if it is unknown.
 	Higher, Lower bool
 
@@ -152,8 +155,7 @@ const (
 	// FailedRequests: in runs of a side more requests of the server failed than are allowed. The values are those of the other requests, and a
 	// server that fails requests has less to do.
 	FailedRequests Reason = "failed_requests"
-	NotPositive    Reason = "nonpositive" // zero or negative values have no ratio
-	NoValues       Reason = "no_values"   // a side has no run with a finite value
+	NoValues       Reason = "no_values" // a side has no run with a finite value
 )
 
 // Method says what the confidence interval of a change is computed from.
@@ -194,6 +196,8 @@ type Outcome struct {
 	// Variance and DF are the variance of one run, or of the difference of a block, and its degrees of freedom, as the test used
 	// them.
 	Variance, DF float64
+	// Prior is the prior of Variance, estimated from all pairs of the family on the same scale; zero if there are fewer than 10.
+	Prior stat.Prior
 	// Noise is the noise floor: half the width of the interval of runs or, if that is wider, of sessions. SessionSD is the
 	// standard deviation between the point's sessions, NaN if unknown.
 	Noise, SessionSD float64
@@ -216,7 +220,4 @@ type Judgement struct {
 	Outcomes []Outcome
 	// Family is the number of pairs that P was adjusted for.
 	Family int
-	// Runs and Blocks are the priors of the variance of runs and of block differences, estimated from all pairs; zero if there are
-	// fewer than 10.
-	Runs, Blocks stat.Prior
 }

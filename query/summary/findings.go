@@ -35,7 +35,7 @@ const (
 	RuleSlower        = "slower"         // a point is slower than its baseline
 	RuleRegressed     = "regressed"      // compare says that a point regressed
 	RuleExtreme       = "extreme_ratio"  // a speed-up is so large or small that the sides may not do the same work
-	RuleNotCompared   = "not_compared"   // a point with a baseline has no speed-up
+	RuleNotCompared   = "not_compared"   // a point with a baseline has neither a speed-up nor a difference
 	RuleNoVerdict     = "no_verdict"     // a comparison has no verdict or is inconclusive
 	RuleNoBaseline    = "no_baseline"    // a point has several variants or backends, and no baseline is named
 	RuleFewRuns       = "few_runs"       // too few runs for a verdict
@@ -336,10 +336,10 @@ func ofComparison(c *Comparison) (all []Finding) {
 	pick(RuleSlower, []Number{count("compared", c.All.Compared), count("regressed", c.Verdicts[string(judge.Regressed)]), {"worst", c.All.Worst, "ratio"}, {"geometric_mean", c.All.GeometricMean, "ratio"}, {"median", c.All.Median, "ratio"}},
 		func(p *Pair) bool { return speedup(p) && *p.Speedup < 1 })
 	pick(RuleExtreme, []Number{{"threshold", known(extreme), "ratio"}}, func(p *Pair) bool { return speedup(p) && (*p.Speedup >= extreme || *p.Speedup <= 1./extreme) })
-	pick(RuleNotCompared, []Number{count("pairs", c.All.Pairs)}, func(p *Pair) bool { return p.Speedup == nil && !p.Control })
-	open := []Number{count("compared", c.All.Compared), count("estimate", c.Verdicts[string(judge.Estimate)]), count("inconclusive", c.Verdicts[string(judge.Inconclusive)])}
+	pick(RuleNotCompared, []Number{count("pairs", c.All.Pairs)}, func(p *Pair) bool { return p.Speedup == nil && p.Difference == nil && !p.Control })
+	open := []Number{count("compared", c.All.Compared+c.All.Differences), count("estimate", c.Verdicts[string(judge.Estimate)]), count("inconclusive", c.Verdicts[string(judge.Inconclusive)])}
 	pick(RuleNoVerdict, open, func(p *Pair) bool {
-		return speedup(p) && (p.Verdict == string(judge.Estimate) || p.Verdict == string(judge.Inconclusive))
+		return (speedup(p) || p.Difference != nil && !p.Control) && (p.Verdict == string(judge.Estimate) || p.Verdict == string(judge.Inconclusive))
 	})
 	return all
 }

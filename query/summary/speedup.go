@@ -50,6 +50,7 @@ func (c *Comparison) Name() string {
 type Ratios struct {
 	Pairs         int      `json:"pairs" doc:"number of points with a baseline; for two selections also points that only one of them has"`
 	Compared      int      `json:"compared" doc:"number of these with a speed-up: both sides have a value, all results were checked and are right, and the better direction is known"`
+	Differences   int      `json:"differences" doc:"number of pairs that are compared by difference and have no speed-up"`
 	Slower        int      `json:"slower" doc:"number of pairs with a speed-up below 1"`
 	Faster        int      `json:"faster" doc:"number of pairs with a speed-up above 1"`
 	GeometricMean *float64 `json:"geometric_mean" doc:"geometric mean of all speed-ups, including those below 1"`
@@ -82,9 +83,14 @@ type Pair struct {
 	Speedup  *float64 `json:"speedup" doc:"how many times as fast as the baseline the point is; null if unknown"`
 	Low      *float64 `json:"speedup_low" doc:"lower end of its 95 % confidence interval; null if there are too few runs"`
 	High     *float64 `json:"speedup_high" doc:"upper end of that interval"`
-	Verdict  string   `json:"verdict" doc:"verdict of compare: improved, regressed, unchanged, changed, inconclusive, estimate, failed, unsupported, fixed; for two selections also missing (not on the head) and added (not on the base)"`
-	Reason   Text     `json:"reason" doc:"why there is no verdict"`
-	Control  bool     `json:"control" doc:"whether the sweep marks it as a control, which no change should affect; controls are in no mean"`
+
+	Difference     *float64 `json:"difference" doc:"value - base in the unit, if they are compared by difference: if a value is 0 or less, if the threshold is an amount, and for metrics that may be 0; else null"`
+	DifferenceLow  *float64 `json:"difference_low" doc:"lower end of its 95 % confidence interval; null if there are too few runs"`
+	DifferenceHigh *float64 `json:"difference_high" doc:"upper end of that interval"`
+
+	Verdict string `json:"verdict" doc:"verdict of compare: improved, regressed, unchanged, changed, inconclusive, estimate, failed, unsupported, fixed; for two selections also missing (not on the head) and added (not on the base)"`
+	Reason  Text   `json:"reason" doc:"why there is no verdict"`
+	Control bool   `json:"control" doc:"whether the sweep marks it as a control, which no change should affect; controls are in no mean"`
 }
 
 // compare adds the comparisons.
@@ -265,6 +271,9 @@ func (c *Comparison) ratios(places []int) Ratios {
 	best, worst := -1, -1
 	for _, i := range places {
 		p := &c.pairs[i]
+		if p.Difference != nil && !p.Control {
+			r.Differences++
+		}
 		if p.Speedup == nil || p.Control {
 			continue
 		}
@@ -304,7 +313,11 @@ func pairOf(row *compare.Row) Pair {
 	p.Base, p.BaseRuns = sideValue(row.Base)
 	p.Value, p.Runs = sideValue(row.Head)
 	e := row.Estimates
-	if e == nil || !row.Ratio {
+	if e == nil {
+		return p
+	}
+	if !row.Ratio {
+		p.Difference, p.DifferenceLow, p.DifferenceHigh = known(e.Change), known(e.Low), known(e.High)
 		return p
 	}
 	switch schema.Better(row.Better) {

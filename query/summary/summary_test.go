@@ -163,7 +163,7 @@ func TestSpeedups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, points := c.GeometricMean("latency")
+	mean, points, _ := c.GeometricMean("latency")
 	if points != a.Compared || math.Abs(1/(1+mean)-*a.GeometricMean) > 1e-9 {
 		t.Errorf("compare has a geometric mean of %g over %d points, the report %g over %d", 1/(1+mean), points, *a.GeometricMean, a.Compared)
 	}

@@ -2,6 +2,8 @@
 package measured
 
 import (
+	"cmp"
+	"math"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
@@ -22,13 +24,37 @@ var FailedRequests = "(metric IS DISTINCT FROM " + duck.Literal(schema.MetricFai
 
 // Location is the SQL of the location of an ok run, by the scale of its metric: see LocationOf.
 func Location() string {
+	return "CASE WHEN " + byDifference() + " THEN " + LocationOf(schema.ScaleDifference) + " ELSE " + LocationOf(schema.ScaleRatio) + " END"
+}
+
+// byDifference is the SQL condition of metrics that are always compared by difference.
+func byDifference() string {
 	var names []string
 	for _, k := range schema.MetricKinds {
 		if k.Scale == schema.ScaleDifference {
 			names = append(names, duck.Literal(k.Name))
 		}
 	}
-	return "CASE WHEN metric IN (" + strings.Join(names, ", ") + ") THEN " + LocationOf(schema.ScaleDifference) + " ELSE " + LocationOf(schema.ScaleRatio) + " END"
+	return "metric IN (" + strings.Join(names, ", ") + ")"
+}
+
+// Value is the SQL of the location of an ok run in the unit of its metric, also if it has no logarithm: the power of e of Location or, if
+// that is the median but for rounding, or there is none, the median. A baseline file has the same number. It is NULL if there is none.
+func Value() string {
+	return "CASE WHEN NOT " + byDifference() + " AND abs(exp(log_median) - p50) > 1e-12 * p50 THEN exp(log_median) ELSE coalesce(p50, exp(log_median), mean) END"
+}
+
+// ValueOf does in Go what Value does in SQL. It is NaN if there is none.
+func ValueOf(m *schema.Metric) float64 {
+	s := &m.Summary
+	switch middle := cmp.Or(s.P50, s.Mean); {
+	case schema.ScaleOf(m.Name) == schema.ScaleRatio && s.LogMedian != nil && (s.P50 == nil || math.Abs(math.Exp(*s.LogMedian)-*s.P50) > 1e-12*(*s.P50)):
+		return math.Exp(*s.LogMedian)
+	case middle == nil:
+		return math.NaN()
+	default:
+		return *middle
+	}
 }
 
 // LocationOf is the SQL of the location of an ok run. For a ratio it is the median of the logarithms or, if a sample is not positive but

@@ -26,7 +26,7 @@ const Limit = 100
 type Session struct {
 	ID       string
 	Began    int64   // the start of its first run of the point, in Unix microseconds
-	Location float64 // the median of its runs
+	Location float64 // the median of its runs, in the unit of the metric; of positive values that of their logarithms
 }
 
 // Apart are the newest of a point's sessions that are at least gap microseconds apart from the next, at most Limit. Both are oldest first.
@@ -137,12 +137,13 @@ func (r *reading) read(ctx context.Context, b period.Bounds) error {
 	}
 	args = append(args, r.Machines, r.Before, r.Without, r.points)
 	n := len(args)
-	text := fmt.Sprintf(`SELECT point_id, `+sides.MachineSQL+` AS m, session_id, median(location), epoch_us(min(started_at))
-FROM (SELECT *, %s AS location FROM %s
+	text := fmt.Sprintf(`SELECT point_id, `+sides.MachineSQL+` AS m, session_id, CASE WHEN min(value) > 0 THEN exp(median(ln(CASE WHEN value > 0 THEN value END))) ELSE median(value) END,
+	epoch_us(min(started_at))
+FROM (SELECT *, %s AS value FROM %s
 	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT)
 ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id)
-WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at), session_id`, measured.Location(), rows, n-3, n-2, n-1, n)
+WHERE isfinite(value) GROUP BY point_id, m, session_id ORDER BY min(started_at), session_id`, measured.Value(), rows, n-3, n-2, n-1, n)
 	r.found, r.cut = map[sides.PointKey][]Session{}, 0
 	ids := map[string]int64{} // the last start in each session
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {

@@ -22,7 +22,7 @@ type Group struct {
 	Metric           *Kind     // kind of its ok runs
 	MinSamples       int64     // smallest n_samples of an ok run
 	MaxSamples       int64     // largest n_samples of an ok run
-	Locations        []float64 // of its ok runs, in the order in which they ran; ascending if the order was not read
+	Locations        []float64 // of its ok runs, in the order in which they ran; ascending if the order was not read. Logarithms as read, unless schema.ScaleOf has the metric compared by difference
 	Started          []int64   // start of each, in Unix microseconds; nil if not read
 	Places           []Place   // session and block of each; nil if not read
 	Sessions         []string  // sessions of its ok runs, ascending
@@ -40,7 +40,7 @@ type Group struct {
 type notes struct {
 	Differing   string         // the first of metric, unit, clock and level in which the ok runs differ; empty: none
 	NoValue     int64          // ok runs without a location
-	NonPositive int64          // number of those whose value is not positive although the metric is compared by ratio
+	NonPositive int64          // number of those whose value has no logarithm
 	Failed      map[string]any // numbers of runs per status other than ok
 	Failure     string         // error of one of these
 	Wrong       int64          // number of these with a wrong result

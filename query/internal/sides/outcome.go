@@ -63,6 +63,17 @@ func (g *Group) Level() float64 {
 	return stat.Median(append(space[:0], g.Locations...))
 }
 
+// Values is the group of a metric that is compared by ratio with the values of its runs, instead of their logarithms. The group itself
+// may be the base of other points.
+func (g *Group) Values() *Group {
+	g = g.clone()
+	g.Locations = slices.Clone(g.Locations)
+	for i, location := range g.Locations {
+		g.Locations[i] = math.Exp(location)
+	}
+	return g
+}
+
 // Middle is the median.
 func Middle(values []float64) float64 {
 	sorted := slices.Clone(values)
@@ -71,24 +82,19 @@ func Middle(values []float64) float64 {
 }
 
 // OfSamples is the group with the samples of all runs as the replicates, instead of the runs. The group itself may be the base of
-// other points, whose runs are compared.
-func (g *Group) OfSamples(values []any) *Group {
+// other points, whose runs are compared. For a ratio all samples must be positive.
+func (g *Group) OfSamples(values []any, scale schema.Scale) *Group {
 	n := len(g.Locations)
 	g = g.clone()
 	g.Note().OneBlock = n
 	g.Note().Repeats, g.Locations, g.InOrder = nil, nil, false
-	k, _ := schema.KindOfMetric(g.Metric.Name)
 	for _, v := range values {
 		location, ok := v.(float64)
 		switch {
 		case !ok || math.IsNaN(location) || math.IsInf(location, 0):
 			g.Note().NoValue++
 			continue
-		case k.Scale == schema.ScaleDifference:
-		case location <= 0:
-			g.Note().NonPositive++
-			continue
-		default:
+		case scale == schema.ScaleRatio:
 			location = math.Log(location)
 		}
 		g.Locations = append(g.Locations, location)

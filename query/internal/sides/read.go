@@ -50,6 +50,22 @@ func (g *Group) read(row []driver.Value, a Asked) {
 	}
 }
 
+// Located is the group with other locations of its ok runs, in the order of the other arguments, which are columns of these runs.
+// Repeats are left out if the group has none. The group itself may be the base of other points.
+func (g *Group) Located(locations []float64, started, sessions, blocks, repeats []any) *Group {
+	g = g.clone()
+	if g.notes != nil {
+		g.notes.NoValue, g.notes.NonPositive = 0, 0
+	}
+	if g.Noted().Repeats == nil {
+		repeats = nil
+	}
+	g.Locations, g.Sessions = slices.Clone(locations), nil
+	g.Order(started, sessions, blocks, repeats)
+	g.LeaveOut()
+	return g
+}
+
 // LeaveOut removes the runs without a finite location, and counts them in the notes.
 func (g *Group) LeaveOut() {
 	kept := 0
@@ -60,7 +76,9 @@ func (g *Group) LeaveOut() {
 			continue
 		case math.IsInf(location, 0):
 			g.Note().NoValue++
-			g.Note().NonPositive++
+			if location < 0 {
+				g.Note().NonPositive++
+			}
 			continue
 		}
 		g.Locations[kept] = location

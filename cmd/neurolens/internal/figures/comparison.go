@@ -34,6 +34,7 @@ type compared struct {
 	c     *compare.Comparison
 	asked Asked
 	of    rowKind
+	scale schema.Scale   // of a forest
 	rows  []*compare.Row // of this kind, and those that have none as their runs failed
 	title string
 	names []string
@@ -41,12 +42,9 @@ type compared struct {
 }
 
 // rowKind is what the values of rows that are drawn together have in common.
-type rowKind struct {
-	metric, unit string
-	scale        schema.Scale
-}
+type rowKind struct{ metric, unit string }
 
-func kindOf(r *compare.Row) rowKind { return rowKind{r.Metric, r.Unit, r.Scale} }
+func kindOf(r *compare.Row) rowKind { return rowKind{r.Metric, r.Unit} }
 
 // unmeasured tells whether a row has no values, but belongs to a metric: that of the side that measured, or any where both failed.
 func unmeasured(r *compare.Row, metric string) bool {
@@ -195,8 +193,6 @@ func (d *compared) metric() string { return d.of.metric }
 
 func (d *compared) unit() string { return d.of.unit }
 
-func (d *compared) scale() schema.Scale { return d.of.scale }
-
 // better is which way values are better, as the first row that knows it says.
 func (d *compared) better() figure.Better {
 	for _, r := range d.rows {
@@ -269,9 +265,9 @@ func (d *compared) text(i int, r *compare.Row) string {
 	values := fmt.Sprintf("%s %s → %s", d.metric(), d.sideText(r, r.Base), d.sideText(r, r.Head))
 	change, interval := "", ""
 	if e := r.Estimates; e != nil && wording.Finite(e.Change) {
-		change = d.changeText(e.Change)
+		change = d.changeText(r, e.Change)
 		if interval = "unknown interval"; wording.Finite(e.Low) && wording.Finite(e.High) {
-			interval = fmt.Sprintf("interval %s … %s", d.changeText(e.Low), d.changeText(e.High))
+			interval = fmt.Sprintf("interval %s … %s", d.changeText(r, e.Low), d.changeText(r, e.High))
 		}
 	}
 	verdict := string(r.Verdict)
@@ -288,7 +284,35 @@ func (d *compared) sideText(r *compare.Row, s *compare.Measured) string {
 	return quantity(*s.Value, r.Unit, r.Metric)
 }
 
-func (d *compared) changeText(v float64) string { return wording.Change(v, d.scale(), d.unit()) }
+func (d *compared) changeText(r *compare.Row, v float64) string {
+	return wording.Change(v, r.Scale, d.unit())
+}
+
+// oneScale leaves the rows of one scale, which is that of most: a ratio and a difference have no axis in common.
+func (d *compared) oneScale() {
+	counts := map[schema.Scale]int{}
+	for _, r := range d.rows {
+		if r.Estimates != nil {
+			counts[r.Scale]++
+		}
+	}
+	other := schema.ScaleDifference
+	if d.scale = schema.ScaleRatio; counts[other] > counts[d.scale] {
+		d.scale, other = other, d.scale
+	}
+	if counts[other] == 0 {
+		return
+	}
+	var rows []*compare.Row
+	var names []string
+	for i, r := range d.rows {
+		if r.Estimates == nil || r.Scale == d.scale {
+			rows, names = append(rows, r), append(names, d.names[i])
+		}
+	}
+	d.rows, d.names = rows, names
+	d.notes = append(d.notes, fmt.Sprintf("not drawn: %s compared by %s", term.Count(counts[other], "point"), other))
+}
 
 // reproduced compares the point of a row alone.
 func (d *compared) reproduced(r *compare.Row) string {
@@ -312,11 +336,13 @@ func (d *compared) margin() (low, high float64, text string) {
 	switch {
 	case !same || t.Value == 0:
 		return math.NaN(), math.NaN(), ""
-	case d.scale() != schema.ScaleRatio:
+	case t.Absolute:
 		return -t.Value, t.Value, "below " + strings.TrimPrefix(wording.SignedQuantity(t.Value, d.unit()), "+") + " counts as none"
+	case d.scale == schema.ScaleDifference: // another amount of each point
+		return math.NaN(), math.NaN(), ""
 	}
 	zone := math.Log1p(t.Value)
-	return d.scale().Change(-zone), d.scale().Change(zone), "below " + wording.Share(t.Value) + " counts as none"
+	return d.scale.Change(-zone), d.scale.Change(zone), "below " + wording.Share(t.Value) + " counts as none"
 }
 
 // Forest draws the change of each point of a comparison with its interval, the worst first, against the margin within which there is none.
@@ -326,13 +352,14 @@ func (m Maker) Forest(c *compare.Comparison, asked Asked) (*figure.Figure, error
 	if err != nil {
 		return nil, err
 	}
+	d.oneScale()
 	if all := len(d.rows); all > ForestRows {
 		d.rows, d.names = d.rows[:ForestRows], d.names[:ForestRows]
 		d.notes = append(d.notes, shown(ForestRows, all, "points", worstOf))
 	}
 	f := &figure.Figure{Kind: figure.Forest, Title: titled("change of "+d.metric(), d.title), Notes: d.notes}
 	f.X = figure.Axis{Label: "change of " + d.metric(), Unit: "ratio"}
-	if d.scale() != schema.ScaleRatio {
+	if d.scale == schema.ScaleDifference {
 		f.X.Unit = d.unit()
 	}
 	f.X.Better = d.better()
@@ -341,7 +368,7 @@ func (m Maker) Forest(c *compare.Comparison, asked Asked) (*figure.Figure, error
 	f.Series = d.byVerdict(figure.Intervals, func(i int, r *compare.Row) figure.Mark {
 		k := figure.Mark{X: figure.Unknown(), Y: float64(i), Low: figure.Unknown(), High: figure.Unknown()}
 		if e := r.Estimates; e != nil && wording.Finite(e.Change) {
-			k.X, k.Label = place(e.Change), d.changeText(e.Change)
+			k.X, k.Label = place(e.Change), d.changeText(r, e.Change)
 			if wording.Finite(e.Low) && wording.Finite(e.High) {
 				k.Low, k.High = place(e.Low), place(e.High)
 			}
@@ -352,8 +379,11 @@ func (m Maker) Forest(c *compare.Comparison, asked Asked) (*figure.Figure, error
 	if low, high, text := d.margin(); text != "" {
 		f.Guides = append(f.Guides, figure.Guide{Along: figure.Vertical, At: place(low), Until: place(high), Text: text})
 	}
-	if _, same := d.c.Thresholds[d.metric()]; !same {
+	switch t, same := d.c.Thresholds[d.metric()]; {
+	case !same:
 		f.Notes = append(f.Notes, "the threshold below which a change counts as none differs from row to row: it is that of each benchmark")
+	case d.scale == schema.ScaleDifference && !t.Absolute:
+		f.Notes = append(f.Notes, "a change below "+wording.Share(t.Value)+" of the smaller side counts as none")
 	}
 	f.Notes = append(f.Notes, d.sides()...)
 	return f, nil
@@ -367,7 +397,7 @@ func (d *compared) placed(f *figure.Figure) func(change float64) float64 {
 			return wording.Finite(v) && math.Abs(math.Log1p(v)) > math.Log(several)
 		})
 	})
-	if d.scale() != schema.ScaleRatio || !large {
+	if d.scale == schema.ScaleDifference || !large {
 		return computed
 	}
 	f.X = figure.Axis{Label: d.metric() + ", head / base", Scale: figure.Log, Better: f.X.Better}

@@ -21,8 +21,10 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/samples"
 	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -323,6 +325,37 @@ func TestForestAndScatter(t *testing.T) {
 	}
 	if f.Marks() != 2 || f.Guides[0].Along != figure.Diagonal || f.X.Unit != "ns" {
 		t.Errorf("%d marks, guides %v, unit %s", f.Marks(), f.Guides, f.X.Unit)
+	}
+}
+
+// TestForestOfZeros: a forest is of changes on one scale, those of most points, with a note about the others and about what is no change; a
+// scatter has all of them.
+func TestForestOfZeros(t *testing.T) {
+	t.Parallel()
+	c := &compare.Comparison{Metrics: []string{"faults"}, Thresholds: threshold.Set{"faults": {Value: .02}}}
+	for i, heads := range []float64{0, 3, 5} {
+		r := compare.Row{
+			Unit: "1", Scale: schema.ScaleDifference, Base: &compare.Measured{Value: new(0.)}, Head: &compare.Measured{Value: new(heads)},
+			Estimates: &compare.Estimates{Change: heads, Low: heads, High: heads}, HeadID: fmt.Sprint(i),
+		}
+		if i == 2 {
+			r.Scale, r.Ratio, r.Base, r.Estimates = schema.ScaleRatio, true, &compare.Measured{Value: new(4.)}, &compare.Estimates{Change: .25, Low: .2, High: .3}
+		}
+		r.Metric, r.Better, r.Verdict = "faults", "lower", judge.Regressed
+		r.Identity.Benchmark, r.Identity.BatchSize = "b", new(int64(i))
+		c.Rows, c.Points = append(c.Rows, r), append(c.Points, r.Point)
+	}
+	f, err := maker.Forest(c, figures.Asked{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	notes := strings.Join(f.Notes, "; ")
+	if f.Marks() != 2 || f.X.Unit != "1" || len(f.Guides) != 1 || !strings.Contains(notes, "not drawn: 1 point compared by ratio") || !strings.Contains(notes, "a change below 2.0 % of the smaller side counts as none") {
+		t.Errorf("%d marks in %q, guides %v, notes %s", f.Marks(), f.X.Unit, f.Guides, notes)
+	}
+	if f, err = maker.Scatter(c, figures.Asked{}); err != nil || f.Marks() != 3 {
+		t.Errorf("the scatter has %d marks, %v", f.Marks(), err)
 	}
 }
 

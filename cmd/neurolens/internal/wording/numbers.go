@@ -61,15 +61,19 @@ func Share(v float64) string {
 	}
 }
 
-// SignedQuantity prints a difference in a unit: of shares in percentage points.
+// SignedQuantity prints a difference in a unit: of shares in percentage points. 0 has no sign.
 func SignedQuantity(v float64, unit string) string {
 	if unit == "ratio" {
-		return sign(v, 1) + schema.ForPeople(100*math.Abs(v), "pp")
+		v, unit = 100*v, "pp"
 	}
-	if v < 0 {
-		return "−" + schema.ForPeople(-v, unit)
+	switch text := schema.ForPeople(math.Abs(v), unit); {
+	case v < 0:
+		return "−" + text
+	case v > 0:
+		return "+" + text
+	default:
+		return text
 	}
-	return "+" + schema.ForPeople(v, unit)
 }
 
 // Chance prints a p.

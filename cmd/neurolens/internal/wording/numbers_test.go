@@ -40,6 +40,19 @@ func TestInterval(t *testing.T) {
 	}
 }
 
+// TestSignedQuantity: a difference of 0 has no sign.
+func TestSignedQuantity(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		v          float64
+		unit, want string
+	}{{3, "allocs/op", "+3.00 allocs/op"}, {-3, "allocs/op", "−3.00 allocs/op"}, {0, "allocs/op", "0 allocs/op"}, {0, "", "0"}, {.02, "ratio", "+2.00 pp"}, {0, "ratio", "0 pp"}} {
+		if got := SignedQuantity(c.v, c.unit); got != c.want {
+			t.Errorf("%g %s: %s, want %s", c.v, c.unit, got, c.want)
+		}
+	}
+}
+
 // TestOffset: a header says what its times are offset from, also where the offset is zero.
 func TestOffset(t *testing.T) {
 	for zone, want := range map[int]string{0: "UTC", 2 * 3600: "UTC+02:00", -9000: "UTC-02:30"} {

@@ -44,9 +44,9 @@ const (
 
 // change is a pair in words.
 func (s *sheet) change(p *summary.Pair) string {
-	text := fmt.Sprintf("%s: %s → %s, %s", s.names.pair(p), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit), times(p.Speedup))
-	if p.Low != nil && p.High != nil {
-		text += fmt.Sprintf(", 95 %% interval %s … %s", times(p.Low), times(p.High))
+	text := fmt.Sprintf("%s: %s → %s, %s", s.names.pair(p), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit), changeText(p))
+	if interval := changeInterval(p); interval != "" {
+		text += ", 95 % interval " + interval
 	}
 	return text + ", " + p.Verdict
 }
@@ -110,6 +110,9 @@ func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport
 	}
 	f.Y.Scale, f.X.Scale = figure.Categories, scaleOf(all, 1)
 	s.margin(f, c, drawn)
+	if c.All.Differences > 0 {
+		f.Notes = append(f.Notes, "Not drawn: "+term.Count(c.All.Differences, "pair")+" compared by difference, without a speed-up.")
+	}
 	if more := c.All.Compared - len(f.Y.Categories); more > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: the largest changes of each verdict.", term.Thousands(len(f.Y.Categories)), term.Count(c.All.Compared, "pair")))
 	}
@@ -168,7 +171,7 @@ func (s *sheet) scatter(c *summary.Comparison, pairs []*summary.Pair) *htmlrepor
 	var all []float64
 	drawn, unit, metric, better := 0, summary.Text(""), summary.Text(""), figure.Better("")
 	for _, p := range pairs {
-		if p.Speedup == nil || p.Base == nil || p.Value == nil || drawn >= maxScatter || metric != "" && (p.Unit != unit || p.Metric != metric) {
+		if p.Speedup == nil && p.Difference == nil || p.Base == nil || p.Value == nil || drawn >= maxScatter || metric != "" && (p.Unit != unit || p.Metric != metric) {
 			continue
 		}
 		unit, metric, better = p.Unit, p.Metric, figure.Better(p.Better)
@@ -191,8 +194,8 @@ func (s *sheet) scatter(c *summary.Comparison, pairs []*summary.Pair) *htmlrepor
 	f.X = figure.Axis{Label: string(metric) + " of " + c.Name(), Unit: string(unit), Scale: scale}
 	f.Y = figure.Axis{Label: string(metric) + " of " + othersOf(c), Unit: string(unit), Scale: scale, Better: better}
 	f.Guides = []figure.Guide{{Along: figure.Diagonal, Text: "no change"}}
-	if more := c.All.Compared - drawn; more > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: the largest changes of %s.", term.Thousands(drawn), term.Count(c.All.Compared, "pair"), metric))
+	if more := c.All.Compared + c.All.Differences - drawn; more > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: the largest changes of %s.", term.Thousands(drawn), term.Count(c.All.Compared+c.All.Differences, "pair"), metric))
 	}
 	return s.drawn(f, c)
 }

@@ -155,17 +155,14 @@ func (s *sheet) pairs(id, title string, pairs []*summary.Pair) *htmlreport.Table
 		{Header: "verdict"},
 	}}
 	for _, p := range shown {
-		interval := term.Unknown
-		if p.Low != nil && p.High != nil {
-			interval = times(p.Low) + " … " + times(p.High)
-		}
+		interval := cmp.Or(changeInterval(p), term.Unknown)
 		verdict := p.Verdict
 		if p.Reason != "" {
 			verdict += " (" + reasonText(string(p.Reason)) + ")"
 		}
 		t.Rows = append(t.Rows, htmlreport.Row{Key: string(p.PointID), Cells: []htmlreport.Cell{
 			{Text: s.names.pair(p)},
-			amount(p.Base, p.Unit), amount(p.Value, p.Unit), ratio(p.Speedup, times(p.Speedup)),
+			amount(p.Base, p.Unit), amount(p.Value, p.Unit), ratio(p.Speedup, changeText(p)),
 			{Text: interval},
 			{Text: verdict, Tone: toneOf(p.Verdict)},
 		}})

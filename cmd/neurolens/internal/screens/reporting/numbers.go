@@ -26,6 +26,25 @@ func times(v *float64) string {
 	return schema.ForPeople(*v, "") + "x"
 }
 
+// changeText prints how a pair differs: its speed-up or, if it is compared by difference, that.
+func changeText(p *summary.Pair) string {
+	if p.Difference != nil {
+		return wording.SignedQuantity(*p.Difference, string(p.Unit))
+	}
+	return times(p.Speedup)
+}
+
+// changeInterval prints the interval of changeText; empty if there is none.
+func changeInterval(p *summary.Pair) string {
+	switch {
+	case p.DifferenceLow != nil && p.DifferenceHigh != nil:
+		return wording.SignedQuantity(*p.DifferenceLow, string(p.Unit)) + " … " + wording.SignedQuantity(*p.DifferenceHigh, string(p.Unit))
+	case p.Low != nil && p.High != nil:
+		return times(p.Low) + " … " + times(p.High)
+	}
+	return ""
+}
+
 // quantity prints a value in a unit that suits it.
 func quantity(v *float64, unit summary.Text) string {
 	return output.Quantity(answer.Value(v), string(unit))

@@ -16,11 +16,19 @@ import (
 // headline is a comparison in a line.
 func (d *Document) headline(c *summary.Comparison) string {
 	a := &c.All
+	byDifference := ""
+	if a.Differences > 0 {
+		byDifference = "; " + term.Count(a.Differences, "pair") + " compared by difference"
+	}
 	if a.Compared == 0 {
-		return fmt.Sprintf("against %s: none of %s has a speed-up", c.Name(), term.Count(a.Pairs, "pair"))
+		text := fmt.Sprintf("against %s: none of %s has a speed-up", c.Name(), term.Count(a.Pairs, "pair")) + byDifference
+		if n := c.Verdicts[string(judge.Regressed)]; n > 0 {
+			text += ", " + term.Thousands(n) + " regressed by verdict"
+		}
+		return text
 	}
 	return fmt.Sprintf("against %s: %s of %s slower by estimate, %s regressed by verdict; geometric mean %s, median %s, best %s, worst %s", c.Name(),
-		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), times(a.GeometricMean), times(a.Median), times(a.Best), times(a.Worst))
+		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), times(a.GeometricMean), times(a.Median), times(a.Best), times(a.Worst)) + byDifference
 }
 
 // speedups are the comparisons, in all and for each group, benchmark and value of the axis.
@@ -55,8 +63,7 @@ var reasons = map[judge.Reason]string{
 	judge.FewRuns: "too few runs", judge.Noise: "too much noise", judge.Quantised: "clock too coarse", judge.Sessions: "different sessions",
 	judge.Machines: "different machines", judge.Clocks: "different clocks", judge.Levels: "different kinds of samples", judge.Units: "different units",
 	judge.Order: "one side ran before the other", judge.Unchecked: "a result that could not be checked", judge.Wrong: wording.WrongResult,
-	judge.FailedRequests: "failed requests",
-	judge.NotPositive:    "zero or negative values", judge.NoValues: "no values",
+	judge.FailedRequests: "failed requests", judge.NoValues: "no values",
 }
 
 // reasonText is a reason in words; of a newer version, its code.
@@ -174,8 +181,8 @@ func (a against) cell(p *summary.Point) string {
 	if pair == nil || p.Side == "base" {
 		return ""
 	}
-	text := times(pair.Speedup)
-	if v := judge.Verdict(pair.Verdict); v != judge.Estimate && pair.Speedup != nil {
+	text := changeText(pair)
+	if v := judge.Verdict(pair.Verdict); v != judge.Estimate && text != term.Unknown {
 		text += " " + pair.Verdict
 	}
 	return text

@@ -95,7 +95,7 @@ func (w Comparison) View() term.View {
 func (w Comparison) head() []string {
 	c := w.C
 	lines := []string{w.side("base", c.Base), w.side("head", c.Head)}
-	return slices.Concat(w.subject(), lines, w.differs(), w.alike(), w.shared())
+	return slices.Concat(w.subject(), w.differences(), lines, w.differs(), w.alike(), w.shared())
 }
 
 // shared says what RELATIVE is relative to.

@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // directions say of each of several metrics which values are better, and what is no change.
@@ -67,6 +68,36 @@ func (w Comparison) deadZone(metric string) string {
 	}
 }
 
+// differences say of each metric which has ratios how many of its points have none, and what is no change there.
+func (w Comparison) differences() (lines []string) {
+	for _, metric := range w.C.Metrics {
+		given, same := w.C.Thresholds[metric]
+		n, all := 0, 0
+		for _, p := range w.C.Points {
+			if p.Metric == metric {
+				all++
+				if !p.Ratio {
+					n++
+				}
+			}
+		}
+		if n == 0 || same && given.Absolute || schema.ScaleOf(metric) == schema.ScaleDifference {
+			continue
+		}
+		zone := "the threshold"
+		if same {
+			zone = wording.Share(given.Value)
+		}
+		which := fmt.Sprintf("%d of %s %s", n, term.Count(all, "point"), term.IsAre(n))
+		line := which + " compared by difference, because of values of 0 or less: a change below " + zone + " of the smaller side counts as none"
+		if len(w.C.Metrics) > 1 {
+			line = metric + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // metricCounts say of each of several metrics what became of its points, and their geometric mean.
 func (w Comparison) metricCounts() []string {
 	if len(w.C.Metrics) < 2 {
@@ -81,8 +112,8 @@ func (w Comparison) metricCounts() []string {
 			}
 		}
 		text := verdictCounts(counts)
-		if mean, points := w.C.GeometricMean(metric); points > 1 {
-			text += fmt.Sprintf("; geometric mean %s over %s", wording.Signed(mean), term.Count(points, "matched point"))
+		if mean := w.geometricMean(metric); mean != "" {
+			text += "; " + mean
 		}
 		lines = append(lines, [2]string{metric, text})
 	}

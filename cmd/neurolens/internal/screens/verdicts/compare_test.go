@@ -22,7 +22,7 @@ import (
 func slower(metric string, verdict judge.Verdict) compare.Row {
 	unknown := math.NaN()
 	return compare.Row{
-		Point: compare.Point{Metric: metric, Verdict: verdict, Better: "lower"}, Unit: "ns", Scale: schema.ScaleRatio,
+		Point: compare.Point{Metric: metric, Verdict: verdict, Better: "lower", Ratio: true}, Unit: "ns", Scale: schema.ScaleRatio,
 		Base: &compare.Measured{Value: new(1e6)}, Head: &compare.Measured{Value: new(1.2e6)},
 		Estimates: &compare.Estimates{Change: .2, Low: unknown, High: unknown, Noise: unknown, DeadZone: unknown, P: unknown, Adjusted: unknown},
 	}
@@ -35,15 +35,31 @@ func comparedText(better string, least threshold.Threshold, common ...string) st
 		row := slower("latency", judge.Regressed)
 		row.Identity = facts.Point{Benchmark: "gemm", Precision: "fp16", BatchSize: new(int64(1 + i)), Params: map[string]string{"dim": "64"}}
 		c.Rows = append(c.Rows, row)
-		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Regressed, Better: "lower"})
+		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Regressed, Better: "lower", Ratio: true})
 	}
-	c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Unchanged, Better: better})
+	c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Unchanged, Better: better, Ratio: true})
 	c.Metrics, c.Common = []string{"latency"}, common
 	c.Thresholds = threshold.Set{"latency": least}
 	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
 	Comparison{Reader: r, C: &c}.View().Render(&b, term.Page{Width: 80})
 	return b.String()
+}
+
+// TestDifferencesHeading: it is said how many points have no ratio, and what is no change there; of an amount that is known.
+func TestDifferencesHeading(t *testing.T) {
+	t.Parallel()
+	c := compare.Comparison{Metrics: []string{"allocs/op", "rmse"}, Points: []compare.Point{
+		{Metric: "allocs/op", Ratio: true}, {Metric: "allocs/op"}, {Metric: "rmse"},
+	}, Thresholds: threshold.Set{"allocs/op": {Value: .02}, "rmse": {Absolute: true}}}
+	got := strings.Join(Comparison{C: &c}.differences(), "\n")
+	if want := "allocs/op: 1 of 2 points is compared by difference, because of values of 0 or less: a change below 2.0 % of the smaller side counts as none"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c.Thresholds["allocs/op"] = threshold.Threshold{Value: 1, Absolute: true}
+	if got := (Comparison{C: &c}).differences(); got != nil {
+		t.Errorf("of an amount: %q", got)
+	}
 }
 
 // The heading is about all points, not about those that are shown.

@@ -23,7 +23,6 @@ var meanings = map[string]string{
 	string(judge.Levels):         "samples are different things on the two sides: iterations, processes or means",
 	string(judge.Units):          "different metrics or units",
 	string(judge.FailedRequests): "more requests of the server failed than allow_failed allows: the values are those of the others, and a server that fails requests has less to do",
-	string(judge.NotPositive):    "zero or negative values have no ratio",
 	string(judge.NoValues):       "ok runs without a finite value are left out",
 	compare.FlagOneBlock:         "fewer than 10 runs of a program in different sessions, so the processes of the runs are compared",
 	compare.FlagLeftOut:          "runs of sessions without a run of the other side are left out: sessions differ",
@@ -143,8 +142,7 @@ func (w Comparison) counts() []string {
 	if len(w.C.Metrics) > 1 && changed > 0 && w.Gate == "" { // a gate corrects over all
 		lines = append(lines, fmt.Sprintf("false discovery rate %d %% for each metric", int(100*judge.Level)))
 	}
-	if mean, points := w.C.GeometricMean(strings.Join(w.C.Metrics, "")); points > 1 && len(w.C.Metrics) == 1 {
-		line := fmt.Sprintf("geometric mean %s over %s", wording.Signed(mean), term.Count(points, "matched point"))
+	if line := w.geometricMean(strings.Join(w.C.Metrics, "")); line != "" && len(w.C.Metrics) == 1 {
 		if changed > 0 && w.Gate == "" {
 			line += fmt.Sprintf(" · false discovery rate %d %%", int(100*judge.Level))
 		}
@@ -154,6 +152,19 @@ func (w Comparison) counts() []string {
 		lines = append(lines, fmt.Sprintf("%s of the intervals contain the true change; of those of changed rows fewer do, because large changes are picked", w.confidence()))
 	}
 	return lines
+}
+
+// geometricMean is the one of a metric, over at least 2 points; else empty.
+func (w Comparison) geometricMean(metric string) string {
+	mean, points, others := w.C.GeometricMean(metric)
+	if points < 2 {
+		return ""
+	}
+	text := fmt.Sprintf("geometric mean %s over %s", wording.Signed(mean), term.Count(points, "matched point"))
+	if others > 0 {
+		text += fmt.Sprintf(", without %s compared by difference", term.Thousands(others))
+	}
+	return text
 }
 
 // relativeCounts counts the verdicts relative to what all points share.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
@@ -233,21 +232,28 @@ func sentence(r *compare.Row, reference string) string {
 		return "has no result to compare with " + reference
 	case slices.Contains(r.Flags, compare.FlagWrong):
 		return "against " + reference + ": one of them has a wrong result"
-	case r.Scale != schema.ScaleRatio:
-		return fmt.Sprintf("differs from %s by %s of %s: %s", reference, output.Quantity(e.Change, r.Unit), r.Metric, r.Verdict)
 	case r.Verdict == judge.Unchanged:
-		return fmt.Sprintf("is as good as %s: %s%s", reference, wording.Signed(e.Change), interval(e))
-	case r.Verdict == judge.Improved || r.Verdict == judge.Regressed:
+		return fmt.Sprintf("is as good as %s: %s%s", reference, changeOf(r), interval(r))
+	case called(r.Verdict):
 		return decided(r, reference)
 	}
 	verdict := string(r.Verdict)
 	if r.Verdict == judge.Estimate && r.Reason != "" {
 		verdict += " (" + string(r.Reason) + ")"
 		if !known(e) { // the reason says why
-			return fmt.Sprintf("against %s: %s, %s", reference, verdict, wording.Signed(e.Change))
+			return fmt.Sprintf("against %s: %s, %s", reference, verdict, changeOf(r))
 		}
 	}
-	return fmt.Sprintf("against %s: %s, %s%s", reference, verdict, wording.Signed(e.Change), interval(e))
+	return fmt.Sprintf("against %s: %s, %s%s", reference, verdict, changeOf(r), interval(r))
+}
+
+// changeOf is the change of a row; of a metric that the unit does not name, with its name.
+func changeOf(r *compare.Row) string {
+	text := wording.Change(r.Estimates.Change, r.Scale, r.Unit)
+	if r.Scale == schema.ScaleDifference && r.Unit != r.Metric {
+		text += " of " + r.Metric
+	}
+	return text
 }
 
 // byMeans says that the means of runs were compared, if one side has means of iterations and the other single ones; else it is empty.
@@ -261,9 +267,9 @@ func byMeans(r *compare.Row) string {
 // decided says how a point whose metric changed stands to the reference, with the change and its interval.
 func decided(r *compare.Row, reference string) string {
 	e := r.Estimates
-	change := wording.Signed(e.Change)
+	change := wording.Change(e.Change, r.Scale, r.Unit)
 	if known(e) {
-		change += " (" + wording.SignedEnds(e.Low, e.High) + ")"
+		change += interval(r)
 	}
 	larger := e.Change >= 0
 	if r.Unit == "ns" && r.Better == string(schema.BetterLower) {
@@ -286,9 +292,13 @@ func known(e *compare.Estimates) bool {
 }
 
 // interval is that of a change, in brackets, or why there is none.
-func interval(e *compare.Estimates) string {
+func interval(r *compare.Row) string {
+	e := r.Estimates
 	if !known(e) {
 		return " (too few runs for an interval)"
+	}
+	if r.Scale == schema.ScaleDifference {
+		return fmt.Sprintf(" (%s to %s)", wording.SignedQuantity(e.Low, r.Unit), wording.SignedQuantity(e.High, r.Unit))
 	}
 	return " (" + wording.SignedEnds(e.Low, e.High) + ")"
 }

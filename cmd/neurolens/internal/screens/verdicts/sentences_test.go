@@ -75,6 +75,19 @@ func TestSentences(t *testing.T) {
 	say("n=1: b is faster than a: latency −50.0 % (−60.0 % to −40.0 %)\nn=2: b is faster than a: latency −50.0 % (−60.0 % to −40.0 %)", one, two)
 	say("")
 
+	byDifference := func(verdict judge.Verdict, metric, unit string, change, low, high float64) compare.Row {
+		r := compared(verdict, change, low, high)
+		r.Scale, r.Metric, r.Unit = schema.ScaleDifference, metric, unit
+		return r
+	}
+	say("b has higher allocs/op than a: +3.00 allocs/op (+3.00 allocs/op to +3.00 allocs/op)", byDifference(judge.Regressed, "allocs/op", "allocs/op", 3, 3, 3))
+	say("b has lower allocs/op than a: −3.00 allocs/op (−4.00 allocs/op to −2.00 allocs/op)", byDifference(judge.Improved, "allocs/op", "allocs/op", -3, -4, -2))
+	say("b has higher err than a: +1.00", byDifference(judge.Changed, "err", "", 1, math.NaN(), math.NaN()))
+	say("b has lower accuracy than a: −2.00 pp (−3.00 pp to −1.00 pp)", byDifference(judge.Regressed, "accuracy", "ratio", -.02, -.03, -.01))
+	say("b is as good as a: 0 allocs/op (0 allocs/op to 0 allocs/op)", byDifference(judge.Unchanged, "allocs/op", "allocs/op", 0, 0, 0))
+	say("b against a: inconclusive, +1.00 ms of cpu_user (−1.00 ms to +3.00 ms)\ninconclusive: more repeats will probably not decide it",
+		byDifference(judge.Inconclusive, "cpu_user", "ns", 1e6, -1e6, 3e6))
+
 	levels := compared(judge.Estimate, -.702, math.NaN(), math.NaN())
 	levels.Reason = judge.Levels
 	say("b against a: estimate (levels), −70.2 %", levels)

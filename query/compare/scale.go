@@ -1,0 +1,173 @@
+package compare
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/measured"
+	"github.com/neurolens/neurolens/query/internal/past"
+	"github.com/neurolens/neurolens/query/internal/sides"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// A point is compared by ratio: on the logarithm of its values. It is compared by difference, on the values themselves,
+//
+//   - if its metric is one that may be 0 (schema.ScaleOf),
+//   - if its threshold is an amount,
+//   - and if a run of either side, or an earlier session that its sides are compared with, has a value that is not positive.
+//
+// The last rule depends on all values of a point together and not on which side they are of, so it prefers no verdict. It is one of each
+// point and not of the metric, because one 0 among many points would otherwise take the ratio, and the common change, from all of them.
+// Points of both scales are one family for the correction of p. Variances are moderated among those of one scale (judge.Pair.Difference).
+
+// byDifference reports whether the point is compared by difference.
+func (p *pairing) byDifference() bool { return p.scale == schema.ScaleDifference }
+
+// setScale sets the scale that the metric, the threshold and the runs of a point ask for. unread reports that the values of its runs have to
+// be read, because some have no logarithm.
+func (p *pairing) setScale() (unread bool) {
+	p.scale = schema.ScaleOf(p.name)
+	if p.byDifference() {
+		return false
+	}
+	for _, g := range []*sides.Group{p.base, p.head} {
+		unread = unread || g != nil && g.Noted().NonPositive > 0
+	}
+	if !unread && p.thresholds.For(p.name).Absolute {
+		p.useValues()
+	}
+	return unread
+}
+
+// useValues compares a point by difference whose runs all have logarithms.
+func (p *pairing) useValues() {
+	p.scale = schema.ScaleDifference
+	if p.base != nil {
+		p.base = p.base.Values()
+	}
+	if p.head != nil {
+		p.head = p.head.Values()
+	}
+}
+
+// useRead compares a point by difference with the values of its runs.
+func (p *pairing) useRead(base, head *readRuns) {
+	p.scale = schema.ScaleDifference
+	if base != nil {
+		p.base = base.locate(p.base, base.values)
+	}
+	if head != nil {
+		p.head = head.locate(p.head, head.values)
+	}
+}
+
+// readRuns are the ok runs of a group, read once more: their values and means in the unit of the metric, NaN for none.
+type readRuns struct {
+	values, means                      []float64
+	started, sessions, blocks, repeats []any // columns
+}
+
+func (r *readRuns) add(value, mean float64, started, session, block, repeat any) {
+	r.values, r.means = append(r.values, value), append(r.means, mean)
+	r.started, r.sessions = append(r.started, started), append(r.sessions, session)
+	r.blocks, r.repeats = append(r.blocks, block), append(r.repeats, repeat)
+}
+
+// locate is a group with other locations of its runs.
+func (r *readRuns) locate(g *sides.Group, locations []float64) *sides.Group {
+	return g.Located(locations, r.started, r.sessions, r.blocks, r.repeats)
+}
+
+// on are the numbers on the scale of a point.
+func (p *pairing) on(numbers []float64) []float64 {
+	numbers = slices.Clone(numbers)
+	if !p.byDifference() {
+		for i, v := range numbers {
+			numbers[i] = math.Log(v)
+		}
+	}
+	return numbers
+}
+
+// readAgain reads the ok runs of some points. It returns those of the base and those of the head.
+func (m *comparing) readAgain(ctx context.Context, some []*pairing, metric string) (of [2]map[sides.PointKey]*readRuns, err error) {
+	var ids [2][]string
+	for _, p := range some {
+		for i, g := range []*sides.Group{p.base, p.head} {
+			if g != nil {
+				ids[i] = append(ids[i], g.PointID)
+			}
+		}
+	}
+	for i, s := range []*sides.Selected{m.base, m.head} {
+		rows, args, err := s.Rows(sides.Asked{Metric: metric})
+		if err != nil {
+			return of, err
+		}
+		args = append(args, ids[i])
+		text := fmt.Sprintf("SELECT point_id, "+sides.MachineSQL+", "+measured.Value()+", mean, epoch_us(started_at), session_id, block_index, repeat_index FROM %s"+
+			" WHERE status = 'ok' AND point_id IN (SELECT unnest($%d::VARCHAR[]))", rows, len(args))
+		found := map[sides.PointKey]*readRuns{}
+		of[i] = found
+		err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+			key := sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}
+			if found[key] == nil {
+				found[key] = &readRuns{}
+			}
+			found[key].add(numberIn(row[2]), numberIn(row[3]), row[4], row[5], row[6], row[7])
+			return nil
+		})
+		if err != nil {
+			return of, err
+		}
+	}
+	return of, nil
+}
+
+// numberIn is a number of the driver; NaN for NULL.
+func numberIn(v driver.Value) float64 {
+	if number, ok := v.(float64); ok {
+		return number
+	}
+	return math.NaN()
+}
+
+// scales sets the scale of points, and reads the values of those that have some without a logarithm.
+func (m *comparing) scales(ctx context.Context, matched []*pairing, metric string) error {
+	var some []*pairing
+	for _, p := range matched {
+		if p.setScale() {
+			some = append(some, p)
+		}
+	}
+	if len(some) == 0 {
+		return nil
+	}
+	of, err := m.readAgain(ctx, some, metric)
+	if err != nil {
+		return err
+	}
+	for _, p := range some {
+		var runs [2]*readRuns
+		for i, g := range []*sides.Group{p.base, p.head} {
+			if g != nil {
+				runs[i] = of[i][g.Key()]
+			}
+		}
+		p.useRead(runs[0], runs[1])
+	}
+	return nil
+}
+
+// located are the locations of earlier sessions on the scale of the point.
+func (p *pairing) located(all []past.Session) []float64 {
+	values := make([]float64, len(all))
+	for i, s := range all {
+		values[i] = s.Location
+	}
+	return p.on(values)
+}
