@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -253,19 +254,20 @@ func decideHalfway(q bisect.Question, blocks []float64) bisect.Decision {
 	return bisect.Decision{Change: change, Like: string(like), Nothing: h.Nothing(change), More: h.BlocksFor(change, len(blocks))}
 }
 
-// least is the smallest change that is one, in the scale of blocks: that of the command line, else that of the sweep,
-// else the usual one.
-func (b *bisector) least(s *bisect.Series) float64 {
+// thresholdOf is the threshold of a metric at a point: that of the command line, else that of the sweep, else the usual one.
+func (b *bisector) thresholdOf(p *sweep.Point, metric string) threshold.Threshold {
 	given := threshold.Set{}
-	for i := range b.sweep.Points {
-		if p := &b.sweep.Points[i]; p.PointID == s.Point.ID {
-			if t, err := threshold.Parse(p.Thresholds[s.Metric]); err == nil {
-				given[s.Metric] = t
-			}
-		}
+	if t, err := threshold.Parse(p.Thresholds[metric]); err == nil {
+		given[metric] = t
 	}
 	if b.threshold != nil {
-		given[s.Metric] = *b.threshold
+		given[metric] = *b.threshold
 	}
-	return given.For(s.Metric).In(s.Scale, s.Level())
+	return given.For(metric)
+}
+
+// least is the smallest change that counts, in the scale of blocks. By difference, a share is one of the smaller side, as in compare.
+func (b *bisector) least(s *bisect.Series) float64 {
+	at := slices.IndexFunc(b.sweep.Points, func(p sweep.Point) bool { return p.PointID == s.Point.ID })
+	return b.thresholdOf(&b.sweep.Points[at], s.Metric).In(s.Scale, min(math.Abs(s.Level(0)), math.Abs(s.Level(1))))
 }

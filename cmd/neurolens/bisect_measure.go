@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -26,7 +27,7 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 	if t.Point != "" {
 		s = s.Only(func(p *sweep.Point) bool { return p.PointID == t.Point })
 	}
-	session := bisect.NewSession(b.points(s), b.flags.metric)
+	session := bisect.NewSession(b.points(s, t.Scale), b.flags.metric)
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	options := b.options(b.progress.Observe)
@@ -72,13 +73,17 @@ func (b *bisector) createLog() error {
 	return b.log.Create()
 }
 
-// points are those of a sweep, with the names of the whole sweep.
-func (b *bisector) points(s *sweep.Sweep) []bisect.Point {
+// points are those of a sweep, with the names of the whole sweep, and the scale on which they are compared: a threshold that is an amount
+// asks for differences.
+func (b *bisector) points(s *sweep.Sweep, scale schema.Scale) []bisect.Point {
 	names := measuring.PointNames(b.sweep)
 	all := make([]bisect.Point, len(s.Points))
 	for i := range s.Points {
-		id := s.Points[i].PointID
-		all[i] = bisect.Point{ID: id, Name: names[id]}
+		p := &s.Points[i]
+		all[i] = bisect.Point{ID: p.PointID, Name: names[p.PointID], Scale: scale}
+		if metric := cmp.Or(b.flags.metric, p.Primary); scale == "" && schema.ScaleOf(metric) == schema.ScaleRatio && b.thresholdOf(p, metric).Absolute {
+			all[i].Scale = schema.ScaleDifference
+		}
 	}
 	return all
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Threshold is a share (0.05) for a metric that is compared by ratio, or an amount in its unit for one that is compared by difference.
+// Threshold is a share (0.05), or an amount in the unit of its metric, which is then compared by difference.
 type Threshold struct {
 	Value    float64
 	Absolute bool
@@ -39,15 +39,13 @@ func Parse(text string) (Threshold, error) {
 	return t, nil
 }
 
-// In is the threshold on the scale on which a metric is compared; for a ratio it is a logarithm. level is the location of the base on
-// that scale.
+// In is the threshold on the scale on which a metric is compared; for a ratio it is a logarithm, and the threshold must be a share. By
+// difference, a share is one of level.
 func (t Threshold) In(scale schema.Scale, level float64) float64 {
-	switch byDifference := scale == schema.ScaleDifference; {
-	case t.Absolute && byDifference:
-		return t.Value
+	switch {
 	case t.Absolute:
-		return math.Log1p(t.Value / math.Exp(level))
-	case byDifference:
+		return t.Value
+	case scale == schema.ScaleDifference:
 		return t.Value * math.Abs(level)
 	}
 	return math.Log1p(t.Value)

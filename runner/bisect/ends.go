@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // compareEnds measures the good commit against the bad one to find the point that differs, and by how much. If none does, the
@@ -12,7 +14,7 @@ func (s *Search) compareEnds(ctx context.Context) (End, error) {
 	bad := s.History.Bad
 	if at := slices.IndexFunc(s.Known, func(k Step) bool { return k.Commit == bad.ID && k.Blocks > 0 }); at >= 0 {
 		step := s.Known[at]
-		s.ends = difference{step.PointID, step.inBlocks()}
+		s.ends = difference{step.PointID, schema.Scale(step.Scale), step.inBlocks()}
 		s.take(step)
 		return End{}, nil
 	}
@@ -32,7 +34,7 @@ func (s *Search) compareEnds(ctx context.Context) (End, error) {
 	}
 	series := session.Points[best]
 	change := s.decideEnds(series, len(session.Points)).Change
-	s.ends = difference{series.Point.ID, change.Value}
+	s.ends = difference{series.Point.ID, series.Scale, change.Value}
 	return End{}, s.keep(series.step(bad.ID, Bad, session.ID, change))
 }
 

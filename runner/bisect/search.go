@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/runner/worktree"
+	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
@@ -30,6 +31,7 @@ type Options struct {
 type Trial struct {
 	Commit worktree.Commit
 	Point  string                  // by its id; empty: all
+	Scale  schema.Scale            // of the known change; empty: none is known
 	Open   func(*Session) []string // at each look, the ids of the points that need more blocks
 }
 
@@ -61,7 +63,8 @@ type Search struct {
 
 // difference is the change between the ends of a history, in the point that distinguishes commits.
 type difference struct {
-	point  string  // its id; empty: none is known
+	point  string // its id; empty: none is known
+	scale  schema.Scale
 	change float64 // in the scale of blocks
 }
 
@@ -154,7 +157,7 @@ func (s *Search) take(step Step) {
 // test measures a commit against the good one, and decides which end it is like.
 func (s *Search) test(ctx context.Context, c worktree.Commit) (Step, error) {
 	q := Question{Known: &s.ends.change, Error: s.budget.next(), Looks: s.Looks}
-	session, err := s.Measure(ctx, Trial{Commit: c, Point: s.ends.point, Open: func(session *Session) (open []string) {
+	session, err := s.Measure(ctx, Trial{Commit: c, Point: s.ends.point, Scale: s.ends.scale, Open: func(session *Session) (open []string) {
 		session.look()
 		for _, series := range session.Points {
 			if s.Decide(q, series.seen()).Like == "" && !series.failing() {

@@ -27,7 +27,7 @@ func (m *machine) measure(_ context.Context, t Trial) (*Session, error) {
 	session := &Session{ID: "session"}
 	for _, point := range m.points {
 		if t.Point == "" || t.Point == point {
-			session.Points = append(session.Points, &Series{Point: Point{point, point}, Metric: schema.PrimaryMetric, unit: "ns", Scale: schema.ScaleRatio})
+			session.Points = append(session.Points, &Series{Point: Point{ID: point, Name: point}, Metric: schema.PrimaryMetric, unit: "ns", Scale: schema.ScaleRatio})
 		}
 	}
 	for _, look := range m.looks {
@@ -35,7 +35,7 @@ func (m *machine) measure(_ context.Context, t Trial) (*Session, error) {
 			for s.pairs.ran < look {
 				s.pairs.ran++
 				difference := m.changes[s.Point.ID](commitNumber(t.Commit)) + m.noise*m.random.NormFloat64()
-				s.blocks, s.base = append(s.blocks, difference), append(s.base, 0)
+				s.blocks = append(s.blocks, difference)
 			}
 		}
 		if len(t.Open(session)) == 0 {
@@ -178,6 +178,43 @@ func TestSeries(t *testing.T) {
 	want := fmt.Sprintf("%.3f %.3f", math.Log(2), -math.Log(2))
 	if got := fmt.Sprintf("%.3f %.3f", s.blocks[0], s.blocks[1]); len(s.blocks) != 2 || got != want || s.pairs.ran != 3 || s.why() != "crashed" || s.failing() {
 		t.Errorf("%v of %d: %s", s.blocks, s.pairs.ran, s.why())
+	}
+}
+
+// TestSeriesOfZeros: with the first value that has no ratio, all blocks are differences; where the scale is that of a known change, the
+// run has no value.
+func TestSeriesOfZeros(t *testing.T) {
+	t.Parallel()
+	measured := func(scale schema.Scale, metric string, values ...float64) *Series {
+		s := NewSession([]Point{{ID: "p", Scale: scale}}, "").Points[0]
+		for i, v := range values {
+			repeat, side := int64(i/2), []string{"base", "head"}[i%2]
+			s.add(&schema.Run{
+				PointID: "p", Side: side, RepeatIndex: &repeat, Purpose: schema.PurposeMeasure, Status: schema.StatusOK, Primary: metric,
+				Metrics: []schema.Metric{{Name: metric, Unit: "allocs/op", Reals: []float64{v}}},
+			})
+		}
+		return s
+	}
+	for _, c := range []struct {
+		what  string
+		s     *Series
+		scale schema.Scale
+		want  string
+		level string
+	}{
+		{"positive", measured("", "allocs/op", 2, 4, 1, 1), schema.ScaleRatio, "[0.69 0.00]", "1.5 2.5"},
+		{"a zero", measured("", "allocs/op", 2, 4, 0, 3), schema.ScaleDifference, "[2.00 3.00]", "1.0 3.5"},
+		{"a zero first", measured("", "allocs/op", 0, 3, 2, 4), schema.ScaleDifference, "[3.00 2.00]", "1.0 3.5"},
+		{"negative", measured("", "allocs/op", 2, 4, 1, -1), schema.ScaleDifference, "[2.00 -2.00]", "1.5 1.5"},
+		{"by difference", measured(schema.ScaleDifference, "allocs/op", 2, 4, 1, 1), schema.ScaleDifference, "[2.00 0.00]", "1.5 2.5"},
+		{"by ratio", measured(schema.ScaleRatio, "allocs/op", 2, 4, 0, 3), schema.ScaleRatio, "[0.69]", "2.0 4.0"},
+		{"always by difference", measured("", "rmse", 2, 4, 1, 1), schema.ScaleDifference, "[2.00 0.00]", "1.5 2.5"},
+	} {
+		blocks, level := fmt.Sprintf("%.2f", c.s.blocks), fmt.Sprintf("%.1f %.1f", c.s.Level(0), c.s.Level(1))
+		if c.s.Scale != c.scale || blocks != c.want || level != c.level {
+			t.Errorf("%s: %s %s, levels %s, want %s %s, %s", c.what, c.s.Scale, blocks, level, c.scale, c.want, c.level)
+		}
 	}
 }
 

@@ -15,20 +15,23 @@ import (
 // medians.
 type Series struct {
 	Point  Point
-	Metric string // empty: the primary one, until a run has it
-	Scale  schema.Scale
+	Metric string       // empty: the primary one, until a run has it
+	Scale  schema.Scale // empty: that of the metric, until a value is not positive and has no ratio
 
 	unit    string
-	blocks  []float64 // head less base
-	base    []float64 // the location of the good commit's runs
-	looked  int       // how many blocks were there at the last look: what came after it decides nothing
-	pairs   pairs     // the runs that blocks are made of
-	failure [2]string // of each side, why the first run without a value has none
-	useless bool      // on a side it is not built, or not there: no run of it will have a value
+	values  [][2]float64 // of the runs of each block, base and head, in the unit
+	blocks  []float64    // head less base
+	looked  int          // how many blocks were there at the last look: what came after it decides nothing
+	pairs   pairs        // the runs that blocks are made of
+	failure [2]string    // of each side, why the first run without a value has none
+	useless bool         // on a side it is not built, or not there: no run of it will have a value
 }
 
-// Point is a point of a session: its id, and its name for messages.
-type Point struct{ ID, Name string }
+// Point is a point of a session: its id, and its name for messages. It is compared on Scale; empty: as its values need it.
+type Point struct {
+	ID, Name string
+	Scale    schema.Scale
+}
 
 // pairs combines runs into blocks.
 type pairs struct {
@@ -72,12 +75,28 @@ func (s *Series) add(r *schema.Run) {
 		return
 	}
 	base, head, both := s.pairs.add(*r.RepeatIndex, half{r.Side, s.value(r)})
-	if difference := head - base; both && !math.IsNaN(difference) && !math.IsInf(difference, 0) {
-		s.blocks, s.base = append(s.blocks, difference), append(s.base, base)
+	if !both || math.IsNaN(head-base) {
+		return
+	}
+	s.values = append(s.values, [2]float64{base, head})
+	s.compare()
+}
+
+// compare makes the blocks of the values that are not among them yet; of all values if the first one without a ratio was added.
+func (s *Series) compare() {
+	if last := s.values[len(s.values)-1]; s.Scale == schema.ScaleRatio && min(last[0], last[1]) <= 0 && s.Point.Scale == "" {
+		s.Scale, s.blocks = schema.ScaleDifference, nil
+	}
+	for _, v := range s.values[len(s.blocks):] {
+		base, head := v[0], v[1]
+		if s.Scale == schema.ScaleRatio {
+			base, head = math.Log(base), math.Log(head)
+		}
+		s.blocks = append(s.blocks, head-base)
 	}
 }
 
-// value is the location of a run, in the scale of the comparison. If there is none, the reason is kept.
+// value is the location of a run, in the unit. If there is none, the reason is kept.
 func (s *Series) value(r *schema.Run) float64 {
 	s.Metric = cmp.Or(s.Metric, r.Primary)
 	m := r.Metric(s.Metric)
@@ -90,16 +109,18 @@ func (s *Series) value(r *schema.Run) float64 {
 		why = "no metric " + cmp.Or(s.Metric, "is primary")
 	}
 	if why == "" {
-		s.unit, s.Scale = m.Unit, schema.ScaleOf(m.Name)
+		s.unit, s.Scale = m.Unit, cmp.Or(s.Scale, schema.ScaleOf(m.Name))
 		summary := stat.Summarize(m.Values())
-		location := summary.LogMedian
-		if s.Scale == schema.ScaleDifference {
-			location = summary.P50
-		}
-		if location != nil {
+		switch location := summary.P50; {
+		case location == nil:
+			why = s.Metric + " has no value to compare"
+		case s.Point.Scale == schema.ScaleRatio && *location <= 0:
+			why = s.Metric + " is not positive, and is compared by ratio"
+		case summary.LogMedian != nil && schema.ScaleOf(m.Name) == schema.ScaleRatio:
+			return math.Exp(*summary.LogMedian)
+		default:
 			return *location
 		}
-		why = s.Metric + " has no value to compare"
 	}
 	side := 0
 	if r.Side == sideHead {
@@ -113,9 +134,14 @@ func (s *Series) value(r *schema.Run) float64 {
 // Blocks is the number of blocks with values on both sides.
 func (s *Series) Blocks() int { return len(s.blocks) }
 
-// Level is the median location of the good commit's runs, in the scale of blocks; NaN if there is none.
-func (s *Series) Level() float64 {
-	return stat.Quantile(slices.Sorted(slices.Values(s.base)), .5)
+// Level is the median of the runs of a side, 0 for the good commit and 1 for the other, in the unit; NaN if there is none.
+func (s *Series) Level(side int) float64 {
+	var values []float64
+	for _, v := range s.values {
+		values = append(values, v[side])
+	}
+	slices.Sort(values)
+	return stat.Quantile(values, .5)
 }
 
 // seen are the blocks of the last look.

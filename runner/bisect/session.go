@@ -12,7 +12,7 @@ type Session struct {
 func NewSession(points []Point, metric string) *Session {
 	s := &Session{Points: make([]*Series, len(points))}
 	for i, p := range points {
-		s.Points[i] = &Series{Point: p, Metric: metric}
+		s.Points[i] = &Series{Point: p, Metric: metric, Scale: p.Scale}
 	}
 	return s
 }

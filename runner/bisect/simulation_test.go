@@ -68,7 +68,7 @@ func (s *simulated) run(change float64) float64 {
 
 // measure is a session: blocks until nothing is open at a look.
 func (s *simulated) measure(_ context.Context, t Trial) (*Session, error) {
-	series := &Series{Point: Point{"p", "p"}, Metric: schema.PrimaryMetric, unit: "ns", Scale: schema.ScaleRatio}
+	series := &Series{Point: Point{ID: "p", Name: "p"}, Metric: schema.PrimaryMetric, unit: "ns", Scale: schema.ScaleRatio}
 	session := &Session{ID: "s", Points: []*Series{series}}
 	n := commitNumber(t.Commit)
 	change := 0.
@@ -84,7 +84,7 @@ func (s *simulated) measure(_ context.Context, t Trial) (*Session, error) {
 			series.pairs.ran++
 			s.blocks++
 			base := s.run(0)
-			series.blocks, series.base = append(series.blocks, s.run(change)-base), append(series.base, base)
+			series.blocks = append(series.blocks, s.run(change)-base)
 		}
 		if len(t.Open(session)) == 0 {
 			break
