@@ -20,6 +20,7 @@ import (
 type annotation struct {
 	selection string
 	removed   bool // the selection is one of removed runs
+	ok        bool // one of the runs has to be ok
 	events    []ingest.Annotation
 }
 
@@ -207,6 +208,15 @@ func selected(cmd *cobra.Command, dir string, o annotation) error {
 			hint = "; session=" + o.selection + " names a session"
 		}
 		return usageErrorf("%s: no %s matches %q%s", cmd.Name(), what, o.selection, hint)
+	}
+	if o.ok {
+		ok, err := find(cmd.Context(), "("+selectionFilter(o.selection)+") status=ok")
+		if err != nil {
+			return err
+		}
+		if len(ok) == 0 {
+			return usageErrorf("%s: none of %s of %q is ok, and nothing can be compared with failed runs: repeat them with bench --rerun failed", cmd.Name(), term.Count(len(runs), "run"), o.selection)
+		}
 	}
 	for i := range o.events {
 		event := &o.events[i]

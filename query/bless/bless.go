@@ -14,6 +14,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/baseline"
 )
@@ -221,9 +222,9 @@ func (p *point) metric(name string) (m baseline.Metric, has bool, err error) {
 		if len(m.Runs) > 0 && (kind.Unit != m.Unit || kind.Better != m.Better || kind.Clock != m.Clock || kind.Level != m.Level) {
 			return m, false, fault.Input("bless: runs of %s measured %s in different ways: unit, direction, clock or level differ", fault.Brief(r.Benchmark), name)
 		}
-		location, ok := locationOf(of)
-		if !ok {
-			return m, false, fault.Input("bless: run %s of %s has no usable value of %s", r.RunID, fault.Brief(r.Benchmark), name)
+		location := measured.ValueOf(of)
+		if math.IsNaN(location) || math.IsInf(location, 0) {
+			return m, false, fault.Input("bless: run %s of %s has no value of %s: leave the run out", r.RunID, fault.Brief(r.Benchmark), name)
 		}
 		kind.Runs, kind.Samples = append(m.Runs, location), append(m.Samples, 0)
 		if of.Summary.N != nil {
@@ -235,20 +236,4 @@ func (p *point) metric(name string) (m baseline.Metric, has bool, err error) {
 		return m, false, fault.Input("bless: %d of %d runs of %s have the metric %s: want all or none", n, len(p.runs), fault.Brief(p.runs[0].Benchmark), name)
 	}
 	return m, len(m.Runs) > 0, nil
-}
-
-// locationOf is the location of a run in the unit of the metric, as in comparisons. ok is false if it cannot be compared.
-func locationOf(m *schema.Metric) (location float64, ok bool) {
-	ratio := schema.ScaleOf(m.Name) == schema.ScaleRatio
-	switch s := m.Summary; {
-	case ratio && s.LogMedian != nil:
-		location = math.Exp(*s.LogMedian)
-	case s.P50 != nil:
-		location = *s.P50
-	case s.Mean != nil:
-		location = *s.Mean
-	default:
-		return 0, false
-	}
-	return location, !math.IsNaN(location) && !math.IsInf(location, 0) && (location > 0 || !ratio)
 }

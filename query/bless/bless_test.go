@@ -162,8 +162,8 @@ func TestReadRefusals(t *testing.T) {
 				r.Metrics = append(r.Metrics, querytest.RealMetric("energy", "mJ", 1))
 			}
 		}), []string{"latency", "energy"}, "2 of 6 runs of tiny_linear have the metric energy: want all or none"},
-		"not run":      {of(1, querytest.Ended(schema.StatusSkipped)), nil, "none of 6 runs is ok"},
-		"not positive": {of(1, func(r *schema.Run) { r.Metrics[0] = querytest.RealMetric("latency", "ns", -1) }), nil, "of tiny_linear has no usable value of latency"},
+		"not run":  {of(1, querytest.Ended(schema.StatusSkipped)), nil, "none of 6 runs is ok"},
+		"no value": {of(1, func(r *schema.Run) { r.Metrics[0] = querytest.RealMetric("latency", "ns", math.NaN()) }), nil, "of tiny_linear has no value of latency"},
 		"two units": {of(1, func(r *schema.Run) {
 			if *r.RepeatIndex > 3 {
 				r.Metrics[0].Clock = "other"

@@ -75,8 +75,8 @@ const (
 )
 
 // Summarize computes the location and the interval of the runs. The location is their median; for a metric that is
-// compared by ratio, that of their logarithms, as in comparisons. The interval is Student's t interval of the mean, on
-// the same scale.
+// compared by ratio, if all runs are positive, that of their logarithms, as in comparisons. The interval is Student's t
+// interval of the mean, on the same scale.
 func (m *Metric) Summarize() {
 	values := m.scaled()
 	sorted := slices.Sorted(slices.Values(values))
@@ -90,7 +90,7 @@ func (m *Metric) Summarize() {
 // scaled gives the runs on the scale on which the metric is compared.
 func (m *Metric) scaled() []float64 {
 	values := slices.Clone(m.Runs)
-	if schema.ScaleOf(m.Name) == schema.ScaleRatio {
+	if m.hasRatio() {
 		for i, v := range values {
 			values[i] = math.Log(v)
 		}
@@ -100,10 +100,15 @@ func (m *Metric) scaled() []float64 {
 
 // unscaled converts a value of that scale to the unit.
 func (m *Metric) unscaled(v float64) float64 {
-	if schema.ScaleOf(m.Name) == schema.ScaleRatio {
+	if m.hasRatio() {
 		return math.Exp(v)
 	}
 	return v
+}
+
+// hasRatio reports whether the runs can be compared by ratio.
+func (m *Metric) hasRatio() bool {
+	return schema.ScaleOf(m.Name) == schema.ScaleRatio && !slices.ContainsFunc(m.Runs, func(v float64) bool { return v <= 0 })
 }
 
 // Replace replaces the points of a document by points of a session, machine by machine, and adds new ones. All other

@@ -172,7 +172,7 @@ func TestDecodeErrors(t *testing.T) {
 		{`"machine":"lab4"`, `"machin":"lab4"`, `unknown field "machin"`},
 		{`"benchmark":"b"`, `"benchmark":"b","benchmark":"b"`, "duplicate"},
 		{`"session":"` + second, `"session":"01KH2DJ20075RXF4JVGDHK7PGF`, "is not among the sessions"},
-		{`[3000]`, `[-3000]`, "compared as a ratio, so runs must be greater than 0"},
+		{`[3000]`, `[-3000]`, "its runs give location -3000 and"},
 		{`[3000],"samples":[20]`, `[],"samples":[]`, "it has 0 runs"},
 		{`[3000],"samples":[20]`, `[3000],"samples":[-1]`, "a number of samples is negative"},
 		{"]\n}\n", "]\n}\n{}", "after top-level value"},

@@ -86,8 +86,6 @@ func (m *Metric) check(runs int) error {
 		return fmt.Errorf("samples has %d numbers for %d runs", len(m.Samples), runs)
 	case slices.ContainsFunc(m.Samples, func(n int64) bool { return n < 0 }):
 		return errors.New("a number of samples is negative")
-	case schema.ScaleOf(m.Name) == schema.ScaleRatio && slices.ContainsFunc(m.Runs, func(v float64) bool { return v <= 0 }):
-		return errors.New("it is compared as a ratio, so runs must be greater than 0")
 	}
 	stored := *m
 	m.Summarize()
@@ -134,7 +132,7 @@ func (m *Metric) of(i int) schema.Metric {
 	if m.Samples[i] > 0 {
 		one.Summary.N = new(m.Samples[i])
 	}
-	if schema.ScaleOf(m.Name) == schema.ScaleRatio {
+	if schema.ScaleOf(m.Name) == schema.ScaleRatio && m.Runs[i] > 0 {
 		one.Summary.LogMedian = new(math.Log(m.Runs[i]))
 	}
 	return one
