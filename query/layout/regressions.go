@@ -80,15 +80,18 @@ func regressions(base, head []*schema.Run) []byte {
 		case b.p50 != nil && h.p50 == nil && !skippedAll(head, id):
 			found = append(found, "- **"+names[id]+"**: no result any more, the baseline took "+figure(b.p50, 3)+" ms")
 			continue
-		case b.p50 == nil || h.p50 == nil || *b.p50 <= 0:
+		case b.p50 == nil || h.p50 == nil:
 			apart = append(apart, "- **"+names[id]+"**: no time on "+missingSide(b.p50, h.p50))
 		default:
-			change := *h.p50 / *b.p50 - 1
-			switch text := "(" + figure(b.p50, 3) + " ms → " + figure(h.p50, 3) + " ms)"; {
+			by := ""
+			if *b.p50 > 0 { // otherwise it has no share
+				by = "by " + figure(new(100*math.Abs(*h.p50 / *b.p50 - 1)), 1) + "% "
+			}
+			switch text := by + "(" + figure(b.p50, 3) + " ms → " + figure(h.p50, 3) + " ms)"; {
 			case *h.p50 > *b.p50*(1+slower):
-				found = append(found, "- **"+names[id]+"**: Latency increased by "+figure(new(100*change), 1)+"% "+text)
+				found = append(found, "- **"+names[id]+"**: Latency increased "+text)
 			case *h.p50 < *b.p50*(1-slower):
-				better = append(better, "- **"+names[id]+"**: Latency decreased by "+figure(new(-100*change), 1)+"% "+text)
+				better = append(better, "- **"+names[id]+"**: Latency decreased "+text)
 			}
 		}
 		found = append(found, drifted(names[id], b, h)...)

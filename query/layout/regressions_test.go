@@ -50,6 +50,8 @@ func TestRegressions(t *testing.T) {
 	}{
 		"slower":            {[]schema.Run{kernel(1)}, []schema.Run{kernel(1.11)}, "- **solve**: Latency increased by 11.0% (1.000 ms → 1.110 ms)\n", none},
 		"a tenth":           {[]schema.Run{kernel(1)}, []schema.Run{kernel(1.1)}, none, "increased"},
+		"from nothing":      {[]schema.Run{kernel(0)}, []schema.Run{kernel(1)}, "- **solve**: Latency increased (0.000 ms → 1.000 ms)\n", none},
+		"to nothing":        {[]schema.Run{kernel(1)}, []schema.Run{kernel(0)}, "- **solve**: Latency decreased by 100.0% (1.000 ms → 0.000 ms)\n", "Detected"},
 		"faster":            {[]schema.Run{kernel(2)}, []schema.Run{kernel(1)}, "## Improvements\n\n- **solve**: Latency decreased by 50.0%", "Detected"},
 		"median of runs":    {[]schema.Run{kernel(1)}, []schema.Run{kernel(1), kernel(9), kernel(1.05)}, none, "increased"},
 		"wrong":             {[]schema.Run{kernel(1)}, []schema.Run{kernel(.1, bad)}, "## Detected Regressions\n\n- **solve**: no result any more, the baseline took 1.000 ms\n", none},
