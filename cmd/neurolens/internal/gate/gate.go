@@ -31,16 +31,16 @@ type Mode string
 const (
 	Off        Mode = ""
 	strict     Mode = "strict"     // an inconclusive point ends with an exit status too
-	regression Mode = "regression" // an inconclusive point is a warning in the last line, unless requests failed
+	regression Mode = "regression" // an inconclusive point is a warning in the last line, unless requests failed or nothing was compared
 )
 
 // Register adds --gate to a command; without a value it is strict.
 func (m *Mode) Register(cmd *cobra.Command) {
-	cmd.Flags().Var(m, "gate", "exit 1 for a regression, 3 if inconclusive; `MODE`: strict, regression (3 only for failed requests)")
+	cmd.Flags().Var(m, "gate", "exit 1 for a regression, 3 if inconclusive; `MODE`: strict, regression (inconclusive is 0)")
 	cmd.Flags().Lookup("gate").NoOptDefVal = string(strict)
 	modes := []cobra.Completion{
 		cobra.CompletionWithDesc(string(strict), "exit 1 for a regression, 3 if a point is inconclusive"),
-		cobra.CompletionWithDesc(string(regression), "exit 1 for a regression, 3 if requests failed, else 0"),
+		cobra.CompletionWithDesc(string(regression), "exit 1 for a regression, 0 if a point is inconclusive"),
 	}
 	completion.Words(cmd, "gate", modes)
 }
@@ -60,12 +60,12 @@ func (m *Mode) Set(text string) error {
 	return errors.New("want strict or regression")
 }
 
-// Verdict is the error that a gate ends with, nil where it lets pass.
+// Verdict is the error that a gate ends with, nil where it lets pass. If nothing was compared, no gate does.
 func (m Mode) Verdict(g compare.Gate) error {
 	switch {
 	case g.Regressions > 0:
 		return ErrRegression
-	case g.Requests > 0, m == strict && (g.Inconclusive > 0 || g.Points == 0):
+	case g.Requests > 0, g.Points == 0, m == strict && g.Inconclusive > 0:
 		return ErrInconclusive
 	}
 	return nil
@@ -109,7 +109,13 @@ func (m Mode) HistoryLine(g history.Gate, newest int) string {
 
 // HistoryVerdict is Verdict of the series of a history that can be decided.
 func (m Mode) HistoryVerdict(g history.Gate) error {
-	return m.Verdict(compare.Gate{Regressions: g.Regressed, Lost: g.Failing, Inconclusive: g.Inconclusive, Points: g.Series - g.Short})
+	switch {
+	case g.Regressed > 0:
+		return ErrRegression
+	case m == strict && (g.Inconclusive > 0 || g.Series == g.Short):
+		return ErrInconclusive
+	}
+	return nil
 }
 
 // Misplaced is the error of a mode that stands behind a space, where it is a filter.

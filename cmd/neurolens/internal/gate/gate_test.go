@@ -30,6 +30,23 @@ func TestHistoryGateLine(t *testing.T) {
 	}
 }
 
+// TestNothingCompared: a comparison in which no point has an ok run on the base lets no gate pass; a history without enough sessions is none.
+func TestNothingCompared(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []Mode{strict, regression} {
+		c := compare.Comparison{Points: []compare.Point{{Verdict: compare.Fixed}}}
+		if got := mode.Verdict(c.Gate()); got != ErrInconclusive {
+			t.Errorf("%s: %v", mode, got)
+		}
+		if got := mode.Line(&c); got != "gate: nothing to decide: no point is ok on the base (exit 3)" {
+			t.Errorf("%s: %q", mode, got)
+		}
+	}
+	if got := regression.HistoryVerdict(history.Gate{Series: 2, Short: 2}); got != nil {
+		t.Errorf("a history of few sessions: %v", got)
+	}
+}
+
 // TestGateLineNothingDecided: a gate that lets pass because each point is inconclusive does not say that it found no regression.
 func TestGateLineNothingDecided(t *testing.T) {
 	for inconclusive, want := range map[int]string{2: "nothing decided; 2 of 2 points inconclusive", 1: "no regression found; 1 of 2 points inconclusive"} {

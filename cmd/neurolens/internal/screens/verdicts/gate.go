@@ -34,7 +34,7 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 		parts = append(parts, text)
 	case regressionsAlone && g.Points > 0 && g.Inconclusive == g.Points:
 		parts = append(parts, "nothing decided")
-	case regressionsAlone && (g.Inconclusive > 0 || g.Points == 0):
+	case regressionsAlone && g.Inconclusive > 0:
 		parts = append(parts, "no regression found")
 	}
 	if g.Inconclusive > 0 {
