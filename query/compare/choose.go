@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Point is the short result for a point, from which counts and gates are computed.
@@ -25,6 +26,7 @@ type Point struct {
 	Verdict   judge.Verdict
 	Reason    judge.Reason
 	Change    float64 // logarithm of head / base, or head - base; NaN: none
+	Size      float64 // by which changes of a metric are ordered: see pairing.size; NaN: none
 	Ratio     bool    // the point is compared by ratio
 	Method    judge.Method
 	Blocks    int     // number of blocks with runs of both sides
@@ -54,7 +56,7 @@ type Point struct {
 func (p *pairing) point() Point {
 	o := p.outcome
 	c := Point{
-		Metric: p.name, Better: p.kind().Better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
+		Metric: p.name, Better: p.kind().Better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Size: p.size(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
 		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
 		BaseOK: p.base != nil && p.base.Measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control, Confounded: p.confounded,
 		LeftOut: p.leftOut, Decides: p.decides,
@@ -74,6 +76,16 @@ func (p *pairing) change() float64 {
 		return math.NaN()
 	}
 	return p.outcome.Change.Value
+}
+
+// size is the size of a change: the absolute logarithm of a ratio, also for a point that has none because of single values. From or to 0
+// it is infinite. Metrics that are always compared by difference are ordered by the difference.
+func (p *pairing) size() float64 {
+	change := math.Abs(p.change())
+	if !p.byDifference() || schema.ScaleOf(p.name) == schema.ScaleDifference || !(change > 0) {
+		return change
+	}
+	return math.Log1p(change / min(math.Abs(p.base.Level()), math.Abs(p.head.Level())))
 }
 
 // NeitherSupports reports whether neither side could run the point.
@@ -243,8 +255,8 @@ func rankIn(verdicts []judge.Verdict, v judge.Verdict) int {
 
 // weight is the relevance of a point.
 type weight struct {
-	rank int // of its verdict or its relative verdict, whichever is worse; 0: the worst
-	size float64
+	rank         int // of its verdict or its relative verdict, whichever is worse; 0: the worst
+	size, change float64
 }
 
 func weightOf(verdicts []judge.Verdict, p Point) weight {
@@ -255,12 +267,12 @@ func weightOf(verdicts []judge.Verdict, p Point) weight {
 	if p.NeitherSupports() { // nothing changed there
 		rank = len(verdicts)
 	}
-	return weight{rank, math.Abs(p.Change)}
+	return weight{rank, p.Size, math.Abs(p.Change)}
 }
 
-// compare orders the worst first, then by descending size, NaN last.
+// compare orders the worst first, then by descending size, and among infinite ones by the change; NaN last.
 func (w weight) compare(other weight) int {
-	return cmp.Or(w.rank-other.rank, cmp.Compare(other.size, w.size))
+	return cmp.Or(w.rank-other.rank, cmp.Compare(other.size, w.size), cmp.Compare(other.change, w.change))
 }
 
 // WorstOf is the row with the worst verdict in an order of verdicts and, among equal verdicts, the largest change; nil if there are no

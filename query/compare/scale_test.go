@@ -111,6 +111,38 @@ func TestCompareZerosAmongRatios(t *testing.T) {
 	}
 }
 
+// TestSettledZeros: a session is judged while it is measured as it is once it is stored, also where values are 0.
+func TestSettledZeros(t *testing.T) {
+	t.Parallel()
+	var n int
+	runs := slices.Concat(valued(&n, 1, "latency", "ns", wobble(1000), wobble(1100)), valued(&n, 2, "latency", "ns", times(7, 0), times(7, 3)),
+		valued(&n, 3, "latency", "ns", []float64{0, 3, 0, 3, 0, 0, 3}, []float64{3, 0, 0, 0, 3, 0, 3}), valued(&n, 4, "latency", "ns", times(7, -1003), times(7, -1003)))
+	got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last", Rules: judge.Rules{Gate: true}})
+	decided := compare.JudgeSession(runs)
+	for i, want := range []judge.Verdict{judge.Regressed, judge.Regressed, judge.Inconclusive, judge.Unchanged} {
+		r := &got.Rows[i]
+		if d := decided[r.HeadID]; r.Verdict != want || d.Verdict != r.Verdict || d.Reason != r.Reason {
+			t.Errorf("point %d: %s (%s) stored, %s (%s) measured, want %s", i+1, r.Verdict, r.Reason, d.Verdict, d.Reason, want)
+		}
+	}
+}
+
+// TestWorstZeroFirst: a change from 0 is larger than one by a ratio, whatever its unit makes of it.
+func TestWorstZeroFirst(t *testing.T) {
+	t.Parallel()
+	var n int
+	runs := slices.Concat(valued(&n, 1, "faults", "", times(6, 2), times(6, 4)), valued(&n, 2, "faults", "", times(6, 0), times(6, .001)),
+		valued(&n, 3, "faults", "", []float64{-1, 1000, 1001, 1000, 999, 1002}, []float64{1101, 1100, 1099, 1100, 1102, 1100}), valued(&n, 4, "faults", "", times(6, 0), times(6, .01)))
+	got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last", Worst: compare.Verdicts})
+	var order []int64
+	for i := range got.Rows {
+		order = append(order, *got.Rows[i].Identity.BatchSize)
+	}
+	if fmt.Sprint(order) != "[4 2 1 3]" {
+		t.Errorf("the order is %v", order)
+	}
+}
+
 // TestCompareZeroNights: an earlier session of 0 makes the point one by difference; sessions that were all 0 let a head of 3 regress.
 func TestCompareZeroNights(t *testing.T) {
 	t.Parallel()

@@ -92,7 +92,7 @@ func (x *explaining) metrics(c compare.Comparison) {
 	}
 }
 
-// sizeOf is the size of the change of a metric: the absolute logarithm of the ratio, or the difference as a share of the base.
+// sizeOf is the size of the change of a metric: the absolute logarithm of the ratio, or the difference as a share of the base; 1 from 0.
 func sizeOf(r *compare.Row) float64 {
 	if r.Estimates == nil {
 		return 0
@@ -101,10 +101,12 @@ func sizeOf(r *compare.Row) float64 {
 	switch {
 	case r.Scale == schema.ScaleRatio:
 		return math.Abs(math.Log1p(change))
-	case r.Base != nil && r.Base.Value != nil && *r.Base.Value != 0:
-		return math.Abs(change / *r.Base.Value)
+	case r.Base == nil || r.Base.Value == nil:
+		return math.Abs(change)
+	case *r.Base.Value == 0:
+		return min(math.Ceil(math.Abs(change)), 1)
 	}
-	return math.Abs(change)
+	return math.Abs(change / *r.Base.Value)
 }
 
 // metricClock is the metric of the clock rate of the hardware.
