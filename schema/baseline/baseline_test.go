@@ -141,6 +141,28 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestZeros: a metric with a run of 0 or less has its plain median and interval, and its runs have no logarithm where there is none.
+func TestZeros(t *testing.T) {
+	var d Document
+	d.Replace(first, Session{}, []Point{newPoint("a", "lab3", first, 0, 3, -3, 0), newPoint("b", "lab3", first, 0, 0, 0)})
+	got, err := Decode([]byte(encoded(t, &d)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{0, 0} {
+		if m := got.Points[i].Metrics[0]; m.Location != want || len(m.Interval) != 2 || m.Interval[0] != -m.Interval[1] {
+			t.Errorf("point %d: %+v", i, m)
+		}
+	}
+	runs := got.RunsOf(&got.Points[0])
+	for i, want := range []float64{0, 3, -3, 0} {
+		s := runs[i].Metrics[0].Summary
+		if *s.P50 != want || (s.LogMedian != nil) != (want > 0) {
+			t.Errorf("run %d: %+v", i, s)
+		}
+	}
+}
+
 // TestRunsOf: a run of a point has its location and what its session says, and no samples.
 func TestRunsOf(t *testing.T) {
 	d := sample()
