@@ -45,6 +45,9 @@ found. Inconclusive means that a step is visible but may be chance; more
 sessions decide it. One or two sessions that are far off are a spike, not a
 change. If a point has only failed lately, its row says for how many sessions.
 
+Runs without a start time are left out (ingest --at gives it); if there are no
+others, the exit status is 2.
+
 --method otava finds the changes that Apache Otava finds. --since hides earlier
 sessions, but they still count for the level. --regressions lists only what got
 worse.

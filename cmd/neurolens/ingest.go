@@ -49,11 +49,16 @@ content is stored once, even if it is read again or from another path.
 What cannot be understood is listed and counted, and the rest is stored; the
 exit status is then 4. It is also 4 if the format of a named file is unknown.
 
+Runs without a start time have no place in history and are never session=last.
+--at gives it: a time, name or path (the date in the name or the folders of each
+file), mtime, or commit. Given later, it replaces what was stored without it.
+
 --list-formats lists the formats, and what becomes a run in each. Your own
 program can write the format jsonl, one run per line; --json-schema prints its
 schema. Any other table can be imported with --from csv or --from jsonl and a
 mapping file (--map), which says what each column is.`,
 		Example: `  neurolens ingest .benchmarks/ --tag branch=main
+  neurolens ingest nights/ --at name
   hyperfine --export-json - 'sort big.txt' | neurolens ingest - --machine lab3
   neurolens ingest results.csv --from csv --map mapping.yaml --dry-run`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runIngest(a, cmd, f, args) },

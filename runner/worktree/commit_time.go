@@ -8,16 +8,17 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// commitID matches the id of a commit, or its beginning.
-var commitID = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+// isCommitID reports whether a text is the id of a commit, or its beginning, and nothing that git reads in another way.
+func isCommitID(text string) bool {
+	const short, long = 4, 64
+	return len(text) >= short && len(text) <= long && strings.Trim(text, "0123456789abcdef") == ""
+}
 
 // CommitTime is when a commit was made, in the repository of a folder.
 func CommitTime(ctx context.Context, dir, commit string) (time.Time, error) {
-	if !commitID.MatchString(commit) {
+	if !isCommitID(commit) {
 		return time.Time{}, fmt.Errorf("commit %q is no id of a commit", commit)
 	}
 	out, err := call{dir: dir}.run(ctx, "show", "--no-patch", "--no-show-signature", "--format=%ct", commit+"^{commit}")
