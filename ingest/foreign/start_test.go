@@ -110,7 +110,11 @@ func TestStem(t *testing.T) {
 	for _, same := range [][]string{
 		{"bench.log", "bench.log.1", "old/bench.log.2.gz", "bench.log-20261001", "bench.log.old", "bench.log.bak"},
 		{"log-2026-10-01.txt", "log-2026-10-02.txt"},
-		{"run1.log"}, {"run2.log"}, {"run.log"}, {"summary.txt"}, {"2026"},
+		{"run1.log"},
+		{"run2.log"},
+		{"run.log"},
+		{"summary.txt"},
+		{"2026"},
 	} {
 		for _, name := range same {
 			if stem(name) != stem(same[0]) || stem(name) == stem("other.log") {
