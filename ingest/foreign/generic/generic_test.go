@@ -1,6 +1,7 @@
 package generic
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -89,6 +90,25 @@ func TestFailedRequests(t *testing.T) {
 		}
 		if got := strings.Join(runs[0].Warnings, "; "); got != want {
 			t.Errorf("%s: %q, want %q", record, got, want)
+		}
+	}
+}
+
+// TestManyMembers: an object with very many members is refused, whichever it is. A list of as many numbers is not.
+func TestManyMembers(t *testing.T) {
+	var members strings.Builder
+	for i := range maxMembers + 1 {
+		fmt.Fprintf(&members, `,"k%d":1`, i)
+	}
+	many := "an object of more than 100000 members"
+	for text, want := range map[string]string{
+		`{"benchmark":"x","status":"ok"` + members.String() + `}`:                                                         many,
+		`{"benchmark":"x","status":"ok","params":{` + members.String()[1:] + `}}`:                                         "params: " + many,
+		`{"benchmark":"x","status":"ok","samples":[{"metric":"m"` + members.String() + `}]}`:                              "samples: " + many,
+		`{"benchmark":"x","status":"ok","samples":[{"metric":"m","values":[1` + strings.Repeat(",1", maxMembers) + `]}]}`: "",
+	} {
+		if _, err := runOfLine([]byte(text)); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%.80s: %v, want %q", text, err, want)
 		}
 	}
 }

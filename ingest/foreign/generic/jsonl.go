@@ -162,9 +162,31 @@ func membersOf(text jsontext.Value) (map[string]jsontext.Value, error) {
 	if text.Kind() != jsontext.KindBeginObject {
 		return nil, fmt.Errorf("%.40s is not an object", text)
 	}
+	if hasMany(text) {
+		return nil, fmt.Errorf("an object of more than %d members", maxMembers)
+	}
 	var members map[string]jsontext.Value
 	err := foreign.DecodeOnce(text, &members)
 	return members, err
+}
+
+// maxMembers limits the members of an object: each takes much more memory and time than a number of a list.
+const maxMembers = 100_000
+
+// hasMany reports whether an object has more than maxMembers.
+func hasMany(object jsontext.Value) bool {
+	if bytes.Count(object, []byte(",")) < maxMembers {
+		return false
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(object))
+	_, err := d.ReadToken()
+	n := 0
+	for ; err == nil && n <= maxMembers && d.PeekKind() != jsontext.KindEndObject; n++ {
+		if _, err = d.ReadToken(); err == nil {
+			err = d.SkipValue()
+		}
+	}
+	return n > maxMembers // what is wrong with an object is found where it is decoded
 }
 
 func metricsOf(r *schema.Run, text jsontext.Value) error {
