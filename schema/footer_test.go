@@ -18,6 +18,10 @@ func FuzzFooter(f *testing.F) {
 		if err == nil {
 			_ = read.Check(Runs, 1)
 		}
+		live, err := ReadLiveFooter(bytes.NewReader(content), int64(len(content)))
+		if format, rows, again := ReadFooterRows(bytes.NewReader(content), int64(len(content))); err == nil && again == nil && (live.Format != format || live.Rows != rows) {
+			t.Errorf("%x has %d rows of %q, and %d of %q", footer, live.Rows, live.Format, rows, format)
+		}
 		some := func(field int64) bool { return field%2 == 0 }
 		narrow, err := NarrowFooter(footer, some)
 		if err != nil {

@@ -3,6 +3,8 @@ package prepare
 import (
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -44,5 +46,21 @@ func TestSameFile(t *testing.T) {
 		if changed := h.forgetChanged(); changed != c.changed {
 			t.Errorf("%s: changed %v", c.name, changed)
 		}
+	}
+}
+
+// TestHashFile: a pipe is not waited for, and a device without an end is not read.
+func TestHashFile(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, "/dev/zero", t.TempDir()} {
+		if hash, err := hashFile(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: %q, %v", path, hash, err)
+		}
+	}
+	if hash, err := hashFile(os.Args[0]); err != nil || len(hash) != 64 {
+		t.Errorf("%q, %v", hash, err)
 	}
 }

@@ -1,14 +1,17 @@
 package prepare
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/runner/python"
@@ -99,12 +102,16 @@ func (t *Targets) sha256(path string) (string, error) {
 	return known.text, known.err
 }
 
+// hashFile is the SHA-256 of a regular file, in hex. A pipe would be waited for, and a device may have no end.
 func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", cmp.Or(err, error(&fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}))
+	}
 	digest := sha256.New()
 	if _, err := io.Copy(digest, f); err != nil {
 		return "", err
