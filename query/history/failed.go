@@ -23,7 +23,7 @@ type failedIn struct {
 func (h *historian) addFailed(row []driver.Value) {
 	h.Failed++
 	of, session := pointOn{duck.Text(row[0]), duck.Text(row[1])}, duck.Text(row[5])
-	f := failedIn{metric: duck.Text(row[2]), session: h.sessions.place(session), wrong: row[11] == true}
+	f := failedIn{metric: duck.Text(row[2]), session: h.sessions.place(session), wrong: row[12] == true}
 	f.began, _ = startOf(row[7], session)
 	h.failed[of] = append(h.failed[of], f)
 }

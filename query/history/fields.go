@@ -39,12 +39,16 @@ func sessionFields() []answer.Field[Row] {
 func changeFields() []answer.Field[Row] {
 	const effect = "effect size: new level / old level - 1 or, if scale is difference, new level - old level in the unit"
 	return []answer.Field[Row]{
-		answer.NewField("change_point", answer.TypeBoolean, "whether the level changed with this session", func(r *Row) any { return r.ChangePoint }),
+		answer.NewField("change_point", answer.TypeBoolean, "whether the level changed with this session or, if it rose or fell slowly, until this session", func(r *Row) any { return r.ChangePoint }),
 		real("shift", effect, func(r *Row) *float64 { return r.Shift }),
 		real("shift_low", "lower end of its 95 % confidence interval", func(r *Row) *float64 { return r.ShiftLow }),
 		real("shift_high", "upper end of that interval", func(r *Row) *float64 { return r.ShiftHigh }),
 		real("p", "p-value of the change point", func(r *Row) *float64 { return r.P }),
 		real("p_adjusted", "p-value adjusted for the number of series", func(r *Row) *float64 { return r.PAdjusted }),
+		text("after_session", "id of the last session before the change, with a confidence of 95 %; of a slow change, id of the first session", func(r *Row) string { return r.AfterSession }),
+		text("by_session", "id of the first session after the change, with a confidence of 95 %; of a slow change, id of the last session", func(r *Row) string { return r.BySession }),
+		answer.NewField("ramp_sessions", answer.TypeInteger, "number of sessions over which the level rose or fell slowly; NULL: the change is a step, or there is none",
+			func(r *Row) any { return rampSessions(r.RampSessions) }),
 		text("verdict", "regressed or improved; changed if it is unknown which direction is better; inconclusive: a step that may be chance; "+
 			"spike: only this session deviates; NULL: no change", func(r *Row) string { return string(r.Verdict) }),
 		answer.NewField("failed_sessions", answer.TypeInteger, "number of sessions after the last value in which all runs of the point failed",
@@ -64,4 +68,12 @@ func real(name, meaning string, of func(*Row) *float64) answer.Field[Row] {
 func inUnit(unit string, f answer.Field[Row]) answer.Field[Row] {
 	f.Unit = unit
 	return f
+}
+
+// rampSessions is the number of sessions of a slow change as a value, NULL if there is none.
+func rampSessions(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return int64(n)
 }

@@ -25,7 +25,7 @@ func TestFields(t *testing.T) {
 		},
 		Metric: "latency", Unit: "ns", Better: schema.BetterLower, Scale: schema.ScaleRatio,
 		SessionID: "a session", StartedAt: new(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)), Runs: 3, Location: 168686609.55999994, GitCommit: "81cc0fe",
-		ChangePoint: true, Shift: new(.1), ShiftLow: new(.05), ShiftHigh: new(math.Expm1(math.Log(1.15))), P: new(.001), PAdjusted: new(.002),
+		ChangePoint: true, Shift: new(.1), ShiftLow: new(.05), ShiftHigh: new(math.Expm1(math.Log(1.15))), P: new(.001), PAdjusted: new(.002), AfterSession: "the one before", BySession: "this one", RampSessions: 30,
 		Verdict: history.Spike, FailedSessions: 2,
 	}
 	want := map[string]string{
@@ -35,7 +35,7 @@ func TestFields(t *testing.T) {
 		"better": "text lower <nil>", "scale": "text ratio <nil>", "session_id": "text a session <nil>",
 		"started_at": "time 2026-09-01 12:00:00 +0000 UTC <nil>", "runs": "integer 3 0", "location": "real 1.6868660956e+08 0", "git_commit": "text 81cc0fe <nil>",
 		"change_point": "boolean true false", "shift": "real 0.1 <nil>", "shift_low": "real 0.05 <nil>", "shift_high": "real 0.15 <nil>",
-		"p": "real 0.001 <nil>", "p_adjusted": "real 0.002 <nil>", "verdict": "text spike <nil>", "failed_sessions": "integer 2 0",
+		"p": "real 0.001 <nil>", "p_adjusted": "real 0.002 <nil>", "after_session": "text the one before <nil>", "by_session": "text this one <nil>", "ramp_sessions": "integer 30 <nil>", "verdict": "text spike <nil>", "failed_sessions": "integer 2 0",
 	}
 	fields := history.Fields()
 	if len(fields) != len(want) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // Gate is the decision of a gate that looks at the history after each session. All fields count series.
@@ -64,40 +65,45 @@ func (h *historian) newestSince(newest int) int64 {
 	return all[len(all)-newest]
 }
 
-// regressed reports whether a series got worse within its newest sessions and still is: the sum of a change for the worse and
-// all later changes must be for the worse too.
+// regressed reports whether a series got worse within its newest sessions and still is.
 func (l *line) regressed(newest int) bool {
+	return l.stillWorse(l.series.points, newest, func(v judge.Verdict) bool { return v == judge.Regressed })
+}
+
+// stillWorse reports whether one of some changes is within the newest sessions, has such a verdict, and still is for the worse: the sum of it and
+// all later changes must be, too.
+func (l *line) stillWorse(changes []stat.ChangePoint, newest int, such func(judge.Verdict) bool) bool {
 	var since float64
-	for i := len(l.series.points) - 1; i >= 0; i-- {
-		p := l.series.points[i]
-		if p.Index < len(l.entries)-newest {
+	for _, p := range slices.Backward(changes) {
+		if last(p) < len(l.entries)-newest {
 			break
 		}
 		since += p.Shift.Value
-		if l.verdictOf(p) == judge.Regressed && l.worse(since) {
+		if such(l.verdictOf(p)) && l.worse(since, p) {
 			return true
 		}
 	}
 	return false
 }
 
-// worse reports whether a shift is for the worse and at least as large as the threshold.
-func (l *line) worse(shift float64) bool {
+// worse reports whether a shift since a change is for the worse and beyond the margin.
+func (l *line) worse(shift float64, since stat.ChangePoint) bool {
 	if schema.Better(l.better) == schema.BetterHigher {
 		shift = -shift
 	}
-	return shift > 0 && shift >= l.minShift()
+	return shift > 0 && shift >= l.margin(l.entries[since.After].location)
 }
 
 // mayHaveRegressed reports whether a series has an inconclusive change within its newest sessions that may be for the worse.
 func (l *line) mayHaveRegressed(newest int) bool {
 	for _, m := range l.series.marks {
-		if m.Index < len(l.entries)-newest {
+		if m.at() < len(l.entries)-newest {
 			continue
 		}
 		if m.verdict == judge.Changed || m.verdict == judge.Inconclusive && l.verdictOf(m.ChangePoint) != judge.Improved {
 			return true
 		}
 	}
-	return false
+	// A step that another one followed is not marked.
+	return len(l.series.points) == 0 && l.stillWorse(l.series.visible, newest, func(v judge.Verdict) bool { return v != judge.Improved })
 }

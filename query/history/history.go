@@ -83,22 +83,28 @@ type Series struct {
 
 // Change is a change point of a series.
 type Change struct {
-	Row        int    // row of the first session of the new level, counted like Series.First
-	Base, Head string // commits of the session before and of this session; empty if unknown
-	// BaseSession is the session before. The change happened after it.
-	BaseSession string
-	// Differs are the facts, except the commit, that differ between the session before and this session, and still differ in the
+	// Row is the row of the first session of the new level, counted like Series.First. If the level rises or falls over several
+	// sessions, it is the row of the last of them.
+	Row int
+	// Base and Head are commits of sessions that enclose the change: it is after Row.AfterSession and not after Row.BySession. They are empty if
+	// unknown. After and By are when these sessions started, in UTC; nil if unknown.
+	Base, Head string
+	After, By  *time.Time
+	// Places is the number of sessions from which on the level may be the new one, or over which it rises or falls.
+	Places int
+	// Differs are the facts, except the commit, that differ between the sessions that enclose the change, and still differ in the
 	// last session of the new level. Facts that differ only temporarily are not listed.
 	Differs []facts.Difference
 
-	baseRun, headRun, lastRun schema.ULID // first runs of the session before, of this one, and of the last one of the level
+	baseRun, headRun, lastRun schema.ULID // first runs of the enclosing sessions, and of the last session of the level
 }
 
 // Read returns a metric over sessions and the sessions in which its level changed.
 //
 // The value of a session is the median of the locations of its ok runs of purpose measure. The location of a run is
-// Summary.LogMedian, or p50 if the metric is compared by difference. Sessions without such a run, or in which a run of the point
-// had a wrong result, are left out, and a run in which more requests failed than are allowed counts as failed; no value is filled in. In a session with two sides only the head counts, because the base is
+// Summary.LogMedian, or p50 if the metric is compared by difference: because it always is, or because a value of the series is zero or
+// negative. Sessions without such a run, or in which a run of the point had a wrong result, are left out, and a run in which more
+// requests failed than are allowed counts as failed; no value is filled in. In a session with two sides only the head counts, because the base is
 // older code that was measured again. If a session measured several commits, each commit has its own value.
 //
 // Change points are corrected for the number of series with the Benjamini-Hochberg procedure at 5 %, applied to the smallest p of

@@ -108,8 +108,9 @@ func TestHistory(t *testing.T) {
 	if change.Row != slow.First+historyShift || change.Base != fmt.Sprintf("%040x", historyShift-1) || change.Head != fmt.Sprintf("%040x", historyShift) {
 		t.Errorf("changed at row %d, %s to %s", change.Row, change.Base, change.Head)
 	}
-	if previous := h.Rows[change.Row-1]; change.BaseSession != previous.SessionID {
-		t.Errorf("the session before is %s", change.BaseSession)
+	if at, previous := h.Rows[change.Row], h.Rows[change.Row-1]; at.AfterSession != previous.SessionID || at.BySession != at.SessionID ||
+		change.Places != 1 || !change.After.Equal(*previous.StartedAt) || !change.By.Equal(*at.StartedAt) {
+		t.Errorf("the change is after %s and not after %s: %+v", at.AfterSession, at.BySession, change)
 	}
 	want := []facts.Difference{
 		{Kind: facts.Environment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},

@@ -26,7 +26,8 @@ import (
 // so an entry holds indexes instead of texts.
 type entry struct {
 	began                 int64   // start of the first run in Unix microseconds or, if unknown, of the session
-	location              float64 // NaN: none
+	location              float64 // on the scale of the series, at first as for a ratio: minus infinity if plain is not positive; NaN: none
+	plain                 float64 // the same in the unit of the metric
 	first                 schema.ULID
 	session, commit, runs int32 // indexes of interned texts, and the number of runs with a location
 	dated                 bool  // began is the start of a run, not of the session
@@ -37,6 +38,7 @@ type line struct {
 	lineKey
 	entries []entry // oldest first
 	better  string
+	scale   schema.Scale
 	failed  int  // failed sessions after the last entry: see failedSince
 	undated int  // ok runs without a start, which are in no entry
 	commits bool // some session has entries for several commits
@@ -104,10 +106,10 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 		}
 		return duck.UseRows(ctx, of.rows, func(row []driver.Value) error {
 			runs++
-			if row[9] == true && row[12] == true {
+			if row[9] == true && row[13] == true {
 				h.Requests++
 			}
-			if row[9] != true || row[12] == true {
+			if row[9] != true || row[13] == true {
 				h.addFailed(row)
 				return nil
 			}
@@ -158,7 +160,7 @@ func (p part) within(b period.Bounds) duck.Statement {
 			p.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(p.Args) + ")"
 	}
 	text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " +
-		measured.Location() + ", " + measured.Wrong + ", " + measured.FailedRequests + " FROM " + rows
+		measured.LocationOf(schema.ScaleRatio) + ", " + measured.LocationOf(schema.ScaleDifference) + ", " + measured.Wrong + ", " + measured.FailedRequests + " FROM " + rows
 	return duck.Statement{SQL: text, Args: p.Args}
 }
 
@@ -197,14 +199,15 @@ func (h *historian) add(row []driver.Value) error {
 		return &duck.Error{Message: fmt.Sprintf("run_id: %v", err), Kind: duckdb.ErrorTypeIO}
 	}
 	session := duck.Text(row[5])
-	e := entry{location: math.NaN(), first: first, session: h.sessions.place(session), commit: h.commits.place(duck.Text(row[6]))}
+	e := entry{location: math.NaN(), plain: math.NaN(), first: first, session: h.sessions.place(session), commit: h.commits.place(duck.Text(row[6]))}
 	if e.began, e.dated = startOf(row[7], session); e.began == noStart {
 		h.Undated++
 		l.undated++
 		return nil
 	}
-	if location, ok := row[10].(float64); ok && !math.IsNaN(location) && !math.IsInf(location, 0) {
-		e.location, e.runs = location, 1
+	ratio, _ := row[10].(float64)
+	if plain, ok := row[11].(float64); ok && !math.IsNaN(plain) && !math.IsInf(plain, 0) && !math.IsNaN(ratio) && !math.IsInf(ratio, 1) {
+		e.location, e.plain, e.runs = ratio, plain, 1
 	} else {
 		h.NoValue++
 	}
@@ -226,8 +229,21 @@ func startOf(value driver.Value, session string) (began int64, dated bool) {
 	return noStart, false
 }
 
+// setScale decides how the values of a series are compared: by their difference if its metric always is, or if a value is zero or negative.
+func (l *line) setScale() {
+	if l.scale = schema.ScaleOf(l.metric); slices.ContainsFunc(l.entries, func(e entry) bool { return e.plain <= 0 }) {
+		l.scale = schema.ScaleDifference
+	}
+	if l.scale == schema.ScaleDifference {
+		for i := range l.entries {
+			l.entries[i].location = l.entries[i].plain
+		}
+	}
+}
+
 // merge combines the entries of each session and commit into one, and drops those without a location.
 func (l *line) merge() {
+	l.setScale()
 	slices.SortFunc(l.entries, func(a, b entry) int {
 		if a.session != b.session {
 			return cmp.Compare(a.session, b.session)

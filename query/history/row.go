@@ -26,6 +26,8 @@ type Row struct {
 	ChangePoint                bool
 	Shift, ShiftLow, ShiftHigh *float64 // new level / old level - 1 or, if Scale is difference, new - old in Unit
 	P, PAdjusted               *float64
+	AfterSession, BySession    string // the change is after the one and not after the other
+	RampSessions               int    // number of sessions over which the level rises or falls; 0: a step
 	Verdict                    judge.Verdict
 	FailedSessions             int
 }

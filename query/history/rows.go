@@ -57,23 +57,32 @@ func (h *historian) pages(size int) iter.Seq[[]Row] {
 func (h *historian) row(l *line, i int, m *mark) Row {
 	e := l.entries[i]
 	row := Row{
-		PointID: l.point, Point: l.of, Metric: l.metric, Unit: l.unit, Better: schema.Better(l.better), Scale: l.scale(),
-		SessionID: h.sessions.text(e.session), Runs: int(e.runs), Location: l.scale().InUnit(e.location), GitCommit: h.commits.text(e.commit),
+		PointID: l.point, Point: l.of, Metric: l.metric, Unit: l.unit, Better: schema.Better(l.better), Scale: l.scale,
+		SessionID: h.sessions.text(e.session), Runs: int(e.runs), Location: l.scale.InUnit(e.location), GitCommit: h.commits.text(e.commit),
 		FailedSessions: l.failed,
 	}
-	if e.dated {
-		row.StartedAt = new(time.UnixMicro(e.began).UTC())
-	}
+	row.StartedAt = e.time()
 	if m == nil {
 		return row
 	}
 	row.Verdict, row.ChangePoint = m.verdict, m.isChange()
-	change := func(v float64) *float64 { return finite(l.scale().Change(v)) }
+	change := func(v float64) *float64 { return finite(l.scale.Change(v)) }
 	row.Shift, row.ShiftLow, row.ShiftHigh = change(m.Shift.Value), change(m.Shift.Low), change(m.Shift.High)
+	if m.verdict != Spike {
+		row.AfterSession, row.BySession, row.RampSessions = h.sessions.text(l.entries[m.After].session), h.sessions.text(l.entries[m.By].session), m.rampSessions()
+	}
 	if m.isChange() {
 		row.P, row.PAdjusted = finite(m.P), finite(max(m.P, l.series.adjusted))
 	}
 	return row
+}
+
+// time is when the session of an entry started, in UTC; nil if unknown.
+func (e *entry) time() *time.Time {
+	if !e.dated {
+		return nil
+	}
+	return new(time.UnixMicro(e.began).UTC())
 }
 
 // finite is v, or nil if v is NaN or infinite.

@@ -47,6 +47,20 @@ type mark struct {
 	verdict          judge.Verdict
 }
 
+// last is the index of the session until which a change takes place: a step is in one session.
+func last(p stat.ChangePoint) int { return max(p.Index, p.Until-1) }
+
+// at is the index of the entry that is marked.
+func (m *mark) at() int { return last(m.ChangePoint) }
+
+// rampSessions is the number of sessions over which the level rises or falls; 0: it is a step.
+func (m *mark) rampSessions() int {
+	if m.Until == 0 {
+		return 0
+	}
+	return m.Until - m.After
+}
+
 // isChange reports whether the level is a different one from here on.
 func (m *mark) isChange() bool { return m.verdict != judge.Inconclusive && m.verdict != Spike }
 
@@ -82,8 +96,6 @@ func (h *historian) order() {
 	h.byKey, h.failed, h.Known = nil, nil, len(h.lines)
 	slices.SortFunc(h.lines, func(a, b *line) int { return earlier(a.entries[0], b.entries[0]) })
 }
-
-func (l *line) scale() schema.Scale { return schema.ScaleOf(l.metric) }
 
 // locations are the values of a series on the scale on which it is compared: logarithms, or plain values for a difference.
 func (l *line) locations() []float64 {
@@ -125,8 +137,8 @@ func (h *historian) findChanges() {
 // findChanges finds the change points of a series, and returns the smallest p of them.
 func (l *line) findChanges(alpha float64) float64 {
 	found := stat.NewTrend(l.locations())
-	l.series.points = found.ChangePoints(alpha, l.minShift())
-	l.series.visible = found.VisibleChanges(historyAlpha, l.minShift())
+	l.series.points = found.Changes(alpha, l.margin)
+	l.series.visible = found.VisibleChanges(historyAlpha, l.margin)
 	p := 1.
 	if len(l.entries) < MinSessions {
 		p = math.NaN() // it cannot have a change point, so it does not count as a test
@@ -173,36 +185,40 @@ func (l *line) markStepsAndSpikes() {
 	low := 0
 	for _, p := range l.series.points {
 		l.markSpikes(locations, low, p.Index)
-		low = p.Index
+		low = max(p.Index, p.Until)
 	}
 	high := len(locations)
 	seen := l.series.visible
 	if low > 0 {
-		seen = stat.NewTrend(locations[low:]).VisibleChanges(historyAlpha, l.minShift())
+		seen = stat.NewTrend(locations[low:]).VisibleChanges(historyAlpha, l.margin)
 	}
 	if len(seen) > 0 {
-		last := seen[len(seen)-1]
-		last.Index += low
-		l.series.marks = append(l.series.marks, mark{last, judge.Inconclusive})
-		high = last.Index
+		step := seen[len(seen)-1]
+		step.Index, step.After, step.By = step.Index+low, step.After+low, step.By+low
+		l.series.marks = append(l.series.marks, mark{step, judge.Inconclusive})
+		high = step.Index
 	}
 	l.markSpikes(locations, low, high)
 	l.markSpikes(locations, high, len(locations))
-	slices.SortFunc(l.series.marks, func(a, b mark) int { return a.Index - b.Index })
+	slices.SortFunc(l.series.marks, func(a, b mark) int { return a.at() - b.at() })
 }
 
 // markSpikes marks the spikes of the level that spans entries low to high-1.
 func (l *line) markSpikes(locations []float64, low, high int) {
-	for _, s := range stat.Spikes(locations[low:high], l.minShift()) {
+	for _, s := range stat.Spikes(locations[low:high], l.margin) {
 		by := stat.Estimate{Value: s.By, Low: math.Inf(-1), High: math.Inf(1)}
 		l.series.marks = append(l.series.marks, mark{stat.ChangePoint{Index: low + s.Index, Shift: by, P: math.NaN()}, Spike})
 	}
 }
 
-// minShift is the smallest shift that counts as a change.
-func (l *line) minShift() float64 {
-	if l.scale() == schema.ScaleRatio {
-		return math.Log1p(judge.DefaultThreshold)
+// margin is up to which shift a level counts as unchanged. If a metric is compared by difference because of its values, it is the threshold's
+// share of the level. A metric that always is has no margin: only its user knows the unit.
+func (l *line) margin(level float64) float64 {
+	switch {
+	case l.scale == schema.ScaleRatio:
+		return -math.Log1p(-judge.DefaultThreshold) // 2 % less is a little more in logarithms than 2 % more
+	case schema.ScaleOf(l.metric) == schema.ScaleRatio:
+		return judge.DefaultThreshold * math.Abs(level)
 	}
 	return 0
 }
@@ -212,14 +228,14 @@ func otavaPoints(l *line) []stat.ChangePoint {
 	locations := l.locations()
 	values := make([]float64, len(locations))
 	for i, location := range locations {
-		values[i] = l.scale().InUnit(location)
+		values[i] = l.scale.InUnit(location)
 	}
 	ends := append([]int{0}, stat.Otava(values, stat.OtavaOptions{})...)
 	ends = append(ends, len(values))
 	var points []stat.ChangePoint
 	for i, at := range ends[1 : len(ends)-1] {
 		shift := stat.Shift(locations[ends[i]:at], locations[at:ends[i+2]], historyConfidence)
-		points = append(points, stat.ChangePoint{Index: at, Shift: shift, P: math.NaN()})
+		points = append(points, stat.ChangePoint{Index: at, After: at - 1, By: at, Shift: shift, P: math.NaN()})
 	}
 	return points
 }
@@ -230,7 +246,7 @@ func (h *historian) requested(l *line) iter.Seq2[int, *mark] {
 		marks := l.series.marks
 		for i, e := range l.entries {
 			var m *mark
-			if len(marks) > 0 && marks[0].Index == i {
+			if len(marks) > 0 && marks[0].at() == i {
 				m, marks = &marks[0], marks[1:]
 			}
 			if time.UnixMicro(e.began).Before(h.req.Since) || h.req.Regressions && (m == nil || m.verdict != judge.Regressed) {
@@ -266,19 +282,19 @@ func (h *historian) outline() {
 		s := Series{First: rows, Sessions: len(l.entries), ByCommit: l.commits, Failed: l.failed}
 		for i := range h.requested(l) {
 			sessions[l.entries[i].session] = true
-			s.Locations = append(s.Locations, l.scale().InUnit(l.entries[i].location))
+			s.Locations = append(s.Locations, l.scale.InUnit(l.entries[i].location))
 		}
-		for i, m := range h.rowsOf(l) {
+		for _, m := range h.rowsOf(l) {
 			switch {
 			case m == nil:
 			case m.verdict == Spike:
 				s.Spikes = append(s.Spikes, rows)
 			default:
-				s.Changes = append(s.Changes, h.change(l, i, rows))
+				s.Changes = append(s.Changes, h.change(l, m, rows))
 			}
 			rows++
 		}
-		if m := l.inconclusive(); m != nil && !time.UnixMicro(l.entries[m.Index].began).Before(h.req.Since) {
+		if m := l.inconclusive(); m != nil && !time.UnixMicro(l.entries[m.at()].began).Before(h.req.Since) {
 			h.Inconclusive++
 		}
 		if len(l.entries) < MinSessions && len(l.series.marks) == 0 {
@@ -307,12 +323,12 @@ func (l *line) inconclusive() *mark {
 	return nil
 }
 
-// change describes the change at entry i of a series: the commits and sessions before and after it.
-func (h *historian) change(l *line, i, row int) Change {
-	base, head, last := l.entries[i-1], l.entries[i], l.entries[l.levelEnd(i)-1]
+// change describes a change of a series: the commits and sessions before and after it.
+func (h *historian) change(l *line, m *mark, row int) Change {
+	base, head, last := l.entries[m.After], l.entries[m.By], l.entries[l.levelEnd(m.at())-1]
 	return Change{
-		Row: row, Base: h.commits.text(base.commit), Head: h.commits.text(head.commit),
-		BaseSession: h.sessions.text(base.session), baseRun: base.first, headRun: head.first, lastRun: last.first,
+		Row: row, Base: h.commits.text(base.commit), Head: h.commits.text(head.commit), After: base.time(), By: head.time(), Places: m.By - m.After,
+		baseRun: base.first, headRun: head.first, lastRun: last.first,
 	}
 }
 

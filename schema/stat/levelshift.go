@@ -9,6 +9,7 @@ const (
 	priorRho     = .6     // the correlation of neighbours that is taken for likely before there are values
 	priorWeight  = 15     // values that it counts as much as
 	maxRho       = .99    // that a correlation is taken for
+	ofMedian     = 1.25   // variances of the mean in that of the median of 3 or 4 normal values
 )
 
 // levelShift is the most likely change of level in some values, and how large it is beside what they scatter.
@@ -17,6 +18,7 @@ type levelShift struct {
 	low, high float64 // the levels before and after
 	size      float64 // of the shift in robust standard errors, if neighbours are independent; infinite where nothing scatters
 	inflation float64 // how many times the standard error is that, as neighbours are correlated
+	orders    float64 // logarithm of the share of the orders of the values that separate the levels as well: see separation
 }
 
 // shifts measures the changes of level in parts of a series. It keeps what the parts have in common, and room to work in.
@@ -62,11 +64,12 @@ func (s *shifts) in(low, n int, least float64) (shift levelShift, ok bool) {
 		s.setResiduals(values, shift)
 		clip = math.Inf(1)
 	}
-	shift.size = shift.distance(n) / scatter(s.residuals, clip)
+	shift.size = math.Abs(shift.high-shift.low) / s.standardError(shift.at, clip)
 	if !(shift.size >= 0) {
 		shift.size = 0 // nothing differs, or it is beyond all numbers
 	}
 	shift.inflation = inflationOf(s.residuals)
+	shift.orders = shift.separation(values)
 	return shift, shift.size >= least
 }
 
@@ -191,12 +194,7 @@ func nth(values []float64, k int) float64 {
 
 // scatter is the standard deviation of residuals about two levels, clipped.
 func scatter(residuals []float64, clip float64) float64 {
-	var squares float64
-	for _, r := range residuals {
-		r = min(math.Abs(r), clip)
-		squares += r * r
-	}
-	return standardDeviation(squares, len(residuals))
+	return standardDeviation(squaresWithin(residuals, clip), len(residuals))
 }
 
 // standardDeviation is that of n residuals about two levels, whose squares have this sum.
@@ -211,4 +209,67 @@ func inflationOf(residuals []float64) float64 {
 	rho = min(max(rho+(1+4*rho)/n, 0), maxRho)
 	rho = (n*rho + priorWeight*priorRho) / (n + priorWeight)
 	return math.Sqrt((1 + rho) / (1 - rho))
+}
+
+// standardError is that of the difference of the levels of two sides, of which the residuals are about and the second begins at a place: the
+// larger one of two. One takes both sides to scatter alike, with residuals clipped. The other takes each side's own scatter (Welch,
+// Biometrika 34, 1947), clipped by what is usual on that side, because a side that scatters more has a level that is less certain.
+func (s *shifts) standardError(at int, clip float64) float64 {
+	n := len(s.residuals)
+	both := scatter(s.residuals, clip)
+	variance := both * both
+	own := 0.
+	for _, side := range [][]float64{s.residuals[:at], s.residuals[at:]} {
+		k := float64(len(side))
+		squares := squaresWithin(side, s.sideClip(side, clip))
+		own += ofMedian * squares / (k - 1) / k
+	}
+	return math.Sqrt(max(own, variance*float64(n)/float64(at*(n-at))))
+}
+
+// sideClip is where residuals of one side are clipped.
+func (s *shifts) sideClip(side []float64, clip float64) float64 {
+	if math.IsInf(clip, 1) {
+		return clip
+	}
+	s.sizes = s.sizes[:0]
+	for _, r := range side {
+		s.sizes = append(s.sizes, math.Abs(r))
+	}
+	return max(clip, clipAt*madOfNormals*nth(s.sizes, (len(side)+1)/2))
+}
+
+// squaresWithin is the sum of the squares of residuals, clipped.
+func squaresWithin(residuals []float64, clip float64) (squares float64) {
+	for _, r := range residuals {
+		r = min(math.Abs(r), clip)
+		squares += r * r
+	}
+	return squares
+}
+
+// separation is the logarithm of the share of all orders of the values in which some place separates those nearer to one level from those
+// nearer to the other, with no more values on the wrong side than here. Whatever the distribution is, also one of two levels, the order of
+// independent values says nothing more about a change of level. Of the orders of b upper and n-b lower values, as many have a place with at
+// most e on the wrong side as there are ways to choose e of n, by the reflection principle (Gnedenko and Korolyuk, Doklady Akademii Nauk SSSR
+// 80, 1951); the levels may be in either order.
+func (s levelShift) separation(values []float64) float64 {
+	upper, wrong := 0, 0
+	for i, v := range values {
+		toLow, toHigh := math.Abs(v-s.low), math.Abs(v-s.high)
+		switch {
+		case i < s.at && !(toLow < toHigh):
+			wrong++
+			upper++
+		case i >= s.at && !(toHigh < toLow):
+			wrong++
+		case i >= s.at:
+			upper++
+		}
+	}
+	n := len(values)
+	if wrong >= min(upper, n-upper) {
+		return 0
+	}
+	return min(logChoose(n, wrong)-logChoose(n, upper)+math.Ln2, 0)
 }

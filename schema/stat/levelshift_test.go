@@ -94,7 +94,8 @@ func shiftIn(series []float64) levelShift {
 	return shift
 }
 
-// TestShiftIn: by hand. Of -1 0 1 | 9 10 11 10 the residuals are 1, 0, 1, 1, 0, 1, 0, of which four of seven count.
+// TestShiftIn: by hand. Of -1 0 1 | 9 10 11 10 the residuals are 1, 0, 1, 1, 0, 1, 0: a variance of 2/2 before and 2/3 after. Of 0 0 0 0 |
+// 1 1 1 0 the means count, and the standard error is that of both sides in one case and that of each side in the other.
 func TestShiftIn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -102,9 +103,9 @@ func TestShiftIn(t *testing.T) {
 		at     int
 		size   float64
 	}{
-		{[]float64{-1, 0, 1, 9, 10, 11, 10}, 3, 10 * math.Sqrt(12./7) / math.Sqrt(4./5)},
+		{[]float64{-1, 0, 1, 9, 10, 11, 10}, 3, 10 / math.Sqrt(1.25*(1./3+2./3/4))},
 		{[]float64{0, 0, 0, 1, 1, 1, 1}, 3, math.Inf(1)},
-		{[]float64{0, 0, 0, 0, 1, 1, 1, 0}, 4, .75 * math.Sqrt2 / math.Sqrt(.75/6)},
+		{[]float64{0, 0, 0, 0, 1, 1, 1, 0}, 4, .75 / math.Sqrt(1.25*.75/3/4)},
 		{[]float64{2, 2, 2, 2, 2, 2}, 3, 0},
 	} {
 		if got := shiftIn(c.values); got.at != c.at || math.Abs(got.size-c.size) > 1e-12 && got.size != c.size {
@@ -122,10 +123,10 @@ func TestShiftIn(t *testing.T) {
 
 // changePoints are those of a series.
 func changePoints(series []float64, alpha, least float64) []ChangePoint {
-	return NewTrend(series).ChangePoints(alpha, least)
+	return NewTrend(series).ChangePoints(alpha, Within(least))
 }
 
 // visibleChanges are those of a series.
 func visibleChanges(series []float64, alpha, least float64) []ChangePoint {
-	return NewTrend(series).VisibleChanges(alpha, least)
+	return NewTrend(series).VisibleChanges(alpha, Within(least))
 }

@@ -32,7 +32,7 @@ func SessionNoise(locations []float64) (noise Noise, ok bool) {
 	differences := neighbourDifferences(locations)
 	usual := usualNoise(differences)
 	if rootMeanSquare(differences)/math.Sqrt2 > sessionsStep*usual {
-		for _, c := range slices.Backward(NewTrend(locations).ChangePoints(1-trendConfidence, 0)) {
+		for _, c := range slices.Backward(NewTrend(locations).ChangePoints(1-trendConfidence, Within(0))) {
 			differences = slices.Delete(differences, c.Index-1, c.Index)
 		}
 	}

@@ -21,10 +21,10 @@ type Spike struct {
 
 // Spikes are the values of a level, a series without a change point, that are more than 5 robust standard deviations off
 // (1.4826 median absolute deviations from the median, or where that is 0, 1.2533 mean ones: Iglewicz and Hoaglin, How to
-// Detect and Handle Outliers, 1993), and at least as far as least. There are at most two of them in a
+// Detect and Handle Outliers, 1993), and not within the margin of the level. There are at most two of them in a
 // row, and others before and after: a change begins with values that look like spikes until there are enough. In fewer
 // than 5 values there are none.
-func Spikes(level []float64, least float64) []Spike {
+func Spikes(level []float64, margin Margin) []Spike {
 	if len(level) < spikeLeast || slices.ContainsFunc(level, notFinite) {
 		return nil
 	}
@@ -38,7 +38,7 @@ func Spikes(level []float64, least float64) []Spike {
 	if spread == 0 {
 		spread = meanOfNormals * mean
 	}
-	bound := max(spikeBeyond*spread, least)
+	bound := max(spikeBeyond*spread, margin(middle))
 	var spikes []Spike
 	for first := 0; first < len(level); {
 		end := first

@@ -15,16 +15,21 @@ const (
 	trendConfidence = .95 // of the interval of a shift
 )
 
-// ChangePoint is a place in a series, Index, from which on it has another level.
+// ChangePoint is a place in a series, Index, from which on it has another level, or from which on it rises or falls.
 type ChangePoint struct {
 	Index int
+	// Until is the end of a ramp: the values from Index-1 up to Until rise or fall. It is 0 for a step.
+	Until int
+	// After and By enclose a change: it is after the value at After, and not after the one at By. Of a step they are an interval of 95 %,
+	// those of a ramp are its first and its last value.
+	After, By int
 	// Shift is the Hodges-Lehmann shift from the segment before to the segment after, in the unit of the series, with its
 	// interval of 95 %: of logarithms it is that of the ratio's. That the place was chosen where the segments differ most
-	// makes it a little too large.
+	// makes it a little too large. Of a ramp it is the shift from its first to its last value.
 	Shift Estimate
-	// P is the probability that the strongest change of such a series without a change point is as strong, for normal
-	// values whose neighbours are correlated by at most 0.6. It is 1 if it is more than 0.2, and 0.00001 if it is less
-	// than that.
+	// P is the probability that the strongest change of such a series without a change point is as strong: the larger one of two, for
+	// normal values whose neighbours are correlated by at most 0.6, and for independent values of any distribution. It is 1 if it is more
+	// than 0.2. Of a ramp it is that for a random walk.
 	P float64
 }
 
@@ -83,65 +88,76 @@ func minSize(n int, share float64) float64 {
 	return newNullSize(n).size(math.Log(trendLevels[0])+share) * (1 - rounding)
 }
 
-// ChangePoints finds where the level of a series changes, ascending: in a series without a change, there is one with
-// the chance alpha at most, which counts from 0.0001 to 0.2. Shifts smaller than least, a size in the unit of the
-// series, are no changes. Values are in order, one of each session; those that are missing are left out. There are none
-// where a value is not finite, and none in fewer than 8 values. At least 3 values are needed on either side.
+// ChangePoints finds the steps of a series, ascending: in a series without a change, there is one with the chance alpha at most, which counts
+// from 0.0001 to 0.2. A step whose interval reaches into the margin is none. Values are in order, one of each session; those that are missing
+// are left out. There are none where a value is not finite, and none in fewer than 8 values. At least 3 values are needed on either side.
 //
 // It is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with the shift of medians in
-// each interval of at least 8 values, in standard errors: see levelShift. Outliers count little in it, the standard error
-// allows for the correlation of neighbours, as a series that wanders looks as if it changed, and the chances are those of
-// simulated series that are independent or correlated by up to 0.6. The interval that is the series itself is given 80 %
+// each interval of at least 8 values, in standard errors: see levelShift. Outliers count little in it, and the standard error
+// allows for the correlation of neighbours, as a series that wanders looks as if it changed, and for sides that scatter differently. The
+// chances are those of simulated series that are independent or correlated by up to 0.6, and not smaller than those of the order of
+// independent values of any distribution, also of two levels. The interval that is the series itself is given 80 %
 // of alpha and the others share the rest equally (Bonferroni), so that the only change of a series is found best.
-func (t *Trend) ChangePoints(alpha, least float64) []ChangePoint {
+func (t *Trend) ChangePoints(alpha float64, margin Margin) []ChangePoint {
 	if len(t.series) < trendShortest {
 		return nil
 	}
-	return t.points(alpha, least, func(s levelShift) float64 { return s.size / s.inflation })
+	return t.points(alpha, margin, certain, func(p part) float64 {
+		return min(p.strengthOf(p.shift.size/p.shift.inflation), -p.shift.orders) + p.share
+	})
 }
 
-// VisibleChanges gives the change points of a series as if its values were independent. An autocorrelated series has more
-// of them than expected by chance, so they show what can be seen in a series, not what is statistically significant.
-// There are none in fewer than 6 values.
-func (t *Trend) VisibleChanges(alpha, least float64) []ChangePoint {
-	return t.points(alpha, least, func(s levelShift) float64 { return s.size })
+// VisibleChanges gives the steps of a series as if its values were independent and looked at in one interval alone, and of which the
+// estimate is beyond the margin. An autocorrelated series has more of them than expected by chance, so they show what can be seen in a
+// series, not what is statistically significant. There are none in fewer than 6 values.
+func (t *Trend) VisibleChanges(alpha float64, margin Margin) []ChangePoint {
+	return t.points(alpha, margin, estimated, func(p part) float64 {
+		strength := p.strengthOf(p.shift.size) + p.share
+		if p.size < trendShortest { // of so few values no order is rare
+			return strength
+		}
+		return min(strength, -p.shift.orders)
+	})
 }
 
-// points are the change points; size is that of a shift in standard errors.
-func (t *Trend) points(alpha, least float64, size func(levelShift) float64) []ChangePoint {
+// points are the steps of parts that are as strong as a function says, and whose shift is as large as another says.
+func (t *Trend) points(alpha float64, margin Margin, seen func(Estimate) float64, strength func(part) float64) []ChangePoint {
 	alpha = min(max(alpha, trendLevels[len(trendLevels)-1]), trendLevels[0])
-	taken := above(t.candidates(size), -math.Log(alpha))
+	taken := above(t.candidates(strength), -math.Log(alpha))
 	slices.SortFunc(taken, func(a, b change) int { return a.at - b.at })
 	points := make([]ChangePoint, len(taken))
 	for i, c := range taken {
-		points[i] = ChangePoint{Index: c.at, P: max(math.Exp(-c.strength), 1./(trendDraws+1))}
+		points[i] = ChangePoint{Index: c.at, P: max(math.Exp(-c.strength), math.SmallestNonzeroFloat64)}
 	}
 	for i := range points {
 		low, high := around(t.series, points, i)
 		points[i].Index = refined(t.series, low, points[i].Index, high)
 	}
-	return withoutSmallest(t.series, points, least)
+	points = withoutSmallest(t.series, points, margin, seen)
+	for i := range points {
+		low, high := around(t.series, points, i)
+		points[i].After, points[i].By = enclosing(t.series, low, points[i].Index, high)
+	}
+	return points
 }
 
 // candidates are the strongest changes of the parts of a series, the strongest first. The strength of one is the negative logarithm of its
 // chance.
-func (t *Trend) candidates(size func(levelShift) float64) []change {
+func (t *Trend) candidates(strength func(part) float64) []change {
 	var all []change
 	for _, p := range t.parts {
-		strength := strengthOf(p.size, p.shift, size(p.shift)) + p.share
-		all = append(all, change{strength: strength, low: p.low, high: p.low + p.size, at: p.low + p.shift.at})
+		all = append(all, change{strength: strength(p), low: p.low, high: p.low + p.size, at: p.low + p.shift.at})
 	}
 	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(b.strength, a.strength) })
 	return all
 }
 
-// strengthOf is the negative logarithm of the chance of a shift between n values, of a size in standard errors.
-func strengthOf(n int, shift levelShift, size float64) float64 {
-	if math.IsInf(shift.size, 1) {
-		// Of all orders of two different values two have all of one before all of the other.
-		return logChoose(n, shift.at) - math.Ln2
+// strengthOf is the negative logarithm of the chance of a shift in a part, of a size in standard errors: infinite where nothing scatters.
+func (p part) strengthOf(size float64) float64 {
+	if math.IsInf(size, 1) {
+		return size
 	}
-	return -newNullSize(n).logP(size)
+	return -newNullSize(p.size).logP(size)
 }
 
 // logChoose is the logarithm of the number of ways to choose k of n.
@@ -181,40 +197,54 @@ func refined(series []float64, low, at, high int) int {
 	return at
 }
 
-// withoutSmallest gives points their shifts and drops those smaller than least, and those without any, the smallest
-// first, as its segments then become one.
-func withoutSmallest(series []float64, points []ChangePoint, least float64) []ChangePoint {
+// Margin is up to which shift a level counts as unchanged: a function of the level before, both in the unit of the series.
+type Margin func(level float64) float64
+
+// Within is a margin that is the same for all levels.
+func Within(shift float64) Margin { return func(float64) float64 { return shift } }
+
+// withoutSmallest gives points their shifts and drops those that are not beyond the margin, the one that is least beyond first, as its segments
+// then become one. Of a shift counts what seen says.
+func withoutSmallest(series []float64, points []ChangePoint, margin Margin, seen func(Estimate) float64) []ChangePoint {
+	beyond := make([]float64, len(points))
 	measure := func(i int) {
 		low, high := around(series, points, i)
-		at := points[i].Index
-		points[i].Shift = Shift(series[low:at], series[at:high], trendConfidence)
+		before, after := series[low:points[i].Index], series[points[i].Index:high]
+		points[i].Shift = Shift(before, after, trendConfidence)
+		size := seen(points[i].Shift)
+		if beyond[i] = size - margin(Median(slices.Clone(before))); size == 0 {
+			beyond[i] = math.Inf(-1)
+		}
 	}
 	for i := range points {
 		measure(i)
 	}
 	for len(points) > 0 {
-		smallest := 0
-		for i, p := range points {
-			if math.Abs(p.Shift.Value) < math.Abs(points[smallest].Shift.Value) {
-				smallest = i
-			}
-		}
-		if size := math.Abs(points[smallest].Shift.Value); size >= least && size > 0 {
+		least := slices.Index(beyond, slices.Min(beyond))
+		if beyond[least] >= 0 {
 			break
 		}
-		points = slices.Delete(points, smallest, smallest+1)
-		for i := max(smallest-1, 0); i < min(smallest+1, len(points)); i++ {
+		points, beyond = slices.Delete(points, least, least+1), slices.Delete(beyond, least, least+1)
+		for i := max(least-1, 0); i < min(least+1, len(points)); i++ {
 			measure(i)
 		}
 	}
 	return points
 }
 
+// certain is how large a shift is at least, as its interval says; 0 if it may be none.
+func certain(shift Estimate) float64 { return max(shift.Low, -shift.High, 0) }
+
+// estimated is how large a shift probably is.
+func estimated(shift Estimate) float64 { return math.Abs(shift.Value) }
+
 // nullSize is how large the most likely change of n values is by chance: a value for each of trendLevels. Their coordinate is
-// log(1 + size²/(n-2)), in which the logarithm of the tail of Student's t is nearly straight.
+// log(1 + size²/(n-2)), in which the logarithm of the tail of Student's t is nearly straight. Beyond the table it goes on with the flatter one
+// of the last two slopes, because the last column is of few draws.
 type nullSize struct {
 	freedom     float64
 	coordinates [len(trendLevels)]float64
+	beyond      float64 // slope of the logarithm of the chance beyond the table
 }
 
 // newNullSize joins the table's rows by lines in the logarithm of n. Beyond the last row a line goes on if it rises: it rises
@@ -234,20 +264,30 @@ func newNullSize(n int) nullSize {
 		}
 		null.coordinates[i] = null.coordinate(size)
 	}
+	last := len(trendLevels) - 1
+	null.beyond = max(null.slope(last-1), null.slope(last))
 	return null
+}
+
+// slope is that of the line between two columns, of which the second is given.
+func (null nullSize) slope(column int) float64 {
+	return (math.Log(trendLevels[column]) - math.Log(trendLevels[column-1])) / (null.coordinates[column] - null.coordinates[column-1])
 }
 
 func (null nullSize) coordinate(size float64) float64 { return math.Log1p(size * size / null.freedom) }
 
-// logP is the logarithm of the chance of a size. Beyond the table the last line goes on.
+// logP is the logarithm of the chance of a size.
 func (null nullSize) logP(size float64) float64 {
 	at := null.coordinate(size)
-	known := null.coordinates
-	if at < known[0] {
+	known, last := null.coordinates, len(trendLevels)-1
+	switch {
+	case at < known[0]:
 		return 0
+	case at > known[last]:
+		return math.Log(trendLevels[last]) + null.beyond*(at-known[last])
 	}
 	i := 1
-	for i < len(known)-1 && at >= known[i] {
+	for i < last && at >= known[i] {
 		i++
 	}
 	share := (at - known[i-1]) / (known[i] - known[i-1])
@@ -257,12 +297,15 @@ func (null nullSize) logP(size float64) float64 {
 
 // size is the inverse of logP, for the logarithm of a chance that is no larger than that of the first column.
 func (null nullSize) size(logP float64) float64 {
-	i := 1
-	for i < len(trendLevels)-1 && logP <= math.Log(trendLevels[i]) {
+	i, last := 1, len(trendLevels)-1
+	for i < last && logP <= math.Log(trendLevels[i]) {
 		i++
 	}
 	low, high := math.Log(trendLevels[i-1]), math.Log(trendLevels[i])
 	share := (logP - low) / (high - low)
 	at := null.coordinates[i-1] + share*(null.coordinates[i]-null.coordinates[i-1])
+	if logP < high {
+		at = null.coordinates[last] + (logP-high)/null.beyond
+	}
 	return math.Sqrt(math.Expm1(at) * null.freedom)
 }

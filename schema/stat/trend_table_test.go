@@ -39,7 +39,7 @@ func drawnSizes(n, draws int) (sizes [len(trendLevels)]float64) {
 	return sizes
 }
 
-// TestTrendSizes draws the table again: with NEUROLENS_TORTURE=1 as often as it was drawn, which takes an hour, and otherwise
+// TestTrendSizes draws the table again: with NEUROLENS_TORTURE=1 as often as it was drawn, which takes some minutes, and otherwise
 // less often, to see that the shares are right, also where the table is interpolated.
 func TestTrendSizes(t *testing.T) {
 	t.Parallel()

@@ -107,7 +107,7 @@ func TestManyMembers(t *testing.T) {
 		`{"benchmark":"x","status":"ok","samples":[{"metric":"m"` + members.String() + `}]}`:                              "samples: " + many,
 		`{"benchmark":"x","status":"ok","samples":[{"metric":"m","values":[1` + strings.Repeat(",1", maxMembers) + `]}]}`: "",
 	} {
-		if _, err := runOfLine([]byte(text)); (err == nil) != (want == "") || err != nil && err.Error() != want {
+		if _, _, err := runOfLine([]byte(text)); (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%.80s: %v, want %q", text, err, want)
 		}
 	}

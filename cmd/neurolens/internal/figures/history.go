@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -262,6 +263,9 @@ func (m Maker) changeText(r *history.Row) string {
 	if r.Shift != nil {
 		by = wording.Change(*r.Shift, r.Scale, r.Unit)
 	}
+	if r.RampSessions > 0 {
+		by += fmt.Sprintf(" in %s", term.Count(r.RampSessions, "session"))
+	}
 	return strings.TrimSpace(string(r.Verdict) + " " + by)
 }
 
@@ -330,32 +334,63 @@ func (m Maker) sessions(t *trend, rows []history.Row) figure.Mark {
 	return k
 }
 
-// levels are lines at the median of the sessions between changes of level.
+// levels are lines at the median of the sessions between changes of level, and through those over which it rises or falls.
 func (m Maker) levels(t *trend) (all []figure.Series) {
 	for from := 0; from < len(t.rows); {
-		to := from + 1
-		for to < len(t.rows) && !t.rows[to].ChangePoint {
-			to++
-		}
+		to, slow := levelEnd(t.rows, from)
 		values := make([]float64, 0, to-from)
 		for _, r := range t.rows[from:to] {
 			values = append(values, r.Location)
 		}
 		level, first, last := median(values), &t.rows[from], &t.rows[to-1]
-		text := fmt.Sprintf("level %s: median of %s, %s to %s", quantity(level, first.Unit, first.Metric), term.Count(len(values), "session"), m.when(startOf(first)), m.when(startOf(last)))
-		mark := func(r *history.Row) figure.Mark {
+		start, end := level, level
+		text := fmt.Sprintf("level %s: median of %s", quantity(level, first.Unit, first.Metric), term.Count(len(values), "session"))
+		if slow {
+			start, end = sloped(level, last)
+			text = m.changeText(last)
+		}
+		text += fmt.Sprintf(", %s to %s", m.when(startOf(first)), m.when(startOf(last)))
+		mark := func(r *history.Row, y float64) figure.Mark {
 			return figure.Mark{
-				X: seconds(startOf(r)), Y: level, Low: figure.Unknown(), High: figure.Unknown(), Point: r.PointID, Text: text,
+				X: seconds(startOf(r)), Y: y, Low: figure.Unknown(), High: figure.Unknown(), Point: r.PointID, Text: text,
 				Command: m.ofSeries(r.PointID, r.Metric),
 			}
 		}
-		s := figure.Series{Style: figure.Line, Tone: figure.Neutral, Marks: []figure.Mark{mark(first), mark(last)}}
+		s := figure.Series{Style: figure.Line, Tone: figure.Neutral, Marks: []figure.Mark{mark(first, start), mark(last, end)}}
 		if from == 0 {
 			s.Name = "level"
 		}
 		all, from = append(all, s), to
 	}
 	return all
+}
+
+// levelEnd is the end of the level, or of the slow change, that begins with a row.
+func levelEnd(rows []history.Row, from int) (to int, slow bool) {
+	for i := from; i < len(rows); i++ {
+		switch first := max(i+1-rows[i].RampSessions, 0); {
+		case !rows[i].ChangePoint:
+		case rows[i].RampSessions == 0 && i > from:
+			return i, false
+		case rows[i].RampSessions > 0 && first <= from:
+			return i + 1, true
+		case rows[i].RampSessions > 0:
+			return first, false
+		}
+	}
+	return len(rows), false
+}
+
+// sloped are the ends of a line through sessions with a median, by which the level rises or falls as the last row says.
+func sloped(middle float64, r *history.Row) (start, end float64) {
+	switch {
+	case r.Shift == nil:
+		return middle, middle
+	case r.Scale == schema.ScaleDifference:
+		return middle - *r.Shift/2, middle + *r.Shift/2
+	}
+	start = middle / math.Sqrt(1+*r.Shift)
+	return start, start * (1 + *r.Shift)
 }
 
 // failedIn tells whether a run that failed is of the series.

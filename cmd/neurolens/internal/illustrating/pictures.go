@@ -374,6 +374,9 @@ func trends(h *history.History) (all []reporting.Trend) {
 			continue
 		}
 		by := wording.Change(*r.Shift, r.Scale, r.Unit)
+		if r.RampSessions > 0 {
+			by += " in " + term.Count(r.RampSessions, "session")
+		}
 		all = append(all, reporting.Trend{Point: summary.Text(r.PointID), Metric: r.Metric, Verdict: r.Verdict, By: by, Session: r.SessionID})
 	}
 	return all

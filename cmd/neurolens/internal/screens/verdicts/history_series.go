@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
@@ -39,6 +40,41 @@ func (c changedAt) verdict() judge.Verdict {
 	return c.row.Verdict
 }
 
+// verdictText is the verdict, and of a slow change its direction.
+func (c changedAt) verdictText() string {
+	if word := direction(c.row); word != "" {
+		return string(c.verdict()) + ", " + word
+	}
+	return string(c.verdict())
+}
+
+// direction is rising or falling of a slow change, else empty.
+func direction(row *history.Row) string {
+	switch {
+	case row == nil || row.RampSessions == 0 || row.Shift == nil:
+		return ""
+	case *row.Shift < 0:
+		return "falling"
+	}
+	return "rising"
+}
+
+// when is the day of a change, or the days between which it is.
+func (c changedAt) when() string {
+	if after, by := began(c.After), began(c.By); c.Places > 1 && after != by {
+		return after + ".." + by
+	}
+	return began(c.row.StartedAt)
+}
+
+// since is when the first session of a new level, or of a slow change, started.
+func (c changedAt) since() *time.Time {
+	if direction(c.row) != "" {
+		return c.After
+	}
+	return c.row.StartedAt
+}
+
 func (w History) changes(s history.Series) []changedAt {
 	var all []changedAt
 	for _, c := range s.Changes {
@@ -53,7 +89,7 @@ func (w History) one(s history.Series) term.View {
 	first := began(rows[0].StartedAt)
 	v := term.View{Above: []string{fmt.Sprintf("%s · %s since %s", seriesName(&rows[0]), term.Count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
-	v.Below = append([]string{w.outcome(changes, s)}, w.spikes(s)...)
+	v.Below = slices.Concat([]string{w.outcome(changes, s)}, slow(changes), between(changes), w.spikes(s))
 	if s.Failed > 0 {
 		newest := began(rows[len(rows)-1].StartedAt)
 		v.Below = append(v.Below, failedOfLate(s)+": the last value is from "+newest)
@@ -84,10 +120,10 @@ func (w History) changeTable(changes []changedAt, also bool) (columns []term.Col
 	}
 	for _, c := range changes {
 		row := []term.Cell{
-			{Text: began(c.row.StartedAt)},
+			{Text: c.when()},
 			{Text: shiftText(c.row, c.row.Shift)},
 			{Text: shiftInterval(c.row)},
-			{Text: string(c.verdict()), Failed: c.verdict() == judge.Regressed, Won: c.verdict() == judge.Improved},
+			{Text: c.verdictText(), Failed: c.verdict() == judge.Regressed, Won: c.verdict() == judge.Improved},
 			{Text: commitRange(c.Base, c.Head)},
 		}
 		if also {
@@ -102,7 +138,7 @@ func (w History) changeTable(changes []changedAt, also bool) (columns []term.Col
 func (w History) alsoChanged(changes []changedAt) []string {
 	lines := []string{"also changed"}
 	for _, c := range changes {
-		lines = append(lines, term.Gap+began(c.row.StartedAt)+term.Gap+w.differsText(c.Differs))
+		lines = append(lines, term.Gap+c.when()+term.Gap+w.differsText(c.Differs))
 	}
 	return append(lines, "")
 }
@@ -123,6 +159,24 @@ func (w History) outcome(changes []changedAt, s history.Series) string {
 		return "no change found in " + values + inconclusive
 	}
 	return term.Count(found, "change") + " found in " + values + inconclusive
+}
+
+// slow are lines about the slow changes of one series.
+func slow(changes []changedAt) (lines []string) {
+	for _, c := range changes {
+		if word := direction(c.row); word != "" {
+			lines = append(lines, fmt.Sprintf("%s since %s, %s in %s", word, began(c.After), shiftText(c.row, c.row.Shift), term.Count(c.row.RampSessions, "session")))
+		}
+	}
+	return lines
+}
+
+// between says what two days of a step mean, if there are some.
+func between(changes []changedAt) []string {
+	if slices.ContainsFunc(changes, func(c changedAt) bool { return direction(c.row) == "" && strings.Contains(c.when(), "..") }) {
+		return []string{"A..B: the step is after session A and not after session B, with a confidence of 95 %"}
+	}
+	return nil
 }
 
 // spikes is a line about the sessions that are far off their level.

@@ -118,21 +118,19 @@ func (w History) seriesCells(s history.Series, c changedAt) []term.Cell {
 		{Text: locationText(&rows[len(rows)-1])},
 	}
 	if c.row == nil {
-		words := failedOfLate(s)
-		if len(s.Spikes) > 0 && words == "" {
-			words = "spike"
-		}
+		words := strings.TrimPrefix(failedOfLate(s)+spikeOf(s), ", ")
 		return append(cells, term.Cell{Text: term.Unknown}, term.Cell{Text: words, Failed: s.Failed > 0}, term.Cell{})
 	}
-	verdict := string(c.verdict())
+	verdict := c.verdictText()
 	if n := len(s.Changes); c.verdict() == judge.Inconclusive && n > 1 {
 		verdict += ", " + string(w.changes(s)[n-2].verdict()) + " before"
 	}
 	if s.Failed > 0 {
 		verdict += ", " + failedOfLate(s)
 	}
+	verdict += spikeOf(s)
 	return append(cells, term.Cell{Text: shiftText(c.row, c.row.Shift)}, term.Cell{Text: verdict, Failed: c.verdict() == judge.Regressed || s.Failed > 0, Won: c.verdict() == judge.Improved},
-		term.Cell{Text: w.Reader.When(answer.Value(c.row.StartedAt))})
+		term.Cell{Text: w.Reader.When(answer.Value(c.since()))})
 }
 
 // failedOfLate says that a series has no newer value because its runs failed; it is empty where that is not so.
@@ -141,6 +139,14 @@ func failedOfLate(s history.Series) string {
 		return ""
 	}
 	return "failing for " + term.Count(s.Failed, "session")
+}
+
+// spikeOf says in a row that the series has a spike.
+func spikeOf(s history.Series) string {
+	if len(s.Spikes) == 0 {
+		return ""
+	}
+	return ", spike"
 }
 
 // worse orders changes: for the worse first, then the larger one.
@@ -210,7 +216,7 @@ const inconclusiveMeaning = "inconclusive: a visible step that may be chance; mo
 // promise is what is known of false changes.
 func (w History) promise() string {
 	if w.Req.Newest > 0 {
-		return "with a look per day for a year, at most 5 % of the series without a change are called changed"
+		return "false alarms: if you look every day for a year, at most 5 % of the series without a change are called changed"
 	}
 	return "changed series: false discovery rate 5 %"
 }
@@ -256,9 +262,9 @@ func (w History) regressions() term.View {
 	}}
 	for _, r := range all[:min(len(all), historyRows)] {
 		v.Rows = append(v.Rows, []term.Cell{
-			{Text: began(r.row.StartedAt)},
+			{Text: r.when()},
 			{Text: seriesName(r.row)},
-			{Text: shiftText(r.row, r.row.Shift), Failed: true},
+			{Text: strings.TrimSpace(shiftText(r.row, r.row.Shift) + " " + direction(r.row)), Failed: true},
 			{Text: shiftInterval(r.row)},
 			{Text: commitRange(r.Base, r.Head)},
 			{Text: w.differsText(r.Differs)},
@@ -268,8 +274,7 @@ func (w History) regressions() term.View {
 		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
 	v.Below = append(v.Below, fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.H.Series), "series"), term.Thousands(w.H.Known)))
-	v.Below = append(v.Below, w.inconclusiveSeries()...)
-	v.Below = append(v.Below, w.fewSessions(w.H.Few)...)
+	v.Below = slices.Concat(v.Below, between(all[:min(len(all), historyRows)]), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
 	return w.finish(v, all[:1])
 }
 
@@ -300,9 +305,13 @@ func (w History) finish(v term.View, changes []changedAt) term.View {
 	if len(changes) == 0 || changes[0].row == nil {
 		return v
 	}
-	command := "neurolens compare session=" + wording.ShortRun(changes[0].BaseSession) + " session=" + wording.ShortRun(changes[0].row.SessionID)
+	command := "neurolens plot history point_id=" + changes[0].row.PointID
+	if w.Req.Metric != "" {
+		command += " --metric " + term.ShellWord(w.Req.Metric)
+	}
 	v.Below, v.Next = append(v.Below, ""), []string{"next  " + command + w.Reader.OfStores()}
-	if c := changes[0]; c.verdict() == judge.Regressed && c.Base != "" && c.Head != "" && c.Base != c.Head {
+	// A slow change has no commit that a bisection could find.
+	if c := changes[0]; c.verdict() == judge.Regressed && c.row.RampSessions == 0 && c.Base != "" && c.Head != "" && c.Base != c.Head {
 		v.Next = append(v.Next, "      neurolens bisect "+wording.ShortCommit(c.Base)+" "+wording.ShortCommit(c.Head)+" SWEEP.yaml")
 	}
 	return v

@@ -2,6 +2,7 @@ package verdicts
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func madeHistory(shifts ...float64) history.History {
 			}
 			s.Locations = append(s.Locations, location)
 			row := history.Row{
-				Point:  facts.Point{Benchmark: "matmul", BatchSize: new(int64(1 << n)), Params: map[string]string{"tile": "32"}, Machine: "lab3"},
+				PointID: fmt.Sprintf("%032x", n), Point: facts.Point{Benchmark: "matmul", BatchSize: new(int64(1 << n)), Params: map[string]string{"tile": "32"}, Machine: "lab3"},
 				Metric: "latency", Unit: "ns", Scale: schema.ScaleRatio, SessionID: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
 				StartedAt: new(day.AddDate(0, 0, k)), Location: location,
 			}
@@ -43,7 +44,7 @@ func madeHistory(shifts ...float64) history.History {
 					row.Verdict = judge.Improved
 				}
 				s.Changes = append(s.Changes, history.Change{
-					Row: len(h.Rows), Base: "81cc0fe7777", Head: "9a01b3d7777", BaseSession: "01ARZ3NDEKTSV4RRFFQ69G5FAW",
+					Row: len(h.Rows), Base: "81cc0fe7777", Head: "9a01b3d7777", After: new(day.AddDate(0, 0, k-1)), By: row.StartedAt, Places: 1,
 					Differs: []facts.Difference{
 						{Kind: facts.Environment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
 						{Kind: facts.Environment, Name: "env.load.1m", Base: []string{"0.1"}, Head: []string{"0.2"}},
@@ -93,7 +94,7 @@ also changed
 
 1 change found in 12 sessions
 
-next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
+next  neurolens plot history point_id=00000000000000000000000000000000
       neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml
 `},
 		{"several", madeHistory(0, .05, -.3, 1.5), history.Request{}, `latency · matmul · lab3 · tile=32
@@ -108,13 +109,13 @@ BS  SESSIONS  TREND            LAST   CHANGE  VERDICT    SINCE OFFSET
 by their last change: 2 regressed, 1 improved, 1 with no change found
 changed series: false discovery rate 5 %
 
-next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
+next  neurolens plot history point_id=00000000000000000000000000000003
       neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml
 `},
 		{"nothing since", history.History{Known: 3}, history.Request{Regressions: true, Since: time.Date(2026, 9, 30, 8, 0, 0, 0, time.Local)}, "no regression since 2026-09-30 08:00 in 3 series\n"},
 		{"nothing", history.History{}, history.Request{}, "no run matches\n"},
 	} {
-		want := strings.ReplaceAll(strings.ReplaceAll(c.want, "OFFSET", offset), "FQ69G5", "Q69G5")
+		want := strings.ReplaceAll(c.want, "OFFSET", offset)
 		if got := historyText(c.h, c.req, 80, false); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, want)
 		}
@@ -213,7 +214,7 @@ func TestHistoryFailing(t *testing.T) {
 	h := madeHistory(.2, 0, .3)
 	h.Series[0].Failed, h.Series[1].Failed, h.Discontinued = 1, 8, 2
 	text := historyText(h, history.Request{}, 100, false)
-	for _, want := range []string{"regressed, failing for 1 session ", "–  failing for 8 sessions", "\n2 series failing since the last value\n", "\n2 series with an older last value, failing since\n", "next  neurolens compare"} {
+	for _, want := range []string{"regressed, failing for 1 session ", "–  failing for 8 sessions", "\n2 series failing since the last value\n", "\n2 series with an older last value, failing since\n", "next  neurolens plot history"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -284,6 +285,72 @@ func TestHistoryInconclusive(t *testing.T) {
 	h.Series = append(h.Series, h.Series[0])
 	if text := historyText(h, history.Request{}, 120, false); !strings.Contains(text, "inconclusive, regressed before") {
 		t.Errorf("the change before is not said:\n%s", text)
+	}
+}
+
+// TestHistorySlow: a slow change is named with its direction, its start and its length, and nothing to bisect is named for it.
+func TestHistorySlow(t *testing.T) {
+	slow := func(shifts ...float64) history.History {
+		h := madeHistory(shifts...)
+		c := &h.Series[0].Changes[0]
+		row := &h.Rows[c.Row+3]
+		c.After, c.By = h.Rows[h.Series[0].First].StartedAt, row.StartedAt
+		*row, h.Rows[c.Row] = h.Rows[c.Row], *row
+		c.Row, c.Places = c.Row+3, 9
+		row.StartedAt, row.RampSessions = c.By, 10
+		return h
+	}
+	text := historyText(slow(.118), history.Request{Metric: "latency"}, 120, false)
+	for _, want := range []string{
+		"\n2026-09-01..2026-09-10  +11.8 %  +10.8 –  regressed, rising  81cc0fe..9a01b3d", "\n1 change found in 12 sessions\nrising since 2026-09-01, +11.8 % in 10 sessions\n",
+		"\nnext  neurolens plot history point_id=00000000000000000000000000000000 --metric latency\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "bisect") || strings.Contains(text, "A..B") {
+		t.Errorf("it is taken for a step:\n%s", text)
+	}
+	text = historyText(slow(-.2, 0), history.Request{}, 120, false)
+	if want := "−20.0 %  improved, falling  2026-09-01 12:00\n"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	text = historyText(slow(.3), history.Request{Regressions: true}, 120, false)
+	if want := "\n2026-09-01..2026-09-10  latency of matmul bs=1 tile=32 on lab3  +30.0 % rising"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+}
+
+// TestHistoryPlace: a step whose place is uncertain has the sessions between which it is, and their commits, also those to bisect.
+func TestHistoryPlace(t *testing.T) {
+	h := madeHistory(.118)
+	c := &h.Series[0].Changes[0]
+	c.Places, c.After = 3, h.Rows[3].StartedAt
+	const meaning = "\nA..B: the step is after session A and not after session B, with a confidence of 95 %\n"
+	for _, regressions := range []bool{false, true} {
+		text := historyText(h, history.Request{Regressions: regressions}, 120, false)
+		for _, want := range []string{"\n2026-09-04..2026-09-07  ", meaning, "\n      neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml\n"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+		}
+	}
+	c.Base = c.Head
+	if text := historyText(h, history.Request{}, 120, false); strings.Contains(text, "bisect") {
+		t.Errorf("equal commits are to be bisected:\n%s", text)
+	}
+}
+
+// TestHistorySpikeBesideVerdict: the row of a series that changed says that it has a spike, too.
+func TestHistorySpikeBesideVerdict(t *testing.T) {
+	h := madeHistory(.149, 0)
+	h.Series[0].Spikes = []int{3}
+	text := historyText(h, history.Request{}, 120, false)
+	for _, want := range []string{" +14.9 %  regressed, spike  2026-09-07 12:00\n", "\n1 series with a session far off the level (a spike, not a change)\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
 	}
 }
 
