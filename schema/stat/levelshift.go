@@ -215,16 +215,14 @@ func inflationOf(residuals []float64) float64 {
 // larger one of two. One takes both sides to scatter alike, with residuals clipped. The other takes each side's own scatter (Welch,
 // Biometrika 34, 1947), clipped by what is usual on that side, because a side that scatters more has a level that is less certain.
 func (s *shifts) standardError(at int, clip float64) float64 {
-	n := len(s.residuals)
+	n := float64(len(s.residuals))
 	both := scatter(s.residuals, clip)
-	variance := both * both
-	own := 0.
-	for _, side := range [][]float64{s.residuals[:at], s.residuals[at:]} {
+	var own float64
+	for _, side := range [...][]float64{s.residuals[:at], s.residuals[at:]} {
 		k := float64(len(side))
-		squares := squaresWithin(side, s.sideClip(side, clip))
-		own += ofMedian * squares / (k - 1) / k
+		own += ofMedian * squaresWithin(side, s.sideClip(side, clip)) / (k - 1) / k
 	}
-	return math.Sqrt(max(own, variance*float64(n)/float64(at*(n-at))))
+	return math.Sqrt(max(own, both*both*n/float64(at*(len(s.residuals)-at))))
 }
 
 // sideClip is where residuals of one side are clipped.

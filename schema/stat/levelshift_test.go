@@ -121,7 +121,7 @@ func TestShiftIn(t *testing.T) {
 	}
 }
 
-// changePoints are those of a series.
+// changePoints are the steps of a series.
 func changePoints(series []float64, alpha, least float64) []ChangePoint {
 	return NewTrend(series).ChangePoints(alpha, Within(least))
 }

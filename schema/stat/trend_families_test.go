@@ -352,3 +352,26 @@ func TestChangesAreBeyondTheMargin(t *testing.T) {
 		t.Errorf("%d changes", changes)
 	}
 }
+
+// TestGateOfStationarySeries: where each new session is looked at for a year by the rule of a gate, at most 5 % of the series in which no level
+// changes are called changed once, whatever their values are.
+func TestGateOfStationarySeries(t *testing.T) {
+	t.Parallel()
+	cases, w := stationaries[3:5], watch{"`--gate`", .05 / 365, 14, 40, 20}
+	if os.Getenv("NEUROLENS_LONG") != "" {
+		cases, w = stationaries, watch{"`--gate`", .05 / 365, 14, 100, 200}
+	}
+	for _, of := range cases {
+		random := rand.New(rand.NewPCG(71, 1))
+		called := 0
+		for range w.series {
+			if w.calledOnce(of.make(random, w.last)) {
+				called++
+			}
+		}
+		t.Logf("%s: %d of %d", of.name, called, w.series)
+		if share := float64(called) / float64(w.series); share > .05+3*math.Sqrt(.05*.95/float64(w.series)) {
+			t.Errorf("%s: %d of %d are called changed", of.name, called, w.series)
+		}
+	}
+}

@@ -69,7 +69,7 @@ func simulateLengths(noise sessionNoise, series, sessions int) (o lengthOutcome)
 		for i := range logs {
 			logs[i] *= sessionSpread
 		}
-		if len(changePoints(logs, .05, least)) > 0 {
+		if len(NewTrend(logs).Changes(.05, Within(least))) > 0 {
 			o.falseAlarm += each
 		} else if len(visibleChanges(logs, .05, least)) > 0 {
 			o.visible += each
@@ -82,7 +82,7 @@ func simulateLengths(noise sessionNoise, series, sessions int) (o lengthOutcome)
 					with[i] += shift
 				}
 			}
-			return near(changePoints(with, .05, least), place), len(visibleChanges(with, .05, least)) > 0
+			return near(NewTrend(with).Changes(.05, Within(least)), place), len(visibleChanges(with, .05, least)) > 0
 		}
 		if found, seen := changed(math.Log(1.05)); found {
 			o.small += each
@@ -117,8 +117,9 @@ func TestTrendLengths(t *testing.T) {
 			if o.falseAlarm > .05+slack(.05) {
 				t.Errorf("%s, %d sessions: %.1f %% false", noise.name, sessions, 100*o.falseAlarm)
 			}
-			// Among so few sessions t of two degrees of freedom has values that are themselves as far off.
-			if least := .99; noise.name != sessionNoises[4].name && o.large < least-slack(least) || o.large < .9-slack(.9) {
+			// Among so few sessions t of two degrees of freedom has values that are themselves as far off. If one of eight is on the wrong side of the
+			// step, so are many orders of independent values.
+			if least := .99; noise.name != sessionNoises[4].name && o.large < least-slack(least) || sessions > 8 && o.large < .9-slack(.9) || o.large < .85-slack(.85) {
 				t.Errorf("%s, %d sessions: %.1f %% of large steps found", noise.name, sessions, 100*o.large)
 			}
 		}
