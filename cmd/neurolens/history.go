@@ -40,10 +40,13 @@ is still different in the last session. The value of a session is the median of
 its runs. For bench --against, the head counts.
 
 History needs at least 8 sessions of a point, with 3 or more on either side of a
-change, and a change of at least 2 %. Small or very recent changes may not be
-found. Inconclusive means that a step is visible but may be chance; more
-sessions decide it. One or two sessions that are far off are a spike, not a
-change. If a point has only failed lately, its row says for how many sessions.
+change, and the 95 % interval of a change must lie beyond 2 %. Small or very
+recent changes may not be found. A level that rises or falls slowly, over 15
+sessions or more, is a change as well. Two dates A..B enclose a change whose
+session is uncertain. Inconclusive means that a step is visible but may be
+chance; more sessions decide it. One or two sessions that are far off are a
+spike, not a change. If a point has only failed lately, its row says for how
+many sessions. A series with a value of zero or below is compared by difference.
 
 Runs without a start time are left out (ingest --at gives it); if there are no
 others, the exit status is 2.
@@ -53,7 +56,7 @@ sessions, but they still count for the level. --regressions lists only what got
 worse.
 
 --gate is for a nightly job. Exit status 1: a point got worse within its newest
-sessions (--newest) and still is, or only fails since. 3: a point is
+sessions (--newest), or slowly until then, and still is, or only fails since. 3: a point is
 inconclusive there, or no point has 8 sessions. Else 0. --gate is stricter than
 history without it, because it looks every day: in a year of daily looks, at
 most 5 % of points without a change are called changed. A point that has neither

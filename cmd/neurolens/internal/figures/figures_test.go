@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -216,6 +217,37 @@ func TestHistory(t *testing.T) {
 	}
 	if _, _, err := maker.History(ctx, db, history.Request{Filter: "dim=64 status=timeout"}); err == nil || !strings.Contains(err.Error(), "no matching series has a value") {
 		t.Errorf("of nothing: %v", err)
+	}
+}
+
+// TestHistoryLines: a slow change is a sloped line between the levels around it.
+func TestHistoryLines(t *testing.T) {
+	var runs []schema.Run
+	for session := range 60 {
+		level := 1000 * math.Pow(1.02, float64(min(max(session-10, 0), 40)))
+		runs = append(runs, runOf(session, session, 1, 64, level))
+	}
+	f, h, err := maker.History(ctx, stored(t, runs...), history.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	var lines []figure.Series
+	for _, s := range f.Series {
+		if s.Style == figure.Line {
+			lines = append(lines, s)
+		}
+	}
+	if len(lines) != 3 || len(h.Series[0].Changes) != 1 {
+		t.Fatalf("%d lines, changes %+v", len(lines), h.Series[0].Changes)
+	}
+	rise := func(s figure.Series) float64 { return s.Marks[1].Y / s.Marks[0].Y }
+	if math.Abs(rise(lines[1])-math.Pow(1.02, 40)) > .2 || rise(lines[0]) != 1 || rise(lines[2]) != 1 ||
+		math.Abs(lines[1].Marks[0].Y/lines[0].Marks[1].Y-1) > .05 || math.Abs(lines[2].Marks[0].Y/lines[1].Marks[1].Y-1) > .05 {
+		t.Errorf("the lines are %+v", lines)
+	}
+	if text := f.Guides[0].Text; !regexp.MustCompile(`^regressed ×2\.[0-9]+ in 4[0-9] sessions$`).MatchString(text) {
+		t.Errorf("the change is %q", text)
 	}
 }
 
