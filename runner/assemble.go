@@ -29,6 +29,8 @@ type assembler struct {
 	devices []string          // that are measured, see device.Of
 	rules   map[string]string // see ruleFacts
 
+	orderSeed uint64 // see factOrderSeed
+
 	processStart string // see factProcessStart; empty: it is not known
 }
 
@@ -101,6 +103,9 @@ func hideSecrets(o *task.Outcome, m probe.Mask) {
 // factThreshold is the prefix of facts with thresholds. The name of the metric follows.
 const factThreshold = "runner.threshold."
 
+// factOrderSeed is the fact with the seed from which the order within each block was drawn.
+const factOrderSeed = "runner.order_seed"
+
 // rulesOf lists the facts that define how a comparison of a point's runs is decided.
 func (a *assembler) rulesOf(p *sweep.Point) map[string]string {
 	rules := maps.Clone(a.rules)
@@ -128,7 +133,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	if a.sweep.Baseline != "" {
 		env.Facts[schema.FactBaseline] = a.sweep.Baseline
 	}
-	env.Facts["runner.order"] = a.sweep.Order
+	env.Facts["runner.order"], env.Facts[factOrderSeed] = a.sweep.Order, strconv.FormatUint(a.orderSeed, 10)
 	env.Facts["runner.timeouts"] = l.Timeouts().String()
 	maps.Copy(env.Facts, a.rulesOf(l.Point))
 	if l.Profile != "" {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/prepare"
@@ -123,6 +124,16 @@ func (p *past) find(l sweep.Launch) (*schema.Run, []Change) {
 		return nil, nil
 	}
 	return run, differences(identityOf(run), p.identity(l), p.printed)
+}
+
+// seed is the seed of the order of the sessions, or another one if they have none.
+func (p *past) seed(otherwise uint64) uint64 {
+	for _, run := range p.index {
+		if seed, err := strconv.ParseUint(run.Env.Facts[factOrderSeed], 10, 64); err == nil {
+			return seed
+		}
+	}
+	return otherwise
 }
 
 // printedBy lists the files whose content does not matter to the sessions of runs, by path in the repository. All runs of a session have

@@ -190,6 +190,17 @@ func (p *Plan) startAnew(certain int) {
 	}
 }
 
+// reorder lists the same launches in another order. None of them is done.
+func (p *Plan) reorder(launches []sweep.Launch) {
+	reasons := map[slot]string{}
+	for _, planned := range p.Launches {
+		reasons[slotOfLaunch(planned.Launch)] = planned.Reason
+	}
+	for i, l := range launches {
+		p.Launches[i] = Planned{Launch: l, Reason: reasons[slotOfLaunch(l)]}
+	}
+}
+
 func describeChanges(changes []Change) string {
 	var names []string
 	for _, c := range changes {

@@ -9,13 +9,13 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// order is how the sweep orders its launches. Random orders differ from session to session.
+// order is how the sweep orders its launches.
 func (s *session) order() sweep.LaunchOptions {
-	return sweep.LaunchOptions{Sides: len(s.assembler.sides), Seed: seedOf(s.assembler.session)}
+	return sweep.LaunchOptions{Sides: len(s.assembler.sides), Seed: s.assembler.orderSeed}
 }
 
 // plan decides what is launched, and reports it.
-func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
+func (s *session) plan(ctx context.Context) error {
 	var earlier, done []schema.Run
 	if s.options.Done != nil {
 		var err error
@@ -44,10 +44,10 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 	if err := targets.CheckThere(ctx, s.options.DryRun); err != nil {
 		return &InputError{err}
 	}
-	s.agenda.past = findPast(done, launches, rules{
+	s.agenda.past = findPast(done, s.sweep.Launches(s.order()), rules{
 		identity: s.identities(ctx), points: targets.Points(), rerun: s.options.Rerun, anew: anew, larger: s.options.LargerAfterOOM,
 	})
-	s.choose(launches)
+	s.choose()
 	s.progress.begin(*plan)
 	s.launcher.levels.learn(earlier)
 	s.progress.estimate.learn(*plan, earlier, func(sub subject) *prepare.Target { return targets.Of(ctx, sub) })
@@ -65,8 +65,11 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 }
 
 // choose completes the plan. If earlier sessions have done the repeats, it repeats the rounds that followed in the same way, up
-// to the first incomplete one.
-func (s *session) choose(launches []sweep.Launch) {
+// to the first incomplete one. A session that continues another one continues its order, so that the blocks stay whole.
+func (s *session) choose() {
+	own := s.assembler.orderSeed
+	s.assembler.orderSeed = s.agenda.past.seed(own)
+	launches := s.sweep.Launches(s.order())
 	plan := s.agenda.past.plan(launches)
 	s.noteDone(plan)
 	for s.agenda.repeat < s.sweep.MaxRepeats && plan.measured() {
@@ -79,7 +82,8 @@ func (s *session) choose(launches []sweep.Launch) {
 		s.agenda.repeat++
 	}
 	if !plan.resume(s.agenda.past, len(launches)) {
-		s.agenda = newAgenda(s.sweep)
+		s.agenda, s.assembler.orderSeed = newAgenda(s.sweep), own
+		plan.reorder(s.sweep.Launches(s.order()))
 	}
 	s.result.Plan, s.assembler.resumes, s.counted = plan, plan.Resumes, plan.counted()
 }

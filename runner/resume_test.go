@@ -497,3 +497,28 @@ func TestResumeWithALogOfItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestResumeOrder: a session that continues another one continues its order, so that each block of both is whole; one that begins anew draws
+// another order.
+func TestResumeOrder(t *testing.T) {
+	const text = "command: [sh, -c, ': {variant}{n}']\nvariant: [a, b]\ngrid: {n: [1, 2, 3]}\nrepeats: 4\niterations: 1\nwarmup: 0\n"
+	s, k := parse(t, text), &shelf{}
+	for _, after := range []int{5, 6, 0} {
+		k.bench(t, s, after, nil)
+	}
+	seed := k.runs[0].Env.Facts[factOrderSeed]
+	places := map[[2]int64]bool{}
+	for _, r := range k.runs {
+		if r.Env.Facts[factOrderSeed] != seed {
+			t.Errorf("the seed is %s, and %s before", r.Env.Facts[factOrderSeed], seed)
+		}
+		places[[2]int64{*r.BlockIndex, *r.PositionIndex}] = true
+	}
+	if len(k.runs) != 24 || len(places) != 24 {
+		t.Errorf("%d runs in %d places, want 24", len(k.runs), len(places))
+	}
+	k.bench(t, s, 0, nil)
+	if again := k.runs[24].Env.Facts[factOrderSeed]; again == seed || again == "" {
+		t.Errorf("a new session has the seed %s", again)
+	}
+}

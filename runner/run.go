@@ -259,7 +259,7 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 	id := schema.NewULID(now)
 	session := &session{
 		sweep: s, options: o, emit: emit,
-		assembler: assembler{session: id, sweep: s, file: o.Sweep, flags: o.Flags, env: env, sides: make([]side, sides), rules: ruleFacts(s)},
+		assembler: assembler{session: id, sweep: s, file: o.Sweep, flags: o.Flags, env: env, sides: make([]side, sides), rules: ruleFacts(s), orderSeed: seedOf(id)},
 		limits:    limits{now: time.Now, began: now, maxTime: o.MaxTime, timeout: s.Timeout, larger: o.LargerAfterOOM},
 		launcher:  launcher{extract: o.Extract, read: o.Results, keep: o.Keep, comparer: newComparer(), levels: levels{}},
 		agenda:    newAgenda(s),

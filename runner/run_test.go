@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,7 +63,11 @@ func TestRunHandsOverEveryLaunch(t *testing.T) {
 	if len(runs) != 8 || observed != 8 || stages == 0 || result.Runs() != 8 || result.Failed() != 0 {
 		t.Fatalf("%d runs, %d observed, %d stages, %+v", len(runs), observed, stages, result)
 	}
-	launches := s.Launches(sweep.LaunchOptions{})
+	seed, err := strconv.ParseUint(runs[0].Env.Facts[factOrderSeed], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launches := s.Launches(sweep.LaunchOptions{Seed: seed})
 	for i, r := range runs {
 		if err := r.Validate(); err != nil {
 			t.Error(err)

@@ -51,7 +51,7 @@ func (s *session) run(ctx context.Context) error {
 	if len(s.assembler.sides) == 1 { // after the build, which may leave files
 		s.assembler.sides[0] = workingTree(ctx, s.options.Exclude, s.settingsFiles())
 	}
-	if err := s.plan(ctx, s.sweep.Launches(s.order())); err != nil || s.options.DryRun {
+	if err := s.plan(ctx); err != nil || s.options.DryRun {
 		return err
 	}
 	measured, passes := s.result.Plan.left()

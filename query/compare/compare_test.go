@@ -125,6 +125,9 @@ func TestCompareAgain(t *testing.T) {
 				test, _ = stat.OneSample(blocks)
 			}
 			p := test.P()
+			if cellOf(c, row, "rule") == string(judge.RuleFlips) {
+				p = flipped(blocks)
+			}
 			if history := realsOf(c, row, "history"); len(history) > 0 {
 				noise, _ := stat.SessionNoise(history)
 				among := stat.TTest{StdErr: math.Sqrt2 * noise.SD, DF: float64(len(history) - 1)}
@@ -143,6 +146,22 @@ func TestCompareAgain(t *testing.T) {
 			}
 		}
 	}
+}
+
+// flipped is the share of all signs of the differences for which their sum is at least as far from 0.
+func flipped(differences []float64) float64 {
+	var sums []float64
+	for signs := range 1 << len(differences) {
+		sum := 0.
+		for i, d := range differences {
+			if signs>>i&1 == 1 {
+				d = -d
+			}
+			sum += d
+		}
+		sums = append(sums, math.Abs(sum))
+	}
+	return shareOf(sums, sums[0]*(1-1e-9))
 }
 
 // shareOf returns the share of values that are at least as large.

@@ -29,6 +29,7 @@ type pairing struct {
 
 	// How the runs of the sides relate: see relate.
 	blocks              []float64
+	turns               []bool // see judge.Pair
 	ordered, confounded bool
 	leftOut             int      // number of runs that were left out: see leaveOut
 	without             []string // their sessions

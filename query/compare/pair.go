@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -36,11 +37,11 @@ func (p *pairing) relate(apart int64) {
 	var base, head map[string][]int64
 	if p.base.SharesSession(p.head) {
 		base, head = p.base.Starts(), p.head.Starts()
-		p.ordered = isOrdered(base, head)
+		p.ordered = judge.Apart(startsOf(base, head))
 	}
 	if p.sameSessions() {
 		if blocks := p.differences(); float64(len(blocks)) >= blockShare*float64(max(len(p.base.Locations), len(p.head.Locations))) {
-			p.blocks = blocks
+			p.blocks, p.turns = blocks, p.inTurn()
 		}
 		p.confounded = len(p.blocks) == 0 && !(p.balanced() && nearby(base, head))
 	} else {
@@ -127,7 +128,7 @@ func (p *pairing) toJudge() judge.Pair {
 		return judge.Pair{}
 	}
 	pair := judge.Pair{
-		Base: p.base.Locations, Head: p.head.Locations, Blocks: p.blocks, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
+		Base: p.base.Locations, Head: p.head.Locations, Blocks: p.blocks, Turns: p.turns, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
 		Barred: p.barred(), Difference: p.byDifference(),
 	}
 	if slices.Contains([]judge.Reason{judge.Units, judge.Wrong, judge.Unchecked, judge.FailedRequests}, pair.Barred) { // no estimate either
@@ -192,23 +193,25 @@ func nearby(base, head map[string][]int64) bool {
 	return true
 }
 
-// isOrdered reports whether, in every session that both sides have, all runs of the same side came before those of the other.
-func isOrdered(base, head map[string][]int64) bool {
-	before, after, both := 0, 0, 0
+// startsOf are the starts of the sessions that have runs of both sides, in the order of the sessions.
+func startsOf(base, head map[string][]int64) []judge.Starts {
+	var both []judge.Starts
 	for session, b := range base {
-		h := head[session]
-		if len(b) == 0 || len(h) == 0 {
-			continue
-		}
-		both++
-		if b[len(b)-1] < h[0] {
-			before++
-		}
-		if h[len(h)-1] < b[0] {
-			after++
+		if h := head[session]; len(b) > 0 && len(h) > 0 {
+			both = append(both, judge.Starts{Base: b, Head: h})
 		}
 	}
-	return both > 0 && (before == both || after == both)
+	first := func(s judge.Starts) int64 { return min(s.Base[0], s.Head[0]) }
+	slices.SortFunc(both, func(a, b judge.Starts) int { return cmp.Compare(first(a), first(b)) })
+	return both
+}
+
+// inTurn is judge.Pair.Turns, if the start of every run is known.
+func (p *pairing) inTurn() []bool {
+	if len(p.base.KnownStarts()) < len(p.base.Locations) || len(p.head.KnownStarts()) < len(p.head.Locations) {
+		return nil
+	}
+	return judge.InTurn(p.base.Started, p.head.Started)
 }
 
 // differences are head - base for the runs of the same block of the same session, in the order of the head's runs.

@@ -13,15 +13,16 @@ import (
 // Judge judges families of pairs, one family per metric. P-values are corrected within each family. A gate makes one decision, so it is
 // corrected over all families together. Variances are moderated among the pairs of a family that are on the same scale.
 //
-// The effect size is the Hodges-Lehmann estimate of the shift, with its rank interval; if one side has more runs than the other,
-// the interval also covers that of Welch's t test. Interleaved runs are compared block by block, from 6 blocks on, unless the
+// The effect size is the Hodges-Lehmann estimate of the shift, with its rank interval; if one side has more runs than the other, or
+// fewer than 5, the interval also covers that of Welch's t test. Interleaved runs are compared block by block, from 6 blocks on, unless the
 // family shows that its blocks have too little in common for that to be more precise. P is the largest of several p-values:
 //
 //   - a t test of the mean locations. Its variance is moderated by the variances of the other pairs, and at least that of the pair
 //     itself (Smyth, Statistical Applications in Genetics and Molecular Biology 3, 2004). With fewer than 10 pairs it is Welch's
 //     test. For blocks, the test allows for the correlation of consecutive blocks in the family;
-//   - if the sides have different numbers of runs, the same with a separate variance for each side;
+//   - if the sides have different numbers of runs, or one varies much more, the same with a separate variance for each side;
 //   - the chance that most runs of a side are outliers, given how often single runs of the family are;
+//   - if the runs of few blocks have a periodic component, the chance that the order within the blocks follows it;
 //   - between different sessions, a t test against the differences of the point's own sessions, and how often sessions of the
 //     family differed by as much.
 //
@@ -66,12 +67,14 @@ func (j *Judgement) draft(pairs []Pair, rules Rules) []draft {
 		drafts[i].measure(&pairs[i])
 	})
 	ratios, differences := lentByScale(pairs, drafts)
+	ratios.periodic = periodic(pairs) // a disturbance of the machine is one of all metrics and scales
+	differences.periodic = ratios.periodic
 	inParallel(len(pairs), func(i int) {
 		lent := &ratios
 		if pairs[i].Difference {
 			lent = &differences
 		}
-		drafts[i].estimate(&pairs[i], lent.apart)
+		drafts[i].estimate(&pairs[i], lent)
 		drafts[i].test(&pairs[i], lent, rules)
 	})
 	return drafts
@@ -141,9 +144,9 @@ func (d *draft) measure(p *Pair) {
 	d.sessions(p)
 }
 
-// estimate computes the effect size and its interval from the pair alone: from its blocks, if it has enough and apart is false,
-// otherwise from the runs of each side.
-func (d *draft) estimate(p *Pair, apart bool) {
+// estimate computes the effect size and its interval from the pair alone: from its blocks, if it has enough and those of its family are
+// worth it, otherwise from the runs of each side.
+func (d *draft) estimate(p *Pair, lent *lent) {
 	o := d.outcome
 	o.P, o.Adjusted, o.Noise, o.Variance, o.DF = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	o.DeadZone = max(p.DeadZone, quanta*p.Resolution)
@@ -154,10 +157,10 @@ func (d *draft) estimate(p *Pair, apart bool) {
 	}
 	var known bool // finite
 	defer func() { d.judgeable = d.judgeable && known }()
-	if d.paired = p.inBlocks() && !apart; d.paired {
+	if d.paired = p.inBlocks() && !lent.apart; d.paired {
 		o.Method = MethodBlocks
 		o.Change = stat.PairedShift(p.Blocks, p.confidence())
-		if len(p.Blocks) < p.minRankedBlocks() {
+		if len(p.Blocks) < p.minRankedBlocks() && !lent.follows(p) { // ranks hold whatever the machine did, as flips does
 			o.Change.Confidence = 0
 		}
 		d.own, known = stat.OneSample(p.Blocks)
@@ -165,6 +168,9 @@ func (d *draft) estimate(p *Pair, apart bool) {
 		return
 	}
 	o.Change = stat.Shift(p.Base, p.Head, p.confidence())
+	if lent.follows(p) {
+		o.Change.Low, o.Change.High = min(o.Change.Low, slices.Min(p.Blocks)), max(o.Change.High, slices.Max(p.Blocks))
+	}
 	d.own, known = stat.Welch(p.Base, p.Head)
 	d.factor = 1/float64(len(p.Base)) + 1/float64(len(p.Head))
 }
@@ -220,8 +226,9 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 		d.wander(wander)
 	}
 	test, rule := d.tested(p, lent, wander)
-	if len(p.Base) != len(p.Head) && !d.paired && o.Change.Confidence > 0 {
-		// If the side with few runs varies more, the rank interval mostly reflects the many runs of the other side.
+	if (len(p.Base) != len(p.Head) || p.Runs() < FirmRuns) && !d.paired && o.Change.Confidence > 0 {
+		// If the side with few runs varies more, the rank interval mostly reflects the many runs of the other side. The rank interval of 4 runs
+		// is the range of all differences, which is too narrow if one side varies more.
 		interval := d.own.Interval(p.confidence())
 		o.Change.Low, o.Change.High = min(o.Change.Low, interval.Low), max(o.Change.High, interval.High)
 	}
@@ -245,6 +252,11 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 		default:
 			o.raise(RuleJumps, lent.far.sides(p.Base, p.Head, o.Change.Value))
 		}
+		if o.P < Level && p.flippable() {
+			if chance := flips(p.Blocks); chance > oftenFlipped || lent.follows(p) {
+				o.raise(RuleFlips, chance)
+			}
+		}
 		if p.Confounded {
 			o.raise(RuleNights, lent.seen(math.Abs(o.Change.Value)))
 		}
@@ -258,8 +270,16 @@ func (d *draft) wander(factor float64) {
 	c.Low, c.High = c.Value-math.Sqrt(factor)*(c.Value-c.Low), c.Value+math.Sqrt(factor)*(c.High-c.Value)
 }
 
-// tested is the t test of a pair with the moderated variance. If the sides have different numbers of runs, it uses one variance for
-// both or one for each, whichever gives the larger p: the many runs of a calm side do not show how the few runs of the other vary.
+// sidesUnlike is the ratio of the variances of the sides from which on one is not taken for the other's.
+const sidesUnlike = 9
+
+// unlike reports whether one side varies much more than the other: three times as much, as a standard deviation.
+func (d *draft) unlike() bool {
+	return max(d.base.Variance, d.head.Variance) > sidesUnlike*min(d.base.Variance, d.head.Variance)
+}
+
+// tested is the t test of a pair with the moderated variance. If the sides have different numbers of runs, or one varies much more, it uses
+// one variance for both or one for each, whichever gives the larger p: the runs of a calm side do not show how those of the other vary.
 func (d *draft) tested(p *Pair, lent *lent, wander float64) (stat.TTest, Rule) {
 	o := d.outcome
 	prior, own := lent.runs, d.runs
@@ -276,7 +296,7 @@ func (d *draft) tested(p *Pair, lent *lent, wander float64) (stat.TTest, Rule) {
 		return d.own, RuleT
 	}
 	test := stat.TTest{Difference: d.own.Difference, StdErr: math.Sqrt(o.Variance * d.factor), DF: o.DF}
-	if d.paired || len(p.Base) == len(p.Head) {
+	if d.paired || len(p.Base) == len(p.Head) && !d.unlike() {
 		return test, RuleModerated
 	}
 	base, head := d.base, d.head

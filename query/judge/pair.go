@@ -25,14 +25,17 @@ type Pair struct {
 	// Blocks are the differences, head minus base, of the two runs of each block. Empty if the sides were not interleaved.
 	Blocks []float64
 
+	// Turns says for each run, in the order in which the runs of both sides started, whether it is of the head. Empty: unknown.
+	Turns []bool
+
 	// Confounded means that the sides are from different sessions, so that any difference between two sessions looks like a
 	// difference between the sides. History are the locations of the earlier sessions of this point on this machine, oldest
 	// first.
 	Confounded bool
 	History    []float64
 
-	// Ordered means that within a session all runs of one side came before those of the other. A drift of the machine then
-	// looks like a difference between the sides, so there is no verdict.
+	// Ordered means that within a session the runs of one side came before those of the other: see Apart. A drift of the machine
+	// then looks like a difference between the sides, so there is no verdict.
 	Ordered bool
 
 	// Looks is how often the growing data have been judged, including this time; 0 and 1 mean once. Planned is the maximum
@@ -180,6 +183,7 @@ const (
 	RuleRanks     Rule = "mann_whitney" // if all runs of a side are identical
 	RuleJumps     Rule = "jumps"        // most runs of a side may be outliers like those of single runs in the family
 	RuleSessions  Rule = "sessions"     // from the differences between earlier sessions of the point
+	RuleFlips     Rule = "flips"        // if the runs have a periodic component: how often the order within blocks gives as much by chance
 	RuleNights    Rule = "nights"       // from how often sessions of the family differed by as much
 )
 
@@ -207,7 +211,7 @@ type Outcome struct {
 
 	Verdict Verdict
 	Reason  Reason // set for Inconclusive and Estimate
-	// Strict means that the strict rule was used: because it was requested, because a side has fewer than 5 runs, or because all
+	// Strict means that the strict rule was used: because it was requested, because a side has fewer than 5 runs, or because the
 	// runs of one side came before those of the other.
 	Strict bool
 	// MoreRuns is about how many more runs per side would decide an inconclusive pair; 0 if that is unknown, is more than 500, or

@@ -152,6 +152,10 @@ type cell struct {
 
 // draw makes the pairs of a sweep up, in which the first points are slower by an effect, and the change that each has.
 func (c *cell) draw(random *rand.Rand, slower int, effect float64) (sweep []judge.Pair, changes []float64) {
+	var first [][]bool
+	if c.byTurns() {
+		first = interleaved(c.points, c.runs).headFirst(random.Uint64())
+	}
 	for i := range c.points {
 		change := 0.
 		if c.change != nil {
@@ -160,29 +164,39 @@ func (c *cell) draw(random *rand.Rand, slower int, effect float64) (sweep []judg
 		if i < slower {
 			change += effect
 		}
-		sweep, changes = append(sweep, c.pair(random, c.of(i), change)), append(changes, change)
+		var turns []bool
+		if first != nil {
+			turns = first[i]
+		}
+		sweep, changes = append(sweep, c.pair(random, c.of(i), turns, change)), append(changes, change)
 	}
 	return sweep, changes
 }
 
-func (c *cell) pair(random *rand.Rand, draw series, change float64) judge.Pair {
+// byTurns reports whether the sides of a cell alternate.
+func (c *cell) byTurns() bool { return !c.ordered && c.head == 0 }
+
+// pair draws the runs of both sides. headFirst says in which blocks the head ran first; nil: there are no blocks.
+func (c *cell) pair(random *rand.Rand, draw series, headFirst []bool, change float64) judge.Pair {
 	p := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Ordered: c.ordered}
 	base, head, spread := c.runs, c.runs, 1.
 	if c.head > 0 {
 		head, spread = c.head, c.spread
 	}
 	all := draw(random, base+head)
-	byTurns := !c.ordered && base == head
 	for k := range base {
 		first, second := k, base+k
-		if byTurns {
-			first, second = 2*k+k%2, 2*k+1-k%2
+		if headFirst != nil {
+			if first, second = 2*k, 2*k+1; headFirst[k] {
+				first, second = second, first
+			}
+			p.Turns = append(p.Turns, headFirst[k], !headFirst[k])
 		}
 		p.Base = append(p.Base, all[first])
 		if k < head {
 			p.Head = append(p.Head, spread*all[second]+change)
 		}
-		if byTurns {
+		if headFirst != nil {
 			p.Blocks = append(p.Blocks, p.Head[k]-p.Base[k])
 		}
 	}

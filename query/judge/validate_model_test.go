@@ -21,7 +21,7 @@ type model struct {
 	together    bool    // a session is as much slower for one point as for all others
 	past        int     // sessions before the head's; the base's is the last of them
 	drift       float64 // from the first run to the last
-	interleaved bool    // base and head take turns, the other one first in every other block
+	interleaved bool    // base and head take turns, as bench launches them
 }
 
 const (
@@ -43,6 +43,10 @@ func (m model) draw(random *rand.Rand) []point {
 		repeats[i] = m.common * random.NormFloat64()
 	}
 	sessions := m.sessions(random)
+	var headFirst [][]bool
+	if m.interleaved {
+		headFirst = interleaved(modelPoints, m.runs).headFirst(random.Uint64())
+	}
 	sweep := make([]point, modelPoints)
 	for i := range sweep {
 		between := m.between * math.Exp(m.spread*random.NormFloat64())
@@ -56,7 +60,11 @@ func (m model) draw(random *rand.Rand) []point {
 		if !m.together {
 			sessions = m.sessions(random)
 		}
-		sweep[i] = m.point(random, sessions, repeats, one)
+		var first []bool
+		if m.interleaved {
+			first = headFirst[i]
+		}
+		sweep[i] = m.point(random, sessions, repeats, first, one)
 	}
 	return sweep
 }
@@ -82,7 +90,7 @@ func (m model) sessions(random *rand.Rand) []float64 {
 // point makes the runs of both sides up, from the levels of the sessions, what the repeats have in common and where one
 // run around a level is. Of runs in earlier sessions the locations are enough: a median of normal iterations is normal,
 // nearly, with π/2 times the variance of their mean.
-func (m model) point(random *rand.Rand, sessions, repeats []float64, one func(level float64) float64) point {
+func (m model) point(random *rand.Rand, sessions, repeats []float64, headFirst []bool, one func(level float64) float64) point {
 	p := point{factor: 1, blocked: m.interleaved, ordered: m.drift > 0 && !m.interleaved, confounded: m.session > 0}
 	for _, level := range sessions[:max(m.past-1, 0)] {
 		session := make([]run, m.runs)
@@ -95,7 +103,9 @@ func (m model) point(random *rand.Rand, sessions, repeats []float64, one func(le
 	for k := range m.runs {
 		first, second := k, m.runs+k
 		if m.interleaved {
-			first, second = 2*k+k%2, 2*k+1-k%2
+			if first, second = 2*k, 2*k+1; headFirst[k] {
+				first, second = second, first
+			}
 		}
 		p.base = append(p.base, m.run(random, one(base+repeats[first]+m.drifted(first))))
 		p.head = append(p.head, m.run(random, one(head+repeats[second]+m.drifted(second))))

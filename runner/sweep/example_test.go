@@ -16,8 +16,8 @@ grid:
 repeats: 2
 `
 
-// A sweep is points, and launches of them in an order: what will be compared runs side by side, in a block, and takes turns at
-// going first. Once every point has run, the next repeat begins.
+// A sweep is points, and launches of them in an order: what will be compared runs side by side, in a block, whose order is
+// drawn for each repeat. Once every point has run, the next repeat begins.
 func ExampleRead() {
 	s, err := sweep.Read("attention.yaml", strings.NewReader(attention), sweep.Overrides{})
 	if err != nil {
@@ -31,8 +31,8 @@ func ExampleRead() {
 	// repeat 0 block 0 naive [./naive --heads 8]
 	// repeat 0 block 1 naive [./naive --heads 16]
 	// repeat 0 block 1 tiled [./tiled --heads 16]
-	// repeat 1 block 2 naive [./naive --heads 8]
 	// repeat 1 block 2 tiled [./tiled --heads 8]
+	// repeat 1 block 2 naive [./naive --heads 8]
 	// repeat 1 block 3 tiled [./tiled --heads 16]
 	// repeat 1 block 3 naive [./naive --heads 16]
 }

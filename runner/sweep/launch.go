@@ -8,7 +8,7 @@ import (
 // LaunchOptions define how the launches of a sweep are listed.
 type LaunchOptions struct {
 	Sides int    // 2: every point runs on both sides of a comparison of two commits; 0 and 1: there are no sides
-	Seed  uint64 // for orderRandom; the same seed gives the same order
+	Seed  uint64 // of the order; the same seed gives the same order
 }
 
 // sides is how many launches a point has in a repeat.
@@ -36,9 +36,8 @@ func (l Launch) Timeouts() Timeouts {
 // Launches lists all launches in the order in which they run, which depends on Sweep.Order: repeat by repeat over all blocks, or
 // point by point.
 //
-// The members of a block (its points, and for each point its sides) run next to each other. They rotate from repeat to repeat, and
-// the direction is reversed after each full turn, so that over as many repeats as there are members, each member has each position
-// equally often. With orderRandom they are shuffled. With orderSequential each point is a block.
+// The members of a block (its points, and for each point its sides) run next to each other, in an order that is drawn anew for each
+// repeat: see drawn. With orderRandom the blocks are shuffled too. With orderSequential each point is a block.
 //
 // The points of calibrate are blocks that are spread evenly among the others, in every order. Profiler passes come last; Round
 // never uses the numbers of their blocks. Skipped points come first, once each, in the first repeat only, because nothing of them
@@ -132,7 +131,7 @@ func (s *Sweep) calibrations(repeat int, o LaunchOptions) [][]Launch {
 	return slices.Concat(blocks[first:], blocks[:first])
 }
 
-// arranged are the launches of blocks of points in a repeat, in the order of the blocks or shuffled.
+// arranged are the launches of blocks of points in a repeat.
 func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch {
 	var blocks [][]Launch
 	for _, points := range groups {
@@ -144,20 +143,16 @@ func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch
 		}
 		blocks = append(blocks, members)
 	}
+	for i, members := range blocks {
+		order := drawn(len(members), o.Seed, i, repeat)
+		blocks[i] = make([]Launch, len(members))
+		for position, member := range order {
+			blocks[i][position] = members[member]
+		}
+	}
 	if s.Order == orderRandom {
 		random := rand.New(rand.NewPCG(o.Seed, uint64(repeat)))
 		random.Shuffle(len(blocks), func(i, j int) { blocks[i], blocks[j] = blocks[j], blocks[i] })
-		for _, b := range blocks {
-			random.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
-		}
-		return blocks
-	}
-	for i, members := range blocks {
-		rotated := make([]Launch, len(members))
-		for position := range members {
-			rotated[position] = members[memberAt(len(members), repeat, i, position)]
-		}
-		blocks[i] = rotated
 	}
 	return blocks
 }
@@ -174,14 +169,6 @@ func (s *Sweep) grouped() [][]int {
 		}
 	}
 	return alone
-}
-
-// memberAt is the member, of m, at a position of a block in a repeat.
-func memberAt(m, repeat, block, position int) int {
-	if repeat/m%2 == 1 {
-		position = m - 1 - position
-	}
-	return (position + repeat + block) % m
 }
 
 // byPoint lists the blocks of all repeats point by point. Those of calibrate still come repeat by repeat, so that they cover the

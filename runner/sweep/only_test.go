@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -22,7 +23,7 @@ func TestOnly(t *testing.T) {
 		}
 		return all
 	}
-	equal(t, launches(s.Only(func(p *Point) bool { return !p.Control && *p.BatchSize == 2 })),
+	equal(t, slices.Sorted(slices.Values(launches(s.Only(func(p *Point) bool { return !p.Control && *p.BatchSize == 2 })))),
 		[]string{"2 fp32 0 0", "2 fp32 1 0", "2 fp64 0 0", "2 fp64 1 0"})
 	calibration := s.Only(func(p *Point) bool { return p.Calibration })
 	equal(t, []int{len(calibration.Points), len(launches(calibration))}, []int{3, 6})

@@ -2,6 +2,8 @@ package sweep
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,14 +19,11 @@ func order(s *Sweep) []string {
 }
 
 func TestLaunches(t *testing.T) {
-	// Two blocks of two: AB BA in repeat 0, BA AB in repeat 1, then the same reversed.
+	// Two blocks of two, repeat by repeat: the block, and the positions in it, are in the order in which they run.
 	s := parse(t, tiny+"variant: [A, B]\nrepeats: 4\ngrid: {k: [1, 2]}", Overrides{})
-	equal(t, order(s), []string{
-		"0:0:0 A1", "0:0:1 B1", "0:1:0 B2", "0:1:1 A2",
-		"1:2:0 B1", "1:2:1 A1", "1:3:0 A2", "1:3:1 B2",
-		"2:4:0 B1", "2:4:1 A1", "2:5:0 A2", "2:5:1 B2",
-		"3:6:0 A1", "3:6:1 B1", "3:7:0 B2", "3:7:1 A2",
-	})
+	for i, l := range s.Launches(LaunchOptions{Seed: 1}) {
+		equal(t, []any{l.Repeat, l.Block, l.Position, l.Point.Params["k"]}, []any{i / 4, i / 2, i % 2, fmt.Sprint(1 + i/2%2)})
+	}
 
 	// Nothing is compared: every point is a block of its own, in expansion order.
 	s = parse(t, tiny+"repeats: 2\ngrid: {k: [1, 2]}", Overrides{})
@@ -38,33 +37,88 @@ baseline: k=1
 grid: {k: [1, 2], with: [x, y]}
 zip: [k, with]
 exclude: [{variant: B, k: 2}]`, Overrides{})
-	equal(t, order(s), []string{"0:0:0 A1", "0:0:1 A2", "0:1:0 B1"})
+	equal(t, sorted(order(s)), []string{"0:0:? A1", "0:0:? A2", "0:1:? B1"})
 }
 
-// Over m repeats each member of a block of m has had each position once; over 2m also in both directions.
-func TestPositionsBalance(t *testing.T) {
-	for _, m := range []int{2, 3, 4} {
-		values := strings.Split("A B C D", " ")[:m]
-		src := fmt.Sprintf("%svariant: [%s]\nrepeats: %d\ngrid: {k: [1, 2, 3]}", tiny, strings.Join(values, ", "), 2*m)
-		s := parse(t, src, Overrides{})
-		count := map[string]int{}
-		after := map[string]int{}
-		for i, l := range s.Launches(LaunchOptions{}) {
-			turn := l.Repeat / m
-			count[fmt.Sprint(turn, l.Point.PointID, l.Position)]++
-			if i > 0 && l.Position > 0 {
-				before := s.Launches(LaunchOptions{})[i-1].Point
-				after[fmt.Sprint(before.Params["k"], before.Variant, l.Point.Variant)]++
+// sorted writes the members of each block in one order.
+func sorted(launches []string) []string {
+	for i, text := range launches {
+		var repeat, block, position int
+		var name string
+		_, _ = fmt.Sscanf(text, "%d:%d:%d %s", &repeat, &block, &position, &name)
+		launches[i] = fmt.Sprintf("%d:%d:? %s", repeat, block, name)
+	}
+	slices.Sort(launches)
+	return launches
+}
+
+// Over many sessions each member of a block is at each position equally often, in every repeat and whatever the repeat before had. Over 5
+// repeats no member is always before another.
+func TestDrawn(t *testing.T) {
+	const sessions = 1000
+	for _, m := range []int{2, 3, 5} {
+		at := make([][]int, m*20) // by repeat and position: how often each member is there
+		alternating := 0
+		for seed := range uint64(sessions) {
+			ahead := map[[2]int]int{}
+			before := -1
+			for repeat := range 20 {
+				order := drawn(m, seed, 3, repeat)
+				for position, member := range order {
+					if at[repeat*m+position] == nil {
+						at[repeat*m+position] = make([]int, m)
+					}
+					at[repeat*m+position][member]++
+					for _, later := range order[position+1:] {
+						if repeat < 5 {
+							ahead[[2]int{member, later}]++
+						}
+					}
+				}
+				if repeat >= 6 && order[0] != before {
+					alternating++
+				}
+				before = order[0]
+			}
+			for pair, n := range ahead {
+				if n == 5 {
+					t.Fatalf("seed %d: of %d members, %d is always before %d", seed, m, pair[0], pair[1])
+				}
 			}
 		}
-		if want := 2 * m * 3 * m; len(count) != want {
-			t.Errorf("m=%d: %d positions taken, want %d", m, len(count), want)
-		}
-		for pair, n := range after {
-			mirror := pair[:1] + pair[2:] + pair[1:2]
-			if after[mirror] != n {
-				t.Errorf("m=%d: %s follows %d times, its mirror %d times", m, pair, n, after[mirror])
+		share := 1 / float64(m)
+		deviation := math.Sqrt(share * (1 - share) / sessions)
+		for i, counts := range at {
+			for member, n := range counts {
+				if got := float64(n) / sessions; math.Abs(got-share) > 5*deviation {
+					t.Errorf("of %d members, %d is at position %d of repeat %d in %.3f of the sessions", m, member, i%m, i/m, got)
+				}
 			}
+		}
+		if got, want := float64(alternating)/(14*sessions), 1-share; math.Abs(got-want) > .02 {
+			t.Errorf("of %d members, another one is first than in the repeat before in %.3f of the cases, want %.3f", m, got, want)
+		}
+	}
+}
+
+// The order depends on the seed, the block and the repeat alone.
+func TestDrawnBySeed(t *testing.T) {
+	orders := func(seed uint64, block int) (all [][]int) {
+		for repeat := range 30 {
+			all = append(all, drawn(4, seed, block, repeat))
+		}
+		return all
+	}
+	equal(t, orders(1, 2), orders(1, 2))
+	for _, other := range [][][]int{orders(2, 2), orders(1, 3)} {
+		same := 0
+		for repeat, order := range orders(1, 2) {
+			if slices.Equal(order, other[repeat]) {
+				same++
+			}
+		}
+		if same > 10 { // of 30, 1 in 24 by chance, and 6 together
+			t.Errorf("%d of 30 repeats have the same order", same)
 		}
 	}
 }
@@ -78,17 +132,28 @@ func sided(launches []Launch) string {
 	return strings.Join(names, " ")
 }
 
+// members writes the launches of blocks of so many, in the order of their names.
+func members(launches []Launch, each int) string {
+	var blocks []string
+	for block := range slices.Chunk(launches, each) {
+		names := strings.Fields(sided(block))
+		slices.Sort(names)
+		blocks = append(blocks, strings.Join(names, "+"))
+	}
+	return strings.Join(blocks, " ")
+}
+
 func TestSides(t *testing.T) {
 	ab := LaunchOptions{Sides: 2}
-	// Alone, a point and its sides are a block: base and head, then head and base.
+	// Alone, a point and its sides are a block.
 	s := parse(t, tiny+"repeats: 4\ngrid: {k: [1, 2]}", Overrides{})
-	equal(t, sided(s.Launches(ab)), "1b 1h 2h 2b 1h 1b 2b 2h 1h 1b 2b 2h 1b 1h 2h 2b")
+	equal(t, members(s.Launches(ab), 2), strings.TrimSpace(strings.Repeat("1b+1h 2b+2h ", 4)))
 	for i, l := range s.Launches(ab) {
 		equal(t, []int{l.Repeat, l.Block, l.Position}, []int{i / 4, i / 2, i % 2})
 	}
 	// The members of a block are its points, and of each its sides.
 	s = parse(t, tiny+"repeats: 4\nvariant: [A, B]", Overrides{})
-	equal(t, sided(s.Launches(ab)), "Ab Ah Bb Bh Ah Bb Bh Ab Bb Bh Ab Ah Bh Ab Ah Bb")
+	equal(t, members(s.Launches(ab), 4), strings.TrimSpace(strings.Repeat("Ab+Ah+Bb+Bh ", 4)))
 	equal(t, sided(s.Launches(LaunchOptions{Sides: 1})), sided(s.Launches(LaunchOptions{})))
 }
 
@@ -96,7 +161,7 @@ func TestSequential(t *testing.T) {
 	s := parse(t, tiny+"repeats: 3\nvariant: [A, B]\norder: sequential\nrel_error: 1%", Overrides{})
 	equal(t, sided(s.Launches(LaunchOptions{})), "Ab Ab Ab Bb Bb Bb")
 	launches := s.Launches(LaunchOptions{Sides: 2})
-	equal(t, sided(launches), "Ab Ah Ah Ab Ah Ab Bh Bb Bb Bh Bb Bh")
+	equal(t, members(launches, 2), "Ab+Ah Ab+Ah Ab+Ah Bb+Bh Bb+Bh Bb+Bh")
 	for i, l := range launches {
 		equal(t, []int{l.Repeat, l.Block, l.Position}, []int{i / 2 % 3, i / 2, i % 2})
 	}

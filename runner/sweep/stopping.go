@@ -11,8 +11,8 @@ import (
 
 // The orders of Sweep.Order.
 const (
-	OrderInterleaved = "interleaved" // all blocks, then all blocks again; the members of a block rotate
-	orderRandom      = "random"      // the same with blocks and members shuffled in each repeat
+	OrderInterleaved = "interleaved" // all blocks, then all blocks again; the order within a block is drawn
+	orderRandom      = "random"      // the same with the blocks shuffled in each repeat
 	orderSequential  = "sequential"  // a point with all its repeats, then the next point
 )
 

@@ -1,0 +1,170 @@
+package judge
+
+import (
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Starts are the start times of the runs of each side in one session, ascending, in any unit.
+type Starts struct{ Base, Head []int64 }
+
+const (
+	// mostTurned bounds Kuiper's statistic, times the root of the number of runs of a side. Sides that alternate in blocks are far
+	// below it, whatever the order within the blocks.
+	mostTurned = 1.2
+	// mostFirst is the share of pairs of a run of each side, within sessions, of which the same side may be first.
+	mostFirst = .9
+)
+
+// Apart reports whether the sides ran so much apart in time that a machine which drifts, or is disturbed for a while, may look like a
+// difference between them. A few stray runs among those of the other side do not change that. sessions are those with runs of both
+// sides, in the order in which they ran.
+//
+// The first criterion is Kuiper's statistic of the start times (Proceedings of the Koninklijke Nederlandse Akademie van Wetenschappen A 63,
+// 1960): the largest difference, over all periods of time, between the shares of the runs of each side that began in the period. A
+// disturbance during one period shifts the difference between the sides by that share of its size. The second criterion is whether
+// nearly always the same side was first in its session.
+func Apart(sessions []Starts) bool {
+	var bases, heads, first, pairs float64
+	for _, s := range sessions {
+		bases, heads = bases+float64(len(s.Base)), heads+float64(len(s.Head))
+	}
+	if bases == 0 || heads == 0 {
+		return false
+	}
+	least, most, at := 0., 0., 0.
+	for _, s := range sessions {
+		b, h := s.Base, s.Head
+		for len(b)+len(h) > 0 {
+			next := slices.Min(slices.Concat(b[:min(len(b), 1)], h[:min(len(h), 1)]))
+			nb, nh := startedAt(b, next), startedAt(h, next)
+			b, h = b[nb:], h[nh:]
+			first += float64(nb) * (float64(len(h)) + float64(nh)/2)
+			at += float64(nb)/bases - float64(nh)/heads
+			least, most = min(least, at), max(most, at)
+		}
+		pairs += float64(len(s.Base) * len(s.Head))
+	}
+	const rounding = 1e-9
+	limit := max(2/min(bases, heads), mostTurned/math.Sqrt(2*bases*heads/(bases+heads)))
+	return most-least > limit+rounding || math.Abs(first/pairs-.5) > mostFirst-.5+rounding
+}
+
+// startedAt is the number of runs, the first of which may have started at a time.
+func startedAt(starts []int64, at int64) int {
+	n := 0
+	for n < len(starts) && starts[n] == at {
+		n++
+	}
+	return n
+}
+
+// InTurn returns Pair.Turns for the start times of the runs of each side. It is nil if some started at the same time.
+func InTurn(base, head []int64) []bool {
+	turns := make([]bool, 0, len(base)+len(head))
+	for len(base)+len(head) > 0 {
+		switch {
+		case len(base) > 0 && len(head) > 0 && base[0] == head[0]:
+			return nil
+		case len(head) == 0, len(base) > 0 && base[0] < head[0]:
+			turns, base = append(turns, false), base[1:]
+		default:
+			turns, head = append(turns, true), head[1:]
+		}
+	}
+	return turns
+}
+
+const (
+	// sureOfPeriod is the p-value from which on the runs of a family have a periodic component.
+	sureOfPeriod = .01
+	// mostFlips is the number of blocks up to which all orders are counted. With more, a periodic disturbance and the order of the sides
+	// hardly ever agree by chance.
+	mostFlips = 32
+)
+
+// oftenFlipped is the p-value of flips from which on a change is not believed, whatever other tests say.
+const oftenFlipped = .15
+
+// periodic reports, by number of runs, whether the runs of a family have a periodic component, as from a job that runs every few seconds.
+// The locations of each side are taken relative to their mean, so changes do not matter.
+func periodic(pairs []Pair) map[int]bool {
+	found := map[int]*stat.Periodogram{}
+	for i := range pairs {
+		p := &pairs[i]
+		n := len(p.Turns)
+		if n == 0 || n != len(p.Base)+len(p.Head) || !p.flippable() {
+			continue
+		}
+		if found[n] == nil {
+			found[n] = &stat.Periodogram{}
+		}
+		found[n].Add(p.residuals())
+	}
+	is := map[int]bool{}
+	for n, of := range found {
+		is[n] = of.P() < sureOfPeriod
+	}
+	return is
+}
+
+// flippable reports whether a periodic disturbance matters to a pair: the sides alternate, and there are few blocks.
+func (p *Pair) flippable() bool { return len(p.Blocks) >= minRuns && len(p.Blocks) <= mostFlips }
+
+// residuals are the locations of the runs of both sides, less the mean of their side, in the order in which they ran.
+func (p *Pair) residuals() []float64 {
+	base, head := p.Base, p.Head
+	ofBase, ofHead := mean(base), mean(head)
+	all := make([]float64, len(p.Turns))
+	for i, isHead := range p.Turns {
+		if isHead {
+			all[i], head = head[0]-ofHead, head[1:]
+		} else {
+			all[i], base = base[0]-ofBase, base[1:]
+		}
+	}
+	return all
+}
+
+func mean(values []float64) float64 {
+	sum := 0.
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// flips is the p-value of the randomization test of the differences of blocks (Fisher, The Design of Experiments, 1935): the share of the
+// possible orders within the blocks for which the mean difference would be at least as large. Because the order was drawn, it holds whatever
+// the machine did. The orders are counted in two halves (Horowitz and Sahni, Journal of the ACM 21, 1974).
+func flips(differences []float64) float64 {
+	const rounding = 1e-9
+	some, others := signedSums(differences[:len(differences)/2]), signedSums(differences[len(differences)/2:])
+	slices.Sort(some)
+	slices.Sort(others)
+	limit := math.Abs(mean(differences)) * float64(len(differences)) * (1 - rounding)
+	larger, from := 0, len(others) // of others, those that are large enough with the next of some
+	for _, sum := range some {
+		for from > 0 && sum+others[from-1] >= limit {
+			from--
+		}
+		larger += len(others) - from
+	}
+	return min(2*float64(larger)/float64(len(some)*len(others)), 1) // the opposite orders give the opposite sums
+}
+
+// signedSums are the sums of values with all combinations of their signs.
+func signedSums(values []float64) []float64 {
+	sums := []float64{0}
+	for _, v := range values {
+		for _, sum := range sums {
+			sums = append(sums, sum-v)
+		}
+		for i := range len(sums) / 2 {
+			sums[i] += v
+		}
+	}
+	return sums
+}

@@ -1,0 +1,117 @@
+package judge_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// starts are those of a session in which the runs began in this order: b of the base, h of the head, = one of each at once.
+func starts(order string) (s judge.Starts) {
+	for i, side := range order {
+		if side != 'h' {
+			s.Base = append(s.Base, int64(i))
+		}
+		if side != 'b' {
+			s.Head = append(s.Head, int64(i))
+		}
+	}
+	return s
+}
+
+// TestApart: sides that ran one after the other have no verdict, whatever stray runs there are.
+func TestApart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sessions []string
+		want     bool
+	}{
+		{[]string{"bbbhhh"}, true},
+		{[]string{"hhhhhbbbbb"}, true},
+		{[]string{"bbbbbbbbbbhhhhhhhhhhb"}, true},        // a stray run
+		{[]string{"bbbbbbbbbbhhhhhhhhhhbhb"}, true},      // several
+		{[]string{"hbbbbbbbbbbhhhhhhhhhhb"}, true},       // at both ends
+		{[]string{"bbbbbbbbbbhhhhhhhhhhbhhbbhbh"}, true}, // alternating leftovers
+		{[]string{"bbbbbhhhhhhhhhhbbbbb"}, true},         // one side in the middle
+		{[]string{"bbhh", "bbhh", "bbhh", "bbhh", "bbhh", "bbhh", "bbhh", "bbhh"}, true},
+		{[]string{"bh", "bh", "bh", "bh", "bh"}, true}, // always the same side first
+		{[]string{"bbhh", "hhbb", "bbhh", "hhbb", "bbhh", "hhbb", "bbhh", "hhbb"}, false},
+		{[]string{"bhhb", "bhbh"}, false},
+		{[]string{"bhbhbh"}, false},
+		{[]string{"bhhbbhhbbh"}, false},
+		{[]string{"bbhhbbhhbbhhbbhh"}, false},
+		{[]string{"bhbhbhbhbhbb"}, false}, // more runs of one side at the end
+		{[]string{"======"}, false},       // times of a file
+		{nil, false},
+		{[]string{"bbb"}, false},
+	} {
+		var sessions []judge.Starts
+		for _, order := range c.sessions {
+			sessions = append(sessions, starts(order))
+		}
+		if got := judge.Apart(sessions); got != c.want {
+			t.Errorf("%v: %t", c.sessions, got)
+		}
+		for i, s := range sessions {
+			sessions[i] = judge.Starts{Base: s.Head, Head: s.Base}
+		}
+		if got := judge.Apart(sessions); got != c.want {
+			t.Errorf("%v, the sides exchanged: %t", c.sessions, got)
+		}
+	}
+	for seed := range uint64(200) { // what bench does is never apart
+		for runs := 2; runs <= 12; runs++ {
+			for _, p := range interleaved(2, runs).pairs(seed, func(place) float64 { return 0 }) {
+				if p.Ordered {
+					t.Fatalf("seed %d, %d runs: apart", seed, runs)
+				}
+			}
+		}
+	}
+}
+
+func TestInTurn(t *testing.T) {
+	t.Parallel()
+	s := starts("bhhbbh")
+	if got, want := judge.InTurn(s.Base, s.Head), []bool{false, true, true, false, false, true}; !slices.Equal(got, want) {
+		t.Error(got)
+	}
+	if s = starts("bh=h"); judge.InTurn(s.Base, s.Head) != nil {
+		t.Error("two runs started at once")
+	}
+}
+
+// TestFlips: where a job on the machine has the period of the blocks, as if it were always the second run of a block that is slow, the change is judged by
+// how often the order gives as much by chance: 2 of 2^6.
+func TestFlips(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	var pairs []judge.Pair
+	for i := range 12 {
+		p := judge.Pair{Lower: true, DeadZone: math.Log(1.02)}
+		for range 6 {
+			first, second := .001*random.NormFloat64(), .1+.001*random.NormFloat64()
+			headFirst := i > 0 && random.IntN(2) == 1 // of the first point the base is always first
+			base, head := first, second
+			if headFirst {
+				base, head = second, first
+			}
+			p.Base, p.Head, p.Blocks = append(p.Base, base), append(p.Head, head), append(p.Blocks, head-base)
+			p.Turns = append(p.Turns, headFirst, !headFirst)
+		}
+		pairs = append(pairs, p)
+	}
+	o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]
+	if o.Verdict != judge.Inconclusive || o.Rule != judge.RuleFlips || o.P != 2./64 {
+		t.Errorf("%s by %s, p %g", o.Verdict, o.Rule, o.P)
+	}
+	for i := range pairs {
+		pairs[i].Turns = nil // the order is not known
+	}
+	if o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]; o.Rule == judge.RuleFlips {
+		t.Errorf("without the order: %s", o.Rule)
+	}
+}
