@@ -109,11 +109,14 @@ type draft struct {
 	rho       float64 // correlation of consecutive blocks
 	rhoOf     float64 // number of blocks that rho is computed from; 0: unknown
 
-	paired  bool       // it is judged by blocks
-	own     stat.TTest // of the pair alone
-	factor  float64    // variance of the mean difference / variance of a run or block
-	nights  []float64  // differences between consecutive earlier sessions
-	session float64    // half the width of the interval for the difference of two sessions; 0: not relevant
+	paired bool       // it is judged by blocks
+	own    stat.TTest // of the pair alone
+	factor float64    // variance of the mean difference / variance of a run or block
+	nights []float64  // differences between consecutive earlier sessions
+	grew   bool       // the newest of them differ more than the earlier ones
+	// unsettled means that so many points of the family have grown that it is no chance.
+	unsettled bool
+	session   float64 // half the width of the interval for the difference of two sessions; 0: not relevant
 }
 
 // sampleVariance is a variance with its degrees of freedom.
@@ -185,7 +188,7 @@ func (d *draft) sessions(p *Pair) {
 	if !ok {
 		return
 	}
-	d.outcome.SessionSD, d.nights = noise.SD, noise.Differences
+	d.outcome.SessionSD, d.nights, d.grew = noise.SD, noise.Differences, grew(p.History)
 	d.session = among(p, noise.SD, 0).Interval(p.confidence()).High
 }
 
@@ -241,6 +244,7 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	}
 	o.Noise = (o.Change.High - o.Change.Low) / 2
 	d.widen(p)
+	d.unsettled = lent.unsettled && p.Confounded
 	o.Strict = rules.Strict || p.Runs() < FirmRuns || p.Ordered
 	if d.judged(p, rules) {
 		o.Rule = rule
@@ -318,7 +322,7 @@ func (d *draft) driftable(p *Pair) bool {
 
 // judged reports whether a pair can have a verdict. If it cannot, p would be misleading.
 func (d *draft) judged(p *Pair, rules Rules) bool {
-	return p.Barred == "" && d.judgeable && !d.driftable(p) && !(rules.Gate && p.Runs() < FirmRuns) &&
+	return p.Barred == "" && d.judgeable && !d.driftable(p) && !d.unsettled && !(rules.Gate && p.Runs() < FirmRuns) &&
 		!(p.Confounded && math.IsNaN(d.outcome.SessionSD))
 }
 
@@ -410,6 +414,8 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 		o.Reason = Sessions
 	case p.Runs() >= minRuns && d.driftable(p):
 		o.Reason = Order
+	case d.unsettled:
+		o.Reason = Unsettled
 	case !d.judged(p, rules):
 		o.Reason = FewRuns
 	case o.Adjusted < Level && o.sizeable():

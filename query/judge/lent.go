@@ -16,6 +16,7 @@ type lent struct {
 	many         bool         // there are enough pairs to estimate how often runs are outliers
 	nights       []float64    // differences between consecutive earlier sessions, of all points, ascending
 	apart        bool         // the runs of a block have too little in common to be compared block by block
+	unsettled    bool         // the earlier sessions differ more and more: see grew
 	periodic     map[int]bool // by number of runs of both sides: they have a periodic component
 	wander       float64      // factor of the variance of a mean of blocks, because consecutive blocks are correlated
 }
@@ -80,9 +81,17 @@ func lentBy(drafts []draft) lent {
 	l.base = fit(drafts, func(d *draft) sampleVariance { return sampleVariance{d.base.Variance, d.base.DF} })
 	l.head = fit(drafts, func(d *draft) sampleVariance { return sampleVariance{d.head.Variance, d.head.DF} })
 	l.apart = l.betterApart(drafts)
+	grown, known := 0, 0
 	for i := range drafts {
 		l.nights = append(l.nights, drafts[i].nights...)
+		if drafts[i].nights != nil {
+			known++
+		}
+		if drafts[i].grew {
+			grown++
+		}
 	}
+	l.unsettled = grown > 0 && float64(grown) >= grownShare*float64(known)
 	slices.Sort(l.nights)
 	return l
 }

@@ -148,6 +148,7 @@ const (
 	Noise     Reason = "noise"        // the interval is too wide
 	Quantised Reason = "quantised"    // at most two steps of the clock; more runs do not help
 	Sessions  Reason = "sessions"     // different sessions, and fewer than 7 earlier ones to know how sessions differ
+	Unsettled Reason = "unsettled"    // different sessions, and the newest of the earlier ones differ more than the others
 	Machines  Reason = "machines"     // different machines
 	Clocks    Reason = "clocks"       // different clocks
 	Levels    Reason = "levels"       // samples measure different things, such as iterations and processes

@@ -43,6 +43,63 @@ var everyNight = []nights{
 	}},
 }
 
+// unsteady are machines whose sessions differ more than they did, or that have two levels. The base's session is the last but one.
+var unsteady = []nights{
+	{"0.5 %, from the base on 4 %", func(random *rand.Rand, sessions int) []float64 {
+		all := gaussian(.005)(random, sessions)
+		for i := max(sessions-2, 0); i < sessions; i++ {
+			all[i] *= 8
+		}
+		return all
+	}},
+	{"15 % more with each night", func(random *rand.Rand, sessions int) []float64 {
+		all := gaussian(.005)(random, sessions)
+		for i := range all {
+			all[i] *= math.Pow(1.15, float64(i))
+		}
+		return all
+	}},
+	{"two levels, either on each night", independent(func(random *rand.Rand) float64 {
+		return .1*float64(random.IntN(2)) + .002*random.NormFloat64()
+	})},
+	{"two levels, another on 10 % of nights", levels(.1)},
+	{"two levels, another on 20 % of nights", levels(.2)},
+}
+
+// levels is a machine that has two levels, and changes between them with a probability each night.
+func levels(change float64) series {
+	return func(random *rand.Rand, sessions int) []float64 {
+		all, slow := gaussian(.002)(random, sessions), false
+		for i := range all {
+			if slow = slow != (random.Float64() < change); slow {
+				all[i] += .1
+			}
+		}
+		return all
+	}
+}
+
+// TestUnsteadyNights measures what is said of two sessions of machines whose sessions differ more than they did, or jump between levels.
+// A single point whose spread grows with the base alone, or all points alike, cannot be told from a change: those cells have no promise.
+func TestUnsteadyNights(t *testing.T) {
+	t.Parallel()
+	sweeps, known := 100, []int{20}
+	if torture() {
+		sweeps, known = 1000, []int{7, 8, 12, 20, 40}
+	}
+	table := []string{"| unsteady nights | points | any false | +10 % found | +50 % |", "|---|--:|---|---|---|"}
+	for i, n := range unsteady {
+		for _, points := range []int{-12, 1, 12} {
+			b := between{nights: n, apart: 1, points: max(points, -points), alike: points < 0}
+			promised := i > 1 || points == 12
+			cells := b.cellsOf(t, sweeps, known, promised)
+			name := map[int]string{-12: "12 alike", 1: "1", 12: "12"}[points]
+			table = append(table, fmt.Sprintf("| %s | %s | %s | %s | %s |", n.name, name, cells[0], cells[1], cells[2]))
+		}
+	}
+	publish(t, table)
+}
+
 // between is a comparison of two nights so far apart, before which so many as far apart are known, the base's among them.
 type between struct {
 	nights
@@ -116,10 +173,16 @@ func (b *between) shares(sweeps int) (anyFalse, tenth, half float64) {
 // cells are the shares in percent, each for all of these numbers of known nights. More false changes than 5 % and three standard errors are an error.
 func (b between) cells(t *testing.T, sweeps int, known []int) (cells [3]string) {
 	t.Helper()
+	return b.cellsOf(t, sweeps, known, true)
+}
+
+// cellsOf is cells, with or without the promise.
+func (b between) cellsOf(t *testing.T, sweeps int, known []int, promised bool) (cells [3]string) {
+	t.Helper()
 	var columns [3][]string
 	for _, b.known = range known {
 		anyFalse, tenth, half := b.shares(sweeps)
-		if limit := .05 + 3*math.Sqrt(.05*.95/float64(sweeps)); anyFalse > limit {
+		if limit := .05 + 3*math.Sqrt(.05*.95/float64(sweeps)); promised && anyFalse > limit {
 			t.Errorf("%s, %d apart, %d known, %d points: a false change in %.1f %% of the sweeps", b.name, b.apart, b.known, b.points, 100*anyFalse)
 		}
 		for i, v := range []float64{anyFalse, tenth, half} {

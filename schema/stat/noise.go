@@ -22,7 +22,8 @@ const (
 // n/(n - 0.8) for n differences, as the median absolute deviation is corrected for few values (Croux and Rousseeuw, "Time-
 // efficient algorithms for two highly robust estimators of scale", Computational Statistics, 1992). And their root mean
 // square over √2, without those at a change of level that ChangePoints finds: the median does not see a machine that is slow
-// on some days, and the next such day would be taken for a change.
+// on some days, and the next such day would be taken for a change. If a level comes back, the machine has several, and the differences
+// between them count.
 //
 // ok is false for fewer than 7 locations and where one is not finite.
 func SessionNoise(locations []float64) (noise Noise, ok bool) {
@@ -32,7 +33,11 @@ func SessionNoise(locations []float64) (noise Noise, ok bool) {
 	differences := neighbourDifferences(locations)
 	usual := usualNoise(differences)
 	if rootMeanSquare(differences)/math.Sqrt2 > sessionsStep*usual {
-		for _, c := range slices.Backward(NewTrend(locations).ChangePoints(1-trendConfidence, Within(0))) {
+		changes := NewTrend(locations).ChangePoints(1-trendConfidence, Within(0))
+		if returns(locations, changes, usual) {
+			changes = nil
+		}
+		for _, c := range slices.Backward(changes) {
 			differences = slices.Delete(differences, c.Index-1, c.Index)
 		}
 	}
@@ -45,6 +50,24 @@ func SessionNoise(locations []float64) (noise Noise, ok bool) {
 type Noise struct {
 	SD          float64
 	Differences []float64
+}
+
+// returns reports whether a level between two changes is that of an earlier one, as far as the usual noise allows to tell.
+func returns(locations []float64, changes []ChangePoint, noise float64) bool {
+	var levels []float64
+	from := 0
+	for _, c := range append(slices.Clone(changes), ChangePoint{Index: len(locations)}) {
+		levels = append(levels, median(slices.Clone(locations[from:c.Index])))
+		from = c.Index
+	}
+	for i, level := range levels {
+		for _, earlier := range levels[:max(i-1, 0)] {
+			if math.Abs(level-earlier) < math.Abs(level-levels[i-1])/2 || math.Abs(level-earlier) < noise {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func neighbourDifferences(locations []float64) []float64 {

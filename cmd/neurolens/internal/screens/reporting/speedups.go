@@ -63,7 +63,7 @@ var reasons = map[judge.Reason]string{
 	judge.FewRuns: "too few runs", judge.Noise: "too much noise", judge.Quantised: "clock too coarse", judge.Sessions: "different sessions",
 	judge.Machines: "different machines", judge.Clocks: "different clocks", judge.Levels: "different kinds of samples", judge.Units: "different units",
 	judge.Order: "one side ran before the other", judge.Unchecked: "a result that could not be checked", judge.Wrong: wording.WrongResult,
-	judge.FailedRequests: "failed requests", judge.NoValues: "no values",
+	judge.Unsettled: "sessions differ more than they did", judge.FailedRequests: "failed requests", judge.NoValues: "no values",
 }
 
 // reasonText is a reason in words; of a newer version, its code.

@@ -18,6 +18,7 @@ var meanings = map[string]string{
 	string(judge.FewRuns):        "fewer than 5 runs on a side: a change must exceed the threshold significantly; fewer than 3 give no verdict; (+n): measure at least n more",
 	string(judge.Noise):          "too noisy to decide: the interval is too wide, or single runs or sessions differ by as much; (+n): about n more runs per side would probably decide it",
 	string(judge.Sessions):       "different sessions, or distant parts of one, and fewer than 7 earlier sessions that show how much sessions differ",
+	string(judge.Unsettled):      "the newest of the earlier sessions differ more than the ones before, so it is not known how much sessions differ now",
 	string(judge.Machines):       "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
 	string(judge.Clocks):         "measured with different clocks",
 	string(judge.Levels):         "samples are different things on the two sides: iterations, processes or means",
@@ -196,7 +197,7 @@ func (w Comparison) inconclusiveText() string {
 		}
 	}
 	var parts []string
-	for _, r := range []judge.Reason{judge.Sessions, judge.Order, judge.FewRuns, judge.Noise, judge.Quantised, judge.NoValues} {
+	for _, r := range []judge.Reason{judge.Sessions, judge.Unsettled, judge.Order, judge.FewRuns, judge.Noise, judge.Quantised, judge.NoValues} {
 		if n := reasons[r]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %s", r, term.Thousands(n)))
 		}
