@@ -43,6 +43,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 	if output.ForPeople(format) && s.Result.Measured() > 1 {
 		won, err := verdicts.Winners(ctx, db, verdicts.Session{
 			Runs: s.Filter(), Against: s.Against, Baseline: s.Sweep.Baseline, Metrics: s.Metrics, Usual: a.project.Usual("compare"),
+			Repeats: s.Sweep.Repeats, Elapsed: s.Elapsed,
 		})
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
@@ -36,6 +37,8 @@ type Session struct {
 	Baseline string        // the axis and the value of it that others are compared with, with = between them; empty: there is none
 	Metrics  []string      // those that the table shows, of which the first is compared; none: the primary one
 	Usual    threshold.Set // as in compare.Request
+	Repeats  int           // that the sweep asks for
+	Elapsed  time.Duration // of all of them; 0: unknown
 }
 
 // Winners compares the sides of a session, or its points with those that its sweep names. Where they cannot be compared, it says why.
@@ -58,11 +61,52 @@ func Winners(ctx context.Context, db *query.DB, s Session) (Won, error) {
 		line := []string{notCompared(names.reference, err)}
 		return Won{Lines: line, Notes: line}, nil
 	}
-	won := names.sentences(c.Rows).by(metrics)
-	left := Comparison{C: &c}.leftOut()
-	won.Lines, won.Notes = append(won.Lines, left...), append(won.Notes, left...)
+	if err != nil {
+		return Won{}, err
+	}
+	won := names.sentences(c.Rows, s).by(metrics)
+	second, err := names.byProcessor(ctx, db, req, c.Rows)
+	if err != nil {
+		return Won{}, err
+	}
+	more := append(second, Comparison{C: &c}.leftOut()...)
+	won.Lines, won.Notes = append(won.Lines, more...), append(won.Notes, more...)
 	won.Rows = standing(&c, metrics)
-	return won, err
+	return won, nil
+}
+
+// mostlyComputing is the share of the time of a program from which on it counts as one that computes.
+const mostlyComputing = .5
+
+// byProcessor says which of the points that are undecided by their time are decided by the processor time of the same runs, which other work on
+// the machine changes less. It is a second look: the error rates hold for each metric by itself. Only programs that compute are looked at.
+func (c contest) byProcessor(ctx context.Context, db *query.DB, req compare.Request, rows []compare.Row) (lines []string, err error) {
+	undecided := map[string]float64{} // the time of the head, by point
+	for i := range rows {
+		if r := &rows[i]; r.Metric == schema.PrimaryMetric && r.Verdict == judge.Inconclusive && r.Head != nil && r.Head.Value != nil {
+			undecided[r.BaseID+r.HeadID] = *r.Head.Value
+		}
+	}
+	if len(undecided) == 0 {
+		return nil, nil
+	}
+	req.Metrics = []string{cpuUser}
+	other, err := compare.Compare(ctx, db.Quiet(), req)
+	if errors.Is(err, query.ErrInput) { // no run has it
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range c.sentences(other.Rows, Session{}).Lines[:min(len(other.Rows), maxSentences)] {
+		r := &other.Rows[i]
+		time, open := undecided[r.BaseID+r.HeadID]
+		decided := r.Verdict == judge.Improved || r.Verdict == judge.Regressed
+		if open && decided && r.Head.Value != nil && *r.Head.Value >= mostlyComputing*time {
+			lines = append(lines, "by "+cpuUser+": "+line)
+		}
+	}
+	return lines, nil
 }
 
 // contest is how sentences name what they compare.
@@ -96,7 +140,7 @@ func notCompared(reference string, err error) string {
 }
 
 // sentences say of each point who won, by how much, and how sure that is.
-func (c contest) sentences(rows []compare.Row) Won {
+func (c contest) sentences(rows []compare.Row, s Session) Won {
 	if len(rows) == 0 {
 		return Won{}
 	}
@@ -121,7 +165,7 @@ func (c contest) sentences(rows []compare.Row) Won {
 	if text := otherSessions(rows, c.reference); text != "" {
 		notes = append(notes, text)
 	}
-	open, enough := repeatsFor(rows)
+	open, enough := s.repeatsFor(rows)
 	if open != "" {
 		notes = append(notes, open)
 	}
@@ -155,8 +199,11 @@ func otherSessions(rows []compare.Row, reference string) string {
 // repeatsFor says how many repeats would decide the rows that are inconclusive, of several at least half of them: a single noisy
 // one may need very many. Of too few runs it is the least number that could. Nothing where none is. What counts is the runs that
 // there are: a session may have been stopped before its last repeat.
-func repeatsFor(rows []compare.Row) (text string, enough int) {
-	open, few := 0, false
+//
+// Where other work ran on the machine, repeats are no remedy, and where they would take longer than worthwhile, neither. They are never fewer
+// than the sweep asks for.
+func (s Session) repeatsFor(rows []compare.Row) (text string, enough int) {
+	open, few, busy := 0, false, 0
 	var needed []int
 	for i := range rows {
 		r := &rows[i]
@@ -164,14 +211,19 @@ func repeatsFor(rows []compare.Row) (text string, enough int) {
 			continue
 		}
 		open++
+		if slices.Contains(r.Flags, warnLoad) {
+			busy++
+		}
 		few = few || r.Reason == judge.FewRuns
 		if r.MoreRuns > 0 {
-			needed = append(needed, int(min(launched(r.Base), launched(r.Head)))+r.MoreRuns)
+			needed = append(needed, max(int(min(launched(r.Base), launched(r.Head)))+r.MoreRuns, s.Repeats))
 		}
 	}
 	switch {
 	case open == 0:
 		return "", 0
+	case 2*busy >= open && !few:
+		return "inconclusive: other work ran on the machine (load): measure when it is quiet, or compare by --metric " + cpuUser + " if the programs compute", 0
 	case len(needed) == 0:
 		return "inconclusive: more repeats will probably not decide it", 0
 	}
@@ -184,12 +236,36 @@ func repeatsFor(rows []compare.Row) (text string, enough int) {
 		rest = "; more will probably not decide " + term.Count(others, "other point")
 	}
 	switch {
+	case s.takes(half) > worthwhile:
+		return fmt.Sprintf("inconclusive: it would take about %d repeats (%s): measure on a quieter machine, or allow a larger --threshold", half, apartText(s.takes(half))), 0
 	case few:
-		return fmt.Sprintf("inconclusive: at least %d repeats are needed to decide it", most), most
+		return fmt.Sprintf("inconclusive: at least %d repeats%s are needed to decide it", most, s.taking(most)), most
 	case half < most:
-		return fmt.Sprintf("inconclusive: %d repeats would probably decide %d of %s, %d all of them%s", half, decided, term.Count(len(needed), "point"), most, rest), half
+		return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %d of %s, %d all of them%s", half, s.taking(half), decided, term.Count(len(needed), "point"), most, rest), half
 	}
-	return fmt.Sprintf("inconclusive: %d repeats would probably decide %s%s", most, which, rest), most
+	return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %s%s", most, s.taking(most), which, rest), most
+}
+
+// warnLoad is the warning of a run that began while more wanted to run than the machine has processors.
+const warnLoad = "load"
+
+// worthwhile is the longest time for which more repeats are suggested.
+const worthwhile = time.Hour
+
+// takes is how long so many repeats take, as the session did; 0: unknown.
+func (s Session) takes(repeats int) time.Duration {
+	if s.Repeats == 0 {
+		return 0
+	}
+	return time.Duration(float64(s.Elapsed) * float64(repeats) / float64(s.Repeats))
+}
+
+// taking is takes in parentheses; empty: unknown.
+func (s Session) taking(repeats int) string {
+	if s.takes(repeats) == 0 {
+		return ""
+	}
+	return " (" + apartText(s.takes(repeats)) + ")"
 }
 
 // launched counts the runs of a side, those that failed too.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
@@ -26,7 +27,7 @@ func compared(verdict judge.Verdict, change, low, high float64) compare.Row {
 func TestSentences(t *testing.T) {
 	say := func(want string, rows ...compare.Row) {
 		t.Helper()
-		if got := strings.Join(alongAxis("variant", "a").sentences(rows).Lines, "\n"); got != want {
+		if got := strings.Join(alongAxis("variant", "a").sentences(rows, Session{}).Lines, "\n"); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -54,13 +55,13 @@ func TestSentences(t *testing.T) {
 	say("b against a: inconclusive, +115 % (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
 	hopeless := compared(judge.Inconclusive, -.0001, -.4, .4)
 	say("b against a: inconclusive, 0.0 % (−40.0 % to +40.0 %)\ninconclusive: more repeats will probably not decide it", hopeless)
-	won := alongAxis("variant", "a").sentences([]compare.Row{open, hopeless})
+	won := alongAxis("variant", "a").sentences([]compare.Row{open, hopeless}, Session{})
 	if want := "inconclusive: 9 repeats would probably decide 1 point; more will probably not decide 1 other point"; won.Repeats != 9 || won.Lines[len(won.Lines)-1] != want {
 		t.Errorf("%d repeats: %q, want 9 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
 	}
 	noisy, quiet := open, open
 	noisy.MoreRuns, quiet.MoreRuns = 480, 6
-	won = alongAxis("variant", "a").sentences([]compare.Row{noisy, open, quiet})
+	won = alongAxis("variant", "a").sentences([]compare.Row{noisy, open, quiet}, Session{})
 	if want := "inconclusive: 11 repeats would probably decide 2 of 3 points, 485 all of them"; won.Repeats != 11 || won.Lines[len(won.Lines)-1] != want {
 		t.Errorf("%d repeats: %q, want 11 and %q", won.Repeats, won.Lines[len(won.Lines)-1], want)
 	}
@@ -97,6 +98,31 @@ func TestSentences(t *testing.T) {
 	say("b is faster than a: latency −50.0 % (−60.0 % to −40.0 %), by the means of the runs: means of iterations against single iterations", means)
 }
 
+// TestRepeatsTakeTime: the advice on repeats says how long they take, is never fewer than the sweep asks for, and is none where they take hours or
+// where other work ran on the machine.
+func TestRepeatsTakeTime(t *testing.T) {
+	t.Parallel()
+	open := compared(judge.Inconclusive, .05, -.02, .12) // of 5 runs
+	open.Reason, open.MoreRuns = judge.Noise, 7
+	few, many, loaded := open, open, open
+	few.Reason, few.MoreRuns, many.MoreRuns, loaded.Flags = judge.FewRuns, 1, 486, []string{"load"}
+	for _, c := range []struct {
+		row    compare.Row
+		s      Session
+		want   string
+		enough int
+	}{
+		{open, Session{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: 12 repeats (48 s) would probably decide it", 12},
+		{few, Session{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: at least 10 repeats (40 s) are needed to decide it", 10},
+		{many, Session{Repeats: 5, Elapsed: time.Minute}, "inconclusive: it would take about 491 repeats (99 min): measure on a quieter machine, or allow a larger --threshold", 0},
+		{loaded, Session{Repeats: 5, Elapsed: time.Second}, "inconclusive: other work ran on the machine (load): measure when it is quiet, or compare by --metric cpu_user if the programs compute", 0},
+	} {
+		if got, enough := c.s.repeatsFor([]compare.Row{c.row}); got != c.want || enough != c.enough {
+			t.Errorf("%d: %q, want %d: %q", enough, got, c.enough, c.want)
+		}
+	}
+}
+
 func TestNotCompared(t *testing.T) {
 	t.Parallel()
 	err := errors.New("compare: no point has n")
@@ -130,14 +156,14 @@ func TestSentencesOfSides(t *testing.T) {
 	t.Parallel()
 	small, large := compared(judge.Unchanged, .004, -.005, .012), compared(judge.Regressed, 1, .5, 1.5)
 	small.Identity.Backend, large.Identity.Backend = "cpu", "cuda"
-	got := strings.Join(ofSides().sentences([]compare.Row{large, small}).Lines, "\n")
+	got := strings.Join(ofSides().sentences([]compare.Row{large, small}, Session{}).Lines, "\n")
 	want := "cuda: head is slower than base: latency +100 % (+50.0 % to +150 %)\ncpu: head is as good as base: +0.4 % (−0.5 % to +1.2 %)"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	rows := slices.Repeat([]compare.Row{large}, maxSentences+1)
 	rows = append(rows, small, small)
-	lines := ofSides().sentences(rows).Lines
+	lines := ofSides().sentences(rows, Session{}).Lines
 	if last := lines[maxSentences]; last != "… and 1 regressed, 2 unchanged" {
 		t.Errorf("%q", last)
 	}
