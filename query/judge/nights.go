@@ -5,9 +5,9 @@ import "math"
 const (
 	// grownJump is the ratio of the difference between the two newest sessions to the root mean square of the earlier differences from which on
 	// sessions differ more than they did.
-	grownJump = 2.5
-	// grownTrend is the same for Kendall's statistic of all differences, as a normal deviate: by chance in 1 of 50.
-	grownTrend = 2.05
+	grownJump = 3
+	// grownTrend is the same for Kendall's statistic of all differences, as a normal deviate: by chance in 1 of 90.
+	grownTrend = 2.3
 	// grownShare is the share of the points of a family of which this has to be so.
 	grownShare = .2
 )

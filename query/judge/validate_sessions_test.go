@@ -80,7 +80,7 @@ func levels(change float64) series {
 }
 
 // TestUnsteadyNights measures what is said of two sessions of machines whose sessions differ more than they did, or jump between levels.
-// A single point whose spread grows with the base alone, or all points alike, cannot be told from a change: those cells have no promise.
+// A single point whose spread grows, or all points alike, cannot be told from a change: those cells have no promise.
 func TestUnsteadyNights(t *testing.T) {
 	t.Parallel()
 	sweeps, known := 100, []int{20}

@@ -1,0 +1,33 @@
+package judge_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// TestUnsettled: where the newest sessions differ more than the ones before, there is no verdict, and the reason says so.
+func TestUnsettled(t *testing.T) {
+	t.Parallel()
+	steady := []float64{0, .004, -.003, .005, 0, -.004, .003, 0, .004, -.003, .002}
+	ask := func(history ...float64) judge.Outcome {
+		base := history[len(history)-1]
+		p := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Confounded: true, History: history}
+		p.Base, p.Head = evenly(5, base, .001), evenly(5, base+.1, .001)
+		return judge.Alone([]judge.Pair{p}, judge.Rules{}).Outcomes[0]
+	}
+	if o := ask(steady...); o.Verdict != judge.Regressed {
+		t.Errorf("steady: %s %s", o.Verdict, o.Reason)
+	}
+	if o := ask(append(steady, .06)...); o.Verdict != judge.Inconclusive || o.Reason != judge.Unsettled {
+		t.Errorf("the base is far off: %s %s", o.Verdict, o.Reason)
+	}
+	var rising []float64
+	for i := range 20 {
+		rising = append(rising, .0005*math.Pow(-1.15, float64(i)))
+	}
+	if o := ask(rising...); o.Verdict != judge.Inconclusive || o.Reason != judge.Unsettled {
+		t.Errorf("rising: %s %s", o.Verdict, o.Reason)
+	}
+}
