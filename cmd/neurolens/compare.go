@@ -136,7 +136,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 			return err
 		}
 		a.reportNotNumbers(c.NotNumbers)
-		if err := a.showCompared(f, args, &c, format); err != nil {
+		if err := a.showCompared(cmd.Context(), db, req, f, args, &c, format); err != nil {
 			return err
 		}
 		return a.endGate(f.gate, &c, format)
@@ -157,8 +157,12 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Reque
 }
 
 // showCompared writes a comparison in a format; the points themselves to people alone.
-func (a *app) showCompared(f compareFlags, args []string, c *compare.Comparison, format string) error {
-	w := verdicts.Comparison{Reader: a.reader(), Facts: factWriter(), C: c, Asked: f.asked(args), Gate: f.gate.Line(c)}
+func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Request, f compareFlags, args []string, c *compare.Comparison, format string) error {
+	second, err := verdicts.ByProcessor(ctx, db, req, f.Matrix, c)
+	if err != nil {
+		return err
+	}
+	w := verdicts.Comparison{Second: second, Reader: a.reader(), Facts: factWriter(), C: c, Asked: f.asked(args), Gate: f.gate.Line(c)}
 	if len(f.by) > 0 {
 		groups, err := c.By(f.by)
 		if err != nil {

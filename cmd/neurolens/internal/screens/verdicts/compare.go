@@ -27,6 +27,7 @@ type Comparison struct {
 	Gate   string       // the last line of a gate, in Markdown the first; empty: there is none
 	Facts  facts.Writer // what is known of the facts in which the sides differ
 	Groups answer.Table // the groups of points, where a line is one
+	Second []string     // what the processor times of undecided points say
 }
 
 // Asked is what was asked for with a comparison.
@@ -70,7 +71,7 @@ func (w Comparison) View() term.View {
 		}
 		v.Below = slices.Concat(v.Below, w.failures(rows), w.explained(v, rows))
 	}
-	v.Below = append(v.Below, w.counts()...)
+	v.Below = slices.Concat(v.Below, w.counts(), w.Second)
 	if w.Gate != "" {
 		v.Below = append(v.Below, w.Gate)
 	}

@@ -18,6 +18,9 @@ func (w Comparison) Markdown() []byte {
 	if w.Gate != "" {
 		fmt.Fprintf(&b, "%s\n\n", w.gateLegend())
 	}
+	for _, line := range w.Second {
+		fmt.Fprintf(&b, "%s\n\n", term.MarkdownText(line))
+	}
 	switch {
 	case len(w.Asked.By) > 0:
 		columns, rows := w.groups()

@@ -65,7 +65,7 @@ func Winners(ctx context.Context, db *query.DB, s Session) (Won, error) {
 		return Won{}, err
 	}
 	won := names.sentences(c.Rows, s).by(metrics)
-	second, err := names.byProcessor(ctx, db, req, c.Rows)
+	second, err := names.byProcessor(ctx, db, req, &c)
 	if err != nil {
 		return Won{}, err
 	}
@@ -73,40 +73,6 @@ func Winners(ctx context.Context, db *query.DB, s Session) (Won, error) {
 	won.Lines, won.Notes = append(won.Lines, more...), append(won.Notes, more...)
 	won.Rows = standing(&c, metrics)
 	return won, nil
-}
-
-// mostlyComputing is the share of the time of a program from which on it counts as one that computes.
-const mostlyComputing = .5
-
-// byProcessor says which of the points that are undecided by their time are decided by the processor time of the same runs, which other work on
-// the machine changes less. It is a second look: the error rates hold for each metric by itself. Only programs that compute are looked at.
-func (c contest) byProcessor(ctx context.Context, db *query.DB, req compare.Request, rows []compare.Row) (lines []string, err error) {
-	undecided := map[string]float64{} // the time of the head, by point
-	for i := range rows {
-		if r := &rows[i]; r.Metric == schema.PrimaryMetric && r.Verdict == judge.Inconclusive && r.Head != nil && r.Head.Value != nil {
-			undecided[r.BaseID+r.HeadID] = *r.Head.Value
-		}
-	}
-	if len(undecided) == 0 {
-		return nil, nil
-	}
-	req.Metrics = []string{cpuUser}
-	other, err := compare.Compare(ctx, db.Quiet(), req)
-	if errors.Is(err, query.ErrInput) { // no run has it
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for i, line := range c.sentences(other.Rows, Session{}).Lines[:min(len(other.Rows), maxSentences)] {
-		r := &other.Rows[i]
-		time, open := undecided[r.BaseID+r.HeadID]
-		decided := r.Verdict == judge.Improved || r.Verdict == judge.Regressed
-		if open && decided && r.Head.Value != nil && *r.Head.Value >= mostlyComputing*time {
-			lines = append(lines, "by "+cpuUser+": "+line)
-		}
-	}
-	return lines, nil
 }
 
 // contest is how sentences name what they compare.
@@ -144,11 +110,7 @@ func (c contest) sentences(rows []compare.Row, s Session) Won {
 	if len(rows) == 0 {
 		return Won{}
 	}
-	_, varying := wording.Axes(subjects(rows), wording.IdentityColumns)
-	coordinates := slices.DeleteFunc(varying, func(x wording.Axis) bool {
-		return c.axis != "" && (strings.TrimPrefix(x.Name, "param.") == strings.TrimPrefix(c.axis, "param.") || x.Name == "backend")
-	})
-	names := term.ShortNames(wording.PointNames(coordinates, len(rows)))
+	names := c.pointNames(rows)
 	var lines, notes []string
 	for i := range rows {
 		r := &rows[i]
@@ -156,11 +118,7 @@ func (c contest) sentences(rows []compare.Row, s Session) Won {
 			lines = append(lines, "… and "+verdictCounts(countVerdicts(rows[i:])))
 			break
 		}
-		name := c.head(r)
-		if names[i] != "" {
-			name = names[i] + ": " + name
-		}
-		lines = append(lines, term.OneLine(name+" "+sentence(r, c.reference)+byMeans(r)))
+		lines = append(lines, c.line(r, names[i]))
 	}
 	if text := otherSessions(rows, c.reference); text != "" {
 		notes = append(notes, text)
@@ -170,6 +128,24 @@ func (c contest) sentences(rows []compare.Row, s Session) Won {
 		notes = append(notes, open)
 	}
 	return Won{Lines: append(lines, notes...), Notes: notes, Repeats: enough}
+}
+
+// pointNames are names of points by their values of axes; empty where there is nothing to tell apart.
+func (c contest) pointNames(rows []compare.Row) []string {
+	_, varying := wording.Axes(subjects(rows), wording.IdentityColumns)
+	coordinates := slices.DeleteFunc(varying, func(x wording.Axis) bool {
+		return c.axis != "" && (strings.TrimPrefix(x.Name, "param.") == strings.TrimPrefix(c.axis, "param.") || x.Name == "backend")
+	})
+	return term.ShortNames(wording.PointNames(coordinates, len(rows)))
+}
+
+// line is the sentence of a row, whose point has a name.
+func (c contest) line(r *compare.Row, name string) string {
+	text := c.head(r) + " " + sentence(r, c.reference) + byMeans(r)
+	if name != "" {
+		text = name + ": " + text
+	}
+	return term.OneLine(text)
 }
 
 // countVerdicts counts rows by verdict.

@@ -1,0 +1,65 @@
+package verdicts
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+const (
+	// leastComputing is the share of the time of a program from which on it counts as one that computes. On a busy machine a program that does
+	// nothing else has a small share too.
+	leastComputing = .1
+	// maxSecondLook is the number of points up to which processor times are compared too: it takes as long as the comparison itself.
+	maxSecondLook = 1000
+)
+
+// ByProcessor says which points of a comparison are decided by the processor time of their runs although their latency is undecided.
+// baseline is AXIS=VALUE if the request compares the values of an axis. The answer is empty if the request names metrics.
+func ByProcessor(ctx context.Context, db *query.DB, req compare.Request, baseline string, c *compare.Comparison) ([]string, error) {
+	if len(req.Metrics) > 0 {
+		return nil, nil
+	}
+	names := ofSides()
+	if axis, value, ok := strings.Cut(baseline, "="); ok {
+		names = alongAxis(axis, value)
+	}
+	return names.byProcessor(ctx, db, req, c)
+}
+
+// byProcessor compares the processor times of runs whose latency is undecided. Other work on the machine changes them less. It is a
+// second look: the error rates hold for each metric by itself. Only programs that compute are looked at.
+func (c contest) byProcessor(ctx context.Context, db *query.DB, req compare.Request, first *compare.Comparison) (lines []string, err error) {
+	undecided := map[string]float64{} // the time of the head, by point
+	for i := range first.Rows {
+		if r := &first.Rows[i]; r.Metric == schema.PrimaryMetric && r.Verdict == judge.Inconclusive && r.Head != nil && r.Head.Value != nil {
+			undecided[r.BaseID+r.HeadID] = *r.Head.Value
+		}
+	}
+	if len(undecided) == 0 || len(first.Points) > maxSecondLook {
+		return nil, nil
+	}
+	req.Metrics = []string{cpuUser}
+	second, err := compare.Compare(ctx, db.Quiet(), req)
+	if errors.Is(err, query.ErrInput) { // no run has it
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	names := c.pointNames(second.Rows)
+	for i := range second.Rows {
+		r := &second.Rows[i]
+		time, open := undecided[r.BaseID+r.HeadID]
+		decided := r.Verdict == judge.Improved || r.Verdict == judge.Regressed
+		if open && decided && r.Head.Value != nil && *r.Head.Value >= leastComputing*time && len(lines) < maxSentences {
+			lines = append(lines, "by "+cpuUser+": "+c.line(r, names[i]))
+		}
+	}
+	return lines, nil
+}
