@@ -41,8 +41,8 @@ func Recognize(formats []Format, head *Head) []*Format {
 	return found
 }
 
-// FormatOf is the format of a file. The error says that no format recognises it, or several do.
-func FormatOf(formats []Format, head *Head) (*Format, error) {
+// formatOf is the format of a file. The error says that no format recognises it, or several do.
+func formatOf(formats []Format, head *Head) (*Format, error) {
 	return oneOf(Recognize(formats, head), formats, head)
 }
 
@@ -64,7 +64,7 @@ func oneOf(found []*Format, formats []Format, head *Head) (*Format, error) {
 // programs.
 const lookedAt = 4 << 20
 
-// Format is the format of the file, by its beginning, or by the text further on. The error is that of FormatOf.
+// Format is the format of the file, by its beginning, or by the text further on. The error is that of formatOf.
 func (in *Input) Format(formats []Format) (*Format, error) {
 	found := Recognize(formats, in.Head)
 	format, err := oneOf(found, formats, in.Head)

@@ -196,14 +196,14 @@ func TestAxesBesideOneAnother(t *testing.T) {
 func TestRecognize(t *testing.T) {
 	yes := func(*Head) bool { return true }
 	all := []Format{{Name: "a", Recognize: yes}, {Name: "b", Recognize: func(h *Head) bool { return h.Has("x") }}, {Name: "by name alone"}}
-	if f, err := FormatOf(all, newHead("n", []byte("text"), true)); err != nil || f.Name != "a" {
+	if f, err := formatOf(all, newHead("n", []byte("text"), true)); err != nil || f.Name != "a" {
 		t.Errorf("%v, %v", f, err)
 	}
-	if _, err := FormatOf(all, newHead("n", []byte(`{"x": 1}`), true)); err == nil || !strings.Contains(err.Error(), "it matches the formats a and b: choose one with --from") {
+	if _, err := formatOf(all, newHead("n", []byte(`{"x": 1}`), true)); err == nil || !strings.Contains(err.Error(), "it matches the formats a and b: choose one with --from") {
 		t.Errorf("two formats: %v", err)
 	}
 	for content, want := range map[string]string{"": "empty", `{"y": 1}`: "its JSON keys match no known format", "text": "its text matches no known format", "BZh91AY": "bzip2: unpack it first"} {
-		if _, err := FormatOf(all[1:], newHead("n", []byte(content), true)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := formatOf(all[1:], newHead("n", []byte(content), true)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", content, err)
 		}
 	}

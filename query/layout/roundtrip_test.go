@@ -51,7 +51,7 @@ func one(t *testing.T, folder fs.FS, name string) (format *foreign.Format, repor
 		return nil, report, nil, err
 	}
 	defer in.Close()
-	format, err = foreign.FormatOf(formats.All(), in.Head)
+	format, err = in.Format(formats.All())
 	if err != nil || format.Read == nil {
 		return format, report, nil, err
 	}
@@ -212,7 +212,7 @@ func readSamples(t *testing.T, name string) []schema.Run {
 		if err != nil {
 			t.Fatal(err)
 		}
-		format, err := foreign.FormatOf(formats.All(), in.Head)
+		format, err := in.Format(formats.All())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,8 +55,8 @@ func BenchmarkTrend(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				t := NewTrend(series)
-				t.ChangePoints(.05, Within(0))
-				t.VisibleChanges(.05, Within(0))
+				t.changePoints(.05, within(0))
+				t.VisibleChanges(.05, within(0))
 			}
 		})
 	}

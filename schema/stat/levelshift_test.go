@@ -123,10 +123,10 @@ func TestShiftIn(t *testing.T) {
 
 // changePoints are the steps of a series.
 func changePoints(series []float64, alpha, least float64) []ChangePoint {
-	return NewTrend(series).ChangePoints(alpha, Within(least))
+	return NewTrend(series).changePoints(alpha, within(least))
 }
 
 // visibleChanges are those of a series.
 func visibleChanges(series []float64, alpha, least float64) []ChangePoint {
-	return NewTrend(series).VisibleChanges(alpha, Within(least))
+	return NewTrend(series).VisibleChanges(alpha, within(least))
 }

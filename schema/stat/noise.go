@@ -21,7 +21,7 @@ const (
 // Mathematical Statistics 12, 1941). The scaled median of their absolute values, 1.4826·median|x_{i+1} - x_i|/√2, times
 // n/(n - 0.8) for n differences, as the median absolute deviation is corrected for few values (Croux and Rousseeuw, "Time-
 // efficient algorithms for two highly robust estimators of scale", Computational Statistics, 1992). And their root mean
-// square over √2, without those at a change of level that ChangePoints finds: the median does not see a machine that is slow
+// square over √2, without those at a change of level that changePoints finds: the median does not see a machine that is slow
 // on some days, and the next such day would be taken for a change. If a level comes back, the machine has several, and the differences
 // between them count.
 //
@@ -33,7 +33,7 @@ func SessionNoise(locations []float64) (noise Noise, ok bool) {
 	differences := neighbourDifferences(locations)
 	usual := usualNoise(differences)
 	if rootMeanSquare(differences)/math.Sqrt2 > sessionsStep*usual {
-		changes := NewTrend(locations).ChangePoints(1-trendConfidence, Within(0))
+		changes := NewTrend(locations).changePoints(1-trendConfidence, within(0))
 		if returns(locations, changes, usual) {
 			changes = nil
 		}

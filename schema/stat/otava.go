@@ -46,7 +46,7 @@ func (o OtavaOptions) relaxed() float64 {
 // Otava gives the change points that Apache Otava (of commit 1ceb153) gives for a series, ascending: from each of these
 // places on, the series has another level. It is there for comparison with that tool and does what it does, its standard
 // deviation with the divisor n and its t-tests of places chosen by the data included, so that MaxP is not the rate of
-// false change points: ChangePoints keeps what it promises.
+// false change points: changePoints keeps what it promises.
 //
 // Windows that overlap by half are divided where the energy statistic is largest (Matteson and James, Journal of the
 // American Statistical Association 109, 2014), as long as Student's t-test tells the sides apart at ten times MaxP; of

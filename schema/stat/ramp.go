@@ -17,14 +17,14 @@ const (
 // increments: those of long blocks have 2/3 of the variance that the walk gains in a block, because neighbours are correlated by 1/4.
 var walkExcess = math.Sqrt(1.5)
 
-// Changes finds where the level of a series changes, and where it rises or falls slowly: the steps of ChangePoints outside of ramps, and
+// Changes finds where the level of a series changes, and where it rises or falls slowly: the steps of changePoints outside of ramps, and
 // ramps, each with the chance alpha. A ramp has at least 15 values.
 //
 // A part is a ramp if the increments between the means of neighbouring blocks, of which there are 5 to 12, have a mean other than zero, by
 // Student's t. Neither a step, which has one large increment, nor a random walk nor values whose neighbours are correlated have that. As for
 // steps, the parts are seeded intervals. A ramp counts where a line through its values fits better than the steps that are found in them.
 func (t *Trend) Changes(alpha float64, margin Margin) []ChangePoint {
-	steps := t.ChangePoints(alpha, margin)
+	steps := t.changePoints(alpha, margin)
 	ramps := slices.DeleteFunc(t.ramps(alpha, margin), func(r ChangePoint) bool { return !fitsBetter(t.series, r, steps) })
 	if len(ramps) == 0 {
 		return steps
@@ -32,7 +32,7 @@ func (t *Trend) Changes(alpha float64, margin Margin) []ChangePoint {
 	var all []ChangePoint
 	low := 0
 	between := func(high int) {
-		for _, p := range NewTrend(t.series[low:high]).ChangePoints(alpha, margin) {
+		for _, p := range NewTrend(t.series[low:high]).changePoints(alpha, margin) {
 			p.Index, p.After, p.By = p.Index+low, p.After+low, p.By+low
 			all = append(all, p)
 		}

@@ -26,7 +26,7 @@ func TestSpikes(t *testing.T) {
 		{"few values", []float64{3, 30, 3, 3}, nil},
 		{"infinite", []float64{3, 3, math.Inf(1), 3, 3, 3}, nil},
 	} {
-		got := Spikes(c.level, Within(.5))
+		got := Spikes(c.level, within(.5))
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 			continue
@@ -46,7 +46,7 @@ func TestSpikesOfNormalValues(t *testing.T) {
 	for _, n := range []int{8, 30, 100} {
 		found := 0
 		for range 1000 {
-			if len(Spikes(autoregressive(random, n, 0), Within(0))) > 0 {
+			if len(Spikes(autoregressive(random, n, 0), within(0))) > 0 {
 				found++
 			}
 		}

@@ -88,7 +88,7 @@ func minSize(n int, share float64) float64 {
 	return newNullSize(n).size(math.Log(trendLevels[0])+share) * (1 - rounding)
 }
 
-// ChangePoints finds the steps of a series, ascending: in a series without a change, there is one with the chance alpha at most, which counts
+// changePoints finds the steps of a series, ascending: in a series without a change, there is one with the chance alpha at most, which counts
 // from 0.0001 to 0.2. A step whose interval reaches into the margin is none. Values are in order, one of each session; those that are missing
 // are left out. There are none where a value is not finite, and none in fewer than 8 values. At least 3 values are needed on either side.
 //
@@ -98,7 +98,7 @@ func minSize(n int, share float64) float64 {
 // chances are those of simulated series that are independent or correlated by up to 0.6, and not smaller than those of the order of
 // independent values of any distribution, also of two levels. The interval that is the series itself is given 80 %
 // of alpha and the others share the rest equally (Bonferroni), so that the only change of a series is found best.
-func (t *Trend) ChangePoints(alpha float64, margin Margin) []ChangePoint {
+func (t *Trend) changePoints(alpha float64, margin Margin) []ChangePoint {
 	if len(t.series) < trendShortest {
 		return nil
 	}
@@ -200,8 +200,8 @@ func refined(series []float64, low, at, high int) int {
 // Margin is up to which shift a level counts as unchanged: a function of the level before, both in the unit of the series.
 type Margin func(level float64) float64
 
-// Within is a margin that is the same for all levels.
-func Within(shift float64) Margin { return func(float64) float64 { return shift } }
+// within is a margin that is the same for all levels.
+func within(shift float64) Margin { return func(float64) float64 { return shift } }
 
 // withoutSmallest gives points their shifts and drops those that are not beyond the margin, the one that is least beyond first, as its segments
 // then become one. Of a shift counts what seen says.

@@ -86,7 +86,7 @@ func TestTrendOfStationarySeries(t *testing.T) {
 			random := rand.New(rand.NewPCG(41, uint64(n)))
 			called := 0
 			for range draws {
-				if len(NewTrend(of.make(random, n)).Changes(.05, Within(math.Log(1.02)))) > 0 {
+				if len(NewTrend(of.make(random, n)).Changes(.05, within(math.Log(1.02)))) > 0 {
 					called++
 				}
 			}
@@ -103,7 +103,7 @@ func TestTrendOfStationarySeries(t *testing.T) {
 // smallestP is the p of the strongest change of a series, 1 if there is none.
 func smallestP(series []float64) float64 {
 	p := 1.
-	for _, c := range NewTrend(series).Changes(.05, Within(math.Log(1.02))) {
+	for _, c := range NewTrend(series).Changes(.05, within(math.Log(1.02))) {
 		p = min(p, c.P)
 	}
 	return p
@@ -229,7 +229,7 @@ func TestRamps(t *testing.T) {
 	if os.Getenv("NEUROLENS_LONG") != "" {
 		draws = 2000
 	}
-	margin := Within(math.Log(1.02))
+	margin := within(math.Log(1.02))
 	for _, c := range []struct {
 		name                  string
 		make                  func(*rand.Rand) []float64
@@ -341,7 +341,7 @@ func TestChangesAreBeyondTheMargin(t *testing.T) {
 	changes := 0
 	for range 500 {
 		series := steps(random, .01, 0, float64(4+random.IntN(30)), .04*random.NormFloat64(), float64(4+random.IntN(30)), .05*random.NormFloat64(), 12)
-		for _, p := range NewTrend(series).Changes(.05, Within(margin)) {
+		for _, p := range NewTrend(series).Changes(.05, within(margin)) {
 			changes++
 			if !(p.Shift.Low >= margin || p.Shift.High <= -margin) {
 				t.Fatalf("%+v of %v", p, series)

@@ -69,7 +69,7 @@ func simulateLengths(noise sessionNoise, series, sessions int) (o lengthOutcome)
 		for i := range logs {
 			logs[i] *= sessionSpread
 		}
-		if len(NewTrend(logs).Changes(.05, Within(least))) > 0 {
+		if len(NewTrend(logs).Changes(.05, within(least))) > 0 {
 			o.falseAlarm += each
 		} else if len(visibleChanges(logs, .05, least)) > 0 {
 			o.visible += each
@@ -82,7 +82,7 @@ func simulateLengths(noise sessionNoise, series, sessions int) (o lengthOutcome)
 					with[i] += shift
 				}
 			}
-			return near(NewTrend(with).Changes(.05, Within(least)), place), len(visibleChanges(with, .05, least)) > 0
+			return near(NewTrend(with).Changes(.05, within(least)), place), len(visibleChanges(with, .05, least)) > 0
 		}
 		if found, seen := changed(math.Log(1.05)); found {
 			o.small += each

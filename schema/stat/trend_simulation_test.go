@@ -38,7 +38,7 @@ func changePointPlaces(values []float64, alpha, least float64) []int {
 		logs[i] = math.Log(v)
 	}
 	var places []int
-	for _, c := range NewTrend(logs).Changes(alpha, Within(least)) {
+	for _, c := range NewTrend(logs).Changes(alpha, within(least)) {
 		places = append(places, c.Index)
 	}
 	return places

@@ -128,8 +128,8 @@ func TestTrendLeavesOutNoChange(t *testing.T) {
 		got, want := NewTrend(series), allMeasured(series)
 		left += len(want.parts) - len(got.parts)
 		for _, alpha := range []float64{.2, .05, .0001} {
-			changes, visible := got.ChangePoints(alpha, Within(0)), got.VisibleChanges(alpha, Within(0))
-			if !slices.Equal(changes, want.ChangePoints(alpha, Within(0))) || !slices.Equal(visible, want.VisibleChanges(alpha, Within(0))) {
+			changes, visible := got.changePoints(alpha, within(0)), got.VisibleChanges(alpha, within(0))
+			if !slices.Equal(changes, want.changePoints(alpha, within(0))) || !slices.Equal(visible, want.VisibleChanges(alpha, within(0))) {
 				t.Fatalf("%v: some changes are left out, others are %v and %v", series, changes, visible)
 			}
 			found += len(visible)

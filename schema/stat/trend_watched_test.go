@@ -30,7 +30,7 @@ var (
 // calledOnce tells whether a series is called changed at any look.
 func (w watch) calledOnce(series []float64) bool {
 	for n := trendShortest; n <= len(series); n++ {
-		for _, p := range NewTrend(series[:n]).Changes(w.alpha, Within(math.Log(1.02))) {
+		for _, p := range NewTrend(series[:n]).Changes(w.alpha, within(math.Log(1.02))) {
 			if w.newest == 0 || max(p.Index, p.Until-1) >= n-w.newest {
 				return true
 			}

@@ -92,7 +92,7 @@ func read(reader *foreign.Reader, all []foreign.Format, f file, yield func(schem
 		return
 	}
 	defer in.Close()
-	if format, err := foreign.FormatOf(all, in.Head); err == nil && format.Read != nil {
+	if format, err := in.Format(all); err == nil && format.Read != nil {
 		_, _ = reader.Read(in, format, yield)
 	}
 }

@@ -136,7 +136,7 @@ func TestStopped(t *testing.T) {
 			return err
 		}
 		defer in.Close()
-		format, err := foreign.FormatOf(all, in.Head)
+		format, err := in.Format(all)
 		if err != nil || format.Read == nil {
 			return nil // what is no result
 		}
