@@ -32,7 +32,7 @@ func timeReading(b *testing.B, folder, name string) time.Duration {
 	in, err := foreign.Open(context.Background(), os.DirFS(folder), name, nil)
 	must(b, err)
 	defer in.Close()
-	format, err := foreign.FormatOf(formats.All(), in.Head)
+	format, err := in.Format(formats.All())
 	must(b, err)
 	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(schema.Valid) bool { return true })
 	if err != nil || report.Refused > 0 || report.Runs == 0 {

@@ -11,7 +11,7 @@ func TestHideFlags(t *testing.T) {
 	m := probe.NewMask([]string{"MY_PASSWORD=correct-horse"})
 	for flags, want := range map[string]string{
 		`{"iterations":"1","line":"[\"sort <a.txt\"]","setup":"echo 'a'","warmup":"0"}`: `{"iterations":"1","line":"[\"sort <a.txt\"]","setup":"echo 'a'","warmup":"0"}`,
-		`{"line":"[\"curl --token=abcdefghij\"]","stdin":"correct-horse.txt"}`:          `{"line":"[\"curl --token=abcdefghij\"]","stdin":"<hidden>.txt"}`,
+		`{"line":"[\"curl --token=abcdefghij\"]","stdin":"correct-horse.txt"}`:          `{"line":"[\"curl --token=<hidden>\"]","stdin":"<hidden>.txt"}`,
 		`{"set":"[\"env={HF_TOKEN: abcdefghijk, MODE: a}\",\"env.API_KEY=abcdefgh\"]"}`: `{"set":"[\"env={HF_TOKEN: <hidden>, MODE: a}\",\"env.API_KEY=<hidden>\"]"}`,
 		`{"setup":"login --password hunter2secret"}`:                                    `{"setup":"login --password <hidden>"}`,
 	} {

@@ -166,7 +166,7 @@ func TestSuiteTimeout(t *testing.T) {
 	if len(runs) != 8 || s.result.Runs() != 8 || s.result.Statuses[schema.StatusSkipped] != 5 {
 		t.Fatalf("%d runs, %+v", len(runs), s.result)
 	}
-	launches := s.sweep.Launches(sweep.LaunchOptions{})
+	launches := s.sweep.Launches(sweep.LaunchOptions{Seed: s.assembler.orderSeed})
 	for i, r := range runs {
 		if err := r.Validate(); err != nil {
 			t.Error(err)

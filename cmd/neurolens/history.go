@@ -56,11 +56,11 @@ sessions, but they still count for the level. --regressions lists only what got
 worse.
 
 --gate is for a nightly job. Exit status 1: a point got worse within its newest
-sessions (--newest), or slowly until then, and still is, or only fails since. 3: a point is
-inconclusive there, or no point has 8 sessions. Else 0. --gate is stricter than
-history without it, because it looks every day: in a year of daily looks, at
-most 5 % of points without a change are called changed. A point that has neither
-values nor failures in the newest sessions is ignored.`,
+sessions (--newest), or slowly until then, and still is, or only fails since.
+3: a point is inconclusive there, or no point has 8 sessions. Else 0. --gate is
+stricter than history without it, because it looks every day: in a year of daily
+looks, at most 5 % of points without a change are called changed. A point that
+has neither values nor failures in the newest sessions is ignored.`,
 		Example: `  neurolens history benchmark=matmul
   neurolens history batch_size=16 --metric peak_memory
   neurolens history --regressions --since 7d

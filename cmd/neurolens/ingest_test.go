@@ -38,7 +38,7 @@ func TestWholeRunsAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	format, err := foreign.FormatOf(foreignformats.All(), in.Head)
+	format, err := in.Format(foreignformats.All())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ var law = []struct {
 	{"ingest/internal/disk", []string{"schema"}, []string{"golang.org/x/sys"}},
 	{"ingest/internal/layout", []string{"schema", "ingest/internal/disk"}, nil},
 	{"ingest/internal/eventlog", []string{"schema", "ingest/internal/disk", "ingest/internal/runfile"}, nil},
-	{"ingest/internal/runfile", []string{"schema", "ingest/internal/disk", "ingest/internal/layout", "schema/table"}, nil},
+	{"ingest/internal/runfile", []string{"schema", "ingest/internal/disk", "ingest/internal/layout", "schema/table"}, []string{"github.com/klauspost/compress/zstd"}},
 	{"ingest/internal/packing", []string{"schema", "ingest/internal/disk", "ingest/internal/eventlog", "ingest/internal/runfile", "schema/table"}, nil},
 	{"ingest/internal/storetest", []string{"schema", "ingest/check", "ingest/internal", "ingest/runtest", "schema/table"}, nil}, // for tests alone
 	{"ingest/internal/sealing", []string{"schema", "ingest/internal/disk", "ingest/internal/layout", "ingest/internal/runfile", "schema/table"}, nil},
@@ -66,7 +66,8 @@ var law = []struct {
 	{"runner/line", []string{"runner/discover", "runner/sweep", "runner/words", "schema"}, []string{"go.yaml.in/yaml"}},
 	{"runner/words", nil, []string{"mvdan.cc/sh"}},
 	{"runner/extract", []string{"schema"}, []string{"github.com/itchyny/gojq"}},
-	{"runner/probe", []string{"schema", "runner/device"}, []string{"github.com/NVIDIA/go-nvml"}},
+	{"runner/probe", []string{"schema", "runner/device", "runner/probe/nvmlcall"}, []string{"github.com/NVIDIA/go-nvml"}},
+	{"runner/probe/nvmlcall", nil, nil},
 	{"runner/bisect", []string{"schema", "runner/worktree"}, nil},
 	{"runner/task", []string{"schema", "runner/words"}, []string{"golang.org/x/sys"}},
 	{"runner/device", []string{"schema"}, []string{"golang.org/x/sys"}},

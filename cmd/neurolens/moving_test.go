@@ -232,7 +232,7 @@ func TestDocsCommands(t *testing.T) {
 			commands = append(commands, indented[1])
 		}
 		for _, command := range commands {
-			if words := shellWords(command); words[0] == "neurolens" {
+			if words := shellWords(command); len(words) > 0 && words[0] == "neurolens" {
 				if err := takes(t, words[1:]); err != nil {
 					t.Errorf("%s: %s: %v", page, command, err)
 				}

@@ -181,8 +181,8 @@ questions are about. NEWDIR must be empty or not exist. This store is only read.
 
 Damaged data is named on standard error and left out, as by store repair; the
 exit status is then 4. If you interrupt it, NEWDIR is no store yet, and the same
-command continues. It keeps finished files that still agree with this store, and leaves
-a NEWDIR that is complete as it is.`,
+command continues. It keeps finished files that still agree with this store, and
+leaves a NEWDIR that is complete as it is.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreCompact(a, cmd, into) },
 	}

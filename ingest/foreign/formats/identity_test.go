@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
 )
 
-// TestIdentities: the runs of each fixture have the ids and points in testdata/identities.txt, which an earlier version gave
-// them. With others, a file that was imported by it would be stored twice.
+// TestIdentities: the runs of each fixture have the ids and points in testdata/identities.txt, which earlier versions gave them too. With
+// others, a file that they imported would be stored twice. Only runs of vllm had ids with the time of their end: see TestEarlierVersions.
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -50,7 +50,10 @@ func nearestBaseline(name string, baselines map[string][]string) string {
 func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error) {
 	if len(r.Src.lastSessions) <= back { // both sides of a comparison may ask
 		var err error
-		if r.Src.lastSessions, err = r.newestSessions(ctx, back+1, FirstStep); err != nil || len(r.Src.lastSessions) <= back {
+		if r.Src.lastSessions, err = r.newestSessions(ctx, back+1, FirstStep); err == nil && len(r.Src.lastSessions) == 0 && back == 0 {
+			r.Src.lastSessions, err = r.onlySession(ctx)
+		}
+		if err != nil || len(r.Src.lastSessions) <= back {
 			return nil, err
 		}
 	}
@@ -60,6 +63,16 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 			id[len(id)-shortID:], began.UTC().Format(time.RFC3339)))
 	}
 	return []string{id}, nil
+}
+
+// onlySession is the id of the session if there is one alone: it is the last one also without a start.
+func (r *Reader) onlySession(ctx context.Context) ([]string, error) {
+	ids, err := r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT session_id FROM %s WHERE session_id IS NOT NULL LIMIT 2",
+		r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, ""))})
+	if len(ids) != 1 {
+		return nil, err
+	}
+	return ids, err
 }
 
 // newestSessions are the ids of the newest n sessions, newest first; all if there are fewer. Sessions without a start are none of them, because

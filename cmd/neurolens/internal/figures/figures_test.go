@@ -246,7 +246,7 @@ func TestHistoryLines(t *testing.T) {
 		math.Abs(lines[1].Marks[0].Y/lines[0].Marks[1].Y-1) > .05 || math.Abs(lines[2].Marks[0].Y/lines[1].Marks[1].Y-1) > .05 {
 		t.Errorf("the lines are %+v", lines)
 	}
-	if text := f.Guides[0].Text; !regexp.MustCompile(`^regressed ×2\.[0-9]+ in 4[0-9] sessions$`).MatchString(text) {
+	if text := f.Guides[0].Text; !regexp.MustCompile(`^regressed \+1[0-9][0-9] % in 4[0-9] sessions$`).MatchString(text) {
 		t.Errorf("the change is %q", text)
 	}
 }

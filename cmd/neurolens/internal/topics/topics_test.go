@@ -95,7 +95,7 @@ func help(t *testing.T, args ...string) string {
 func TestHelp(t *testing.T) {
 	for word, want := range map[string]string{
 		"exit-codes": "EXIT STATUS", "drift": "drift (warning)\n    the samples of a run rise or fall over time", "ls": "List runs", "": "Available Commands",
-		"REGRESSED":        "regressed (verdicts of compare)\n    The head is worse.",
+		"REGRESSED":        "regressed (verdicts of compare)\n    The head is worse, by the change that is shown.",
 		"regressed":        "regressed (verdicts of history)\n    The level",
 		"noise":            "noise (reasons of compare)\n    The interval is too wide",
 		"quantised":        "\n\nquantised (reasons of compare)\n",
