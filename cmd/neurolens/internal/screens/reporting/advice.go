@@ -31,7 +31,7 @@ var advices = []advice{
 	{summary.RuleRegressed, "each point against the baseline, worst first", comparing},
 	{summary.RuleSlower, "each point against the baseline, worst first", comparing},
 	{summary.RuleRegressed, "what else changed between the two selections, ranked", explaining},
-	{summary.RuleNoBaseline, "speed-ups over this baseline", func(m Maker, d *Document) string {
+	{summary.RuleNoBaseline, "changes from this baseline", func(m Maker, d *Document) string {
 		for _, f := range d.Findings {
 			if f.Rule == summary.RuleNoBaseline {
 				return m.command("report", append(d.selection(), "--baseline", term.ShellWord(f.Values[0]+"="+f.Values[1]))...)

@@ -72,24 +72,33 @@ func numberOf(v *float64) float64 {
 	return *v
 }
 
-// drawn is a chart of a comparison, with the command that draws it: a forest of that has changes, not speed-ups.
+// drawn is a chart of a comparison, with the command that draws it.
 func (s *sheet) drawn(f *figure.Figure, c *summary.Comparison) *htmlreport.Chart {
 	if f.Kind == figure.Forest {
-		f.Notes = append(f.Notes, "The command draws the same pairs as changes of the metric, worst first.")
+		f.Notes = append(f.Notes, "The command draws the same pairs, worst first.")
 	}
 	return &htmlreport.Chart{Figure: f, Command: s.command("plot", append([]string{string(f.Kind)}, s.d.compared(c)...)...)}
 }
 
-// forest draws the speed-ups of pairs with their intervals, in the order of the table.
+// forest draws the ratios of pairs to their baseline with their intervals, in the order of the table. Changes are printed beside them.
 func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport.Chart {
-	f := &figure.Figure{Kind: figure.Forest, Title: "Speed-ups over " + c.Name() + ", with 95 % intervals", X: figure.Axis{Label: "speed-up", Better: figure.Higher}}
+	f := &figure.Figure{Kind: figure.Forest, Title: "Changes from " + c.Name() + ", with 95 % intervals", X: figure.Axis{Label: "value / " + c.Name(), Better: s.d.direction(c)}}
 	byVerdict := map[string]int{}
 	var all []float64
 	drawn := mixed(pairs)
 	for _, p := range drawn {
+		ratio := func(speedup *float64) float64 {
+			if speedup == nil {
+				return figure.Unknown()
+			}
+			return ratioOf(*speedup, figure.Better(p.Better))
+		}
 		k := figure.Mark{
-			X: *p.Speedup, Y: float64(len(f.Y.Categories)), Low: numberOf(p.Low), High: numberOf(p.High), Point: string(p.PointID),
-			Word: p.Verdict, Label: times(p.Speedup), Text: s.change(p), Command: s.ofPair(c, p),
+			X: ratio(p.Speedup), Y: float64(len(f.Y.Categories)), Low: ratio(p.Low), High: ratio(p.High), Point: string(p.PointID),
+			Word: p.Verdict, Label: changeText(p), Text: s.change(p), Command: s.ofPair(c, p),
+		}
+		if k.Low > k.High { // the lowest speed-up is the largest change
+			k.Low, k.High = k.High, k.Low
 		}
 		f.Y.Categories = append(f.Y.Categories, s.names.pair(p))
 		at, known := byVerdict[p.Verdict]
@@ -111,7 +120,7 @@ func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport
 	f.Y.Scale, f.X.Scale = figure.Categories, scaleOf(all, 1)
 	s.margin(f, c, drawn)
 	if c.All.Differences > 0 {
-		f.Notes = append(f.Notes, "Not drawn: "+term.Count(c.All.Differences, "pair")+" compared by difference, without a speed-up.")
+		f.Notes = append(f.Notes, "Not drawn: "+term.Count(c.All.Differences, "pair")+" compared by difference.")
 	}
 	if more := c.All.Compared - len(f.Y.Categories); more > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: the largest changes of each verdict.", term.Thousands(len(f.Y.Categories)), term.Count(c.All.Compared, "pair")))
@@ -119,7 +128,7 @@ func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport
 	return s.drawn(f, c)
 }
 
-// margin draws the line of no change, and how far from it a speed-up counts as none, which it says where that differs.
+// margin draws the line of no change, and how far from it a change counts as none, which it says where that differs.
 func (s *sheet) margin(f *figure.Figure, c *summary.Comparison, drawn []*summary.Pair) {
 	f.Guides = []figure.Guide{{Along: figure.Vertical, At: 1, Until: 1, Text: "no change"}}
 	zone := math.NaN()

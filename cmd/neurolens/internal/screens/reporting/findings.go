@@ -22,14 +22,14 @@ var sentences = map[string]func(f *summary.Finding) string{
 		return fmt.Sprintf("%s significantly slower than %s", pairsAre(f), f.Values[0])
 	},
 	summary.RuleSlower: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s of %s slower than %s by estimate, %s significantly; worst %s, geometric mean of all %s, median %s", term.Thousands(f.Points),
-			term.Count(whole(f, "compared"), "pair")+" "+term.IsAre(f.Points), f.Values[0], someOf(whole(f, "regressed")), times(number(f, "worst")), times(number(f, "geometric_mean")), times(number(f, "median")))
+		return fmt.Sprintf("%s of %s slower than %s by estimate, %s significantly", term.Thousands(f.Points),
+			term.Count(whole(f, "compared"), "pair")+" "+term.IsAre(f.Points), f.Values[0], someOf(whole(f, "regressed")))
 	},
 	summary.RuleExtreme: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s at least %s times faster or slower than %s: do both sides do the same work?", pairsAre(f), term.Thousands(whole(f, "threshold")), f.Values[0])
 	},
 	summary.RuleNotCompared: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s of %s without a speed-up over %s, because a side has no valid value", term.Thousands(f.Points), term.Count(whole(f, "pairs"), "pair")+" "+term.IsAre(f.Points), f.Values[0])
+		return fmt.Sprintf("%s of %s not compared with %s, because a side has no valid value", term.Thousands(f.Points), term.Count(whole(f, "pairs"), "pair")+" "+term.IsAre(f.Points), f.Values[0])
 	},
 	summary.RuleNoVerdict: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s of %s without a verdict against %s: %s", term.Thousands(f.Points), term.Count(whole(f, "compared"), "pair")+" "+term.IsAre(f.Points), f.Values[0],

@@ -201,6 +201,14 @@ func ratio(v *float64, text string) htmlreport.Cell {
 	return c
 }
 
+// changeCell is a cell of the change of a pair.
+func changeCell(p *summary.Pair) htmlreport.Cell {
+	if p.Speedup == nil {
+		return htmlreport.Cell{Text: changeText(p)}
+	}
+	return ratio(new(ratioOf(*p.Speedup, figure.Better(p.Better))-1), changeText(p))
+}
+
 // environment says where the runs were measured; that in which they differ first.
 func (s *sheet) environment() {
 	t := &htmlreport.Table{ID: "environment", Title: "Environment", Columns: []htmlreport.Column{{Header: "fact"}, {Header: "value"}, {Header: "runs", Right: true}}}

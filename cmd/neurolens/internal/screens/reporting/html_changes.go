@@ -150,7 +150,7 @@ func (s *sheet) pairs(id, title string, pairs []*summary.Pair) *htmlreport.Table
 		{Header: "point"},
 		{Header: "base", Unit: unitOf(shown, func(p *summary.Pair) summary.Text { return p.Unit }), Right: true, Stored: true},
 		{Header: "value", Unit: unitOf(shown, func(p *summary.Pair) summary.Text { return p.Unit }), Right: true, Stored: true},
-		{Header: "speed-up", Unit: "ratio", Right: true, Stored: true},
+		{Header: "change", Unit: "ratio", Right: true, Stored: true},
 		{Header: "95 % interval", Right: true},
 		{Header: "verdict"},
 	}}
@@ -162,7 +162,7 @@ func (s *sheet) pairs(id, title string, pairs []*summary.Pair) *htmlreport.Table
 		}
 		t.Rows = append(t.Rows, htmlreport.Row{Key: string(p.PointID), Cells: []htmlreport.Cell{
 			{Text: s.names.pair(p)},
-			amount(p.Base, p.Unit), amount(p.Value, p.Unit), ratio(p.Speedup, changeText(p)),
+			amount(p.Base, p.Unit), amount(p.Value, p.Unit), changeCell(p),
 			{Text: interval},
 			{Text: verdict, Tone: toneOf(p.Verdict)},
 		}})

@@ -87,7 +87,8 @@ func (s *sheet) columns(axes []wording.Axis) (all []pointColumn) {
 			if pair == nil || p.Side == "base" {
 				return htmlreport.Cell{}
 			}
-			c := ratio(pair.Speedup, a.cell(p))
+			c := changeCell(pair)
+			c.Text = a.cell(p)
 			if c.Tone = toneOf(pair.Verdict); c.Tone == figure.Neutral {
 				c.Tone = "" // most are
 			}

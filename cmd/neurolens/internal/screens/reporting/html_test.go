@@ -118,7 +118,8 @@ func TestValuesOfCharts(t *testing.T) {
 			if p == nil {
 				t.Fatal("a mark of no pair: ", mark)
 			}
-			want := []string{text(p.Speedup), text(p.Low), text(p.High)}
+			ratio := func(speedup *float64) *float64 { return new(1 / *speedup) } // of a time
+			want := []string{text(ratio(p.Speedup)), text(ratio(p.High)), text(ratio(p.Low))}
 			got := []string{attribute(mark, "x"), attribute(mark, "low"), attribute(mark, "high")}
 			if i == 1 { // the scatter
 				want, got = []string{text(p.Base), text(p.Value)}, []string{attribute(mark, "x"), attribute(mark, "y")}

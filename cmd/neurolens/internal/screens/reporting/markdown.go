@@ -29,7 +29,7 @@ func (d *Document) markdown(to io.Writer) error {
 	p.environment()
 	p.counts()
 	p.results()
-	p.speedups()
+	p.comparisons()
 	p.leaders()
 	p.resources()
 	p.failures()

@@ -1,48 +1,60 @@
 package reporting
 
 import (
-	"fmt"
-	"math"
-
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/summary"
-	"github.com/neurolens/neurolens/schema"
 )
 
-// times prints a speed-up with three significant digits: 1.54x, 0.700x, 0.00650x, 21,823x. One that is not 1 is never printed as 1
-// without decimals that say so.
-func times(v *float64) string {
-	switch {
-	case v == nil:
+// changed prints a speed-up as the change of a metric, as compare does: −35.1 % if lower is better, +54.0 % if higher is.
+func changed(speedup *float64, better figure.Better) string {
+	if speedup == nil {
 		return term.Unknown
-	case *v >= 999.5:
-		return term.Thousands(int(math.Round(*v))) + "x"
-	case *v >= .995 && *v < 1:
-		return fmt.Sprintf("%.4fx", *v)
 	}
-	return schema.ForPeople(*v, "") + "x"
+	return wording.Signed(ratioOf(*speedup, better) - 1)
 }
 
-// changeText prints how a pair differs: its speed-up or, if it is compared by difference, that.
+// ratioOf is the ratio of the value to the baseline for a speed-up.
+func ratioOf(speedup float64, better figure.Better) float64 {
+	if better == figure.Higher {
+		return speedup
+	}
+	return 1 / speedup
+}
+
+// direction is the better direction of the pairs of a comparison. The changes of pairs in both directions are summed up as those of times.
+func (d *Document) direction(c *summary.Comparison) figure.Better {
+	for i := range d.Pairs {
+		if p := &d.Pairs[i]; &d.Comparisons[p.Comparison] == c && figure.Better(p.Better) == figure.Lower {
+			return figure.Lower
+		}
+	}
+	return figure.Higher
+}
+
+// changeText prints the change of a pair: a ratio or a difference.
 func changeText(p *summary.Pair) string {
 	if p.Difference != nil {
 		return wording.SignedQuantity(*p.Difference, string(p.Unit))
 	}
-	return times(p.Speedup)
+	return changed(p.Speedup, figure.Better(p.Better))
 }
 
 // changeInterval prints the interval of changeText; empty if there is none.
 func changeInterval(p *summary.Pair) string {
-	switch {
+	switch better := figure.Better(p.Better); {
 	case p.DifferenceLow != nil && p.DifferenceHigh != nil:
 		return wording.SignedQuantity(*p.DifferenceLow, string(p.Unit)) + " … " + wording.SignedQuantity(*p.DifferenceHigh, string(p.Unit))
-	case p.Low != nil && p.High != nil:
-		return times(p.Low) + " … " + times(p.High)
+	case p.Low == nil || p.High == nil:
+		return ""
+	case better == figure.Higher:
+		return changed(p.Low, better) + " … " + changed(p.High, better)
+	default: // the lowest speed-up is the largest change
+		return changed(p.High, better) + " … " + changed(p.Low, better)
 	}
-	return ""
 }
 
 // quantity prints a value in a unit that suits it.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/summary"
@@ -162,7 +163,8 @@ func TestNumbers(t *testing.T) {
 			for _, unit := range []string{"ns", "B", ""} {
 				learn(schema.ForPeople(v, unit))
 			}
-			learn(times(&v))
+			learn(changed(&v, figure.Lower))
+			learn(changed(&v, figure.Higher))
 			learn(wording.Share(v))
 			learn(term.Thousands(int(math.Round(v))))
 		}
@@ -224,17 +226,23 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// TestTimes: a slower point never reads as one that is as fast.
-func TestTimes(t *testing.T) {
-	for v, want := range map[float64]string{
-		21822.68: "21,823x", 999.6: "1,000x", 183.44: "183x", 77.69: "77.7x", 1.5409: "1.54x", 1: "1.00x", .99931: "0.9993x", .996: "0.9960x", .9949: "0.995x", .7: "0.700x", .55: "0.550x", .0065: "0.00650x",
+// TestChanged: a speed-up is printed as the change of the metric, in its direction, with the digits of compare.
+func TestChanged(t *testing.T) {
+	for _, c := range []struct {
+		speedup     float64
+		lower, want string
+	}{
+		{1.5409, "−35.1 %", "+54.1 %"}, {.55, "+81.8 %", "−45.0 %"}, {1, "0.0 %", "0.0 %"}, {.167, "+499 %", "−83.3 %"}, {21822.68, "−99.9954 %", "+2,182,168 %"},
 	} {
-		if got := times(&v); got != want {
-			t.Errorf("%g is %s, want %s", v, got, want)
+		if got := changed(&c.speedup, figure.Lower); got != c.lower {
+			t.Errorf("%g of a time is %s, want %s", c.speedup, got, c.lower)
+		}
+		if got := changed(&c.speedup, figure.Higher); got != c.want {
+			t.Errorf("%g of a rate is %s, want %s", c.speedup, got, c.want)
 		}
 	}
-	if got := times(nil); got != term.Unknown {
-		t.Errorf("no number is %s", got)
+	if got := changed(nil, figure.Lower); got != term.Unknown {
+		t.Errorf("none is %s", got)
 	}
 }
 

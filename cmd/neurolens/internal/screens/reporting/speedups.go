@@ -21,22 +21,23 @@ func (d *Document) headline(c *summary.Comparison) string {
 		byDifference = "; " + term.Count(a.Differences, "pair") + " compared by difference"
 	}
 	if a.Compared == 0 {
-		text := fmt.Sprintf("against %s: none of %s has a speed-up", c.Name(), term.Count(a.Pairs, "pair")) + byDifference
+		text := fmt.Sprintf("against %s: none of %s has a ratio", c.Name(), term.Count(a.Pairs, "pair")) + byDifference
 		if n := c.Verdicts[string(judge.Regressed)]; n > 0 {
 			text += ", " + term.Thousands(n) + " regressed by verdict"
 		}
 		return text
 	}
+	better := d.direction(c)
 	return fmt.Sprintf("against %s: %s of %s slower by estimate, %s regressed by verdict; geometric mean %s, median %s, best %s, worst %s", c.Name(),
-		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), times(a.GeometricMean), times(a.Median), times(a.Best), times(a.Worst)) + byDifference
+		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), changed(a.GeometricMean, better), changed(a.Median, better), changed(a.Best, better), changed(a.Worst, better)) + byDifference
 }
 
-// speedups are the comparisons, in all and for each group, benchmark and value of the axis.
-func (p page) speedups() {
+// comparisons are the changes from each baseline, in all and for each group, benchmark and value of the axis.
+func (p page) comparisons() {
 	for i := range p.d.Comparisons {
 		c := &p.d.Comparisons[i]
-		p.title(2, "Speed-up over "+c.Name())
-		p.line("%s. A speed-up below 1 is slower. It is estimated from pairs of runs, so with few, noisy runs it can differ from the ratio of the medians above.", capital(p.d.headline(c)))
+		p.title(2, "Changes from "+c.Name())
+		p.line("%s. A change is estimated from pairs of runs, so with few, noisy runs it can differ from that of the medians above.", capital(p.d.headline(c)))
 		if c.All.Compared == 1 {
 			p.line("The only one: %s.", p.pairText(c.All.BestPair))
 		}
@@ -44,18 +45,18 @@ func (p page) speedups() {
 			p.line("Best: %s. Worst: %s.", p.pairText(c.All.BestPair), p.pairText(c.All.WorstPair))
 		}
 		p.line("%s", verdictsText(c))
-		p.ratios(groupWord(p.d.Selection.By), c.Groups, c.All)
+		p.ratios(c, groupWord(p.d.Selection.By), c.Groups)
 		if len(c.Values) > 1 && len(c.Values) <= maxNamed && len(c.Values) < c.All.Pairs {
-			p.ratios(c.Axis, c.Values, c.All)
+			p.ratios(c, c.Axis, c.Values)
 			p.wins(c)
 		}
 		if len(c.Benchmarks) > 1 && len(c.Benchmarks) <= maxNamed && len(c.Benchmarks) < c.All.Pairs {
-			p.ratios("benchmark", c.Benchmarks, c.All)
+			p.ratios(c, "benchmark", c.Benchmarks)
 		}
 	}
 }
 
-// maxNamed is how many rows a table of speed-ups has: of more, what stands in each row of the results is enough.
+// maxNamed is how many rows a table of changes has: of more, what stands in each row of the results is enough.
 const maxNamed = 40
 
 // reasons say why there is no verdict.
@@ -110,8 +111,8 @@ func groupWord(by []string) string {
 	return "group"
 }
 
-// ratios is a table of speed-ups, with all of them last.
-func (p page) ratios(what string, rows []summary.NamedRatios, all summary.Ratios) {
+// ratios is a table of the changes of groups of pairs, with all of them last.
+func (p page) ratios(c *summary.Comparison, what string, rows []summary.NamedRatios) {
 	if len(rows) < 2 {
 		return
 	}
@@ -125,10 +126,11 @@ func (p page) ratios(what string, rows []summary.NamedRatios, all summary.Ratios
 		{"best", true},
 		{"worst", true},
 	}}
-	for _, r := range append(slices.Clone(rows), summary.NamedRatios{Name: "all", Ratios: all}) {
+	better := p.d.direction(c)
+	for _, r := range append(slices.Clone(rows), summary.NamedRatios{Name: "all", Ratios: c.All}) {
 		t.rows = append(t.rows, []string{
 			wording.OrUnknown(string(r.Name)), term.Thousands(r.Pairs), term.Thousands(r.Compared), term.Thousands(r.Slower),
-			times(r.GeometricMean), times(r.Median), times(r.Best), times(r.Worst),
+			changed(r.GeometricMean, better), changed(r.Median, better), changed(r.Best, better), changed(r.Worst, better),
 		})
 	}
 	t.write(p.w)
@@ -137,7 +139,7 @@ func (p page) ratios(what string, rows []summary.NamedRatios, all summary.Ratios
 // pairText is a pair in words.
 func (p page) pairText(place *int) string {
 	pair := &p.d.Pairs[*place]
-	return fmt.Sprintf("%s, %s instead of %s: %s", times(pair.Speedup), quantity(pair.Value, pair.Unit), quantity(pair.Base, pair.Unit), p.names.pair(pair))
+	return fmt.Sprintf("%s, %s instead of %s: %s", changeText(pair), quantity(pair.Value, pair.Unit), quantity(pair.Base, pair.Unit), p.names.pair(pair))
 }
 
 // against is a comparison as a column of results.
@@ -175,7 +177,7 @@ func among(all []against, points []summary.Point) (some []against) {
 	return some
 }
 
-// cell is the speed-up of a point, with the verdict where there is one.
+// cell is the change of a point, with the verdict where there is one.
 func (a against) cell(p *summary.Point) string {
 	pair := a.pairs[pairKey{p.PointID, p.Machine}]
 	if pair == nil || p.Side == "base" {
