@@ -133,11 +133,14 @@ base() {
 base_commit() {
 	good=
 	! of_this_push "$OUT/good" || good=$(sed -n 2p "$OUT/good")
+	# A branch that was reset to the commit of its issue has nothing to compare with that.
+	[ "$good" != "$(git rev-parse HEAD)" ] || ! git diff --quiet HEAD -- || good=
 	for commit in "$good" "$BASE" HEAD~1; do
 		case $commit in
 		'' | 00000000*) continue ;; # a new branch has no previous commit
 		esac
 		git rev-parse --verify --quiet "$commit^{commit}" && return
+		# The file shallow of git has the commits whose parents were not fetched; a full clone has no such file.
 		if git rev-list --max-parents=0 HEAD | grep -qxF -f "$(git rev-parse --git-path shallow)" 2>/dev/null; then
 			say "$commit is not in this clone, which is shallow: fetch all commits (fetch-depth: 0; on GitLab GIT_DEPTH: 0)"
 			return 2
@@ -265,11 +268,11 @@ measure() {
 		return
 	fi
 	echo "$base" >"$OUT/base"
-	status=0
+	gate=0
 	# shellcheck disable=SC2086 # FLAGS holds several words
-	neurolens --store "$OUT/store" compare --gate session=last --format md $FLAGS >"$OUT/text" || status=$?
-	case $status in
-	0 | 1) ;;
+	neurolens --store "$OUT/store" compare --gate session=last --format md $FLAGS >"$OUT/text" || gate=$?
+	echo "$gate" >"$OUT/status" # for issue: inconclusive points do not close it, also where they are no error
+	case $gate in
 	3) # a warning, unless nothing was compared
 		why=$(sed -n '1s/^\*\*\(.*\)\*\*$/\1/p' "$OUT/text")
 		case $why in
@@ -284,13 +287,13 @@ measure() {
 		esac
 		if [ "$STRICT" != 1 ]; then
 			warn "${why:-some points are inconclusive}; STRICT=1 makes this an error"
-			status=0
+			return 0
 		fi
 		;;
+	0 | 1) ;;
 	*) rm -f "$OUT/text" ;;
 	esac
-	echo "$status" >"$OUT/status"
-	return "$status"
+	return "$gate"
 }
 
 # report writes the text for people, and a title, to comment.md.
@@ -348,16 +351,27 @@ run() {
 	return "$status"
 }
 
-# cut_to BYTES leaves out rows at the end of tables, and then items at the end of lists, until the text is short enough. The rows that
-# changed are in the first table.
+# cut_to BYTES leaves out items at the end of lists, down to half of the room, and rows at the end of tables, until the text is short
+# enough. The rows that changed are in the first table. What is too long without any is cut off.
 cut_to() {
 	where="\`comment.md\`"
 	[ -z "${GITHUB_RUN_ID:-}" ] || where="the [summary of the run](${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-}/actions/runs/$GITHUB_RUN_ID)"
 	[ -z "${CI_JOB_URL:-}" ] || where="\`comment.md\` of the [artifacts]($CI_JOB_URL/artifacts/browse)"
 	LC_ALL=C awk -v limit="$1" -v where="$where" '
+		function out(text) {
+			if (cut) return
+			if (printed + length(text) + 1 > limit - 200 - length(where)) {
+				cut = 1
+				text = substr(text, 1, limit - 200 - length(where) - printed)
+				sub(/[\300-\377][\200-\277]*$/, "", text) # a part of a character
+				text = text "\n\n... the rest is in " where
+			}
+			printed += length(text) + 1
+			print text
+		}
 		{ line[NR] = $0; size += length($0) + 1 }
 		END {
-			room = limit - 500 - length(where) # for the line about the others
+			room = limit - 700 - 2 * length(where) # for the line about the others
 			for (i = 1; i <= NR; i++) {
 				row[i] = line[i] ~ /^\| / && line[i + 1] !~ /^\|-/
 				if (row[i]) size -= length(line[i]) + 1
@@ -375,14 +389,14 @@ cut_to() {
 				}
 			}
 			for (i = 1; i <= NR; i++) {
-				if (!left[i]) print line[i]
+				if (!left[i]) out(line[i])
 				if (row[i] && left[i + 1] && !told) {
 					told = 1
-					print "\n... and " rows " more rows, in " where
+					out("\n... and " rows " more rows, in " where)
 				}
 			}
-			if (rows && !told) print "\n... and " rows " more rows, in " where
-			if (items) print "\n... and " items " more lines, in " where
+			if (rows && !told) out("\n... and " rows " more rows, in " where)
+			if (items) out("\n... and " items " more lines, in " where)
 		}'
 }
 
@@ -417,8 +431,10 @@ comment() {
 # issue keeps one issue for each job. A regression opens or updates it. It is closed when no point regressed and none is inconclusive,
 # compared with the commit that it names. Inconclusive points and errors leave it as it is.
 issue() {
-	[ "$forge" != none ] && of_this_push "$OUT/push" && status=$(cat "$OUT/status" 2>/dev/null) || return 0
-	base=$(cat "$OUT/base") && found=$(open_issues) || return
+	if [ "$forge" = none ] || ! of_this_push "$OUT/push" || [ ! -e "$OUT/status" ]; then
+		return 0 # nothing was compared
+	fi
+	status=$(cat "$OUT/status") && base=$(cat "$OUT/base") && found=$(open_issues) || return
 	# shellcheck disable=SC2086 # number and commit
 	set -- $found
 	number=${1:-} good=${2:-}
