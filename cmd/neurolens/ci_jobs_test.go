@@ -256,6 +256,22 @@ func TestCIBases(t *testing.T) {
 	}
 }
 
+// TestCIReset: a branch that was reset to the commit of its issue is compared with the previous commit.
+func TestCIReset(t *testing.T) {
+	t.Parallel()
+	c := newCI(t, "plain", "--history", "none")
+	commitAgain(t, c)
+	c.stands(t, 0)
+	head := git(t, c.dir, "rev-parse", "HEAD")
+	if err := os.MkdirAll(filepath.Join(c.dir, "neurolens-out"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, c.dir, "neurolens-out/good", head+"    \n"+head+"\n")
+	if code, output := c.call(t, "run", "BASE=HEAD~1", "SAVE=1"); code != 0 || !strings.Contains(output, "**found**") {
+		t.Errorf("it ends with %d:\n%s", code, output)
+	}
+}
+
 // TestCILongTable: a comparison of 600 points is cut for GitHub, at a row, and keeps what changed; GitLab gets it whole, and so does the
 // artifact.
 func TestCILongTable(t *testing.T) {
