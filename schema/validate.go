@@ -161,6 +161,9 @@ func validateArtifacts(r *Run) error {
 		if a.Kind != "" && !IsArtifactKind(a.Kind) {
 			return fmt.Errorf("artifact %q: kind %.70q is not a word of up to 64 letters, digits and _ . -", a.Path, a.Kind)
 		}
+		if a.Bytes != nil && *a.Bytes < 0 {
+			return fmt.Errorf("artifact %q: bytes: %d is below 0", a.Path, *a.Bytes)
+		}
 	}
 	return nil
 }

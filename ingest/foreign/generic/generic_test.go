@@ -105,6 +105,8 @@ func TestManyMembers(t *testing.T) {
 		`{"benchmark":"x","status":"ok"` + members.String() + `}`:                                                         many,
 		`{"benchmark":"x","status":"ok","params":{` + members.String()[1:] + `}}`:                                         "params: " + many,
 		`{"benchmark":"x","status":"ok","samples":[{"metric":"m"` + members.String() + `}]}`:                              "samples: " + many,
+		`{"benchmark":"x","status":"ok","samples":[{}` + strings.Repeat(",{}", maxMembers) + `]}`:                         "samples: a list of more than 100000 rows",
+		`{"benchmark":"x","status":"ok","ops":[{}` + strings.Repeat(",{}", maxMembers) + `]}`:                             "ops: a list of more than 100000 rows",
 		`{"benchmark":"x","status":"ok","samples":[{"metric":"m","values":[1` + strings.Repeat(",1", maxMembers) + `]}]}`: "",
 	} {
 		if _, _, err := runOfLine([]byte(text)); (err == nil) != (want == "") || err != nil && err.Error() != want {

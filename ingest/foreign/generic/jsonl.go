@@ -170,23 +170,26 @@ func membersOf(text jsontext.Value) (map[string]jsontext.Value, error) {
 	return members, err
 }
 
-// maxMembers limits the members of an object: each takes much more memory and time than a number of a list.
+// maxMembers limits the members of an object, and the objects of a list: each takes much more memory and time than a number.
 const maxMembers = 100_000
 
-// hasMany reports whether an object has more than maxMembers.
-func hasMany(object jsontext.Value) bool {
-	if bytes.Count(object, []byte(",")) < maxMembers {
+// hasMany reports whether an object or a list has more than maxMembers.
+func hasMany(text jsontext.Value) bool {
+	if bytes.Count(text, []byte(",")) < maxMembers {
 		return false
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(object))
-	_, err := d.ReadToken()
+	d := jsontext.NewDecoder(bytes.NewReader(text))
+	begin, err := d.ReadToken()
 	n := 0
-	for ; err == nil && n <= maxMembers && d.PeekKind() != jsontext.KindEndObject; n++ {
-		if _, err = d.ReadToken(); err == nil {
+	for ; err == nil && n <= maxMembers && d.PeekKind() != jsontext.KindEndObject && d.PeekKind() != jsontext.KindEndArray; n++ {
+		if begin.Kind() == jsontext.KindBeginObject {
+			_, err = d.ReadToken()
+		}
+		if err == nil {
 			err = d.SkipValue()
 		}
 	}
-	return n > maxMembers // what is wrong with an object is found where it is decoded
+	return n > maxMembers // what is wrong with the text is found where it is decoded
 }
 
 func metricsOf(r *schema.Run, text jsontext.Value) error {
@@ -293,6 +296,9 @@ func opsOf(r *schema.Run, text jsontext.Value) error {
 func listOf(text jsontext.Value) ([]jsontext.Value, error) {
 	if text == nil || text.Kind() == jsontext.KindNull {
 		return nil, nil
+	}
+	if hasMany(text) {
+		return nil, fmt.Errorf("a list of more than %d rows", maxMembers)
 	}
 	var rows []jsontext.Value
 	err := foreign.Decode(text, &rows)
