@@ -13,6 +13,7 @@ import (
 //     after a name that begins with -, as the next argument;
 //   - a text in the form of a known kind of secret (hf_..., sk-..., ghp_..., AKIA..., a JSON web token), anywhere;
 //   - user name and password in a URL (https://name:password@host), and the text after Bearer or Basic;
+//   - the password in name:password after -u or --user, as curl and wget take it, and the text of a header Cookie;
 //   - the value of every environment variable whose name is that of a secret.
 //
 // A token of a language model is not a secret: tokens, max-token, pad_token and the like, and any number. Parameters of a sweep are not
@@ -42,6 +43,9 @@ func (m Mask) Arguments(list []string) []string {
 		switch {
 		case named && !strings.HasPrefix(argument, "-") && !harmless(argument):
 			masked[i] = hidden
+		case i > 0 && (list[i-1] == "-u" || list[i-1] == "--user"):
+			words := m.Text(list[i-1] + " " + argument)
+			masked[i] = strings.TrimPrefix(words, list[i-1]+" ")
 		default:
 			masked[i] = m.Text(argument)
 		}
@@ -56,6 +60,13 @@ var assignment = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)("?\s*[=:]\s*|\s+)
 // bearer matches what a header of HTTP says who somebody is by.
 var bearer = regexp.MustCompile(`(?i)\b(bearer|authorization: *basic) +[A-Za-z0-9._~+/=-]{8,}`)
 
+var (
+	// account matches a name and a password after the option of curl. A user and a group are numbers.
+	account = regexp.MustCompile(`((?:^|[\s'"])(?:-u|--user)[ =]['"]?[^\s:'"]+:)([^\s'"]*[^\s'"0-9][^\s'"]*)`)
+	// cookie matches the text of a header, up to the end of the word that has it.
+	cookie = regexp.MustCompile(`(?i)\b((?:set-)?cookie: *)[^'"]+`)
+)
+
 // Text hides the secrets in a text.
 func (m Mask) Text(text string) string {
 	if m.known != nil {
@@ -63,6 +74,8 @@ func (m Mask) Text(text string) string {
 	}
 	text = scrub("", text)
 	text = bearer.ReplaceAllString(text, "$1 "+hidden)
+	text = account.ReplaceAllString(text, "${1}"+hidden)
+	text = cookie.ReplaceAllString(text, "${1}"+hidden)
 	var b strings.Builder
 	for {
 		at := assignment.FindStringSubmatchIndex(text)

@@ -27,6 +27,9 @@ func TestMaskArguments(t *testing.T) {
 		{[]string{"curl", "-H", "Authorization: Bearer abcdefghij.klm"}, []string{"curl", "-H", "Authorization: Bearer <hidden>"}},
 		{[]string{"curl", "-H", "X-Api-Key: abcdef"}, []string{"curl", "-H", "X-Api-Key: <hidden>"}},
 		{[]string{"sh", "-c", "prog --password hunter2 --size 3"}, []string{"sh", "-c", "prog --password <hidden> --size 3"}},
+		{[]string{"curl", "-u", "me:pw", "https://host/x"}, []string{"curl", "-u", "me:<hidden>", "https://host/x"}},
+		{[]string{"curl", "--user=me:pw1", "-H", "Cookie: session=abcd; a=b"}, []string{"curl", "--user=me:<hidden>", "-H", "Cookie: <hidden>"}},
+		{[]string{"sh", "-c", "curl -u me:pw -H 'Cookie: a=b' https://host/x"}, []string{"sh", "-c", "curl -u me:<hidden> -H 'Cookie: <hidden>' https://host/x"}},
 		{[]string{"./x", "correct-horse-battery"}, []string{"./x", "<hidden>"}},
 	} {
 		if got := mask.Arguments(c.given); !slices.Equal(got, c.want) {
@@ -38,7 +41,7 @@ func TestMaskArguments(t *testing.T) {
 		"--token 128", "--password-stdin --size 4", "--token-dim=64", "--key=a", "--num-keys 4", "key=value", "--secretary x", "--monkey=a",
 		"sk-learn-random-forest-classifier", "task-0123456789abcdef0123", "if=/dev/zero of=/dev/null bs=4096 count=64", "12345678", "/home/somebody/x",
 		"https://host/x@y", "--per-token latency", "--first-token-timeout 3s", "basic block", "basic optimization", "unexpected token: x",
-		"metric a: /etc/passwd: the process did not write it",
+		"metric a: /etc/passwd: the process did not write it", "docker run -u 1000:1000 image", "python3 -u x.py", "--user name", "fortune cookie",
 	} {
 		given := strings.Fields(line)
 		if got := mask.Arguments(given); !slices.Equal(got, given) {
