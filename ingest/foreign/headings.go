@@ -29,21 +29,36 @@ const (
 )
 
 var (
-	markdownHeading = regexp.MustCompile("^(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+	markdownHeading = regexp.MustCompile("^(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 	// A title between lines of signs, as scripts print it, or in bold type.
 	bannerHeading = regexp.MustCompile(`^[ \t]*(?:={2,}|-{3,}|\*{3,}|#{2,}|~{3,})[ \t]*([^-=*#~\s].*?)[ \t]*(?:={2,}|-{3,}|\*{3,}|#{2,}|~{3,})[ \t]*$|^\*\*([^*]+)\*\*:?[ \t]*$`)
 
-	// A count or a time in a heading distinguishes repeats, which have one point.
-	headingCount = regexp.MustCompile(`(?i)\b(?:run|rep|repeat|repetition|iteration|iter|trial|pass|attempt|round|take)s?[ #:_-]*\d+(?: *(?:/|of) *\d+)?|^[ #]*\d+(?: *(?:/|of) *\d+)?$`)
-	headingTime  = regexp.MustCompile(`\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?:\d\d(?::\d\d(?:\.\d+)?)?(?: *(?:UTC|GMT|Z|[AP]M)\b)?|[-+]\d\d:?\d\d\b|\b1[0-9]{9}\b|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b,?|\b\d\d? (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{4}\b`)
+	// A counter of repeats in a heading, or the time of one, does not tell points apart. Any other number does, such as 512,
+	// driver 2024.1.0, batch 16:32 and +1000 MHz.
+	headingCount = regexp.MustCompile(`(?i)(^|[\s([,;:])(?:(?:run|rep|repeat|repetition|iteration|iter|trial|try|pass|attempt|round|take)[ :_-]*#?|#)\d+(?: *(?:/|of) *\d+)?($|[\s)\],;:])`)
+	headingTime  = regexp.MustCompile(`(?i)(^|[\s([,;:])(?:` + dateText + `(?:(?:T|,? +)` + clockText + zoneText + `)?|` + wordedDate + `|` + secondText + zoneText + `)($|[\s)\],;:])`)
+	emptyPair    = regexp.MustCompile(`\([\s,;:-]*\)|\[[\s,;:-]*\]`)
+)
+
+// Times in headings: 2026-11-01 10:11, 2026-11-01T10:11:12Z, Sun Nov 29 10:11:12 UTC 2026, 29 Nov 2026 and 10:11:12. A time of
+// day without seconds is one only after a date, and a zone only after a time of day.
+const (
+	dateText   = `\d{4}(?:-(?:0[1-9]|1[0-2])-|/(?:0[1-9]|1[0-2])/)(?:0[1-9]|[12]\d|3[01])`
+	secondText = `(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:[.,]\d+)?`
+	clockText  = `(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?`
+	zoneText   = `(?: *(?:UTC|GMT|Z|[AP]M|CES?T|[ECMP][SD]T|[-+](?:0\d|1[0-4]):?(?:00|15|30|45)))?`
+	monthText  = `(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*`
+	wordedDate = `(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? +)?(?:\d\d? ` + monthText + `|` + monthText + ` +\d\d?),?(?: +` + secondText + zoneText + `)? +\d{4}(?: +` + clockText + zoneText + `)?`
 )
 
 // headingText is the part of a heading that tells points apart.
 func headingText(text string) string {
-	text = headingTime.ReplaceAllString(text, " ")
-	text = headingCount.ReplaceAllString(text, " ")
-	text = strings.Trim(strings.Join(strings.Fields(text), " "), "-=*#~:,;()[] ")
-	return clipped(text, maxHeadingLength)
+	for _, repeat := range []*regexp.Regexp{headingTime, headingCount} {
+		text = repeat.ReplaceAllString(text, "$1 $2")
+	}
+	text = strings.Join(strings.Fields(emptyPair.ReplaceAllString(text, " ")), " ")
+	text = strings.TrimRight(strings.TrimLeft(text, ":,; "), "-:,; ")
+	return clipped(strings.TrimPrefix(text, "- "), maxHeadingLength)
 }
 
 // bannerLevel is the level of a heading that is not Markdown: it stands below all that are.

@@ -101,3 +101,57 @@ func TestHeadingsAgain(t *testing.T) {
 		t.Errorf("%d runs, then %d, then %d, want 3, 0, 1", first, again, grown)
 	}
 }
+
+// TestHeadingNumbers: a number in a heading tells points apart, unless it counts repeats, and so does each other word that only
+// looks like a part of a time.
+func TestHeadingNumbers(t *testing.T) {
+	t.Parallel()
+	all := formats.All()
+	for _, section := range []string{llamaSection("", "pp512", "490.10", "\n"), madeUpSections["go-bench"][0]} {
+		points := func(text string) map[string]bool {
+			_, _, runs, err := foreigntest.One(all, fstest.MapFS{"results.md": {Data: []byte(text)}}, "results.md")
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := map[string]bool{}
+			for _, r := range runs {
+				of[r.PointID] = true
+			}
+			return of
+		}
+		one := len(points(section))
+		for _, c := range []struct {
+			a, b  string
+			times int
+		}{
+			{"## RTX-4090", "## RTX-3090", 2},
+			{"## ctx-1024", "## ctx-2048", 2},
+			{"## driver 2024.1.0", "## driver 2024.2.0", 2},
+			{"## driver 2024-1-0", "## driver 2024-2-0", 2},
+			{"## batch 16:32", "## batch 16:64", 2},
+			{"## batch 16:32", "## batch 16:48", 2},
+			{"=== 512 ===", "=== 1024 ===", 2},
+			{"## 1073741824", "## 1610612736", 2},
+			{"## +1000 MHz", "## +2000 MHz", 2},
+			{"## -5", "## 5", 2},
+			{"## C#", "## C", 2},
+			{"## iterations 100", "## iterations 200", 2},
+			{"## run 16x", "## run 32x", 2},
+			{"## Sun", "## Sat", 2},
+			{"## lab-2026-11-01", "## lab-2026-11-02", 2},
+			{"## 2026-13-01", "## 2026-14-01", 2},
+			{"## Run 1", "## Run 2", 1},
+			{"## #1", "## #2 of 3", 1},
+			{"## iteration 4", "## try 2", 1},
+			{"## repeat-1", "## pass #2", 1},
+			{"## warm (2026-11-01)", "## warm [2026-11-02 10:11]", 1},
+			{"## 2026-11-01T10:11:12.5Z", "## 2026-11-01 10:11:12 +0100", 1},
+			{"## Sun Nov 29 00:53:54 UTC 2026", "## Mon Nov 30 2026", 1},
+			{"## 29 Nov 2026, run 1", "## 10:11:12", 1},
+		} {
+			if got := points(c.a + "\n" + section + "\n" + c.b + "\n" + section); len(got) != c.times*one {
+				t.Errorf("%q, %q: %d points, want %d", c.a, c.b, len(got), c.times*one)
+			}
+		}
+	}
+}
