@@ -22,6 +22,7 @@ func TestHeadings(t *testing.T) {
 		"llama-bench-text": llamaSection("", "pp512", "490.10", "\n"),
 		"nccl-tests":       ncclSection("all_reduce_perf", "sum", "10.00"),
 	}
+	sections["nsys-stats"] = nsysTable("gemm_tile", 300)
 	for _, format := range []string{"perf-analyzer", "nvbandwidth", "go-bench", "vllm-text"} {
 		sections[format] = madeUpSections[format][0]
 	}

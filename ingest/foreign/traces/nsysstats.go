@@ -20,6 +20,8 @@ func nsysStats() foreign.Format {
 		Name:  "nsys-stats",
 		About: "Nsight Systems: summaries printed by nsys stats, as CSV or as text tables, also several in one log",
 		Level: "a run is a profiled report; no samples, because the tool adds up kernels, copies, calls and ranges",
+		// Rules below column names.
+		OwnHeadings: regexp.MustCompile(`^ ?\*\* |^[ -]+$`),
 		Recognize: func(h *foreign.Head) bool {
 			return h.Matches(statsHeader) || h.Matches(statsSizes) || h.Matches(statsHeading) || h.Matches(statsTrace)
 		},
@@ -38,7 +40,8 @@ var (
 // statsFile is what is read of one profiled report.
 type statsFile struct {
 	path   string          // of the file that was summarised
-	report string          // its name; its path if another one has that name
+	report string          // its name; its path if another one has that name; empty if its tables do not name it
+	line   int             // where it begins
 	tables map[string]bool // those it has, by their kinds and columns
 	ops    []*statsOp
 	byName map[statsKey]*statsOp
@@ -62,6 +65,7 @@ type statsReader struct {
 	kind  string // of the report that comes next
 	table *statsTable
 	n     int // tables
+	line  int
 	room  int
 }
 
@@ -73,6 +77,7 @@ func readStats(in *foreign.Input, out *foreign.Output) error {
 			ended = line.Err
 			break
 		}
+		s.line = n
 		if err := s.take(line.Text); err != nil {
 			out.Refuse(fmt.Sprintf("line %d", n), err)
 		}
@@ -89,10 +94,10 @@ func readStats(in *foreign.Input, out *foreign.Output) error {
 		}
 		r := f.run()
 		noKernels(out, &r, r.Metric(kernelTime) != nil)
-		if len(s.files) > 1 {
+		if len(s.files) > 1 && f.report != "" {
 			foreign.SetAxis(&r, "report", f.report)
 		}
-		if err := out.Run(f.report, r); err != nil {
+		if err := out.Run(fmt.Sprintf("line %d", f.line), r); err != nil {
 			return err
 		}
 	}
@@ -182,7 +187,7 @@ func (s *statsReader) add(file string) {
 	case slices.ContainsFunc(s.files, func(f *statsFile) bool { return f.path != file && path.Base(f.path) == report }):
 		report = file
 	}
-	s.files = append(s.files, &statsFile{path: file, report: report, tables: map[string]bool{}, byName: map[statsKey]*statsOp{}})
+	s.files = append(s.files, &statsFile{path: file, report: report, line: s.line, tables: map[string]bool{}, byName: map[statsKey]*statsOp{}})
 }
 
 // heading says which report the next table is: cuda_gpu_kern_sum, with the path of its script and its arguments or not.
@@ -204,18 +209,15 @@ func (s *statsReader) row(line string) error {
 		return nil
 	}
 	f := s.files[len(s.files)-1]
-	op := f.byName[row.statsKey]
-	if t := s.table; !t.begun {
-		t.begun = true
-		// A report has each summary once. Without a heading, only a row that it has tells that a table is the next report's.
-		if f.tables[t.kind] && (s.kind != "" || op != nil) {
-			if s.add(f.path); s.room < 0 {
-				return nil
-			}
-			f, op = s.files[len(s.files)-1], nil
+	if !s.table.begun && f.has(s.table, &row) {
+		if s.add(f.path); s.room < 0 {
+			return nil
 		}
-		f.tables[t.kind] = true
+		f = s.files[len(s.files)-1]
 	}
+	s.table.begun = true
+	f.tables[s.table.kind] = true
+	op := f.byName[row.statsKey]
 	if op == nil {
 		s.room -= 2*perName + len(row.name) + len(row.kind)
 		row.table = s.table.number
@@ -223,6 +225,17 @@ func (s *statsReader) row(line string) error {
 		return nil
 	}
 	return op.merge(&row, s.table.number)
+}
+
+// has reports whether the report has the summary of a table already, so that the table, whose first row is given, is another
+// report's. A table whose summary is not named has it if the columns are the same. Only summaries of calls, such as those of
+// CUDA and of the system, have the same columns as one another: there, a row that the report has decides.
+func (f *statsFile) has(t *statsTable, first *statsOp) bool {
+	if !f.tables[t.kind] {
+		return false
+	}
+	named, calls := !strings.HasPrefix(t.kind, " "), first.kind == "api"
+	return named || !calls || f.byName[first.statsKey] != nil
 }
 
 // merge adds a row of the same name. Of two tables that have it, such as all kernels, and kernels by their grid, the
