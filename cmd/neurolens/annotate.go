@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/bless"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -20,7 +21,7 @@ import (
 type annotation struct {
 	selection string
 	removed   bool // the selection is one of removed runs
-	ok        bool // one of the runs has to be ok
+	baseline  bool // one of the runs has to be ok, and in none requests failed
 	events    []ingest.Annotation
 }
 
@@ -209,13 +210,16 @@ func selected(cmd *cobra.Command, dir string, o annotation) error {
 		}
 		return usageErrorf("%s: no %s matches %q%s", cmd.Name(), what, o.selection, hint)
 	}
-	if o.ok {
+	if o.baseline {
 		ok, err := find(cmd.Context(), "("+selectionFilter(o.selection)+") status=ok")
 		if err != nil {
 			return err
 		}
 		if len(ok) == 0 {
 			return usageErrorf("%s: none of %s of %q is ok, and nothing can be compared with failed runs: repeat them with bench --rerun failed", cmd.Name(), term.Count(len(runs), "run"), o.selection)
+		}
+		if err := bless.CheckRequests(cmd.Context(), db, selectionFilter(o.selection)); err != nil {
+			return err
 		}
 	}
 	for i := range o.events {

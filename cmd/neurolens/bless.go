@@ -23,7 +23,7 @@ func newBlessCommand(a *app) *cobra.Command {
 		Short: "Make runs a baseline, under a name or in a file",
 		Long: `Make runs the baseline NAME. Later, the filter baseline=NAME selects them. If
 NAME is used again, it stands for the runs that were blessed last. At least one
-run has to be ok.
+run has to be ok, and in none may requests have failed.
 
 With --to, write the points of one session (default: session=last) into FILE,
 for 'compare FILE session=last'. FILE holds the location and interval of each
@@ -53,7 +53,7 @@ changes. {machine} in the name of FILE is replaced by the machine
 			if strings.HasSuffix(args[1], ".json") {
 				a.remarks()(fmt.Sprintf("%s is a name in the store, selected by baseline=%s; bless %s --to %s writes a file", args[1], args[1], term.ShellWord(args[0]), args[1]))
 			}
-			return annotate(a, cmd, annotation{selection: args[0], ok: true, events: []ingest.Annotation{{Kind: schema.EventBless, Key: args[1]}}})
+			return annotate(a, cmd, annotation{selection: args[0], baseline: true, events: []ingest.Annotation{{Kind: schema.EventBless, Key: args[1]}}})
 		},
 	}
 	cmd.Flags().StringVar(&file, "to", "", "write the points of one session to `FILE`")

@@ -124,7 +124,7 @@ func (c *collected) check() error {
 		return fault.Input("bless: %d of %d runs failed or have a wrong result (%s: %s): repeat them with bench --rerun failed, or leave the point out",
 			c.failed, c.all, fault.Brief(c.failure.Benchmark), fault.Brief(why))
 	case c.requests > 0:
-		return fault.Input("bless: in %d of %d runs requests failed (%s): measure them again, or leave the point out", c.requests, c.all, fault.Brief(c.warning))
+		return requestsFailed(c.requests, c.all, c.warning)
 	case c.noMachine != nil:
 		return fault.Input("bless: run %s has no machine, so nothing can be compared with it: import it with ingest --machine NAME", c.noMachine.RunID)
 	case len(c.points) == 0:

@@ -1,0 +1,41 @@
+package bless
+
+import (
+	"context"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// CheckRequests rejects the runs of a filter as a baseline with a name if in an ok one of them more requests failed than are
+// allowed: as for a baseline in a file, its values are those of the requests that were completed.
+func CheckRequests(ctx context.Context, db *query.DB, filter string) error {
+	all, requests, warning := 0, 0, ""
+	err := db.Pages(ctx, query.ListRequest{Filter: filter}, []string{"status", "warnings"}, func(page query.Page) error {
+		for _, row := range page.Rows {
+			all++
+			if row[0] != string(schema.StatusOK) {
+				continue
+			}
+			said, _ := row[1].([]any)
+			for _, w := range said {
+				text, _ := w.(string)
+				if _, is := schema.FailedRequests(text); is {
+					requests, warning = requests+1, text
+					break
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || requests == 0 {
+		return err
+	}
+	return requestsFailed(requests, all, warning)
+}
+
+// requestsFailed is the error of a baseline with runs in which requests failed. warning is that of one of them.
+func requestsFailed(requests, all int, warning string) error {
+	return fault.Input("bless: in %d of %d runs requests failed (%s): measure them again, or leave the point out", requests, all, fault.Brief(warning))
+}
