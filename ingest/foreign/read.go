@@ -115,6 +115,9 @@ func (r *Reader) read(in *Input, format *Format, begin func(in *Input) *Output) 
 			seed, noOld = i.seed, i.noOld
 			continue
 		}
+		if err == nil && o.Report.nothing() {
+			o.Refuse("", errors.New("no result in it"))
+		}
 		if errors.Is(err, errStopped) {
 			err = nil
 		} else if n := in.further(); err == nil && n > 0 {

@@ -41,6 +41,11 @@ type Report struct {
 // AllKnown reports whether the file has runs, and all were already stored.
 func (r *Report) AllKnown() bool { return r.Known > 0 && r.Known == r.Runs }
 
+// nothing reports whether the file has no results, and nothing is said about why.
+func (r *Report) nothing() bool {
+	return r.Runs == 0 && r.Refused == 0 && len(r.LeftOut) == 0 && len(r.Elsewhere) == 0 && len(r.Tags) == 0
+}
+
 // Replacement is a stored run without a start, or with another one, and the same run with the start that the user gives.
 type Replacement struct{ Old, New string }
 

@@ -12,11 +12,6 @@ import (
 )
 
 var (
-	// Prefixes of lines from launchers and logs: mpirun --tag-output, srun --label, a time.
-	launcherTag = regexp.MustCompile(`^(?:\[\d+,\d+\]<std(?:out|err)>: ?| *\d{1,6}: |\d{4}-\d\d-\d\dT\S+ )`)
-	// mpirun also writes its tag inside a line, wherever a write of the program begins.
-	launcherTagInside = regexp.MustCompile(`\[\d+,\d+\]<std(?:out|err)>:`)
-
 	ncclOptions  = regexp.MustCompile(`\bnThreads? (\d+) +nGpus (\d+) +minBytes \d+ maxBytes \d+`)
 	ncclIters    = regexp.MustCompile(`\b(?:iters|agg iters|graph|unalign): *\d+`)
 	ncclRank     = regexp.MustCompile(`\bRank +\d+ +(?:Group +\d+ +)?Pid +\d+ on +(\S+) +device +\d+ +\[[^\]]*\] *(.*)$`)
@@ -55,7 +50,7 @@ func readNCCLText(in *foreign.Input, out *foreign.Output) error {
 		if line.Err != nil {
 			return line.Err
 		}
-		if err := n.line(fmt.Sprintf("line %d", number), unlaunched(line.Text)); err != nil {
+		if err := n.line(fmt.Sprintf("line %d", number), foreign.Unlaunched(line.Text)); err != nil {
 			return err
 		}
 	}
@@ -66,15 +61,6 @@ func readNCCLText(in *foreign.Input, out *foreign.Output) error {
 		out.Refuse("", errors.New("no table of results: the program ended before it"))
 	}
 	return nil
-}
-
-// unlaunched is a line without the tags of the program that launched the one which printed it.
-func unlaunched(line string) string {
-	line = launcherTag.ReplaceAllString(line, "")
-	if strings.Contains(line, "]<std") {
-		line = launcherTagInside.ReplaceAllString(line, " ")
-	}
-	return line
 }
 
 func (n *ncclReader) line(where, text string) error {

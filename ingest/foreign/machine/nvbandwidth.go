@@ -138,7 +138,7 @@ func readNVBandwidthText(in *foreign.Input, out *foreign.Output) error {
 		if line.Err != nil {
 			return line.Err
 		}
-		text := strings.TrimSpace(unlaunched(line.Text))
+		text := strings.TrimSpace(foreign.Unlaunched(line.Text))
 		if err := n.line(fmt.Sprintf("line %d", number), text); err != nil {
 			return err
 		}

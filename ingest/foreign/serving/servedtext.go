@@ -24,7 +24,7 @@ func servedText() foreign.Format {
 }
 
 var (
-	servedTitle = regexp.MustCompile(`(?m)^\s*=+ Serving Benchmark Result =+\s*$`)
+	servedTitle = regexp.MustCompile(`(?m)^` + foreign.LauncherTag + `{0,3}\s*=+ Serving Benchmark Result =+\s*$`)
 	servedEnd   = regexp.MustCompile(`^\s*={20,}\s*$`)
 	servedLine  = regexp.MustCompile(`^\s*([A-Z][^:]*?):\s+(\S.*?)\s*$`)
 	servedStat  = regexp.MustCompile(`^(Mean|Median|Std|Min|Max|P[0-9.]+) (TTFT|TPOT|ITL|E2EL|E2E Latency) \(ms\)$`)
@@ -67,8 +67,9 @@ func readServedText(in *foreign.Input, out *foreign.Output) error {
 		if line.Err != nil {
 			return line.Err
 		}
-		switch arguments := servedArgs.FindStringSubmatch(line.Text); {
-		case servedTitle.MatchString(line.Text):
+		text := foreign.Unlaunched(line.Text)
+		switch arguments := servedArgs.FindStringSubmatch(text); {
+		case servedTitle.MatchString(text):
 			if err := r.emit(); err != nil {
 				return err
 			}
@@ -79,12 +80,12 @@ func readServedText(in *foreign.Input, out *foreign.Output) error {
 			}
 			r.arguments = argumentsOf(arguments[1])
 		case r.result == nil:
-		case servedEnd.MatchString(line.Text):
+		case servedEnd.MatchString(text):
 			if err := r.emit(); err != nil {
 				return err
 			}
 		default:
-			r.take(line.Text)
+			r.take(text)
 		}
 	}
 	return r.emit()
