@@ -68,7 +68,7 @@ const lookedAt = 4 << 20
 func (in *Input) Format(formats []Format) (*Format, error) {
 	found := Recognize(formats, in.Head)
 	format, err := oneOf(found, formats, in.Head)
-	if len(found) > 0 || in.Head.Whole || in.Folder == nil || in.Head.JSONAt == 0 || bytes.IndexByte(in.Head.Bytes, 0) >= 0 {
+	if len(found) > 0 || in.Head.Whole || in.Head.JSONAt == 0 || bytes.IndexByte(in.Head.Bytes, 0) >= 0 {
 		return format, err
 	}
 	again, openErr := in.Ahead()

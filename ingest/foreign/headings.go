@@ -65,14 +65,14 @@ func headingText(text string) string {
 const bannerLevel = 7
 
 // headingsOf finds the headings of a text. own matches the lines of the tool that look like headings. It returns nil if
-// there are none, or the text cannot be read twice.
-func headingsOf(in *Input, own *regexp.Regexp) *headings {
-	if own == nil || in.Head.JSONAt == 0 || !in.Head.Whole && in.Folder == nil {
-		return nil
+// there are none.
+func headingsOf(in *Input, own *regexp.Regexp) (*headings, error) {
+	if own == nil || in.Head.JSONAt == 0 {
+		return nil, nil
 	}
 	again, err := in.Ahead()
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer again.Close()
 	h, fenced := &headings{}, false
@@ -80,7 +80,7 @@ func headingsOf(in *Input, own *regexp.Regexp) *headings {
 	for n, line := range again.Lines() {
 		text := line.Text
 		if line.Err != nil || len(h.lines) > maxHeadings {
-			return nil
+			return nil, nil // the error comes again
 		}
 		if text == "" || !strings.Contains("#=-*~` \t", text[:1]) || own.MatchString(text) {
 			continue
@@ -103,9 +103,9 @@ func headingsOf(in *Input, own *regexp.Regexp) *headings {
 		h.lines, h.texts = append(h.lines, n), append(h.texts, strings.Join(above, " / "))
 	}
 	if len(h.lines) == 0 {
-		return nil
+		return nil, nil
 	}
-	return h
+	return h, nil
 }
 
 // at is the heading that holds at a record.

@@ -28,6 +28,7 @@ type Input struct {
 
 	text    *bufio.Reader
 	closers []io.Closer
+	kept    func() io.Reader // reads content that can be read only once; nil until it is read ahead
 	raw     *counted
 
 	json       *JSON
@@ -217,7 +218,7 @@ func (c *CSV) Line() int {
 
 // Ahead is the same content once more, to read something after the records that need it. This input can still be read.
 // The caller has to close the new one. If the content can be read only once, up to 128 MiB are kept in memory, and more
-// is an error.
+// is an error, after which this input cannot be read, either.
 func (in *Input) Ahead() (*Input, error) {
 	if in.Head.Whole {
 		return FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)
@@ -229,13 +230,15 @@ func (in *Input) Ahead() (*Input, error) {
 		}
 		return again, nil
 	}
-	content, err := io.ReadAll(io.LimitReader(in.text, maxRecord+1))
-	if len(content) > maxRecord {
-		return nil, fmt.Errorf("it must be read twice, but is a stream of more than %d MiB", maxRecord>>20)
+	if in.kept == nil {
+		content, err := io.ReadAll(io.LimitReader(in.text, maxRecord+1))
+		if len(content) > maxRecord {
+			return nil, fmt.Errorf("it must be read twice, but is a stream of more than %d MiB: save it as a file", maxRecord>>20)
+		}
+		in.kept = func() io.Reader { return io.MultiReader(bytes.NewReader(content), failing{cmp.Or(err, io.EOF)}) }
+		in.text = bufio.NewReaderSize(in.kept(), headBytes)
 	}
-	again := func() io.Reader { return io.MultiReader(bytes.NewReader(content), failing{cmp.Or(err, io.EOF)}) }
-	in.text = bufio.NewReader(again())
-	return FromReader(again(), in.Name, in.Location)
+	return FromReader(in.kept(), in.Name, in.Location)
 }
 
 // failing follows content that could not be read to its end.

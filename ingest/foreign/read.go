@@ -88,7 +88,12 @@ func (r *Reader) look(in *Input, format *Format, start Start, former map[int][]s
 
 // read reads a file, and reads it again if it turns out to be another file than it seemed to be. begin makes an output for it.
 func (r *Reader) read(in *Input, format *Format, begin func(in *Input) *Output) (*Output, error) {
-	heads := headingsOf(in, format.OwnHeadings)
+	heads, err := headingsOf(in, format.OwnHeadings)
+	if err != nil {
+		o := begin(in)
+		o.Report = Report{Name: in.Name, Path: in.Given, Format: format.Name}
+		return o, err
+	}
 	if heads != nil {
 		heads.find(in, format)
 	}

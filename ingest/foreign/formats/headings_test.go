@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -154,5 +155,40 @@ func TestHeadingNumbers(t *testing.T) {
 				t.Errorf("%q, %q: %d points, want %d", c.a, c.b, len(got), c.times*one)
 			}
 		}
+	}
+}
+
+// TestHeadingsOfPipe: a text that can be read only once has the points of the same text in a file, however long it is.
+func TestHeadingsOfPipe(t *testing.T) {
+	t.Parallel()
+	text := "## GPU 0\n" + llamaSection("", "pp512", "490.10", "") + strings.Repeat("what a program printed\n", 30_000) + "\n## GPU 1\n" + llamaSection("", "pp512", "828.10", "")
+	all := formats.All()
+	for _, content := range []string{text, strings.Repeat("what a program printed\n", 30_000) + text} {
+		in, err := foreign.FromReader(strings.NewReader(content), "-", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		format, err := in.Format(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heads := map[string]int{}
+		_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(v schema.Valid) bool { heads[v.Run().Params["heading"]]++; return true })
+		if err != nil || heads["GPU 0"] != 1 || heads["GPU 1"] != 1 {
+			t.Errorf("%v under headings %v, want one run under each of two", err, heads)
+		}
+	}
+	in, err := foreign.FromReader(io.MultiReader(strings.NewReader(text), strings.NewReader(strings.Repeat(strings.Repeat("x", 1<<10)+"\n", 128<<10))), "-", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	format, err := in.Format(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(schema.Valid) bool { t.Error("a run of a stream whose headings are not known"); return false })
+	if err == nil || !strings.HasSuffix(err.Error(), "save it as a file") {
+		t.Errorf("%v, want an error that names the remedy", err)
 	}
 }
