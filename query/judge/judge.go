@@ -22,7 +22,8 @@ import (
 //     test. For blocks, the test allows for the correlation of consecutive blocks in the family;
 //   - if the sides have different numbers of runs, or one varies much more, the same with a separate variance for each side;
 //   - the chance that most runs of a side are outliers, given how often single runs of the family are;
-//   - if the runs of few blocks have a periodic component, the chance that the order within the blocks follows it;
+//   - of 5 to 32 blocks, the share of the possible orders within the blocks that give as large a difference: if it is above 0.15, or the runs
+//     of the family have a periodic component that may be as large;
 //   - between different sessions, a t test against the differences of the point's own sessions, and how often sessions of the
 //     family differed by as much.
 //
@@ -163,7 +164,7 @@ func (d *draft) estimate(p *Pair, lent *lent) {
 	if d.paired = p.inBlocks() && !lent.apart; d.paired {
 		o.Method = MethodBlocks
 		o.Change = stat.PairedShift(p.Blocks, p.confidence())
-		if len(p.Blocks) < p.minRankedBlocks() && !lent.follows(p) { // ranks hold whatever the machine did, as flips does
+		if len(p.Blocks) < p.minRankedBlocks() && !lent.follows(p) { // a rank interval allows for every order, as flips does
 			o.Change.Confidence = 0
 		}
 		d.own, known = stat.OneSample(p.Blocks)

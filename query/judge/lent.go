@@ -9,16 +9,16 @@ import (
 
 // lent is what a family of pairs tells about each of them.
 type lent struct {
-	runs, blocks stat.Prior   // priors of the variance of a run, and of the difference of a block
-	base, head   stat.Prior   // priors of the variance of a run of one side
-	far          jumps        // outliers among runs
-	farBlocks    jumps        // outliers among blocks
-	many         bool         // there are enough pairs to estimate how often runs are outliers
-	nights       []float64    // differences between consecutive earlier sessions, of all points, ascending
-	apart        bool         // the runs of a block have too little in common to be compared block by block
-	unsettled    bool         // the earlier sessions differ more and more: see grew
-	periodic     map[int]bool // by number of runs of both sides: they have a periodic component
-	wander       float64      // factor of the variance of a mean of blocks, because consecutive blocks are correlated
+	runs, blocks stat.Prior            // priors of the variance of a run, and of the difference of a block
+	base, head   stat.Prior            // priors of the variance of a run of one side
+	far          jumps                 // outliers among runs
+	farBlocks    jumps                 // outliers among blocks
+	many         bool                  // there are enough pairs to estimate how often runs are outliers
+	nights       []float64             // differences between consecutive earlier sessions, of all points, ascending
+	apart        bool                  // the runs of a block have too little in common to be compared block by block
+	unsettled    bool                  // the earlier sessions differ more and more: see grew
+	periodic     map[disturbed]float64 // the largest mean difference of blocks that a periodic disturbance may make
+	wander       float64               // factor of the variance of a mean of blocks, because consecutive blocks are correlated
 }
 
 // seen is the share of consecutive sessions in the family that differed by at least a size; 0: none. A normal model of noise would
@@ -29,8 +29,11 @@ func (l *lent) seen(size float64) float64 {
 	return float64(len(l.nights)-at) / float64(max(len(l.nights), 1))
 }
 
-// follows reports whether the order of the sides of a pair may follow a periodic disturbance.
-func (l *lent) follows(p *Pair) bool { return p.flippable() && l.periodic[len(p.Turns)] }
+// follows reports whether the order of the sides of a pair may follow a periodic disturbance, and the difference is not too large for that.
+func (l *lent) follows(p *Pair) bool {
+	most, is := l.periodic[p.disturbed()]
+	return is && p.flippable() && math.Abs(mean(p.Blocks)) <= most
+}
 
 // alike is the probability that all runs of a side, which are identical, are outliers of this size although no run of the family is.
 // It is needed because rank tests of few runs are never significant. It is 1 if there are too few pairs, if some run of the family is

@@ -85,13 +85,24 @@ const (
 	mostFlips = 32
 )
 
-// oftenFlipped is the p-value of flips from which on a change is not believed, whatever other tests say.
+// oftenFlipped is the p-value of flips above which a change is not believed, whatever other tests say. It is just above 4/32: of 5 blocks, the
+// smallest may differ in sign.
 const oftenFlipped = .15
 
-// periodic reports, by number of runs, whether the runs of a family have a periodic component, as from a job that runs every few seconds.
-// The locations of each side are taken relative to their mean, so changes do not matter.
-func periodic(pairs []Pair) map[int]bool {
-	found := map[int]*stat.Periodogram{}
+// mostFromPeriod is the largest mean difference of blocks that a periodic disturbance makes, in root mean squares of the differences of
+// blocks around their mean. Of a sine it is √2.
+const mostFromPeriod = 2
+
+// disturbed are the pairs of one scale with so many runs of both sides.
+type disturbed struct {
+	runs       int
+	difference bool
+}
+
+// periodic returns the largest mean difference of blocks that a periodic disturbance may make, as from a job that runs every few seconds. It has
+// only pairs whose runs have a periodic component. The locations of each side are taken relative to their mean, so changes do not matter.
+func periodic(pairs []Pair) map[disturbed]float64 {
+	found, blocks := map[int]*stat.Periodogram{}, map[disturbed]sampleVariance{}
 	for i := range pairs {
 		p := &pairs[i]
 		n := len(p.Turns)
@@ -102,16 +113,25 @@ func periodic(pairs []Pair) map[int]bool {
 			found[n] = &stat.Periodogram{}
 		}
 		found[n].Add(p.residuals())
+		if of, ok := stat.SpreadOf(p.Blocks); ok {
+			sum := blocks[p.disturbed()]
+			blocks[p.disturbed()] = sampleVariance{sum.value + of.Variance*of.DF, sum.df + of.DF}
+		}
 	}
-	is := map[int]bool{}
-	for n, of := range found {
-		is[n] = of.P() < sureOfPeriod
+	most := map[disturbed]float64{}
+	for of, sum := range blocks {
+		if found[of.runs].P() < sureOfPeriod {
+			most[of] = mostFromPeriod * math.Sqrt(sum.value/sum.df)
+		}
 	}
-	return is
+	return most
 }
 
-// flippable reports whether a periodic disturbance matters to a pair: the sides alternate, and there are few blocks.
-func (p *Pair) flippable() bool { return len(p.Blocks) >= minRuns && len(p.Blocks) <= mostFlips }
+func (p *Pair) disturbed() disturbed { return disturbed{len(p.Turns), p.Difference} }
+
+// flippable reports whether flips applies: the sides alternate, there are enough blocks for a small p-value, and few enough for a periodic
+// disturbance to matter.
+func (p *Pair) flippable() bool { return len(p.Blocks) >= FirmRuns && len(p.Blocks) <= mostFlips }
 
 // residuals are the locations of the runs of both sides, less the mean of their side, in the order in which they ran.
 func (p *Pair) residuals() []float64 {

@@ -115,3 +115,53 @@ func TestFlips(t *testing.T) {
 		t.Errorf("without the order: %s", o.Rule)
 	}
 }
+
+// TestBlocksFind: a change much larger than the noise within blocks is found, with few blocks and where the runs of a block share noise that
+// looks periodic by chance.
+func TestBlocksFind(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		runs, points   int
+		shared, change float64
+	}{
+		{3, 1, 0, .1},
+		{3, 12, 0, .1},
+		{4, 1, 0, .1},
+		{4, 12, 0, .1},
+		{3, 1, 0, .5},
+		{5, 12, .01, .5},
+		{6, 4, .01, .5},
+		{6, 12, .01, .5},
+		{6, 50, .01, .5},
+		{6, 4, .04, .5},
+		{6, 12, .04, .5},
+		{6, 50, .04, .5},
+		{6, 12, .04, .1},
+		{10, 12, .04, .1},
+	} {
+		const sessions = 30
+		found := 0
+		for i := range uint64(sessions) {
+			random := rand.New(rand.NewPCG(i, 7))
+			shared := map[int]float64{}
+			for repeat := range c.runs {
+				shared[repeat] = c.shared * random.NormFloat64()
+			}
+			pairs := interleaved(c.points, c.runs).pairs(random.Uint64(), func(l place) float64 {
+				v := shared[l.repeat] + .01*random.NormFloat64()
+				if l.head {
+					v += math.Log1p(c.change)
+				}
+				return v
+			})
+			for _, o := range judge.Alone(pairs, judge.Rules{}).Outcomes {
+				if o.Verdict == judge.Regressed {
+					found++
+				}
+			}
+		}
+		if share := float64(found) / float64(sessions*c.points); share < .98 {
+			t.Errorf("%d runs, %d points, %g shared: +%g is found in %.3f", c.runs, c.points, c.shared, c.change, share)
+		}
+	}
+}
