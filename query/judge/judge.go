@@ -114,8 +114,8 @@ type draft struct {
 	own    stat.TTest // of the pair alone
 	factor float64    // variance of the mean difference / variance of a run or block
 	nights []float64  // differences between consecutive earlier sessions
-	grew   bool       // the newest of them differ more than the earlier ones
-	// unsettled means that so many points of the family have grown that it is no chance.
+	growth growth     // whether the newest of them differ more than the earlier ones
+	// unsettled means that the differences have grown: of so many points of the family that it is no chance, or of this one by far.
 	unsettled bool
 	session   float64 // half the width of the interval for the difference of two sessions; 0: not relevant
 }
@@ -189,7 +189,7 @@ func (d *draft) sessions(p *Pair) {
 	if !ok {
 		return
 	}
-	d.outcome.SessionSD, d.nights, d.grew = noise.SD, noise.Differences, grew(p.History)
+	d.outcome.SessionSD, d.nights, d.growth = noise.SD, noise.Differences, growthOf(p.History)
 	d.session = among(p, noise.SD, 0).Interval(p.confidence()).High
 }
 
@@ -245,7 +245,7 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	}
 	o.Noise = (o.Change.High - o.Change.Low) / 2
 	d.widen(p)
-	d.unsettled = lent.unsettled && p.Confounded
+	d.unsettled = p.Confounded && (lent.unsettled || d.growth.alone)
 	o.Strict = rules.Strict || p.Runs() < FirmRuns || p.Ordered
 	if d.judged(p, rules) {
 		o.Rule = rule

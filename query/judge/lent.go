@@ -16,7 +16,7 @@ type lent struct {
 	many         bool                  // there are enough pairs to estimate how often runs are outliers
 	nights       []float64             // differences between consecutive earlier sessions, of all points, ascending
 	apart        bool                  // the runs of a block have too little in common to be compared block by block
-	unsettled    bool                  // the earlier sessions differ more and more: see grew
+	unsettled    bool                  // the earlier sessions differ more and more: see growth
 	periodic     map[disturbed]float64 // the largest mean difference of blocks that a periodic disturbance may make
 	wander       float64               // factor of the variance of a mean of blocks, because consecutive blocks are correlated
 }
@@ -90,7 +90,7 @@ func lentBy(drafts []draft) lent {
 		if drafts[i].nights != nil {
 			known++
 		}
-		if drafts[i].grew {
+		if drafts[i].growth.grew {
 			grown++
 		}
 	}

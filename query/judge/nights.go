@@ -1,6 +1,10 @@
 package judge
 
-import "math"
+import (
+	"math"
+
+	"github.com/neurolens/neurolens/schema/stat"
+)
 
 const (
 	// grownJump is the ratio of the difference between the two newest sessions to the root mean square of the earlier differences from which on
@@ -10,12 +14,20 @@ const (
 	grownTrend = 2.3
 	// grownShare is the share of the points of a family of which this has to be so.
 	grownShare = .2
+	// aloneJump is the p-value of the newest difference, by Student's t against the earlier ones, below which a point is unsettled by itself;
+	// aloneTrend is the normal deviate of its trend above which it is.
+	aloneJump  = .005
+	aloneTrend = 3
 )
 
-// grew reports whether sessions differ more and more: by a trend of the differences between consecutive sessions (Kendall, Biometrika 30, 1938),
-// or because the newest one, the base, is further from the one before it than any chance. How much the earlier sessions differ then says
-// too little of how much the next one will.
-func grew(history []float64) bool {
+// growth says how much more the newest sessions of a point differ than the earlier ones: more than they usually do, and so much more that the
+// point is unsettled whatever its family says.
+type growth struct{ grew, alone bool }
+
+// growthOf looks whether sessions differ more and more: by a trend of the differences between consecutive sessions (Kendall, Biometrika 30,
+// 1938), or because the newest one, the base, is further from the one before it than any chance. How much the earlier sessions differ then
+// says too little of how much the next one will. Of earlier sessions that do not differ at all, no difference is usual.
+func growthOf(history []float64) growth {
 	differences := make([]float64, 0, len(history))
 	for i, v := range history[1:] {
 		differences = append(differences, math.Abs(v-history[i]))
@@ -35,6 +47,11 @@ func grew(history []float64) bool {
 		}
 	}
 	n := float64(len(differences))
-	trend := (rising - 1) / math.Sqrt(n*(n-1)*(2*n+5)/18)
-	return differences[last] > grownJump*math.Sqrt(squares/float64(last)) || trend > grownTrend
+	usual := math.Sqrt(squares / float64(last))
+	trend := (rising - 1) / math.Sqrt(n*(n-1)*(2*n+5)/18) // 1 is the continuity correction: the statistic has steps of 2
+	jump := stat.TTest{Difference: differences[last], StdErr: usual, DF: float64(last)}
+	return growth{
+		grew:  differences[last] > grownJump*usual || trend > grownTrend,
+		alone: usual > 0 && jump.P() < aloneJump || trend > aloneTrend,
+	}
 }

@@ -31,3 +31,25 @@ func TestUnsettled(t *testing.T) {
 		t.Errorf("rising: %s %s", o.Verdict, o.Reason)
 	}
 }
+
+// TestUnsettledAlone: a point whose base is far from the sessions before it is unsettled, though the other points of its family are not.
+func TestUnsettledAlone(t *testing.T) {
+	t.Parallel()
+	var pairs []judge.Pair
+	for i := range 12 {
+		p := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Confounded: true}
+		p.History = []float64{0, .004, -.003, .005, 0, -.004, .003, 0, .004, -.003, .002}
+		base := .001
+		if i == 0 {
+			base = .06
+		}
+		p.History = append(p.History, base)
+		p.Base, p.Head = evenly(5, base, .001), evenly(5, base+.1, .001)
+		pairs = append(pairs, p)
+	}
+	for i, o := range judge.Alone(pairs, judge.Rules{}).Outcomes {
+		if unsettled := o.Reason == judge.Unsettled; unsettled != (i == 0) || !unsettled && o.Verdict != judge.Regressed {
+			t.Errorf("point %d: %s %s", i, o.Verdict, o.Reason)
+		}
+	}
+}
