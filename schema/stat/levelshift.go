@@ -19,6 +19,7 @@ type levelShift struct {
 	size      float64 // of the shift in robust standard errors, if neighbours are independent; infinite where nothing scatters
 	inflation float64 // how many times the standard error is that, as neighbours are correlated
 	orders    float64 // logarithm of the share of the orders of the values that separate the levels as well: see separation
+	overlap   bool    // some value is nearer to the level of the other side
 }
 
 // shifts measures the changes of level in parts of a series. It keeps what the parts have in common, and room to work in.
@@ -69,7 +70,7 @@ func (s *shifts) in(low, n int, least float64) (shift levelShift, ok bool) {
 		shift.size = 0 // nothing differs, or it is beyond all numbers
 	}
 	shift.inflation = inflationOf(s.residuals)
-	shift.orders = shift.separation(values)
+	shift.orders, shift.overlap = shift.separation(values)
 	return shift, shift.size >= least
 }
 
@@ -250,8 +251,8 @@ func squaresWithin(residuals []float64, clip float64) (squares float64) {
 // nearer to the other, with no more values on the wrong side than here. Whatever the distribution is, also one of two levels, the order of
 // independent values says nothing more about a change of level. Of the orders of b upper and n-b lower values, as many have a place with at
 // most e on the wrong side as there are ways to choose e of n, by the reflection principle (Gnedenko and Korolyuk, Doklady Akademii Nauk SSSR
-// 80, 1951); the levels may be in either order.
-func (s levelShift) separation(values []float64) float64 {
+// 80, 1951); the levels may be in either order. overlap tells whether a value is on the wrong side.
+func (s levelShift) separation(values []float64) (orders float64, overlap bool) {
 	upper, wrong := 0, 0
 	for i, v := range values {
 		toLow, toHigh := math.Abs(v-s.low), math.Abs(v-s.high)
@@ -267,7 +268,26 @@ func (s levelShift) separation(values []float64) float64 {
 	}
 	n := len(values)
 	if wrong >= min(upper, n-upper) {
-		return 0
+		return 0, wrong > 0
 	}
-	return min(logChoose(n, wrong)-logChoose(n, upper)+math.Ln2, 0)
+	return min(logChoose(n, wrong)-logChoose(n, upper)+math.Ln2, 0), wrong > 0
+}
+
+// location is the logarithm of the chance that the values before and after a place differ in location as much by chance: by the test of Brunner
+// and Munzel with an inflation of its standard error, and of the larger side also by its values that are nearest, twice as many as those of the
+// smaller one, as the place may have been chosen where the last few are alike. A Bonferroni factor allows for the choice of the place: those
+// within 6 values count as one. Orders alone do not tell a change of location from one of spread, or from two levels that follow one.
+// Where no value is on the wrong side it is -Inf: the order says all there is.
+func (s levelShift) location(values []float64, inflation float64) float64 {
+	const alike, nearest = 6, 2
+	if !s.overlap {
+		return math.Inf(-1)
+	}
+	n := len(values)
+	near := nearest * min(s.at, n-s.at)
+	p := max(
+		brunnerMunzel(values[:s.at], values[s.at:], inflation),
+		brunnerMunzel(values[max(s.at-near, 0):s.at], values[s.at:min(s.at+near, n)], inflation),
+	)
+	return math.Log(p * max(1, float64(n)/alike))
 }

@@ -96,7 +96,8 @@ func minSize(n int, share float64) float64 {
 // each interval of at least 8 values, in standard errors: see levelShift. Outliers count little in it, and the standard error
 // allows for the correlation of neighbours, as a series that wanders looks as if it changed, and for sides that scatter differently. The
 // chances are those of simulated series that are independent or correlated by up to 0.6, and not smaller than those of the order of
-// independent values of any distribution, also of two levels. The interval that is the series itself is given 80 %
+// independent values of any distribution, also of two levels. Where the sides of a step overlap, they are also not smaller than those of a
+// difference in location between distributions that may differ in all else. The interval that is the series itself is given 80 %
 // of alpha and the others share the rest equally (Bonferroni), so that the only change of a series is found best.
 func (t *Trend) changePoints(alpha float64, margin Margin) []ChangePoint {
 	if len(t.series) < trendShortest {
@@ -104,7 +105,7 @@ func (t *Trend) changePoints(alpha float64, margin Margin) []ChangePoint {
 	}
 	return t.points(alpha, margin, certain, func(p part) float64 {
 		return min(p.strengthOf(p.shift.size/p.shift.inflation), -p.shift.orders) + p.share
-	})
+	}, func(s levelShift) float64 { return s.inflation })
 }
 
 // VisibleChanges gives the steps of a series as if its values were independent and looked at in one interval alone, and of which the
@@ -117,13 +118,23 @@ func (t *Trend) VisibleChanges(alpha float64, margin Margin) []ChangePoint {
 			return strength
 		}
 		return min(strength, -p.shift.orders)
-	})
+	}, func(levelShift) float64 { return 1 })
 }
 
-// points are the steps of parts that are as strong as a function says, and whose shift is as large as another says.
-func (t *Trend) points(alpha float64, margin Margin, seen func(Estimate) float64, strength func(part) float64) []ChangePoint {
+// points are the steps of parts that are as strong as a function says, and of which the sides differ in location. Another function says how
+// large a shift is, and a third one by how much the correlation of neighbours inflates its standard error.
+func (t *Trend) points(
+	alpha float64, margin Margin, seen func(Estimate) float64, strength func(part) float64, inflation func(levelShift) float64,
+) []ChangePoint {
 	alpha = min(max(alpha, trendLevels[len(trendLevels)-1]), trendLevels[0])
-	taken := above(t.candidates(strength), -math.Log(alpha))
+	threshold := -math.Log(alpha)
+	taken := above(t.candidates(func(p part) float64 {
+		s := strength(p)
+		if s > threshold && p.size >= trendShortest { // most are weaker, and the test sorts the values
+			s = min(s, p.share-p.shift.location(t.series[p.low:p.low+p.size], inflation(p.shift)))
+		}
+		return s
+	}), threshold)
 	slices.SortFunc(taken, func(a, b change) int { return a.at - b.at })
 	points := make([]ChangePoint, len(taken))
 	for i, c := range taken {
