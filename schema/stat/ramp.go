@@ -11,6 +11,10 @@ const (
 	rampLeast  = 15 // values of a ramp
 	rampBlock  = 3  // values of a block, at least
 	rampBlocks = 12 // blocks, at most
+
+	// Shares of the chance: the rest is that of the whole series.
+	rampEndings = .1 // of the parts that end with the newest value, together
+	rampOthers  = .2 // of the seeded intervals, together
 )
 
 // walkExcess is by how many times sums of the increments between block means of a random walk vary more than sums of as many independent
@@ -22,7 +26,11 @@ var walkExcess = math.Sqrt(1.5)
 //
 // A part is a ramp if the increments between the means of neighbouring blocks, of which there are 5 to 12, have a mean other than zero, by
 // Student's t. Neither a step, which has one large increment, nor a random walk nor values whose neighbours are correlated have that. As for
-// steps, the parts are seeded intervals. A ramp counts where a line through its values fits better than the steps that are found in them.
+// steps, the parts are seeded intervals, and also those that end with the newest value, because a ramp that has not ended is the one to be told of.
+// A ramp counts where a line through its values fits better than the steps that are found in them.
+//
+// The parts between ramps are looked at for steps as series of their own. Each has the chance alpha again, so that a series with k ramps has a
+// false step with a chance of at most (k+1)·alpha.
 func (t *Trend) Changes(alpha float64, margin Margin) []ChangePoint {
 	steps := t.changePoints(alpha, margin)
 	ramps := slices.DeleteFunc(t.ramps(alpha, margin), func(r ChangePoint) bool { return !fitsBetter(t.series, r, steps) })
@@ -81,13 +89,9 @@ func (t *Trend) ramps(alpha float64, margin Margin) []ChangePoint {
 	if len(t.series) < rampLeast || slices.ContainsFunc(t.series, notFinite) {
 		return nil
 	}
-	others := -1
-	seeded(len(t.series), rampLeast, func(_, _ int) { others++ })
 	var all []change
-	seeded(len(t.series), rampLeast, func(low, size int) {
-		p := slopeOf(t.series[low : low+size]).p()
-		strength := logShare(size == len(t.series), others) - math.Log(p)
-		if strength >= -math.Log(alpha) {
+	rampParts(len(t.series), func(low, size int, share float64) {
+		if strength := math.Log(share) - math.Log(slopeOf(t.series[low:low+size]).p()); strength >= -math.Log(alpha) {
 			all = append(all, change{strength: strength, low: low, high: low + size})
 		}
 	})
@@ -118,9 +122,37 @@ func (t *Trend) ramps(alpha float64, margin Margin) []ChangePoint {
 	return found
 }
 
-// slope is the mean increment from a value to the next, as the means of blocks show it.
+// rampParts gives the parts of a series of n values that may be a ramp, with their shares of the chance: the seeded intervals, of which the first
+// is the series, and parts that end with the newest value, whose lengths grow by the square root of two.
+func rampParts(n int, yield func(low, size int, share float64)) {
+	others := -1
+	seeded(n, rampLeast, func(_, _ int) { others++ })
+	var endings []int
+	for length := rampLeast * math.Sqrt2; int(length) < n; length *= math.Sqrt2 {
+		endings = append(endings, int(length))
+	}
+	whole := 1.
+	if len(endings) > 0 {
+		whole -= rampEndings
+	}
+	if others > 0 {
+		whole -= rampOthers
+	}
+	seeded(n, rampLeast, func(low, size int) {
+		if size == n {
+			yield(low, size, whole)
+		} else {
+			yield(low, size, rampOthers/float64(others))
+		}
+	})
+	for _, size := range endings {
+		yield(n-size, size, rampEndings/float64(len(endings)))
+	}
+}
+
+// slope is the mean increment from a value to the next, as the means of blocks of neighbouring values show it.
 type slope struct {
-	mean, error float64 // error is the standard error of the mean, as of a random walk
+	mean, error float64 // error is the standard error of the mean if the values are a random walk, whose steps add up
 	blocks      int
 	values      int
 }
@@ -144,8 +176,9 @@ func slopeOf(values []float64) slope {
 	return slope{mean: mean, error: walkExcess * deviation / math.Sqrt(float64(blocks-1)), blocks: blocks, values: n}
 }
 
-// p is the chance that a series without a ramp has as large a slope. It is not smaller than the chance that the means of the blocks are in
-// ascending or descending order.
+// p is the chance that a series without a ramp has as large a slope. It is not smaller than 2/blocks!, the chance that the means of the blocks are in
+// ascending or descending order. So a part of few blocks has no small p: with the alpha of a gate that looks each day of a year, it takes about 30
+// values, which have 10 blocks.
 func (s slope) p() float64 {
 	if s.mean == 0 {
 		return 1

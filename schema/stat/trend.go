@@ -121,8 +121,9 @@ func (t *Trend) VisibleChanges(alpha float64, margin Margin) []ChangePoint {
 	}, func(levelShift) float64 { return 1 })
 }
 
-// points are the steps of parts that are as strong as a function says, and of which the sides differ in location. Another function says how
-// large a shift is, and a third one by how much the correlation of neighbours inflates its standard error.
+// points are the steps whose chance is at most alpha and whose shift is beyond the margin. strength is the negative logarithm of the chance of the shift
+// in a part, seen is how large a shift counts as, and inflation is by how many times its standard error is larger, as neighbours are correlated.
+// The sides of a step differ in location.
 func (t *Trend) points(
 	alpha float64, margin Margin, seen func(Estimate) float64, strength func(part) float64, inflation func(levelShift) float64,
 ) []ChangePoint {

@@ -361,6 +361,31 @@ func TestRamps(t *testing.T) {
 	}
 }
 
+// TestRampsUntilNow: a rise of 1 % a session for 30 sessions, with noise of 0.3 %, is found until the newest session also at the alpha of a gate,
+// however long the level before it lasted.
+func TestRampsUntilNow(t *testing.T) {
+	t.Parallel()
+	const draws = 50
+	for _, flat := range []int{5, 20, 45, 120, 300} {
+		random := rand.New(rand.NewPCG(79, uint64(flat)))
+		found := 0
+		for range draws {
+			values := iid(random, flat+30, func(z float64) float64 { return .003 * z })
+			for i := range 30 {
+				values[flat+i] += math.Log(1.01) * float64(i+1)
+			}
+			for _, c := range NewTrend(values).Changes(.05/365, within(math.Log(1.02))) {
+				if c.Until == len(values) && max(c.After-flat, flat-c.After) <= 4 {
+					found++
+				}
+			}
+		}
+		if found < draws*8/10 {
+			t.Errorf("after %d sessions: %d of %d found", flat, found, draws)
+		}
+	}
+}
+
 // TestPlaces: the place of a step is within its interval, and of two steps close to one another that are found as one, no place is named that
 // is neither without an interval around it.
 func TestPlaces(t *testing.T) {
