@@ -51,7 +51,7 @@ func TestHistoryNoOrder(t *testing.T) {
 // TestHistoryGateUndated: a regression that is found is one, whatever else has no start.
 func TestHistoryGateUndated(t *testing.T) {
 	t.Parallel()
-	runs := append(levelled(100, 101, 100, 102, 101, 100, 102, 100, 400, 404, 401, 400, 402, 403), undated(levelled(100))...)
+	runs := append(levelled(100, 101, 100, 102, 101, 100, 102, 100, 101, 400, 404, 401, 400, 402, 403, 401, 400), undated(levelled(100))...)
 	h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{Newest: 14})
 	if h.Gate.Regressed != 1 || h.Gate.Undated != 0 {
 		t.Errorf("%+v", h.Gate)
