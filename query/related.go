@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
@@ -104,11 +105,24 @@ func (db *DB) baseCommit(ctx context.Context, run *schema.Run) (string, error) {
 	return base.Env.GitCommit, nil
 }
 
-// Newest is the id of the run that started last; empty: there are no runs. If none of several runs has a start, it is an ErrInput.
+// Newest is the id of the run that started last; empty: there are no runs. If none of several runs has a start, or runs of several sessions
+// started last, it is an ErrInput.
 func (db *DB) Newest(ctx context.Context) (string, error) {
-	runs, err := db.Runs(ctx, ListRequest{Limit: 2}, "run_id", "started_at")
+	runs, err := db.Runs(ctx, ListRequest{Limit: 2}, "run_id", "started_at", "session_id")
 	if err != nil || len(runs) == 0 {
 		return "", err
+	}
+	if newest := runs[0].StartedAt; !newest.IsZero() && len(runs) > 1 && newest.Equal(runs[1].StartedAt) {
+		if runs, err = db.Runs(ctx, ListRequest{Filter: "started_at=" + newest.UTC().Format(time.RFC3339Nano)}, "run_id", "started_at", "session_id"); err != nil {
+			return "", err
+		}
+		sessions := map[string]bool{}
+		for i := range runs {
+			sessions[runs[i].SessionID] = true
+		}
+		if len(sessions) > 1 {
+			return "", fault.Input("last: %d sessions began at the same time (%s) and have no order; ls lists their runs", len(sessions), newest.UTC().Format(time.RFC3339))
+		}
 	}
 	if runs[0].StartedAt.IsZero() && len(runs) > 1 {
 		return "", fault.Input("last: no run has a start time; ls lists the runs, and ingest --at gives files a start time")

@@ -48,6 +48,7 @@ chance; more sessions decide it. One or two sessions that are far off are a
 spike, not a change. If a point has only failed lately, its row says for how
 many sessions. A series with a value of zero or below is compared by difference.
 
+Sessions of a point that began at the same time have no order and count as one.
 Runs without a start time are left out (ingest --at gives it); if there are no
 others, the exit status is 2.
 
@@ -140,6 +141,9 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Reques
 		return err
 	}
 	a.reportNotNumbers(h.NotNumbers)
+	if h.Tied > 0 {
+		fmt.Fprintln(a.stderr, "neurolens: history: "+history.CountAsOne(h.Tied))
+	}
 	if h.Undated > 0 {
 		fmt.Fprintln(a.stderr, "neurolens: history: left out, in no order: "+history.NoStart(h.Undated))
 	}

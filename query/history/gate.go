@@ -58,7 +58,7 @@ func (h *historian) newestSince(newest int) int64 {
 			}
 		}
 	}
-	all := slices.Sorted(maps.Values(began))
+	all := slices.Compact(slices.Sorted(maps.Values(began))) // sessions that began at the same time count as one
 	if len(all) <= newest {
 		return math.MinInt64
 	}

@@ -66,6 +66,7 @@ type History struct {
 	Discontinued int            // number of series without rows: their last value is older than Request.Since, and newer runs failed
 	NoValue      int            // number of matching ok runs without a value of the metric
 	Undated      int            // number of matching ok runs without a start, which have no place in an order: neither they nor their session have a time
+	Tied         int            // number of sessions that began at the same time as another one of their series, to the microsecond: they have no order, so they count as one
 	NotNumbers   map[string]int // per key of the filter: number of values that < or > could not compare because they are not numbers
 }
 
@@ -105,7 +106,8 @@ type Change struct {
 // Summary.LogMedian, or p50 if the metric is compared by difference: because it always is, or because a value of the series is zero or
 // negative. Sessions without such a run, or in which a run of the point had a wrong result, are left out, and a run in which more
 // requests failed than are allowed counts as failed; no value is filled in. In a session with two sides only the head counts, because the base is
-// older code that was measured again. If a session measured several commits, each commit has its own value.
+// older code that was measured again. If a session measured several commits, each commit has its own value. Sessions of a series that began at the
+// same time, to the microsecond, have no order: their runs become one value, with the id of one of them, and without a commit if they have several.
 //
 // Change points are corrected for the number of series with the Benjamini-Hochberg procedure at 5 %, applied to the smallest p of
 // each series: of the series called changed, at most 5 % are expected to be false. Otava does not correct.
@@ -151,6 +153,11 @@ func NoStart(runs int) string {
 		return "1 run has no start time; give it with ingest --at"
 	}
 	return strconv.Itoa(runs) + " runs have no start time; give it with ingest --at"
+}
+
+// CountAsOne says that so many sessions share their starts.
+func CountAsOne(sessions int) string {
+	return strconv.Itoa(sessions) + " sessions began at the same time as others: those of one time have no order, and count as one"
 }
 
 // checkMetric rejects a metric that no run in the store has.

@@ -39,9 +39,10 @@ type line struct {
 	entries []entry // oldest first
 	better  string
 	scale   schema.Scale
-	failed  int  // failed sessions after the last entry: see failedSince
-	undated int  // ok runs without a start, which are in no entry
-	commits bool // some session has entries for several commits
+	failed  int     // failed sessions after the last entry: see failedSince
+	undated int     // ok runs without a start, which are in no entry
+	tied    []int32 // sessions that share their start with another one, and an entry with it
+	commits bool    // some session has entries for several commits
 	series  trend
 	of      facts.Point // only read if there are rows
 }
@@ -241,29 +242,74 @@ func (l *line) setScale() {
 	}
 }
 
-// merge combines the entries of each session and commit into one, and drops those without a location.
-func (l *line) merge() {
+// merge combines the entries of each session and commit into one, and drops those without a location. Sessions that began at the same time
+// have no order, so they become one. unknown is the commit of sessions with several.
+func (l *line) merge(unknown int32) {
 	l.setScale()
-	slices.SortFunc(l.entries, func(a, b entry) int {
-		if a.session != b.session {
-			return cmp.Compare(a.session, b.session)
-		}
-		return cmp.Or(cmp.Compare(a.commit, b.commit), cmp.Compare(a.location, b.location))
-	})
-	kept := l.entries[:0]
-	for rest := l.entries; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].session == rest[0].session && rest[n].commit == rest[0].commit {
-			n++
-		}
-		if e := together(rest[:n]); e.runs > 0 {
-			l.commits = l.commits || len(kept) > 0 && kept[len(kept)-1].session == e.session
-			kept = append(kept, e)
-		}
-		rest = rest[n:]
+	kept := l.combined(nil)
+	if l.tie(kept, unknown) {
+		kept = l.combined(kept[:0])
+	}
+	for i := range kept {
+		l.commits = l.commits || i > 0 && kept[i-1].session == kept[i].session
 	}
 	l.entries = kept
 	slices.SortFunc(l.entries, earlier)
+}
+
+// combined appends an entry for each session and commit with a location, by session, and leaves those of the runs as they are.
+func (l *line) combined(into []entry) []entry {
+	slices.SortFunc(l.entries, func(a, b entry) int {
+		return cmp.Or(a.compareSession(&b), cmp.Compare(a.location, b.location))
+	})
+	for rest := l.entries; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].compareSession(&rest[0]) == 0 {
+			n++
+		}
+		if e := together(rest[:n]); e.runs > 0 {
+			into = append(into, e)
+		}
+		rest = rest[n:]
+	}
+	return into
+}
+
+// compareSession orders entries by session and commit.
+func (e *entry) compareSession(of *entry) int {
+	return cmp.Or(cmp.Compare(e.session, of.session), cmp.Compare(e.commit, of.commit))
+}
+
+// tie gives the runs of sessions that began at the same time the session of the first run of them, and reports whether there are some. sessions
+// has one entry for each session and commit.
+func (l *line) tie(sessions []entry, unknown int32) bool {
+	byStart := slices.SortedFunc(slices.Values(sessions), earlier)
+	moments := map[[2]int32]entry{} // by session and commit
+	for rest := byStart; len(rest) > 0; {
+		first, n := rest[0], 1
+		for n < len(rest) && rest[n].began == first.began {
+			n++
+		}
+		same := rest[:n]
+		if rest = rest[n:]; !slices.ContainsFunc(same, func(e entry) bool { return e.session != first.session }) {
+			continue
+		}
+		if slices.ContainsFunc(same, func(e entry) bool { return e.commit != first.commit }) {
+			first.commit = unknown
+		}
+		for _, e := range same {
+			moments[[2]int32{e.session, e.commit}] = first
+			l.tied = append(l.tied, e.session)
+		}
+	}
+	for i := range l.entries {
+		if e := &l.entries[i]; len(moments) > 0 {
+			if of, is := moments[[2]int32{e.session, e.commit}]; is {
+				e.session, e.commit = of.session, of.commit
+			}
+		}
+	}
+	return len(moments) > 0
 }
 
 // earlier orders entries by time.

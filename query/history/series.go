@@ -83,16 +83,22 @@ func newHistorian(req Request, window int) *historian {
 	}
 }
 
-// order merges the runs of each session into one entry, and sorts the series by their first session.
+// order merges the runs of each session, or of sessions that began at the same time, into one entry, and sorts the series by their first session.
 func (h *historian) order() {
 	h.dropWrong()
 	ok := h.okSessions()
 	h.lines = slices.Collect(maps.Values(h.byKey))
-	h.eachLine(func(_ int, l *line) { l.merge() })
+	unknown := h.commits.place("")
+	h.eachLine(func(_ int, l *line) { l.merge(unknown) })
 	h.lines = slices.DeleteFunc(h.lines, func(l *line) bool { return len(l.entries) == 0 })
+	tied := map[int32]bool{}
 	for _, l := range h.lines {
 		l.failed = h.failedSince(l, ok[l.pointOn()])
+		for _, session := range l.tied {
+			tied[session] = true
+		}
 	}
+	h.Tied = len(tied)
 	h.byKey, h.failed, h.Known = nil, nil, len(h.lines)
 	slices.SortFunc(h.lines, func(a, b *line) int { return earlier(a.entries[0], b.entries[0]) })
 }

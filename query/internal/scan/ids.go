@@ -58,11 +58,20 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 		}
 	}
 	id := r.Src.lastSessions[back]
+	if same := tied(r.Src.lastSessions, id); len(same) > 1 {
+		began := time.UnixMilli(timeOf(id)).UTC().Format(time.RFC3339)
+		return nil, fault.Input("%d sessions began at the same time (%s) and have no order: %s; select one with session=ID", len(same), began, someOf(same))
+	}
 	if began := time.UnixMilli(timeOf(id)); r.Conn.Remark != nil && time.Until(began) > clockSkew {
 		r.Conn.Remark(fmt.Sprintf("session %s starts in the future (%s) and counts as session=last until then; select another with session=ID",
 			id[len(id)-shortID:], began.UTC().Format(time.RFC3339)))
 	}
 	return []string{id}, nil
+}
+
+// tied are the sessions that began in the same millisecond as one of them. Ids have no more of a time.
+func tied(sessions []string, as string) []string {
+	return slices.DeleteFunc(slices.Clone(sessions), func(id string) bool { return timeOf(id) != timeOf(as) })
 }
 
 // onlySession is the id of the session if there is one alone: it is the last one also without a start.
@@ -75,19 +84,24 @@ func (r *Reader) onlySession(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
-// newestSessions are the ids of the newest n sessions, newest first; all if there are fewer. Sessions without a start are none of them, because
+// newestSessions are the ids of the newest n sessions, and of those that began at the same time as the last of them, newest first; all if there
+// are fewer. Sessions without a start are none of them, because
 // their ids are in no order. About step runs are read first.
 func (r *Reader) newestSessions(ctx context.Context, n, step int) (ids []string, err error) {
 	if all, ok, err := r.textsOf("session_id", func(id string) bool { return id >= firstID(schema.FirstDated) }); ok || err != nil {
+		for n < len(all) && timeOf(all[n]) == timeOf(all[n-1]) {
+			n++
+		}
 		return all[:min(n, len(all))], err
 	}
 	// All files are asked for sessions since a time, and DuckDB skips row groups that have none by their statistics. So it does not matter
 	// whether a session has runs of that time.
 	err = r.Src.FromNewest(period.Bounds{}, step, func(b period.Bounds) (bool, error) {
 		where := "session_id >= '" + firstID(max(b.Since, schema.FirstDated)) + "'"
-		ids, err = r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT %d",
+		ids, err = r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT session_id FROM (SELECT DISTINCT session_id FROM %s) "+
+			"QUALIFY rank() OVER (ORDER BY left(session_id, 10) DESC) <= %d ORDER BY session_id DESC", // 10 characters are the time
 			r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, where), n)})
-		return len(ids) == n, err
+		return len(ids) >= n, err
 	})
 	return ids, err
 }
@@ -194,12 +208,17 @@ func (r *Reader) commitsLike(ctx context.Context, text string) ([]string, error)
 }
 
 func ambiguous(what, text string, ids []string) error {
+	return fault.Input("%s is ambiguous, %d %s have an id that begins or ends with it: %s", fault.Brief(text), len(ids), what, someOf(ids))
+}
+
+// someOf are the first of some ids.
+func someOf(ids []string) string {
 	const shown = 3
 	more := ""
 	if len(ids) > shown {
 		more = " ..."
 	}
-	return fault.Input("%s is ambiguous, %d %s have an id that begins or ends with it: %s%s", fault.Brief(text), len(ids), what, strings.Join(ids[:min(shown, len(ids))], " "), more)
+	return strings.Join(ids[:min(shown, len(ids))], " ") + more
 }
 
 // Removed reports whether a run was removed whose id begins or ends with a text, in upper or lower case.

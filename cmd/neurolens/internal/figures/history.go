@@ -70,6 +70,9 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 		return nil, nil, err
 	}
 	trends, notes := chosenTrends(&h)
+	if h.Tied > 0 {
+		notes = append(notes, history.CountAsOne(h.Tied))
+	}
 	if h.Undated > 0 {
 		notes = append(notes, "left out, in no order: "+history.NoStart(h.Undated))
 	}

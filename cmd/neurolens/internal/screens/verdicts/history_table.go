@@ -295,6 +295,9 @@ func (w History) finish(v term.View, changes []changedAt) term.View {
 	if w.H.Requests > 0 {
 		v.Below = append(v.Below, w.failedRequests())
 	}
+	if w.H.Tied > 0 {
+		v.Below = append(v.Below, history.CountAsOne(w.H.Tied))
+	}
 	if w.H.Undated > 0 {
 		v.Below = append(v.Below, w.undated())
 	}
