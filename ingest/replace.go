@@ -19,7 +19,11 @@ const replacedReason = "imported again with another start time"
 // maxReplaced is how many runs an event of Replace names at most.
 const maxReplaced = 50_000
 
-// Replace lets stored runs take the place of others, which it removes. Tags and notes of the others go over, and baselines name the new runs.
+// Replace lets stored runs take the place of others, which it removes. The state of the replaced run wins over that of the new one: its tags have
+// the same values on the new run, and tags that were removed from it are removed there, too. The new run keeps other tags that it was stored with.
+// Notes go over, and baselines name the new runs. Where a replaced run was removed for another reason than a replacement, as a user does, the new
+// run is removed, too, unless it was removed or restored since.
+//
 // It gives the number of replaced runs: those that were already removed count no more. The removal comes last, so after an error or a crash
 // both runs are there, and Replace can be called again: it adds nothing twice.
 func (s *Store) Replace(all []Replaced) (n int, err error) {
@@ -35,14 +39,17 @@ func (s *Store) replace(all []Replaced) (int, error) {
 		return 0, err
 	}
 	taken := map[string]bool{}
-	all = slices.DeleteFunc(slices.Clone(all), func(r Replaced) bool {
-		done := said.Removed[r.Old] || taken[r.Old]
-		taken[r.Old] = true
-		return done
-	})
-	if len(all) == 0 {
-		return 0, nil
+	var shown []Replaced
+	for _, r := range all {
+		if !said.Removed[r.Old] && !taken[r.Old] {
+			taken[r.Old], shown = true, append(shown, r)
+		}
 	}
+	gone := Annotation{Kind: schema.EventRemove, Runs: said.goneWith(all, shown)}
+	if err := s.annotateSome(gone); err != nil || len(shown) == 0 {
+		return 0, err
+	}
+	all = shown
 	stored, err := s.storedTags(all)
 	if err != nil {
 		return 0, err
@@ -56,7 +63,7 @@ func (s *Store) replace(all []Replaced) (int, error) {
 	if err := s.annotateSome(Annotation{Kind: schema.EventRestore, Runs: back}); err != nil {
 		return 0, err
 	}
-	for _, a := range slices.Concat(tagsOver(all, &said, stored), notesOver(all, &said), baselinesOver(all, &said)) {
+	for _, a := range slices.Concat(tagsOver(all, &said, stored), notesOver(all, &said.Annotations), baselinesOver(all, &said.Annotations)) {
 		if err := s.annotateSome(a); err != nil {
 			return 0, err
 		}
@@ -106,24 +113,53 @@ func (s *Store) annotateSome(a Annotation) error {
 	return nil
 }
 
+// events are what the events of a store say.
+type events struct {
+	schema.Annotations
+	hidden map[string]schema.Event // by run id: its last removal or restoration
+}
+
+// goneWith are the new runs of which the replaced run was removed by a user. A run that takes the place of a shown one is not one of them.
+func (e *events) goneWith(all, shown []Replaced) (runs []string) {
+	keep := map[string]bool{}
+	for _, r := range shown {
+		keep[r.New] = true
+	}
+	for _, r := range all {
+		old, was := e.hidden[r.Old], e.hidden[r.New]
+		if !keep[r.New] && !e.Removed[r.New] && e.Removed[r.Old] && old.Value != replacedReason && was.EventID < old.EventID {
+			keep[r.New], runs = true, append(runs, r.New)
+		}
+	}
+	return runs
+}
+
 // annotations are what the events of the store say.
-func (s *Store) annotations() (schema.Annotations, error) {
+func (s *Store) annotations() (events, error) {
 	listing, err := schema.List(s.files, schema.Scope{Newest: 1})
 	if err != nil {
-		return schema.Annotations{}, err
+		return events{}, err
 	}
-	var events []schema.Event
+	var all []schema.Event
+	hidden := map[string]schema.Event{}
 	for _, id := range listing.Events.Files {
 		e, err := schema.ReadEvent(s.files, id)
 		if errors.Is(err, schema.ErrDamaged) {
 			continue // store check reports it
 		}
 		if err != nil {
-			return schema.Annotations{}, err
+			return events{}, err
 		}
-		events = append(events, e)
+		all = append(all, e)
+		if e.Kind == schema.EventRemove || e.Kind == schema.EventRestore {
+			for _, run := range e.Runs {
+				if hidden[run].EventID < e.EventID {
+					hidden[run] = e
+				}
+			}
+		}
 	}
-	return schema.Annotate(events), nil
+	return events{schema.Annotate(all), hidden}, nil
 }
 
 // storedTags are the tags with which runs were stored, by their ids.
@@ -163,8 +199,8 @@ const tagsColumn = "tags"
 
 var tagsPlace = schema.Runs.Place(tagsColumn)
 
-// tagsOver are the tags that the new runs lack.
-func tagsOver(all []Replaced, said *schema.Annotations, stored map[string]map[string]string) (events []Annotation) {
+// tagsOver give the new runs the tags of the others, and take those away that were taken away there. Where several are replaced by one, the first wins.
+func tagsOver(all []Replaced, said *events, stored map[string]map[string]string) (over []Annotation) {
 	effective := func(run string) map[string]string {
 		tags := maps.Clone(stored[run])
 		maps.DeleteFunc(tags, func(key, _ string) bool { return slices.Contains(said.Untagged[run], key) })
@@ -174,19 +210,30 @@ func tagsOver(all []Replaced, said *schema.Annotations, stored map[string]map[st
 		maps.Copy(tags, said.Tags[run])
 		return tags
 	}
-	runs := map[[2]string][]string{}
+	set, unset := map[[2]string][]string{}, map[string][]string{}
+	decided := map[[2]string]bool{} // by new run and key
 	for _, r := range all {
 		has := effective(r.New)
 		for key, value := range effective(r.Old) {
-			if _, is := has[key]; !is {
-				runs[[2]string{key, value}] = append(runs[[2]string{key, value}], r.New)
+			if now, is := has[key]; (!is || now != value) && !decided[[2]string{r.New, key}] {
+				set[[2]string{key, value}] = append(set[[2]string{key, value}], r.New)
 			}
+			decided[[2]string{r.New, key}] = true
+		}
+		for _, key := range said.Untagged[r.Old] {
+			if !slices.Contains(said.Untagged[r.New], key) && !decided[[2]string{r.New, key}] {
+				unset[key] = append(unset[key], r.New)
+			}
+			decided[[2]string{r.New, key}] = true
 		}
 	}
-	for _, tag := range slices.SortedFunc(maps.Keys(runs), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
-		events = append(events, Annotation{Kind: schema.EventTag, Runs: runs[tag], Key: tag[0], Value: tag[1]})
+	for _, tag := range slices.SortedFunc(maps.Keys(set), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		over = append(over, Annotation{Kind: schema.EventTag, Runs: set[tag], Key: tag[0], Value: tag[1]})
 	}
-	return events
+	for _, key := range slices.Sorted(maps.Keys(unset)) {
+		over = append(over, Annotation{Kind: schema.EventUntag, Runs: unset[key], Key: key})
+	}
+	return over
 }
 
 // notesOver are the notes that the new runs lack, in the order in which they were made.

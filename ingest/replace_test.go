@@ -97,6 +97,46 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+// TestReplaceKeepsEdits: what a user did to the replaced run is true of the new one, also if that one had another state before. A removed run stays
+// removed, until it is restored.
+func TestReplaceKeepsEdits(t *testing.T) {
+	t.Parallel()
+	store, dir, pairs := annotated(t)
+	annotate := func(a Annotation) {
+		t.Helper()
+		if _, err := store.Annotate(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace := func(old, now string) schema.Annotations {
+		t.Helper()
+		if _, err := store.Replace([]Replaced{{old, now}}); err != nil {
+			t.Fatal(err)
+		}
+		return schema.Annotate(eventsOf(t, dir))
+	}
+	a, b := pairs[0].Old, pairs[0].New
+	annotate(Annotation{Kind: schema.EventTag, Runs: []string{a}, Key: "late", Value: "l"})
+	replace(a, b)
+	annotate(Annotation{Kind: schema.EventTag, Runs: []string{b}, Key: "k", Value: "no"})
+	annotate(Annotation{Kind: schema.EventUntag, Runs: []string{b}, Key: "late"})
+	annotate(Annotation{Kind: schema.EventUntag, Runs: []string{b}, Key: "own"})
+	said := replace(b, a)
+	if tags := said.Tags[a]; tags["k"] != "no" || tags["late"] != "" || !slices.Contains(said.Untagged[a], "own") || said.Removed[a] || !said.Removed[b] {
+		t.Errorf("tags %v, without %v, removed %v", tags, said.Untagged[a], said.Removed)
+	}
+
+	a, b = pairs[1].Old, pairs[1].New
+	annotate(Annotation{Kind: schema.EventRemove, Runs: []string{a}})
+	if said := replace(a, b); !said.Removed[a] || !said.Removed[b] {
+		t.Errorf("removed: %v", said.Removed)
+	}
+	annotate(Annotation{Kind: schema.EventRestore, Runs: []string{b}})
+	if said := replace(a, b); said.Removed[b] {
+		t.Error("a restored run was removed")
+	}
+}
+
 // TestReplaceFaults lets every file operation of a replacement fail in turn: one of two runs is always there, and the same replacement is
 // complete the next time, with nothing twice.
 func TestReplaceFaults(t *testing.T) {
