@@ -15,11 +15,21 @@ const headingParam = "heading"
 // headings are the headings of a text. If results that are equal otherwise stand under different ones, the heading is a
 // parameter of all results of the text.
 type headings struct {
-	lines []int    // where another heading begins to hold, from 1
-	texts []string // the heading from there on, with those above it; empty for none
-	apart bool     // the heading is a parameter
+	real  titles // with those above each
+	other titles // lines that people may mean as headings, but that may be anything else
+	apart bool   // the heading is a parameter
 
 	under map[string]string // heading of each point; nil unless it is being found out whether headings tell points apart
+}
+
+// titles say from which lines of a text on they hold.
+type titles struct {
+	lines []int    // where another one begins to hold, from 1
+	texts []string // empty: none holds from there on
+}
+
+func (t *titles) add(line int, text string) {
+	t.lines, t.texts = append(t.lines, line), append(t.texts, text)
 }
 
 // Limits of headings.
@@ -32,6 +42,9 @@ var (
 	markdownHeading = regexp.MustCompile("^(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 	// A title between lines of signs, as scripts print it, or in bold type.
 	bannerHeading = regexp.MustCompile(`^[ \t]*(?:={2,}|-{3,}|\*{3,}|#{2,}|~{3,})[ \t]*([^-=*#~\s].*?)[ \t]*(?:={2,}|-{3,}|\*{3,}|#{2,}|~{3,})[ \t]*$|^\*\*([^*]+)\*\*:?[ \t]*$`)
+
+	// What scripts print above results: GPU 0 only:, >>> A <<<, [A] and, with set -x, + ./llama-bench -t 4.
+	otherTitle = regexp.MustCompile(`^(?:[A-Za-z][^|]{0,99}:|>{2,}.*<{2,}|\[[^][]+\]|[+$] \S.*)[ \t]*$`)
 
 	// A counter of repeats in a heading, or the time of one, does not tell points apart. Any other number does, such as 512,
 	// driver 2024.1.0, batch 16:32 and +1000 MHz.
@@ -79,10 +92,16 @@ func headingsOf(in *Input, own *regexp.Regexp) (*headings, error) {
 	var open [bannerLevel + 1]string
 	for n, line := range again.Lines() {
 		text := line.Text
-		if line.Err != nil || len(h.lines) > maxHeadings {
+		if line.Err != nil || max(len(h.real.lines), len(h.other.lines)) > maxHeadings {
 			return nil, nil // the error comes again
 		}
-		if text == "" || !strings.Contains("#=-*~` \t", text[:1]) || own.MatchString(text) {
+		if text == "" || own.MatchString(text) {
+			continue
+		}
+		if !strings.Contains("#=-*~` \t", text[:1]) {
+			if otherTitle.MatchString(text) {
+				h.other.add(n, headingText(text))
+			}
 			continue
 		}
 		if strings.HasPrefix(text, "```") {
@@ -100,34 +119,34 @@ func headingsOf(in *Input, own *regexp.Regexp) (*headings, error) {
 		open[level] = headingText(title)
 		clear(open[level+1:])
 		above := slices.DeleteFunc(slices.Clone(open[:]), func(s string) bool { return s == "" })
-		h.lines, h.texts = append(h.lines, n), append(h.texts, strings.Join(above, " / "))
+		h.real.add(n, strings.Join(above, " / "))
 	}
-	if len(h.lines) == 0 {
+	if len(h.real.lines)+len(h.other.lines) == 0 {
 		return nil, nil
 	}
 	return h, nil
 }
 
-// at is the heading that holds at a record.
-func (h *headings) at(where string) string {
+// at is the title that holds at a record.
+func (t *titles) at(where string) string {
 	line, err := strconv.Atoi(strings.TrimPrefix(where, "line "))
 	if err != nil {
 		return ""
 	}
-	i, found := slices.BinarySearch(h.lines, line)
+	i, found := slices.BinarySearch(t.lines, line)
 	if !found {
 		i--
 	}
 	if i < 0 {
 		return ""
 	}
-	return h.texts[i]
+	return t.texts[i]
 }
 
 // set gives a run its heading, if headings tell points apart.
 func (h *headings) set(where string, r *schema.Run) {
 	if h != nil && h.apart && !HasAxis(r, headingParam) {
-		SetParam(r, headingParam, h.at(where))
+		SetParam(r, headingParam, h.real.at(where))
 	}
 }
 
@@ -136,7 +155,7 @@ func (h *headings) note(where, point string) {
 	if h == nil || h.under == nil {
 		return
 	}
-	text := h.at(where)
+	text := h.real.at(where)
 	if before, known := h.under[point]; known && before != text {
 		h.apart = true
 	}
@@ -145,6 +164,9 @@ func (h *headings) note(where, point string) {
 
 // find finds out whether headings tell points of a file apart.
 func (h *headings) find(in *Input, format *Format) {
+	if len(h.real.lines) == 0 {
+		return
+	}
 	again, err := in.Ahead()
 	if err != nil {
 		return

@@ -3,6 +3,7 @@ package foreign
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -32,8 +33,10 @@ type Output struct {
 	fromPath  map[string]string
 	path      pathFact
 	also      map[string]string
-	headings  *headings     // nil if the file has none
-	held      *schema.Valid // the last run of the file, unless the file turns out to be another one
+	headings  *headings         // nil if the file has none
+	titles    map[string]string // of a text: what stands above the first result of each point, and is no heading
+	held      *schema.Valid     // the last run of the file, unless the file turns out to be another one
+	noted     string            // the note of noteRepeat
 	yield     func(schema.Valid) bool
 	identity  identity
 	digester  schema.Digester
@@ -73,6 +76,7 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 	o.headings.set(where, &r)
 	there, err := o.complete(&r, more)
 	o.headings.note(where, r.PointID)
+	o.noteRepeat(where, r.PointID)
 	if refused, is := errors.AsType[*refusedError](err); is {
 		o.Refuse(where, refused.cause)
 		return nil
@@ -116,6 +120,28 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 		return errStopped
 	}
 	return nil
+}
+
+// equalUnderTitles is the note of results that are repeats although they may not be meant as such.
+const equalUnderTitles = "equal results below different lines, such as %q, count as repeats of one point: write headings (## A) above them, or split the file and give --param"
+
+// noteRepeat notes a result that stands below another line than the first one of its point.
+func (o *Output) noteRepeat(where, point string) {
+	if o.headings == nil {
+		return
+	}
+	title := o.headings.other.at(where)
+	if first, known := o.titles[point]; known && first != title && first != "" && title != "" {
+		if o.noted == "" {
+			o.noted = fmt.Sprintf(equalUnderTitles, Brief(title))
+		}
+		o.Note(o.noted, 1)
+	} else if !known {
+		if o.titles == nil {
+			o.titles = map[string]string{}
+		}
+		o.titles[point] = title
+	}
 }
 
 // look remembers the id of a stored run. At the first run that is not stored, the rest of the file is not stored, either.

@@ -192,3 +192,31 @@ func TestHeadingsOfPipe(t *testing.T) {
 		t.Errorf("%v, want an error that names the remedy", err)
 	}
 }
+
+// TestEqualUnderTitles: equal results below different lines that are no headings are repeats, and the report says so.
+func TestEqualUnderTitles(t *testing.T) {
+	t.Parallel()
+	all := formats.All()
+	for _, section := range []string{llamaSection("", "pp512", "490.10", "\n"), madeUpSections["go-bench"][0], ncclSection("all_reduce_perf", "sum", "10.00"), madeUpSections["vllm-text"][0]} {
+		for _, c := range []struct {
+			a, b  string
+			noted bool
+		}{
+			{"GPU 0 only:", "GPU 1 only:", true},
+			{">>> A <<<", ">>> B <<<", true},
+			{"[A]", "[B]", true},
+			{"+ ./llama-bench -t 4", "+ ./llama-bench -t 8", true},
+			{"again:", "again:", false},
+			{"run 1:", "run 2:", false},
+			{"", "", false},
+			{"## A", "## B", false},
+		} {
+			text := c.a + "\n" + section + c.b + "\n" + section
+			_, report, _, err := foreigntest.One(all, fstest.MapFS{"results.log": {Data: []byte(text)}}, "results.log")
+			noted := slices.ContainsFunc(report.Noted(), func(s string) bool { return strings.HasPrefix(s, "equal results below different lines, such as ") })
+			if err != nil || noted != c.noted {
+				t.Errorf("%v, notes %q of:\n%s", err, report.Noted(), text)
+			}
+		}
+	}
+}

@@ -16,7 +16,7 @@ func goBench() foreign.Format {
 		Name:        "go-bench",
 		About:       "Go benchmarks: text of go test -bench, as benchstat reads it, and the events of go test -json",
 		Level:       "a run is a benchmark of a test process, a sample is a result line (-count): the mean of b.N iterations",
-		OwnHeadings: regexp.MustCompile(`^#[ \t]|^=== (?:RUN|PAUSE|CONT|NAME)\b|^--- (?:BENCH|FAIL|PASS|SKIP)\b|^\*\*\*`),
+		OwnHeadings: regexp.MustCompile(`^#[ \t]|^[a-z]\S*:|^=== (?:RUN|PAUSE|CONT|NAME)\b|^--- (?:BENCH|FAIL|PASS|SKIP)\b|^\*\*\*`),
 		Recognize: func(h *foreign.Head) bool {
 			return isGoEvents(h) || !h.Matches(goSource) && (h.JSONAt < 0 && h.Matches(goText) || h.JSONAt > 0 && h.Matches(goResult))
 		},
