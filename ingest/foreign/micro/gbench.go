@@ -39,6 +39,9 @@ func readGoogleBenchmark(in *foreign.Input, out *foreign.Output) error {
 			return err
 		}
 		out.LeaveOutNamed("members of the context that are no text", g.context.leftOut...)
+		if g.context.secrets > 0 {
+			out.LeaveOut("members of the context whose names look like secrets", g.context.secrets)
+		}
 	}
 	return nil
 }
@@ -83,6 +86,7 @@ type gbenchContext struct {
 
 	own     []gbenchFact // that users added: AddCustomContext, --benchmark_context
 	leftOut []string     // members of these that are no text
+	secrets int          // number of these that look like secrets
 }
 
 // gbenchFact is a member of the context that Google Benchmark does not write itself.
@@ -108,6 +112,10 @@ func (c *gbenchContext) addOwn(context jsontext.Value) error {
 	}
 	for _, m := range members {
 		if slices.Contains(gbenchMembers, m.name) {
+			continue
+		}
+		if foreign.Secret(m.name) {
+			c.secrets++
 			continue
 		}
 		kind, text := m.value.Kind(), foreign.TextOf(m.value)

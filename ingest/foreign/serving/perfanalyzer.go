@@ -109,6 +109,8 @@ var (
 	perfServer  = regexp.MustCompile(`^ +Avg request latency: (\d+) usec`)
 	perfPart    = regexp.MustCompile(`(overhead|queue|compute input|compute infer|compute output|cache hit|cache miss) (\d+) usec`)
 	perfModel   = regexp.MustCompile(`perf_(?:analyzer|client)\b.* (?:-m|--model-name)[ =](\S+)`)
+	perfTable   = regexp.MustCompile(`^(?:Concurrency|Request Rate),Inferences/Second,`)
+	perfCells   = regexp.MustCompile(`^[0-9.]+,`)
 	perfOption  = regexp.MustCompile(`^  (Batch size|Service Kind): (.+)$`)
 )
 
@@ -128,9 +130,13 @@ func readPerfText(in *foreign.Input, out *foreign.Output) error {
 	var base schema.Run
 	var current *perfRun
 	model := "" // of a command whose settings are still to come
+	table, rows := false, 0
 	for n, line := range in.Lines() {
 		if line.Err != nil {
 			return line.Err
+		}
+		if table = perfTable.MatchString(line.Text) || table && perfCells.MatchString(line.Text); table && perfCells.MatchString(line.Text) {
+			rows++
 		}
 		command := perfModel.FindStringSubmatch(line.Text)
 		switch load := perfLoad.FindStringSubmatch(line.Text); {
@@ -169,6 +175,9 @@ func readPerfText(in *foreign.Input, out *foreign.Output) error {
 		default:
 			current.take(line.Text)
 		}
+	}
+	if rows > 0 {
+		out.LeaveOut("rows of a table of CSV after the printed results, which is read from a file of its own", rows)
 	}
 	return current.emit(out)
 }

@@ -45,6 +45,7 @@ func TestRequests(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"vllm.json", vllm + `"completed": 8, "failed": 16, "num_prompts": 24, "duration": 1.5}`, "16 1.5 16/8 16 of 24 requests failed"},
 		{"vllm.json", vllm + `"completed": 24, "failed": 0, "duration": 1.5}`, "0 1.5 0/24"},
+		{"vllm.json", vllm + `"completed": 24, "failed": "3", "num_prompts": 24, "duration": 1.5}`, "3 1.5 3/24 3 of 27 requests failed"},
 		{"vllm.json", vllm + `"completed": 1015, "num_prompts": 2000}`, "985 - 985/1015 985 of 2000 requests failed"},
 		{"vllm.json", vllm + `"completed": 24, "num_prompts": 24}`, "0 - 0/24"},
 		{"vllm.json", vllm + `"completed": 25, "num_prompts": 24}`, "- - /25"},
@@ -131,4 +132,21 @@ func TestTokenCounter(t *testing.T) {
 			t.Errorf("%s: %+v", config, runs)
 		}
 	}
+}
+
+// TestTableAfterPrinted: the rows of perf_analyzer's table that stand after its printed output are counted.
+func TestTableAfterPrinted(t *testing.T) {
+	const text = "Request concurrency: 1\n  Client: \n    Request count: 100\n    Throughput: 20.5 infer/sec\n    Avg latency: 4800 usec\n" +
+		"Inferences/Second vs. Client Average Batch Latency\nConcurrency: 1, throughput: 20.5 infer/sec, latency 4800 usec\n" +
+		"Concurrency,Inferences/Second,Client Send,Avg latency\n1,20.5,3,4800\n2,30.5,3,4900\n4,40.5,3,5000\n\n5,1,1\n"
+	_, report, runs, err := foreigntest.One(serving.Formats(), fstest.MapFS{"a.txt": {Data: []byte(text)}}, "a.txt")
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	for why, n := range report.LeftOut {
+		if strings.HasPrefix(why, "rows of a table of CSV") && n == 3 {
+			return
+		}
+	}
+	t.Errorf("left out: %v, want 3 rows", report.LeftOut)
 }

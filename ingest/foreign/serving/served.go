@@ -48,6 +48,14 @@ func (s *served) number(name string) foreign.Number {
 	return ""
 }
 
+// count is number for a count that some programs write as text: "3".
+func (s *served) count(name string) foreign.Number {
+	if n := foreign.Number(s.get(name)); n.Int64() != nil {
+		return n
+	}
+	return s.number(name)
+}
+
 // failed reports whether the request of an index failed, as far as the file says it.
 func (s *served) failed(i int) bool { return i < len(s.errors) && s.errors[i] }
 
@@ -199,7 +207,7 @@ func (s *served) addResults(r *schema.Run, out *foreign.Output) {
 			foreign.SetFact(r, fact, string(v.value))
 		}
 	}
-	completed, failed := s.number("completed").Int64(), s.number("failed").Int64()
+	completed, failed := s.number("completed").Int64(), s.count("failed").Int64()
 	if completed != nil && *completed == 0 || nothing {
 		noResult(r, "no request was completed")
 		if failed != nil {
@@ -217,7 +225,7 @@ func (s *served) addResults(r *schema.Run, out *foreign.Output) {
 
 // whole is what the file says of its requests. Versions that do not say how many failed say how many were sent.
 func (s *served) whole() requests {
-	q := requests{completed: s.number("completed").Int64(), failed: s.number("failed").Int64(), duration: s.number("duration")}
+	q := requests{completed: s.number("completed").Int64(), failed: s.count("failed").Int64(), duration: s.number("duration")}
 	switch {
 	case q.failed != nil:
 	case len(s.errors) > 0:

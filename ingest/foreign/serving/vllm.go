@@ -169,7 +169,7 @@ func (s *served) isSortedSweep() bool {
 
 // setParam makes a parameter of a single value, unless it is null or looks like a secret.
 func (s *served) setParam(r *schema.Run, v scalar) {
-	if v.value == "" || secret(v.name) {
+	if v.value == "" || foreign.Secret(v.name) {
 		return
 	}
 	text := string(v.value)
@@ -177,17 +177,6 @@ func (s *served) setParam(r *schema.Run, v scalar) {
 		text = "inf"
 	}
 	foreign.SetParam(r, v.name, text)
-}
-
-// secret reports whether a name that a user chose looks like that of a secret.
-func secret(name string) bool {
-	name = strings.ToLower(name)
-	for _, end := range []string{"key", "_token", "secret", "password", "passwd", "auth", "authorization", "credential", "credentials"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return name == "token"
 }
 
 // tag keeps the name that a user gave a run. It is not a part of what was measured.
