@@ -43,10 +43,11 @@ History needs at least 8 sessions of a point, with 3 or more on either side of a
 change, and the 95 % interval of a change must lie beyond 2 %. Small or very
 recent changes may not be found. A level that rises or falls slowly, over 15
 sessions or more, is a change as well. Two dates A..B enclose a change whose
-session is uncertain. Inconclusive means that a step is visible but may be
-chance; more sessions decide it. One or two sessions that are far off are a
-spike, not a change. If a point has only failed lately, its row says for how
-many sessions. A series with a value of zero or below is compared by difference.
+session is uncertain. Inconclusive means that a step or a slow change is visible
+but may be chance; more sessions decide it. One or two sessions that are far off
+are a spike, not a change. If a point has only failed lately, its row says for
+how many sessions. A series with a value of zero or below is compared by
+difference.
 
 Sessions of a point that began at the same time have no order and count as one.
 Runs without a start time are left out (ingest --at gives it); if there are no

@@ -60,8 +60,8 @@ type History struct {
 	Sessions     int            // number of different sessions in the rows
 	Failed       int            // number of matching runs that failed
 	Requests     int            // of Failed: ok runs in which more requests failed than are allowed
-	Inconclusive int            // number of series, with rows or without, that have a visible step since Request.Since that may be chance
-	Few          int            // number of series, with rows or without, with fewer than MinSessions sessions and neither a change nor a visible step
+	Inconclusive int            // number of series, with rows or without, that have a visible step or a slow change since Request.Since that may be chance
+	Few          int            // number of series, with rows or without, with fewer than MinSessions sessions and neither a change nor an inconclusive one
 	Gate         Gate           // set if Request.Newest is not 0
 	Discontinued int            // number of series without rows: their last value is older than Request.Since, and newer runs failed
 	NoValue      int            // number of matching ok runs without a value of the metric
@@ -113,7 +113,7 @@ type Change struct {
 // each series: of the series called changed, at most 5 % are expected to be false. Otava does not correct.
 //
 // A step after the last change of a series, in 6 sessions or more, is inconclusive if it would be a change only if sessions were
-// independent of each other, or if there were no other series to correct for.
+// independent of each other, or if there were no other series to correct for. So is a slow change if it would be one at a single look at this series.
 //
 // A filter or a method that cannot be read is an ErrInput, and so is a NoOrderError.
 func Read(ctx context.Context, db *query.DB, req Request) (History, error) {

@@ -179,3 +179,25 @@ func TestGateOfMany(t *testing.T) {
 		t.Errorf("%+v, want %+v", h.Gate, want)
 	}
 }
+
+// TestGateOfARamp: a rise of 1 % a session after 20 flat ones is inconclusive for a gate until about 30 sessions show it, also where no step is
+// visible within the newest sessions, and then it got worse.
+func TestGateOfARamp(t *testing.T) {
+	t.Parallel()
+	for rising, want := range map[int]history.Gate{20: {Series: 1, Inconclusive: 1}, 26: {Series: 1, Inconclusive: 1}, 30: {Series: 1, Regressed: 1}} {
+		var levels []float64
+		for k := range 20 + rising {
+			levels = append(levels, 100*math.Pow(1.01, float64(max(k-19, 0)))*(1+.001*float64(k*k%7)))
+		}
+		db := querytest.SealedRuns(t, levelled(levels...))
+		h := historyOf(t, db, history.Request{Newest: 14})
+		if h.Gate != want {
+			t.Errorf("%d rising: %+v, want %+v", rising, h.Gate, want)
+		}
+		last := h.Series[0].Changes[len(h.Series[0].Changes)-1]
+		row := h.Rows[last.Row]
+		if row.RampSessions < 15 || row.ChangePoint != (want.Regressed > 0) {
+			t.Errorf("%d rising: %+v", rising, row)
+		}
+	}
+}

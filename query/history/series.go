@@ -37,6 +37,7 @@ const Spike judge.Verdict = "spike"
 type trend struct {
 	points   []stat.ChangePoint
 	visible  []stat.ChangePoint // of the whole series: see stat.Trend.VisibleChanges
+	slow     []stat.ChangePoint // ramps of the whole series that are statistically significant at one look at it alone
 	adjusted float64            // smallest p of the change points, adjusted over all series; NaN: none
 	marks    []mark             // ascending
 }
@@ -145,6 +146,11 @@ func (l *line) findChanges(alpha float64) float64 {
 	found := stat.NewTrend(l.locations())
 	l.series.points = found.Changes(alpha, l.margin)
 	l.series.visible = found.VisibleChanges(historyAlpha, l.margin)
+	usual := l.series.points
+	if alpha != historyAlpha {
+		usual = found.Changes(historyAlpha, l.margin)
+	}
+	l.series.slow = slices.DeleteFunc(slices.Clone(usual), func(p stat.ChangePoint) bool { return p.Until == 0 })
 	p := 1.
 	if len(l.entries) < MinSessions {
 		p = math.NaN() // it cannot have a change point, so it does not count as a test
@@ -185,7 +191,7 @@ func (l *line) markChanges() {
 	}
 }
 
-// markStepsAndSpikes marks the last visible but inconclusive step after the last change point, and the spikes of each level.
+// markStepsAndSpikes marks what may be a change after the last change point, and the spikes of each level.
 func (l *line) markStepsAndSpikes() {
 	locations := l.locations()
 	low := 0
@@ -194,6 +200,24 @@ func (l *line) markStepsAndSpikes() {
 		low = max(p.Index, p.Until)
 	}
 	high := len(locations)
+	if m := l.open(locations, low); m != nil {
+		l.series.marks = append(l.series.marks, mark{*m, judge.Inconclusive})
+		high = m.Index
+	}
+	l.markSpikes(locations, low, high)
+	l.markSpikes(locations, high, len(locations))
+	slices.SortFunc(l.series.marks, func(a, b mark) int { return a.at() - b.at() })
+}
+
+// open is the last inconclusive change from entry low on, or nil: a slow one or a visible step, whichever lasts until later. The steps of a
+// slow one are parts of it.
+func (l *line) open(locations []float64, low int) *stat.ChangePoint {
+	var last *stat.ChangePoint
+	for _, p := range l.series.slow {
+		if p.After >= low {
+			last = &p
+		}
+	}
 	seen := l.series.visible
 	if low > 0 {
 		seen = stat.NewTrend(locations[low:]).VisibleChanges(historyAlpha, l.margin)
@@ -201,12 +225,11 @@ func (l *line) markStepsAndSpikes() {
 	if len(seen) > 0 {
 		step := seen[len(seen)-1]
 		step.Index, step.After, step.By = step.Index+low, step.After+low, step.By+low
-		l.series.marks = append(l.series.marks, mark{step, judge.Inconclusive})
-		high = step.Index
+		if last == nil || step.Index >= last.Until {
+			last = &step
+		}
 	}
-	l.markSpikes(locations, low, high)
-	l.markSpikes(locations, high, len(locations))
-	slices.SortFunc(l.series.marks, func(a, b mark) int { return a.at() - b.at() })
+	return last
 }
 
 // markSpikes marks the spikes of the level that spans entries low to high-1.
@@ -319,7 +342,7 @@ func (h *historian) outline() {
 	}
 }
 
-// inconclusive is the visible step of a series that may be chance, or nil. There is at most one.
+// inconclusive is the visible step or slow change of a series that may be chance, or nil. There is at most one.
 func (l *line) inconclusive() *mark {
 	for i := range l.series.marks {
 		if m := &l.series.marks[i]; m.verdict == judge.Inconclusive {

@@ -43,6 +43,9 @@ func (c changedAt) verdict() judge.Verdict {
 // verdictText is the verdict, and of a slow change its direction.
 func (c changedAt) verdictText() string {
 	if word := direction(c.row); word != "" {
+		if c.verdict() == judge.Inconclusive {
+			word = "slow change"
+		}
 		return string(c.verdict()) + ", " + word
 	}
 	return string(c.verdict())
@@ -148,9 +151,13 @@ func (w History) outcome(changes []changedAt, s history.Series) string {
 	values := term.Count(len(s.Locations), w.noun()) + w.perCommit()
 	found, inconclusive := len(changes), ""
 	if found > 0 && changes[found-1].verdict() == judge.Inconclusive {
-		last := changes[found-1].row
+		last := changes[found-1]
 		found--
-		inconclusive = fmt.Sprintf("; inconclusive %s since %s: visible, but may be chance", shiftText(last, last.Shift), began(last.StartedAt))
+		kind := ""
+		if direction(last.row) != "" {
+			kind = "a slow change, "
+		}
+		inconclusive = fmt.Sprintf("; inconclusive %s since %s: %svisible, but may be chance", shiftText(last.row, last.row.Shift), began(last.since()), kind)
 	}
 	switch {
 	case found == 0 && w.tooShort(s):
@@ -161,10 +168,10 @@ func (w History) outcome(changes []changedAt, s history.Series) string {
 	return term.Count(found, "change") + " found in " + values + inconclusive
 }
 
-// slow are lines about the slow changes of one series.
+// slow are lines about the slow changes of one series that are certain.
 func slow(changes []changedAt) (lines []string) {
 	for _, c := range changes {
-		if word := direction(c.row); word != "" {
+		if word := direction(c.row); word != "" && c.verdict() != judge.Inconclusive {
 			lines = append(lines, fmt.Sprintf("%s since %s, %s in %s", word, began(c.After), shiftText(c.row, c.row.Shift), term.Count(c.row.RampSessions, "session")))
 		}
 	}

@@ -211,7 +211,7 @@ func (w History) fewSessions(few int) []string {
 }
 
 // inconclusiveMeaning says what an inconclusive series is.
-const inconclusiveMeaning = "inconclusive: a visible step that may be chance; more sessions decide it"
+const inconclusiveMeaning = "inconclusive: a visible step or slow change that may be chance; more sessions decide it"
 
 // promise is what is known of false changes.
 func (w History) promise() string {
@@ -283,7 +283,7 @@ func (w History) inconclusiveSeries() []string {
 	if w.H.Inconclusive == 0 {
 		return nil
 	}
-	return []string{counted(w.H.Inconclusive, "series") + " inconclusive, with a step that may be chance: history without --regressions shows them"}
+	return []string{counted(w.H.Inconclusive, "series") + " inconclusive, with a change that may be chance: history without --regressions shows them"}
 }
 
 // finish adds what was left out and the commands to type next: about the first of the changes.

@@ -252,7 +252,7 @@ func TestHistoryInconclusive(t *testing.T) {
 		" +14.9 %  inconclusive  2026-09-07 12:00\n", "–  spike\n",
 		"\nby their last change: 1 regressed, 1 improved, 1 inconclusive, 1 with no change found\n",
 		"\n1 series with a session far off the level (a spike, not a change)\n",
-		"\ninconclusive: a visible step that may be chance; more sessions decide it\n",
+		"\ninconclusive: a visible step or slow change that may be chance; more sessions decide it\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -275,7 +275,7 @@ func TestHistoryInconclusive(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 	text = historyText(history.History{Known: 3, Inconclusive: 1}, history.Request{Regressions: true}, 120, false)
-	if want := "no regression in 3 series\n1 series inconclusive, with a step that may be chance: history without --regressions shows them\n"; text != want {
+	if want := "no regression in 3 series\n1 series inconclusive, with a change that may be chance: history without --regressions shows them\n"; text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
 	h = madeHistory(.2)
@@ -314,6 +314,14 @@ func TestHistorySlow(t *testing.T) {
 	}
 	text = historyText(slow(-.2, 0), history.Request{}, 120, false)
 	if want := "−20.0 %  improved, falling  2026-09-01 12:00\n"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	open := slow(.118)
+	row := &open.Rows[open.Series[0].Changes[0].Row]
+	row.Verdict, row.ChangePoint = judge.Inconclusive, false
+	text = historyText(open, history.Request{Metric: "latency"}, 160, false)
+	want := "\nno change found in 12 sessions; inconclusive +11.8 % since 2026-09-01: a slow change, visible, but may be chance\n"
+	if !strings.Contains(text, want) || !strings.Contains(text, "  inconclusive, slow change  ") || strings.Contains(text, "\nrising") {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 	text = historyText(slow(.3), history.Request{Regressions: true}, 120, false)
