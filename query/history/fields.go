@@ -49,7 +49,7 @@ func changeFields() []answer.Field[Row] {
 		text("by_session", "id of the first session after the change, with a confidence of 95 %; of a slow change, id of the last session", func(r *Row) string { return r.BySession }),
 		answer.NewField("ramp_sessions", answer.TypeInteger, "number of sessions over which the level rose or fell slowly; NULL: the change is a step, or there is none",
 			func(r *Row) any { return rampSessions(r.RampSessions) }),
-		text("verdict", "regressed or improved; changed if it is unknown which direction is better; inconclusive: a step that may be chance; "+
+		text("verdict", "regressed or improved; changed if it is unknown which direction is better; inconclusive: a step or a slow change that may be chance; "+
 			"spike: only this session deviates; NULL: no change", func(r *Row) string { return string(r.Verdict) }),
 		answer.NewField("failed_sessions", answer.TypeInteger, "number of sessions after the last value in which all runs of the point failed",
 			func(r *Row) any { return int64(r.FailedSessions) }),
