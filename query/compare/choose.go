@@ -34,9 +34,10 @@ type Point struct {
 	History   int     // number of earlier sessions that are known; negative: fewer than are needed
 	Gap       int64   // time by which earlier sessions have to be apart, in microseconds; negative: unknown
 	MoreRuns  int
-	Looks     int     // maximum number of looks
-	Planned   bool    // the looks were planned
-	Spend     float64 // share of the significance level that the point may use: judge.Spend
+	Warnings  []string // of the runs of both sides, ascending
+	Looks     int      // maximum number of looks
+	Planned   bool     // the looks were planned
+	Spend     float64  // share of the significance level that the point may use: judge.Spend
 
 	RelativeVerdict judge.Verdict // verdict relative to the common change of all points; empty: none
 
@@ -57,7 +58,7 @@ func (p *pairing) point() Point {
 	o := p.outcome
 	c := Point{
 		Metric: p.name, Better: p.kind().Better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Size: p.size(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
-		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
+		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Warnings: p.warnings(), Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
 		BaseOK: p.base != nil && p.base.Measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control, Confounded: p.confounded,
 		LeftOut: p.leftOut, Decides: p.decides,
 	}
@@ -68,6 +69,18 @@ func (p *pairing) point() Point {
 		c.FailureChance = p.failureChance()
 	}
 	return c
+}
+
+// warnings are those of the runs of both sides.
+func (p *pairing) warnings() []string {
+	var words []string
+	for _, g := range []*sides.Group{p.base, p.head} {
+		if g != nil {
+			words = append(words, g.Noted().Warnings...)
+		}
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
 // change is the estimate, on the scale on which the point is compared; NaN if a side has no values.

@@ -235,14 +235,7 @@ func (p *pairing) flags(pair *judge.Pair) []string {
 	add(FlagFailures, p.moreFailures())
 	add(FlagWrong, either(func(g *sides.Group) bool { return g.Noted().Wrong > 0 }))
 	add(flagNoValues, either(func(g *sides.Group) bool { return g.Noted().NoValue > 0 && len(g.Locations) > 0 }))
-	var warnings []string
-	for _, g := range both {
-		if g != nil {
-			warnings = append(warnings, g.Noted().Warnings...)
-		}
-	}
-	slices.Sort(warnings)
-	for _, word := range slices.Compact(warnings) {
+	for _, word := range p.warnings() {
 		add(word, true)
 	}
 	add(FlagLooks, p.planned > 0)

@@ -223,7 +223,11 @@ func wordOf(r *compare.Row) string {
 	case len(r.Flags) > 0 && r.Flags[0] != compare.FlagLooks && r.Flags[0] != besideMedians(r) && r.Verdict != judge.Unchanged:
 		word = r.Flags[0]
 	}
-	if r.MoreRuns > 0 && word != "" {
+	switch {
+	case word == "" || r.MoreRuns <= 0:
+	case r.Reason == judge.Noise && loaded(&r.Point):
+		word += " (" + warnLoad + ")"
+	default:
 		word += fmt.Sprintf(" (+%s)", term.Thousands(r.MoreRuns))
 	}
 	return word

@@ -163,7 +163,16 @@ func TestCompareCells(t *testing.T) {
 func TestMoreRunsText(t *testing.T) {
 	noise := func(more int) compare.Point { return compare.Point{Reason: judge.Noise, MoreRuns: more} }
 	few := compare.Point{Reason: judge.FewRuns, MoreRuns: 2}
+	busy := noise(285)
+	busy.Warnings = []string{"drift", "load"}
+	byProcessor := busy
+	byProcessor.Metric = "cpu_user"
+	if word := wordOf(&compare.Row{Point: busy}); word != "noise (load)" {
+		t.Errorf("the word is %q", word)
+	}
 	for want, open := range map[string][]compare.Point{
+		"; other work ran on the machine (load): measure when it is quiet, or compare by --metric cpu_user if the programs compute": {busy, noise(8)},
+		"; other work ran on the machine (load): measure when it is quiet":                                                          {byProcessor},
 		"":                                {noise(0)},
 		"; at least 2 more runs per side": {few, few},
 		"; 12 more runs per side would probably decide 2 of 4": {noise(900), noise(0), noise(12), noise(8)},

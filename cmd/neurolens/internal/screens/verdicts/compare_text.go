@@ -16,7 +16,7 @@ import (
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
 	string(judge.FewRuns):        "fewer than 5 runs on a side: a change must exceed the threshold significantly; fewer than 3 give no verdict; (+n): measure at least n more",
-	string(judge.Noise):          "too noisy to decide: the interval is too wide, or single runs or sessions differ by as much; (+n): about n more runs per side would probably decide it",
+	string(judge.Noise):          "too noisy to decide: the interval is too wide, or single runs or sessions differ by as much; (+n): about n more runs per side would probably decide it; (load): other work ran on the machine, so measure when it is quiet",
 	string(judge.Sessions):       "different sessions, or distant parts of one, and fewer than 7 earlier sessions that show how much sessions differ",
 	string(judge.Unsettled):      "the newest of the earlier sessions differ more than the ones before, so it is not known how much sessions differ now",
 	string(judge.Machines):       "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
@@ -212,11 +212,15 @@ func (w Comparison) inconclusiveText() string {
 const manyRuns = 50
 
 // moreRunsText says how many more runs a side open points need: those of few runs at least so many, before anybody can say
-// what would do; of the others, what would settle half of those that runs can settle.
+// what would do; of the others, what would settle half of those that runs can settle. Where other work ran on the machine, runs are no remedy.
 func moreRunsText(open []compare.Point) string {
-	few := 0
+	few, busy := 0, 0
 	var more []int
-	for _, p := range open {
+	for i := range open {
+		p := &open[i]
+		if loaded(p) {
+			busy++
+		}
 		switch {
 		case p.MoreRuns <= 0:
 		case p.Reason == judge.FewRuns:
@@ -229,7 +233,11 @@ func moreRunsText(open []compare.Point) string {
 	if few > 0 {
 		text = fmt.Sprintf("; at least %s per side", term.Count(few, "more run"))
 	}
-	if len(more) > 0 {
+	switch {
+	case len(more) == 0:
+	case 2*busy >= len(open) && few == 0:
+		text = "; other work ran on the machine (" + warnLoad + "): measure when it is quiet" + byProcessorText(open)
+	default:
 		slices.Sort(more)
 		runs := more[(len(more)-1)/2]
 		decided, _ := slices.BinarySearch(more, runs+1)
@@ -239,6 +247,17 @@ func moreRunsText(open []compare.Point) string {
 		}
 	}
 	return text
+}
+
+// loaded reports whether other work ran on the machine when a run of a point began.
+func loaded(p *compare.Point) bool { return slices.Contains(p.Warnings, warnLoad) }
+
+// byProcessorText is the advice to compare by the time of the processor, unless that is done.
+func byProcessorText(open []compare.Point) string {
+	if slices.ContainsFunc(open, func(p compare.Point) bool { return p.Metric == cpuUser }) {
+		return ""
+	}
+	return ", or compare by --metric " + cpuUser + " if the programs compute"
 }
 
 // cpuUser is the metric that varies less with other load than others.
