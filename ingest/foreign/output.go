@@ -87,6 +87,12 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 	if o.looks {
 		return o.look(&r, there)
 	}
+	if former := o.former[o.records]; !there && o.added.Start == nil && len(former) > 0 { // the user gave it a start, and gives none now
+		there, o.identity.place = true, before
+		if o.identity.latest.id, err = schema.ParseULID(former[0]); err != nil {
+			return err
+		}
+	}
 	valid, err := schema.Check(r)
 	if err != nil {
 		o.identity.place = before
@@ -103,7 +109,7 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 		o.Report.Undated++
 	}
 	for _, old := range o.former[o.records] {
-		if old != r.RunID {
+		if old != r.RunID && o.added.Start != nil {
 			o.Report.Replaced = append(o.Report.Replaced, Replacement{Old: old, New: r.RunID})
 		}
 	}

@@ -42,10 +42,13 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 // cannot be read twice.
 func (r *Reader) former(in *Input, format *Format) (map[int][]string, error) {
 	former := map[int][]string{}
-	if r.added.Start == nil || r.known.store == nil || !in.canBeReadAgain() {
+	if r.known.store == nil || !in.canBeReadAgain() {
 		return former, nil
 	}
-	starts := []Start{nil}
+	var starts []Start
+	if r.added.Start != nil {
+		starts = append(starts, nil) // without a start
+	}
 	if changed := in.changed(); changed != "" {
 		given, err := r.known.store.Starts(in.Given, changed)
 		if err != nil {
