@@ -74,6 +74,17 @@ func StartOfChange(in *Input) RunStart {
 var dated = regexp.MustCompile(`([0-9]{4})(?:-([0-9]{2})-([0-9]{2})|_([0-9]{2})_([0-9]{2})|\.([0-9]{2})\.([0-9]{2})|([0-9]{2})([0-9]{2}))` +
 	`(?:[T_ -]?([0-9]{2})[:.h_-]?([0-9]{2})(?:[:.m_-]?([0-9]{2})(?:\.[0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}|\+[0-9]{4})?)?`)
 
+// Groups of dated. Each way to write a month and a day has two, of which one pair matches.
+const (
+	yearGroup       = 1
+	firstMonthGroup = 2
+	compactMonth    = 8 // of 20261001, without separators
+	hourGroup       = 10
+	minuteGroup     = 11
+	secondGroup     = 12 // without fractions
+	zoneGroup       = 13
+)
+
 // date is a date in a name.
 type date struct {
 	text string
@@ -123,7 +134,7 @@ func datesIn(name string) (all []date) {
 }
 
 // dateOf reads a match of dated. It is no date if it is a part of a longer number or of a hash, or a day that does not exist. What follows it
-// is no time of day if there is no such time, or if it is a part of a longer number.
+// is no time of day if there is no such time, or if it is a part of a longer number or another number: see isAmount.
 func dateOf(name string, at []int) (d date, ok bool) {
 	group := func(i int) string {
 		if at[2*i] < 0 {
@@ -133,7 +144,7 @@ func dateOf(name string, at []int) (d date, ok bool) {
 	}
 	number := func(text string) int { n, _ := strconv.Atoi(text); return n }
 	month, day, end := "", "", 0
-	for i := 2; i <= 8; i += 2 {
+	for i := firstMonthGroup; i < hourGroup; i += 2 {
 		if group(i) != "" {
 			month, day, end = group(i), group(i+1), at[2*(i+1)+1]
 		}
@@ -141,7 +152,7 @@ func dateOf(name string, at []int) (d date, ok bool) {
 	if at[0] > 0 && isDigit(name[at[0]-1]) || isHash(name, at[0]) {
 		return d, false
 	}
-	year := number(group(1))
+	year := number(group(yearGroup))
 	midnight := time.Date(year, time.Month(number(month)), number(day), 0, 0, 0, 0, time.UTC)
 	if year < 1971 || year > 2199 || int(midnight.Month()) != number(month) || midnight.Day() != number(day) {
 		return d, false
@@ -157,17 +168,17 @@ func dateOf(name string, at []int) (d date, ok bool) {
 			_, another = dateOf(name, next)
 		}
 	}
-	hour, minute, second := number(group(10)), number(group(11)), number(group(12))
-	if !whole && !another && group(10) != "" && !isDigit(name[at[2*11+1]]) { // the seconds are not such
+	hour, minute, second := number(group(hourGroup)), number(group(minuteGroup)), number(group(secondGroup))
+	if !whole && !another && group(hourGroup) != "" && !isDigit(name[at[2*minuteGroup+1]]) { // the seconds are not such
 		at, whole, second = slices.Clone(at), true, 0
-		at[1], at[2*13] = at[2*11+1], -1
+		at[1], at[2*zoneGroup] = at[2*minuteGroup+1], -1
 	}
-	if group(10) != "" && whole && !another && hour < 24 && minute < 60 && second < 60 {
-		zone, named := time.UTC, group(13) != ""
-		if named && group(13) != "Z" {
-			digits := strings.ReplaceAll(group(13)[1:], ":", "")
+	if group(hourGroup) != "" && whole && !another && !isAmount(name, at, end) && hour < 24 && minute < 60 && second < 60 {
+		zone, named := time.UTC, group(zoneGroup) != ""
+		if named && group(zoneGroup) != "Z" {
+			digits := strings.ReplaceAll(group(zoneGroup)[1:], ":", "")
 			offset := number(digits[:2])*3600 + number(digits[2:])*60
-			if group(13)[0] == '-' {
+			if group(zoneGroup)[0] == '-' {
 				offset = -offset
 			}
 			zone = time.FixedZone("", offset)
@@ -180,11 +191,26 @@ func dateOf(name string, at []int) (d date, ok bool) {
 	return date{name[at[0]:end], midnight, false}, true
 }
 
+// isAmount reports whether the digits after a date that ends at a place are no time of day: a letter follows (2026-10-01-1600MHz), or they are
+// four digits behind a hyphen (2026-10-01-2048) and the date has separators, which a time would have too (20261001-2048 has none).
+func isAmount(name string, at []int, end int) bool {
+	hour, bare := at[2*hourGroup], at[2*hourGroup+1] == at[2*minuteGroup]
+	if hour == end || !bare || at[2*zoneGroup] >= 0 {
+		return false
+	}
+	if at[1] < len(name) && isLetter(name[at[1]]) {
+		return true
+	}
+	return name[end] == '-' && at[2*secondGroup] < 0 && at[2*compactMonth] < 0
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // isHash reports whether the letters and digits at a place in a name are a hash: hexadecimal, with a letter.
 func isHash(name string, at int) bool {
-	alphanumeric := func(c byte) bool { return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+	alphanumeric := func(c byte) bool { return isDigit(c) || isLetter(c) }
 	from, end := at, at
 	for from > 0 && alphanumeric(name[from-1]) {
 		from--
