@@ -106,7 +106,6 @@ func readFooterTo(file io.ReaderAt, size int64, read func(f *Footer, r *compactR
 // than the pages take.
 const (
 	maxRunText   = 16 << 20 // bytes of the texts of a run
-	usualRunText = 64 << 10 // likewise, of one of many
 	maxRunsGroup = 1 << 30
 )
 
@@ -122,7 +121,7 @@ func CheckLiveGroup(bytes, size int64) error {
 // CheckRunsGroup returns an error that wraps ErrDamaged if a row group of another file of runs has more bytes, uncompressed, than its runs can
 // have.
 func CheckRunsGroup(bytes, rows int64) error {
-	limit := min(maxRunText+usualRunText*min(max(rows, 0), maxRunsGroup/usualRunText), maxRunsGroup)
+	limit := maxRunText * min(max(rows, 1), maxRunsGroup/maxRunText)
 	if bytes >= 0 && bytes <= limit {
 		return nil
 	}

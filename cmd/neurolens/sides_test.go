@@ -315,7 +315,7 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 				}
 				write(t, folders[0], "editable.pth", filepath.Join(dir, "lib")+"\n")
 			},
-			want: "side base read REPO/lib/module.py, which is in your working tree: let each side use its own, by a relative path",
+			want: "read REPO/lib/module.py, which is in your working tree: let each side use its own, by a relative path",
 		},
 	} {
 		if !long() && !slices.Contains(quick, name) {

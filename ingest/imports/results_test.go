@@ -107,7 +107,7 @@ func digestsOf(runs []schema.Run) (all []string) {
 func TestNoResults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ format, text, want string }{
-		{"hyperfine", `{"results": []}`, "reading it as hyperfine: it has no run"},
+		{"hyperfine", `{"results": []}`, "reading it as hyperfine: no result in it"},
 		{"hyperfine", `{"results": [`, "reading it as hyperfine: "},
 		{"hyperfine", "hello", "reading it as hyperfine: "},
 		{"hyperfine", "", "reading it as hyperfine: "},

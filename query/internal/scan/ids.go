@@ -59,6 +59,13 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 	}
 	id := r.Src.lastSessions[back]
 	if same := tied(r.Src.lastSessions, id); len(same) > 1 {
+		differ, err := r.beganApart(ctx, same)
+		if err != nil {
+			return nil, err
+		}
+		if differ {
+			return []string{id}, nil
+		}
 		began := time.UnixMilli(timeOf(id)).UTC().Format(time.RFC3339)
 		return nil, fault.Input("%d sessions began at the same time (%s) and have no order: %s; select one with session=ID", len(same), began, someOf(same))
 	}
@@ -67,6 +74,19 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 			id[len(id)-shortID:], began.UTC().Format(time.RFC3339)))
 	}
 	return []string{id}, nil
+}
+
+// beganApart reports whether the first runs of sessions have different starts, although the times in their ids are equal: others may make ids
+// in another way.
+func (r *Reader) beganApart(ctx context.Context, sessions []string) (bool, error) {
+	quoted := make([]string, len(sessions))
+	for i, id := range sessions {
+		quoted[i] = duck.Literal(id)
+	}
+	columns := []*schema.Column{schema.RunColumn("session_id"), schema.RunColumn("started_at")}
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(DISTINCT began) FROM (SELECT min(started_at) AS began FROM " +
+		r.Src.Scan(columns, "session_id IN ("+strings.Join(quoted, ", ")+")") + " GROUP BY session_id)"})
+	return err == nil && duck.Integer(row[0]) == int64(len(sessions)), err
 }
 
 // tied are the sessions that began in the same millisecond as one of them. Ids have no more of a time.
