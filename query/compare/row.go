@@ -87,9 +87,10 @@ func (m *comparing) row(p *pairing) Row {
 
 // beside is the flag of a change that the medians of the sides contradict; none: they agree.
 func (p *pairing) beside() []string {
+	const alike = .05 // of the change: what nobody notices
 	medians := p.head.Level() - p.base.Level()
 	switch o := p.outcome; {
-	case p.means || math.Abs(medians-o.Change.Value) <= o.DeadZone:
+	case p.means || math.Abs(medians-o.Change.Value) <= max(o.DeadZone, alike*math.Abs(o.Change.Value)):
 		return nil
 	case o.Method == judge.MethodBlocks:
 		return []string{FlagPaired}
