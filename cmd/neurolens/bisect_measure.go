@@ -42,11 +42,12 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 		return open
 	}
 	b.progress.Test(t.Commit)
+	ran := map[string]bool{} // sides
 	result, err := runner.Run(inner, s, options, func(run schema.Run) error {
 		if err := b.store.Append(run); err != nil {
 			return storeError{err}
 		}
-		if run.Side != "base" { // both sides were launched, and are to be compared
+		if ran[run.Side] = true; len(ran) > 1 { // both sides were launched, in either order, and are to be compared
 			if err := b.createLog(); err != nil {
 				return err
 			}
