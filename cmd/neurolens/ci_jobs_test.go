@@ -225,6 +225,7 @@ func TestCIBases(t *testing.T) {
 		"first":                         {&first, "", 0, "**Measured alone**"},
 		"outside":                       {&outside, "", 2, "not a git repository"},
 		"nothing compared":              {c, "COMPARE_ENDS=3 TEXT=Nothing~was~compared:~no~point~is~ok~on~the~base", 3, "neurolens.sh: Nothing was compared: no point is ok on the base"},
+		"failed requests":               {c, "COMPARE_ENDS=3 TEXT=No~regression~found;~1~of~7~points~undecided~(1~estimate);~1~point~with~failed~requests", 3, "neurolens.sh: No regression found; 1 of 7 points undecided (1 estimate); 1 point with failed requests"},
 		"nothing decided":               {c, "COMPARE_ENDS=3 TEXT=Nothing~was~decided;~7~of~7~points~inconclusive", 0, "warning: Nothing was decided; 7 of 7 points inconclusive; STRICT=1 makes"},
 		"nothing decided, what to do":   {c, "COMPARE_ENDS=3 TEXT=Nothing~was~decided;~7~of~7~points~inconclusive", 0, "add `--metric cpu_user` to `FLAGS`"},
 		"some decided":                  {c, "COMPARE_ENDS=3 TEXT=No~regression~found;~1~of~7~points~inconclusive", 0, "warning: No regression found; 1 of 7 points inconclusive; STRICT=1 makes"},

@@ -88,5 +88,8 @@ func GateSentence(g compare.Gate, noun string) string {
 	if g.Inconclusive > 0 {
 		text += fmt.Sprintf("; %d of %s %s", g.Inconclusive, points, openText(g.Open)) + moreRunsText(g.Open)
 	}
+	if g.Requests > 0 {
+		text += "; " + term.Count(g.Requests, noun) + " with failed requests"
+	}
 	return text
 }

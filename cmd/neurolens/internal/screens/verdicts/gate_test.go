@@ -30,13 +30,16 @@ func TestGateSentence(t *testing.T) {
 	t.Parallel()
 	open := []compare.Point{{Verdict: judge.Inconclusive}, {Verdict: judge.Inconclusive}}
 	for want, g := range map[string]compare.Gate{
-		"No regression in 3 points":                                       {Points: 3, Planned: 5},
-		"2 regressions in 9 points":                                       {Points: 9, Regressions: 2, Planned: 5},
-		"1 regression in 1 point":                                         {Points: 1, Regressions: 1, Looks: 2},
-		"Nothing was decided; 2 of 2 points inconclusive":                 {Points: 2, Inconclusive: 2, Open: open},
-		"No regression found; 2 of 3 points inconclusive":                 {Points: 3, Inconclusive: 2, Open: open},
-		"Nothing was compared: no point is ok on the base":                {},
-		"Nothing was compared: only controls are ok on the base":          {Controls: 1},
+		"No regression in 3 points":                              {Points: 3, Planned: 5},
+		"2 regressions in 9 points":                              {Points: 9, Regressions: 2, Planned: 5},
+		"1 regression in 1 point":                                {Points: 1, Regressions: 1, Looks: 2},
+		"Nothing was decided; 2 of 2 points inconclusive":        {Points: 2, Inconclusive: 2, Open: open},
+		"No regression found; 2 of 3 points inconclusive":        {Points: 3, Inconclusive: 2, Open: open},
+		"Nothing was compared: no point is ok on the base":       {},
+		"Nothing was compared: only controls are ok on the base": {Controls: 1},
+		"Nothing was decided; 1 of 1 point undecided (1 estimate); 1 point with failed requests": {
+			Points: 1, Inconclusive: 1, Requests: 1, Open: []compare.Point{{Verdict: judge.Estimate, Reason: judge.FailedRequests}},
+		},
 		"1 regression in 4 points; 2 of 4 points inconclusive":            {Points: 4, Regressions: 1, Inconclusive: 2, Open: open},
 		"2 regressions in 4 points (1 of them missing, failing or wrong)": {Points: 4, Regressions: 2, Lost: 1},
 	} {

@@ -9,7 +9,8 @@
 #   sh [[.Script]] key      print the name of the job for caches and artifacts
 #
 # Exit status of run: 0 no regression; 1 a regression, or a point that the head no longer measures; 3 nothing was compared, because no
-# point is ok on the base, or some points are inconclusive (only with STRICT=1); any other: an error, and nothing was compared.
+# point is ok on the base, or requests failed, or some points are inconclusive (only with STRICT=1); any other: an error, and nothing
+# was compared.
 # The others call the API of GitHub or GitLab. What they are refused is a warning.
 #
 # Edit these settings, or set them in the environment, unless the file of your CI system sets them itself.
@@ -273,10 +274,10 @@ measure() {
 	neurolens --store "$OUT/store" compare --gate session=last --format md $FLAGS >"$OUT/text" || gate=$?
 	echo "$gate" >"$OUT/status" # for issue: inconclusive points do not close it, also where they are no error
 	case $gate in
-	3) # a warning, unless nothing was compared
+	3) # a warning, unless nothing was compared or requests failed, as with --gate=regression
 		why=$(sed -n '1s/^\*\*\(.*\)\*\*$/\1/p' "$OUT/text")
 		case $why in
-		'Nothing was compared'*)
+		'Nothing was compared'* | *' with failed requests')
 			say "$why"
 			return 3
 			;;
