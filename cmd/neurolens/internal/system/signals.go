@@ -17,9 +17,9 @@ type signalled struct{ signal syscall.Signal }
 func (s signalled) Error() string { return "interrupted by " + s.signal.String() }
 
 // Signals gives a context that the first SIGINT, SIGTERM or SIGHUP ends. A second SIGINT or SIGTERM ends the process at once, after
-// last: the supervisors of running benchmarks notice and clean up. So does the first one after Grace, while Asking is on. A second SIGHUP does
-// nothing, because nobody asks for it: a terminal that closes brings one from the kernel and one from the shell, and service managers send one
-// after SIGTERM. Where SIGHUP was ignored when the process started, as with nohup, it stays ignored.
+// last: the supervisors of running benchmarks notice and clean up. The first signal ends the process in the same way after Grace, if Asking is on
+// then. A second SIGHUP does nothing, because nobody asks for it: a terminal that closes brings one from the kernel and one from the shell, and
+// service managers send one after SIGTERM. Where SIGHUP was ignored when the process started, as with nohup, it stays ignored.
 func Signals(parent context.Context, last func()) (context.Context, context.CancelFunc) {
 	asking := new(atomic.Bool)
 	ctx, cancel := context.WithCancelCause(context.WithValue(parent, askingKey{}, asking))
@@ -57,14 +57,14 @@ func Signals(parent context.Context, last func()) (context.Context, context.Canc
 	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
 }
 
-// Grace is for how long a command that only asks may go on after the user has interrupted it. Not all that it does, such as laying out a table,
-// looks at its context.
+// Grace is how long a command that only asks may go on after the user has interrupted it. Some of its work, such as the layout of a table,
+// does not look at the context.
 const Grace = 2 * time.Second
 
 // askingKey is the key of the *atomic.Bool of Asking in a context.
 type askingKey struct{}
 
-// Asking says whether what follows in the command of a context of Signals only asks: nothing is lost where it ends at once.
+// Asking records whether the command of a context of Signals only asks from now on, so that the process can end at once and lose nothing.
 func Asking(ctx context.Context, on bool) {
 	if asking, ok := ctx.Value(askingKey{}).(*atomic.Bool); ok {
 		asking.Store(on)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// asks makes the test program a command that does not look at its context. It says when it can be interrupted.
+// asks is the variable that makes the test program a command. The command prints a line when it can be interrupted.
 const asks = "NEUROLENS_TEST_ASKS"
 
 func TestMain(m *testing.M) {
@@ -23,7 +23,10 @@ func TestMain(m *testing.M) {
 	Asking(ctx, how != "writes")
 	fmt.Println("ready")
 	<-ctx.Done()
-	if how != "ends" {
+	switch how {
+	case "asks":
+		select {} // until it is ended
+	case "writes":
 		time.Sleep(2 * Grace)
 	}
 	fmt.Println("whole")
@@ -31,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(Interrupted(ctx))
 }
 
-// TestAsking: after a signal, a command that only asks ends in the end, whatever it does. One that writes, or that ends by itself, ends itself.
+// TestAsking: a command that only asks and never looks at its context ends after a signal. A command that writes takes as long as it needs.
 func TestAsking(t *testing.T) {
 	for how, want := range map[string]string{"asks": "last", "writes": "whole", "ends": "whole"} {
 		t.Run(how, func(t *testing.T) {
