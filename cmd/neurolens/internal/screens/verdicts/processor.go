@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// leastComputing is the share of the time of a program from which on it counts as one that computes. On a busy machine a program that does
-	// nothing else has a small share too.
-	leastComputing = .1
-	// maxSecondLook is the number of points up to which processor times are compared too: it takes as long as the comparison itself.
+	// minComputingShare is the least share of processor time in the latency of a program that counts as computing. It is small, because on a
+	// busy machine even a program that only computes waits for most of its latency.
+	minComputingShare = .1
+	// maxSecondLook is the number of points up to which processor times are compared too. The second comparison takes as long as the first.
 	maxSecondLook = 1000
 )
 
-// ByProcessor says which points of a comparison are decided by the processor time of their runs although their latency is undecided.
-// baseline is AXIS=VALUE if the request compares the values of an axis. The answer is empty if the request names metrics.
+// ByProcessor returns a sentence for each point of a comparison whose latency is undecided and whose processor time is decided.
+// baseline is AXIS=VALUE if the request compares the values of an axis. There are no sentences if the request names metrics.
 func ByProcessor(ctx context.Context, db *query.DB, req compare.Request, baseline string, c *compare.Comparison) ([]string, error) {
 	if len(req.Metrics) > 0 {
 		return nil, nil
@@ -32,10 +32,10 @@ func ByProcessor(ctx context.Context, db *query.DB, req compare.Request, baselin
 	return names.byProcessor(ctx, db, req, c)
 }
 
-// byProcessor compares the processor times of runs whose latency is undecided. Other work on the machine changes them less. It is a
-// second look: the error rates hold for each metric by itself. Only programs that compute are looked at.
+// byProcessor compares the processor times of the points whose latency is undecided. Other work on the machine changes processor times
+// less. The comparison is a second look: the error rates hold for each metric by itself. It leaves out programs that mostly wait.
 func (c contest) byProcessor(ctx context.Context, db *query.DB, req compare.Request, first *compare.Comparison) (lines []string, err error) {
-	undecided := map[string]float64{} // the time of the head, by point
+	undecided := map[string]float64{} // the latency of the head, by point
 	for i := range first.Rows {
 		if r := &first.Rows[i]; r.Metric == schema.PrimaryMetric && r.Verdict == judge.Inconclusive && r.Head != nil && r.Head.Value != nil {
 			undecided[r.BaseID+r.HeadID] = *r.Head.Value
@@ -55,9 +55,9 @@ func (c contest) byProcessor(ctx context.Context, db *query.DB, req compare.Requ
 	names := c.pointNames(second.Rows)
 	for i := range second.Rows {
 		r := &second.Rows[i]
-		time, open := undecided[r.BaseID+r.HeadID]
+		latency, open := undecided[r.BaseID+r.HeadID]
 		decided := r.Verdict == judge.Improved || r.Verdict == judge.Regressed
-		if open && decided && r.Head.Value != nil && *r.Head.Value >= leastComputing*time && len(lines) < maxSentences {
+		if open && decided && r.Head.Value != nil && *r.Head.Value >= minComputingShare*latency && len(lines) < maxSentences {
 			lines = append(lines, "by "+cpuUser+": "+c.line(r, names[i]))
 		}
 	}

@@ -25,8 +25,8 @@ const maxSentences = 12
 // Won says how the points of a session stand to those that its sweep compares with.
 type Won struct {
 	Lines   []string
-	Notes   []string // those of the lines that are not about one point
-	Rows    Standing // the same as columns of a table
+	Notes   []string // the lines that are needed beside Rows
+	Rows    Standing // the lines about single points, as columns of a table
 	Repeats int      // how many repeats are likely to decide what is inconclusive; 0: nothing is, or more repeats do not help
 }
 
@@ -37,8 +37,8 @@ type Session struct {
 	Baseline string        // the axis and the value of it that others are compared with, with = between them; empty: there is none
 	Metrics  []string      // those that the table shows, of which the first is compared; none: the primary one
 	Usual    threshold.Set // as in compare.Request
-	Repeats  int           // that the sweep asks for
-	Elapsed  time.Duration // of all of them; 0: unknown
+	Repeats  int           // the repeats that the sweep asks for
+	Elapsed  time.Duration // the time that all repeats took; 0: unknown
 }
 
 // Winners compares the sides of a session, or its points with those that its sweep names. Where they cannot be compared, it says why.
@@ -176,8 +176,8 @@ func otherSessions(rows []compare.Row, reference string) string {
 // one may need very many. Of too few runs it is the least number that could. Nothing where none is. What counts is the runs that
 // there are: a session may have been stopped before its last repeat.
 //
-// Where other work ran on the machine, repeats are no remedy, and where they would take longer than worthwhile, neither. They are never fewer
-// than the sweep asks for.
+// It suggests no repeats if other work ran on the machine, or if they would take longer than worthwhile. It never suggests fewer than the
+// sweep asks for.
 func (s Session) repeatsFor(rows []compare.Row) (text string, enough int) {
 	open, few, busy := 0, false, 0
 	var needed []int
@@ -225,10 +225,10 @@ func (s Session) repeatsFor(rows []compare.Row) (text string, enough int) {
 // warnLoad is the warning of a run that began while more wanted to run than the machine has processors.
 const warnLoad = "load"
 
-// worthwhile is the longest time for which more repeats are suggested.
+// worthwhile is the longest session of more repeats that is suggested.
 const worthwhile = time.Hour
 
-// takes is how long so many repeats take, as the session did; 0: unknown.
+// takes extrapolates the time of the session to a number of repeats; 0: unknown.
 func (s Session) takes(repeats int) time.Duration {
 	if s.Repeats == 0 {
 		return 0
@@ -236,7 +236,7 @@ func (s Session) takes(repeats int) time.Duration {
 	return time.Duration(float64(s.Elapsed) * float64(repeats) / float64(s.Repeats))
 }
 
-// taking is takes in parentheses; empty: unknown.
+// taking is the text of takes in parentheses; empty: unknown.
 func (s Session) taking(repeats int) string {
 	if s.takes(repeats) == 0 {
 		return ""
@@ -299,7 +299,7 @@ func sentence(r *compare.Row, reference string) string {
 	return fmt.Sprintf("against %s: %s, %s%s", reference, verdict, changeOf(r), interval(r))
 }
 
-// changeOf is the change of a row; of a metric that the unit does not name, with its name.
+// changeOf is the change of a row, followed by the metric if the unit of a difference does not name it.
 func changeOf(r *compare.Row) string {
 	text := wording.Change(r.Estimates.Change, r.Scale, r.Unit)
 	if r.Scale == schema.ScaleDifference && r.Unit != r.Metric {
@@ -316,7 +316,7 @@ func byMeans(r *compare.Row) string {
 	return ", by the means of the runs: means of iterations against single iterations"
 }
 
-// decided says how a point whose metric changed stands to the reference, with the change and its interval.
+// decided is the end of a sentence about a point that changed: the direction, the change and its interval.
 func decided(r *compare.Row, reference string) string {
 	e := r.Estimates
 	change := wording.Change(e.Change, r.Scale, r.Unit)
@@ -343,7 +343,7 @@ func known(e *compare.Estimates) bool {
 	return !math.IsNaN(e.Low) && !math.IsInf(e.Low, 0) && !math.IsNaN(e.High) && !math.IsInf(e.High, 0)
 }
 
-// interval is that of a change, in brackets, or why there is none.
+// interval is the interval of the change of a row in parentheses, or the reason why there is none.
 func interval(r *compare.Row) string {
 	e := r.Estimates
 	if !known(e) {

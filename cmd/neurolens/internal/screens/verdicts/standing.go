@@ -7,15 +7,15 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 )
 
-// Standing is how points stand to those that they are compared with, as columns of a table that has a row for each.
+// Standing has the change of each point of a session as columns of a table with a row per point.
 type Standing struct {
 	Columns []term.Column
 	Heads   map[string][]term.Cell // by point
-	Bases   map[string][]term.Cell // likewise, of the points that others are compared with
+	Bases   map[string][]term.Cell // by point, of the references
 }
 
-// standing has the change of each point, its interval and its verdict; a reference has none. The change of a metric that was asked for
-// names it.
+// standing makes the columns of the change, its interval and the verdict. The row of a reference says so instead. If metrics were asked
+// for, the header names them.
 func standing(c *compare.Comparison, metrics []string) Standing {
 	change := strings.ToUpper(strings.Join(append([]string{"CHANGE"}, metrics...), " "))
 	s := Standing{
