@@ -61,7 +61,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 	return a.print(format, s.Table(points), func() term.View { return s.View(points) })
 }
 
-// standings puts how points stand to their references into the rows of a summary.
+// standings assigns the cells of a comparison to the points of a summary, and to their sides if two commits were compared.
 func standings(won verdicts.Standing, against bool) measuring.Beside {
 	b := measuring.Beside{Columns: won.Columns, Cells: map[measuring.Side][]term.Cell{}}
 	base, head := "", ""

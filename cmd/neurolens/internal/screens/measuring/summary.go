@@ -29,25 +29,26 @@ type Summary struct {
 	Unfinished  bool     // it was interrupted, or stopped by --max-time
 	Again       string   // the command line that measures the rest of an unfinished session, or starts it over; empty: none
 	MoreRepeats string   // the command line with the repeats that would probably decide inconclusive points; empty: none
-	Published   bool     // for people who do not know the sweep: names of commands have the values of parameters in place of {name}
-	Beside      Beside   // further columns of the table
+	Published   bool     // the readers do not know the sweep, so names of commands have the values of parameters in place of {parameter}
+	Beside      Beside
 }
 
-// Beside are columns of the table beside what a point measured.
+// Beside are columns to the right of the measurements of each point.
 type Beside struct {
 	Columns []term.Column
-	Cells   map[Side][]term.Cell // a point without has –
+	Cells   map[Side][]term.Cell // without an entry each cell is –
 }
 
-// Side is a point of a session; of one that compares two commits, a side of it.
+// Side is a point of a session and, if the session compares two commits, one of its sides.
 type Side struct{ PointID, Side string }
 
-// filledName is a name of a command with the values of parameters in place of their names in braces.
+// filledName replaces each {parameter} in the name of a command by its value. Values are not searched for further parameters.
 func filledName(name string, parameters map[string]string) string {
+	var pairs []string
 	for parameter, value := range parameters {
-		name = strings.ReplaceAll(name, "{"+parameter+"}", value)
+		pairs = append(pairs, "{"+parameter+"}", value)
 	}
-	return name
+	return strings.NewReplacer(pairs...).Replace(name)
 }
 
 // View is the table at the end of bench.

@@ -36,8 +36,8 @@ type pointRows struct {
 	beside Beside
 }
 
-// besides are the cells of a point in the columns beside what it measured.
-func (r pointRows) besides(point int) []term.Cell {
+// besideCells are the cells of a point in the columns of Beside.
+func (r pointRows) besideCells(point int) []term.Cell {
 	if cells, there := r.beside.Cells[Side{r.points[point].PointID, r.points[point].Side}]; there {
 		return cells
 	}
@@ -59,7 +59,7 @@ func (r pointRows) table(v term.View, metrics []string, varying []wording.Axis, 
 		v.Rows = append(v.Rows, append(axisCells(varying, i),
 			term.Cell{Text: wording.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric, "")}, term.Cell{Text: wording.QuantityOf(answer.Value(p.P99), p.Unit, p.Metric, "")}, term.Cell{Text: wording.Percent(answer.Value(p.Spread))},
 			term.Cell{Text: wording.RunsTimesSamples(p.ValuedRuns, p.OKRuns, p.SamplesMin, p.SamplesMax)}))
-		v.Rows[i] = append(append(v.Rows[i], r.besides(i)...), r.words[i])
+		v.Rows[i] = append(append(v.Rows[i], r.besideCells(i)...), r.words[i])
 	}
 	return v
 }
@@ -91,7 +91,7 @@ func (r pointRows) wide(v term.View, metrics []string, varying []wording.Axis) t
 		for k := range metrics {
 			cells = append(cells, r.value(i, k, metrics[k]))
 		}
-		v.Rows = append(v.Rows, append(append(append(cells, r.runs(i)), r.besides(i)...), r.words[i]))
+		v.Rows = append(v.Rows, append(append(append(cells, r.runs(i)), r.besideCells(i)...), r.words[i]))
 	}
 	return v
 }

@@ -33,6 +33,16 @@ func TestPlanNamesSecrets(t *testing.T) {
 	}
 }
 
+// TestFilledName: the value of a parameter is text, also where it has braces.
+func TestFilledName(t *testing.T) {
+	t.Parallel()
+	for range 20 { // the order of a map is random
+		if got := filledName("p {a} {b} {c}", map[string]string{"a": "{b}", "b": "{a}"}); got != "p {b} {a} {c}" {
+			t.Fatal(got)
+		}
+	}
+}
+
 // TestGoesOn: the message about the rest of a session is what the same command does.
 func TestGoesOn(t *testing.T) {
 	t.Parallel()
