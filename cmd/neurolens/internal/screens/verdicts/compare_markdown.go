@@ -70,7 +70,7 @@ func (w Comparison) verdictLine() string {
 	return w.counts()[0]
 }
 
-// gateLegend explains the words of a gate to people who have never seen NeuroLens.
+// gateLegend explains the words of GateSentence to people who have never seen NeuroLens.
 func (w Comparison) gateLegend() string {
 	means := "A point is one benchmark with its parameters."
 	if w.sideBySide() {

@@ -68,7 +68,8 @@ func (w Comparison) deadZone(metric string) string {
 	}
 }
 
-// differences say of each metric which has ratios how many of its points have none, and what is no change there.
+// differences are lines about metrics that are compared by ratio. A line counts the points that are compared by difference instead,
+// because of values of 0 or less, and has their threshold.
 func (w Comparison) differences() (lines []string) {
 	for _, metric := range w.C.Metrics {
 		given, same := w.C.Thresholds[metric]
@@ -88,8 +89,8 @@ func (w Comparison) differences() (lines []string) {
 		if same {
 			zone = wording.Share(given.Value)
 		}
-		which := fmt.Sprintf("%d of %s %s", n, term.Count(all, "point"), term.IsAre(n))
-		line := which + " compared by difference, because of values of 0 or less: a change below " + zone + " of the smaller side counts as none"
+		line := fmt.Sprintf("%d of %s %s compared by difference, because of values of 0 or less: a change below %s of the smaller side counts as none",
+			n, term.Count(all, "point"), term.IsAre(n), zone)
 		if len(w.C.Metrics) > 1 {
 			line = metric + ": " + line
 		}

@@ -124,22 +124,22 @@ func verdictCell(v judge.Verdict) term.Cell {
 	return term.Cell{Text: string(v), Won: v == judge.Improved}
 }
 
-// pointChange is by how much the sides differ: a ratio, or a difference in the unit of the row. Where the medians beside it say
-// something else, it says how it was computed.
+// pointChange is the change of a row: a ratio, or a difference in the unit of the row. The method follows if the medians of the sides
+// contradict the change.
 func pointChange(r *compare.Row) string {
 	e := r.Estimates
 	if e == nil || !wording.Finite(e.Change) {
 		return term.Unknown
 	}
 	text := wording.Change(e.Change, r.Scale, r.Unit)
-	if word := besideMedians(r); word != "" {
+	if word := methodFlag(r); word != "" {
 		text += " " + word
 	}
 	return text
 }
 
-// besideMedians is the flag of a change that the medians of the sides contradict; empty: they agree.
-func besideMedians(r *compare.Row) string {
+// methodFlag says how a change was estimated if the medians of the sides contradict it; empty if they agree.
+func methodFlag(r *compare.Row) string {
 	for _, word := range []string{compare.FlagPaired, compare.FlagPairwise} {
 		if slices.Contains(r.Flags, word) {
 			return word
@@ -220,7 +220,7 @@ func wordOf(r *compare.Row) string {
 		word = compare.FlagWrong
 	case slices.Contains(r.Flags, compare.FlagFailures):
 		word = compare.FlagFailures
-	case len(r.Flags) > 0 && r.Flags[0] != compare.FlagLooks && r.Flags[0] != besideMedians(r) && r.Verdict != judge.Unchanged:
+	case len(r.Flags) > 0 && r.Flags[0] != compare.FlagLooks && r.Flags[0] != methodFlag(r) && r.Verdict != judge.Unchanged:
 		word = r.Flags[0]
 	}
 	switch {

@@ -46,7 +46,8 @@ func comparedText(better string, least threshold.Threshold, common ...string) st
 	return b.String()
 }
 
-// TestDifferencesHeading: it is said how many points have no ratio, and what is no change there; of an amount that is known.
+// TestDifferencesHeading: the heading counts the points that are compared by difference, with their threshold. If the threshold is an
+// amount, all points of the metric are compared so, and the heading says nothing.
 func TestDifferencesHeading(t *testing.T) {
 	t.Parallel()
 	c := compare.Comparison{Metrics: []string{"allocs/op", "rmse"}, Points: []compare.Point{

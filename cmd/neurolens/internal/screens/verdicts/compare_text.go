@@ -39,13 +39,13 @@ var meanings = map[string]string{
 	compare.FlagPairwise:         "the change is the median of the differences of all pairs of runs, so it differs from that of the medians BASE and HEAD",
 }
 
-// explained are lines about the words that rows have. The last column is left out where there is no room for it.
+// explained are lines about the words in the rows. Words of the last column have none if the column does not fit on the page.
 func (w Comparison) explained(v term.View, places []int) []string {
 	last := len(v.Columns) == 0 || w.Reader.Width == 0 || v.ShowsLast(w.Reader.Page())
 	var words []string
 	for _, place := range places {
 		r := &w.C.Rows[place]
-		words = append(words, besideMedians(r))
+		words = append(words, methodFlag(r))
 		if word, _, _ := strings.Cut(wordOf(r), " "); last {
 			words = append(words, word)
 		}
@@ -155,7 +155,7 @@ func (w Comparison) counts() []string {
 	return lines
 }
 
-// geometricMean is the one of a metric, over at least 2 points; else empty.
+// geometricMean is the text of the geometric mean of a metric; empty for fewer than 2 points.
 func (w Comparison) geometricMean(metric string) string {
 	mean, points, others := w.C.GeometricMean(metric)
 	if points < 2 {
@@ -212,7 +212,7 @@ func (w Comparison) inconclusiveText() string {
 const manyRuns = 50
 
 // moreRunsText says how many more runs a side open points need: those of few runs at least so many, before anybody can say
-// what would do; of the others, what would settle half of those that runs can settle. Where other work ran on the machine, runs are no remedy.
+// what would do; of the others, what would settle half of those that runs can settle. If other work ran on the machine, it advises quiet instead.
 func moreRunsText(open []compare.Point) string {
 	few, busy := 0, 0
 	var more []int
@@ -252,7 +252,7 @@ func moreRunsText(open []compare.Point) string {
 // loaded reports whether other work ran on the machine when a run of a point began.
 func loaded(p *compare.Point) bool { return slices.Contains(p.Warnings, warnLoad) }
 
-// byProcessorText is the advice to compare by the time of the processor, unless that is done.
+// byProcessorText is the advice to compare by processor time; empty if a point is already compared by it.
 func byProcessorText(open []compare.Point) string {
 	if slices.ContainsFunc(open, func(p compare.Point) bool { return p.Metric == cpuUser }) {
 		return ""

@@ -21,8 +21,8 @@ func openText(open []compare.Point) string {
 	return "undecided (" + verdictCounts(counts) + ")"
 }
 
-// GateLine is the last line of a gate, of points or what else the noun says, which ends with an exit status. With
-// regressions alone nothing that is not settled changes that.
+// GateLine is the last line of a gate with its exit status. The noun names what the gate counts, such as point. regressionsAlone is
+// true for --gate=regression.
 func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) string {
 	parts := []string{}
 	switch {
@@ -66,7 +66,7 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 }
 
 // GateSentence is the result of a gate in a comment, for people who have never seen NeuroLens. It is the same for every mode of the
-// gate, since the status of the job stands beside the comment.
+// gate, because a reader sees the status of the job beside the comment.
 func GateSentence(g compare.Gate, noun string) string {
 	points := term.Count(g.Points, noun)
 	text := "No regression in " + points

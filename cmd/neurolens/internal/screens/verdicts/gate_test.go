@@ -25,7 +25,7 @@ func TestGateLineNamesVerdicts(t *testing.T) {
 	}
 }
 
-// TestGateSentence: in a comment a gate is said in words, without the name of the flag, an exit status or how often data were looked at.
+// TestGateSentence: a comment has the result of a gate as a sentence, without the flag, the exit status and the number of looks.
 func TestGateSentence(t *testing.T) {
 	t.Parallel()
 	open := []compare.Point{{Verdict: judge.Inconclusive}, {Verdict: judge.Inconclusive}}

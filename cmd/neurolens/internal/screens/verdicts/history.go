@@ -86,7 +86,7 @@ func (w History) undated() string {
 	return "left out, in no order: " + history.NoStart(w.H.Undated)
 }
 
-// failedRequests says what was left out because requests failed.
+// failedRequests counts the runs that are left out because requests failed.
 func (w History) failedRequests() string {
 	return term.Count(w.H.Requests, "run") + " left out: more requests failed than allow_failed allows"
 }

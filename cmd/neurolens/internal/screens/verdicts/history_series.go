@@ -40,7 +40,7 @@ func (c changedAt) verdict() judge.Verdict {
 	return c.row.Verdict
 }
 
-// verdictText is the verdict, and of a slow change its direction.
+// verdictText is the verdict, followed by the direction of a slow change.
 func (c changedAt) verdictText() string {
 	if word := direction(c.row); word != "" {
 		if c.verdict() == judge.Inconclusive {
@@ -51,7 +51,7 @@ func (c changedAt) verdictText() string {
 	return string(c.verdict())
 }
 
-// direction is rising or falling of a slow change, else empty.
+// direction is rising or falling if the change is slow, else empty.
 func direction(row *history.Row) string {
 	switch {
 	case row == nil || row.RampSessions == 0 || row.Shift == nil:
@@ -62,7 +62,7 @@ func direction(row *history.Row) string {
 	return "rising"
 }
 
-// when is the day of a change, or the days between which it is.
+// when is the day of a change, or the two days that enclose it.
 func (c changedAt) when() string {
 	if after, by := began(c.After), began(c.By); c.Places > 1 && after != by {
 		return after + ".." + by
@@ -168,7 +168,7 @@ func (w History) outcome(changes []changedAt, s history.Series) string {
 	return term.Count(found, "change") + " found in " + values + inconclusive
 }
 
-// slow are lines about the slow changes of one series that are certain.
+// slow are lines about the slow changes of a series, without an inconclusive one.
 func slow(changes []changedAt) (lines []string) {
 	for _, c := range changes {
 		if word := direction(c.row); word != "" && c.verdict() != judge.Inconclusive {
@@ -178,7 +178,7 @@ func slow(changes []changedAt) (lines []string) {
 	return lines
 }
 
-// between says what two days of a step mean, if there are some.
+// between explains two days A..B, if a step has them.
 func between(changes []changedAt) []string {
 	if slices.ContainsFunc(changes, func(c changedAt) bool { return direction(c.row) == "" && strings.Contains(c.when(), "..") }) {
 		return []string{"A..B: the step is after session A and not after session B, with a confidence of 95 %"}

@@ -141,7 +141,7 @@ func failedOfLate(s history.Series) string {
 	return "failing for " + term.Count(s.Failed, "session")
 }
 
-// spikeOf says in a row that the series has a spike.
+// spikeOf is the end of the verdict in the row of a series with a spike; else empty.
 func spikeOf(s history.Series) string {
 	if len(s.Spikes) == 0 {
 		return ""

@@ -187,7 +187,7 @@ func (s Session) repeatsFor(rows []compare.Row) (text string, enough int) {
 			continue
 		}
 		open++
-		if slices.Contains(r.Flags, warnLoad) {
+		if loaded(&r.Point) {
 			busy++
 		}
 		few = few || r.Reason == judge.FewRuns

@@ -98,14 +98,14 @@ func TestSentences(t *testing.T) {
 	say("b is faster than a: latency −50.0 % (−60.0 % to −40.0 %), by the means of the runs: means of iterations against single iterations", means)
 }
 
-// TestRepeatsTakeTime: the advice on repeats says how long they take, is never fewer than the sweep asks for, and is none where they take hours or
-// where other work ran on the machine.
+// TestRepeatsTakeTime: advice on repeats names the time that they take, and never fewer repeats than the sweep asks for. There is none if the
+// repeats take hours, or if other work ran on the machine.
 func TestRepeatsTakeTime(t *testing.T) {
 	t.Parallel()
 	open := compared(judge.Inconclusive, .05, -.02, .12) // of 5 runs
 	open.Reason, open.MoreRuns = judge.Noise, 7
 	few, many, loaded := open, open, open
-	few.Reason, few.MoreRuns, many.MoreRuns, loaded.Flags = judge.FewRuns, 1, 486, []string{"load"}
+	few.Reason, few.MoreRuns, many.MoreRuns, loaded.Warnings = judge.FewRuns, 1, 486, []string{"load"}
 	for _, c := range []struct {
 		row    compare.Row
 		s      Session
