@@ -105,7 +105,9 @@ func readFooterTo(file io.ReaderAt, size int64, read func(f *Footer, r *compactR
 // Limits of the memory that the row groups of files of runs take when they are read. Writers of runs keep to maxRunText. A footer can say less
 // than the pages take.
 const (
-	maxRunText   = 16 << 20 // bytes of the texts of a run
+	maxRunText   = 16 << 20 // bytes of the texts of a run, with textBeside and runBeside
+	textBeside   = 8        // bytes beside a text: its length, its index in a dictionary, its levels
+	runBeside    = 64 << 10 // bytes of all values of a run that are no texts, and of the headers of pages
 	maxRunsGroup = 1 << 30
 )
 

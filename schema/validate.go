@@ -7,8 +7,8 @@ import (
 )
 
 // Validate returns what is wrong with a run: an id that is not a ULID or does not have the start time, a point_id that is
-// not the hash of its fields, an unknown status, a metric without samples or summary, an artifact whose kind is no word, text that is not UTF-8. A store
-// takes only valid runs.
+// not the hash of its fields, an unknown status, a metric without samples or summary, an artifact whose kind is no word or
+// whose size is negative, text that is not UTF-8, more text than maxRunText. A store takes only valid runs.
 func (r *Run) Validate() error {
 	for _, check := range []func(*Run) error{validateID, validateWords, validateMetrics, validateOps, validateArtifacts, validateText} {
 		if err := check(r); err != nil {
@@ -170,12 +170,12 @@ func validateArtifacts(r *Run) error {
 
 // validateText returns an error for text that a Parquet string cannot store.
 func validateText(r *Run) error {
-	var check textCheck
+	check := textCheck{bytes: runBeside}
 	if err := check.row(Runs.Columns, func() { PutRun(&check, r, "") }); err != nil {
 		return err
 	}
 	if check.bytes > maxRunText {
-		return fmt.Errorf("its texts have %d bytes, and may have %d", check.bytes, maxRunText)
+		return fmt.Errorf("its texts take %d bytes, and may take %d", check.bytes, maxRunText)
 	}
 	for i := range r.Metrics {
 		if err := check.row(Samples.Columns[1:], func() { PutMetric(&check, &r.Metrics[i]) }); err != nil {
@@ -194,7 +194,7 @@ func validateText(r *Run) error {
 type textCheck struct {
 	next  int // index of the next value
 	wrong int // index of the first wrong one; -1 if there is none
-	bytes int // of all texts
+	bytes int // that the row takes in a file: see maxRunText
 }
 
 // row checks the row that put gives it.
@@ -246,9 +246,8 @@ func (t *textCheck) Structs(list [][]any) {
 	valid := true
 	for _, fields := range list {
 		for _, field := range fields {
-			if text, is := field.(string); is {
-				valid = t.text(text) && valid
-			}
+			text, _ := field.(string) // other fields take no more than an empty text
+			valid = t.text(text) && valid
 		}
 	}
 	t.value(valid)
@@ -256,7 +255,7 @@ func (t *textCheck) Structs(list [][]any) {
 
 // text counts a text, and reports whether it is UTF-8.
 func (t *textCheck) text(value string) bool {
-	t.bytes += len(value)
+	t.bytes += len(value) + textBeside
 	return utf8.ValidString(value)
 }
 

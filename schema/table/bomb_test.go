@@ -3,7 +3,9 @@ package table
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
+	"sort"
 	"strings"
 	"testing"
 
@@ -109,5 +111,30 @@ func TestUnpackedSize(t *testing.T) {
 	}
 	if _, err := OpenLive(file, file.Size()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLargestRun: readers take the file of a run whose texts are the most that a run may have, whether they are one text or many short ones.
+func TestLargestRun(t *testing.T) {
+	for _, length := range []int{1 << 20, 8} {
+		var texts []string
+		run := func(n int) *schema.Run {
+			for len(texts) < n {
+				texts = append(texts, fmt.Sprintf("%0*x", length, len(texts)))
+			}
+			r := runtest.Small()
+			r.Warnings = texts[:n]
+			return &r
+		}
+		const most = 16 << 20
+		n := sort.Search(most/length, func(n int) bool { return run(n).Validate() != nil }) - 1
+		if n < most/length/3 || n >= most/length {
+			t.Fatalf("%d texts of %d bytes are valid", n, length)
+		}
+		r := run(n)
+		sealed := write(t, schema.Runs, [][]any{schema.RunRow(r, schema.DigestOf(r))}).content
+		if _, err := Open(bytes.NewReader(sealed), int64(len(sealed)), schema.Runs); err != nil {
+			t.Errorf("%d texts of %d bytes: %v", n, length, err)
+		}
 	}
 }
