@@ -199,13 +199,12 @@ func (l *line) markStepsAndSpikes() {
 		l.markSpikes(locations, low, p.Index)
 		low = max(p.Index, p.Until)
 	}
-	high := len(locations)
 	if m := l.open(locations, low); m != nil {
 		l.series.marks = append(l.series.marks, mark{*m, judge.Inconclusive})
-		high = m.Index
+		l.markSpikes(locations, low, m.Index)
+		low = max(m.Index, m.Until)
 	}
-	l.markSpikes(locations, low, high)
-	l.markSpikes(locations, high, len(locations))
+	l.markSpikes(locations, low, len(locations))
 	slices.SortFunc(l.series.marks, func(a, b mark) int { return a.at() - b.at() })
 }
 

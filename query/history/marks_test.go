@@ -1,0 +1,32 @@
+package history
+
+import (
+	"testing"
+
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// TestOneMarkPerSession: a session that is far off has one mark and hides no other, also where a slow change that may be chance ends with it.
+func TestOneMarkPerSession(t *testing.T) {
+	t.Parallel()
+	const first, until = 20, 36
+	l := &line{}
+	for k := range 80 {
+		rise := min(max(k-first, 0), until-1-first)
+		l.entries = append(l.entries, entry{location: float64(2*rise + k%3)})
+	}
+	l.entries[until-1].location += 100
+	l.entries[60].location += 100
+	l.series.slow = append(l.series.slow, stat.ChangePoint{Index: first + 1, Until: until, After: first, By: until - 1})
+	l.markStepsAndSpikes()
+	h := &historian{}
+	marked := 0
+	for _, m := range h.requested(l) {
+		if m != nil {
+			marked++
+		}
+	}
+	if marked != len(l.series.marks) || marked != 2 {
+		t.Errorf("%d sessions are marked: %+v", marked, l.series.marks)
+	}
+}
