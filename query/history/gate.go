@@ -12,7 +12,7 @@ import (
 
 // Gate is the decision of a gate that looks at the history after each session. All fields count series.
 type Gate struct {
-	Series       int // gated: with a value or a failure in the newest sessions of all
+	Series       int // gated: with a value or a failure in the newest sessions of all, or with an ok run without a start
 	Short        int // of Series: too few sessions for a change, and neither regressed nor inconclusive
 	Regressed    int // of Series: got worse within the newest sessions and still are, or have no value because their runs fail
 	Failing      int // of Regressed: their runs fail
@@ -25,9 +25,10 @@ func (h *historian) decide() {
 	if h.req.Newest <= 0 {
 		return
 	}
+	h.Gate = Gate{Series: h.unplaced, Inconclusive: h.unplaced, Undated: h.unplaced}
 	since := h.newestSince(h.req.Newest)
 	for _, l := range h.lines {
-		if n := len(l.entries); n > 0 && l.failed == 0 && l.undated == 0 && l.entries[n-1].began < since {
+		if l.failed == 0 && l.undated == 0 && l.entries[len(l.entries)-1].began < since {
 			continue // it is no longer measured
 		}
 		h.Gate.Series++

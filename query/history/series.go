@@ -73,6 +73,7 @@ type historian struct {
 	byKey             map[lineKey]*line
 	failed            map[pointOn][]failedIn
 	lines             []*line // series with a location, in the order of their first sessions
+	unplaced          int     // number of series without an entry that have ok runs without a start
 	shown             []*line // series with rows
 	sessions, commits interned
 }
@@ -91,7 +92,12 @@ func (h *historian) order() {
 	h.lines = slices.Collect(maps.Values(h.byKey))
 	unknown := h.commits.place("")
 	h.eachLine(func(_ int, l *line) { l.merge(unknown) })
-	h.lines = slices.DeleteFunc(h.lines, func(l *line) bool { return len(l.entries) == 0 })
+	h.lines = slices.DeleteFunc(h.lines, func(l *line) bool {
+		if len(l.entries) == 0 && l.undated > 0 {
+			h.unplaced++
+		}
+		return len(l.entries) == 0
+	})
 	tied := map[int32]bool{}
 	for _, l := range h.lines {
 		l.failed = h.failedSince(l, ok[l.pointOn()])

@@ -57,3 +57,18 @@ func TestHistoryGateUndated(t *testing.T) {
 		t.Errorf("%+v", h.Gate)
 	}
 }
+
+// TestHistoryGateOnlyUndated: a series of which no run has a start may have regressed, beside one that has not.
+func TestHistoryGateOnlyUndated(t *testing.T) {
+	t.Parallel()
+	other := undated(levelled(100, 400))
+	for i := range other {
+		other[i].BatchSize = new(int64(64))
+		other[i].PointID = schema.PointID(&other[i])
+	}
+	runs := append(levelled(100, 101, 100, 102, 101, 100, 102, 100), other...)
+	h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{Newest: 14})
+	if want := (history.Gate{Series: 2, Inconclusive: 1, Undated: 1}); h.Gate != want || h.Undated != 2 || h.Known != 1 {
+		t.Errorf("%+v, %d undated, %d series", h.Gate, h.Undated, h.Known)
+	}
+}
