@@ -103,10 +103,10 @@ type Change struct {
 // Read returns a metric over sessions and the sessions in which its level changed.
 //
 // The value of a session is the median of the locations of its ok runs of purpose measure. The location of a run is
-// Summary.LogMedian, or p50 if the metric is compared by difference: because it always is, or because a value of the series is zero or
-// negative. Sessions without such a run, or in which a run of the point had a wrong result, are left out, and a run in which more
-// requests failed than are allowed counts as failed; no value is filled in. In a session with two sides only the head counts, because the base is
-// older code that was measured again. If a session measured several commits, each commit has its own value. Sessions of a series that began at the
+// Summary.LogMedian. If the metric is compared by difference, because it always is or because a value of the series is zero or
+// negative, the location is the value in the unit: see measured.Value. Sessions without such a run, or in which a run of the point had a
+// wrong result, are left out, and a run in which more requests failed than are allowed counts as failed. No value is filled in. In a session
+// with two sides only the head counts, because the base is older code that was measured again. If a session measured several commits, each commit has its own value. Sessions of a series that began at the
 // same time, to the microsecond, have no order: their runs become one value, with the id of one of them, and without a commit if they have several.
 //
 // Change points are corrected for the number of series with the Benjamini-Hochberg procedure at 5 %, applied to the smallest p of

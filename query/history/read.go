@@ -161,7 +161,7 @@ func (p part) within(b period.Bounds) duck.Statement {
 			p.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(p.Args) + ")"
 	}
 	text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " +
-		measured.LocationOf(schema.ScaleRatio) + ", " + measured.LocationOf(schema.ScaleDifference) + ", " + measured.Wrong + ", " + measured.FailedRequests + " FROM " + rows
+		measured.LocationOf(schema.ScaleRatio) + ", " + measured.Value() + ", " + measured.Wrong + ", " + measured.FailedRequests + " FROM " + rows
 	return duck.Statement{SQL: text, Args: p.Args}
 }
 

@@ -78,3 +78,17 @@ func TestHistoryWithoutValues(t *testing.T) {
 		t.Errorf("%d rows, %d without a value", len(h.Rows), h.NoValue)
 	}
 }
+
+// TestHistoryOfLogarithms: a run that has only the median of the logarithms has a value, as in a comparison.
+func TestHistoryOfLogarithms(t *testing.T) {
+	t.Parallel()
+	runs := levelled(100, 101, 100, 102, 101, 100, 102, 100)
+	for i := range runs {
+		m := &runs[i].Metrics[0]
+		m.Ticks, m.Summary = nil, schema.Summary{LogMedian: m.Summary.LogMedian}
+	}
+	h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{})
+	if h.NoValue != 0 || len(h.Rows) != 8 {
+		t.Errorf("%d without a value, %d rows", h.NoValue, len(h.Rows))
+	}
+}
