@@ -106,7 +106,17 @@ type aiperfSummary struct {
 }
 
 type aiperfErrors struct {
-	Count foreign.Number `json:"count"`
+	Details jsontext.Value `json:"error_details"`
+	Count   foreign.Number `json:"count"`
+}
+
+// isCancellation reports whether an error is that of a request which AIPerf cancelled on purpose (request_cancellation_rate). Such a request did
+// not fail.
+func isCancellation(details jsontext.Value) bool {
+	var e struct {
+		Type foreign.Text `json:"type"`
+	}
+	return details.Kind() == jsontext.KindBeginObject && foreign.Decode(details, &e) == nil && e.Type == "RequestCancellationError"
 }
 
 type aiperfMean struct {
@@ -210,6 +220,7 @@ func readAIPerfSummary(in *foreign.Input, out *foreign.Output) error {
 	s.outcome(&r)
 	whole := s.whole()
 	return out.RunWith("", r, func(r *schema.Run) {
+		anyCompleted(r, whole.failed)
 		whole.add(r)
 		s.setCounter(r)
 	})

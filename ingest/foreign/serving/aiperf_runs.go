@@ -99,21 +99,24 @@ func (s *aiperfSummary) leaveOut(out *foreign.Output) {
 	out.LeaveOutNamed("totals and unknown metrics", unknown...)
 }
 
-// failed is how many requests failed; nil if the file does not say.
-func (s *aiperfSummary) failed() *int64 {
-	var failed *int64
-	for _, e := range append(s.Errors, s.ErrorsOld...) {
-		if n := e.Count.Int64(); n != nil {
-			if failed == nil {
-				failed = new(int64)
-			}
+// failed is the number of requests that failed, and cancelled the number of those that AIPerf cancelled on purpose. failed is nil if the file
+// does not list errors.
+func (s *aiperfSummary) failed() (failed *int64, cancelled int64) {
+	if s.Errors == nil && s.ErrorsOld == nil {
+		return nil, 0
+	}
+	failed = new(int64)
+	for _, e := range slices.Concat(s.Errors, s.ErrorsOld) {
+		n := e.Count.Int64()
+		switch {
+		case n == nil:
+		case isCancellation(e.Details):
+			cancelled += *n
+		default:
 			*failed += *n
 		}
 	}
-	if failed == nil && (s.Errors != nil || s.ErrorsOld != nil) {
-		failed = new(int64)
-	}
-	return failed
+	return failed, cancelled
 }
 
 // value is the one number of a metric, with its unit; empty if there is none.
@@ -128,8 +131,8 @@ func (s *aiperfSummary) value(name string) (n foreign.Number, unit string) {
 // whole is what the file says of its requests.
 func (s *aiperfSummary) whole() requests {
 	completed, _ := s.value("request_count")
-	q := requests{completed: completed.Int64(), failed: s.failed()}
-	if q.failed == nil {
+	q := requests{completed: completed.Int64()}
+	if q.failed, _ = s.failed(); q.failed == nil {
 		failed, _ := s.value("error_request_count")
 		q.failed = failed.Int64()
 	}
@@ -152,11 +155,11 @@ func (s *aiperfSummary) setCounter(r *schema.Run) {
 	}
 }
 
-// outcome sets whether any request was completed.
+// outcome sets whether any request was completed. Earlier versions counted cancelled requests as failed.
 func (s *aiperfSummary) outcome(r *schema.Run) {
-	failed := int64(0)
-	if n := s.failed(); n != nil {
-		failed = *n
+	failed, cancelled := s.failed()
+	if failed != nil {
+		*failed += cancelled
 	}
 	anyCompleted(r, failed)
 	if s.Cancelled {
@@ -164,14 +167,14 @@ func (s *aiperfSummary) outcome(r *schema.Run) {
 	}
 }
 
-// anyCompleted sets the status: a run without any latency failed.
-func anyCompleted(r *schema.Run, failed int64) {
+// anyCompleted sets the status: a run without any latency failed. failed is nil if the number is not known.
+func anyCompleted(r *schema.Run, failed *int64) {
 	if r.Metric("latency") != nil {
 		return
 	}
 	noResult(r, "no request was completed")
-	if failed > 0 {
-		r.Error += fmt.Sprintf(", %d requests failed", failed)
+	if failed != nil && *failed > 0 {
+		r.Error += fmt.Sprintf(", %d requests failed", *failed)
 	}
 }
 

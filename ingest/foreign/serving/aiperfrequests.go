@@ -41,7 +41,7 @@ type aiperfRun struct {
 	starts map[string][]int64         // of the requests that have the metric; nil if one is not known
 	first  int64                      // the first start
 
-	completed, failed int64
+	completed, failed, cancelled int64
 }
 
 func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
@@ -78,12 +78,13 @@ func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
 		out.Version(summary.Version)
 	}
 	sourceNames(&r)
-	anyCompleted(&r, run.failed)
+	anyCompleted(&r, new(run.failed+run.cancelled)) // earlier versions counted cancelled requests as failed
 	whole := requests{completed: &run.completed, failed: &run.failed}
 	if summary != nil {
 		whole.duration, whole.unit = summary.value("benchmark_duration")
 	}
 	return out.RunWith("", r, func(r *schema.Run) {
+		anyCompleted(r, whole.failed)
 		whole.add(r)
 		if summary != nil {
 			summary.setCounter(r)
@@ -117,9 +118,13 @@ func (a *aiperfRun) add(out *foreign.Output, n int, q *aiperfRequest) {
 	case q.Metadata.Phase+q.Metadata.OldPhase == "warmup":
 		out.LeaveOut("warm-up requests", 1)
 		return
-	case q.Error.Kind() == jsontext.KindBeginObject || q.Metadata.Cancelled:
+	case q.Metadata.Cancelled || isCancellation(q.Error):
+		a.cancelled++
+		out.LeaveOut("cancelled requests", 1)
+		return
+	case q.Error.Kind() == jsontext.KindBeginObject:
 		a.failed++
-		out.LeaveOut("failed or cancelled requests", 1)
+		out.LeaveOut("failed requests", 1)
 		return
 	}
 	a.completed++

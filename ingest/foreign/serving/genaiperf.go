@@ -203,7 +203,7 @@ func readGenAISummary(in *foreign.Input, out *foreign.Output) error {
 	s.point(&r)
 	s.addMetrics(&r, out)
 	foreign.SetFact(&r, "source.metric.tpot", sourceTPOT(&r))
-	anyCompleted(&r, 0)
+	anyCompleted(&r, nil)
 	whole := s.whole()
 	return out.RunWith("", r, whole.add)
 }

@@ -186,7 +186,7 @@ func (l *genaiLoad) emit(out *foreign.Output, file *genaiFile, summary *genaiSum
 	if l.failed > 0 {
 		out.LeaveOut("failed requests", int(l.failed))
 	}
-	anyCompleted(&r, l.failed)
+	anyCompleted(&r, &l.failed)
 	whole := requests{completed: new(l.total - l.failed), failed: &l.failed, duration: foreign.Number(strconv.FormatInt(l.last-l.first, 10)), unit: "ns"}
 	return out.RunWith("load "+l.value, r, whole.add)
 }

@@ -64,6 +64,15 @@ func TestRequests(t *testing.T) {
 			"16 2.5 16/8 16 of 24 requests failed",
 		},
 		{"aiperf.json", aiperf + `, "request_count": {"unit": "requests", "avg": 8.0}, "error_summary": []}`, "0 - 0/8"},
+		{
+			"aiperf.json", aiperf + `, "request_count": {"unit": "requests", "avg": 8.0}, "error_request_count": {"unit": "requests", "avg": 5.0}, ` +
+				`"error_summary": [{"error_details": {"code": 499, "type": "RequestCancellationError"}, "count": 3}, {"error_details": {"code": 503, "type": "X"}, "count": 2}]}`,
+			"2 - 2/8 2 of 10 requests failed",
+		},
+		{
+			"aiperf.json", strings.Replace(aiperf, "avg\": 5, \"p50\": 5", "avg\": null", 1) + `, "error_summary": [{"error_details": {"type": "RequestCancellationError"}, "count": 3}]}`, "- - 0/",
+		},
+		{"aiperf.json", aiperf + `, "error_summary": [{"error_details": "RequestCancellationError", "count": 3}]}`, "3 - 3/ 3 requests failed"},
 		{"aiperf.json", aiperf + `, "request_count": {"unit": "requests", "avg": 8.0}, "error_request_count": {"unit": "requests", "avg": 2.0}}`, "2 - 2/8 2 of 10 requests failed"},
 		{"aiperf.json", aiperf + `, "request_count": {"unit": "requests", "avg": 8.0}}`, "- - /8"},
 		{
@@ -73,6 +82,9 @@ func TestRequests(t *testing.T) {
 		{"aiperf.csv", "Metric,avg,min,max,p1,p50,p99\nRequest Latency (ms),5,5,5,5,5,5\n", "- - /"},
 		{"aiperf.jsonl", `{"metadata": {"worker_id": "w", "request_start_ns": 1767225600000000000}, "metrics": {"request_latency": {"value": 5, "unit": "ms"}}, "error": null}` + "\n" +
 			`{"metadata": {"worker_id": "w", "request_start_ns": 1767225600000000001}, "metrics": {}, "error": {"code": 499}}` + "\n", "1 - 1/1 1 of 2 requests failed"},
+		{"aiperf.jsonl", `{"metadata": {"worker_id": "w", "timestamp_ns": 1767225600000000000}, "metrics": {"request_latency": {"value": 5, "unit": "ms"}}, "error": null}` + "\n" +
+			`{"metadata": {"worker_id": "w", "timestamp_ns": 1767225600000000001}, "metrics": {}, "error": {"code": 499, "type": "RequestCancellationError"}}` + "\n" +
+			`{"metadata": {"worker_id": "w", "timestamp_ns": 1767225600000000002, "was_cancelled": true}, "metrics": {}, "error": {"code": 499}}` + "\n", "0 - 0/1"},
 		{"genai.json", `{"experiments": [{"experiment": {"mode": "concurrency", "value": 1}, "requests": [{"timestamp": 1767225600000000000, "response_timestamps": [1767225600500000000]},` +
 			`{"timestamp": 1767225601000000000, "response_timestamps": []}, {"timestamp": 1767225600250000000, "response_timestamps": [1767225602500000000]}]}]}`, "1 2.5 1/2 1 of 3 requests failed"},
 		{"genai_genai_perf.json", `{"request_latency": {"unit": "ms", "avg": 5, "p50": 5}, "request_count": {"unit": "count", "avg": 8}, "input_config": {"model": ["m"]}}`, "- - /8"},
@@ -83,6 +95,9 @@ func TestRequests(t *testing.T) {
 			continue
 		}
 		runs[0].Warnings = slices.DeleteFunc(runs[0].Warnings, func(w string) bool { return w == "mean" })
+		if runs[0].Status == schema.StatusError && strings.HasPrefix(whole(&runs[0]), "- - 0/") && runs[0].Error != "no request was completed" {
+			t.Errorf("%s: error %q of %s", c.name, runs[0].Error, c.text)
+		}
 		if got := whole(&runs[0]); got != c.want {
 			t.Errorf("%s: got %q, want %q of %s", c.name, got, c.want, c.text)
 		}

@@ -123,11 +123,7 @@ func (t *twoTables) emit(out *foreign.Output) error {
 		}
 	}
 	sourceNames(&t.run)
-	failed := int64(0)
-	if t.whole.failed != nil {
-		failed = *t.whole.failed
-	}
-	anyCompleted(&t.run, failed)
+	anyCompleted(&t.run, t.whole.failed)
 	if a := t.found["benchmark_duration"]; a != nil {
 		t.whole.duration, t.whole.unit = a.Avg, t.units["benchmark_duration"]
 	}
