@@ -217,7 +217,7 @@ func (s Session) repeatsFor(rows []compare.Row) (text string, enough int) {
 	case few:
 		return fmt.Sprintf("inconclusive: at least %d repeats%s are needed to decide it", most, s.taking(most)), most
 	case half < most:
-		return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %d of %s, %d all of them%s", half, s.taking(half), decided, term.Count(len(needed), "point"), most, rest), half
+		return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %d of %s, %d%s all of them%s", half, s.taking(half), decided, term.Count(len(needed), "point"), most, s.taking(most), rest), half
 	}
 	return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %s%s", most, s.taking(most), which, rest), most
 }

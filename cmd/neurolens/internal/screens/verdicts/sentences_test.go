@@ -107,17 +107,18 @@ func TestRepeatsTakeTime(t *testing.T) {
 	few, many, loaded := open, open, open
 	few.Reason, few.MoreRuns, many.MoreRuns, loaded.Warnings = judge.FewRuns, 1, 486, []string{"load"}
 	for _, c := range []struct {
-		row    compare.Row
+		rows   []compare.Row
 		s      Session
 		want   string
 		enough int
 	}{
-		{open, Session{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: 12 repeats (48 s) would probably decide it", 12},
-		{few, Session{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: at least 10 repeats (40 s) are needed to decide it", 10},
-		{many, Session{Repeats: 5, Elapsed: time.Minute}, "inconclusive: it would take about 491 repeats (99 min): measure on a quieter machine, or allow a larger --threshold", 0},
-		{loaded, Session{Repeats: 5, Elapsed: time.Second}, "inconclusive: other work ran on the machine (load): measure when it is quiet, or compare by --metric cpu_user if the programs compute", 0},
+		{[]compare.Row{open}, Session{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: 12 repeats (48 s) would probably decide it", 12},
+		{[]compare.Row{few}, Session{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: at least 10 repeats (40 s) are needed to decide it", 10},
+		{[]compare.Row{many}, Session{Repeats: 5, Elapsed: time.Minute}, "inconclusive: it would take about 491 repeats (99 min): measure on a quieter machine, or allow a larger --threshold", 0},
+		{[]compare.Row{loaded}, Session{Repeats: 5, Elapsed: time.Second}, "inconclusive: other work ran on the machine (load): measure when it is quiet, or compare by --metric cpu_user if the programs compute", 0},
+		{[]compare.Row{open, many}, Session{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: 12 repeats (48 s) would probably decide 1 of 2 points, 491 (33 min) all of them", 12},
 	} {
-		if got, enough := c.s.repeatsFor([]compare.Row{c.row}); got != c.want || enough != c.enough {
+		if got, enough := c.s.repeatsFor(c.rows); got != c.want || enough != c.enough {
 			t.Errorf("%d: %q, want %d: %q", enough, got, c.enough, c.want)
 		}
 	}
