@@ -63,21 +63,5 @@ func (p *pairing) useMeans(base, head *readRuns) {
 
 // means reads the means of the runs of points that have means of iterations on one side and single ones on the other.
 func (m *comparing) means(ctx context.Context, matched []*pairing, metric string) error {
-	var some []*pairing
-	for _, p := range matched {
-		if p.meansSide() != nil {
-			some = append(some, p)
-		}
-	}
-	if len(some) == 0 {
-		return nil
-	}
-	of, err := m.readAgain(ctx, some, metric)
-	if err != nil {
-		return err
-	}
-	for _, p := range some {
-		p.useMeans(of[0][p.base.Key()], of[1][p.head.Key()])
-	}
-	return nil
+	return m.readAgain(ctx, matched, metric, func(p *pairing) bool { return p.meansSide() != nil }, (*pairing).useMeans)
 }

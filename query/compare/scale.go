@@ -93,39 +93,57 @@ func (p *pairing) on(numbers []float64) []float64 {
 	return numbers
 }
 
-// readAgain reads the ok runs of some points. It returns those of the base and those of the head.
-func (m *comparing) readAgain(ctx context.Context, some []*pairing, metric string) (of [2]map[sides.PointKey]*readRuns, err error) {
+// readAgain reads the ok runs of the points that need it once more, and gives use the runs of their base and head: nil for none.
+func (m *comparing) readAgain(ctx context.Context, matched []*pairing, metric string, needed func(*pairing) bool, use func(p *pairing, base, head *readRuns)) error {
 	var ids [2][]string
-	for _, p := range some {
+	var some []*pairing
+	for _, p := range matched {
+		if !needed(p) {
+			continue
+		}
+		some = append(some, p)
 		for i, g := range []*sides.Group{p.base, p.head} {
 			if g != nil {
 				ids[i] = append(ids[i], g.PointID)
 			}
 		}
 	}
+	if len(some) == 0 {
+		return nil
+	}
+	var found [2]map[sides.PointKey]*readRuns
 	for i, s := range []*sides.Selected{m.base, m.head} {
 		rows, args, err := s.Rows(sides.Asked{Metric: metric})
 		if err != nil {
-			return of, err
+			return err
 		}
 		args = append(args, ids[i])
 		text := fmt.Sprintf("SELECT point_id, "+sides.MachineSQL+", "+measured.Value()+", mean, epoch_us(started_at), session_id, block_index, repeat_index FROM %s"+
 			" WHERE status = 'ok' AND point_id IN (SELECT unnest($%d::VARCHAR[]))", rows, len(args))
-		found := map[sides.PointKey]*readRuns{}
-		of[i] = found
+		of := map[sides.PointKey]*readRuns{}
+		found[i] = of
 		err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 			key := sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}
-			if found[key] == nil {
-				found[key] = &readRuns{}
+			if of[key] == nil {
+				of[key] = &readRuns{}
 			}
-			found[key].add(numberIn(row[2]), numberIn(row[3]), row[4], row[5], row[6], row[7])
+			of[key].add(numberIn(row[2]), numberIn(row[3]), row[4], row[5], row[6], row[7])
 			return nil
 		})
 		if err != nil {
-			return of, err
+			return err
 		}
 	}
-	return of, nil
+	for _, p := range some {
+		var runs [2]*readRuns
+		for i, g := range []*sides.Group{p.base, p.head} {
+			if g != nil {
+				runs[i] = found[i][g.Key()]
+			}
+		}
+		use(p, runs[0], runs[1])
+	}
+	return nil
 }
 
 // numberIn is a number of the driver; NaN for NULL.
@@ -138,29 +156,7 @@ func numberIn(v driver.Value) float64 {
 
 // scales sets the scale of points, and reads the values of those that have some without a logarithm.
 func (m *comparing) scales(ctx context.Context, matched []*pairing, metric string) error {
-	var some []*pairing
-	for _, p := range matched {
-		if p.setScale() {
-			some = append(some, p)
-		}
-	}
-	if len(some) == 0 {
-		return nil
-	}
-	of, err := m.readAgain(ctx, some, metric)
-	if err != nil {
-		return err
-	}
-	for _, p := range some {
-		var runs [2]*readRuns
-		for i, g := range []*sides.Group{p.base, p.head} {
-			if g != nil {
-				runs[i] = of[i][g.Key()]
-			}
-		}
-		p.useRead(runs[0], runs[1])
-	}
-	return nil
+	return m.readAgain(ctx, matched, metric, (*pairing).setScale, (*pairing).useRead)
 }
 
 // located are the locations of earlier sessions on the scale of the point.
