@@ -15,8 +15,8 @@ require (
 	github.com/expr-lang/expr v1.17.8
 	github.com/go-json-experiment/json v1.27.2
 	github.com/itchyny/gojq v0.12.20
-	github.com/ncruces/go-strftime v1.1.0
 	github.com/klauspost/compress v1.19.2
+	github.com/ncruces/go-strftime v1.1.0
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
