@@ -59,15 +59,15 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 	}
 	id := r.Src.lastSessions[back]
 	if same := tied(r.Src.lastSessions, id); len(same) > 1 {
-		differ, err := r.beganApart(ctx, same)
+		ordered, err := r.byStart(ctx, same)
 		if err != nil {
 			return nil, err
 		}
-		if differ {
-			return []string{id}, nil
+		if len(ordered) == 0 {
+			began := time.UnixMilli(timeOf(id)).UTC().Format(time.RFC3339)
+			return nil, fault.Input("%d sessions began at the same time (%s) and have no order: %s; select one with session=ID", len(same), began, someOf(same))
 		}
-		began := time.UnixMilli(timeOf(id)).UTC().Format(time.RFC3339)
-		return nil, fault.Input("%d sessions began at the same time (%s) and have no order: %s; select one with session=ID", len(same), began, someOf(same))
+		id = ordered[slices.Index(same, id)]
 	}
 	if began := time.UnixMilli(timeOf(id)); r.Conn.Remark != nil && time.Until(began) > clockSkew {
 		r.Conn.Remark(fmt.Sprintf("session %s starts in the future (%s) and counts as session=last until then; select another with session=ID",
@@ -76,17 +76,16 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 	return []string{id}, nil
 }
 
-// beganApart reports whether the first runs of sessions have different starts, although the times in their ids are equal: others may make ids
-// in another way.
-func (r *Reader) beganApart(ctx context.Context, sessions []string) (bool, error) {
+// byStart orders sessions whose ids have the same time by the starts of their first runs, newest first. The order is empty if some of these
+// starts are equal or unknown.
+func (r *Reader) byStart(ctx context.Context, sessions []string) ([]string, error) {
 	quoted := make([]string, len(sessions))
 	for i, id := range sessions {
 		quoted[i] = duck.Literal(id)
 	}
 	columns := []*schema.Column{schema.RunColumn("session_id"), schema.RunColumn("started_at")}
-	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(DISTINCT began) FROM (SELECT min(started_at) AS began FROM " +
-		r.Src.Scan(columns, "session_id IN ("+strings.Join(quoted, ", ")+")") + " GROUP BY session_id)"})
-	return err == nil && duck.Integer(row[0]) == int64(len(sessions)), err
+	return r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT session_id FROM (SELECT session_id, min(started_at) AS began FROM %s GROUP BY session_id) "+
+		"QUALIFY count(DISTINCT began) OVER () = %d ORDER BY began DESC", r.Src.Scan(columns, "session_id IN ("+strings.Join(quoted, ", ")+")"), len(sessions))})
 }
 
 // tied are the sessions that began in the same millisecond as one of them. Ids have no more of a time.
@@ -105,8 +104,7 @@ func (r *Reader) onlySession(ctx context.Context) ([]string, error) {
 }
 
 // newestSessions are the ids of the newest n sessions, and of those that began at the same time as the last of them, newest first; all if there
-// are fewer. Sessions without a start are none of them, because
-// their ids are in no order. About step runs are read first.
+// are fewer. Sessions without a start are left out, because their ids are in no order. About step runs are read first.
 func (r *Reader) newestSessions(ctx context.Context, n, step int) (ids []string, err error) {
 	if all, ok, err := r.textsOf("session_id", func(id string) bool { return id >= firstID(schema.FirstDated) }); ok || err != nil {
 		for n < len(all) && timeOf(all[n]) == timeOf(all[n-1]) {
