@@ -303,10 +303,9 @@ func (l *line) tie(sessions []entry, unknown int32) bool {
 		}
 	}
 	for i := range l.entries {
-		if e := &l.entries[i]; len(moments) > 0 {
-			if of, is := moments[[2]int32{e.session, e.commit}]; is {
-				e.session, e.commit = of.session, of.commit
-			}
+		e := &l.entries[i]
+		if of, is := moments[[2]int32{e.session, e.commit}]; is {
+			e.session, e.commit = of.session, of.commit
 		}
 	}
 	return len(moments) > 0
