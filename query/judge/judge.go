@@ -115,7 +115,8 @@ type draft struct {
 	factor float64    // variance of the mean difference / variance of a run or block
 	nights []float64  // differences between consecutive earlier sessions
 	growth growth     // whether the newest of them differ more than the earlier ones
-	// unsettled means that the differences have grown: of so many points of the family that it is no chance, or of this one by far.
+	// unsettled means that the differences between sessions have grown: for too many points of the family to be chance, or for this point by
+	// far.
 	unsettled bool
 	session   float64 // half the width of the interval for the difference of two sessions; 0: not relevant
 }
@@ -283,8 +284,9 @@ func (d *draft) unlike() bool {
 	return max(d.base.Variance, d.head.Variance) > sidesUnlike*min(d.base.Variance, d.head.Variance)
 }
 
-// tested is the t test of a pair with the moderated variance. If the sides have different numbers of runs, or one varies much more, it uses
-// one variance for both or one for each, whichever gives the larger p: the runs of a calm side do not show how those of the other vary.
+// tested is the t test of a pair with the moderated variance. If the sides have different numbers of runs, or one varies much more, it
+// uses one variance for both or one for each, whichever gives the larger p: the runs of a calm side do not show how the runs of the
+// other side vary.
 func (d *draft) tested(p *Pair, lent *lent, wander float64) (stat.TTest, Rule) {
 	o := d.outcome
 	prior, own := lent.runs, d.runs

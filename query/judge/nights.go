@@ -10,9 +10,10 @@ const (
 	// grownJump is the ratio of the difference between the two newest sessions to the root mean square of the earlier differences from which on
 	// sessions differ more than they did.
 	grownJump = 3
-	// grownTrend is the same for Kendall's statistic of all differences, as a normal deviate: by chance in 1 of 90.
+	// grownTrend is Kendall's statistic of all differences, as a normal deviate, above which sessions differ more than they did: by chance in 1
+	// of 90.
 	grownTrend = 2.3
-	// grownShare is the share of the points of a family of which this has to be so.
+	// grownShare is the share of the points of a family whose sessions differ more, from which on the whole family is unsettled.
 	grownShare = .2
 	// aloneJump is the p-value of the newest difference, by Student's t against the earlier ones, below which a point is unsettled by itself;
 	// aloneTrend is the normal deviate of its trend above which it is.
@@ -24,9 +25,10 @@ const (
 // point is unsettled whatever its family says.
 type growth struct{ grew, alone bool }
 
-// growthOf looks whether sessions differ more and more: by a trend of the differences between consecutive sessions (Kendall, Biometrika 30,
-// 1938), or because the newest one, the base, is further from the one before it than any chance. How much the earlier sessions differ then
-// says too little of how much the next one will. Of earlier sessions that do not differ at all, no difference is usual.
+// growthOf tests whether sessions differ more and more: by a trend of the differences between consecutive sessions (Kendall, Biometrika 30,
+// 1938), or by how far the newest session, the base, is from the one before it. If they do, the differences between earlier sessions do not
+// tell how much the next session will differ. If the earlier sessions do not differ at all, any difference of the newest one counts for the
+// family, but not for the point alone.
 func growthOf(history []float64) growth {
 	differences := make([]float64, 0, len(history))
 	for i, v := range history[1:] {

@@ -93,14 +93,15 @@ const oftenFlipped = .15
 // blocks around their mean. Of a sine it is √2.
 const mostFromPeriod = 2
 
-// disturbed are the pairs of one scale with so many runs of both sides.
+// disturbed stands for the pairs of one scale with the same number of runs of both sides together.
 type disturbed struct {
 	runs       int
 	difference bool
 }
 
-// periodic returns the largest mean difference of blocks that a periodic disturbance may make, as from a job that runs every few seconds. It has
-// only pairs whose runs have a periodic component. The locations of each side are taken relative to their mean, so changes do not matter.
+// periodic returns the largest mean difference of blocks that a periodic disturbance may make, as from a job that runs every few seconds. The
+// map has only the pairs whose runs have a periodic component. The locations of each side are taken relative to their mean, so changes do not
+// matter.
 func periodic(pairs []Pair) map[disturbed]float64 {
 	found, blocks := map[int]*stat.Periodogram{}, map[disturbed]sampleVariance{}
 	for i := range pairs {
@@ -165,7 +166,7 @@ func flips(differences []float64) float64 {
 	slices.Sort(some)
 	slices.Sort(others)
 	limit := math.Abs(mean(differences)) * float64(len(differences)) * (1 - rounding)
-	larger, from := 0, len(others) // of others, those that are large enough with the next of some
+	larger, from := 0, len(others) // others[from:] are large enough with the next sum of some
 	for _, sum := range some {
 		for from > 0 && sum+others[from-1] >= limit {
 			from--

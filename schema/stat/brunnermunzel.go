@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// brunnerMunzel is the two-sided p of the hypothesis that a value of y is as likely above as below one of x, whatever the distributions of
-// the two are (Brunner and Munzel, "The nonparametric Behrens-Fisher problem", Biometrical Journal 42, 2000). It is Welch's t test of the
-// placements: of each value, the share of the other side's values that are below it. The standard error is taken to be so many times larger.
+// brunnerMunzel is the two-sided p of the hypothesis that a value of y is as likely above as below one of x, whatever the distributions of the
+// two are (Brunner and Munzel, "The nonparametric Behrens-Fisher problem", Biometrical Journal 42, 2000). It is Welch's t test of the
+// placements: for each value, the share of the other side's values that are below it. The standard error is multiplied by inflation.
 // Where all values of one side are above all of the other, nothing scatters, and p is 0. Either side has at least 2 values.
 func brunnerMunzel(x, y []float64, inflation float64) float64 {
 	x, y = slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y))
@@ -25,7 +25,7 @@ func brunnerMunzel(x, y []float64, inflation float64) float64 {
 	return 2 * studentTail(distance/math.Sqrt(ofX+ofY)/inflation, freedom)
 }
 
-// placements are the shares of others that are below each of some values, and half of those that are equal to it. Both are ascending.
+// placements returns, for each value, the share of others below it plus half the share of others equal to it. Both arguments are ascending.
 func placements(values, others []float64) []float64 {
 	all := make([]float64, len(values))
 	below, through := 0, 0

@@ -212,9 +212,10 @@ func inflationOf(residuals []float64) float64 {
 	return math.Sqrt((1 + rho) / (1 - rho))
 }
 
-// standardError is that of the difference of the levels of two sides, of which the residuals are about and the second begins at a place: the
-// larger one of two. One takes both sides to scatter alike, with residuals clipped. The other takes each side's own scatter (Welch,
-// Biometrika 34, 1947), clipped by what is usual on that side, because a side that scatters more has a level that is less certain.
+// standardError is the standard error of the difference between the levels of two sides, the larger one of two estimates. The residuals are
+// about these levels, and those from at on are of the second side. One estimate takes both sides to scatter alike, with residuals clipped at
+// clip. The other takes each side's own scatter (Welch, Biometrika 34, 1947), clipped by its own scatter, because the level of a side that
+// scatters more is less certain.
 func (s *shifts) standardError(at int, clip float64) float64 {
 	n := float64(len(s.residuals))
 	both := scatter(s.residuals, clip)
@@ -273,11 +274,11 @@ func (s levelShift) separation(values []float64) (orders float64, overlap bool) 
 	return min(logChoose(n, wrong)-logChoose(n, upper)+math.Ln2, 0), wrong > 0
 }
 
-// location is the logarithm of the chance that the values before and after a place differ in location as much by chance: by the test of Brunner
-// and Munzel with an inflation of its standard error, and of the larger side also by its values that are nearest, twice as many as those of the
-// smaller one, as the place may have been chosen where the last few are alike. A Bonferroni factor allows for the choice of the place: those
-// within 6 values count as one. Orders alone do not tell a change of location from one of spread, or from two levels that follow one.
-// Where no value is on the wrong side it is -Inf: the order says all there is.
+// location is the logarithm of the p of a difference in location between the values before and after the place, by the test of Brunner and
+// Munzel: the larger p of two. One is of all values. The other is of the smaller side and the nearest values of the larger side, twice as many,
+// because the place may have been chosen where the last few values are alike. The standard error is multiplied by inflation. A Bonferroni
+// factor allows for the choice of the place: those within 6 values count as one. Orders alone do not tell a change of location from one of
+// spread, or from two levels that follow one. Where no value is on the wrong side it is -Inf: the order says all there is.
 func (s levelShift) location(values []float64, inflation float64) float64 {
 	const alike, nearest = 6, 2
 	if !s.overlap {

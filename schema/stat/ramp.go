@@ -17,8 +17,9 @@ const (
 	rampOthers  = .2 // of the seeded intervals, together
 )
 
-// walkExcess is by how many times sums of the increments between block means of a random walk vary more than sums of as many independent
-// increments: those of long blocks have 2/3 of the variance that the walk gains in a block, because neighbours are correlated by 1/4.
+// walkExcess is the ratio of the standard deviations of two sums: of the increments between block means of a random walk, and of as many
+// independent increments with the same variance. For long blocks, neighbouring increments are correlated by 1/4, and each has 2/3 of the
+// variance that the walk gains in a block.
 var walkExcess = math.Sqrt(1.5)
 
 // Changes finds where the level of a series changes, and where it rises or falls slowly: the steps of changePoints outside of ramps, and
@@ -84,7 +85,7 @@ func absoluteDeviations(values []float64) (sum float64) {
 	return sum
 }
 
-// ramps are the ramps of a series, ascending, of which none has a value of another.
+// ramps returns the ramps of a series, ascending. No two of them share a value.
 func (t *Trend) ramps(alpha float64, margin Margin) []ChangePoint {
 	if len(t.series) < rampLeast || slices.ContainsFunc(t.series, notFinite) {
 		return nil

@@ -20,8 +20,8 @@ type ChangePoint struct {
 	Index int
 	// Until is the end of a ramp: the values from Index-1 up to Until rise or fall. It is 0 for a step.
 	Until int
-	// After and By enclose a change: it is after the value at After, and not after the one at By. Of a step they are an interval of 95 %,
-	// those of a ramp are its first and its last value.
+	// After and By enclose a change: it is after the value at After, and not after the one at By. For a step they are an interval of 95 %. For
+	// a ramp they are its first and its last value.
 	After, By int
 	// Shift is the Hodges-Lehmann shift from the segment before to the segment after, in the unit of the series, with its
 	// interval of 95 %: of logarithms it is that of the ratio's. That the place was chosen where the segments differ most
@@ -29,7 +29,7 @@ type ChangePoint struct {
 	Shift Estimate
 	// P is the probability that the strongest change of such a series without a change point is as strong: the larger one of two, for
 	// normal values whose neighbours are correlated by at most 0.6, and for independent values of any distribution. It is 1 if it is more
-	// than 0.2. Of a ramp it is that for a random walk.
+	// than 0.2. For a ramp it is the probability for a random walk.
 	P float64
 }
 
@@ -209,14 +209,15 @@ func refined(series []float64, low, at, high int) int {
 	return at
 }
 
-// Margin is up to which shift a level counts as unchanged: a function of the level before, both in the unit of the series.
+// Margin returns the largest shift at which a level counts as unchanged. The level is the one before the shift. Both are in the unit of the
+// series.
 type Margin func(level float64) float64
 
-// within is a margin that is the same for all levels.
+// within returns a margin that is the same for all levels.
 func within(shift float64) Margin { return func(float64) float64 { return shift } }
 
-// withoutSmallest gives points their shifts and drops those that are not beyond the margin, the one that is least beyond first, as its segments
-// then become one. Of a shift counts what seen says.
+// withoutSmallest gives points their shifts and drops the points whose shift is not beyond the margin, the one that is least beyond first, as
+// its segments then become one. seen returns the size at which a shift counts.
 func withoutSmallest(series []float64, points []ChangePoint, margin Margin, seen func(Estimate) float64) []ChangePoint {
 	beyond := make([]float64, len(points))
 	measure := func(i int) {
