@@ -47,15 +47,17 @@ const (
 // counts as the best.
 const WarnUnchecked = "unchecked"
 
-// The facts of how many requests of a run a server completed, and how many failed. MetricFailedRequests is the metric of the latter.
+// FactCompletedRequests and FactFailedRequests are the numbers of requests of a run that completed and that failed. MetricFailedRequests is the
+// metric with the number of failed requests.
 const (
 	FactCompletedRequests = "requests.completed"
 	FactFailedRequests    = "requests.failed"
 	MetricFailedRequests  = "requests_failed"
 )
 
-// FailedRequestsWarning is the pattern of the warning that RequestsFailed gives, and that earlier versions gave. A run that has it never
-// counts as the best: the values are those of the requests that were completed, and a server that fails requests has less to do.
+// FailedRequestsWarning is the regular expression of the warnings that RequestsFailed returns, in this version and in earlier ones. A run with
+// such a warning never counts as the best: its values are those of the completed requests alone, and a server that fails requests has less to
+// do.
 const FailedRequestsWarning = `^[0-9]+ (of [0-9]+ )?requests? failed$`
 
 var failedRequests = regexp.MustCompile(FailedRequestsWarning)
@@ -71,7 +73,7 @@ func RequestsFailed(failed, all int64) string {
 	return fmt.Sprintf("%d requests failed", failed)
 }
 
-// FailedRequests is the number of requests in a warning of RequestsFailed, and false for any other warning.
+// FailedRequests returns the number of failed requests in a warning of RequestsFailed. is is false for any other warning.
 func FailedRequests(warning string) (failed int64, is bool) {
 	if !failedRequests.MatchString(warning) {
 		return 0, false

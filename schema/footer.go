@@ -82,7 +82,7 @@ func ReadLiveFooter(file io.ReaderAt, size int64) (Footer, error) {
 	return f, cmp.Or(err, f.large)
 }
 
-// readFooterTo reads those fields of a footer that have these ids, by read, which ends it with errEnough.
+// readFooterTo calls read for each field of a footer that has one of the ids, until read returns errEnough.
 func readFooterTo(file io.ReaderAt, size int64, read func(f *Footer, r *compactReader, id int64, kind byte) error, ids ...int64) (f Footer, err error) {
 	content, err := readFooter(file, size)
 	if err != nil {

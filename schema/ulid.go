@@ -36,8 +36,8 @@ func ULIDFrom(t time.Time, bits [10]byte) ULID {
 	return u
 }
 
-// Dated reports whether an id has a time that says when. Runs and sessions without a start have ids of the first day of 1970: the
-// time of a run is 0, and sessions that a log names are counted in milliseconds. Such ids sort, but not by time.
+// Dated reports whether the time in an id is the start of its run or session. The ids of runs and sessions without a start have times on the
+// first day of 1970: 0 for a run, and a number of milliseconds that counts the sessions that a log names. Such ids sort, but not by time.
 func (u ULID) Dated() bool { return u.Time().UnixMilli() >= FirstDated }
 
 // FirstDated is the first time of an id that is Dated, in Unix milliseconds.

@@ -62,7 +62,7 @@ type collected struct {
 	failed, all int
 	failure     *schema.Run // the first failed run
 	requests    int         // number of ok runs in which more requests failed than are allowed
-	warning     string      // of one of these
+	warning     string      // the warning of one of these runs
 	noMachine   *schema.Run // the first run without a machine
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// CheckRequests rejects the runs of a filter as a baseline with a name if in an ok one of them more requests failed than are
-// allowed: as for a baseline in a file, its values are those of the requests that were completed.
+// CheckRequests returns an ErrInput if more requests failed than are allowed in an ok run that a filter selects for a baseline with a name. The
+// values of such a run are those of the completed requests alone. Read refuses it for a baseline in a file.
 func CheckRequests(ctx context.Context, db *query.DB, filter string) error {
 	all, requests, warning := 0, 0, ""
 	err := db.Pages(ctx, query.ListRequest{Filter: filter}, []string{"status", "warnings"}, func(page query.Page) error {
@@ -35,7 +35,7 @@ func CheckRequests(ctx context.Context, db *query.DB, filter string) error {
 	return requestsFailed(requests, all, warning)
 }
 
-// requestsFailed is the error of a baseline with runs in which requests failed. warning is that of one of them.
+// requestsFailed is the error of a baseline with runs in which requests failed. warning is the warning of one of these runs.
 func requestsFailed(requests, all int, warning string) error {
 	return fault.Input("bless: in %d of %d runs requests failed (%s): measure them again, or leave the point out", requests, all, fault.Brief(warning))
 }

@@ -99,9 +99,8 @@ func (c *Comparison) By(keys []string) ([]Group, error) {
 	return groups, nil
 }
 
-// GeometricMean is the geometric mean of head / base of a metric, minus 1, over the points that both sides have and that are not
-// controls; points is their number, and others that of points that have no ratio, as they are compared by difference. The mean is NaN if
-// there are no points.
+// GeometricMean is the geometric mean of head / base of a metric, minus 1, over the points that both sides have and that are not controls.
+// points is the number of points with a ratio, and others the number of points that are compared by difference. The mean is NaN if points is 0.
 func (c *Comparison) GeometricMean(metric string) (mean float64, points, others int) {
 	var changes []float64
 	for _, p := range c.Points {

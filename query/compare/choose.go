@@ -71,7 +71,7 @@ func (p *pairing) point() Point {
 	return c
 }
 
-// warnings are those of the runs of both sides.
+// warnings returns the warnings of the runs of both sides, ascending and without repetition.
 func (p *pairing) warnings() []string {
 	var words []string
 	for _, g := range []*sides.Group{p.base, p.head} {
@@ -91,8 +91,9 @@ func (p *pairing) change() float64 {
 	return p.outcome.Change.Value
 }
 
-// size is the size of a change: the absolute logarithm of a ratio, also for a point that has none because of single values. From or to 0
-// it is infinite. Metrics that are always compared by difference are ordered by the difference.
+// size returns the size of a change: the absolute logarithm of head / base, also for a point that is compared by difference because of its
+// values or its threshold. A change from or to 0 has an infinite size. For a metric that is always compared by difference, the size is the
+// absolute difference.
 func (p *pairing) size() float64 {
 	change := math.Abs(p.change())
 	if !p.byDifference() || schema.ScaleOf(p.name) == schema.ScaleDifference || !(change > 0) {

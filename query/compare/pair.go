@@ -206,7 +206,7 @@ func startsOf(base, head map[string][]int64) []judge.Starts {
 	return both
 }
 
-// inTurn is judge.Pair.Turns, if the start of every run is known.
+// inTurn returns judge.Pair.Turns, or nil if the start of some run is unknown.
 func (p *pairing) inTurn() []bool {
 	if len(p.base.KnownStarts()) < len(p.base.Locations) || len(p.head.KnownStarts()) < len(p.head.Locations) {
 		return nil
@@ -256,7 +256,8 @@ func (p *pairing) barred() judge.Reason {
 	return ""
 }
 
-// failedRequests says how many requests failed in the worst run, if those were more than are allowed; otherwise it is empty.
+// failedRequests returns the warning of the run of the head, or else of the base, in which the most requests failed, and names the side. It is
+// empty if no run has more failed requests than are allowed.
 func (p *pairing) failedRequests() string {
 	if p.name == schema.MetricFailedRequests {
 		return ""
@@ -281,9 +282,9 @@ func (p *pairing) failedRequests() string {
 	return ""
 }
 
-// deadZone is the threshold of the point on the scale on which it is compared. By difference, a share is one of the smaller side: then a
-// change counts if it counts by ratio, where there is one, whichever side is the base; and any change from or to 0 counts. A metric
-// that is always compared by difference has no threshold unless it is given.
+// deadZone is the threshold of the point on the scale on which it is compared. By difference, a share is a share of the smaller side: then a
+// change counts if it would count by ratio, whichever side is the base, and every change from or to 0 counts. A metric that is always compared
+// by difference has no threshold unless it is given.
 func (p *pairing) deadZone() float64 {
 	return p.thresholds.For(p.name).In(p.scale, min(math.Abs(p.base.Level()), math.Abs(p.head.Level())))
 }
@@ -309,7 +310,7 @@ const coarse = judge.DefaultThreshold / 4
 const minShown = 4
 
 // stepShown is the step of times in ns, if the values themselves show it and it is coarse; otherwise 0. For example, an undeclared
-// clock of 1 ms reads 10 ms again and again, and then 11 ms. By difference, where values may be 0, it is coarse beside the largest.
+// clock of 1 ms reads 10 ms again and again, and then 11 ms. By difference, where values may be 0, the step is compared with the largest value.
 func (p *pairing) stepShown() float64 {
 	if p.kind().Unit != "ns" || len(p.base.Locations)+len(p.head.Locations) < minShown {
 		return 0

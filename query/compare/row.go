@@ -85,9 +85,9 @@ func (m *comparing) row(p *pairing) Row {
 	return row
 }
 
-// beside is the flag of a change that the medians of the sides contradict; none: they agree.
+// beside returns the flag of a change that the medians of the sides contradict, or none if they agree.
 func (p *pairing) beside() []string {
-	const alike = .05 // of the change: what nobody notices
+	const alike = .05 // of the change: a difference that nobody notices
 	medians := p.head.Level() - p.base.Level()
 	switch o := p.outcome; {
 	case p.means || math.Abs(medians-o.Change.Value) <= max(o.DeadZone, alike*math.Abs(o.Change.Value)):

@@ -20,9 +20,9 @@ import (
 //   - if its threshold is an amount,
 //   - and if a run of either side, or an earlier session that its sides are compared with, has a value that is not positive.
 //
-// The last rule depends on all values of a point together and not on which side they are of, so it prefers no verdict. It is one of each
-// point and not of the metric, because one 0 among many points would otherwise take the ratio, and the common change, from all of them.
-// Points of both scales are one family for the correction of p. Variances are moderated among those of one scale (judge.Pair.Difference).
+// The last rule looks at all values of a point together, whichever side they are of, so it prefers no verdict. Each point has a scale of its
+// own: otherwise a single 0 would take the ratio, and the common change, from all points of the metric. Points of both scales are one family
+// for the correction of p. Variances are moderated among the points of one scale (judge.Pair.Difference).
 
 // byDifference reports whether the point is compared by difference.
 func (p *pairing) byDifference() bool { return p.scale == schema.ScaleDifference }
@@ -43,7 +43,7 @@ func (p *pairing) setScale() (unread bool) {
 	return unread
 }
 
-// useValues compares a point by difference whose runs all have logarithms.
+// useValues makes the scale of a point difference. All its runs have logarithms, from which the values are computed.
 func (p *pairing) useValues() {
 	p.scale = schema.ScaleDifference
 	if p.base != nil {
@@ -54,7 +54,7 @@ func (p *pairing) useValues() {
 	}
 }
 
-// useRead compares a point by difference with the values of its runs.
+// useRead makes the scale of a point difference, with the values of its runs as they were read.
 func (p *pairing) useRead(base, head *readRuns) {
 	p.scale = schema.ScaleDifference
 	if base != nil {
@@ -77,12 +77,12 @@ func (r *readRuns) add(value, mean float64, started, session, block, repeat any)
 	r.blocks, r.repeats = append(r.blocks, block), append(r.repeats, repeat)
 }
 
-// locate is a group with other locations of its runs.
+// locate returns a group with other locations of its runs.
 func (r *readRuns) locate(g *sides.Group, locations []float64) *sides.Group {
 	return g.Located(locations, r.started, r.sessions, r.blocks, r.repeats)
 }
 
-// on are the numbers on the scale of a point.
+// on converts numbers in the unit to the scale of the point.
 func (p *pairing) on(numbers []float64) []float64 {
 	numbers = slices.Clone(numbers)
 	if !p.byDifference() {
@@ -154,12 +154,12 @@ func numberIn(v driver.Value) float64 {
 	return math.NaN()
 }
 
-// scales sets the scale of points, and reads the values of those that have some without a logarithm.
+// scales sets the scale of each point. It reads the values of the points that have a value without a logarithm.
 func (m *comparing) scales(ctx context.Context, matched []*pairing, metric string) error {
 	return m.readAgain(ctx, matched, metric, (*pairing).setScale, (*pairing).useRead)
 }
 
-// located are the locations of earlier sessions on the scale of the point.
+// located returns the locations of earlier sessions on the scale of the point.
 func (p *pairing) located(all []past.Session) []float64 {
 	values := make([]float64, len(all))
 	for i, s := range all {

@@ -147,7 +147,7 @@ func (e *NoOrderError) Error() string { return "history: no order: " + NoStart(e
 // Is reports whether another error is ErrInput.
 func (e *NoOrderError) Is(other error) bool { return other == fault.ErrInput }
 
-// NoStart says that so many runs have no start, and how to give them one.
+// NoStart returns the sentence that a number of runs have no start time, and how to give them one.
 func NoStart(runs int) string {
 	if runs == 1 {
 		return "1 run has no start time; give it with ingest --at"
@@ -155,7 +155,7 @@ func NoStart(runs int) string {
 	return strconv.Itoa(runs) + " runs have no start time; give it with ingest --at"
 }
 
-// CountAsOne says that so many sessions share their starts.
+// CountAsOne returns the sentence that a number of sessions share their starts: see History.Tied.
 func CountAsOne(sessions int) string {
 	return strconv.Itoa(sessions) + " sessions began at the same time as others: those of one time have no order, and count as one"
 }

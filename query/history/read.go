@@ -257,7 +257,8 @@ func (l *line) merge(unknown int32) {
 	slices.SortFunc(l.entries, earlier)
 }
 
-// combined appends an entry for each session and commit with a location, by session, and leaves those of the runs as they are.
+// combined appends an entry for each session and commit with a location, in the order of the sessions. It sorts the entries of the runs and
+// does not change them.
 func (l *line) combined(into []entry) []entry {
 	slices.SortFunc(l.entries, func(a, b entry) int {
 		return cmp.Or(a.compareSession(&b), cmp.Compare(a.location, b.location))
@@ -280,8 +281,8 @@ func (e *entry) compareSession(of *entry) int {
 	return cmp.Or(cmp.Compare(e.session, of.session), cmp.Compare(e.commit, of.commit))
 }
 
-// tie gives the runs of sessions that began at the same time the session of the first run of them, and reports whether there are some. sessions
-// has one entry for each session and commit.
+// tie gives the runs of sessions that began at the same time one session, that of the first of these runs, and reports whether there are such
+// sessions. sessions has one entry for each session and commit.
 func (l *line) tie(sessions []entry, unknown int32) bool {
 	byStart := slices.SortedFunc(slices.Values(sessions), earlier)
 	moments := map[[2]int32]entry{} // by session and commit

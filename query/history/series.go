@@ -214,8 +214,8 @@ func (l *line) markStepsAndSpikes() {
 	slices.SortFunc(l.series.marks, func(a, b mark) int { return a.at() - b.at() })
 }
 
-// open is the last inconclusive change from entry low on, or nil: a slow one or a visible step, whichever lasts until later. The steps of a
-// slow one are parts of it.
+// open returns the last inconclusive change from entry low on, or nil: a slow change or a visible step, whichever ends later. The steps within
+// a slow change are parts of it.
 func (l *line) open(locations []float64, low int) *stat.ChangePoint {
 	var last *stat.ChangePoint
 	for _, p := range l.series.slow {
@@ -245,8 +245,9 @@ func (l *line) markSpikes(locations []float64, low, high int) {
 	}
 }
 
-// margin is up to which shift a level counts as unchanged. If a metric is compared by difference because of its values, it is the threshold's
-// share of the level. A metric that always is has no margin: only its user knows the unit.
+// margin returns the largest shift at which a level counts as unchanged. If a metric is compared by difference because of its values, the
+// margin is judge.DefaultThreshold, as a share of the level. It is 0 for a metric that is always compared by difference, because only its user
+// knows which differences matter.
 func (l *line) margin(level float64) float64 {
 	switch {
 	case l.scale == schema.ScaleRatio:

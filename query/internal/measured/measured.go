@@ -17,8 +17,8 @@ const Condition = "purpose = 'measure'"
 var Wrong = "(status = '" + string(schema.StatusError) + "' AND stage = '" + string(schema.StageValidate) +
 	"' AND error_kind IN ('" + strings.Join(schema.WrongResults, "', '") + "'))"
 
-// FailedRequests is the SQL condition of runs in which more requests failed than are allowed: see schema.FailedRequestsWarning. The number of
-// these is itself a metric, of which such a run is as good as any other.
+// FailedRequests is the SQL condition of runs in which more requests failed than are allowed: see schema.FailedRequestsWarning. It is false if
+// the metric is the number of failed requests, which is right in such a run.
 var FailedRequests = "(metric IS DISTINCT FROM " + duck.Literal(schema.MetricFailedRequests) +
 	" AND coalesce(len(list_filter(warnings, lambda w: regexp_matches(w, " + duck.Literal(schema.FailedRequestsWarning) + "))), 0) > 0)"
 
@@ -38,8 +38,9 @@ func byDifference() string {
 	return "metric IN (" + strings.Join(names, ", ") + ")"
 }
 
-// Value is the SQL of the location of an ok run in the unit of its metric, also if it has no logarithm: the power of e of Location or, if
-// that is the median but for rounding, or there is none, the median. A baseline file has the same number. It is NULL if there is none.
+// Value is the SQL of the location of an ok run in the unit of its metric, also if the location has no logarithm. For a metric that is compared
+// by ratio it is exp(log_median). It is the median if that differs by no more than rounding, if there is no log_median, and for all other
+// metrics. A baseline file has the same number. It is NULL if the run has no value.
 func Value() string {
 	return "CASE WHEN NOT " + byDifference() + " AND abs(exp(log_median) - p50) > 1e-12 * p50 THEN exp(log_median) ELSE coalesce(p50, exp(log_median), mean) END"
 }

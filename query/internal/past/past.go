@@ -26,7 +26,7 @@ const Limit = 100
 type Session struct {
 	ID       string
 	Began    int64   // the start of its first run of the point, in Unix microseconds
-	Location float64 // the median of its runs, in the unit of the metric; of positive values that of their logarithms
+	Location float64 // the median of its runs in the unit of the metric; if all are positive, the power of e of the median of their logarithms
 }
 
 // Apart are the newest of a point's sessions that are at least gap microseconds apart from the next, at most Limit. Both are oldest first.

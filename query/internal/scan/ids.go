@@ -88,12 +88,12 @@ func (r *Reader) byStart(ctx context.Context, sessions []string) ([]string, erro
 		"QUALIFY count(DISTINCT began) OVER () = %d ORDER BY began DESC", r.Src.Scan(columns, "session_id IN ("+strings.Join(quoted, ", ")+")"), len(sessions))})
 }
 
-// tied are the sessions that began in the same millisecond as one of them. Ids have no more of a time.
+// tied returns the sessions that began in the same millisecond as one of them: the time in an id has no smaller unit.
 func tied(sessions []string, as string) []string {
 	return slices.DeleteFunc(slices.Clone(sessions), func(id string) bool { return timeOf(id) != timeOf(as) })
 }
 
-// onlySession is the id of the session if there is one alone: it is the last one also without a start.
+// onlySession returns the id of the only session, which is the last one even without a start, or nothing if there are several.
 func (r *Reader) onlySession(ctx context.Context) ([]string, error) {
 	ids, err := r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT session_id FROM %s WHERE session_id IS NOT NULL LIMIT 2",
 		r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, ""))})

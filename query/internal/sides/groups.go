@@ -22,7 +22,7 @@ type Group struct {
 	Metric           *Kind     // kind of its ok runs
 	MinSamples       int64     // smallest n_samples of an ok run
 	MaxSamples       int64     // largest n_samples of an ok run
-	Locations        []float64 // of its ok runs, in the order in which they ran; ascending if the order was not read. Logarithms as read, unless schema.ScaleOf has the metric compared by difference
+	Locations        []float64 // of its ok runs, in the order in which they ran; ascending if the order was not read. As read they are logarithms, unless schema.ScaleOf of the metric is ScaleDifference
 	Started          []int64   // start of each, in Unix microseconds; nil if not read
 	Places           []Place   // session and block of each; nil if not read
 	Sessions         []string  // sessions of its ok runs, ascending

@@ -63,8 +63,7 @@ func (g *Group) Level() float64 {
 	return stat.Median(append(space[:0], g.Locations...))
 }
 
-// Values is the group of a metric that is compared by ratio with the values of its runs, instead of their logarithms. The group itself
-// may be the base of other points.
+// Values returns the group with the values of its runs in place of their logarithms. The group itself may be the base of other points.
 func (g *Group) Values() *Group {
 	g = g.clone()
 	g.Locations = slices.Clone(g.Locations)
