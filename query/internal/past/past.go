@@ -93,7 +93,7 @@ func (q *Question) Known(ctx context.Context, enough int) (known int, err error)
 
 // Sessions reads the sessions of points, oldest first. gaps are the points, and by how many microseconds the sessions of each have to be
 // apart. Of a point that has more than Limit sessions which are Apart, those before them are left out. In a session with two sides the head
-// counts, because it is the code of that time.
+// counts, because it is the code of that time. Runs in which more requests failed than are allowed do not count.
 func (q *Question) Sessions(ctx context.Context, metric string, gaps map[sides.PointKey]int64) (map[sides.PointKey][]Session, error) {
 	r := reading{Question: q, metric: metric, gaps: gaps}
 	for key := range gaps {
@@ -140,10 +140,10 @@ func (r *reading) read(ctx context.Context, b period.Bounds) error {
 	text := fmt.Sprintf(`SELECT point_id, `+sides.MachineSQL+` AS m, session_id, CASE WHEN min(value) > 0 THEN exp(median(ln(CASE WHEN value > 0 THEN value END))) ELSE median(value) END,
 	epoch_us(min(started_at))
 FROM (SELECT *, %s AS value FROM %s
-	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT)
+	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT AND NOT %s)
 ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id)
-WHERE isfinite(value) GROUP BY point_id, m, session_id ORDER BY min(started_at), session_id`, measured.Value(), rows, n-3, n-2, n-1, n)
+WHERE isfinite(value) GROUP BY point_id, m, session_id ORDER BY min(started_at), session_id`, measured.Value(), rows, n-3, n-2, measured.FailedRequests, n-1, n)
 	r.found, r.cut = map[sides.PointKey][]Session{}, 0
 	ids := map[string]int64{} // the last start in each session
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
