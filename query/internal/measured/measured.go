@@ -38,11 +38,12 @@ func byDifference() string {
 	return "metric IN (" + strings.Join(names, ", ") + ")"
 }
 
-// Value is the SQL of the location of an ok run in the unit of its metric, also if the location has no logarithm. For a metric that is compared
-// by ratio it is exp(log_median). It is the median if that differs by no more than rounding, if there is no log_median, and for all other
-// metrics. A baseline file has the same number. It is NULL if the run has no value.
+// Value is the SQL of the location of an ok run in the unit of its metric, also if the location has no logarithm. For a metric that is always
+// compared by difference it is the location. For all others it is exp(log_median), unless the median differs by no more than rounding or there
+// is no log_median: then it is the median or, without one, the mean. A baseline file has the same number. It is NULL if the run has no value.
 func Value() string {
-	return "CASE WHEN NOT " + byDifference() + " AND abs(exp(log_median) - p50) > 1e-12 * p50 THEN exp(log_median) ELSE coalesce(p50, exp(log_median), mean) END"
+	return "CASE WHEN " + byDifference() + " THEN " + LocationOf(schema.ScaleDifference) +
+		" WHEN abs(exp(log_median) - p50) > 1e-12 * p50 THEN exp(log_median) ELSE coalesce(p50, exp(log_median), mean) END"
 }
 
 // ValueOf does in Go what Value does in SQL. It is NaN if there is none.
