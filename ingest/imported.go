@@ -27,7 +27,7 @@ type Imported struct {
 	synced  map[string]bool // directories
 	byBits  []schema.ULID   // ids of all files, by the bytes after their time
 	ordered bool
-	starts  map[[2]string][]time.Time // by path and change of a file; nil until they are asked for
+	starts  map[[2]string]map[string][]time.Time // by path and change of a file, and commit of a run; nil until they are asked for
 }
 
 // Imported prepares lookups of imported runs in the store.
@@ -136,15 +136,16 @@ func (i *Imported) Run(id schema.ULID) (r schema.Run, samples int64, err error) 
 	return r, samples, err
 }
 
-// Starts gives the starts of the runs of a file to which the user gave one: by the path of the file, and when it was changed.
-func (i *Imported) Starts(path, changed string) ([]time.Time, error) {
+// Starts gives the starts of the runs of a file to which the user gave one, by the commits of the runs. path and changed are the values of
+// schema.FactPath and schema.FactChanged.
+func (i *Imported) Starts(path, changed string) (map[string][]time.Time, error) {
 	if i.starts != nil {
 		return i.starts[[2]string{path, changed}], nil
 	}
 	if err := i.list(); err != nil {
 		return nil, err
 	}
-	starts := map[[2]string][]time.Time{}
+	starts := map[[2]string]map[string][]time.Time{}
 	for _, sealed := range i.sealed {
 		foreign := false // most files have no run of another tool, which is soon known
 		err := runfile.EachRow(i.files, sealed, []string{sourceColumn}, func(row []any) error {
@@ -154,12 +155,19 @@ func (i *Imported) Starts(path, changed string) ([]time.Time, error) {
 			return nil
 		})
 		if err == nil && foreign {
-			err = runfile.EachRow(i.files, sealed, []string{factsColumn, startColumn}, func(row []any) error {
+			err = runfile.EachRow(i.files, sealed, []string{factsColumn, startColumn, commitColumn}, func(row []any) error {
 				facts, _ := row[factsPlace].(map[string]string)
 				at, _ := row[startPlace].(time.Time)
-				key := [2]string{facts[schema.FactPath], facts[schema.FactChanged]}
-				if key[1] != "" && !slices.ContainsFunc(starts[key], at.Equal) {
-					starts[key] = append(starts[key], at)
+				commit, _ := row[commitPlace].(string)
+				file := [2]string{facts[schema.FactPath], facts[schema.FactChanged]}
+				if file[1] == "" {
+					return nil
+				}
+				if starts[file] == nil {
+					starts[file] = map[string][]time.Time{}
+				}
+				if !slices.ContainsFunc(starts[file][commit], at.Equal) {
+					starts[file][commit] = append(starts[file][commit], at)
 				}
 				return nil
 			})
@@ -268,6 +276,7 @@ const (
 	samplesColumn = "n_samples"
 	factsColumn   = "env"
 	startColumn   = "started_at"
+	commitColumn  = "git_commit"
 )
 
 var (
@@ -276,4 +285,5 @@ var (
 	samplesPlace = schema.Runs.Place(samplesColumn)
 	factsPlace   = schema.Runs.Place(factsColumn)
 	startPlace   = schema.Runs.Place(startColumn)
+	commitPlace  = schema.Runs.Place(commitColumn)
 )

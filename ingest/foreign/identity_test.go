@@ -18,10 +18,12 @@ type runsOf map[schema.ULID]schema.Run
 
 func (s runsOf) Has(id schema.ULID) (bool, error) { _, ok := s[id]; return ok, nil }
 
-func (s runsOf) Starts(path, changed string) (all []time.Time, err error) {
+func (s runsOf) Starts(path, changed string) (map[string][]time.Time, error) {
+	all := map[string][]time.Time{}
 	for _, r := range s {
-		if f := r.Env.Facts; f[schema.FactPath] == path && f[schema.FactChanged] == changed && !slices.Contains(all, r.StartedAt) {
-			all = append(all, r.StartedAt)
+		commit := r.Env.GitCommit
+		if f := r.Env.Facts; f[schema.FactPath] == path && f[schema.FactChanged] == changed && !slices.Contains(all[commit], r.StartedAt) {
+			all[commit] = append(all[commit], r.StartedAt)
 		}
 	}
 	return all, nil
@@ -92,6 +94,9 @@ func lettered(log bool) func(string) *Format {
 				r := measured(string(letter), 1)
 				if strings.ContainsRune("aeiou", letter) {
 					SetStart(&r, time.Unix(int64(1_700_000_000+1000*letter), 0), schema.TimeFile)
+				}
+				if strings.ContainsRune("xyz", letter) {
+					r.Env.GitCommit = string(letter)
 				}
 				if err := out.Run(fmt.Sprint(i), r); err != nil {
 					return err

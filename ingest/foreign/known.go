@@ -13,8 +13,8 @@ type ImportedRuns interface {
 	Has(id schema.ULID) (bool, error)
 	// After gives the runs whose ids have these first five of the ten bytes after their time.
 	After(before [halfBits]byte) ([]schema.ULID, error)
-	// Starts gives the starts of the runs of a file that have these values of schema.FactPath and schema.FactChanged.
-	Starts(path, changed string) ([]time.Time, error)
+	// Starts gives the starts of the runs that have these values of schema.FactPath and schema.FactChanged, by the commits of the runs.
+	Starts(path, changed string) (map[string][]time.Time, error)
 	// Run describes a stored run.
 	Run(id schema.ULID) (ImportedRun, error)
 }

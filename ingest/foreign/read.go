@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -54,9 +55,7 @@ func (r *Reader) former(in *Input, format *Format) (map[int][]string, error) {
 		if err != nil {
 			return nil, &StoreError{wrapLookup(err)}
 		}
-		for _, at := range given {
-			starts = append(starts, StartAt(at))
-		}
+		starts = append(starts, startsGiven(given)...)
 	}
 	for _, start := range starts {
 		if err := r.look(in, format, start, former); err != nil {
@@ -64,6 +63,34 @@ func (r *Reader) former(in *Input, format *Format) (map[int][]string, error) {
 		}
 	}
 	return former, nil
+}
+
+// startsGiven are the starts that the user gave a file in earlier imports. stored are the starts of its runs, by their commits. A start that runs
+// of all commits have was given for the whole file. The others are the times of the commits, of which each commit has one.
+func startsGiven(stored map[string][]time.Time) (starts []Start) {
+	commits := map[time.Time]int{} // number of commits with a start
+	for _, all := range stored {
+		for _, at := range all {
+			if commits[at.UTC()]++; commits[at.UTC()] == len(stored) {
+				starts = append(starts, StartAt(at))
+			}
+		}
+	}
+	if len(starts) == len(commits) {
+		return starts
+	}
+	own := map[string]time.Time{}
+	for commit, all := range stored {
+		own[commit] = all[0] // may be the time of the commit, too
+		for _, at := range all {
+			if commits[at.UTC()] < len(stored) {
+				own[commit] = at
+			}
+		}
+	}
+	return append(starts, func(*Input) RunStart {
+		return func(r *schema.Run) (time.Time, error) { return own[r.Env.GitCommit], nil }
+	})
 }
 
 // look adds the ids of the runs of a file that are stored with a start.

@@ -226,6 +226,12 @@ func TestFormerStart(t *testing.T) {
 	t.Parallel()
 	file, changed := namedFile{"f.txt", "bcb"}, time.Unix(1_800_000_000, 5)
 	monday, tuesday := StartAt(time.Unix(1_700_000_000, 0)), StartAt(time.Unix(1_700_090_000, 0))
+	ofCommit := func(*Input) RunStart {
+		return func(r *schema.Run) (time.Time, error) {
+			return time.Unix(1_600_000_000+int64(strings.Index("zyx", r.Env.GitCommit)), 0), nil
+		}
+	}
+	commits := namedFile{"f.txt", "xyzbx"}
 	for _, c := range []struct {
 		name     string
 		file     namedFile
@@ -245,10 +251,14 @@ func TestFormerStart(t *testing.T) {
 		{"other content", namedFile{"f.txt", "cbb"}, nil, monday, changed, 0},
 		{"grown", namedFile{"f.txt", "bcbd"}, nil, monday, changed, 3},
 		{"runs with a start of their own", namedFile{"f.txt", "aei"}, nil, monday, changed, 0},
+		{"those of commits, then one", commits, ofCommit, monday, changed, 5},
+		{"one, then those of commits", commits, monday, ofCommit, changed, 5},
+		{"those of commits, then none", commits, ofCommit, nil, changed, 0},
+		{"none, then those of commits", commits, nil, ofCommit, changed, 5},
 	} {
 		store := runsOf{}
 		before := namedFile{file.name, file.text}
-		if c.name == "runs with a start of their own" {
+		if c.name == "runs with a start of their own" || c.file == commits {
 			before = c.file
 		}
 		store.addNamed(t, c.first, changed, before)

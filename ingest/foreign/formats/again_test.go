@@ -23,10 +23,12 @@ type stored map[schema.ULID]schema.Run
 
 func (s stored) Has(id schema.ULID) (bool, error) { _, ok := s[id]; return ok, nil }
 
-func (s stored) Starts(path, changed string) (all []time.Time, err error) {
+func (s stored) Starts(path, changed string) (map[string][]time.Time, error) {
+	all := map[string][]time.Time{}
 	for _, r := range s {
-		if f := r.Env.Facts; f[schema.FactPath] == path && f[schema.FactChanged] == changed && !slices.Contains(all, r.StartedAt) {
-			all = append(all, r.StartedAt)
+		commit := r.Env.GitCommit
+		if f := r.Env.Facts; f[schema.FactPath] == path && f[schema.FactChanged] == changed && !slices.Contains(all[commit], r.StartedAt) {
+			all[commit] = append(all[commit], r.StartedAt)
 		}
 	}
 	return all, nil
