@@ -133,6 +133,11 @@ func (t *titles) at(where string) string {
 	if err != nil {
 		return ""
 	}
+	return t.atLine(line)
+}
+
+// atLine is the title that holds at a line.
+func (t *titles) atLine(line int) string {
 	i, found := slices.BinarySearch(t.lines, line)
 	if !found {
 		i--
@@ -148,6 +153,15 @@ func (h *headings) set(where string, r *schema.Run) {
 	if h != nil && h.apart && !HasAxis(r, headingParam) {
 		SetParam(r, headingParam, h.real.at(where))
 	}
+}
+
+// Heading is the heading of a line of a text, if headings tell points apart or this is being found out; otherwise it is empty. A reader that makes a
+// run of several lines ends the run where the heading changes.
+func (o *Output) Heading(line int) string {
+	if h := o.headings; h != nil && (h.apart || h.under != nil) {
+		return h.real.atLine(line)
+	}
+	return ""
 }
 
 // note finds out whether a point stands under two headings.

@@ -87,6 +87,29 @@ func TestHeadings(t *testing.T) {
 	}
 }
 
+// TestHeadingsOfLines: result lines of one Go benchmark are samples of one run, also below headings of repeats, but not under headings that tell points
+// apart.
+func TestHeadingsOfLines(t *testing.T) {
+	t.Parallel()
+	const a, b = "BenchmarkA-8 1000 1000 ns/op\n", "BenchmarkA-8 1000 900 ns/op\n"
+	for text, want := range map[string]string{
+		"pkg: x\n" + a + b: ":2",
+		"## fast\npkg: x\n" + a + a + "## slow\n" + b:      "fast:2 slow:1",
+		"pkg: x\n## fast\n" + a + "## slow\n" + b + b:      "fast:1 slow:2",
+		"pkg: x\n## Run 1\n" + a + "## Run 2\n" + b + b:    ":3",
+		"pkg: x\n" + a + "## fast\n" + b + "## slow\n" + b: ":1 fast:1 slow:1",
+	} {
+		_, _, runs, err := foreigntest.One(formats.All(), fstest.MapFS{"a.md": {Data: []byte(text)}}, "a.md")
+		var got []string
+		for _, r := range runs {
+			got = append(got, fmt.Sprintf("%s:%d", r.Params["heading"], len(r.Metrics[0].Values())))
+		}
+		if strings.Join(got, " ") != want || err != nil {
+			t.Errorf("%q: %v, %v, want %s", text, got, err, want)
+		}
+	}
+}
+
 // TestHeadingsAgain: a text with headings that was read adds nothing the second time, and only what is new after it has grown.
 func TestHeadingsAgain(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,7 @@ import (
 // goRun is the benchmark whose lines are being read.
 type goRun struct {
 	name    []byte // empty before the first one
+	heading string // see foreign.Output.Heading
 	line    int    // its first
 	at      string
 	metrics []goMetric // the first used of them
@@ -45,7 +46,7 @@ func (p *goParser) result(name, rest []byte) (bool, error) {
 		p.out.Refuse(p.where(), err)
 		return true, nil
 	}
-	if !bytes.Equal(name, p.run.name) {
+	if !bytes.Equal(name, p.run.name) || p.out.Heading(p.number) != p.run.heading {
 		if err := p.begin(name); err != nil {
 			return true, err
 		}
@@ -162,7 +163,7 @@ func (p *goParser) begin(name []byte) error {
 		return err
 	}
 	r := &p.run
-	r.name, r.line, r.at = append(r.name[:0], name...), p.number, p.now
+	r.name, r.line, r.at, r.heading = append(r.name[:0], name...), p.number, p.now, p.out.Heading(p.number)
 	return nil
 }
 
