@@ -41,20 +41,11 @@ func judge(p *sweep.Point, run *schema.Run) {
 
 // judgeRequests warns of a run in which requests of a server failed. Those that the sweep allows do not keep the run from being the best.
 func judgeRequests(p *sweep.Point, run *schema.Run) {
-	m := run.Metric(schema.MetricFailedRequests)
-	if m == nil || run.Status != schema.StatusOK {
+	if run.Metric(schema.MetricFailedRequests) == nil || run.Status != schema.StatusOK {
 		return
 	}
 	run.Warnings = slices.DeleteFunc(run.Warnings, func(w string) bool { _, is := schema.FailedRequests(w); return is })
-	failed, all := int64(0), int64(0)
-	for _, n := range m.Values() { // of several processes
-		if n > 0 { // not NaN
-			failed += int64(min(n, 1<<53))
-		}
-	}
-	if completed, err := strconv.ParseInt(run.Env.Facts[schema.FactCompletedRequests], 10, 64); err == nil {
-		all = failed + completed
-	}
+	failed, all := schema.RequestsOf(run)
 	switch text := schema.RequestsFailed(failed, all); {
 	case failed == 0:
 	case p.FailedAllowed(failed, all):

@@ -73,6 +73,24 @@ func RequestsFailed(failed, all int64) string {
 	return fmt.Sprintf("%d requests failed", failed)
 }
 
+// RequestsOf gives the number of requests of a run that failed, by its metric, and of all its requests. all is 0 if it is not known.
+func RequestsOf(r *Run) (failed, all int64) {
+	const exact = 1 << 53 // a float64 represents every integer up to it
+	m := r.Metric(MetricFailedRequests)
+	if m == nil {
+		return 0, 0
+	}
+	for _, n := range m.Values() { // of several processes
+		if n > 0 { // not NaN
+			failed += int64(min(n, exact))
+		}
+	}
+	if completed, err := strconv.ParseInt(r.Env.Facts[FactCompletedRequests], 10, 64); err == nil {
+		all = failed + completed
+	}
+	return failed, all
+}
+
 // FailedRequests returns the number of failed requests in a warning of RequestsFailed. is is false for any other warning.
 func FailedRequests(warning string) (failed int64, is bool) {
 	if !failedRequests.MatchString(warning) {

@@ -3,7 +3,6 @@ package foreign
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/schema"
@@ -29,21 +28,9 @@ const (
 
 // warnFailedRequests warns of failed requests, unless the file does: it may be of a run in which they are allowed.
 func warnFailedRequests(r *schema.Run) {
-	m := r.Metric(schema.MetricFailedRequests)
-	if m == nil || r.Status != schema.StatusOK {
+	failed, all := schema.RequestsOf(r)
+	if failed == 0 || r.Status != schema.StatusOK {
 		return
-	}
-	failed, all := int64(0), int64(0)
-	for _, n := range m.Values() {
-		if n > 0 { // not NaN
-			failed += int64(min(n, exactIntegers))
-		}
-	}
-	if failed == 0 {
-		return
-	}
-	if completed, err := strconv.ParseInt(r.Env.Facts[schema.FactCompletedRequests], 10, 64); err == nil {
-		all = failed + completed
 	}
 	text := schema.RequestsFailed(failed, all)
 	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, text) }) {
