@@ -55,7 +55,7 @@ type standing int
 const (
 	standsNew   standing = iota // it is new from the first record
 	standsKnown                 // all its records are known
-	standsOld                   // all its records are known, by ids of earlier versions
+	standsOld                   // all its records are known by the ids of earlier versions
 	standsGrown                 // it is known, and has new records at its end
 )
 
@@ -74,41 +74,36 @@ type place struct {
 // identity gives the runs of a file their ids.
 type identity struct {
 	place
-	known    *known
+
+	// The file.
+	known *known
+	name  string // empty if it has none
+	log   bool   // Format.Log
+	again bool   // it can be read again from its beginning
+	seed  string // of its chain
+	noOld bool   // no earlier version has read it
+
+	// The records so far.
 	standing standing
-	seed     string
-	again    bool // the file can be read again from its beginning
-	log      bool
 	old      oldIDs
-	noOld    bool        // no earlier version has read this file
-	earlier  time.Time   // the start that earlier versions read of the record; that of the run if they read the same
-	last     bool        // either this record is the last of the file, or the file is another one:
-	another  string      // the seed of that other file
-	part     schema.ULID // id of a record that was cut off in an earlier import
-	failed   error       // an error of the store
-	name     string      // of the file; empty if it has none
 	latest   latest
+	earlier  time.Time   // start of the current record as earlier versions read it
+	part     schema.ULID // id of a record that was cut off in an earlier import
+	unless   string      // if it is not empty, the current record is the last, or the file is another one, with this seed
+	failed   error       // an error of the store
 }
 
 // latest is the last record of the file that was known.
 type latest struct {
 	id   schema.ULID
-	file fileNumber // among known.names
-	read bool       // it has a file
+	read bool   // this Reader has read a file with the record
+	name string // the name of that file
 }
 
-// lastName is the name of the file that has the last known record, if it was read before this file.
-func (i *identity) lastName() string {
-	if !i.latest.read {
-		return ""
-	}
-	return i.known.names[i.latest.file]
-}
-
-// otherwiseNamed reports whether the last known record is that of a file with an unrelated name. The file is then not that file at
-// another time, but has its records too, as a concatenation has.
+// otherwiseNamed reports whether the last known record is in a file with an unrelated name. This file is then not that file at another time: it
+// only begins with the same records, as a concatenation does.
 func (i *identity) otherwiseNamed() (bool, error) {
-	name := i.lastName()
+	name := i.latest.name
 	if !i.latest.read && i.known.store != nil {
 		run, err := i.known.store.Run(i.latest.id)
 		if err != nil {
@@ -119,15 +114,15 @@ func (i *identity) otherwiseNamed() (bool, error) {
 	return i.name != "" && name != "" && stem(name) != stem(i.name), nil
 }
 
-// end is called at the end of the file. A file that is the beginning of another one, which has an unrelated name, is a file of its own.
+// end is called at the end of the file. If the file is the beginning of a file with an unrelated name, it is a file of its own.
 func (i *identity) end() error {
 	if i.standing != standsKnown || i.failed != nil {
 		return nil
 	}
 	others, err := i.known.after([halfBits]byte(i.chain.with[:]))
 	if err == nil && len(others) > 0 {
-		var is bool
-		if is, err = i.otherwiseNamed(); is {
+		var otherwise bool
+		if otherwise, err = i.otherwiseNamed(); otherwise {
 			return i.other(i.chain.other(i.seed))
 		}
 	}
@@ -135,7 +130,7 @@ func (i *identity) end() error {
 	return i.failed
 }
 
-// wrapLookup says what an error of the store interrupted.
+// wrapLookup wraps an error of the store.
 func wrapLookup(err error) error {
 	if err == nil {
 		return nil
@@ -143,8 +138,8 @@ func wrapLookup(err error) error {
 	return fmt.Errorf("looking up stored runs: %w", err)
 }
 
-// of gives a run its id. The digest and the start earlier are of the record as earlier versions read it: see Output.RunWith. there means
-// that the run is already stored; then it has the start that is stored. An error ends the reading.
+// of gives a run its id. digest and earlier are the digest and the start of the record as earlier versions read it: see Output.RunWith. there means
+// that the run is already stored; of then sets its start to the stored one. An error ends the reading.
 func (i *identity) of(r *schema.Run, digest string, earlier time.Time) (id schema.ULID, there bool, err error) {
 	i.chain.next(keyOf(digest), i.records == 0)
 	i.records++
@@ -160,7 +155,9 @@ func (i *identity) of(r *schema.Run, digest string, earlier time.Time) (id schem
 	}
 	if there {
 		i.latest = latest{id: id}
-		i.latest.file, i.latest.read = i.known.read(&i.chain)
+		if file, read := i.known.read(&i.chain); read {
+			i.latest.read, i.latest.name = true, i.known.names[file]
+		}
 	}
 	return id, there, err
 }
@@ -168,8 +165,8 @@ func (i *identity) of(r *schema.Run, digest string, earlier time.Time) (id schem
 // goOn gives the id of a record that is not the first.
 func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
 	id = i.chain.id(r.StartedAt)
-	if i.last {
-		return id, false, i.other(i.another)
+	if i.unless != "" {
+		return id, false, i.other(i.unless)
 	}
 	if i.standing == standsOld {
 		old := i.old.id(r, digest, i.earlier)
@@ -189,21 +186,21 @@ func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there boo
 	if id, there, err = i.stored(r); there || err != nil || i.standing == standsGrown {
 		return id, there, err
 	}
-	if is, err := i.otherwiseNamed(); is || err != nil {
-		if is {
+	if otherwise, err := i.otherwiseNamed(); otherwise || err != nil {
+		if otherwise {
 			err = i.other(i.chain.other(i.seed))
 		}
 		return id, false, err
 	}
 	how, part, err := i.known.diverges(&i.chain, r)
-	i.part = part
-	i.standing, i.another = standsGrown, i.chain.other(i.seed)
+	i.part, i.standing = part, standsGrown
+	another := i.chain.other(i.seed)
 	switch {
 	case err != nil:
 	case how == diverges:
-		err = i.other(i.another)
-	case how == divergesUnlessAt:
-		i.last = i.again
+		err = i.other(another)
+	case how == divergesUnlessAt && i.again:
+		i.unless = another
 	}
 	return id, false, err
 }
@@ -234,8 +231,8 @@ func (i *identity) begin(r *schema.Run, digest string) (id schema.ULID, there bo
 	return old, true, nil
 }
 
-// stored gives the id of the record, and reports whether the record was read, or is in the store with this id or with that of an earlier
-// version, which read another start.
+// stored gives the id of the record, and reports whether the record was read before or is in the store. An earlier version may have stored it
+// with another start, and so with another id: then stored gives that id, and sets the start.
 func (i *identity) stored(r *schema.Run) (id schema.ULID, there bool, err error) {
 	id = i.chain.id(r.StartedAt)
 	if there, err = i.known.has(&i.chain, id); there || err != nil || i.earlier.Equal(r.StartedAt) {

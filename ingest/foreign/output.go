@@ -89,9 +89,11 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 	}
 	if former := o.former[o.records]; !there && o.added.Start == nil && len(former) > 0 { // the user gave it a start, and gives none now
 		there, o.identity.place = true, before
-		if o.identity.latest.id, err = schema.ParseULID(former[0]); err != nil {
+		id, err := schema.ParseULID(former[0])
+		if err != nil {
 			return err
 		}
+		o.identity.latest = latest{id: id}
 	}
 	valid, err := schema.Check(r)
 	if err != nil {
@@ -99,7 +101,7 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 		o.Refuse(where, errors.Unwrap(err))
 		return nil
 	}
-	if o.identity.place != before && o.identity.standing != standsOld && !o.identity.last { // the store has a longer version of a last one
+	if o.identity.place != before && o.identity.standing != standsOld && o.identity.unless == "" { // the store has a longer version of a last one
 		o.identity.known.note(&o.identity.chain, &r)
 	}
 	o.Report.Runs++
@@ -115,10 +117,10 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 	}
 	if there {
 		o.Report.Known++
-		o.Report.KnownRun, o.Report.KnownName = o.identity.latest.id, o.identity.lastName()
+		o.Report.KnownRun, o.Report.KnownName = o.identity.latest.id, o.identity.latest.name
 		return nil
 	}
-	if o.identity.last {
+	if o.identity.unless != "" {
 		o.held = &valid
 		return nil
 	}
