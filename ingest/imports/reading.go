@@ -102,12 +102,12 @@ func (r *Reading) nameKnown(store *ingest.Imported) error {
 	return nil
 }
 
-// replacements are the stored runs that files have with another start now. Where several files have the content of one stored run, that with
-// its path comes first.
+// replacements lists the stored runs that runs of the files replace. If several files have the content of one stored run, the file with the path
+// of the stored run comes first: Replace lets the first one decide.
 func (r *Reading) replacements(store *ingest.Imported) ([]ingest.Replaced, error) {
 	var all []ingest.Replaced
 	var ids []schema.ULID
-	claims, path := map[string]int{}, map[string]string{}
+	claims, path := map[string]int{}, map[string]string{} // files that claim a stored run, and the path of the file of a new run
 	for i := range r.Reports {
 		for _, one := range r.Reports[i].Replaced {
 			path[one.New] = r.Reports[i].Path
@@ -121,13 +121,13 @@ func (r *Reading) replacements(store *ingest.Imported) ([]ingest.Replaced, error
 			}
 		}
 	}
-	// A run that a file of this import has with its start is not that of another file with another start.
+	// A run that this import has read with its start is not the same run as one with another start.
 	all = slices.DeleteFunc(all, func(one ingest.Replaced) bool { _, read := path[one.Old]; return read })
 	paths, err := store.Paths(ids)
 	if err != nil {
 		return nil, err
 	}
-	stored, first := map[string]string{}, map[string]bool{}
+	stored, first := map[string]string{}, map[string]bool{} // paths of runs with several claims, and the new runs to put first
 	for id, path := range paths {
 		stored[id.String()] = path
 	}
@@ -136,16 +136,15 @@ func (r *Reading) replacements(store *ingest.Imported) ([]ingest.Replaced, error
 			first[one.New] = true
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ingest.Replaced) int {
-		switch {
-		case first[a.New] == first[b.New]:
-			return 0
-		case first[a.New]:
-			return -1
+	var sorted, others []ingest.Replaced
+	for _, one := range all {
+		if first[one.New] {
+			sorted = append(sorted, one)
+		} else {
+			others = append(others, one)
 		}
-		return 1
-	})
-	return all, nil
+	}
+	return append(sorted, others...), nil
 }
 
 // Preview gives the runs as they would be stored, whether or not a store has them.
