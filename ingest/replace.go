@@ -16,16 +16,18 @@ type Replaced struct{ Old, New string }
 // replacedReason is the value of the event that removes replaced runs.
 const replacedReason = "imported again with another start time"
 
-// maxReplaced is how many runs an event of Replace names at most.
+// maxReplaced limits the runs of an event.
 const maxReplaced = 50_000
 
-// Replace lets stored runs take the place of others, which it removes. The state of the replaced run wins over that of the new one: its tags have
-// the same values on the new run, and tags that were removed from it are removed there, too. The new run keeps other tags that it was stored with.
-// Notes go over, and baselines name the new runs. Where a replaced run was removed for another reason than a replacement, as a user does, the new
-// run is removed, too, unless it was removed or restored since.
+// Replace removes stored runs, of which each has another stored run in its place, the new run. The new run gets what users did to the replaced run:
 //
-// It gives the number of replaced runs: those that were already removed count no more. The removal comes last, so after an error or a crash
-// both runs are there, and Replace can be called again: it adds nothing twice.
+//   - the new run has the tags of the replaced run with their values, and lacks the tags that were removed from the replaced run;
+//   - tags that only the new run was stored with stay;
+//   - the notes of the replaced run are added, and baselines with the replaced run name the new run;
+//   - if a user removed the replaced run, the new run is removed too, unless it was removed or restored later.
+//
+// Replace gives the number of runs that it removed. It removes them last, so after an error or a crash both runs are there, and Replace can be called
+// again: it adds nothing twice.
 func (s *Store) Replace(all []Replaced) (n int, err error) {
 	if n, err = s.replace(all); err != nil {
 		err = fmt.Errorf("replacing runs in store %s: %w", s.dir, err)
@@ -54,7 +56,7 @@ func (s *Store) replace(all []Replaced) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var back []string // the start that they have was theirs before
+	var back []string // new runs that an earlier correction replaced
 	for _, r := range all {
 		if said.Removed[r.New] {
 			back = append(back, r.New)
@@ -75,7 +77,7 @@ func (s *Store) replace(all []Replaced) (int, error) {
 	return len(old), s.annotateSome(Annotation{Kind: schema.EventRemove, Runs: old, Value: replacedReason})
 }
 
-// Tag sets tags of runs, which are named by a key and a value. It leaves out runs of which the tag was set or removed already.
+// Tag sets tags. runs has the ids of runs by the key and the value of the tag. A run on which an event set or removed that key before is left out.
 func (s *Store) Tag(runs map[[2]string][]string) error {
 	if len(runs) == 0 {
 		return nil
@@ -97,7 +99,8 @@ func (s *Store) Tag(runs map[[2]string][]string) error {
 	return nil
 }
 
-// annotateSome is Annotate with as many events as the runs take. A baseline is one event, because it has no other runs.
+// annotateSome is Annotate with one event for each maxReplaced runs, and none without runs. A baseline is always one event, because each event with its
+// name replaces the one before.
 func (s *Store) annotateSome(a Annotation) error {
 	if a.Kind == schema.EventBless {
 		_, err := s.Annotate(a)
@@ -113,13 +116,13 @@ func (s *Store) annotateSome(a Annotation) error {
 	return nil
 }
 
-// events are what the events of a store say.
+// events is the state of the runs of a store after its events.
 type events struct {
 	schema.Annotations
 	hidden map[string]schema.Event // by run id: its last removal or restoration
 }
 
-// goneWith are the new runs of which the replaced run was removed by a user. A run that takes the place of a shown one is not one of them.
+// goneWith lists the new runs to remove because a user removed the run that they replace. A new run that also replaces a shown run stays.
 func (e *events) goneWith(all, shown []Replaced) (runs []string) {
 	keep := map[string]bool{}
 	for _, r := range shown {
@@ -134,7 +137,7 @@ func (e *events) goneWith(all, shown []Replaced) (runs []string) {
 	return runs
 }
 
-// annotations are what the events of the store say.
+// annotations reads the events of the store.
 func (s *Store) annotations() (events, error) {
 	listing, err := schema.List(s.files, schema.Scope{Newest: 1})
 	if err != nil {
@@ -199,7 +202,7 @@ const tagsColumn = "tags"
 
 var tagsPlace = schema.Runs.Place(tagsColumn)
 
-// tagsOver give the new runs the tags of the others, and take those away that were taken away there. Where several are replaced by one, the first wins.
+// tagsOver gives the events after which the new runs have the tags of the replaced runs. Of several runs that one new run replaces, the first decides.
 func tagsOver(all []Replaced, said *events, stored map[string]map[string]string) (over []Annotation) {
 	effective := func(run string) map[string]string {
 		tags := maps.Clone(stored[run])
@@ -236,7 +239,7 @@ func tagsOver(all []Replaced, said *events, stored map[string]map[string]string)
 	return over
 }
 
-// notesOver are the notes that the new runs lack, in the order in which they were made.
+// notesOver gives the events that add the notes of the replaced runs to the new runs without them, oldest first.
 func notesOver(all []Replaced, said *schema.Annotations) (events []Annotation) {
 	runs, order := map[schema.Note][]string{}, []schema.Note(nil)
 	for _, r := range all {
@@ -257,7 +260,7 @@ func notesOver(all []Replaced, said *schema.Annotations) (events []Annotation) {
 	return events
 }
 
-// baselinesOver are the baselines with replaced runs, with the new ones in their place.
+// baselinesOver gives the events after which baselines have the new runs in place of the replaced runs.
 func baselinesOver(all []Replaced, said *schema.Annotations) (events []Annotation) {
 	to := map[string]string{}
 	for _, r := range all {

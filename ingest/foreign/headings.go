@@ -12,20 +12,20 @@ import (
 // headingParam is the parameter that says under which heading of a text a result stands.
 const headingParam = "heading"
 
-// headings are the headings of a text. If results that are equal otherwise stand under different ones, the heading is a
+// headings are the headings of a text. If the text has equal points under different headings, headings tell points apart: then the heading is a
 // parameter of all results of the text.
 type headings struct {
-	real  titles // with those above each
-	other titles // lines that people may mean as headings, but that may be anything else
-	apart bool   // the heading is a parameter
+	real  titles // each after the headings above it
+	other titles // lines that people may mean as headings, or as anything else
+	apart bool   // headings tell points apart
 
-	under map[string]string // heading of each point; nil unless it is being found out whether headings tell points apart
+	under map[string]string // during find: the last heading of each point; otherwise nil
 }
 
-// titles say from which lines of a text on they hold.
+// titles are lines of a text, each of which holds up to the next one.
 type titles struct {
-	lines []int    // where another one begins to hold, from 1
-	texts []string // empty: none holds from there on
+	lines []int    // ascending, from 1
+	texts []string // of the lines; an empty text ends the title before
 }
 
 func (t *titles) add(line int, text string) {
@@ -127,7 +127,7 @@ func headingsOf(in *Input, own *regexp.Regexp) (*headings, error) {
 	return h, nil
 }
 
-// at is the title that holds at a record.
+// at is the title that holds at a record, given as in Output.Run; empty if the record is not a line.
 func (t *titles) at(where string) string {
 	line, err := strconv.Atoi(strings.TrimPrefix(where, "line "))
 	if err != nil {
@@ -140,7 +140,7 @@ func (t *titles) at(where string) string {
 func (t *titles) atLine(line int) string {
 	i, found := slices.BinarySearch(t.lines, line)
 	if !found {
-		i--
+		i-- // the line before
 	}
 	if i < 0 {
 		return ""
@@ -148,7 +148,7 @@ func (t *titles) atLine(line int) string {
 	return t.texts[i]
 }
 
-// set gives a run its heading, if headings tell points apart.
+// set makes the heading a parameter of a run, if headings tell points apart.
 func (h *headings) set(where string, r *schema.Run) {
 	if h != nil && h.apart && !HasAxis(r, headingParam) {
 		SetParam(r, headingParam, h.real.at(where))
@@ -164,7 +164,7 @@ func (o *Output) Heading(line int) string {
 	return ""
 }
 
-// note finds out whether a point stands under two headings.
+// note sets apart if a point stands under a second heading.
 func (h *headings) note(where, point string) {
 	if h == nil || h.under == nil {
 		return
@@ -176,7 +176,7 @@ func (h *headings) note(where, point string) {
 	h.under[point] = text
 }
 
-// find finds out whether headings tell points of a file apart.
+// find reads a file to set apart. It stores nothing, and ends at the first point that stands under a second heading.
 func (h *headings) find(in *Input, format *Format) {
 	if len(h.real.lines) == 0 {
 		return

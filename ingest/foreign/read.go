@@ -38,9 +38,10 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 	return o.Report, err
 }
 
-// former gives the ids of the runs of a file that are stored without a start, or with another one that the user gave while the file was as it
-// is now, by the numbers of their records. A file that was changed since is another measurement, even if its content is equal. A pipe
-// cannot be read twice.
+// former gives the ids of the stored runs that runs of a file may replace, by the number of the record from 1. These are the same runs without a start,
+// and those to which the user gave a start in an earlier import. The latter count only if the file was not changed since: a changed file is another
+// measurement, even if its content is equal. former reads the file once for each such start, up to the first record that is not stored. It finds
+// nothing for a pipe, which cannot be read twice.
 func (r *Reader) former(in *Input, format *Format) (map[int][]string, error) {
 	former := map[int][]string{}
 	if r.known.store == nil || !in.canBeReadAgain() {
@@ -93,7 +94,7 @@ func startsGiven(stored map[string][]time.Time) (starts []Start) {
 	})
 }
 
-// look adds the ids of the runs of a file that are stored with a start.
+// look reads a file as if the user gave this start, and adds the ids of the records at its beginning that are stored with it.
 func (r *Reader) look(in *Input, format *Format, start Start, former map[int][]string) error {
 	again, err := in.reopen()
 	if err != nil {
@@ -116,7 +117,8 @@ func (r *Reader) look(in *Input, format *Format, start Start, former map[int][]s
 	return nil // an error of the file is reported when it is read
 }
 
-// read reads a file, and reads it again if it turns out to be another file than it seemed to be. begin makes an output for it.
+// read reads a file. If the file turns out to be another one than its first records suggest, read reads it again with a seed. begin makes the output
+// of each reading.
 func (r *Reader) read(in *Input, format *Format, begin func(in *Input) *Output) (*Output, error) {
 	heads, err := headingsOf(in, format.OwnHeadings)
 	if err != nil {
