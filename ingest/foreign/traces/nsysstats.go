@@ -40,9 +40,9 @@ var (
 // statsFile is what is read of one profiled report.
 type statsFile struct {
 	path   string          // of the file that was summarised
-	report string          // its name; its path if another one has that name; empty if its tables do not name it
-	line   int             // where it begins
-	tables map[string]bool // those it has, by their kinds and columns
+	report string          // the name of that file, or its path if another file has the name; empty if no table names it
+	line   int             // of the text, at which the report begins
+	tables map[string]bool // the tables of the report, by statsTable.kind
 	ops    []*statsOp
 	byName map[statsKey]*statsOp
 }
@@ -62,7 +62,7 @@ type statsOp struct {
 type statsReader struct {
 	out   *foreign.Output
 	files []*statsFile
-	kind  string // of the report that comes next
+	kind  string // the name of the next summary
 	table *statsTable
 	n     int // tables
 	line  int
@@ -163,7 +163,7 @@ func (s *statsReader) take(line string) error {
 	return s.row(line)
 }
 
-// begin goes on with what a report has; the same one may come again, with another summary.
+// begin makes the report of a file the current one, which is the last of files. The file may have come before, with another summary.
 func (s *statsReader) begin(file string) {
 	for at := len(s.files) - 1; at >= 0; at-- {
 		if known := s.files[at]; known.path == file {
@@ -174,7 +174,8 @@ func (s *statsReader) begin(file string) {
 	s.add(file)
 }
 
-// add adds a report, maybe one more by the same name: that of another folder, or of the next profile.
+// add adds a report of a file, after which the report is the current one. The file may be in another folder than one of the same name, or be the next
+// profile at the same path.
 func (s *statsReader) add(file string) {
 	s.room -= 2*perName + len(file)
 	if s.room < 0 {
@@ -196,7 +197,7 @@ func (s *statsReader) heading(report string) {
 	s.kind, _, _ = strings.Cut(strings.TrimSuffix(path.Base(strings.ReplaceAll(report, `\`, "/")), ".py"), ".")
 }
 
-// row adds a row to the report at hand.
+// row adds a row to the current report. If the report has the table already, the first row of the table begins another report of the same file.
 func (s *statsReader) row(line string) error {
 	row, err := s.table.row(line, s.kind)
 	if err != nil {
@@ -227,9 +228,9 @@ func (s *statsReader) row(line string) error {
 	return op.merge(&row, s.table.number)
 }
 
-// has reports whether the report has the summary of a table already, so that the table, whose first row is given, is another
-// report's. A table whose summary is not named has it if the columns are the same. Only summaries of calls, such as those of
-// CUDA and of the system, have the same columns as one another: there, a row that the report has decides.
+// has reports whether the report has a table already, given the first row of the table. A table is known by the name of its summary and by its
+// columns. If no name was printed, two tables with equal columns are the same summary, except tables of calls: the summaries of CUDA calls and of
+// system calls have equal columns. Of them, the report has the one with the first row.
 func (f *statsFile) has(t *statsTable, first *statsOp) bool {
 	if !f.tables[t.kind] {
 		return false

@@ -17,7 +17,7 @@ type statsTable struct {
 	units   []string
 	numbers int    // columns before the first of text
 	number  int    // of the table in the file
-	kind    string // the report and the columns
+	kind    string // the name of the summary, empty if it was not printed, a space, and the columns
 	begun   bool   // a row was read
 }
 
