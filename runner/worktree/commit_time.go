@@ -28,7 +28,8 @@ func CommitTime(ctx context.Context, dir, commit string) (time.Time, error) {
 	return unixSeconds(out)
 }
 
-// LastChange is when the last commit was made that changed a file. It fails if the file differs from that commit.
+// LastChange is when the last commit was made that changed a file. It fails if the file differs from that commit, and in a shallow clone whose
+// history ends after that commit: there git takes the oldest commit for the one that changed all files.
 func LastChange(ctx context.Context, file string) (time.Time, error) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -42,11 +43,21 @@ func LastChange(ctx context.Context, file string) (time.Time, error) {
 	if strings.TrimSpace(changed) != "" {
 		return time.Time{}, errors.New("the file is not committed, or differs from its last commit")
 	}
-	out, err := in.run(ctx, "log", "-1", "--no-show-signature", "--format=%ct", "--", name)
+	out, err := in.run(ctx, "log", "-1", "--no-show-signature", "--format=%ct %P", "--", name)
 	if err != nil {
 		return time.Time{}, err
 	}
-	return unixSeconds(out)
+	seconds, parents, _ := strings.Cut(strings.TrimSpace(out), " ")
+	if parents == "" {
+		shallow, err := in.run(ctx, "rev-parse", "--is-shallow-repository")
+		if err != nil {
+			return time.Time{}, err
+		}
+		if strings.TrimSpace(shallow) == "true" {
+			return time.Time{}, errors.New("this clone is shallow and may not have the last commit that changed the file: use git fetch --unshallow")
+		}
+	}
+	return unixSeconds(seconds)
 }
 
 // unixSeconds reads what git writes for %ct.

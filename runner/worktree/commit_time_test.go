@@ -44,6 +44,14 @@ func TestCommitTime(t *testing.T) {
 	is("the file", at, err, first)
 	at, err = CommitTime(ctx, dir, git(second, "rev-parse", "--short", "HEAD"))
 	is("the commit", at, err, second)
+	shallow := filepath.Join(t.TempDir(), "shallow")
+	git(second, "clone", "-q", "--depth=1", "file://"+dir, shallow)
+	if at, err := LastChange(ctx, filepath.Join(shallow, "[a]*.txt")); err == nil || !strings.Contains(err.Error(), "this clone is shallow") {
+		t.Errorf("in a shallow clone: %v, %v", at, err)
+	}
+	git(second, "-C", shallow, "fetch", "-q", "--unshallow")
+	at, err = LastChange(ctx, filepath.Join(shallow, "[a]*.txt"))
+	is("the file of a clone", at, err, first)
 	for _, bad := range []string{"HEAD", "--output=x", "0123456789", ""} {
 		if _, err := CommitTime(ctx, dir, bad); err == nil {
 			t.Errorf("%q has a time", bad)
