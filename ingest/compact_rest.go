@@ -33,7 +33,7 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 	return nil
 }
 
-// mattering are the events that concern more than runs which are gone.
+// mattering lists the events to keep: all except events of removed runs alone, and blessings that a later one replaces.
 func mattering(events []schema.Event, gone map[string]bool) (keep []schema.ULID) {
 	blessed := map[string]string{} // the last event for each baseline, by name
 	for _, e := range events {

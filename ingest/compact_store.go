@@ -73,8 +73,8 @@ func (c *compacter) begin(ctx context.Context) (complete bool, err error) {
 	return false, c.writeState()
 }
 
-// already finds out whether the directory is the store that an earlier Compact made of this source: it has the same runs with the same digests
-// and the same events, but for what is removed. Then it counts what is there. Otherwise the error names the store.
+// already checks that the directory is the store that an earlier Compact made of this source: except removed runs, and events of removed runs alone,
+// both have the same runs with the same digests, and the same events. It then counts the runs and events. Otherwise its error names the store.
 func (c *compacter) already(ctx context.Context) error {
 	there, err := schema.ReadHeader(c.into)
 	if err != nil {
@@ -112,7 +112,7 @@ type runsSum struct {
 	sum  [2]uint64 // of the first halves of hashes, of a run each
 }
 
-// storeSum is that of a store without its removed runs.
+// storeSum is the sum of the runs of a store that are not removed, and the number of removed runs.
 type storeSum struct {
 	runsSum
 	removed int

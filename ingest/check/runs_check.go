@@ -165,7 +165,7 @@ func (c *runsCheck) addArtifact(a schema.Artifact) error {
 	return nil
 }
 
-// artifactState is what is wrong with an artifact.
+// artifactState is the outcome of the check of an artifact.
 type artifactState int
 
 const (
@@ -174,7 +174,7 @@ const (
 	artifactResized               // it has more or fewer bytes than the run says
 )
 
-// artifactKey is what two runs say alike of an artifact.
+// artifactKey identifies the content of an artifact as a run describes it. Artifacts with one key are checked once.
 type artifactKey struct {
 	hash  string
 	bytes int64

@@ -115,7 +115,7 @@ func (v *verifier) artifact(ctx context.Context, a schema.Artifact) (artifactSta
 	}
 	same, err := runfile.ArtifactHas(ctx, v.files, name, *a.Bytes)
 	if err != nil || same {
-		return artifactFine, nil // likewise
+		return artifactFine, nil // the walk reports it, too
 	}
 	return artifactResized, nil
 }

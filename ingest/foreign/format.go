@@ -46,7 +46,7 @@ func formatOf(formats []Format, head *Head) (*Format, error) {
 	return oneOf(Recognize(formats, head), formats, head)
 }
 
-// oneOf is the format of a file that these recognise.
+// oneOf is the only one of the formats that recognise a file. The error says that there is none, or more than one.
 func oneOf(found []*Format, formats []Format, head *Head) (*Format, error) {
 	switch len(found) {
 	case 0:
@@ -60,11 +60,10 @@ func oneOf(found []*Format, formats []Format, head *Head) (*Format, error) {
 	return nil, fmt.Errorf("it matches the formats %s and %s: choose one with --from", found[0].Name, found[1].Name)
 }
 
-// lookedAt is how far into a text its format is sought, if its beginning does not tell. Logs begin with the output of other
-// programs.
+// lookedAt is the number of bytes of a text in which Format looks for a format. Logs begin with the output of other programs.
 const lookedAt = 4 << 20
 
-// Format is the format of the file, by its beginning, or by the text further on. The error is that of formatOf.
+// Format finds the format of the file by its beginning, or else by the text after it. It fails as formatOf does.
 func (in *Input) Format(formats []Format) (*Format, error) {
 	found := Recognize(formats, in.Head)
 	format, err := oneOf(found, formats, in.Head)

@@ -9,7 +9,7 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// headingParam is the parameter that says under which heading of a text a result stands.
+// headingParam is the parameter with the heading of a result in a text.
 const headingParam = "heading"
 
 // headings are the headings of a text. If the text has equal points under different headings, headings tell points apart: then the heading is a

@@ -113,7 +113,7 @@ func (in *Input) JSON() (*JSON, error) {
 	return j, nil
 }
 
-// further counts the JSON documents that follow those which were read, and reads them over.
+// further skips the JSON documents after the last one that was read, and gives their number.
 func (in *Input) further() (n int) {
 	if in.json == nil || in.json.decoder.StackDepth() > 0 || in.json.decoder.InputOffset() == 0 && !in.json.values {
 		return 0

@@ -34,7 +34,7 @@ type Output struct {
 	path      pathFact
 	also      map[string]string
 	headings  *headings         // nil if the file has none
-	titles    map[string]string // of a text: what stands above the first result of each point, and is no heading
+	titles    map[string]string // by point, the line of headings.other above its first result
 	held      *schema.Valid     // the last run of the file, unless the file turns out to be another one
 	noted     string            // the note of noteRepeat
 	yield     func(schema.Valid) bool
@@ -133,7 +133,7 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 // equalUnderTitles is the note of results that are repeats although they may not be meant as such.
 const equalUnderTitles = "equal results below different lines, such as %q, count as repeats of one point: write headings (## A) above them, or split the file and give --param"
 
-// noteRepeat notes a result that stands below another line than the first one of its point.
+// noteRepeat notes a result below another line than the first result of its point.
 func (o *Output) noteRepeat(where, point string) {
 	if o.headings == nil {
 		return
@@ -167,7 +167,7 @@ func datedSession(r *schema.Run) bool {
 	return err == nil && id.Dated()
 }
 
-// Tag reports tags that a stored run got later. They are no part of it.
+// Tag reports tags that a run got after it was stored. They are not a part of the run.
 func (o *Output) Tag(run string, tags map[string]string) {
 	if o.Report.Tags == nil {
 		o.Report.Tags = map[[2]string][]string{}

@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// pathFact adds the path of the file to the facts of runs, and to those that get their start from the user the time at which it was changed. It
-// is not a part of the identity of a run: a file elsewhere, or with another name, has the same runs. Runs that share a map of facts still share
+// pathFact adds the path of the file to the facts of runs. To runs with a start from the user, it also adds the time at which the file was changed.
+// Neither is a part of the identity of a run: a file elsewhere, or with another name, has the same runs. Runs that share a map of facts still share
 // one.
 type pathFact struct {
 	path, changed string

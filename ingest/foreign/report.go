@@ -41,7 +41,7 @@ type Report struct {
 // AllKnown reports whether the file has runs, and all were already stored.
 func (r *Report) AllKnown() bool { return r.Known > 0 && r.Known == r.Runs }
 
-// nothing reports whether the file has no results, and nothing is said about why.
+// nothing reports whether the file has no results, and the report has no reason for that.
 func (r *Report) nothing() bool {
 	return r.Runs == 0 && r.Refused == 0 && len(r.LeftOut) == 0 && len(r.Elsewhere) == 0 && len(r.Tags) == 0
 }

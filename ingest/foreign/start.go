@@ -70,7 +70,7 @@ func StartOfChange(in *Input) RunStart {
 	return same(info.ModTime().Truncate(time.Millisecond), nil)
 }
 
-// dated matches a date and, after it, a time of day. What is a date is for dateOf to decide.
+// dated matches a date and, after it, a time of day. dateOf decides whether a match is a date.
 var dated = regexp.MustCompile(`([0-9]{4})(?:-([0-9]{2})-([0-9]{2})|_([0-9]{2})_([0-9]{2})|\.([0-9]{2})\.([0-9]{2})|([0-9]{2})([0-9]{2}))` +
 	`(?:[T_ -]?([0-9]{2})[:.h_-]?([0-9]{2})(?:[:.m_-]?([0-9]{2})(?:\.[0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}|\+[0-9]{4})?)?`)
 
@@ -133,8 +133,9 @@ func datesIn(name string) (all []date) {
 	return all
 }
 
-// dateOf reads a match of dated. It is no date if it is a part of a longer number or of a hash, or a day that does not exist. What follows it
-// is no time of day if there is no such time, or if it is a part of a longer number or another number: see isAmount.
+// dateOf reads a match of dated, given its indexes. ok is false if the date is a part of a longer number or of a hash, or if there is no such day.
+// The digits after the date are not read as a time of day if there is no such time, or if they are a part of a longer number, of another date, or an
+// amount (isAmount).
 func dateOf(name string, at []int) (d date, ok bool) {
 	group := func(i int) string {
 		if at[2*i] < 0 {
@@ -163,13 +164,15 @@ func dateOf(name string, at []int) (d date, ok bool) {
 		next := dated.FindStringSubmatchIndex(name[i:])
 		if next != nil && next[0] == 0 {
 			for k := range next {
-				next[k] += i * min(next[k]+1, 1)
+				if next[k] >= 0 {
+					next[k] += i
+				}
 			}
 			_, another = dateOf(name, next)
 		}
 	}
 	hour, minute, second := number(group(hourGroup)), number(group(minuteGroup)), number(group(secondGroup))
-	if !whole && !another && group(hourGroup) != "" && !isDigit(name[at[2*minuteGroup+1]]) { // the seconds are not such
+	if !whole && !another && group(hourGroup) != "" && !isDigit(name[at[2*minuteGroup+1]]) { // what looks like seconds is a part of another number
 		at, whole, second = slices.Clone(at), true, 0
 		at[1], at[2*zoneGroup] = at[2*minuteGroup+1], -1
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Outputs are the files of one folder that a process wrote, by their names. It is a file system that has nothing else.
+// Outputs is a file system with the files of one folder that a process wrote, by their names, and nothing else.
 type Outputs map[string]*io.SectionReader
 
 // Open opens a file for reading from its beginning.
@@ -18,7 +18,7 @@ func (o Outputs) Open(name string) (fs.File, error) {
 	return output{io.NewSectionReader(content, 0, content.Size()), name}, nil
 }
 
-// output is an open file, and says what it is.
+// output is an open file of Outputs, and its own description.
 type output struct {
 	*io.SectionReader
 	name string

@@ -16,7 +16,7 @@ import (
 type Series struct {
 	Point  Point
 	Metric string       // empty: the primary one, until a run has it
-	Scale  schema.Scale // empty: that of the metric, until a value is not positive and has no ratio
+	Scale  schema.Scale // empty before the first value; then the scale of the metric, or difference after a value that is not positive
 
 	unit    string
 	values  [][2]float64 // of the runs of each block, base and head, in the unit
@@ -27,7 +27,7 @@ type Series struct {
 	useless bool         // on a side it is not built, or not there: no run of it will have a value
 }
 
-// Point is a point of a session: its id, and its name for messages. It is compared on Scale; empty: as its values need it.
+// Point is a point of a session: its id, its name for messages, and the scale on which it is compared. If Scale is empty, the values decide.
 type Point struct {
 	ID, Name string
 	Scale    schema.Scale
@@ -82,7 +82,7 @@ func (s *Series) add(r *schema.Run) {
 	s.compare()
 }
 
-// compare makes the blocks of the values that are not among them yet; of all values if the first one without a ratio was added.
+// compare adds the blocks of new values. After the first value without a ratio it makes all blocks again, as differences.
 func (s *Series) compare() {
 	if last := s.values[len(s.values)-1]; s.Scale == schema.ScaleRatio && min(last[0], last[1]) <= 0 && s.Point.Scale == "" {
 		s.Scale, s.blocks = schema.ScaleDifference, nil

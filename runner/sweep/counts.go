@@ -85,7 +85,7 @@ func (c counted) set(p *Point) error {
 	return nil
 }
 
-// exact prints a number with all its digits, if it is whole and has not very many.
+// exact prints a whole number below 1e21 with all its digits, and any other as CanonicalFloat does.
 func exact(number float64) string {
 	if number == math.Trunc(number) && math.Abs(number) < 1e21 {
 		return strconv.FormatFloat(number, 'f', 0, 64)

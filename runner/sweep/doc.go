@@ -214,7 +214,7 @@
 //	reference: {variant: plain, rtol: 1e-3}  # the output must equal that of the point with these values
 //	reference: {from: "{n}.npy"}             # or the content of a file
 //	deterministic: true                      # all runs of a point must have the same output, bit by bit
-//	allow_failed: 1%                         # so many requests of a server may fail in a run, or 3; default: none
+//	allow_failed: 1%                         # share, or number, of requests of a server that may fail in a run; default: none
 //
 //	check:                                   # conditions for the metrics of a run
 //	  - accuracy >= 0.80

@@ -35,7 +35,7 @@ type filling struct {
 	path *template // of a model's file
 }
 
-// templates are those that there are.
+// templates lists the templates of the filling.
 func (f *filling) templates() (all []template) {
 	for _, t := range []*template{f.text, f.path} {
 		if t != nil {
@@ -133,7 +133,7 @@ func (v *value) readFilling(axis string, s *scope, open map[int]bool) error {
 	return nil
 }
 
-// resolved is a row with the labels filled in.
+// resolved fills in the labels of a row. It fails if they would be too long.
 func (g *grid) resolved(row []*value) ([]*value, error) {
 	var texts []template
 	for _, v := range row {

@@ -87,8 +87,8 @@ func (f field) parse(text string, s *scope) (template, error) {
 	return t, nil
 }
 
-// tooLong reports whether texts have more than maxText bytes together at a point. It is asked before they are filled in: a short text may
-// contain a long one very often.
+// tooLong reports whether texts would have more than maxText bytes together at a point. It does not fill them in: a short text may contain a
+// long one very often.
 func tooLong(texts []template, row []*value) bool {
 	bytes := 0
 	for _, t := range texts {

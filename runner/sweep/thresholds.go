@@ -85,8 +85,8 @@ func (s *settings) readAllowFailed(d *document) error {
 	return nil
 }
 
-// FailedAllowed reports whether a run of the point may have so many failed requests. all is 0 if it is not known, so that a share of it is not
-// known either.
+// FailedAllowed reports whether AllowFailed permits this number of failed requests in a run. all is the number of all requests, or 0 if it is not
+// known: then a share permits none.
 func (p *Point) FailedAllowed(failed, all int64) bool {
 	percent, isShare := strings.CutSuffix(p.AllowFailed, "%")
 	limit, err := strconv.ParseFloat(percent, 64)

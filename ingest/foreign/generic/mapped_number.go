@@ -76,7 +76,7 @@ func (n numerals) read(text string) (number, unit string, err error) {
 	return digits, strings.TrimSpace(m[2]), nil
 }
 
-// withoutThousands removes what stands between thousands.
+// withoutThousands removes the separators of thousands.
 func (n numerals) withoutThousands(digits string) (string, error) {
 	whole, rest, marked := strings.Cut(digits, n.decimal)
 	groups := strings.Split(strings.TrimLeft(whole, "+-"), n.thousands)
@@ -95,10 +95,10 @@ func (n numerals) withoutThousands(digits string) (string, error) {
 	return whole, nil
 }
 
-// rateOfWords is a rate whose unit names what is counted: tokens/s, ops/ms, jobs per min.
+// rateOfWords matches the unit of a rate that names the counted things: tokens/s, ops/ms, jobs per min.
 var rateOfWords = regexp.MustCompile(`^[A-Za-z]+(?: ?/ ?| per )(ns|us|ms|s|sec|second|min|minute|h|hour)$`)
 
-// periods are those of rates: the unit of a rate per period, and the number by which it is divided for that unit.
+// periods gives, for the period of a rate, the unit in which the rate is kept, and the number by which to divide the rate for that unit.
 var periods = map[string]struct {
 	unit    string
 	divisor float64
@@ -179,7 +179,7 @@ var errLayout = errors.New(`want unix_s, unix_ms, unix_us or unix_ns, or how a t
 // fraction is the part of a layout for fractions of a second. Without it, any number of digits is read.
 var fraction = regexp.MustCompile(`([05])[.,][09]+`)
 
-// layoutOf is the layout of Go for how a time is written: Go's own, or that of strftime.
+// layoutOf converts the format of a time, as Go or strftime writes it, to a layout of Go.
 func layoutOf(text string) (string, error) {
 	layout := text
 	if strings.Contains(text, "%") {

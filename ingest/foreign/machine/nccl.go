@@ -34,7 +34,7 @@ func isNCCLJSON(h *foreign.Head) bool {
 // ncclTable is the line with the column names above the results: of today's versions, and of the first ones.
 var ncclTable = regexp.MustCompile(`(?m)^.{0,40}\b(?:size +count|bytes +N) +type\b.* (?:cpu)?time +algbw +busbw\b`)
 
-// ncclLaunched is the line with the options, which stands above the table. With NCCL_DEBUG=INFO, megabytes stand between.
+// ncclLaunched matches the line with the options above the table. With NCCL_DEBUG=INFO, megabytes of text are between them.
 var ncclLaunched = regexp.MustCompile(`(?m)^.{0,40}# nThreads? \d+ +nGpus \d+ +minBytes \d+ maxBytes \d+`)
 
 var ncclColumns = regexp.MustCompile(`\b(?:size +count|bytes +N) +type\b.*`)

@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// requests are what a file says of the requests of a run as a whole.
+// requests are the totals that a file has of the requests of a run.
 type requests struct {
 	completed, failed *int64         // nil: the file does not say
 	duration          foreign.Number // of the benchmark; empty: the file does not say

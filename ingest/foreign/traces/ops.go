@@ -85,7 +85,7 @@ const (
 	memoryTime = "memory_time"
 )
 
-// noKernels says of a profile that it has no kernels: they were not traced, or the process ran none.
+// noKernels warns of a profile without kernels: they were not traced, or the process ran none.
 func noKernels(out *foreign.Output, r *schema.Run, has bool) {
 	if has {
 		return

@@ -84,7 +84,7 @@ func (c *checkedFile) close() error {
 // maxWindow is the memory, in bytes, that reading a zstd frame may take.
 const maxWindow = 64 << 20
 
-// ArtifactHas reports whether the file that a run produced has so many bytes. It unpacks no more than one byte more.
+// ArtifactHas reports whether an artifact has this size, in bytes, when unpacked. It unpacks at most one byte more.
 func ArtifactHas(ctx context.Context, f fs.FS, name string, bytes int64) (bool, error) {
 	file, err := f.Open(name)
 	if err != nil {
