@@ -3,6 +3,7 @@ package serving
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -109,11 +110,11 @@ func (s *aiperfSummary) failed() (failed *int64, cancelled int64) {
 	for _, e := range slices.Concat(s.Errors, s.ErrorsOld) {
 		n := e.Count.Int64()
 		switch {
-		case n == nil:
+		case n == nil || *n < 0:
 		case isCancellation(e.Details):
-			cancelled += *n
+			cancelled += min(*n, math.MaxInt64-cancelled)
 		default:
-			*failed += *n
+			*failed += min(*n, math.MaxInt64-*failed)
 		}
 	}
 	return failed, cancelled
@@ -159,7 +160,7 @@ func (s *aiperfSummary) setCounter(r *schema.Run) {
 func (s *aiperfSummary) outcome(r *schema.Run) {
 	failed, cancelled := s.failed()
 	if failed != nil {
-		*failed += cancelled
+		*failed += min(cancelled, math.MaxInt64-*failed)
 	}
 	anyCompleted(r, failed)
 	if s.Cancelled {

@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// requests are the totals that a file has of the requests of a run.
+// requests are the totals that a file has of the requests of a run. A number below zero is none.
 type requests struct {
 	completed, failed *int64         // nil: the file does not say
 	duration          foreign.Number // of the benchmark; empty: the file does not say
@@ -20,7 +20,11 @@ type requests struct {
 // a sample, so it is for Output.RunWith.
 func (q *requests) add(r *schema.Run) {
 	for fact, n := range map[string]*int64{schema.FactCompletedRequests: q.completed, schema.FactFailedRequests: q.failed} {
-		if n != nil {
+		switch {
+		case n == nil:
+		case *n < 0:
+			delete(r.Env.Facts, fact)
+		default:
 			foreign.SetFact(r, fact, strconv.FormatInt(*n, 10))
 		}
 	}
@@ -34,7 +38,7 @@ func (q *requests) add(r *schema.Run) {
 			setWhole(r, "duration", s)
 		}
 	}
-	if q.failed != nil {
+	if q.failed != nil && *q.failed >= 0 {
 		setWhole(r, schema.MetricFailedRequests, foreign.Series{Ticks: []int64{*q.failed}})
 	}
 }
@@ -47,7 +51,7 @@ func setWhole(r *schema.Run, name string, s foreign.Series) {
 
 // missed is how many of some requests were not completed; nil if either number is not known, or more were completed.
 func missed(all, completed *int64) *int64 {
-	if all == nil || completed == nil || *completed > *all {
+	if all == nil || completed == nil || *completed < 0 || *completed > *all {
 		return nil
 	}
 	return new(*all - *completed)

@@ -65,6 +65,13 @@ func TestRequests(t *testing.T) {
 		},
 		{"aiperf.json", aiperf + `, "request_count": {"unit": "requests", "avg": 8.0}, "error_summary": []}`, "0 - 0/8"},
 		{
+			"aiperf.json", aiperf + `, "error_summary": [{"count": 9223372036854775807}, {"count": 5}]}`,
+			"9.223372036854776e+18 - 9223372036854775807/ 9007199254740992 requests failed",
+		},
+		{"aiperf.json", aiperf + `, "request_count": {"unit": "requests", "avg": -8.0}, "error_summary": [{"count": -3}, {"count": 2}]}`, "2 - 2/ 2 requests failed"},
+		{"vllm.json", vllm + `"completed": 24, "failed": -1}`, "- - /24"},
+		{"vllm.json", vllm + `"completed": -4, "num_prompts": 24}`, "- - /"},
+		{
 			"aiperf.json", aiperf + `, "request_count": {"unit": "requests", "avg": 8.0}, "error_request_count": {"unit": "requests", "avg": 5.0}, ` +
 				`"error_summary": [{"error_details": {"code": 499, "type": "RequestCancellationError"}, "count": 3}, {"error_details": {"code": 503, "type": "X"}, "count": 2}]}`,
 			"2 - 2/8 2 of 10 requests failed",
