@@ -80,7 +80,7 @@ func (s *sheet) drawn(f *figure.Figure, c *summary.Comparison) *htmlreport.Chart
 	return &htmlreport.Chart{Figure: f, Command: s.command("plot", append([]string{string(f.Kind)}, s.d.compared(c)...)...)}
 }
 
-// forest draws the ratios of pairs to their baseline with their intervals, in the order of the table. Changes are printed beside them.
+// forest draws value / baseline of each pair with its interval, in the order of the table, and prints the change beside it.
 func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport.Chart {
 	f := &figure.Figure{Kind: figure.Forest, Title: "Changes from " + c.Name() + ", with 95 % intervals", X: figure.Axis{Label: "value / " + c.Name(), Better: s.d.direction(c)}}
 	byVerdict := map[string]int{}
@@ -128,7 +128,7 @@ func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *htmlreport
 	return s.drawn(f, c)
 }
 
-// margin draws the line of no change, and how far from it a change counts as none, which it says where that differs.
+// margin draws the line of no change and the threshold around it. If thresholds differ, a note says so instead.
 func (s *sheet) margin(f *figure.Figure, c *summary.Comparison, drawn []*summary.Pair) {
 	f.Guides = []figure.Guide{{Along: figure.Vertical, At: 1, Until: 1, Text: "no change"}}
 	zone := math.NaN()

@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/summary"
 )
 
-// changed prints a speed-up as the change of a metric, as compare does: −35.1 % if lower is better, +54.0 % if higher is.
+// changed prints a speed-up as the change of a metric, as compare prints it: 1.54 is −35.1 % if lower is better, +54.0 % if higher is.
 func changed(speedup *float64, better figure.Better) string {
 	if speedup == nil {
 		return term.Unknown
@@ -17,7 +17,7 @@ func changed(speedup *float64, better figure.Better) string {
 	return wording.Signed(ratioOf(*speedup, better) - 1)
 }
 
-// ratioOf is the ratio of the value to the baseline for a speed-up.
+// ratioOf is value / baseline for a speed-up.
 func ratioOf(speedup float64, better figure.Better) float64 {
 	if better == figure.Higher {
 		return speedup
@@ -25,7 +25,7 @@ func ratioOf(speedup float64, better figure.Better) float64 {
 	return 1 / speedup
 }
 
-// direction is the better direction of the pairs of a comparison. The changes of pairs in both directions are summed up as those of times.
+// direction is the direction of a mean over the pairs of a comparison: lower if lower is better for any of them, else higher.
 func (d *Document) direction(c *summary.Comparison) figure.Better {
 	for i := range d.Pairs {
 		if p := &d.Pairs[i]; &d.Comparisons[p.Comparison] == c && figure.Better(p.Better) == figure.Lower {

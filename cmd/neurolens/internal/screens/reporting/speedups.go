@@ -29,7 +29,7 @@ func (d *Document) headline(c *summary.Comparison) string {
 	}
 	better := d.direction(c)
 	return fmt.Sprintf("against %s: %s of %s slower by estimate, %s regressed by verdict; geometric mean %s, median %s, best %s, worst %s", c.Name(),
-		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), changed(a.GeometricMean, better), changed(a.Median, better), changed(a.Best, better), changed(a.Worst, better)) + byDifference
+		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), changed(a.GeometricMean, better), changed(a.Median, better), d.changeAt(a.BestPair), d.changeAt(a.WorstPair)) + byDifference
 }
 
 // comparisons are the changes from each baseline, in all and for each group, benchmark and value of the axis.
@@ -56,7 +56,7 @@ func (p page) comparisons() {
 	}
 }
 
-// maxNamed is how many rows a table of changes has: of more, what stands in each row of the results is enough.
+// maxNamed is the largest number of rows in a table of changes. The rows of the results have the changes, too.
 const maxNamed = 40
 
 // reasons say why there is no verdict.
@@ -130,10 +130,18 @@ func (p page) ratios(c *summary.Comparison, what string, rows []summary.NamedRat
 	for _, r := range append(slices.Clone(rows), summary.NamedRatios{Name: "all", Ratios: c.All}) {
 		t.rows = append(t.rows, []string{
 			wording.OrUnknown(string(r.Name)), term.Thousands(r.Pairs), term.Thousands(r.Compared), term.Thousands(r.Slower),
-			changed(r.GeometricMean, better), changed(r.Median, better), changed(r.Best, better), changed(r.Worst, better),
+			changed(r.GeometricMean, better), changed(r.Median, better), p.d.changeAt(r.BestPair), p.d.changeAt(r.WorstPair),
 		})
 	}
 	t.write(p.w)
+}
+
+// changeAt is the change of the pair at a place; unknown without a place.
+func (d *Document) changeAt(place *int) string {
+	if place == nil {
+		return term.Unknown
+	}
+	return changeText(&d.Pairs[*place])
 }
 
 // pairText is a pair in words.
