@@ -119,15 +119,15 @@ func columnNames() []string {
 	return names
 }
 
-// Stored are the columns of runs that have to be read, each once: of those that were asked for, and what says the units of their
-// values.
+// Stored are the columns of runs that have to be read, each once: the columns that were asked for and, for people, the columns with the
+// units of their values and with the place of a run in time.
 func (c Columns) Stored(forPeople bool) []string {
 	var names []string
 	for _, one := range c {
 		names = append(names, one.madeOf()...)
 	}
 	if forPeople {
-		names = append(names, "metric", "unit", "status")
+		names = append(names, "metric", "unit", "status", "started_at")
 	}
 	var once []string
 	for _, name := range names {
@@ -232,12 +232,9 @@ func entryOf(value any, name string) any {
 // Chosen is a table of the columns that were asked for, of runs that were read with those of Stored for people.
 func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View, error) {
 	undated := 0
-	if at := t.Index("run_id"); at >= 0 {
-		for _, row := range t.Rows {
-			text, _ := row[at].(string)
-			if id, err := schema.ParseULID(text); err == nil && !id.Dated() {
-				undated++
-			}
+	for _, row := range t.Rows {
+		if row[t.Index("started_at")] == nil {
+			undated++
 		}
 	}
 	v := term.View{Below: []string{l.count(len(t.Rows), undated, total)}}
