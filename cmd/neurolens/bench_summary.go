@@ -41,9 +41,14 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 	}
 	a.reportAbsent("bench", absent)
 	if output.ForPeople(format) && s.Result.Measured() > 1 {
+		adds := s.Sweep.Looks != nil || s.Sweep.RelError > 0 // repeats itself, and --repeats is refused or has another meaning
+		elapsed := s.Elapsed
+		if adds || s.Unfinished || s.Result.Plan.Done > 0 { // the time of other repeats than those of the sweep
+			elapsed = 0
+		}
 		won, err := verdicts.Winners(ctx, db, verdicts.Session{
 			Runs: s.Filter(), Against: s.Against, Baseline: s.Sweep.Baseline, Metrics: s.Metrics, Usual: a.project.Usual("compare"),
-			Repeats: s.Sweep.Repeats, Elapsed: s.Elapsed,
+			Repeats: s.Sweep.Repeats, Elapsed: elapsed,
 		})
 		if err != nil {
 			return err
@@ -52,7 +57,6 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 		if format == output.FormatMD { // a table in place of sentences
 			s.Won, s.Beside = won.Notes, standings(won.Rows, s.Against)
 		}
-		adds := s.Sweep.Looks != nil || s.Sweep.RelError > 0 // repeats itself, and --repeats is refused or has another meaning
 		if won.Repeats > s.Sweep.Repeats && !adds && !s.Unfinished {
 			s.MoreRepeats = measuring.WithRepeats(a.args, won.Repeats)
 		}
