@@ -21,7 +21,7 @@ import (
 type annotation struct {
 	selection string
 	removed   bool // the selection is one of removed runs
-	baseline  bool // one of the runs has to be ok, and in none requests failed
+	baseline  bool // at least one run has to be ok, and no run may have failed requests
 	events    []ingest.Annotation
 }
 

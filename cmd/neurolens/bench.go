@@ -211,7 +211,7 @@ func results(ctx context.Context, format, file string, outputs map[string]*io.Se
 	return imports.Results(ctx, foreignformats.All(), format, file, outputs)
 }
 
-// beside are the names of the files that are read together with an output.
+// beside are the names of the files that the reader of a format reads together with an output.
 func beside(format, file string) []string { return imports.Beside(foreignformats.All(), format, file) }
 
 // earlier are the sessions that this one may go on from. A line is measured anew: those of other lines have points of it.
@@ -263,7 +263,7 @@ func (b *bench) run() error {
 	}
 	progress := measuring.NewProgress(b.console(b.format), measuring.Session{Sweep: b.sweep, Against: b.overrides.Against, Known: known, Metrics: b.metrics})
 	options := b.options(progress.Observe)
-	var store *ingest.Store // a session that does not begin, because another one measures or the sweep is wrong, creates none
+	var store *ingest.Store // opened when the session begins: a wrong sweep or a busy device creates no store
 	options.Planned = func(plan *runner.Plan) (err error) {
 		if store, err = openForWriting(b.dir); err != nil {
 			return err

@@ -254,7 +254,7 @@ func decideHalfway(q bisect.Question, blocks []float64) bisect.Decision {
 	return bisect.Decision{Change: change, Like: string(like), Nothing: h.Nothing(change), More: h.BlocksFor(change, len(blocks))}
 }
 
-// thresholdOf is the threshold of a metric at a point: that of the command line, else that of the sweep, else the usual one.
+// thresholdOf is the threshold of a metric at a point: from the command line, else from the sweep, else the usual one.
 func (b *bisector) thresholdOf(p *sweep.Point, metric string) threshold.Threshold {
 	given := threshold.Set{}
 	if t, err := threshold.Parse(p.Thresholds[metric]); err == nil {

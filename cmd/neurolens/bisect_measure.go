@@ -74,8 +74,8 @@ func (b *bisector) createLog() error {
 	return b.log.Create()
 }
 
-// points are those of a sweep, with the names of the whole sweep, and the scale on which they are compared: a threshold that is an amount
-// asks for differences.
+// points are the points of a sweep with their names in the whole sweep and their scale of comparison. If the scale is not known yet, a
+// threshold that is an amount makes it the difference.
 func (b *bisector) points(s *sweep.Sweep, scale schema.Scale) []bisect.Point {
 	names := measuring.PointNames(b.sweep)
 	all := make([]bisect.Point, len(s.Points))

@@ -190,7 +190,7 @@ func (f ingestFlags) added(location *time.Location) (added foreign.Added, err er
 	return added, err
 }
 
-// start is what --at names; nil without it.
+// start is how --at finds the start of a run; nil without --at.
 func (f ingestFlags) start(location *time.Location) (foreign.Start, error) {
 	if location == nil {
 		location = time.UTC
@@ -215,7 +215,7 @@ func (f ingestFlags) start(location *time.Location) (foreign.Start, error) {
 	return nil, usageErrorf("ingest: --at %q: want a time as 2026-01-31T10:00:00Z or 2026-01-31, or one of %s, %s, %s and %s", f.at, atName, atPath, atChange, atCommit)
 }
 
-// What --at takes instead of a time.
+// The values of --at besides a time.
 const (
 	atName   = "name"
 	atPath   = "path"
@@ -223,7 +223,7 @@ const (
 	atCommit = "commit"
 )
 
-// startOfCommit is the time of the commit that a run names, or else of the last commit that changed the file.
+// startOfCommit gives a run the time of the commit that it names, or else of the last commit that changed the file.
 func startOfCommit(in *foreign.Input) foreign.RunStart {
 	ctx, dir := context.Background(), filepath.Dir(in.Name)
 	known := map[string]func() (time.Time, error){}

@@ -289,7 +289,7 @@ func (d *compared) changeText(r *compare.Row, v float64) string {
 	return wording.Change(v, r.Scale, d.unit())
 }
 
-// oneScale leaves the rows of one scale, which is that of most: a ratio and a difference have no axis in common.
+// oneScale keeps the rows of the scale that most rows have, because a ratio and a difference have no axis in common.
 func (d *compared) oneScale() {
 	counts := map[schema.Scale]int{}
 	for _, r := range d.rows {

@@ -360,8 +360,8 @@ func TestForestAndScatter(t *testing.T) {
 	}
 }
 
-// TestForestOfZeros: a forest is of changes on one scale, those of most points, with a note about the others and about what is no change; a
-// scatter has all of them.
+// TestForestOfZeros: a forest draws changes on the scale of most points. Notes count the other points and have the threshold. A scatter
+// draws all points.
 func TestForestOfZeros(t *testing.T) {
 	t.Parallel()
 	c := &compare.Comparison{Metrics: []string{"faults"}, Thresholds: threshold.Set{"faults": {Value: .02}}}

@@ -149,7 +149,7 @@ func withRows(ctx context.Context, db *query.DB, req history.Request, trends []*
 // maxFailed is how many failed runs are looked at: the newest.
 const maxFailed = 10_000
 
-// failedRuns are runs that failed, the newest first: those that a history counts as failed, and that have a place in time.
+// failedRuns are the runs that a history counts as failed, the newest first. Runs without a place in time are left out.
 func failedRuns(ctx context.Context, db *query.DB, req history.Request) ([]schema.Run, error) {
 	list := query.ListRequest{Since: req.Since, Limit: maxFailed}
 	list.Filter = filter.Arguments(req.Filter, "status!=ok,unsupported,skipped,cancelled,lost", "purpose=measure", "side!=base")
@@ -337,7 +337,7 @@ func (m Maker) sessions(t *trend, rows []history.Row) figure.Mark {
 	return k
 }
 
-// levels are lines at the median of the sessions between changes of level, and through those over which it rises or falls.
+// levels are lines: one at the median of each level, and a sloped one through the sessions of each slow change.
 func (m Maker) levels(t *trend) (all []figure.Series) {
 	for from := 0; from < len(t.rows); {
 		to, slow := levelEnd(t.rows, from)
@@ -384,7 +384,7 @@ func levelEnd(rows []history.Row, from int) (to int, slow bool) {
 	return len(rows), false
 }
 
-// sloped are the ends of a line through sessions with a median, by which the level rises or falls as the last row says.
+// sloped are the ends of a line whose middle is the median of its sessions and whose rise is the change in the last row.
 func sloped(middle float64, r *history.Row) (start, end float64) {
 	switch {
 	case r.Shift == nil:
@@ -402,7 +402,7 @@ func (t *trend) failedIn(r *schema.Run) bool {
 	return r.PointID == row.PointID && r.Env.Machine == row.Machine && (r.Primary == "" || r.Primary == row.Metric)
 }
 
-// beganOf is when a run began: as it says, else as the id of its session does; zero where neither has a time.
+// beganOf is the start of a run, else the time in the id of its session; zero if neither has a time.
 func beganOf(r *schema.Run) time.Time {
 	if id, err := schema.ParseULID(r.SessionID); r.StartedAt.IsZero() && err == nil && id.Dated() {
 		return id.Time()

@@ -170,7 +170,7 @@ func (d *measured) cellOf(places []int) cell {
 			sound = append(sound, i)
 		}
 	}
-	if len(sound) > 0 && !d.req.Median { // of which one may be the best
+	if len(sound) > 0 && !d.req.Median { // only a sound point may be the best
 		some = sound
 	}
 	if len(some) == 0 {

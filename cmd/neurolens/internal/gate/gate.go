@@ -60,7 +60,7 @@ func (m *Mode) Set(text string) error {
 	return errors.New("want strict or regression")
 }
 
-// Verdict is the error that a gate ends with, nil where it lets pass. If nothing was compared, no gate does.
+// Verdict is the error that a gate ends with; nil if it lets pass. No gate lets pass if nothing was compared or requests failed.
 func (m Mode) Verdict(g compare.Gate) error {
 	switch {
 	case g.Regressions > 0:

@@ -30,7 +30,7 @@ func TestHistoryGateLine(t *testing.T) {
 	}
 }
 
-// TestNothingCompared: a comparison in which no point has an ok run on the base lets no gate pass; a history without enough sessions is none.
+// TestNothingCompared: no gate lets a comparison pass in which no point has an ok run on the base. A gate of a history is not affected.
 func TestNothingCompared(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []Mode{strict, regression} {

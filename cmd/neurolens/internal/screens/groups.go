@@ -93,7 +93,8 @@ var groupColumns = []term.Column{
 	{Header: ""},
 }
 
-// groupQuantity is a value of the metric of a group. What a throughput counts, the files of its runs say: tokens, requests.
+// groupQuantity is a value of the metric of a group. A throughput has no word for the counted items: the runs of a group may count
+// tokens or requests.
 func groupQuantity(g *query.Group, v *float64) string {
 	metric := g.Metric
 	if metric == "throughput" {
@@ -184,7 +185,7 @@ func (l Listing) groupCount(g query.Grouping) string {
 	return term.Count(g.Total, "group") + order + "; " + all
 }
 
-// undatedSessions says which groups by session have no place in the order.
+// undatedSessions counts the groups by session that have no place in the order.
 func undatedSessions(g query.Grouping) string {
 	at := slices.IndexFunc(g.Keys, func(c answer.Column) bool { return c.Name == "session_id" })
 	n := 0

@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 )
 
-// TestGroupQuantity: a group does not call items what its runs call tokens.
+// TestGroupQuantity: a group has no word for the items of a throughput, which its runs may call tokens.
 func TestGroupQuantity(t *testing.T) {
 	for metric, want := range map[string]string{"throughput": "1.20 k/s", "output_token_throughput": "1.20 ktok/s"} {
 		if got := groupQuantity(&query.Group{Metric: metric, Unit: "1/s"}, new(1200.0)); got != want {

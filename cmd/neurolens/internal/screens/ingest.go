@@ -26,7 +26,7 @@ type StoredRuns struct {
 	Added     int
 	Skipped   int // they were there already
 	Differing int // of these, with other values
-	Replaced  int // runs that were there without a start, or with another one, and were removed
+	Replaced  int // earlier runs without a start, or with another one, that were removed
 }
 
 // Summary are the lines below the runs that would be stored: what was left out, what they lack, and what counts everything.

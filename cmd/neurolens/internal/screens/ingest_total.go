@@ -35,7 +35,7 @@ func (r IngestReport) notes() []string {
 	return noted(&all)
 }
 
-// Times says which runs have no place in time, and what that did: equal files count once, unless each has its time.
+// Times are lines about runs without a start, about runs that got one, and about files that count as equal for want of one.
 func (r IngestReport) Times() (lines []string) {
 	runs, files, known, example := 0, 0, 0, ""
 	for _, one := range r.Files {
@@ -61,7 +61,7 @@ func (r IngestReport) Times() (lines []string) {
 	return lines
 }
 
-// otherName is the other name under which all that a file has is already stored.
+// otherName is the name under which the whole content of a file is already stored; empty if there is no other.
 func otherName(r imports.Report) string {
 	if !r.AllKnown() || r.Path == "" || r.KnownName == r.Path {
 		return ""

@@ -130,8 +130,8 @@ func (i *StoreInfo) total(zones []string) (sum StoreZone) {
 	return sum
 }
 
-// Claims says what becomes of the files in claims, which hold runs that are sealed: that they are there would otherwise look like a
-// waste of space.
+// Claims explains the files in claims, if there are some. They hold runs that are also in sealed files, and would look like a waste of
+// space.
 func (i *StoreInfo) Claims() []string {
 	claims := i.zone(schema.ClaimsDir)
 	if claims.Files == 0 {

@@ -17,7 +17,7 @@ type View struct {
 	Rows     [][]Cell
 	Below    []string
 	Commands []string    // lines that are never broken
-	Next     []string    // likewise, the commands to type next: Markdown, which others read, has none
+	Next     []string    // commands to type next, never broken either; Markdown, which others read, leaves them out
 	Compact  func() View // the same in fewer columns, for where this is too wide; may be nil
 	Points   []string    // the id of what each row is of, for rows that would look the same; may be nil
 }

@@ -23,7 +23,7 @@ func TestPlanNamesChangedFiles(t *testing.T) {
 	}
 }
 
-// TestPlanNamesSecrets: what looks like a secret and names what is measured is stored, and said so.
+// TestPlanNamesSecrets: a warning names the secrets that are stored because they are part of the name of a point.
 func TestPlanNamesSecrets(t *testing.T) {
 	t.Parallel()
 	lines := planLines(&runner.Plan{Secrets: []string{"api-key=<hidden>", "variant=./p --token=<hidden>"}})
