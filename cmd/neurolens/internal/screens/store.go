@@ -137,8 +137,8 @@ func (i *StoreInfo) Claims() []string {
 	if claims.Files == 0 {
 		return nil
 	}
-	return []string{"", fmt.Sprintf("the %[2]s in %[3]s/ (%[1]s) are sealed or being sealed: the first write that comes ten minutes later removes them",
-		output.Quantity(claims.Bytes, "B"), term.Count(claims.Files, "file"), schema.ClaimsDir)}
+	return []string{"", fmt.Sprintf("%s/ has %s (%s) of runs that are sealed or being sealed: the first write after ten minutes removes it all",
+		schema.ClaimsDir, term.Count(claims.Files, "file"), output.Quantity(claims.Bytes, "B"))}
 }
 
 // sampleZones are those whose bytes count for the samples. What is in claims is in runs too, or will be.
