@@ -152,7 +152,7 @@ func inputFields() []answer.Field[Row] {
 		return nil
 	}
 	return []answer.Field[Row]{
-		column("base_locations", answer.TypeList, "locations of the base's runs, or with the flag one_block of the processes that they started. The location of a run is the median of the natural logarithms of its samples; with the flag run_means, the logarithm of their mean. If scale is difference, it is a value in the unit: the power of e of that or, if not all samples are positive, the median of the samples", func(in *Inputs) any { return answer.Reals(in.Base) }),
+		column("base_locations", answer.TypeList, "locations of the base's runs, or with the flag one_block of the processes that they started. The location of a run is the median of the natural logarithms of its samples; with the flag run_means, the logarithm of their mean. If scale is difference, a location is in the unit: e to the power of this median. If a sample is 0 or less, it is the median of the samples", func(in *Inputs) any { return answer.Reals(in.Base) }),
 		column("head_locations", answer.TypeList, "locations of the head's runs, as base_locations has those of the base", func(in *Inputs) any { return answer.Reals(in.Head) }),
 		column("block_differences", answer.TypeList, "head - base within each block", func(in *Inputs) any { return answer.Reals(in.Blocks) }),
 		column("history", answer.TypeList, "locations of the earlier sessions that count, at most 100, oldest first", func(in *Inputs) any { return answer.Reals(in.History) }),

@@ -63,7 +63,7 @@ func FindingFields() []answer.Field[check.Finding] {
 // RepairFields are the columns of store repair.
 func RepairFields() []answer.Field[check.Repair] {
 	return append([]answer.Field[check.Repair]{
-		text("action", "set aside (in quarantine/), kept (intact rows of a damaged file), found (lost rows that are back), restored (an event), removed (an empty folder of a claim), taken over or finished (sealing), or left (not repaired)",
+		text("action", "set aside (in quarantine/), kept (intact rows of a damaged file), found (lost rows that are back), restored (an event) or removed (an empty folder of a claim); taken over or finished (sealing); left (not repaired)",
 			func(r *check.Repair) string { return string(r.Action) }),
 		text("path", "file, from the folder of the store", func(r *check.Repair) string { return r.Path }),
 		text("reason", "why it was done", func(r *check.Repair) string { return r.Reason }),

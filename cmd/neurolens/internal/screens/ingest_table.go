@@ -26,8 +26,8 @@ func IngestFields() []answer.Field[imports.Report] {
 		field("runs", answer.TypeInteger, "runs that were stored", func(r *imports.Report) any { return int64(r.Runs) }),
 		field("sessions", answer.TypeInteger, "sessions of the stored runs", func(r *imports.Report) any { return int64(r.Sessions) }),
 		field("samples", answer.TypeInteger, "samples of the stored runs", func(r *imports.Report) any { return r.Samples }),
-		field("undated", answer.TypeInteger, "of runs: new ones without a start time, which have no place in history, gates and session=last; --at gives it", func(r *imports.Report) any { return int64(r.Undated) }),
-		field("replaced", answer.TypeInteger, "of runs: those that were stored without a start time, or with another one, and have the one of --at now", func(r *imports.Report) any { return int64(len(r.Replaced)) }),
+		field("undated", answer.TypeInteger, "new runs without a start time: they have no place in history, gates and session=last; --at gives it", func(r *imports.Report) any { return int64(r.Undated) }),
+		field("replaced", answer.TypeInteger, "runs that were stored before without a start time, or with another one, and now have the one of --at", func(r *imports.Report) any { return int64(len(r.Replaced)) }),
 		field("left_out", answer.TypeInteger, "entries of the file that are no measurements of their own, such as means of repetitions; reason names them", func(r *imports.Report) any {
 			left := 0
 			for _, n := range r.LeftOut {
