@@ -64,14 +64,6 @@ func (s *sheet) ofPair(c *summary.Comparison, p *summary.Pair) string {
 	return s.command("compare", s.d.compared(c, "point_id="+string(cmp.Or(p.BaseID, p.PointID)), "point_id="+string(p.PointID))...)
 }
 
-// numberOf is a value, or one that is not known.
-func numberOf(v *float64) float64 {
-	if v == nil {
-		return figure.Unknown()
-	}
-	return *v
-}
-
 // drawn is a chart of a comparison, with the command that draws it.
 func (s *sheet) drawn(f *figure.Figure, c *summary.Comparison) *htmlreport.Chart {
 	if f.Kind == figure.Forest {
