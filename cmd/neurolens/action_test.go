@@ -116,8 +116,8 @@ func (a *action) step(t *testing.T, name string) (code int, output string) {
 	return 0, ""
 }
 
-// stands puts a program in place of neurolens, whose bench says BENCH_SAYS and ends with BENCH_ENDS, and whose comparison is the file
-// compared of the state and ends with a status, or with COMPARE_ENDS. What bench gets of the environment is in measured.env of the state.
+// stands replaces neurolens by a program whose bench says BENCH_SAYS and ends with BENCH_ENDS, and whose comparison is the file compared of
+// the state and ends with a status, or with COMPARE_ENDS. The environment of bench is in measured.env of the state.
 func (c *ci) stands(t *testing.T, gate int) {
 	t.Helper()
 	c.program(t, "neurolens", fmt.Sprintf(`#!/bin/sh

@@ -29,7 +29,7 @@ var hosts = map[string]host{
 	"gitlab": {gitLab, gitLabToken, "CI_JOB_NAME", "CI_JOB_ID"},
 }
 
-// eachHost runs a test with a repository of two commits, whose program is a stand-in, and with each service.
+// eachHost runs a test with each service and a repository of two commits, in which a stand-in replaces neurolens.
 func eachHost(t *testing.T, test func(*testing.T, *ci, *forge, host)) {
 	t.Parallel()
 	for name, h := range hosts {
@@ -43,13 +43,13 @@ func eachHost(t *testing.T, test func(*testing.T, *ci, *forge, host)) {
 	}
 }
 
-// push is what a job does for a push to main and to a pull request: it ends as run does. Nothing that is posted may end with an error.
+// push makes all calls of a job and gives the status of run and the output of all. No other call may end with an error.
 func (c *ci) push(t *testing.T, h host, env ...string) (code int, output string) {
 	t.Helper()
 	return c.steps(t, h, []string{"base", "run", "comment", "issue"}, env)
 }
 
-// steps calls the script for each of some steps, and gives the status of run and the output of all.
+// steps calls the script for some steps, and gives the status of run and the output of all.
 func (c *ci) steps(t *testing.T, h host, steps, env []string) (code int, output string) {
 	t.Helper()
 	for _, step := range steps {
@@ -136,7 +136,7 @@ func TestCIKeys(t *testing.T) {
 	}
 }
 
-// TestCIEveryStatus: however a push ends, also killed or before it was measured, the comment says so, and nothing of the push before.
+// TestCIEveryStatus: the comment is about this push however it ends, also if it is killed or ends before the measurement.
 func TestCIEveryStatus(t *testing.T) {
 	eachHost(t, func(t *testing.T, c *ci, f *forge, h host) {
 		const hostile = "neurolens: reading s.yaml: ```` </details> <!-- neurolens x --> @ann | #1 \x1b[31m"
@@ -273,8 +273,8 @@ func TestCIReset(t *testing.T) {
 	}
 }
 
-// TestCILongTable: a comparison of 600 points is cut for GitHub, at a row, and keeps what changed; GitLab gets it whole, and so does the
-// artifact.
+// TestCILongTable: a comparison of 600 points is cut for GitHub, between two rows, and keeps the points that changed. GitLab and the artifact
+// get the whole table.
 func TestCILongTable(t *testing.T) {
 	eachHost(t, func(t *testing.T, c *ci, f *forge, h host) {
 		const head = "| BENCHMARK | BASE | CHANGE |\n|---|---:|---|\n"
@@ -325,7 +325,7 @@ func TestCILongTable(t *testing.T) {
 	})
 }
 
-// TestCILongTableReal: what the program itself writes about 600 points fits, with each change.
+// TestCILongTableReal: the Markdown that compare writes about 600 points fits into a comment, with each change.
 func TestCILongTableReal(t *testing.T) {
 	needsLong(t)
 	t.Parallel()
@@ -367,8 +367,8 @@ func TestCILongTableReal(t *testing.T) {
 	}
 }
 
-// TestCIRefused: what a service refuses is a warning, and the job ends as the gate does. A list that could not be read is not taken for
-// an empty one.
+// TestCIRefused: a call that a service refuses is a warning, and the job ends as the gate does. A list that could not be read does not count
+// as empty.
 func TestCIRefused(t *testing.T) {
 	eachHost(t, func(t *testing.T, c *ci, f *forge, h host) {
 		f.readOnly = true // as for a pull request from a fork
@@ -409,8 +409,8 @@ func TestCIRefused(t *testing.T) {
 	})
 }
 
-// TestCIOwn: comments and issues are found by their mark and by whose token it is, on any page; what others wrote with the same mark is
-// left alone.
+// TestCIOwn: the script finds its comments and issues on any page, by their mark and by the owner of the token. It edits no text that others
+// wrote with the same mark.
 func TestCIOwn(t *testing.T) {
 	eachHost(t, func(t *testing.T, c *ci, f *forge, h host) {
 		_, key := c.call(t, "key")
@@ -448,7 +448,7 @@ func TestCIFork(t *testing.T) {
 	}
 }
 
-// TestCITokens: what is measured gets no token, and none is an argument, which every user of a machine sees.
+// TestCITokens: the measured program gets no token, and no token is an argument of a program, which every user of a machine sees.
 func TestCITokens(t *testing.T) {
 	eachHost(t, func(t *testing.T, c *ci, f *forge, h host) {
 		tokens := []string{"GH_TOKEN=ghs_secret", "GITHUB_TOKEN=ghs_secret", "NEUROLENS_TOKEN=glpat_secret"}
@@ -465,8 +465,8 @@ func TestCITokens(t *testing.T) {
 	})
 }
 
-// TestCISteps: in the workflow and in the action, the steps that post run after any end and cannot fail the job, they alone have the token, and
-// caches and artifacts are named by the key of the job.
+// TestCISteps: in the workflow and in the action, the steps that post run after any end and cannot fail the job. They alone have the token.
+// Caches and artifacts are named by the key of the job.
 func TestCISteps(t *testing.T) {
 	t.Parallel()
 	type step struct {

@@ -30,13 +30,13 @@ type entry struct {
 	closed              bool
 }
 
-// forge stands in for a service that keeps the comments of pull request 3 and the issues of a repository. A call that it does not know fails
-// the test, and so does an edit of what somebody else wrote.
+// forge stands in for a service that keeps the comments of pull request 3 and the issues of a repository. An unknown call fails
+// the test, and so does an edit of an entry that somebody else wrote.
 type forge struct {
 	t                *testing.T
 	mu               sync.Mutex
 	comments, issues []entry
-	me               string // whose token it is
+	me               string // owner of the token
 	readOnly         bool
 	unreadable       bool // lists end with an error, and all else works
 	limit            int  // characters of a text
@@ -89,7 +89,7 @@ func (f *forge) add(author string, n int, text string) {
 	}
 }
 
-// mine are the texts of what was written with the token: open issues, and all comments.
+// mine are the texts of the entries that were written with the token and are open: comments always are.
 func (f *forge) mine(all []entry) (bodies []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -299,7 +299,7 @@ func (f *forge) graphQL(c ghCall) (string, error) {
 	}
 }
 
-// gitLab starts a stand-in for the API of GitLab for a ci: project 7, merge request 3. What curl is called with is in curl.args of the state.
+// gitLab starts a stand-in for the API of GitLab for a ci: project 7, merge request 3. The arguments of curl are in curl.args of the state.
 func gitLab(t *testing.T, c *ci, me string) *forge {
 	t.Helper()
 	f := newForge(t, me, 1_000_000)
