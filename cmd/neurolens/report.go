@@ -27,7 +27,7 @@ func newReportCommand(a *app) *cobra.Command {
 		Use:   "report [FILTER... | BASE HEAD]",
 		Short: "Write a report about runs as HTML, Markdown or JSON",
 		Long: `Write a report about the matching runs, by default about the last session: the
-environment, counts, a table for each suite, speed-ups over the baseline, the
+environment, counts, a table for each suite, changes from the baseline, the
 best points, memory and energy, failures with a hint each, findings with the
 rule that found them, and commands to type next.
 
