@@ -75,7 +75,8 @@ point regressed, disappeared, or fails significantly more often. 3:
 inconclusive, because a side has fewer than 5 runs, there is too much noise, or
 failures may be chance. With --gate=regression, inconclusive points are only
 counted in the last line, and the exit status is 1 or 0. It is 3 if requests
-failed, so that there is no verdict, or if no point has an ok run on the base.`,
+failed, so that there is no verdict, if no point has an ok run on the base, or
+if no run has one of the metrics.`,
 		Example: `  neurolens compare session=last~1 session=last
   neurolens compare backend=torch backend=onnxrt --by batch_size
   neurolens compare --gate session=last
@@ -136,6 +137,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 			return err
 		}
 		a.reportNotNumbers(c.NotNumbers)
+		a.reportAbsent("compare", c.Absent)
 		if err := a.showCompared(cmd.Context(), db, req, f, args, &c, format); err != nil {
 			return err
 		}
@@ -153,6 +155,7 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Reque
 		return nil, err
 	}
 	a.reportNotNumbers(c.NotNumbers)
+	a.reportAbsent("compare", c.Absent)
 	return &c, w.End()
 }
 

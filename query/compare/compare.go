@@ -78,6 +78,7 @@ type Comparison struct {
 	Common     []string          // identity columns and parameters (as param.NAME) that are known to be equal in all points
 	Thresholds threshold.Set     // thresholds of the metrics that have the same one at all points
 	Metrics    []string          // metrics that were compared, in the requested order, otherwise ascending
+	Absent     query.Absent      // of Metrics those that no run of either side has, and so no point
 	Shared     map[string]Shared // common change per metric; none if points were not judged relative to it
 	Points     []Point           // all points, including those beyond Request.Limit
 	LeftOut    []string          // sessions of runs that were left out, as the other side of their point has no run of it, ascending
@@ -102,7 +103,7 @@ func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error
 	}
 	raised := false
 	err = db.Stores().AskBeside(ctx, m.req.BaseDB.Beside(db), func(r, base *scan.Reader) error {
-		m.Reader, m.ofBase, m.chosen, m.names, m.allOK = r, base, nil, nil, map[int64]map[string]any{}
+		m.Reader, m.ofBase, m.chosen, m.names, m.absent, m.allOK = r, base, nil, nil, query.Absent{}, map[int64]map[string]any{}
 		if !raised { // the next time there is more
 			if err := m.Conn.Raise(ctx, groupMemory); err != nil {
 				return err
@@ -172,6 +173,7 @@ type comparing struct {
 	plans      plannedLooks                 // of the sessions that both sides have
 	sets       threshold.Combiner           // thresholds of points
 	said       map[string]map[string]string // thresholds of sweeps, by point
+	absent     query.Absent                 // see Comparison.Absent
 	chosen     []*pairing                   // points that become rows
 	allOK      map[int64]map[string]any     // Measured.Statuses by number of runs, if all are ok
 }
@@ -201,6 +203,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
+	c.Absent = m.absent
 	if err := m.Conn.Trim(ctx); err != nil {
 		return Comparison{}, err
 	}
@@ -300,6 +303,14 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 	return matched, m.histories(ctx, matched, metric)
 }
 
+// lacks notes that no run of either side has a metric. It is an error if that is so for all that were asked for.
+func (m *comparing) lacks(ctx context.Context, metric string) error {
+	if m.absent.Metrics = append(m.absent.Metrics, metric); len(m.absent.Metrics) == len(m.metrics()) {
+		return m.NoMetric(ctx, "compare", m.absent.Metrics[0])
+	}
+	return nil
+}
+
 // matched reads and pairs the points of both sides.
 func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, error) {
 	everything := m.req.Limit == 0 || m.axis != "" || m.memory.few(m.base, m.head)
@@ -312,7 +323,7 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 		common := m.axis == "" && inCommon(base, head)
 		if a.Names || common {
 			if base, head = base.With(metric), head.With(metric); !base.Have(metric) && !head.Have(metric) {
-				return nil, m.NoMetric(ctx, "compare", metric)
+				return nil, m.lacks(ctx, metric)
 			}
 			if err := m.fileLacks(ctx, metric); err != nil {
 				return nil, err

@@ -15,7 +15,8 @@ type family struct {
 	points []*pairing
 }
 
-// families reads all points, grouped by metric: in the requested order, otherwise ascending.
+// families reads all points, grouped by metric: in the requested order, otherwise ascending. It is an error if no run has any of the
+// requested metrics.
 func (m *comparing) families(ctx context.Context) ([]family, error) {
 	var all []family
 	for _, metric := range m.metrics() {
@@ -23,7 +24,17 @@ func (m *comparing) families(ctx context.Context) ([]family, error) {
 		if err != nil {
 			return nil, err
 		}
+		if slices.Contains(m.absent.Metrics, metric) {
+			all = append(all, family{metric: metric})
+			continue
+		}
 		all = append(all, byMetric(matched)...)
+	}
+	if len(m.absent.Metrics) > 0 {
+		var err error
+		if m.absent.Others, err = m.RecentMetrics(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }

@@ -6,20 +6,21 @@ import (
 
 // Gate is the decision of a gate about a comparison. All numbers but Looks and Planned count points.
 type Gate struct {
-	Regressions  int     // regressed, or Lost
-	Lost         int     // missing, failed or unsupported on the head, or failing significantly more often than on the base
-	Inconclusive int     // without a conclusive verdict, or possibly failing more often
-	Requests     int     // of Inconclusive: not judged, because more requests failed than are allowed
-	Open         []Point // the inconclusive points
-	Looks        int     // number of sessions of the head: each adds data that are judged once more
-	Planned      int     // if sessions went on until they were conclusive: the planned maximum number of looks, instead of Looks
-	Points       int     // gated
-	Controls     int     // controls, which are not gated
+	Regressions  int      // regressed, or Lost
+	Lost         int      // missing, failed or unsupported on the head, or failing significantly more often than on the base
+	Inconclusive int      // without a conclusive verdict, or possibly failing more often
+	Requests     int      // of Inconclusive: not judged, because more requests failed than are allowed
+	Open         []Point  // the inconclusive points
+	Looks        int      // number of sessions of the head: each adds data that are judged once more
+	Planned      int      // if sessions went on until they were conclusive: the planned maximum number of looks, instead of Looks
+	Points       int      // gated
+	Absent       []string // requested metrics that no run has
+	Controls     int      // controls, which are not gated
 }
 
 // Gate decides. Controls, and points without an ok run on the base, are not gated.
 func (c *Comparison) Gate() Gate {
-	var g Gate
+	g := Gate{Absent: c.Absent.Metrics}
 	for _, p := range c.Points {
 		if p.Control {
 			g.Controls++

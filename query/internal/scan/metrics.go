@@ -123,6 +123,11 @@ func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []
 	return hint, nil
 }
 
+// RecentMetrics are the metrics of the newest runs, ascending, for a text that suggests one of them.
+func (r *Reader) RecentMetrics(ctx context.Context) ([]string, error) {
+	return r.newest(hintRuns).Metrics(ctx)
+}
+
 // Metrics are the metrics of all runs, ascending.
 func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
 	return r.ofSamples(ctx, "metric", "true")

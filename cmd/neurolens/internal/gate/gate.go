@@ -60,12 +60,13 @@ func (m *Mode) Set(text string) error {
 	return errors.New("want strict or regression")
 }
 
-// Verdict is the error that a gate ends with; nil if it lets pass. No gate lets pass if nothing was compared or requests failed.
+// Verdict is the error that a gate ends with; nil if it lets pass. No gate lets pass if nothing was compared, requests failed,
+// or no run has a metric that was asked for.
 func (m Mode) Verdict(g compare.Gate) error {
 	switch {
 	case g.Regressions > 0:
 		return ErrRegression
-	case g.Requests > 0, g.Points == 0, m == strict && g.Inconclusive > 0:
+	case g.Requests > 0, g.Points == 0, len(g.Absent) > 0, m == strict && g.Inconclusive > 0:
 		return ErrInconclusive
 	}
 	return nil

@@ -18,6 +18,9 @@ import (
 func (w Comparison) directions() []string {
 	var lines [][2]string
 	for _, metric := range w.C.Metrics {
+		if slices.Contains(w.C.Absent.Metrics, metric) {
+			continue // a note says so
+		}
 		text := "better direction unknown: changes have no winner"
 		if better := w.better(metric); better != "" {
 			text = better + " is better"
@@ -106,6 +109,9 @@ func (w Comparison) metricCounts() []string {
 	}
 	var lines [][2]string
 	for _, metric := range w.C.Metrics {
+		if slices.Contains(w.C.Absent.Metrics, metric) {
+			continue
+		}
 		counts := map[judge.Verdict]int{}
 		for _, p := range w.C.Points {
 			if p.Metric == metric && !p.Control {

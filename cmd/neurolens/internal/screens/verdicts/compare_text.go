@@ -76,7 +76,7 @@ func (w Comparison) failures(places []int) []string {
 	var lines []string
 	_, varying := wording.Axes(subjects(w.C.Rows), wording.IdentityColumns)
 	names := wording.PointNames(valuesAt(varying, places), len(places))
-	said := 0
+	distinct := map[string]bool{} // a failed run has a row for each of several metrics
 	for i, place := range places {
 		r := &w.C.Rows[place]
 		text := r.Failure
@@ -85,11 +85,13 @@ func (w Comparison) failures(places []int) []string {
 		if text == "" || r.Verdict != compare.Failed && !failing {
 			continue
 		}
-		if said++; said <= failuresShown {
-			lines = append(lines, strings.TrimSpace(names[i]+term.Gap+term.FirstLine(text)))
+		line := strings.TrimSpace(names[i] + term.Gap + term.FirstLine(text))
+		if !distinct[line] && len(lines) < failuresShown {
+			lines = append(lines, line)
 		}
+		distinct[line] = true
 	}
-	if more := said - failuresShown; more > 0 {
+	if more := len(distinct) - failuresShown; more > 0 {
 		lines = append(lines, "… --format json has the errors of "+term.Count(more, "more point"))
 	}
 	if len(lines) > 0 {

@@ -21,6 +21,9 @@ func openText(open []compare.Point) string {
 	return "undecided (" + verdictCounts(counts) + ")"
 }
 
+// absentText names the metrics that were asked for and that no run has.
+func absentText(g compare.Gate) string { return "no run has " + strings.Join(g.Absent, ", ") }
+
 // GateLine is the last line of a gate with its exit status. The noun names what the gate counts, such as point. regressionsAlone is
 // true for --gate=regression.
 func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) string {
@@ -44,6 +47,9 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 	}
 	if g.Requests > 0 {
 		parts = append(parts, term.Count(g.Requests, noun)+" with failed requests")
+	}
+	if len(g.Absent) > 0 {
+		parts = append(parts, absentText(g))
 	}
 	switch {
 	case g.Points > 0:
@@ -90,6 +96,9 @@ func GateSentence(g compare.Gate, noun string) string {
 	}
 	if g.Requests > 0 {
 		text += "; " + term.Count(g.Requests, noun) + " with failed requests"
+	}
+	if len(g.Absent) > 0 {
+		text += "; " + absentText(g)
 	}
 	return text
 }
