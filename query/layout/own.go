@@ -17,6 +17,7 @@ type own struct {
 	PointID   string  `json:"point_id"`
 	Purpose   string  `json:"purpose"`
 	StartedAt *string `json:"started_at"` // RFC 3339, UTC
+	Machine   string  `json:"machine,omitempty"`
 	Status    string  `json:"status"`
 	Stage     string  `json:"stage,omitempty"`
 	ErrorKind string  `json:"error_kind,omitempty"`
@@ -59,7 +60,7 @@ type point struct {
 // ownOf returns the member for a run.
 func ownOf(r *schema.Run) *own {
 	o := &own{
-		RunID: r.RunID, PointID: r.PointID, Purpose: string(r.Purpose), Suite: r.Suite,
+		RunID: r.RunID, PointID: r.PointID, Purpose: string(r.Purpose), Suite: r.Suite, Machine: r.Env.Machine,
 		Status: string(r.Status), Stage: string(r.Stage), ErrorKind: r.ErrorKind, Error: r.Error,
 		Point: point{
 			Benchmark: r.Benchmark, Variant: r.Variant, Backend: r.Backend, Model: r.Model, Precision: r.Precision,

@@ -16,6 +16,7 @@ type layoutRun struct {
 	RunID     string `json:"run_id"`
 	Purpose   string `json:"purpose"`
 	StartedAt string `json:"started_at"`
+	Machine   string `json:"machine"`
 	Status    string `json:"status"`
 	Stage     string `json:"stage"`
 	ErrorKind string `json:"error_kind"`
@@ -61,6 +62,9 @@ func (l *layoutRun) identify(r *schema.Run) {
 	r.BatchSize, r.SeqLen, r.Params, r.Suite = p.BatchSize, p.SeqLen, maps.Clone(p.Params), l.Suite
 	r.Purpose, r.Status, r.Stage = schema.Purpose(l.Purpose), schema.Status(l.Status), schema.Stage(l.Stage)
 	r.ErrorKind, r.Error = l.ErrorKind, l.Error
+	if l.Machine != "" { // files of earlier versions may name it elsewhere
+		r.Env.Machine = l.Machine
+	}
 	if at, err := time.Parse(time.RFC3339Nano, l.StartedAt); err == nil {
 		foreign.SetStart(r, at, schema.TimeFile)
 	}

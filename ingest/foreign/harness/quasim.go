@@ -94,7 +94,8 @@ type quasimEnv struct {
 		Count   foreign.Number `json:"device_count"`
 		Device  string         `json:"device_name"`
 	} `json:"cuda"`
-	NumPy string `json:"numpy_version"`
+	NumPy    string   `json:"numpy_version"`
+	Machines []string `json:"machines"` // in files that NeuroLens wrote
 }
 
 // readQuasim reads a summary, or a file with a single result. Values that apply to all results come before them;
@@ -220,6 +221,9 @@ func sideJSON(in *foreign.Input, name string) (*foreign.JSON, error) {
 
 func (e *quasimEnv) env() schema.Env {
 	r := schema.Run{Env: schema.Env{OS: strings.ToLower(e.OS), OSKernel: e.Kernel, PythonVersion: e.Python}}
+	if len(e.Machines) == 1 {
+		r.Env.Machine = e.Machines[0]
+	}
 	foreign.SetFact(&r, "cpu.architecture", e.Architecture)
 	foreign.SetFact(&r, "numpy.version", e.NumPy)
 	if e.Git != nil {

@@ -17,7 +17,12 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 		return nil
 	}
 	r := schema.Run{Benchmark: q.Kernel, Backend: q.Backend, Env: *env}
-	r.Env.Facts = maps.Clone(env.Facts)
+	r.Env.Facts, r.Env.Machine = maps.Clone(env.Facts), ""
+	addMachine := func(r *schema.Run) { // earlier versions did not read it
+		if r.Env.Machine == "" {
+			r.Env.Machine = env.Machine
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(q.ProblemSize)) {
 		foreign.SetParam(&r, name, foreign.TextOf(q.ProblemSize[name]))
 	}
@@ -36,7 +41,7 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 	if q.Success != nil && !*q.Success {
 		r.Status, r.Error = schema.StatusError, q.Error
 		q.Own.identify(&r)
-		return out.Run(where, r)
+		return out.RunWith(where, r, addMachine)
 	}
 	if err := q.latency(&r); err != nil {
 		out.Refuse(where, err)
@@ -45,7 +50,7 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 	q.others(&r)
 	q.Own.identify(&r)
 	q.Own.values(&r)
-	return out.Run(where, r)
+	return out.RunWith(where, r, addMachine)
 }
 
 // quasimClock is what bench_all.py measures with.
