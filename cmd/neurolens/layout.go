@@ -17,11 +17,11 @@ func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, asked *reporting.As
 	if err := f.layouts.Refused(f.md == "-" || f.json == "-", f.baseline != "" || len(f.by)+len(f.metrics) > 0, req.Base); err != nil {
 		return usageErrorf("report: %w", err)
 	}
-	return a.queryStoresWithin(cmd, compareMemory, func(db *query.DB, _ string) error {
+	return a.queryBase(cmd, f.layouts.Against, func(db, base *query.DB, against string) error {
 		if err := asked.Sessions(cmd.Context(), db, &req); err != nil {
 			return err
 		}
-		line, notNumbers, err := f.layouts.Write(cmd.Context(), db, req.Filter, f.md, f.json)
+		line, notNumbers, err := f.layouts.Write(cmd.Context(), db, base, req.Filter, against, f.md, f.json)
 		if err != nil {
 			return err
 		}

@@ -3,9 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/fileside"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/illustrating"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/summary"
 )
@@ -59,6 +61,7 @@ docs/layouts.md has every file and field.`,
   neurolens report suite=nightly machine=lab3 --by benchmark
   neurolens report session=last --metric peak_memory --baseline variant=eager
   neurolens report --layout kernels --out-dir reports --against baseline=main
+  neurolens report --layout kernels --against git:main:reports/summary.json
   neurolens report --check reports`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runReport(a, cmd, f, args) },
 	}
@@ -85,6 +88,9 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 			return err
 		}
 		return a.printer().Write(text)
+	}
+	if base := f.layouts.Base(); fileside.IsFile(base) {
+		return usageErrorf("report: --against %s: only --layout kernels takes a file: neurolens compare %s session=last --format md reports on it", base, term.ShellWord(base))
 	}
 	metrics, err := metricNames(f.metrics)
 	if err != nil {

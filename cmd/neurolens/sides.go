@@ -20,6 +20,20 @@ func (a *app) querySides(cmd *cobra.Command, req *compare.Request, answer func(d
 	if req.Usual == nil {
 		req.Usual = a.project.Usual(cmd.Name())
 	}
+	o := a.sides(cmd)
+	return o.Query(cmd.Context(), req, func(err error) error { return usageError{err} }, func(db *query.DB) error { return answer(db.Kept(), format) })
+}
+
+// queryBase is queryStoresWithin for runs and a base, which may be a file.
+func (a *app) queryBase(cmd *cobra.Command, base string, answer func(db, base *query.DB, filter string) error) error {
+	if _, err := a.outputFormat(); err != nil {
+		return err
+	}
+	return a.sides(cmd).Base(cmd.Context(), base, func(err error) error { return usageError{err} }, answer)
+}
+
+// sides opens the stores of a comparison, and files.
+func (a *app) sides(cmd *cobra.Command) fileside.Opener {
 	system.Asking(cmd.Context(), true)
 	debug.SetGCPercent(800) // as queryStoresWithin
 	debug.SetMemoryLimit(compareMemory)
@@ -30,6 +44,5 @@ func (a *app) querySides(cmd *cobra.Command, req *compare.Request, answer func(d
 		}
 		return dir.Path, nil
 	}
-	o := fileside.Opener{Stores: a.readStores(), Writer: version, Private: private, Remark: a.remarks(), Open: a.open}
-	return o.Query(cmd.Context(), req, func(err error) error { return usageError{err} }, func(db *query.DB) error { return answer(db.Kept(), format) })
+	return fileside.Opener{Stores: a.readStores(), Writer: version, Private: private, Remark: a.remarks(), Open: a.open}
 }

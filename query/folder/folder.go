@@ -3,6 +3,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -27,10 +28,11 @@ type Request struct {
 	// JSON and Markdown are paths of the two summary files of chapters and matrix, relative to the working directory. Empty: their
 	// usual names in Dir.
 	JSON, Markdown string
-	SummaryOnly    bool     // write only the summary files that JSON and Markdown name
-	Filter         string   // selects the runs
-	IDs            []string // ids of the runs, instead of Filter; nil: use Filter
-	Against        string   // for kernels: filter of the runs to compare with; empty: none
+	SummaryOnly    bool      // write only the summary files that JSON and Markdown name
+	Filter         string    // selects the runs
+	IDs            []string  // ids of the runs, instead of Filter; nil: use Filter
+	Against        string    // for kernels: filter of the runs to compare with; empty: none, or all runs of AgainstDB
+	AgainstDB      *query.DB // has the runs of Against if they are not stored beside the others; nil: they are
 }
 
 // Written describes what Write did.
@@ -82,9 +84,9 @@ func Write(ctx context.Context, db *query.DB, req Request) (Written, error) {
 	if err != nil {
 		return done, err
 	}
-	if req.Against != "" {
+	if req.compares() {
 		w.folder.Against()
-		if _, err := db.Whole(ctx, query.ListRequest{Filter: req.Against}, func(r schema.Run) error {
+		if _, err := cmp.Or(req.AgainstDB, db).Whole(ctx, query.ListRequest{Filter: req.Against}, func(r schema.Run) error {
 			w.folder.AddBase(r)
 			return nil
 		}); err != nil {
@@ -95,10 +97,13 @@ func Write(ctx context.Context, db *query.DB, req Request) (Written, error) {
 	return done, err
 }
 
+// compares reports whether there are runs to compare with.
+func (r *Request) compares() bool { return r.Against != "" || r.AgainstDB != nil }
+
 // check rejects what the layout does not support.
 func (r *Request) check() error {
 	switch {
-	case r.Against != "" && r.Layout != layout.Kernels:
+	case r.compares() && r.Layout != layout.Kernels:
 		return fault.Input("layout %s has no comparison: only kernels takes a filter of runs to compare with", r.Layout)
 	case r.JSON+r.Markdown != "" && r.Layout != layout.Chapters && r.Layout != layout.Matrix:
 		return fault.Input("layout %s has no summary that can be written to a JSON or Markdown file of another name: want chapters or matrix", r.Layout)

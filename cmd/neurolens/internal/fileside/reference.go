@@ -25,6 +25,12 @@ type reference struct {
 	Filter string // of its runs; empty: all
 }
 
+// IsFile reports whether a side of a comparison is a file.
+func IsFile(side string) bool {
+	_, is, _ := parse(side)
+	return is
+}
+
 // parse reads a side of a comparison. It is a file if it is git:REF:PATH or file:PATH, or without these where it is a path that
 // exists and cannot be a filter, which has an operator in every condition. A filter of the file's runs may follow.
 func parse(side string) (r reference, isFile bool, err error) {

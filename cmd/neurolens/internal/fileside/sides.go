@@ -50,6 +50,22 @@ func (o Opener) Query(ctx context.Context, req *compare.Request, refused func(er
 	return do(db)
 }
 
+// Base calls do with the stores of the user and, where the base is a file, with the store of its runs and what is left of its text.
+func (o Opener) Base(ctx context.Context, base string, refused func(error) error, do func(db, base *query.DB, filter string) error) error {
+	var name string
+	file, err := o.side(ctx, &base, &name, refused)
+	if err != nil {
+		return err
+	}
+	defer closed(file)
+	db, err := o.Open(ctx, o.Stores)
+	if err != nil {
+		return err
+	}
+	defer closed(db)
+	return do(db, file, base)
+}
+
 // side reads the file that a side is; nil where it is none.
 func (o Opener) side(ctx context.Context, side, name *string, refused func(error) error) (*query.DB, error) {
 	file, is, err := parse(*side)

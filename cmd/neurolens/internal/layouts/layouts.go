@@ -27,7 +27,7 @@ func (f *Flags) Define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Layout, "layout", "", "write the files of another system, `NAME`: chapters, kernels, matrix, grid")
 	flags.StringVar(&f.OutDir, "out-dir", "", "with --layout: write to `DIR` (default: that of the other system)")
-	flags.StringVar(&f.Against, "against", "", "compare with the runs that match `FILTER`; with --layout kernels, write regressions.md")
+	flags.StringVar(&f.Against, "against", "", "compare with the runs that match `BASE`; with --layout kernels, which takes a file too, write regressions.md")
 	flags.StringVar(&f.Check, "check", "", "check the files of a layout in `DIR`, or one file")
 	completion.Words(cmd, "layout", words(layout.All))
 }
@@ -74,14 +74,15 @@ func (f *Flags) Session() (layout.Layout, error) {
 	return l, nil
 }
 
-// Write writes the runs of a selection, and says so in a line. markdown and json are the files that are named in place of usual ones.
-func (f *Flags) Write(ctx context.Context, db *query.DB, selection, markdown, json string) (line string, notNumbers map[string]int, err error) {
+// Write writes the runs of a selection, and says so in a line. markdown and json are the files that are named in place of usual ones. The runs to
+// compare with are in base, if it is not nil.
+func (f *Flags) Write(ctx context.Context, db, base *query.DB, selection, against, markdown, json string) (line string, notNumbers map[string]int, err error) {
 	l, err := layout.Named(f.Layout, layout.All)
 	if err != nil {
 		return "", nil, err
 	}
 	done, err := folder.Write(ctx, db, folder.Request{
-		Layout: l, Dir: cmp.Or(f.OutDir, l.Folder()), Filter: selection, Against: filter.Arguments(f.Against),
+		Layout: l, Dir: cmp.Or(f.OutDir, l.Folder()), Filter: selection, Against: filter.Arguments(against), AgainstDB: base,
 		JSON: json, Markdown: markdown, SummaryOnly: f.OutDir == "" && markdown+json != "",
 	})
 	if err != nil {
