@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -21,8 +22,9 @@ type Screen struct {
 	size func() (columns, rows int)
 
 	mu      sync.Mutex
-	drawn   []string // the block, as it stands on the terminal
-	columns int      // of the terminal when it was drawn
+	drawn   []string  // the block, as it stands on the terminal
+	columns int       // of the terminal when it was drawn
+	last    time.Time // of Draw
 }
 
 // NewScreen is at the end of what a terminal shows that is w, and as large as size says.
@@ -39,6 +41,13 @@ func (s *Screen) Width() int {
 // Clear removes the block.
 func (s *Screen) Clear() { s.Draw(nil, func(int) []string { return nil }) }
 
+// A process that was stopped goes on in all its goroutines at once: the one that hears of it, and calls Forget, may be later than the one that
+// draws. So after a pause that a stop may explain Draw waits for the other.
+const (
+	quiet    = time.Second
+	settling = 50 * time.Millisecond
+)
+
 // Forget says that somebody else may have written to the terminal: what stands there stays, and the next block is drawn below it.
 func (s *Screen) Forget() {
 	s.mu.Lock()
@@ -50,7 +59,13 @@ func (s *Screen) Forget() {
 // than the terminal is wide; those of the block may not.
 func (s *Screen) Draw(stays []string, block func(columns int) []string) {
 	s.mu.Lock()
+	if !s.last.IsZero() && time.Since(s.last) > quiet {
+		s.mu.Unlock()
+		time.Sleep(settling)
+		s.mu.Lock()
+	}
 	defer s.mu.Unlock()
+	s.last = time.Now()
 	columns, rows := s.size()
 	lines := block(columns - 1) // where the last column is written, terminals differ in where the cursor is then
 	if lines = lines[:min(len(lines), max(rows-1, 0))]; s.Hidden != nil && s.Hidden() {
