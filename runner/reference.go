@@ -91,7 +91,7 @@ func (r *launcher) compute(ctx context.Context, sub subject) (found computed, er
 		return computed{problem: "the reference: " + t.Refused.Error}, nil
 	}
 	spec := t.SpecOf(sweep.Launch{Point: sub.Point, Side: sub.Side}, "")
-	spec.Warmup, spec.Iterations, spec.Budget, spec.Enough, spec.TracePeak = 0, 1, 0, nil, false
+	spec.Warmup, spec.Iterations, spec.Budget, spec.Enough = 0, 1, 0, nil
 	spec.RunDir = sweep.RunDir
 	found.problem = noOutput
 	spec.Read = func(kept task.Kept) task.Reading {

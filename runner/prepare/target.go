@@ -209,7 +209,7 @@ func deadlinesOf(t sweep.Timeouts) task.Deadlines {
 func (t *Target) SpecOf(l sweep.Launch, level schema.Level) task.Spec {
 	spec := t.Spec
 	if t.Point.WarmupOnce && t.launched {
-		spec.Warmup, spec.TracePeak = 0, true
+		spec.Warmup = 0
 	}
 	settings := t.settings
 	settings.Profile, settings.Level = l.Profile, level

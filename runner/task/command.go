@@ -2,9 +2,7 @@ package task
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"os"
 	"os/exec"
@@ -33,7 +31,6 @@ type command struct {
 	columns [commandColumns][]int64
 	keeper  *keeper
 	stage   schema.Stage
-	seen    bool // a process had a peak above the floor
 	// followed reports whether a process was traced already.
 	followed bool
 	hookEnv  *syscall.ProcAttr
@@ -77,6 +74,10 @@ func (s *supervisor) runCommand() {
 		s.fail(err)
 		return
 	}
+	if s.spawner, err = newSpawner(); err != nil {
+		s.sender.hold(event{Event: eventFact, Key: "runner.spawner_error", Value: err.Error()})
+	}
+	c.samples.set(offFloor, 0)
 	c.hookEnv = s.hookAttr()
 	s.dueCleanup()
 	if failed := c.hook(hookSetup, s.job.Hooks.Setup); failed != nil {
@@ -117,7 +118,7 @@ func (c *command) run() *event {
 		c.begin(schema.StageWarmup)
 	}
 	for i := range job.Warmup {
-		if i == job.Warmup-1 && (!c.seen || job.Watch) && c.traces() {
+		if i == job.Warmup-1 && job.Watch && c.traces() {
 			done, failed := c.trace()
 			if failed != nil {
 				return failed
@@ -131,19 +132,17 @@ func (c *command) run() *event {
 		}
 	}
 	c.begin(schema.StageMeasure)
-	began, latest := time.Now(), time.Duration(0)
+	began := time.Now()
 	since := func() time.Duration { return time.Since(began) }
 	for i := range fitting(job.Iterations, job.Budget, since, func() bool { return atomic.LoadInt64(c.samples.stop()) != 0 }) {
-		before := since()
 		if failed := c.iterate(job.Warmup+i, i); failed != nil {
 			return failed
 		}
-		latest = since() - before
 	}
 	if failed := c.measureStart(); failed != nil {
 		return failed
 	}
-	if (job.TracePeak && !c.seen && latest <= quick || job.Watch && !c.followed) && c.traces() {
+	if job.Watch && !c.followed && c.traces() {
 		_, failed := c.trace()
 		return failed
 	}
@@ -193,9 +192,10 @@ func (c *command) iterate(row, index int) *event {
 	if failed := c.failure(process{fmt.Sprintf("process %d of %s", index+1, c.stage), c.path, false}, status, err); failed != nil {
 		return failed
 	}
-	if floor, ok := peakMemory("self"); ok {
-		c.samples.set(offFloor, floor+floorMargin)
-		c.seen = c.seen || maxRSS(&it.usage) > floor+floorMargin
+	if c.spawner == nil { // wait4 tells at least the peak of this process
+		if floor, ok := peakMemory("self"); ok {
+			c.samples.set(offFloor, floor+floorMargin)
+		}
 	}
 	c.columns[columnCPUUser][row] = it.usage.Utime.Nano() / int64(time.Microsecond)
 	c.columns[columnCPUSystem][row] = it.usage.Stime.Nano() / int64(time.Microsecond)
@@ -267,8 +267,8 @@ func (c *command) failure(p process, status syscall.WaitStatus, err error) *even
 	return &failed
 }
 
-// trace runs a warm-up iteration under ptrace, for a memory peak that wait4 cannot report, and for the files of Spec.Watch. It returns
-// whether that worked; if not, the iteration must be repeated. The event is of a failure before it.
+// trace runs an iteration that is not measured under ptrace, for the files of Spec.Watch. It returns whether that worked; if not, a warm-up
+// iteration must be repeated. The event is of a failure before it.
 func (c *command) trace() (bool, *event) {
 	c.followed = true
 	if failed := c.prepare(); failed != nil {
@@ -280,17 +280,10 @@ func (c *command) trace() (bool, *event) {
 		return false, &event{Event: eventError, Stage: c.stage, Kind: kindStart, Message: err.Error()}
 	}
 	defer done()
-	peak, err := c.tracedPeak(c.path, c.argv)
-	if err != nil {
-		reason := "unsupported"
-		if errors.Is(err, fs.ErrPermission) {
-			reason = "permission"
-		}
-		c.sender.send(event{Event: eventFact, Key: "peak_memory.ptrace", Missing: reason})
+	if err := c.traced(c.path, c.argv); err != nil {
 		c.sender.send(event{Event: eventFact, Key: "runner.ptrace_error", Value: err.Error()})
 		return false, nil
 	}
-	c.samples.set(offPeak, peak)
 	return true, nil
 }
 

@@ -42,21 +42,3 @@ func TestFitting(t *testing.T) {
 		})
 	}
 }
-
-// TestTracePeak: without a warm-up, which would tell the peak of a small program, a quick one runs once more for it.
-func TestTracePeak(t *testing.T) {
-	spec := commandSpec("true")
-	spec.Iterations, spec.Warmup, spec.TracePeak = 3, 0, true
-	o := runSpec(t, t.Context(), spec, nil)
-	latencies := metric(t, o, "latency").Ticks
-	if len(latencies) != 3 {
-		t.Errorf("%d samples, want 3", len(latencies))
-	}
-	// Where ptrace is refused, or the machine is so busy that the program was not quick, there is none.
-	if latencies[2] > int64(quick)/2 || o.Missing["peak_memory.ptrace"] != "" {
-		return
-	}
-	if peak := metric(t, o, "peak_memory").Ticks; len(peak) != 1 || o.Facts["peak_memory.source"] != "ptrace" {
-		t.Errorf("peaks %v, facts %v", peak, o.Facts)
-	}
-}

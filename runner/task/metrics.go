@@ -79,18 +79,16 @@ func (r *run) reportedMetrics(o *Outcome) {
 	}
 }
 
-// peakMemory adds the metric of that name: of each process where wait4 can tell, else the one that was measured
-// apart, else the reason why there is none.
+// peakMemory adds the metric of that name: of each process of a command, of a worker, else the reason why there is none.
 func (r *run) peakMemory(o *Outcome) {
 	m := registered("peak_memory")
 	m.Level, m.Tick = schema.LevelProcess, 1
 	source := "worker"
 	if r.spec.perProcess() {
-		source = "ptrace"
+		source = "wait4"
 		floor := r.samples.word(offFloor)
 		for _, peak := range r.samples.rows(columnPeakMemory, r.job.Warmup, r.measured) {
 			if floor != unset && peak > floor {
-				source = "wait4"
 				m.Ticks = append(m.Ticks, peak)
 			}
 		}

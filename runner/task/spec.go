@@ -21,9 +21,6 @@ type Spec struct {
 	Dir      string            // working directory of the benchmark; empty: that of the runner
 
 	Warmup int // warm-up iterations; at maxIterations 2^26 together with the measured ones
-	// TracePeak runs one more process of a quick command without warm-up, after the measurement, if its peak memory is not
-	// known otherwise.
-	TracePeak bool
 	// Watch reports the files that were read (Outcome.Files). Of a command, these are the files of one process and its children, which
 	// run under ptrace in the warm-up, or else after the measurement: not where there is a cleanup, nor on other systems than Linux.
 	// Of a Python worker, they are those of its modules.
@@ -88,8 +85,6 @@ const (
 	// same for executor command.
 	maxIterations = 1 << 20
 	maxProcesses  = 10_000
-	// quick is the latency up to which TracePeak runs another process.
-	quick = 30 * time.Millisecond
 	// maxRows bounds warm-up and measured iterations of one run together.
 	maxRows = 1 << 26
 )
@@ -175,7 +170,6 @@ type job struct {
 	Warmup      int               `json:"warmup"`
 	Iterations  int               `json:"iterations"`       // at maxIterations
 	Budget      time.Duration     `json:"budget,omitempty"` // 0: iterations are exact
-	TracePeak   bool              `json:"trace_peak,omitempty"`
 	Watch       bool              `json:"watch,omitempty"`
 	Keep        []string          `json:"keep,omitempty"`
 	SkipExit    int               `json:"skip_exit,omitempty"`
@@ -204,7 +198,7 @@ func (j *job) path(dir, name string) string {
 func (s Spec) job(killWait time.Duration) job {
 	j := job{
 		Proto: proto, Executor: s.Executor, Config: s.Config, Command: s.Command, Env: s.Env, Dir: s.Dir,
-		Warmup: s.Warmup, Iterations: s.Iterations, TracePeak: s.TracePeak, Watch: s.Watch, Keep: s.Keep, SkipExit: s.SkipExit,
+		Warmup: s.Warmup, Iterations: s.Iterations, Watch: s.Watch, Keep: s.Keep, SkipExit: s.SkipExit,
 		AnyExit: s.AnyExit, Exits: s.Exits, Hooks: s.Hooks, CleanupWait: s.Deadlines.Teardown, Start: s.Start, Stdin: s.Stdin, Stdout: s.Stdout,
 		OutputLimit: s.OutputLimit, KillWait: killWait,
 	}

@@ -35,7 +35,9 @@ type supervisor struct {
 	sender sender
 	files  []*os.File       // standard input, output and error of what it starts; of a command the one for events too
 	attr   syscall.ProcAttr // of what it starts
-	worker *os.File         // events of the worker, to be passed on
+	// spawner starts the processes of a command; nil: the runtime does.
+	spawner *spawner
+	worker  *os.File // events of the worker, to be passed on
 
 	// mu is held to start a process, and taken for good by whoever ends the run: after that nothing is started.
 	mu      sync.Mutex
@@ -129,6 +131,7 @@ func (s *supervisor) killAll() (killed, left int) {
 		s.exit(exitKilled)
 	}
 	s.cleanUp()
+	s.spawner.close()
 	return killBelow(s.leader, s.job.KillWait, s.sender.flush)
 }
 
@@ -143,7 +146,11 @@ func (s *supervisor) exit(code int) {
 func (s *supervisor) start(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if pid, err = syscall.ForkExec(path, argv, attr); err == nil {
+	fork := syscall.ForkExec
+	if s.spawner != nil && !underPtrace(attr) {
+		fork = s.spawner.start
+	}
+	if pid, err = fork(path, argv, attr); err == nil {
 		s.leader = leader{pid: pid, alive: true}
 		s.started = true
 	}

@@ -103,7 +103,7 @@ func TestTortureWhileTracing(t *testing.T) {
 	for range 3 {
 		for _, victim := range []string{victimRunner, victimSupervisor} {
 			spec := shell("sleep 5")
-			spec.Warmup = 1
+			spec.Warmup, spec.Watch = 1, true
 			torture(t, spec, victim)
 		}
 	}

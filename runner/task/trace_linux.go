@@ -3,7 +3,6 @@ package task
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -14,9 +13,11 @@ import (
 const traceOptions = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACEEXIT | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK |
 	unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_EXITKILL
 
-// tracedPeak runs one process under ptrace and gives the largest resident memory, in B, that any one process of its
-// tree had when it ended. The caller is locked to its thread.
-func (s *supervisor) tracedPeak(path string, argv []string) (peak int64, err error) {
+// underPtrace reports whether a process begins under ptrace: then its parent starts it.
+func underPtrace(attr *syscall.ProcAttr) bool { return attr.Sys.Ptrace }
+
+// traced runs one process under ptrace, and reports the files that it and the processes below it read. The caller is locked to its thread.
+func (s *supervisor) traced(path string, argv []string) error {
 	attr, sys := s.attr, *s.attr.Sys
 	sys.Ptrace = true
 	attr.Sys = &sys
@@ -24,12 +25,9 @@ func (s *supervisor) tracedPeak(path string, argv []string) (peak int64, err err
 	defer s.tracing.Store(false)
 	pid, err := s.start(path, argv, &attr)
 	if err != nil {
-		return 0, fmt.Errorf("starting under ptrace: %w", err)
+		return fmt.Errorf("starting under ptrace: %w", err)
 	}
-	t := &tracer{pid: pid, live: map[int]bool{pid: true}}
-	if s.job.Watch {
-		t.watch = newWatch()
-	}
+	t := &tracer{pid: pid, live: map[int]bool{pid: true}, watch: newWatch()}
 	err = t.attach()
 	if err != nil && t.live[pid] {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -39,15 +37,13 @@ func (s *supervisor) tracedPeak(path string, argv []string) (peak int64, err err
 	t.watch.report(&s.sender) // also of a process that failed: what it read it has read
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("tracing: %w", err)
+		return fmt.Errorf("tracing: %w", err)
 	case t.status != 0:
-		return 0, fmt.Errorf("under ptrace: %s", describe(endOf(t.status)))
+		return fmt.Errorf("under ptrace: %s", describe(endOf(t.status)))
 	case t.left:
-		return 0, errors.New("left processes behind under ptrace")
-	case t.peak == 0:
-		return 0, errors.New("no process stopped at its end under ptrace")
+		return errors.New("left processes behind under ptrace")
 	}
-	return t.peak, nil
+	return nil
 }
 
 // tracer follows the tree below one process.
@@ -55,9 +51,8 @@ type tracer struct {
 	pid    int
 	live   map[int]bool // threads that are traced
 	status syscall.WaitStatus
-	peak   int64
-	left   bool   // something was running when the first process had ended
-	watch  *watch // nil: nobody asks for the files
+	left   bool // something was running when the first process had ended
+	watch  *watch
 }
 
 // attach takes the stop of the first exec.
@@ -116,9 +111,6 @@ func (t *tracer) stopped(pid int, status syscall.WaitStatus) {
 	signal := 0
 	switch cause := status.TrapCause(); cause {
 	case unix.PTRACE_EVENT_EXIT:
-		if peak, ok := peakMemory(strconv.Itoa(pid)); ok {
-			t.peak = max(t.peak, peak)
-		}
 		t.watch.mapped(pid)
 	case unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK, unix.PTRACE_EVENT_CLONE, unix.PTRACE_EVENT_EXEC:
 		other, err := syscall.PtraceGetEventMsg(pid)

@@ -27,8 +27,7 @@ const (
 	maxFiles   = 10_000
 )
 
-// watch collects the files that the threads of a trace open for reading, and those from which they execute code. A nil watch
-// collects nothing.
+// watch collects the files that the threads of a trace open for reading, and those from which they execute code.
 type watch struct {
 	files   map[string]bool // true: code in it is executed
 	opening map[int]bool    // threads inside a system call that opens a file
@@ -41,7 +40,7 @@ func newWatch() *watch {
 }
 
 // calls reports whether system calls are looked at.
-func (w *watch) calls() bool { return w != nil && w.left > 0 }
+func (w *watch) calls() bool { return w.left > 0 }
 
 // add notes a file.
 func (w *watch) add(path string, executed bool) {
@@ -53,9 +52,6 @@ func (w *watch) add(path string, executed bool) {
 
 // executed notes the program that a process has just become.
 func (w *watch) executed(pid int) {
-	if w == nil {
-		return
-	}
 	if path, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe"); err == nil {
 		w.add(path, true)
 	}
@@ -63,9 +59,6 @@ func (w *watch) executed(pid int) {
 
 // mapped notes the files whose code is in the memory of a process that is about to end.
 func (w *watch) mapped(pid int) {
-	if w == nil {
-		return
-	}
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/maps")
 	if err != nil {
 		return
@@ -95,9 +88,6 @@ type callInfo struct {
 
 // call looks at a system call, at its beginning or at its end.
 func (w *watch) call(tid int) {
-	if w == nil {
-		return
-	}
 	w.left--
 	if maxCalls-w.left > quickCalls && time.Since(w.began) > loading {
 		w.left = 0
@@ -141,9 +131,6 @@ func (w *watch) opened(tid int, fd uint64) {
 
 // report sends what was collected.
 func (w *watch) report(s *sender) {
-	if w == nil {
-		return
-	}
 	for path, executed := range w.files {
 		e := event{Event: eventRead, Value: path}
 		if executed {
