@@ -30,6 +30,9 @@ files in kernels, src/kernels and other usual folders, with their bench.yaml.
 Without --rule both are tried. For trees of pytest-benchmark, asv and Google
 Benchmark, the command that runs them is printed.
 
+A file that a rule takes by its name and that cannot run, because it is broken
+or has no known function, is listed with the reason. Its runs are errors.
+
 --json prints the manifest: one row for each variant of a benchmark, and one for
 each tree of a tool.`,
 		Example: `  neurolens discover .

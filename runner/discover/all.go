@@ -25,7 +25,8 @@ func Tree(dir string) (fs.FS, error) {
 // All searches several folders by several rules; without folders, in the folders of each rule, if they exist. A file that several
 // rules take belongs to the first of them. A file is Left if every rule that saw it left it out.
 func All(tree fs.FS, rules []Rule, folders []string) (*Found, error) {
-	m := merging{owned: map[string]bool{}}
+	var searches []*search
+	modules := imports{}
 	for _, rule := range rules {
 		in := folders
 		if len(in) == 0 {
@@ -35,18 +36,26 @@ func All(tree fs.FS, rules []Rule, folders []string) (*Found, error) {
 			in = []string{"."}
 		}
 		for _, folder := range in {
-			found, err := find(tree, rule, folder)
+			s, err := open(tree, rule, folder)
 			if len(folders) == 0 && errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			if err != nil {
 				return nil, err
 			}
-			if len(rules) > 1 {
-				found.nameRule(rule.Name)
+			for file, what := range s.looked {
+				modules.add(file, what.modules)
 			}
-			m.add(found)
+			searches = append(searches, s)
 		}
+	}
+	m := merging{owned: map[string]bool{}}
+	for _, s := range searches {
+		found := s.finish(modules)
+		if len(rules) > 1 {
+			found.nameRule(s.rule.Name)
+		}
+		m.add(found)
 	}
 	return m.done(), nil
 }

@@ -32,6 +32,9 @@ type Variant struct {
 	File    string // slash path from the root of the tree
 	Object  string // class or function of a Python file; empty where it is to be found when the file is loaded
 	Imports []string
+	Problem string // why it will probably fail: the file cannot be read, or has no benchmark; empty: nothing is known
+	// NoObject: the problem is that the file has none of the functions and classes of the rule. There may be others, which are not meant.
+	NoObject bool
 }
 
 // Left is a file that was not taken or, with a / at the end, a folder that was not searched.
@@ -40,9 +43,9 @@ type Left struct {
 	Near         bool // a glob of the rule takes it, or it cannot be read: somebody may miss it
 }
 
-// find finds the benchmarks in a folder of a tree. An error concerns the rule or the folder; it is fs.ErrNotExist if there is no such
-// folder. Anything else that cannot be read is Left.
-func find(tree fs.FS, rule Rule, in string) (*Found, error) {
+// open searches a folder of a tree. An error concerns the rule or the folder; it is fs.ErrNotExist if there is no such folder. Anything
+// else that cannot be read is Left, or a Problem.
+func open(tree fs.FS, rule Rule, in string) (*search, error) {
 	r, err := rule.compile()
 	if err != nil {
 		return nil, fmt.Errorf("rule %s: %w", cmp.Or(rule.Name, "of its own"), err)
@@ -61,13 +64,19 @@ func find(tree fs.FS, rule Rule, in string) (*Found, error) {
 		return nil, err
 	}
 	s.group()
+	return s, nil
+}
+
+// finish forms the benchmarks. modules are what the files of all searches import.
+func (s *search) finish(modules imports) *Found {
+	s.form(modules)
 	s.findTools()
 	s.found.sort()
 	s.found.Left = joined(s.left, s.found.Left)
-	return s.found, nil
+	return s.found
 }
 
-// search is one call of find.
+// search is a search of one folder by one rule.
 type search struct {
 	tree    fs.FS
 	rule    *compiled
@@ -76,6 +85,7 @@ type search struct {
 	configs map[string]bool // folders with a file of settings, and whether a benchmark has it
 	tools   toolFiles
 	left    []Left // while walking, and so in order
+	grouped map[owner][]candidate
 	looked  map[string]looked
 	buffer  bytes.Buffer
 	found   *Found
@@ -119,7 +129,7 @@ func (s *search) walk(dir string) error {
 		kind, err := s.kind(name, entry)
 		switch {
 		case err != nil:
-			s.miss(name, unreadable(err))
+			s.file(name, entry.Name(), unreadable(err))
 		case kind.IsDir() && entry.Type()&fs.ModeSymlink != 0:
 			s.leave(name+"/", "a symbolic link to a folder, which is not followed")
 		case kind.IsDir() && skipped(entry.Name()):
@@ -127,7 +137,7 @@ func (s *search) walk(dir string) error {
 		case kind.IsDir():
 			_ = s.walk(name) // it is not the first one
 		case kind.IsRegular():
-			s.file(name, entry.Name())
+			s.file(name, entry.Name(), "")
 		default:
 			s.leave(name, "neither a file nor a folder")
 		}
@@ -166,8 +176,8 @@ func withoutPath(err error) error {
 	}
 }
 
-// file looks at the name of a file.
-func (s *search) file(file, name string) {
+// file looks at the name of a file. problem is why it cannot be read; empty: nothing is known.
+func (s *search) file(file, name, problem string) {
 	below := file
 	if s.in != "." {
 		below = strings.TrimPrefix(file, s.in+"/")
@@ -178,7 +188,7 @@ func (s *search) file(file, name string) {
 		return
 	}
 	if met(s.rule.files, below, name) == "" {
-		s.leave(file, s.rule.wants)
+		s.left = append(s.left, Left{file, cmp.Or(problem, s.rule.wants), problem != ""})
 		return
 	}
 	if glob := met(s.rule.except, below, name); glob != "" {

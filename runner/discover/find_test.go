@@ -2,6 +2,7 @@ package discover
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -27,6 +28,9 @@ func text(f *Found) string {
 				file += ":" + v.Object
 			}
 			line := fmt.Sprintf("%s %q %q %q %s %s %s", b.Suite, b.Name, v.Name, v.Backend, file, strings.Join(v.Imports, " "), b.Config)
+			if v.Problem != "" {
+				line += " ! " + v.Problem
+			}
 			lines = append(lines, strings.Join(strings.Fields(line), " "))
 		}
 	}
@@ -95,4 +99,17 @@ ch1 "ch1/x" "optimized" "cuda" code/ch1/optimized_x.cu
 ch1 "ch1/x" "optimized_x_baseline" "cuda" code/ch1/optimized_x_baseline.cu
 ch1 "ch1/x" "optimized_x_optimized" "cuda" code/ch1/optimized_x_optimized.cu
 `)
+}
+
+// find searches one folder by one rule.
+func find(tree fs.FS, rule Rule, in string) (*Found, error) {
+	s, err := open(tree, rule, in)
+	if err != nil {
+		return nil, err
+	}
+	modules := imports{}
+	for file, what := range s.looked {
+		modules.add(file, what.modules)
+	}
+	return s.finish(modules), nil
 }

@@ -11,23 +11,27 @@ type owner struct{ name, ext string }
 
 func ownerOf(c candidate) owner { return owner{c.name, path.Ext(c.file)} }
 
-// group forms benchmarks from the files. Each file belongs to one of them, or is left out.
+// group assigns each file to a benchmark, or leaves it out, and reads the files.
 func (s *search) group() {
 	slices.SortFunc(s.files, func(a, b candidate) int { return comparePaths(a.file, b.file) })
-	var files map[owner][]candidate
 	if s.rule.Baseline != "" {
-		files = s.byBaseline()
+		s.grouped = s.byBaseline()
 	} else {
-		files = s.byName()
+		s.grouped = s.byName()
 	}
 	var paths []string
-	for _, list := range files {
+	for _, list := range s.grouped {
 		for _, c := range list {
 			paths = append(paths, c.file)
 		}
 	}
 	s.looked = s.lookAll(paths)
-	for o, list := range files {
+}
+
+// form forms the benchmarks from their files.
+func (s *search) form(modules imports) {
+	for o, list := range s.grouped {
+		list = slices.DeleteFunc(list, func(c candidate) bool { return s.isModule(c.file, modules) })
 		if b, is := s.benchmark(o.name, list); is {
 			s.found.Benchmarks = append(s.found.Benchmarks, b)
 		}
@@ -104,6 +108,25 @@ func (s *search) byBaseline() map[owner][]candidate {
 	return files
 }
 
+// isModule reports whether a file without a benchmark is a module of other files, and leaves it out. The files of a rule with a baseline
+// are named one by one, so none of them is.
+func (s *search) isModule(file string, modules imports) bool {
+	what := s.looked[file]
+	if !what.noObject || s.rule.Baseline != "" {
+		return false
+	}
+	importer := modules.importer(file)
+	switch {
+	case path.Base(file) == "__init__.py":
+		s.found.leave(file, what.err.Error())
+	case importer != "":
+		s.found.leave(file, what.err.Error()+": a module that "+importer+" imports")
+	default:
+		return false
+	}
+	return true
+}
+
 // benchmark forms a benchmark from its files, if possible. The baseline, if the rule has one, is the first of them.
 func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 	b := Benchmark{Rule: s.rule.Name, Name: name}
@@ -122,11 +145,9 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 			continue
 		}
 		what := s.looked[c.file]
-		if what.err != nil {
-			s.found.miss(c.file, what.err.Error())
-			continue
+		if v.Object, v.Imports, v.NoObject = what.object, what.imports, what.noObject; what.err != nil {
+			v.Problem = what.err.Error()
 		}
-		v.Object, v.Imports = what.object, what.imports
 		taken[v.Name] = c.file
 		b.Variants = append(b.Variants, v)
 	}
@@ -154,7 +175,7 @@ func (s *search) describe(b *Benchmark) {
 	backend := s.rule.backendOf(b.Variants)
 	for i, v := range b.Variants {
 		switch path.Ext(v.File) {
-		case ".py":
+		case pythonSuffix:
 			b.Variants[i].Backend = backend
 		case ".cu":
 			b.Variants[i].Backend = "cuda"
@@ -165,6 +186,11 @@ func (s *search) describe(b *Benchmark) {
 // miss leaves out a file that might be expected to be a benchmark.
 func (f *Found) miss(file, reason string) {
 	f.Left = append(f.Left, Left{file, reason, true})
+}
+
+// leave leaves out a file that nobody expects to be a benchmark.
+func (f *Found) leave(file, reason string) {
+	f.Left = append(f.Left, Left{File: file, Reason: reason})
 }
 
 // addFolders adds the names of folders to benchmarks whose results would have the same name as those of another. If that is not

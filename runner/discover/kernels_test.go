@@ -12,8 +12,8 @@ import (
 	"testing/fstest"
 )
 
-// TestKernels: every Python file below the folder that is no __x and no test_x, and has what can be run, with the settings of
-// its own folder. Of equal names each has its folder.
+// TestKernels: every Python file below the folder that is no __x and no test_x, with the settings of its own folder; what cannot run has
+// a problem. Of equal names each has its folder.
 func TestKernels(t *testing.T) {
 	want(t, found(t, "kernels", "src/kernels",
 		"src/kernels/softmax.py=import numpy as np\ndef run_benchmark(size=1): pass\n",
@@ -36,8 +36,12 @@ func TestKernels(t *testing.T) {
 		"src/kernels/env/pyvenv.cfg=", "src/kernels/env/lib/kernel.py=def run_benchmark(): pass\n", "src/kernels/__pycache__/x.py=", "src/kernels/node_modules/x.py=",
 		"other/kernel.py=def run_benchmark(): pass\n",
 	), `
+kernels "broken" "" "pytorch" src/kernels/broken.py torch ! not valid Python: line 2: a bracket is not closed: want a )
+kernels "broken_text" "" "cpu" src/kernels/broken_text.py ! not valid Python: line 1: a string is not closed: want a ' before the end of the line
+kernels "helpers" "" "cpu" src/kernels/helpers.py ! it has no helpers_kernel, no run_benchmark, no benchmark, no solve, and no class with benchmark_fn
 kernels "lazy" "" "jax" src/kernels/lazy.py:benchmark jax
 kernels "net" "" "pytorch" src/kernels/net.py:Net torch
+kernels "old" "" "cpu" src/kernels/old.py ! not valid Python: line 2: two values without an operator between them: print a text
 cfd "poisson" "" "cuda" src/kernels/cfd/poisson.py:solve cupy jax src/kernels/cfd/bench.yaml
 deep "scan" "" "cpu" src/kernels/cfd/deep/scan.py:scan_kernel
 other "src/kernels/other/softmax" "" "cpu" src/kernels/other/softmax.py:run_benchmark
@@ -47,13 +51,9 @@ left src/kernels/__init__.py: the rule leaves out **/__*
 left src/kernels/__pycache__/: folders with this name are not searched
 left src/kernels/__x.py: the rule leaves out **/__*
 left src/kernels/add.cu: its path does not match **/*.py
-near src/kernels/broken.py: not valid Python: line 2: a bracket is not closed: want a )
-near src/kernels/broken_text.py: not valid Python: line 1: a string is not closed: want a ' before the end of the line
 left src/kernels/env/: a virtual environment for Python
-near src/kernels/helpers.py: it has no helpers_kernel, no run_benchmark, no benchmark, no solve, and no class with benchmark_fn
 left src/kernels/node_modules/: folders with this name are not searched
 left src/kernels/none/bench.yaml: its folder has no benchmark of the rule
-near src/kernels/old.py: not valid Python: line 2: two values without an operator between them: print a text
 left src/kernels/test_x.py: the rule leaves out **/test_*
 `)
 }
@@ -76,7 +76,7 @@ ch7 "ch7/tma" "copy" "torch" ch7/optimized_tma_copy.py:get_benchmark torch
 `)
 }
 
-// TestBrokenPairs: what is compared with a broken baseline is left too, and a baseline whose other variants are broken.
+// TestBrokenPairs: a pair is not lost with its baseline, nor with its only other variant.
 func TestBrokenPairs(t *testing.T) {
 	const good, bad = "=def get_benchmark(): pass\n", "=def get_benchmark(\n"
 	want(t, found(t, "pairs", ".",
@@ -84,17 +84,17 @@ func TestBrokenPairs(t *testing.T) {
 		"ch1/baseline_b.py"+good, "ch1/optimized_b.py"+bad,
 		"ch1/baseline_c.py"+good, "ch1/optimized_c_x.py"+bad, "ch1/optimized_c_y.py"+good,
 	), `
+ch1 "ch1/a" "baseline" "" ch1/baseline_a.py ! not valid Python: line 1: a bracket is not closed: want a )
+ch1 "ch1/a" "optimized" "" ch1/optimized_a.py:get_benchmark
+ch1 "ch1/b" "baseline" "" ch1/baseline_b.py:get_benchmark
+ch1 "ch1/b" "optimized" "" ch1/optimized_b.py ! not valid Python: line 1: a bracket is not closed: want a )
 ch1 "ch1/c" "baseline" "" ch1/baseline_c.py:get_benchmark
+ch1 "ch1/c" "x" "" ch1/optimized_c_x.py ! not valid Python: line 1: a bracket is not closed: want a )
 ch1 "ch1/c" "y" "" ch1/optimized_c_y.py:get_benchmark
-near ch1/baseline_a.py: not valid Python: line 1: a bracket is not closed: want a )
-near ch1/baseline_b.py: there is no other variant of ch1/b to compare it with
-near ch1/optimized_a.py: its baseline was left out: ch1/baseline_a.py
-near ch1/optimized_b.py: not valid Python: line 1: a bracket is not closed: want a )
-near ch1/optimized_c_x.py: not valid Python: line 1: a bracket is not closed: want a )
 `)
 }
 
-// TestLinks: a link to a file is that file, a loop of links ends, and what cannot be read is left.
+// TestLinks: a link to a file is that file, a loop of links ends, and what cannot be read has a problem.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) {
@@ -125,10 +125,10 @@ func TestLinks(t *testing.T) {
 	}
 	want(t, text(f), `
 kernels "add" "" "cpu" kernels/add.py:solve
+kernels "itself" "" "cpu" kernels/itself.py ! cannot be read: too many levels of symbolic links
+kernels "nothing" "" "cpu" kernels/nothing.py ! cannot be read: no such file or directory
 kernels "sum" "" "cpu" kernels/sum.py:solve
-near kernels/itself.py: cannot be read: too many levels of symbolic links
 left kernels/loop/: a symbolic link to a folder, which is not followed
-near kernels/nothing.py: cannot be read: no such file or directory
 `)
 }
 
@@ -161,7 +161,7 @@ func (d *denied) ReadDir(name string) ([]fs.DirEntry, error) {
 	return d.MapFS.ReadDir(name)
 }
 
-// TestDenied: what must not be read is left with the reason; of others nothing is lost.
+// TestDenied: a file that must not be read is a benchmark with a problem, and such a folder is left; of others nothing is lost.
 func TestDenied(t *testing.T) {
 	d := &denied{MapFS: tree("kernels/a.py=def solve(): pass\n", "kernels/secret.py=def solve(): pass\n", "kernels/hidden/b.py=def solve(): pass\n"), names: []string{"secret", "hidden"}}
 	rule, _ := RuleNamed("kernels")
@@ -171,8 +171,8 @@ func TestDenied(t *testing.T) {
 	}
 	want(t, text(f), `
 kernels "a" "" "cpu" kernels/a.py:solve
+kernels "secret" "" "cpu" kernels/secret.py ! cannot be read: permission denied
 near kernels/hidden/: cannot be read: permission denied
-near kernels/secret.py: cannot be read: permission denied
 `)
 	if _, err := find(&denied{MapFS: d.MapFS, names: []string{"kernels"}}, rule, "kernels"); err == nil {
 		t.Error("a folder that cannot be read is no error")

@@ -20,29 +20,35 @@ const maxSource = 8 << 20
 // harmless are base classes that do not define benchmark_fn.
 var harmless = []string{"object", "Exception", "ABC", "abc.ABC", "Enum", "enum.Enum", "NamedTuple", "typing.NamedTuple", "dict", "list", "tuple"}
 
+const pythonSuffix = ".py"
+
+// KeyObject is the key in a file of settings with the function or class to run in the files of its folder.
+const KeyObject = "function_name"
+
 // method makes a class a benchmark.
 const method = "benchmark_fn"
 
 // usualObjects are the names that bench looks for in a file without a name.
 var usualObjects = []string{"run_benchmark", "get_benchmark", "{stem}_kernel", "benchmark", "solve"}
 
-// looked is the content of a file: what to run, and its imports; or why it is left out.
+// looked is the content of a file: what to run, and its imports; or why it cannot run.
 type looked struct {
-	object  string
-	imports []string
-	err     error
+	object           string
+	imports, modules []string
+	err              error
+	noObject         bool // err says that there is no benchmark in it
 }
 
 // lookAll reads files, several at a time.
 func (s *search) lookAll(files []string) map[string]looked {
-	all := make([]looked, len(files))
+	all, named := make([]looked, len(files)), s.namedObjects()
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		workers.Go(func() {
 			var buffer bytes.Buffer
 			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
-				all[i] = s.look(files[i], &buffer)
+				all[i] = s.look(files[i], named[path.Dir(files[i])], &buffer)
 			}
 		})
 	}
@@ -54,9 +60,21 @@ func (s *search) lookAll(files []string) map[string]looked {
 	return byFile
 }
 
-// look reads one file.
-func (s *search) look(file string, buffer *bytes.Buffer) looked {
-	if path.Ext(file) != ".py" {
+// namedObjects are the functions and classes that files of settings name, by the folder.
+func (s *search) namedObjects() map[string]string {
+	named := map[string]string{}
+	for dir := range s.configs {
+		// what is wrong with the file, bench says
+		if settings, err := Settings(s.tree, &Benchmark{Config: path.Join(dir, s.rule.Config)}); err == nil {
+			named[dir], _ = settings[KeyObject].(string)
+		}
+	}
+	return named
+}
+
+// look reads one file. named is the function or class that its settings name; empty: none.
+func (s *search) look(file, named string, buffer *bytes.Buffer) looked {
+	if path.Ext(file) != pythonSuffix {
 		opened, err := s.tree.Open(file)
 		if err != nil {
 			return looked{err: errors.New(unreadable(err))}
@@ -69,14 +87,21 @@ func (s *search) look(file string, buffer *bytes.Buffer) looked {
 	}
 	m, err := readModule(source)
 	if err != nil {
-		return looked{err: fmt.Errorf("not valid Python: %w", err)}
+		return looked{imports: m.imports, modules: m.modules, err: fmt.Errorf("not valid Python: %w", err)}
 	}
-	objects := s.rule.Objects
-	if objects == nil {
-		objects = usualObjects
+	what := looked{object: named, imports: m.imports, modules: m.modules}
+	switch {
+	case named == "":
+		objects := s.rule.Objects
+		if objects == nil {
+			objects = usualObjects
+		}
+		what.object, what.err = m.object(objects, strings.TrimSuffix(path.Base(file), pythonSuffix))
+	case !m.names[named] && !m.names[everything]:
+		what.err = fmt.Errorf("it has no %s, which %s names", named, s.rule.Config)
 	}
-	object, err := m.object(objects, strings.TrimSuffix(path.Base(file), ".py"))
-	return looked{object, m.imports, err}
+	what.noObject = what.err != nil
+	return what
 }
 
 // readText reads a file of bounded size by a buffer.

@@ -12,6 +12,7 @@ type module struct {
 	functions []function      // and methods of its classes
 	classes   []class
 	imports   []string // packages: torch of import torch.nn; in order, each once; without those of its own folder (from . import x)
+	modules   []string // all that it may import, in full: torch.nn; .x and ..x where they are relative to its folder
 }
 
 type function struct {
@@ -26,18 +27,17 @@ type class struct {
 	members map[string]bool
 }
 
-// readModule reads the source of a Python file. An error is one that Python would report too, with the line.
+// readModule reads the source of a Python file. An error is one that Python would report too, with the line. The module is then what is
+// before it.
 func readModule(source string) (*module, error) {
 	r := &reader{module: &module{names: map[string]bool{}}, blocks: []block{{scope: ofModule}}}
-	if err := scan(source, r.line); err != nil {
-		return nil, err
-	}
-	if r.opens != nil {
-		return nil, fmt.Errorf("line %d: want an indented block after this line", r.opened)
+	err := scan(source, r.line)
+	if err == nil && r.opens != nil {
+		err = fmt.Errorf("line %d: want an indented block after this line", r.opened)
 	}
 	slices.Sort(r.imports)
 	r.imports = slices.Compact(r.imports)
-	return r.module, nil
+	return r.module, err
 }
 
 // scope is where a name belongs that is defined in a block.

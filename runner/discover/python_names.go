@@ -64,7 +64,7 @@ func (r *reader) imported(tokens []token, in scope) error {
 			return fmt.Errorf("want names of modules after import")
 		}
 		top, _, _ := strings.Cut(name, ".")
-		r.imports = append(r.imports, top)
+		r.imports, r.modules = append(r.imports, top), append(r.modules, name)
 		if last := part[len(part)-1]; len(part) > 2 && part[len(part)-2].is("as") {
 			r.bind(last.text, in)
 		} else {
@@ -86,15 +86,24 @@ func (r *reader) importedFrom(tokens []token, in scope) error {
 	if top, _, _ := strings.Cut(dotted(tokens), "."); top != "" && top != "__future__" {
 		r.imports = append(r.imports, top)
 	}
+	from := relative(tokens)
+	r.modules = append(r.modules, from)
 	for _, part := range split(tokens[at+1:]) {
 		if err := adjacent(part); err != nil {
 			return err
 		}
+		r.modules = append(r.modules, strings.TrimSuffix(from, ".")+"."+part[0].text) // it may be a module
 		if last := part[len(part)-1]; last.kind == nameToken || last.is(everything) {
 			r.bind(last.text, in)
 		}
 	}
 	return nil
+}
+
+// relative is the dotted name that tokens begin with, after any number of dots.
+func relative(tokens []token) string {
+	dots := slices.IndexFunc(tokens, func(t token) bool { return !t.is(".") })
+	return strings.Repeat(".", max(0, dots)) + dotted(tokens[max(0, dots):])
 }
 
 // split splits tokens at commas and drops the brackets around them.

@@ -69,7 +69,7 @@ func Rules() []Rule {
 				"autonomous_systems_platform/services/backend/quasim/kernels",
 			},
 			Files:     []string{"**/*.py"},
-			Except:    []string{"**/__*", "**/test_*"},
+			Except:    []string{"**/__*", "**/test_*", "**/conftest.py", "**/setup.py"},
 			Benchmark: `([^/]+)\.py$`,
 			Objects:   []string{"{stem}_kernel", "run_benchmark", "benchmark", "solve"},
 			Config:    "bench.yaml",

@@ -53,11 +53,28 @@ func (s *Search) View() term.View {
 	} else {
 		v.Below = append(v.Below, term.Count(len(s.Found.Benchmarks), "benchmark")+" in "+term.Count(len(v.Rows), "file"))
 	}
+	v.Below = append(v.Below, s.broken()...)
 	v.Below = append(v.Below, s.left()...)
 	for _, tool := range s.Found.Tools {
 		v.Commands = append(v.Commands, s.tool(tool)...)
 	}
 	return v
+}
+
+// broken are lines about benchmarks whose runs will probably be errors.
+func (s *Search) broken() []string {
+	var lines []string
+	for _, b := range s.Found.Benchmarks {
+		for _, variant := range b.Variants {
+			if variant.Problem != "" {
+				lines = append(lines, variant.File+": "+variant.Problem)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]string{"will probably fail: " + term.Count(len(lines), "file")}, lines...)
 }
 
 // left are lines about what was not taken: files that the rule takes by their names, and with all of them every other one.

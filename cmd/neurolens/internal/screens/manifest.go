@@ -1,6 +1,7 @@
 package screens
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -104,7 +105,9 @@ func ManifestFields() []answer.Field[ManifestRow] {
 		}),
 		text("results", "the file or folder with the results of a tool, below its folder", func(r *ManifestRow) string { return r.tool.Results }),
 		text("read", "the format that reads them", func(r *ManifestRow) string { return r.tool.Read }),
-		text("reason", "why a file was skipped, or what is wrong with the settings", func(r *ManifestRow) string { return r.left.Reason + r.problem }),
+		text("reason", "why a file was skipped, or what is wrong with it or with the settings", func(r *ManifestRow) string {
+			return cmp.Or(r.left.Reason, r.variant.Problem, r.problem)
+		}),
 	}
 }
 
