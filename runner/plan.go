@@ -47,6 +47,7 @@ type Planned struct {
 	Launch sweep.Launch
 	Done   *schema.Run
 	Reason string // why it is run, as text
+	Fails  string // why it cannot be launched, so that its run is an error; empty: nothing is known
 }
 
 // Why a launch is run, unless something changed.
@@ -82,11 +83,12 @@ func slotOfLaunch(l sweep.Launch) slot {
 // factProfile is the fact with the profiler of a pass.
 const factProfile = "runner.profile"
 
-// The kinds of error of launches that were skipped.
+// The kinds of error of launches that did not happen.
 const (
 	kindSkipIf       = "skip_if"
 	kindSuiteTimeout = "suite_timeout"
 	kindAfterOOM     = "after_oom"
+	kindProfiler     = "not_applied"
 )
 
 // plan looks up launches in earlier sessions.

@@ -41,13 +41,18 @@ func (s *session) plan(ctx context.Context) error {
 	if err := targets.CheckBuilt(); err != nil {
 		return &InputError{err}
 	}
-	if err := targets.CheckThere(ctx, s.options.DryRun); err != nil {
+	lacking, err := targets.CheckThere(ctx, s.options.DryRun)
+	if err != nil {
 		return &InputError{err}
+	}
+	for _, p := range lacking { // no pass of a profiler says more than the run
+		p.Profile = nil
 	}
 	s.agenda.past = findPast(done, s.sweep.Launches(s.order()), rules{
 		identity: s.identities(ctx), points: targets.Points(), rerun: s.options.Rerun, anew: anew, larger: s.options.LargerAfterOOM,
 	})
 	s.choose()
+	s.noteFailing(ctx, plan)
 	s.progress.begin(*plan)
 	s.launcher.levels.learn(earlier)
 	s.progress.estimate.learn(*plan, earlier, func(sub subject) *prepare.Target { return targets.Of(ctx, sub) })
@@ -64,6 +69,19 @@ func (s *session) plan(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// noteFailing notes in a plan which launches cannot happen. A dry run builds nothing, so it does not know that of points with a build.
+func (s *session) noteFailing(ctx context.Context, plan *Plan) {
+	for i := range plan.Launches {
+		l := &plan.Launches[i]
+		if l.Launch.Point.Skip != nil || s.options.DryRun && len(l.Launch.Point.Build) > 0 {
+			continue
+		}
+		if refused := s.launcher.targets.Of(ctx, subjectOf(l.Launch)).Refused; refused != nil && refused.Status.Failed() {
+			l.Fails = refused.Error
+		}
+	}
+}
+
 // choose completes the plan. If earlier sessions have done the repeats, it repeats the rounds that followed in the same way, up
 // to the first incomplete one. A session that continues another one continues its order, so that the blocks stay whole.
 func (s *session) choose() {
@@ -72,14 +90,13 @@ func (s *session) choose() {
 	launches := s.sweep.Launches(s.order())
 	plan := s.agenda.past.plan(launches)
 	s.noteDone(plan)
-	for s.agenda.repeat < s.sweep.MaxRepeats && plan.measured() {
+	for ; s.agenda.repeat < s.sweep.MaxRepeats && plan.measured(); s.agenda.repeat++ {
 		round := s.agenda.past.plan(s.sweep.Round(s.agenda.repeat, s.order(), s.imprecise))
-		if len(round.Launches) == 0 {
+		if len(round.Launches) == 0 && s.agenda.repeat >= s.sweep.Repeats {
 			break
 		}
 		s.noteDone(round)
 		plan.add(round)
-		s.agenda.repeat++
 	}
 	if !plan.resume(s.agenda.past, len(launches)) {
 		s.agenda, s.assembler.orderSeed = newAgenda(s.sweep), own

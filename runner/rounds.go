@@ -18,7 +18,7 @@ type agenda struct {
 
 // newAgenda is the agenda of a session that continues no other.
 func newAgenda(s *sweep.Sweep) agenda {
-	return agenda{past: &past{}, repeat: s.Repeats, locations: map[subject][]float64{}}
+	return agenda{past: &past{}, repeat: s.FirstRound(), locations: map[subject][]float64{}}
 }
 
 // launchRounds runs more repeats than the sweep has planned, until its precision is reached. Once the time of the suite is over,
@@ -26,6 +26,9 @@ func newAgenda(s *sweep.Sweep) agenda {
 func (s *session) launchRounds(ctx context.Context) error {
 	for late := false; s.agenda.repeat < s.sweep.MaxRepeats && !late && ctx.Err() == nil && s.result.Left == 0; s.agenda.repeat++ {
 		round := s.sweep.Round(s.agenda.repeat, s.order(), s.imprecise)
+		if len(round) == 0 && s.agenda.repeat < s.sweep.Repeats { // all of its blocks were planned
+			continue
+		}
 		if len(round) == 0 {
 			return nil
 		}

@@ -122,6 +122,7 @@ type Result struct {
 	Failure string
 
 	measured int    // stored runs that have measured something
+	tried    int    // stored runs, without passes of profilers, that were not skipped
 	Why      string // the first reason why a run measured nothing, preferably of one that failed; empty: there is none
 	skip     bool   // Why is from a run that was skipped or is unsupported
 }
@@ -131,6 +132,9 @@ func (r *Result) count(run *schema.Run) {
 	r.Statuses[run.Status]++
 	if r.Failure == "" && run.Status.Failed() && run.Status != schema.StatusCancelled {
 		r.Failure = run.RunID
+	}
+	if run.Purpose == schema.PurposeMeasure && run.Status != schema.StatusSkipped {
+		r.tried++
 	}
 	switch {
 	case run.Status == schema.StatusOK && run.Purpose == schema.PurposeMeasure:
@@ -154,6 +158,9 @@ func (r Result) Measured() int {
 	}
 	return n
 }
+
+// AllSkipped reports whether all kept runs were skipped, but for passes of profilers.
+func (r Result) AllSkipped() bool { return r.tried == 0 }
 
 // Runs is the number of runs that were kept.
 func (r Result) Runs() int {

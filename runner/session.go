@@ -201,6 +201,9 @@ func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
 	if late := s.limits.whileLate(); late != nil {
 		return late
 	}
+	if why := sweep.NotRun(l.Profile); why != "" {
+		return &task.Outcome{Status: schema.StatusUnsupported, Stage: schema.StageProfile, ErrorKind: kindProfiler, Error: why}
+	}
 	if t.Refused != nil {
 		outcome := *t.Refused
 		return &outcome

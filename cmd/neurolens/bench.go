@@ -70,9 +70,10 @@ that compare cannot decide yet get more: up to 9, 14, 20 and 30 (--max-repeats).
 The error rate of all these looks together is that of a single one.
 
 If something that a point needs is missing (an interpreter, module, file,
-function, model or program), the command ends before the first run with exit
-status 2. --dry-run reports it too. Files made by a build are checked after the
-build.
+function, model or program), its runs are errors, and the other points run. A
+line says so before the first run, and --dry-run too. If all points lack
+something, and discover has found none of them, nothing is started, and the exit
+status is 2. Files made by a build are checked after the build.
 
 Progress lines and the summary show each point's primary metric, or the metrics
 that --metric names, side by side. All metrics are stored in either case.
@@ -324,7 +325,7 @@ func (b *bench) verdict(r runner.Result) error {
 	if r.Measured() == 0 {
 		fmt.Fprintln(b.stderr, term.OneLine("neurolens: "+measuring.NothingMeasured(r)))
 	}
-	if r.Failed()+r.FailedBefore() > 0 || r.Measured() == 0 && r.Statuses[schema.StatusSkipped] < r.Runs() {
+	if r.Failed()+r.FailedBefore() > 0 || r.Measured() == 0 && !r.AllSkipped() {
 		return errRunsFailed
 	}
 	return nil

@@ -42,13 +42,13 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 	a.reportAbsent("bench", absent)
 	if output.ForPeople(format) && s.Result.Measured() > 1 {
 		adds := s.Sweep.Looks != nil || s.Sweep.RelError > 0 // repeats itself, and --repeats is refused or has another meaning
-		elapsed := s.Elapsed
-		if adds || s.Unfinished || s.Result.Plan.Done > 0 { // the time of other repeats than those of the sweep
+		elapsed, repeats := s.Elapsed, measuring.LeastRepeats(s.Sweep)
+		if adds || s.Unfinished || s.Result.Plan.Done > 0 || repeats < s.Sweep.Repeats { // the time of other repeats than those of the sweep
 			elapsed = 0
 		}
 		won, err := verdicts.Winners(ctx, db, verdicts.Session{
 			Runs: s.Filter(), Against: s.Against, Baseline: s.Sweep.Baseline, Metrics: s.Metrics, Usual: a.project.Usual("compare"),
-			Repeats: s.Sweep.Repeats, Elapsed: elapsed,
+			Repeats: repeats, Elapsed: elapsed,
 		})
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 		if format == output.FormatMD { // a table in place of sentences
 			s.Won, s.Beside = won.Notes, standings(won.Rows, s.Against)
 		}
-		if won.Repeats > s.Sweep.Repeats && !adds && !s.Unfinished {
+		if won.Repeats > repeats && !adds && !s.Unfinished {
 			s.MoreRepeats = measuring.WithRepeats(a.args, won.Repeats)
 		}
 	}

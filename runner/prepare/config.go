@@ -95,6 +95,9 @@ func configHash(p *sweep.Point) string {
 			lines = append(lines, "value."+axis+"="+value)
 		}
 	}
+	if p.Fault != "" {
+		lines = append(lines, "fault="+p.Fault)
+	}
 	for _, setting := range p.Fixed {
 		lines = append(lines, "fixed="+setting)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/python"
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
@@ -19,10 +20,14 @@ import (
 // maxMissing is how many things that are missing an error names.
 const maxMissing = 5
 
+// kindMissing is the kind of error of a run whose point needs something that does not exist.
+const kindMissing = "missing"
+
 // CheckThere checks, before the first launch, whether everything exists that points run: interpreters, modules, files, classes and
-// functions, models, programs. The error names what is missing, because every launch would fail. With notBuilt, points with a build are
-// left out, because the build may create what is missing.
-func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
+// functions, models, programs. It refuses the targets that lack something, and returns the points that lack it on all sides. If all points
+// do, and none of them was found by discover, the error names what is missing. With notBuilt, points with a build are left out, because the
+// build may create what is missing.
+func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) ([]*sweep.Point, error) {
 	missing := missing{targets: t, sides: make([]map[string]bool, len(t.Sides)), needs: map[interpreterNeed][]need{}}
 	for _, p := range t.run() {
 		for on := range t.Sides {
@@ -34,35 +39,68 @@ func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return nil // which ends the session by itself
+		return nil, nil // which ends the session by itself
 	}
 	missing.query(ctx)
-	return missing.err()
+	missing.refuse()
+	var lacking []*sweep.Point
+	all, found := true, false
+	for i := range t.Sweep.Points {
+		p := &t.Sweep.Points[i]
+		lacks := t.lacksEverywhere(p)
+		if lacks {
+			lacking = append(lacking, p)
+		}
+		own := p.Reference != nil && p.Reference.Function != "" && t.lacksEverywhere(p.Reference.Point) // a name in the same file
+		all, found = all && (lacks || own || p.Calibration), found || p.Found
+	}
+	if all && !found {
+		return nil, missing.err()
+	}
+	return lacking, nil
+}
+
+// lacksEverywhere reports whether a point lacks something on all sides.
+func (t *Targets) lacksEverywhere(p *sweep.Point) bool {
+	for on := range t.Sides {
+		if t.lacks[Subject{p, on}] == "" {
+			return false
+		}
+	}
+	return true
 }
 
 // missing collects what is missing. Something that one of two sides has is not missing: the runs of the other side report it.
 type missing struct {
 	targets *Targets
-	texts   []string
+	lacks   []lack
 	sides   []map[string]bool
 	needs   map[interpreterNeed][]need
 	order   []interpreterNeed
 }
 
+// lack is something that a target lacks.
+type lack struct {
+	target *Target
+	side   int
+	text   string
+}
+
 // interpreterNeed is an interpreter with the environment in which points start it.
 type interpreterNeed struct{ path, dir, pythonPath string }
 
-// need is what a point needs from an interpreter, and where the sweep says so.
+// need is what targets need from an interpreter, and where the sweep says so.
 type need struct {
 	side        int
 	at          location
 	need        python.Need
 	interpreter python.Interpreter
 	environ     []string
+	targets     []*Target
 }
 
-// add notes a text of a side; once it is missing on all of them, it is missing.
-func (m *missing) add(side int, at location, text string) {
+// add notes what a target of a side lacks.
+func (m *missing) add(t *Target, side int, at location, text string) {
 	if at.line > 0 {
 		text = fmt.Sprintf("%s:%d: %s", at.file, at.line, text)
 	}
@@ -70,19 +108,32 @@ func (m *missing) add(side int, at location, text string) {
 		m.sides[side] = map[string]bool{}
 	}
 	m.sides[side][text] = true
-	everywhere := !slices.ContainsFunc(m.sides, func(texts map[string]bool) bool { return !texts[text] })
-	if everywhere && !slices.Contains(m.texts, text) {
-		m.texts = append(m.texts, text)
+	m.lacks = append(m.lacks, lack{t, side, text})
+}
+
+// everywhere reports whether all sides lack something.
+func (m *missing) everywhere(text string) bool {
+	return !slices.ContainsFunc(m.sides, func(texts map[string]bool) bool { return !texts[text] })
+}
+
+// refuse refuses the targets that lack what all sides lack.
+func (m *missing) refuse() {
+	for _, l := range m.lacks {
+		if sub := (Subject{l.target.Point, l.side}); m.everywhere(l.text) && m.targets.lacks[sub] == "" {
+			m.targets.lacks[sub] = l.text
+			l.target.lack(l.text)
+		}
 	}
 }
 
 // look records what a target lacks, and what its interpreter must be asked about.
 func (m *missing) look(t *Target, side int) {
 	switch {
+	case t.Point.Fault != "": // nothing that could be missing
 	case t.Refused != nil && t.Refused.Status == schema.StatusError:
-		m.add(side, location{}, t.Refused.Error+m.unshared(t, t.Point.File)+m.unshared(t, t.Point.ModelPath))
+		m.add(t, side, location{}, t.Refused.Error+m.unshared(t, t.Point.File)+m.unshared(t, t.Point.ModelPath))
 	case t.Refused != nil && t.Refused.ErrorKind == kindForeign && t.Point.Executor == schema.ExecutorCommand:
-		m.add(side, location{}, t.Refused.Error)
+		m.add(t, side, location{}, t.Refused.Error)
 	case t.Refused != nil:
 	case t.Spec.Command != nil:
 		m.lookCommand(t, side)
@@ -107,16 +158,16 @@ func (m *missing) lookCommand(t *Target, side int) {
 			continue
 		}
 		if err := t.checkProgram(words[0]); err != nil {
-			m.add(side, t.at(t.Point.CommandLine), err.Error()+m.unshared(t, words[0]))
+			m.add(t, side, t.at(t.Point.CommandLine), err.Error()+m.unshared(t, words[0]))
 		}
 	}
 	if stdin := t.Spec.Stdin; stdin != "" && t.Spec.Hooks.Setup == nil && t.Spec.Hooks.Prepare == nil {
 		if _, err := os.Stat(inDir(t.Spec.Dir, stdin)); err != nil {
-			m.add(side, t.at(t.Point.CommandLine), fileError("stdin "+stdin, err).Error()+m.unshared(t, stdin))
+			m.add(t, side, t.at(t.Point.CommandLine), fileError("stdin "+stdin, err).Error()+m.unshared(t, stdin))
 		}
 	}
 	if err := checkOutput(&t.Spec); err != nil {
-		m.add(side, t.at(t.Point.CommandLine), err.Error())
+		m.add(t, side, t.at(t.Point.CommandLine), err.Error())
 	}
 }
 
@@ -155,12 +206,13 @@ func (m *missing) need(t *Target, side int) {
 	if line == 0 {
 		line = t.Point.ModelLine
 	}
-	a := need{side, t.at(line), t.settings.Need(), t.Python, environ}
-	same := func(b need) bool { return a.need == b.need }
+	a := need{side, t.at(line), t.settings.Need(), t.Python, environ, []*Target{t}}
 	if m.needs[key] == nil {
 		m.order = append(m.order, key)
 	}
-	if !slices.ContainsFunc(m.needs[key], same) {
+	if at := slices.IndexFunc(m.needs[key], func(b need) bool { return a.need == b.need }); at >= 0 {
+		m.needs[key][at].targets = append(m.needs[key][at].targets, t)
+	} else {
 		m.needs[key] = append(m.needs[key], a)
 	}
 }
@@ -178,8 +230,10 @@ func (m *missing) query(ctx context.Context) {
 			continue
 		}
 		for i, text := range texts {
-			if text != "" {
-				m.add(all[i].side, all[i].at, text)
+			for _, t := range all[i].targets {
+				if text != "" {
+					m.add(t, all[i].side, all[i].at, text)
+				}
 			}
 		}
 	}
@@ -187,15 +241,29 @@ func (m *missing) query(ctx context.Context) {
 
 // err names what is missing; nil: nothing.
 func (m *missing) err() error {
-	if len(m.texts) == 0 {
+	var texts []string
+	for _, l := range m.lacks {
+		if m.everywhere(l.text) && !slices.Contains(texts, l.text) {
+			texts = append(texts, l.text)
+		}
+	}
+	if len(texts) == 0 {
 		return nil
 	}
-	shown := m.texts[:min(len(m.texts), maxMissing)]
-	text := strings.Join(shown, "; ")
-	if more := len(m.texts) - len(shown); more > 0 {
+	text := strings.Join(texts[:min(len(texts), maxMissing)], "; ")
+	if more := len(texts) - maxMissing; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return errors.New(text + "; nothing was started")
+}
+
+// lack refuses a target that lacks something. One that is refused already may say now how to get it.
+func (t *Target) lack(text string) {
+	if t.Refused != nil {
+		t.Refused.Error = text
+		return
+	}
+	t.refuse(schema.StatusError, kindMissing, location{}, errors.New(text))
 }
 
 // programMeant suggests what was meant by a program that is not on PATH: a file in this folder, or a shell built-in.

@@ -43,6 +43,9 @@ type Target struct {
 // kindForeign is the kind of error of a program that is in another tree than that of its side.
 const kindForeign = "not_applied"
 
+// kindFault is the kind of error of a point with a mistake in its settings, or without a benchmark in its file.
+const kindFault = "settings"
+
 // kindAbsent is the kind of error of something optional that does not exist.
 const kindAbsent = "absent"
 
@@ -68,6 +71,9 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	}
 	target.Spec.Env = t.environ(sub.Side, p.Env)
 	target.Facts[FactConfig], target.Facts[FactPoints] = configHash(p), t.points
+	if p.Fault != "" {
+		target.refuse(schema.StatusError, kindFault, location{}, errors.New(p.Fault))
+	}
 	if p.Skip != nil { // nothing of it is looked for: that may be why it is skipped
 		t.known[sub] = target
 		return target
@@ -103,6 +109,9 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	}
 	if hash := t.builds.hashes[sub.Side]; len(p.Build) > 0 && hash != "" {
 		target.Facts[FactBuild] = hash
+	}
+	if text := t.lacks[sub]; text != "" {
+		target.lack(text)
 	}
 	return target
 }

@@ -42,6 +42,7 @@ type Targets struct {
 	described    map[string]onnx.Description // of model files, by their hashes
 	conversions  map[string]converted        // by conversion.key
 	builds       builds
+	lacks        map[Subject]string             // what is missing of each: see CheckThere
 	uses         bool                           // the sweep names a file of a side
 	files        map[Subject]map[task.File]bool // that a process of each has read
 	ignored      map[string]bool                // folders of PATH: whether no side had them before the builds
@@ -71,7 +72,7 @@ func New(o Options) *Targets {
 		Options: o, points: pointsHash(o.Sweep), known: map[Subject]*Target{}, stale: map[Subject]*Target{},
 		hashes: map[string]hash{}, outputs: map[string]bool{}, interpreters: map[string]interpreter{}, builds: newBuilds(len(o.Sides)),
 		files: map[Subject]map[task.File]bool{}, described: map[string]onnx.Description{}, conversions: map[string]converted{},
-		ignored: map[string]bool{},
+		ignored: map[string]bool{}, lacks: map[Subject]string{},
 	}
 }
 

@@ -54,8 +54,8 @@ func checkLaunches(t *testing.T, s *Sweep, o LaunchOptions) {
 	}
 	for i := range s.Points {
 		for side := range o.sides() {
-			if n := launched[subject{&s.Points[i], side, ""}]; n != s.Repeats {
-				t.Errorf("point %d is launched %d times on side %d, want %d", i, n, side, s.Repeats)
+			if n := launched[subject{&s.Points[i], side, ""}]; n != s.Points[i].Repeats {
+				t.Errorf("point %d is launched %d times on side %d, want %d", i, n, side, s.Points[i].Repeats)
 			}
 		}
 		for _, tool := range s.Points[i].Profile {

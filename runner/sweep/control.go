@@ -139,7 +139,7 @@ func (p *Point) textOf(axis string) string {
 // checkControls refuses what chooses no point.
 func (e *expansion) checkControls() error {
 	for _, c := range e.controls {
-		if c.matched || c.lenient {
+		if c.matched || c.lenient || e.partial {
 			continue
 		}
 		remedy, known := "", slices.Sorted(maps.Keys(c.known))
@@ -167,7 +167,7 @@ func (e *expansion) addCalibration() ([]int, error) {
 		p := Point{
 			Line: e.calibrate.line, Suite: e.suite(), Benchmark: calibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
 			Control: true, Calibration: true, Executor: schema.ExecutorBuiltin, Primary: schema.PrimaryMetric,
-			Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations, Timeouts: e.sections[0].settings.calibration,
+			Repeats: e.repeatsOfPoints(), Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations, Timeouts: e.sections[0].settings.calibration,
 			Thresholds: commonThresholds(e.sections),
 		}
 		p.identify()

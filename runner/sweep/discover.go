@@ -25,7 +25,11 @@ type discovery struct {
 type foundBenchmark struct {
 	member
 	variants []member
-	also     []string // what targets may call it besides its name
+	config   *yaml.Node        // the settings beside its file; nil: there are none, or they cannot be read
+	over     *yaml.Node        // what the sweep says of it under benchmarks; nil: nothing
+	also     []string          // what targets may call it besides its name
+	fault    string            // what is wrong with the settings; empty: nothing is known
+	faults   map[string]string // by variant, why its file cannot run
 }
 
 // discoverValue is a place to look into, or several.
@@ -207,20 +211,23 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 	if err != nil {
 		return foundBenchmark{}, err
 	}
+	found := foundBenchmark{member: member{b.Name, d.at.with(own, "")}, faults: map[string]string{}}
 	if b.Config != "" {
-		over, err := l.readConfig(b.Config, root)
-		if err != nil {
-			return foundBenchmark{}, err
+		if found.config, err = l.readConfig(b.Config, root); err != nil {
+			found.config, found.fault = nil, err.Error()
+		} else {
+			l.mark(found.config, layerBenchmark)
 		}
-		own = merged(own, over)
 	}
-	found := foundBenchmark{member: member{b.Name, d.at.with(own, "")}}
 	for _, v := range b.Variants {
 		file := path.Base(v.File)
 		found.also = append(found.also, file, strings.TrimSuffix(file, path.Ext(file)))
 		layer, err := l.variantLayer(d, v)
 		if err != nil {
 			return foundBenchmark{}, err
+		}
+		if v.NoObject { // of other files with a problem, Python says whether they run
+			found.faults[v.Name] = v.File + ": " + v.Problem
 		}
 		if v.Name == "" {
 			found.value.Node = merged(layer, own)
@@ -341,7 +348,7 @@ func (l *layered) putOver(over []member) {
 	for i, b := range l.found {
 		for _, m := range over {
 			if m.key == b.key {
-				l.found[i].value.Node = merged(b.value.Node, m.value.Node)
+				l.found[i].over = m.value.Node
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"io/fs"
 	"maps"
 	"slices"
@@ -8,21 +9,21 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/runner/discover"
 )
 
 // configWords are the words of bench.yaml files of kernels that are no keys of a sweep, and what each of them becomes.
-var configWords = map[string]func(value field) (key string, n *yaml.Node, err error){
-	"problem_size":    func(f field) (string, *yaml.Node, error) { return "params", f.Node, nil },
-	"precisions":      func(f field) (string, *yaml.Node, error) { return "grid", mapNode(f.line, "precision", f.Node), nil },
-	"backends":        func(f field) (string, *yaml.Node, error) { return "grid", mapNode(f.line, "backend", f.Node), nil },
+var configWords = map[string]func(l *layered, value field) (key string, n *yaml.Node, err error){
+	"problem_size": func(_ *layered, f field) (string, *yaml.Node, error) { return "params", f.Node, nil },
+	"precisions": func(_ *layered, f field) (string, *yaml.Node, error) {
+		return "grid", mapNode(f.line, "precision", f.Node), nil
+	},
+	"backends": func(_ *layered, f field) (string, *yaml.Node, error) {
+		return "grid", mapNode(f.line, "backend", f.Node), nil
+	},
 	"tolerances":      tolerances,
 	"skip_conditions": skipConditions,
-}
-
-// pythonChecks are what is known of the Python expressions in skip_conditions, which nothing executes.
-var pythonChecks = map[string]string{
-	"not torch.cuda.is_available()": "gpu.count == 0",
-	"torch.cuda.is_available()":     "gpu.count > 0",
 }
 
 // readConfig reads the settings that stand beside benchmarks: keys of a sweep, or the words of configWords.
@@ -41,7 +42,7 @@ func (l *layered) readConfig(file string, root fs.FS) (*yaml.Node, error) {
 		return nil, err
 	}
 	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: f.line}
-	words := append(slices.Sorted(maps.Keys(configWords)), "metadata")
+	words := append(slices.Sorted(maps.Keys(configWords)), "metadata", discover.KeyObject)
 	if _, err := f.known("", append(words, keyNames(keys)...)); err != nil {
 		return nil, err
 	}
@@ -53,8 +54,13 @@ func (l *layered) readConfig(file string, root fs.FS) (*yaml.Node, error) {
 			continue
 		case key == "metadata": // about the kernel, and not how it is run
 			continue
+		case key == discover.KeyObject: // which discover has read
+			if name, err := m.value.text(); err != nil || !pythonName.MatchString(name) {
+				return nil, m.value.want("the name of a function or class")
+			}
+			continue
 		case is:
-			if key, value, err = translate(m.value); err != nil {
+			if key, value, err = translate(l, m.value); err != nil {
 				return nil, err
 			}
 		}
@@ -77,7 +83,7 @@ func timedIterations(f field) *yaml.Node {
 }
 
 // tolerances are what metrics of accuracy may be at most.
-func tolerances(f field) (string, *yaml.Node, error) {
+func tolerances(_ *layered, f field) (string, *yaml.Node, error) {
 	members, err := f.members("tolerances.")
 	if err != nil {
 		return "", nil, err
@@ -93,8 +99,9 @@ func tolerances(f field) (string, *yaml.Node, error) {
 	return "check", list, nil
 }
 
-// skipConditions are entries of skip_if: equal axes, and a check in Python if its meaning is known.
-func skipConditions(f field) (string, *yaml.Node, error) {
+// skipConditions are entries of skip_if: equal axes, and a check in Python. If the meaning of the check is not known, the entry is unclear
+// where the axes are equal.
+func skipConditions(l *layered, f field) (string, *yaml.Node, error) {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: f.line}
 	for _, item := range f.items() {
 		values, err := item.known("skip_conditions.", []string{"backend", "precision", "reason", "check"})
@@ -111,19 +118,26 @@ func skipConditions(f field) (string, *yaml.Node, error) {
 				conditions = append(conditions, axis+" == "+strconv.Quote(text))
 			}
 		}
+		unclear := ""
 		if check := values["check"]; check.given() {
-			known, is := pythonChecks[strings.TrimSpace(check.Value)]
-			if !is {
-				return "", nil, check.errorf("%s is Python, which is not executed here: write it as skip_if with when", check.got())
+			text, err := check.scalar()
+			if err != nil {
+				return "", nil, err
 			}
-			conditions = append(conditions, known)
-		}
-		if len(conditions) == 0 {
+			if known, is := ofPython(text); is {
+				conditions = append(conditions, known)
+			} else {
+				unclear = check.errorf("%s is Python whose meaning is not known here: write it as skip_if with when", check.got()).Error()
+			}
+		} else if len(conditions) == 0 {
 			return "", nil, item.errorf("want backend, precision or check")
 		}
-		entry := mapNode(item.line, "when", textNode(item.line, strings.Join(conditions, " and ")))
+		entry := mapNode(item.line, "when", textNode(item.line, cmp.Or(strings.Join(conditions, " and "), "true")))
 		if reason := values["reason"]; reason.given() {
 			entry = mergedMaps(entry, mapNode(reason.line, "reason", reason.Node), "")
+		}
+		if unclear != "" {
+			l.unclear[entry] = unclear
 		}
 		list.Content = append(list.Content, entry)
 	}

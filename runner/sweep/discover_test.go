@@ -97,18 +97,34 @@ func TestDiscoverTargets(t *testing.T) {
 	equal(t, len(s.Points), 2)
 }
 
-// FuzzConfig: whatever stands beside a kernel is settings or an error of one line.
+// FuzzConfig: whatever stands beside a kernel is settings or a fault of its points, of one line. The kernel beside it does not change.
 func FuzzConfig(f *testing.F) {
 	for _, text := range []string{
 		"problem_size: {n: [1, 2]}\nprecisions: fp32\ntolerances: {rmse: 1e-3}\n", "iterations: {warmup: 1, timed: 4}", "iterations: 5",
 		"skip_conditions: [{backend: cuda, check: not torch.cuda.is_available()}]", "metadata: {a: 1}", "backends: {a: b}", "[a", "grid: {n: {}}",
+		"skip_conditions: [{check: not (True or sys.platform == 'linux') and jax}]", "skip_conditions: [{check: 'True True'}]", "function_name: f", "repeats: 10000000",
+		"grid: {precision: [fp32], n: 1..100000, m: 1..100000}", "command: [a, '{precision}']", "exclude: [{precision: fp32}]", "include: [{precision: fp64}]",
+		"scale: {n: {base: 1, by: memory, steps: {0: 1}}}", "device: cuda", "file: other.py", "reference: {precision: fp64}", "telemetry: {hz: 1}", "warmup: precision",
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		_, err := readText("sweep.yaml", []byte("discover: {rule: kernels}"), Overrides{Files: in("kernels/a.py", "kernels/bench.yaml="+text)})
-		if err != nil && strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %v", text, err)
+		const sweep = "discover: {rule: kernels}\ngrid: {precision: [fp32, fp16]}\nbaseline: precision=fp32\n"
+		s, err := readText("sweep.yaml", []byte(sweep), Overrides{Files: in("kernels/a.py", "kernels/b/b.py", "kernels/b/bench.yaml="+text)})
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		own := 0
+		for _, p := range s.Planned() {
+			if strings.ContainsAny(p.Fault, "\n\x00") {
+				t.Errorf("%q: %q", text, p.Fault)
+			}
+			if p.Benchmark == "a" && p.Fault == "" && p.Skip == nil {
+				own++
+			}
+		}
+		if own != 2 {
+			t.Errorf("%q: %d points of the other kernel", text, own)
 		}
 	})
 }
@@ -174,16 +190,4 @@ func TestDiscoverErrors(t *testing.T) {
 	check(chapters, "discover: {rule: pairs}\nvariants: {a: }", "sweep.yaml:2: variants: cannot be combined with discover (line 1), which finds variants itself")
 	check(chapters, "discover: {rule: pairs}\nbenchmarks: {ch1/som: }", "sweep.yaml:2: benchmarks.ch1/som: is not one of the benchmarks: did you mean ch1/sum?")
 	check(chapters, "discover: {rule: pairs}\npresets: {quick: {discover: {rule: kernels}}}", "sweep.yaml:2: presets.quick: unknown key discover: want one of")
-	kernel := func(config string) fs.FS {
-		return in("kernels/a.py=def run_benchmark(): pass\n", "kernels/bench.yaml="+config)
-	}
-	const kernels = "discover: {rule: kernels}"
-	check(kernel("precisons: [fp32]"), kernels, "kernels/bench.yaml:1: unknown key precisons: did you mean precisions?")
-	check(kernel("seed: 1\nrepeats: 3"), kernels, "kernels/bench.yaml:2: repeats: applies to the whole sweep: move it to the top of the file or into a preset")
-	check(kernel("[a"), kernels, "kernels/bench.yaml:1: YAML: did not find expected ',' or ']'")
-	check(kernel("skip_conditions: [{check: not jax.devices()}]"), kernels,
-		`kernels/bench.yaml:1: skip_conditions.check: "not jax.devices()" is Python, which is not executed here: write it as skip_if with when`)
-	check(kernel("skip_conditions: [{reason: so}]"), kernels, "kernels/bench.yaml:1: skip_conditions: want backend, precision or check")
-	check(kernel("tolerances: 3"), kernels, "kernels/bench.yaml:1: tolerances: want a map, got 3")
-	check(kernel("warmup: x"), kernels, `kernels/bench.yaml:1: warmup: neither a number nor an expression`)
 }

@@ -125,7 +125,7 @@
 //	cwd: build/{variant}
 //	wrapper: [numactl, "--cpunodebind={node}"]   # goes before the command
 //
-// With command, an iteration is a process. The default is 10 runs per point. Each run has as many processes as fit in a
+// With command, an iteration is a process. The default is 10 runs per point, or 1 if discover has found it. Each run has as many processes as fit in a
 // budget of 300ms, at least one. Many short runs are better than one long run, because a change must stand out from the
 // differences between runs, and short runs are spread over the session. One process warms up before the first run of a point
 // in a session. `warmup` sets a warm-up for every run instead.
@@ -253,7 +253,8 @@
 //	file: bench.py
 //	python: .venv/bin/python
 //	seed: 42
-//	profile: torch                    # an extra pass; [{tool: torch, timeout: 2m}] sets its deadline
+//	profile: torch                    # an extra pass; [{tool: torch, timeout: 2m}] sets its deadline; nsys and ncu are not run
+//	telemetry: {hz: 10, energy: true} # stored with the runs; no readings are taken
 //
 // provider, device and threads may be axes too. They are then parameters of the point, with the same effect as the keys.
 //

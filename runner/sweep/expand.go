@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -13,7 +15,9 @@ import (
 type expansion struct {
 	origin
 	sections []*section
+	partial  bool // see isPartial
 	targets  []target
+	selected []target // which sections may have points; those of targets
 	// calibrate is the key where it asks for points; controls say which of the others are controls.
 	calibrate field
 	controls  []control
@@ -27,6 +31,7 @@ type expansion struct {
 	blocks    [][]int
 	blockOf   map[string]int
 	lines     map[string]int     // by point_id
+	ids       []string           // its keys, in the order of the points
 	removed   map[*yaml.Node]int // by entry of exclude
 	named     []string           // benchmarks of all points, as many as checkTargets names and one more
 }
@@ -45,6 +50,7 @@ func (e *expansion) expand(o Overrides) (*Sweep, error) {
 	if err := e.checkRemoved(); err != nil {
 		return nil, err
 	}
+	e.evenRepeats()
 	calibration, err := e.addCalibration()
 	if err != nil {
 		return nil, err
@@ -63,29 +69,130 @@ func (e *expansion) expand(o Overrides) (*Sweep, error) {
 // addAll creates the points of all sections.
 func (e *expansion) addAll() error {
 	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, map[*yaml.Node]int{}
-	rows := int(min(e.rows(), maxLaunches)) // a point is large: to grow a list of them copies each several times
-	e.points, e.of = make([]Point, 0, rows), make([]*section, 0, rows)
-	for _, p := range e.sections {
-		if err := e.add(p, nil, p.grid.line); err != nil {
+	rows, _ := e.rows()
+	room := int(min(rows, maxLaunches)) // a point is large: to grow a list of them copies each several times
+	e.points, e.of = make([]Point, 0, room), make([]*section, 0, room)
+	for i, p := range e.sections {
+		if err := e.addSection(i); err != nil {
 			return p.own(err)
-		}
-		for i := range p.grid.include {
-			entry := &p.grid.include[i]
-			if err := e.add(p, entry, entry.at.line); err != nil {
-				return p.own(err)
-			}
 		}
 	}
 	return nil
 }
 
-// whole returns the settings of the whole sweep. If sections have different default repeats, as a command and a file have, the
-// largest number applies.
+// addSection creates the points of a section. If the settings beside its file are wrong at one of them, the section is that without them; if
+// targets do not select it, it has no points.
+func (e *expansion) addSection(i int) error {
+	p := e.sections[i]
+	before := e.mark(*p.program.size)
+	err := e.addPoints(p)
+	switch {
+	case err == nil:
+		return nil
+	case !p.mayBe(e.selected):
+		e.restore(before)
+		*p.program.size = before.size
+		e.partial = true
+		return nil
+	case p.instead == nil:
+		return err
+	}
+	*p.program.size = before.size
+	plain, other := readSection(p.instead, p.program.size)
+	if other != nil || plain.unused != nil {
+		return err
+	}
+	plain.fault, plain.coordinates = err.Error(), p.coordinates
+	e.restore(before)
+	e.sections[i], e.partial = plain, true
+	return e.addPoints(plain)
+}
+
+func (e *expansion) addPoints(p *section) error {
+	if err := e.add(p, nil, p.grid.line); err != nil {
+		return err
+	}
+	for i := range p.grid.include {
+		entry := &p.grid.include[i]
+		if err := e.add(p, entry, entry.at.line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extent is how far an expansion is.
+type extent struct{ points, skipped, blocks, ids, size int }
+
+func (e *expansion) mark(size int) extent {
+	return extent{len(e.points), len(e.skipped), len(e.blocks), len(e.ids), size}
+}
+
+// restore takes back the points since a mark.
+func (e *expansion) restore(to extent) {
+	e.points, e.of = e.points[:to.points], e.of[:to.points]
+	e.skipped, e.ofSkipped = e.skipped[:to.skipped], e.ofSkipped[:to.skipped]
+	for _, id := range e.ids[to.ids:] {
+		delete(e.lines, id)
+	}
+	e.blocks, e.ids = e.blocks[:to.blocks], e.ids[:to.ids]
+	for i, block := range e.blocks {
+		e.blocks[i] = slices.DeleteFunc(block, func(point int) bool { return point >= to.points })
+	}
+	maps.DeleteFunc(e.blockOf, func(_ string, block int) bool { return block >= to.blocks })
+}
+
+// whole returns the settings of the whole sweep.
 func (e *expansion) whole() Sweep {
-	repeated := slices.MaxFunc(e.sections, func(a, b *section) int { return a.settings.sweep.Repeats - b.settings.sweep.Repeats })
-	s := repeated.settings.sweep
-	s.Suite = e.suite()
+	s := e.sections[0].settings.sweep
+	for _, p := range e.sections {
+		s.MaxRepeats = max(s.MaxRepeats, p.settings.sweep.MaxRepeats)
+	}
+	s.Suite, s.Repeats = e.suite(), e.repeatsOfPoints()
+	if s.RelError == 0 && s.Looks == nil {
+		s.MaxRepeats = s.Repeats
+	}
 	return s
+}
+
+// repeatsOfPoints is the largest number of repeats that a point has, at least 1.
+func (e *expansion) repeatsOfPoints() int {
+	most := 1
+	for i := range e.points {
+		most = max(most, e.points[i].Repeats)
+	}
+	return most
+}
+
+// mostRepeats is the largest number of repeats that a section has.
+func (e *expansion) mostRepeats() int {
+	most := 1
+	for _, p := range e.sections {
+		most = max(most, p.settings.point.Repeats)
+	}
+	return most
+}
+
+// evenRepeats gives all points of a block the same number of repeats: the largest that is set for one of them, else the largest of their
+// defaults.
+func (e *expansion) evenRepeats() {
+	for _, block := range e.blocks {
+		set, most := 0, 0
+		for _, i := range block {
+			n := e.points[i].Repeats
+			if most = max(most, n); e.of[i].setsRepeats() {
+				set = max(set, n)
+			}
+		}
+		for _, i := range block {
+			e.points[i].Repeats = cmp.Or(set, most)
+		}
+	}
+}
+
+// setsRepeats reports whether the document or the command line says how many repeats there are.
+func (d *document) setsRepeats() bool {
+	return d.keys["repeats"].given() || d.option("repeats").given()
 }
 
 // suite is the label of all sections, or that of the file if the sections differ.
@@ -103,8 +210,15 @@ func (e *expansion) suite() string {
 func (e *expansion) checkRemoved() error {
 	for _, p := range e.sections {
 		for _, x := range p.grid.exclude {
-			if e.removed[x.at.Node] == 0 && !p.grid.namesReplaced(x) {
-				return x.at.errorf("no point matches it")
+			if e.removed[x.at.Node] > 0 || p.grid.namesReplaced(x) {
+				continue
+			}
+			err := x.at.errorf("no point matches it")
+			switch {
+			case p.instead != nil && x.at.name != e.name: // which the settings beside the file say
+				e.blame(p, err)
+			case !e.partial:
+				return err
 			}
 		}
 		if len(e.points)+len(e.skipped) == 0 && len(e.targets) == 0 {
@@ -141,6 +255,7 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 			return at.errorf("the point %s already exists, from line %d", of.grid.describe(row), first)
 		}
 		e.lines[p.PointID], p.Line = line, line
+		e.ids = append(e.ids, p.PointID)
 		excluded := false
 		for i := range of.grid.exclude {
 			if x := &of.grid.exclude[i]; x.matches(row) {
@@ -155,7 +270,7 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 		if !e.targeted(&p, of.also) {
 			return nil
 		}
-		if p.Skip, err = of.skip(&p); err != nil {
+		if p.Skip, p.Fault, err = of.skip(&p); err != nil {
 			return err
 		}
 		if p.Skip != nil {
@@ -164,6 +279,9 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 		}
 		if err := of.complete(&p); err != nil {
 			return err
+		}
+		if fault := cmp.Or(of.fault, p.Fault); fault != "" {
+			p.fail(fault)
 		}
 		block := of.block(written)
 		if _, known := e.blockOf[block]; !known {
@@ -177,9 +295,15 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 	})
 }
 
+// fail makes all runs of a point errors. Nothing of it is built, profiled or compared.
+func (p *Point) fail(why string) {
+	p.Fault, p.Build, p.Profile, p.Reference, p.Compared = why, nil, nil, nil, false
+}
+
 // point creates the point of a row.
 func (of *section) point(row []*value) (Point, error) {
 	p := of.settings.point
+	p.Found = of.found
 	var backend *value
 	for i, v := range row {
 		switch of.grid.axes[i].name {

@@ -11,9 +11,23 @@ var pythonRun = []schema.Executor{
 var profilers = map[string][]schema.Executor{
 	"ort":   {schema.ExecutorONNXRT},
 	"torch": {schema.ExecutorPython, schema.ExecutorTorch},
+	"nsys":  everyRun,
+	"ncu":   everyRun,
 }
 
-var profilerNames = []string{"ort", "torch"}
+var profilerNames = []string{"ort", "torch", "nsys", "ncu"}
+
+// everyRun are all executors.
+var everyRun = append([]schema.Executor{schema.ExecutorBuiltin, schema.ExecutorCommand}, pythonRun...)
+
+// NotRun is why no pass of a profiler runs; empty: it runs. A sweep may name the profiler all the same, so that machines with and without it
+// share the file.
+func NotRun(profiler string) string {
+	if profiler != "nsys" && profiler != "ncu" {
+		return ""
+	}
+	return profiler + " is not run by this version; the key wrapper runs a command under it"
+}
 
 // modelRun are the executors that run models in a Python worker.
 var modelRun = []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT}

@@ -10,7 +10,11 @@ import (
 var keysOfRuns = []Key{
 	{
 		Name: "profile", Value: oneOrMany(0, eitherOf(oneOf(profilerNames...), Value{Kind: Object, Keys: profilerKeys})), Option: "profile each point in an extra pass with `TOOL`: ort, torch; empty: none",
-		Doc: "Profilers. Each runs in an extra pass, apart from the measurement: ort for onnxrt, torch for torch and file. {tool: ort, timeout: 1m} sets a deadline.",
+		Doc: "Profilers. Each runs in an extra pass, apart from the measurement: ort for onnxrt, torch for torch and file. {tool: ort, timeout: 1m} sets a deadline. nsys and ncu are not run by this version: one pass of each benchmark is stored as unsupported.",
+	},
+	{
+		Name: "telemetry", Value: Value{Kind: Object, Keys: keysOfTelemetry}, Stored: true, text: telemetryText,
+		Doc: "Readings of the device to take while a run measures. This version stores the request and takes none.",
 	},
 	{
 		Name: "work", Value: Value{Kind: Object, Keys: keysOfAmounts}, Stored: true, text: workText,
@@ -36,7 +40,7 @@ var keysOfRuns = []Key{
 
 // profilerKeys say how a profiler runs.
 var profilerKeys = []Key{
-	{Name: "tool", Value: oneOf(profilerNames...), Doc: "The profiler: ort or torch."},
+	{Name: "tool", Value: oneOf(profilerNames...), Doc: "The profiler: ort, torch, nsys or ncu."},
 	{Name: "timeout", Value: durationValue, Doc: "The deadline for its pass, instead of timeouts.profile."},
 }
 
@@ -56,9 +60,9 @@ var keysOfTime = []Key{
 // keysOfRepeats say how many runs a point has.
 var keysOfRepeats = []Key{
 	{
-		Name: "repeats", Whole: true, Value: countOf(1), Option: "`N` runs per point (1; command: 10)",
-		Doc:   "Runs per point. Default: 1; with command, 10; with --against, 6.",
-		sweep: func(s *Sweep) any { return &s.Repeats },
+		Name: "repeats", Value: countOf(1), Option: "`N` runs per point (1; command: 10)",
+		Doc:   "Runs per point. Default: 1; a command that discover has not found: 10; with --against: 6. Points that are compared with each other have the same number, the largest that one of them sets.",
+		point: func(p *Point) any { return &p.Repeats },
 	},
 	{
 		Name: "rel_error", Whole: true, Value: shareValue, Option: "repeat until the 95 % confidence interval is within `X` of the value: 1% (7 runs or more)",

@@ -34,7 +34,7 @@ func (l Launch) Timeouts() Timeouts {
 }
 
 // Launches lists all launches in the order in which they run, which depends on Sweep.Order: repeat by repeat over all blocks, or
-// point by point.
+// point by point. A block is absent from the repeats that its points do not have.
 //
 // The members of a block (its points, and for each point its sides) run next to each other, in an order that is drawn anew for each
 // repeat: see drawn. With orderRandom the blocks are shuffled too. With orderSequential each point is a block.
@@ -43,7 +43,11 @@ func (l Launch) Timeouts() Timeouts {
 // never uses the numbers of their blocks. Skipped points come first, once each, in the first repeat only, because nothing of them
 // runs. Their blocks have the highest numbers.
 func (s *Sweep) Launches(o LaunchOptions) []Launch {
-	launches := make([]Launch, 0, len(s.Skipped)*o.sides()+len(s.Points)*s.Repeats*o.sides())
+	runs := len(s.Skipped)
+	for i := range s.Points {
+		runs += s.Points[i].Repeats
+	}
+	launches := make([]Launch, 0, runs*o.sides())
 	passes := s.profilePasses(o)
 	launches = append(launches, s.skips(o, s.firstPass()+len(passes)/o.sides())...)
 	if s.Order == orderSequential {
@@ -69,15 +73,19 @@ func (s *Sweep) skips(o LaunchOptions, block int) []Launch {
 	return launches
 }
 
-// Round lists the launches of one repeat: all members of the blocks in which wanted is true for some point and, if there are any,
-// the points of calibrate. If wanted is nil, all blocks are listed. Repeats from Sweep.Repeats on continue after Launches.
+// Round lists the launches of one repeat. If wanted is nil, they are those of Launches; of a repeat after these, all blocks. Otherwise they
+// continue after Launches: all members of the blocks that have no more planned repeats and in which wanted is true for some point and, if
+// there are any, the points of calibrate. Repeats from FirstRound on have such launches.
 func (s *Sweep) Round(repeat int, o LaunchOptions, wanted func(*Point) bool) []Launch {
 	blocks := spread(s.ordered(repeat, o), s.calibrations(repeat, o))
 	number(blocks, repeat*len(blocks))
 	var launches []Launch
 	some := wanted == nil
 	for _, members := range blocks {
-		calibration := members[0].Point.Calibration
+		calibration, planned := members[0].Point.Calibration, repeat < members[0].Point.Repeats
+		if repeat < s.Repeats && planned != (wanted == nil) {
+			continue
+		}
 		if !calibration && wanted != nil && !slices.ContainsFunc(members, func(l Launch) bool { return wanted(l.Point) }) {
 			continue
 		}
@@ -88,6 +96,17 @@ func (s *Sweep) Round(repeat int, o LaunchOptions, wanted func(*Point) bool) []L
 		return nil
 	}
 	return launches
+}
+
+// FirstRound is the first repeat that may have launches beside those of Launches.
+func (s *Sweep) FirstRound() int {
+	first := s.Repeats
+	for i := range s.Points {
+		if s.RelError > 0 {
+			first = min(first, s.Points[i].Repeats)
+		}
+	}
+	return first
 }
 
 // number sets the block and position of launches. Blocks are in the order in which they run.
@@ -182,7 +201,7 @@ func (s *Sweep) byPoint(o LaunchOptions) [][]Launch {
 	}
 	var blocks [][]Launch
 	for point := range repeats[0] {
-		for _, repeat := range repeats {
+		for _, repeat := range repeats[:repeats[0][point][0].Point.Repeats] {
 			blocks = append(blocks, repeat[point])
 		}
 	}
@@ -194,12 +213,18 @@ func (s *Sweep) firstPass() int {
 	return (len(s.grouped()) + len(s.calibration)) * max(s.Repeats, s.MaxRepeats)
 }
 
-// profilePasses lists a pass for each point, profiler and side.
+// profilePasses lists a pass for each point, profiler and side; for each benchmark, where the profiler is not run.
 func (s *Sweep) profilePasses(o LaunchOptions) []Launch {
-	block := s.firstPass()
+	block, told := s.firstPass(), map[[2]string]bool{}
 	var launches []Launch
 	for i := range s.Points {
 		for _, tool := range s.Points[i].Profile {
+			if of := [2]string{s.Points[i].Benchmark, tool}; NotRun(tool) != "" {
+				if told[of] {
+					continue
+				}
+				told[of] = true
+			}
 			for side := range o.sides() {
 				launches = append(launches, Launch{
 					Point: &s.Points[i], Side: side, Profile: tool, Block: block, Position: side,

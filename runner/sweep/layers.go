@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,13 +45,15 @@ type layered struct {
 	over   []field               // the requested presets, and the values of --set
 	from   map[*yaml.Node]string // the layer of every node that is not of the sweep itself
 	others *origins              // the origins of nodes that are not in the file
+
+	unclear map[*yaml.Node]string // see document.unclear
 }
 
 // readLayers returns the plain documents of a file: one for each benchmark and variant, with merged layers, or a single one.
-func readLayers(file field, o Overrides) ([]*document, error) {
+func readLayers(file field, o Overrides, targets []target) ([]*document, error) {
 	l := &layered{
 		file: file, names: map[string][]member{}, all: map[string][]member{}, chosen: map[string]bool{},
-		from: map[*yaml.Node]string{}, others: &origins{map[*yaml.Node]origin{}},
+		from: map[*yaml.Node]string{}, others: &origins{map[*yaml.Node]origin{}}, unclear: map[*yaml.Node]string{},
 	}
 	keys, err := file.known("", keyNames(Keys()))
 	if err != nil {
@@ -73,7 +77,7 @@ func readLayers(file field, o Overrides) ([]*document, error) {
 		return nil, err
 	}
 	l.putUnder(o.Defaults)
-	return l.documents(o)
+	return l.documents(o, targets)
 }
 
 // readSpread reads the names under benchmarks or variants, and keeps those that the command line selects. If discover found
@@ -280,15 +284,22 @@ func (l *layered) markSpread(n *yaml.Node, key, layer string) {
 	}
 }
 
+// combination is a benchmark and one of its variants. Either may be missing.
+type combination struct {
+	of        []member // the benchmark, if it has a name, and the variant, if there are variants
+	benchmark foundBenchmark
+	fault     string // why its file cannot run; empty: nothing is known
+}
+
 // documents are the plain documents of all benchmarks and variants.
-func (l *layered) documents(o Overrides) ([]*document, error) {
+func (l *layered) documents(o Overrides, targets []target) ([]*document, error) {
 	combinations := l.combinations()
 	if len(combinations) > maxSections {
 		return nil, l.file.errorf("%d benchmarks x variants: want at most %d", len(combinations), maxSections)
 	}
 	var documents []*document
 	for _, c := range combinations {
-		d, err := l.document(c, o)
+		d, err := l.documentOf(c, o)
 		if err != nil {
 			return nil, err
 		}
@@ -296,12 +307,29 @@ func (l *layered) documents(o Overrides) ([]*document, error) {
 	}
 	documents[0].left = l.left
 	documents[0].alone = len(documents) == 1
+	shareScales(documents, targets)
 	shareAxes(documents)
 	return documents, nil
 }
 
+// documentOf is the document of a combination. If the settings beside its file are wrong, they are left out.
+func (l *layered) documentOf(c combination, o Overrides) (*document, error) {
+	config := c.benchmark.config
+	plain, err := l.document(c, nil, o)
+	if err != nil || config == nil {
+		return plain, err
+	}
+	d, err := l.document(c, config, o)
+	if err != nil {
+		plain.fault = err.Error()
+		return plain, nil
+	}
+	d.instead = plain
+	return d, nil
+}
+
 // combinations are all pairs of a benchmark and one of its variants. Either may be missing.
-func (l *layered) combinations() (all [][]member) {
+func (l *layered) combinations() (all []combination) {
 	for _, b := range l.benchmarks() {
 		var of []member
 		if b.key != "" {
@@ -312,11 +340,12 @@ func (l *layered) combinations() (all [][]member) {
 			variants = l.names["variants"]
 		}
 		if len(variants) == 0 {
-			all = append(all, of)
+			all = append(all, combination{of, b, cmp.Or(b.fault, b.faults[""])})
 		}
 		for _, v := range variants {
 			if len(b.variants) == 0 || slices.ContainsFunc(l.names["variants"], func(m member) bool { return m.key == v.key }) {
-				all = append(all, append(slices.Clip(of), member{"variant", v.value.named(v.key)}))
+				of := append(slices.Clip(of), member{"variant", v.value.named(v.key)})
+				all = append(all, combination{of, b, cmp.Or(b.fault, b.faults[v.key])})
 			}
 		}
 	}
@@ -348,9 +377,9 @@ func (f field) named(name string) field {
 	return f
 }
 
-// document merges the layers of a benchmark and a variant. Either may be missing.
-func (l *layered) document(of []member, o Overrides) (*document, error) {
-	node := l.top
+// document merges the layers of a combination. config are the settings that stand beside its file; nil: none do.
+func (l *layered) document(c combination, config *yaml.Node, o Overrides) (*document, error) {
+	of, node := c.of, l.top
 	over := func(f *yaml.Node) {
 		if f != nil && f.Kind == yaml.MappingNode {
 			node = merged(node, f)
@@ -358,6 +387,10 @@ func (l *layered) document(of []member, o Overrides) (*document, error) {
 	}
 	for _, m := range of {
 		over(m.value.Node)
+		if m.key == "benchmark" {
+			over(config)
+			over(c.benchmark.over)
+		}
 	}
 	for _, f := range l.over {
 		plain := f.Node
@@ -373,7 +406,7 @@ func (l *layered) document(of []member, o Overrides) (*document, error) {
 			}
 		}
 	}
-	d := &document{over: o, from: l.from, spread: map[string][]string{}, chosen: map[string]bool{}}
+	d := &document{over: o, from: l.from, found: l.found != nil, fault: c.fault, unclear: l.unclear, spread: map[string][]string{}, chosen: map[string]bool{}}
 	for _, m := range of {
 		label := m.value.what
 		if l.found != nil { // names of files have no axes in them
@@ -416,14 +449,16 @@ func shareAxes(documents []*document) {
 		for _, a := range axesIn(d.file.Node) {
 			all[a.column] = true
 		}
+		for column := range d.unscaled {
+			all[column] = true
+		}
 	}
 	for _, d := range documents {
-		d.elsewhere = map[string]bool{}
-		for column := range all {
-			d.elsewhere[column] = true
-		}
-		for _, a := range axesIn(d.file.Node) {
-			delete(d.elsewhere, a.column)
+		for ; d != nil; d = d.instead {
+			d.elsewhere = maps.Clone(all)
+			for _, a := range axesIn(d.file.Node) {
+				delete(d.elsewhere, a.column)
+			}
 		}
 	}
 }

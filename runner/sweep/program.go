@@ -78,7 +78,7 @@ func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, er
 	if wrapper := d.line("wrapper"); wrapper > 0 { // which is what is started
 		p.lines.command = wrapper
 	}
-	return p, p.checkUse()
+	return p, nil
 }
 
 func (p *program) readCommand(d *document) error {

@@ -163,12 +163,12 @@ func (e *expansion) newReferee(spec *referenceSpec, o Overrides) (*referee, erro
 		fixed = map[string]string{}
 	}
 	maps.Copy(fixed, spec.axes)
-	o.Params, o.Targets = fixed, nil
+	o.Params = fixed
 	_, sections, err := readAll(e.file, o)
 	if err != nil {
 		return nil, spec.at.errorf("%v", err)
 	}
-	again := expansion{origin: e.origin, sections: sections}
+	again := expansion{origin: e.origin, sections: sections, selected: e.selected}
 	if err := again.addAll(); err != nil {
 		return nil, spec.at.errorf("%v", err)
 	}
@@ -287,11 +287,14 @@ func (p *Point) Describe() string {
 	return strings.Join(words, " ")
 }
 
-// setReferences sets the reference of every point.
+// setReferences sets the reference of every point. That a point with settings beside its file has none is its fault.
 func (e *expansion) setReferences(o Overrides) error {
-	referees := map[*yaml.Node]*referee{}
+	referees, wrong := map[*yaml.Node]*referee{}, map[*yaml.Node]error{}
 	for i := range e.points {
 		p := &e.points[i]
+		if p.Fault != "" {
+			continue
+		}
 		if p.Reference != nil && p.Reference.Function != "" {
 			p.Reference.Point = p.computedBy(p.Reference.Function)
 		}
@@ -300,18 +303,26 @@ func (e *expansion) setReferences(o Overrides) error {
 		}
 		spec := e.of[i].program.reference
 		node := spec.at.Node
-		if referees[node] == nil {
-			var err error
-			if referees[node], err = e.newReferee(spec, o); err != nil {
-				return err
+		if referees[node] == nil && wrong[node] == nil {
+			referees[node], wrong[node] = e.newReferee(spec, o)
+		}
+		point, err := (*Point)(nil), wrong[node]
+		if err == nil {
+			var problem string
+			if point, problem = referees[node].of(p, e.of[i]); problem == "" {
+				problem = p.otherThan(point)
+			}
+			if problem != "" {
+				err = spec.at.errorf("%s", problem)
 			}
 		}
-		point, problem := referees[node].of(p, e.of[i])
-		if problem == "" {
-			problem = p.otherThan(point)
-		}
-		if problem != "" {
-			return spec.at.errorf("%s", problem)
+		switch {
+		case err == nil:
+		case e.of[i].instead != nil:
+			p.fail(err.Error())
+			continue
+		default:
+			return err
 		}
 		p.Reference = &Reference{Point: point, Line: spec.at.fileLine(), Tolerance: spec.tolerance, axes: spec.axes}
 	}

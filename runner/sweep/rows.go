@@ -29,25 +29,32 @@ func (g *grid) count(e *entry) float64 {
 	return points
 }
 
-// rows is how many rows the grids have together: points, but for those that are taken out.
-func (e *expansion) rows() (rows float64) {
+// rows is how many rows the grids have together: points, but for those that are taken out. runs is how many runs these have.
+func (e *expansion) rows() (rows, runs float64) {
 	for _, p := range e.sections {
-		rows += p.grid.count(nil)
-		for i := range p.grid.include {
-			rows += p.grid.count(&p.grid.include[i])
-		}
+		rows, runs = rows+p.rows(), runs+p.runs()
 	}
-	return rows
+	return rows, runs
 }
+
+func (p *section) rows() float64 {
+	n := p.grid.count(nil)
+	for i := range p.grid.include {
+		n += p.grid.count(&p.grid.include[i])
+	}
+	return n
+}
+
+func (p *section) runs() float64 { return p.rows() * float64(p.settings.point.Repeats) }
 
 // checkSize refuses more launches than anyone waits for.
 func (e *expansion) checkSize(against bool) error {
-	launches := e.rows()
+	_, launches := e.rows()
 	if e.calibrate.given() {
-		launches += float64(len(builtin.Calibrations()))
+		launches += float64(len(builtin.Calibrations()) * e.mostRepeats())
 	}
 	factors := "points x repeats"
-	if launches *= float64(e.whole().Repeats); against {
+	if against {
 		launches *= 2
 		factors += " x sides"
 	}

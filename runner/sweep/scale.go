@@ -3,6 +3,7 @@ package sweep
 import (
 	"math/big"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -49,6 +50,64 @@ func (d *document) readScales(axes []axis) ([]axis, error) {
 		axes = append(axes, a)
 	}
 	return axes, nil
+}
+
+// shareScales takes an axis of scale from documents whose command does not use it, if another one that is selected takes it. One that is
+// set for the benchmark or variant itself stays.
+func shareScales(documents []*document, targets []target) {
+	scales := map[string]bool{}
+	for _, d := range documents {
+		if f := d.keys["scale"]; f.Node != nil {
+			for pair := range slices.Chunk(f.Content, 2) {
+				scales[pair[0].Value] = true
+			}
+		}
+	}
+	for name := range scales {
+		taken := slices.ContainsFunc(documents, func(d *document) bool { return !d.leavesScale(name) && d.mayBe(targets) })
+		for _, d := range documents {
+			for ; taken && d != nil; d = d.instead {
+				if d.leavesScale(name) {
+					d.dropScale(name)
+				}
+			}
+		}
+	}
+}
+
+// leavesScale reports whether the document has no use for an axis of scale.
+func (d *document) leavesScale(name string) bool {
+	axis := memberOf(d.file.Node, "scale")
+	if axis != nil {
+		axis = memberOf(axis, name)
+	}
+	own := d.from[axis] == layerBenchmark || d.from[axis] == layerVariant
+	return axis == nil || d.keys["command"].given() && !own && !usesAxis(d.file.Node, schema.CanonicalAlias(name))
+}
+
+// usesAxis reports whether an axis is filled in somewhere.
+func usesAxis(n *yaml.Node, column string) bool {
+	for _, part := range strings.Split(n.Value, "{")[1:] {
+		if name, _, closed := strings.Cut(part, "}"); closed && schema.CanonicalAlias(name) == column {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Content, func(child *yaml.Node) bool { return usesAxis(child, column) })
+}
+
+// dropScale takes an axis of scale from the document.
+func (d *document) dropScale(name string) {
+	f := d.keys["scale"]
+	if !f.given() || memberOf(f.Node, name) == nil {
+		return
+	}
+	d.file.Node = without(d.file.Node, "scale", name)
+	f.Node = memberOf(d.file.Node, "scale")
+	d.keys["scale"] = f
+	if d.unscaled == nil {
+		d.unscaled = map[string]bool{}
+	}
+	d.unscaled[schema.CanonicalAlias(name)] = true
 }
 
 // readScale reads one of them. Where the command line replaces it, no fact is asked for.

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,26 +24,98 @@ type section struct {
 	// coordinates are the axes in which the points of a block agree; nil: all but the compared ones.
 	coordinates map[string]bool
 	executors   []schema.Executor // of all its points, each once, also of those that are left out
+
+	unused error // an axis that its command does not use; nil: none
 }
 
-// readSections reads all documents. An error that only some documents have names the benchmark and variant.
-func readSections(documents []*document) ([]*section, error) {
-	sections := make([]*section, len(documents))
+// readSections reads all documents. An error that only some documents have names the benchmark and variant. A document with an error is left
+// out if targets do not select it. If the error is in the settings that stand beside a file, the section is that without them, with the error
+// as its fault. So it is if a file that discover has found does not use an axis, and others do.
+func readSections(documents []*document, targets []target) ([]*section, error) {
+	var sections []*section
+	var left error
 	size := 0
-	for i, d := range documents {
-		var err error
-		if sections[i], err = readSection(d, &size); err != nil {
+	for _, d := range documents {
+		s, err := readSection(d, &size)
+		wrong := err
+		if wrong == nil {
+			wrong = cmp.Or(s.unused, s.tooMany())
+		}
+		if wrong != nil && d.instead != nil {
+			if plain, other := readSection(d.instead, &size); other == nil && plain.unused == nil {
+				s, plain.fault, err = plain, wrong.Error(), nil
+			}
+		}
+		switch {
+		case err == nil:
+			sections = append(sections, s)
+		case d.mayBe(targets):
 			if slices.ContainsFunc(documents, func(other *document) bool { return !other.fails(err) }) {
 				err = d.own(err)
 			}
 			return nil, err
+		case left == nil:
+			left = err
 		}
 	}
-	if err := checkBaseline(sections); err != nil {
+	if len(sections) == 0 {
+		return nil, left
+	}
+	if err := noteUnused(sections, targets); err != nil {
+		return nil, err
+	}
+	if err := checkBaseline(sections); err != nil && !isPartial(documents, sections) {
 		return nil, err
 	}
 	shareCoordinates(sections)
 	return sections, nil
+}
+
+// tooMany refuses settings beside a file with which the section alone has more runs than a sweep may have; nil: it has not.
+func (p *section) tooMany() error {
+	if p.instead == nil || p.runs() <= maxLaunches {
+		return nil
+	}
+	return fmt.Errorf("the settings of %s: %.4g runs (points x repeats): want at most %d", p.nameOf("benchmark"), p.runs(), maxLaunches)
+}
+
+// isPartial reports whether sections are not those of all documents, as they are written. What names a value that is nowhere may then
+// concern one that is missing.
+func isPartial(documents []*document, sections []*section) bool {
+	return len(sections) < len(documents) || slices.ContainsFunc(sections, func(s *section) bool { return s.fault != "" })
+}
+
+// noteUnused makes an axis that a command does not use the fault of its section. It is an error if all sections have it, and with commands
+// that the sweep names.
+func noteUnused(sections []*section, targets []target) error {
+	var first, named error
+	all := true
+	for _, s := range sections {
+		switch {
+		case !s.mayBe(targets):
+		case s.unused == nil:
+			all = false
+		default:
+			first = cmp.Or(first, s.unused)
+			all = all && s.unused.Error() == first.Error()
+			if !s.found && named == nil {
+				named = s.own(s.unused)
+			}
+		}
+	}
+	switch {
+	case first == nil:
+	case all:
+		return first
+	case named != nil:
+		return named
+	}
+	for _, s := range sections {
+		if s.unused != nil {
+			s.fault = cmp.Or(s.fault, s.unused.Error())
+		}
+	}
+	return nil
 }
 
 // readSection reads a document. It adds the bytes that its points will take to size.
@@ -61,6 +134,7 @@ func readSection(d *document, size *int) (*section, error) {
 	if p.program, err = readProgram(d, p.grid.axes, p.settings.point.Seed, size); err != nil {
 		return nil, err
 	}
+	p.unused = p.program.checkUse()
 	if err := p.program.readResults(d, p.grid); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,8 @@ import (
 const maxCount = 10_000_000
 
 // Counts and the budget where the file says nothing. A process needs a shorter warm-up than an iteration, and processes
-// of one run share the minute in which they ran: many short runs, which are spread over time, say more than a long one.
+// of one run share the minute in which they ran: many short runs, which are spread over time, say more than a long one. A command that
+// discover has found is one of a suite, in which a kind of file takes no more time than the others.
 const (
 	defaultWarmup         = 10
 	defaultWarmupCommand  = 1
@@ -37,7 +38,7 @@ func readSettings(d *document) (settings, error) {
 	var s settings
 	for _, read := range []func(*document) error{
 		s.readSuite, s.readTags, s.readWorker, s.readCounts, s.readOrder, s.readPrecision, s.readMaxRepeats,
-		s.readBudget, s.readTimeouts, s.readThresholds, s.readAllowFailed, s.readSkipExit, s.readIgnoredExits, s.readPrimary, s.readOrigins,
+		s.readBudget, s.readTimeouts, s.readThresholds, s.readAllowFailed, s.readSkipExit, s.readIgnoredExits, s.readPrimary, s.readTelemetry, s.readOrigins,
 	} {
 		if err := read(d); err != nil {
 			return settings{}, err
@@ -134,16 +135,19 @@ func checkOption(option, text string) error {
 
 func (s *settings) readCounts(d *document) error {
 	p := &s.point
-	p.Warmup, s.sweep.Repeats = defaultWarmup, defaultRepeats
+	p.Warmup, p.Repeats = defaultWarmup, defaultRepeats
 	if d.keys["command"].given() {
-		p.Warmup, s.sweep.Repeats = defaultWarmupCommand, defaultRepeatsCommand
+		p.Warmup = defaultWarmupCommand
 		p.WarmupOnce = !d.keys["warmup"].given() && !d.option("warmup").given()
+		if !d.found {
+			p.Repeats = defaultRepeatsCommand
+		}
 	}
 	if p.ColdStart {
 		p.Warmup = 0
 	}
 	if d.over.Against {
-		s.sweep.Repeats = defaultRepeatsAgainst
+		p.Repeats = defaultRepeatsAgainst
 	}
 	for _, key := range []string{"repeats", "warmup", "iterations"} {
 		if err := s.readBoth(d, key); err != nil {

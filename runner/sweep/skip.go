@@ -15,8 +15,9 @@ type Skip struct {
 
 // skipRule is an entry of skip_if.
 type skipRule struct {
-	when   *formula
-	reason string
+	when    *formula
+	reason  string
+	unclear string // why it is not known whether a point is skipped where when is true; empty: it is
 }
 
 // keysOfSkip are the keys of an entry of skip_if.
@@ -44,7 +45,7 @@ func (d *document) readSkips(g *grid, seed *int64) ([]skipRule, error) {
 		if !keys["when"].given() {
 			return nil, item.errorf("want {when: EXPRESSION, reason: TEXT}: when is missing")
 		}
-		rule := skipRule{}
+		rule := skipRule{unclear: d.unclear[item.Node]}
 		if rule.when, err = l.compile(keys["when"], expression.Boolean); err != nil {
 			return nil, err
 		}
@@ -77,18 +78,22 @@ func (f field) knownOfExpressions(keys []string) (map[string]field, error) {
 	return f.known(f.what+".", keys)
 }
 
-// skip reports why a point is not to be run; nil: it is.
-func (of *section) skip(p *Point) (*Skip, error) {
+// skip reports why a point is not to be run; nil: it is. fault is why that is not known; empty: it is.
+func (of *section) skip(p *Point) (skip *Skip, fault string, err error) {
 	for _, rule := range of.skips {
 		holds, err := rule.when.eval(p)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		if holds == true {
-			return &Skip{When: rule.when.text, Reason: rule.reason, Line: rule.when.at.fileLine()}, nil
+		switch {
+		case holds != true:
+		case rule.unclear == "":
+			return &Skip{When: rule.when.text, Reason: rule.reason, Line: rule.when.at.fileLine()}, "", nil
+		case fault == "":
+			fault = rule.unclear
 		}
 	}
-	return nil, nil
+	return nil, fault, nil
 }
 
 // Planned lists the points that run, then the skipped ones.

@@ -54,7 +54,7 @@ func (s *settings) readPrecision(d *document) error {
 
 // readMaxRepeats reads how many repeats rel_error may take; the repeats and it are read.
 func (s *settings) readMaxRepeats(d *document) error {
-	s.sweep.MaxRepeats = s.sweep.Repeats
+	s.sweep.MaxRepeats = s.point.Repeats
 	f := d.choose("max_repeats")
 	if d.over.UntilConclusive {
 		return s.readLooks(f)
@@ -67,14 +67,14 @@ func (s *settings) readMaxRepeats(d *document) error {
 		return nil
 	}
 	if !f.given() {
-		s.sweep.MaxRepeats = max(s.sweep.Repeats, defaultMaxRepeats)
+		s.sweep.MaxRepeats = max(s.point.Repeats, defaultMaxRepeats)
 		return nil
 	}
 	if err := s.read("max_repeats", f); err != nil {
 		return err
 	}
-	if s.sweep.MaxRepeats < s.sweep.Repeats {
-		return f.errorf("want at least repeats (%d), got %d", s.sweep.Repeats, s.sweep.MaxRepeats)
+	if s.sweep.MaxRepeats < s.point.Repeats {
+		return f.errorf("want at least repeats (%d), got %d", s.point.Repeats, s.sweep.MaxRepeats)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (s *settings) readLooks(f field) error {
 		}
 	}
 	s.sweep.Looks = looks(limit)
-	s.sweep.Repeats, s.sweep.MaxRepeats = s.sweep.Looks[0], limit
+	s.point.Repeats, s.sweep.MaxRepeats = s.sweep.Looks[0], limit
 	return nil
 }
 

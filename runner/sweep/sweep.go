@@ -19,7 +19,7 @@ type Sweep struct {
 	Name       string            // of the file, for messages
 	SHA256     string            // of the file's bytes, in hex
 	Suite      string            // of all points; if they differ, the base name of the file without its extension
-	Repeats    int               // runs per point, at least 1
+	Repeats    int               // the most runs that a point has, at least 1; see Point.Repeats
 	Order      string            // OrderInterleaved, orderRandom or orderSequential
 	RelError   float64           // the requested precision, as a share; 0: none
 	MaxRepeats int               // the limit for RelError and Looks; equal to Repeats without them
@@ -55,7 +55,9 @@ type Point struct {
 	SeqLen    *int64
 	Params    map[string]string // the other axes, in canonical text; nil: none
 
-	Skip *Skip // why it does not run; nil: it runs
+	Skip  *Skip  // why it does not run; nil: it runs
+	Fault string // why none of its runs can be launched, such as a mistake in the settings beside its file; empty: nothing is known
+	Found bool   // discover has found it
 
 	// Control: the change under test cannot affect the point. Calibration: calibrate has added it; it is a control too.
 	Control, Calibration bool
@@ -117,7 +119,10 @@ type Point struct {
 	// ProfileTimeouts are the deadlines for passes that have their own, by profiler, with the multiplier applied; nil: none.
 	ProfileTimeouts map[string]time.Duration
 
-	// How long it runs.
+	Telemetry *Telemetry // readings that are asked for; nil: none
+
+	// How long it runs, and how often.
+	Repeats    int           // runs; more may follow: see Sweep.MaxRepeats; points of one block have the same number
 	Warmup     int           // iterations before the measurement, 0 or more
 	WarmupOnce bool          // only the first run of the point in a session has a warm-up
 	Iterations int           // exact; 0: not set, then until RelError, the executor's default, or the Budget
@@ -203,10 +208,11 @@ func readText(name string, src []byte, o Overrides) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := expansion{origin: file.origin, file: file, sections: sections}
+	e := expansion{origin: file.origin, file: file, sections: sections, partial: isPartial(documents, sections)}
 	if e.targets, err = readTargets(o.Targets); err != nil {
 		return nil, err
 	}
+	e.selected = e.targets
 	d := documents[0] // what is for the whole sweep is the same in all
 	share, err := d.readShare()
 	if err != nil {
@@ -231,13 +237,17 @@ func readText(name string, src []byte, o Overrides) (*Sweep, error) {
 	return sweep, nil
 }
 
-// readAll reads all sections of a file.
+// readAll reads all sections of a file that can be read; see readSections.
 func readAll(file field, o Overrides) ([]*document, []*section, error) {
-	documents, err := readLayers(file, o)
+	targets, err := readTargets(o.Targets)
 	if err != nil {
 		return nil, nil, err
 	}
-	sections, err := readSections(documents)
+	documents, err := readLayers(file, o, targets)
+	if err != nil {
+		return nil, nil, err
+	}
+	sections, err := readSections(documents, targets)
 	return documents, sections, err
 }
 
@@ -253,7 +263,12 @@ type document struct {
 	spread    map[string][]string   // by label, all names under benchmarks or variants
 	chosen    map[string]bool       // by label: the command line says which of them run
 	left      []discover.Left       // what discover did not take
+	found     bool                  // discover has found its benchmark
+	fault     string                // why nothing of it can run; empty: nothing is known
+	instead   *document             // the same without the settings that stand beside its file; nil: there are none
+	unclear   map[*yaml.Node]string // entries of skip_if that cannot be evaluated, with the reason
 	also      []string              // what targets may call its benchmark besides its name
+	unscaled  map[string]bool       // axes of scale that its command does not use
 	elsewhere map[string]bool       // axes that other documents of the file have, and this one has not
 	from      map[*yaml.Node]string // the layer of a node; those of the sweep itself are not there
 	language  *language             // of expressions; nil before the first one

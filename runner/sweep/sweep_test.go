@@ -107,7 +107,7 @@ func TestGuideExample(t *testing.T) {
 		Benchmark: "add.onnx", Backend: "onnxrt", Model: "add.onnx", Precision: "fp32",
 		BatchSize: new(int64(1)), SeqLen: new(int64(64)),
 		Executor: schema.ExecutorONNXRT, ModelPath: "./tmp/add.onnx",
-		Warmup: 10, Budget: 10 * time.Second,
+		Repeats: 1, Warmup: 10, Budget: 10 * time.Second,
 		ModelLine: 2, Worker: Worker{Timing: "auto", MinRunTime: 200 * time.Millisecond},
 		Timeouts: Timeouts{
 			Build: 10 * time.Minute, Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: 15 * time.Second,

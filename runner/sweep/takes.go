@@ -34,7 +34,8 @@ func (d *document) request(key string, at field) {
 	d.requests = append(d.requests, request{key, at})
 }
 
-// checkTaken refuses a key that means nothing to any of the executors that points have.
+// checkTaken refuses a key that means nothing to any of the executors that points have. A key of a whole sweep may mean nothing to the
+// files that discover has found. One of the settings beside such a file is the fault of its points.
 func (e *expansion) checkTaken() error {
 	taken := map[requestID]bool{}
 	for _, p := range e.sections {
@@ -44,12 +45,33 @@ func (e *expansion) checkTaken() error {
 	}
 	for _, p := range e.sections {
 		for _, r := range p.requests {
-			if !taken[r.id()] {
-				return r.at.errorf("%snot supported with %s: only with %s", r.tool(), listed(p.executors), takers(r.key))
+			if taken[r.id()] || len(e.targets) > 0 && !e.has(p) {
+				continue
+			}
+			err := r.at.errorf("%snot supported with %s: only with %s", r.tool(), listed(p.executors), takers(r.key))
+			switch {
+			case p.instead != nil && r.at.lines && r.at.name != e.name: // which the settings beside the file say
+				e.blame(p, err)
+			case !p.found || !r.at.lines || p.from[r.at.Node] == layerBenchmark:
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// has reports whether a section has points, skipped ones included.
+func (e *expansion) has(p *section) bool {
+	return slices.Contains(e.of, p) || slices.Contains(e.ofSkipped, p)
+}
+
+// blame makes an error the fault of all points of a section.
+func (e *expansion) blame(p *section, err error) {
+	for i := range e.points {
+		if e.of[i] == p {
+			e.points[i].fail(err.Error())
+		}
+	}
 }
 
 // takes reports whether a point takes a key. What the file says stays unused where the command line has changed the backend.

@@ -64,6 +64,29 @@ func (p *Point) targetNames(also []string) []string {
 	return names
 }
 
+// mayBe reports whether a target may select points of the document, as far as that is known before these are created.
+func (d *document) mayBe(targets []target) bool {
+	p := Point{Suite: suiteOf(d.file.name), Benchmark: d.nameOf("benchmark"), Variant: d.nameOf("variant")}
+	if f := d.choose("suite"); f.given() {
+		p.Suite = f.Value
+	}
+	if p.Benchmark == "" || !d.found && strings.ContainsAny(p.Benchmark+p.Variant, "{}") {
+		return true
+	}
+	variants := p.Variant == "" && slices.ContainsFunc(axesIn(d.file.Node), func(a axisAt) bool { return a.column == "variant" })
+	_, given := d.over.Params["variant"]
+	names := p.targetNames(d.also)
+	for _, t := range targets {
+		if (variants || given) && strings.Count(t.pattern, ":") > 1 {
+			return true
+		}
+		if slices.ContainsFunc(names, func(name string) bool { matched, err := path.Match(t.pattern, name); return matched || err != nil }) {
+			return true
+		}
+	}
+	return len(targets) == 0
+}
+
 // checkTargets refuses a pattern that matches nothing.
 func (e *expansion) checkTargets() error {
 	for _, t := range e.targets {

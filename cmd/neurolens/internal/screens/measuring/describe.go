@@ -117,7 +117,7 @@ func titleParts(suite string, others ...string) []string {
 }
 
 // headline says what is going to run: quickstart · builtin · tiny_linear · 12 points × 5 repeats = 60 runs · lab3. With
-// those of calibrate it is (12 points + 3 of calibrate) × 5 repeats = 75 runs.
+// those of calibrate it is (12 points + 3 of calibrate) × 5 repeats = 75 runs. See repeatsOfEach.
 func (d description) headline(e runner.Event) string {
 	parts := titleParts(d.sweep.Suite, d.constants...)
 	points := term.Count(len(d.sweep.Points)-d.calibration, "point")
@@ -128,17 +128,32 @@ func (d description) headline(e runner.Event) string {
 	if d.sweep.Looks != nil && d.sweep.MaxRepeats > d.sweep.Repeats {
 		repeats = fmt.Sprintf("%d to %s", d.sweep.Repeats, term.Count(d.sweep.MaxRepeats, "repeat"))
 	}
-	factors, product, runs := points+" × "+repeats, len(d.sweep.Points)*d.sweep.Repeats, e.Launches
+	factors, product, runs := points+" × "+repeats, 0, e.Launches
+	if several := d.repeatsOfEach(); several != "" {
+		factors = several
+	}
+	for i := range d.sweep.Points {
+		product += d.sweep.Points[i].Repeats
+	}
 	if d.against {
 		factors, product = factors+" × "+term.Count(d.sides(), "side"), product*d.sides()
 	}
 	skipped := len(d.sweep.Skipped)
-	if runs -= skipped * d.sides(); product != runs || d.sweep.Looks != nil { // some are done, or there are passes of a profiler, or more to come
-		factors += ","
-	} else {
-		factors += " ="
+	runs -= skipped * d.sides()
+	passes := slices.ContainsFunc(d.sweep.Points, func(p sweep.Point) bool { return len(p.Profile) > 0 })
+	switch {
+	case d.sweep.Looks == nil && passes && runs > product:
+		factors, runs = factors+" =", product
+	case d.sweep.Looks == nil && runs == product:
+		factors, passes = factors+" =", false
+	default: // more may come
+		factors, passes = factors+",", false
 	}
-	parts = append(parts, factors+" "+term.Count(runs, "run"))
+	text := factors + " " + term.Count(runs, "run")
+	if passes {
+		text += " + profiler passes"
+	}
+	parts = append(parts, text)
 	if skipped > 0 {
 		parts = append(parts, term.Count(skipped, "point")+" skipped")
 	}
@@ -146,6 +161,55 @@ func (d description) headline(e runner.Event) string {
 		parts = append(parts, e.Env.Machine)
 	}
 	return term.OneLine(strings.Join(parts, " · "))
+}
+
+// repeatsOfEach says how many points have which number of repeats, and of which benchmarks those are that are fewer; empty: all have the
+// same. (23 points × 1 repeat + 1 point of sort × 10 repeats)
+func (d description) repeatsOfEach() string {
+	points, names := map[int]int{}, map[int][]string{}
+	for i := range d.sweep.Points {
+		p := &d.sweep.Points[i]
+		if points[p.Repeats]++; !slices.Contains(names[p.Repeats], p.Benchmark) {
+			names[p.Repeats] = append(names[p.Repeats], p.Benchmark)
+		}
+	}
+	if len(points) < 2 {
+		return ""
+	}
+	const enough = 2
+	most := slices.Max(slices.Collect(maps.Values(points)))
+	var parts []string
+	for _, repeats := range slices.Sorted(maps.Keys(points)) {
+		part := term.Count(points[repeats], "point")
+		if of := names[repeats]; points[repeats] < most && len(of) <= enough {
+			part += " of " + strings.Join(of, " and ")
+		}
+		parts = append(parts, part+" × "+term.Count(repeats, "repeat"))
+	}
+	return "(" + strings.Join(parts, " + ") + ")"
+}
+
+// tooFew says how to get a verdict where the sweep compares points and some have too few runs for one; empty elsewhere.
+func (d description) tooFew() string {
+	const enough, asked = 3, 5
+	if d.against || d.sweep.RelError > 0 {
+		return ""
+	}
+	for i := range d.sweep.Points {
+		p := &d.sweep.Points[i]
+		if p.Repeats < enough && !p.Control && (d.sweep.Baseline != "" || p.Thresholds != nil) {
+			return fmt.Sprintf("%s per point %s no verdict; --repeats %d gives one", term.Count(p.Repeats, "run"), giveS(p.Repeats), asked)
+		}
+	}
+	return ""
+}
+
+// giveS is the verb for so many things.
+func giveS(n int) string {
+	if n == 1 {
+		return "gives"
+	}
+	return "give"
 }
 
 // seeable says before a session of two sides which change it is likely to find; empty where no session before it tells.
@@ -160,7 +224,7 @@ func (d description) seeable(e runner.Event) string {
 
 // known is what is known before the first run: what the session can find, and that the machine is busy.
 func (d description) known(e runner.Event) []string {
-	return slices.DeleteFunc([]string{d.seeable(e), loadText(e.Env)}, func(line string) bool { return line == "" })
+	return slices.DeleteFunc([]string{d.seeable(e), d.tooFew(), lostText(d.sweep), loadText(e.Env)}, func(line string) bool { return line == "" })
 }
 
 // seeableChange is the change that a session of two sides is likely to find, as a ratio less 1, and with how many blocks; ok is

@@ -23,6 +23,9 @@ func Discovered(w io.Writer, s *sweep.Sweep) {
 			} else if len(p.Command) > 0 {
 				line += ": " + p.Command[0]
 			}
+			if p.Fault != "" {
+				line += ": " + p.Fault
+			}
 			if !said[line] {
 				said[line] = true
 				fmt.Fprintln(w, term.OneLine(line))
@@ -39,4 +42,32 @@ func Note(w io.Writer, text string) {
 	if text != "" {
 		fmt.Fprintln(w, term.OneLine("neurolens: "+text))
 	}
+}
+
+// LeastRepeats is the smallest number of repeats that a point has, apart from controls.
+func LeastRepeats(s *sweep.Sweep) int {
+	least := s.Repeats
+	for i := range s.Points {
+		if p := &s.Points[i]; !p.Control {
+			least = min(least, p.Repeats)
+		}
+	}
+	return least
+}
+
+// lostText says that discover has left files that are named like benchmarks; empty: none.
+func lostText(s *sweep.Sweep) string {
+	var files []string
+	for _, left := range s.Left {
+		if left.Near {
+			files = append(files, left.File)
+		}
+	}
+	switch len(files) {
+	case 0:
+		return ""
+	case 1:
+		return term.OneLine("not run, though named like a benchmark: " + files[0] + "; --verbose says why")
+	}
+	return term.OneLine(fmt.Sprintf("not run, though named like benchmarks: %s and %s more; --verbose says why", files[0], term.Thousands(len(files)-1)))
 }

@@ -66,6 +66,10 @@ func (j *jsonReporter) plan(p *runner.Plan) {
 	for _, s := range p.Sides {
 		sides = append(sides, map[string]any{"side": s.Name, "git_commit": answer.Text(s.Commit), "git_dirty": s.Dirty})
 	}
+	fails := []any{}
+	for _, f := range failingOf(p) {
+		fails = append(fails, map[string]any{"reason": f.why, "points": int64(f.points)})
+	}
 	j.write([]member{
 		{"event", "plan"},
 		{"launches", int64(len(p.Launches))},
@@ -73,6 +77,7 @@ func (j *jsonReporter) plan(p *runner.Plan) {
 		{"done", int64(p.Done)},
 		{"changes", changes},
 		{"sides", sides},
+		{"failing", fails},
 	})
 }
 

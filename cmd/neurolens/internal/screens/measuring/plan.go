@@ -45,6 +45,9 @@ func PlanTable(p *runner.Plan, s *sweep.Sweep, sided bool) answer.Table {
 		if skip := l.Point.Skip; skip != nil {
 			row[5], row[6] = "skip", skip.Reason
 		}
+		if planned.Fails != "" {
+			row[5], row[6] = "fail", planned.Fails
+		}
 		if planned.Done != nil {
 			row[5], row[6], row[7] = "done", nil, planned.Done.RunID
 		}
@@ -129,7 +132,7 @@ func PlanView(t answer.Table, p *runner.Plan, s *sweep.Sweep, page term.Page) te
 	v := output.TableView(withoutAlike(t), page)
 	v.Above = append([]string{term.OneLine(strings.Join(titleParts(s.Suite, describe(s).constants...), " · "))}, planLines(p)...)
 	skips := skipLaunches(p)
-	left := fmt.Sprintf("%s, %d to run", term.Count(len(p.Launches), "run"), len(p.Launches)-p.Done-skips)
+	left := fmt.Sprintf("%s%s, %d to run", term.Count(len(p.Launches), "run"), repeatsText(s), len(p.Launches)-p.Done-skips)
 	if skips > 0 {
 		left += fmt.Sprintf(", %d to skip", skips)
 	}
@@ -143,5 +146,22 @@ func PlanView(t answer.Table, p *runner.Plan, s *sweep.Sweep, page term.Page) te
 		left += fmt.Sprintf("; at most %s, if no point gets a verdict earlier", term.Count(len(s.Points)*len(sides)*s.MaxRepeats, "run"))
 	}
 	v.Below = []string{left}
+	if few := describe(s).tooFew(); few != "" && len(p.Sides) == 0 {
+		v.Below = append(v.Below, few)
+	}
+	if lost := lostText(s); lost != "" {
+		v.Below = append(v.Below, lost)
+	}
 	return v
+}
+
+// repeatsText says how often points run: " (1 repeat each)".
+func repeatsText(s *sweep.Sweep) string {
+	switch each := describe(s).repeatsOfEach(); {
+	case len(s.Points) == 0:
+		return ""
+	case each != "":
+		return " " + each
+	}
+	return fmt.Sprintf(" (%s each)", term.Count(s.Repeats, "repeat"))
 }

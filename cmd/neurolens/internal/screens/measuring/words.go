@@ -46,6 +46,7 @@ func planLines(p *runner.Plan) []string {
 		}
 		lines = append(lines, term.OneLine(fmt.Sprintf("%s changed from %s to %s: %s to repeat", c.What, wording.HashText(c.From), wording.HashText(c.To), term.Count(c.Runs, "run"))))
 	}
+	lines = append(lines, failingLines(p)...)
 	if n := len(p.Secrets); n > 0 {
 		text := "warning: stored with the runs, because it names what is measured: " + p.Secrets[0]
 		if n > 1 {
