@@ -1,0 +1,126 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// suite is a project in which something is wrong, as suites are, and what a sweep of a page about another system makes of it.
+type suite struct {
+	project  string // of testdata/suites
+	page     string // of docs/moving, with the sweep
+	shared   string // the same sweep beside the samples
+	args     string // of bench
+	bin      bool   // the programs in the folder bin are there
+	exit     int
+	statuses string // of the measurements, with their numbers
+	optional string // the same where the page says that some implementations are optional
+	files    map[string]string
+}
+
+var suites = []suite{
+	{
+		project: "chapters", page: "benchmark-harness", shared: "001-benchmark-harness", args: "--quick --timeout-multiplier 0.2 --out-dir out --layout chapters", exit: 4,
+		statuses: "crashed 1, error 6, ok 4, skipped 4, timeout 1",
+		files:    map[string]string{"benchmark_test_results.json": "ch1 ch2 ch3 ch4 ch1/optimized_moe.py ch1/optimized_moe_broken.py ch1/optimized_moe_package.py ch1/optimized_moe_hang.py ch2/baseline_broken.py tiled"},
+	},
+	{
+		project: "chapters", page: "benchmark-harness", shared: "001-benchmark-harness", args: "--targets ch2 --targets ch4:gemm", exit: 4,
+		statuses: "error 1, ok 1, skipped 2",
+	},
+	{
+		project: "chapters", page: "benchmark-harness", shared: "001-benchmark-harness", args: "--targets ch4", exit: 0, statuses: "skipped 2",
+	},
+	{
+		project: "kernels", page: "quasim", shared: "002-quasim", args: "--quick --fact gpu.count=0 --out-dir out --layout kernels", exit: 4,
+		// good, named: 2 ok each; condition: 1 ok and 1 unclear; wrong: 1 ok and 1 wrong; nothing, jaxed, syntax, settings, scaled: 2 each
+		statuses: "error 12, ok 6, skipped 18",
+		files:    map[string]string{"summary.json": "good nothing jaxed named syntax settings scaled condition wrong"},
+	},
+	{project: "training", page: "swift-mnist", shared: "003-swift-mnist", args: "--quick --out-dir out --layout matrix", bin: true, exit: 0, statuses: "ok 2, skipped 4"},
+	{project: "training", page: "swift-mnist", shared: "003-swift-mnist", args: "--quick --out-dir out --layout matrix", exit: 4, statuses: "error 2, skipped 4"},
+	{project: "operations", page: "operation-grid", shared: "004-operation-grid", args: "--quick --out-dir out --layout grid", exit: 4, statuses: "error 20, ok 10", optional: "error 10, ok 10, skipped 10"},
+}
+
+// TestSuites runs sweeps of other systems as they are on suites with broken files, missing packages and compilers, hangs and crashes. Each
+// starts, and each of its points is there.
+func TestSuites(t *testing.T) {
+	t.Parallel()
+	needsLong(t)
+	_, err := exec.LookPath("python3")
+	needs(t, "python3", err)
+	if _, err := exec.LookPath("nvcc"); err == nil {
+		t.Skip("nvcc is here")
+	}
+	for _, s := range suites {
+		sweeps := map[string]string{"page": regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindStringSubmatch(ofRepository(t, "docs/moving/"+s.page+".md"))[1]}
+		if text, err := os.ReadFile(filepath.Join(referenceSweeps(), s.shared+".yaml")); err == nil {
+			sweeps["shared"] = string(text)
+		}
+		for from, text := range sweeps {
+			t.Run(s.project+" "+from+" "+s.args, func(t *testing.T) {
+				t.Parallel()
+				s.run(t, text, from)
+			})
+		}
+	}
+}
+
+func (s suite) run(t *testing.T, sweep, from string) {
+	t.Helper()
+	dir := t.TempDir()
+	archive, err := txtar.ParseFile(filepath.Join("testdata", "suites", s.project+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := txtar.Write(archive, dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range []string{"bin/swift", "program.sh"} {
+		if err := os.Chmod(filepath.Join(dir, program), 0o755); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	writeFile(t, dir, "sweep.yaml", sweep)
+	cmd := exec.Command(must(os.Executable()), append([]string{"bench", "sweep.yaml", "--python", "python3"}, strings.Fields(s.args)...)...)
+	cmd.Dir, cmd.Env = dir, programEnviron(t)
+	if s.bin {
+		cmd.Env = append(cmd.Env, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	}
+	out, err := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != s.exit {
+		t.Errorf("exit %d, want %d: %v\n%s", code, s.exit, err, out)
+	}
+	want := s.statuses
+	if from == "page" && s.optional != "" {
+		want = s.optional
+	}
+	query := func(text string) string { return programIn(t, dir, "query", "--format", "csv", text) }
+	lines := strings.Fields(query("SELECT status || '-' || count(*) AS n FROM runs WHERE purpose = 'measure' GROUP BY status ORDER BY status"))
+	if got := strings.ReplaceAll(strings.Join(lines[1:], ", "), "-", " "); got != want {
+		t.Errorf("runs: %s, want %s\n%s", got, want, out)
+	}
+	if text := query("SELECT count(*) FROM runs WHERE status NOT IN ('ok') AND (error IS NULL OR error_kind IS NULL)"); strings.TrimSpace(text[strings.IndexByte(text, '\n'):]) != "0" {
+		t.Errorf("runs without a reason: %s", text)
+	}
+	for name, words := range s.files {
+		text, err := os.ReadFile(filepath.Join(dir, "out", name))
+		if err != nil || !json.Valid(text) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if missing := slices.DeleteFunc(strings.Fields(words), func(word string) bool { return strings.Contains(string(text), `"`+word) }); len(missing) > 0 {
+			t.Errorf("%s has nothing of %s\n%s", name, strings.Join(missing, " "), text)
+		}
+	}
+}
