@@ -110,7 +110,7 @@ func FuzzConfig(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		const sweep = "discover: {rule: kernels}\ngrid: {precision: [fp32, fp16]}\nbaseline: precision=fp32\n"
-		s, err := readText("sweep.yaml", []byte(sweep), Overrides{Files: in("kernels/a.py", "kernels/b/b.py", "kernels/b/bench.yaml="+text)})
+		s, err := readText("sweep.yaml", []byte(sweep), Overrides{Files: taking("kernels/a.py", "kernels/b/b.py", "kernels/b/bench.yaml="+text)})
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -8,6 +9,17 @@ import (
 	"testing"
 	"testing/fstest"
 )
+
+// taking is a working directory as in, in which functions take any parameter.
+func taking(files ...string) fs.FS {
+	tree := in(files...).(fstest.MapFS)
+	for name, file := range tree {
+		if strings.HasSuffix(name, ".py") {
+			file.Data = bytes.Replace(file.Data, []byte("run_benchmark()"), []byte("run_benchmark(**axes)"), 1)
+		}
+	}
+	return tree
+}
 
 // faults are the points of a sweep, skipped ones included, with what is wrong with them.
 func faults(s *Sweep) (all []string) {
@@ -56,7 +68,7 @@ func TestFaultsOfSettings(t *testing.T) {
 		"skip_conditions: [{precision: fp33}]":                                   "",
 		"problem_size: {n: [1, 2]}\nprecisions: [fp32]\ntolerances: {rmse: 0.1}": "",
 	} {
-		tree := in("kernels/a.py", "kernels/x/x.py", "kernels/x/bench.yaml="+config, "kernels/b.py")
+		tree := taking("kernels/a.py", "kernels/x/x.py", "kernels/x/bench.yaml="+config, "kernels/b.py")
 		s, err := readText("sweep.yaml", []byte(kernelsSweep), Overrides{Files: tree, Facts: here(t, map[string]string{"gpu.count": "0"})})
 		if err != nil {
 			t.Errorf("%s: %v", config, err)
@@ -98,7 +110,7 @@ func TestFaultsOfSettings(t *testing.T) {
 
 // TestFaultOfOne: a mistake in the sweep itself is an error, also if a kernel replaces it.
 func TestFaultOfOne(t *testing.T) {
-	tree := in("kernels/a.py", "kernels/x/x.py", "kernels/x/bench.yaml=warmup: 3\n")
+	tree := taking("kernels/a.py", "kernels/x/x.py", "kernels/x/bench.yaml=warmup: 3\n")
 	for src, want := range map[string]string{
 		"discover: {rule: kernels}\nwarmup: x y\n":                     "sweep.yaml:2: warmup: neither a number",
 		"discover: {rule: kernels}\nwarmpu: 3\n":                       "sweep.yaml:2: unknown key warmpu",
@@ -116,7 +128,7 @@ func TestFaultOfOne(t *testing.T) {
 func TestUnclearConditions(t *testing.T) {
 	check := func(conditions string, want ...string) {
 		t.Helper()
-		tree := in("kernels/x.py", "kernels/bench.yaml=precisions: [fp32, fp16]\nskip_conditions: "+conditions)
+		tree := taking("kernels/x.py", "kernels/bench.yaml=precisions: [fp32, fp16]\nskip_conditions: "+conditions)
 		s := parse(t, "discover: {rule: kernels}\n", Overrides{Files: tree, Facts: here(t, map[string]string{"gpu.count": "0", "os": "linux", "arch": "amd64", "cpu.count": "8"})})
 		got := faults(s)
 		for i := range want {
@@ -219,7 +231,7 @@ benchmarks:
 // TestScaleOfSome: an axis of scale at the top goes to what takes it. What nothing takes is an error, and so is one of a command itself.
 func TestScaleOfSome(t *testing.T) {
 	const scale = "scale: {size: {base: 8, by: 1, steps: {0: 0.5}}}\n"
-	tree := in("ch1/baseline_a.py", "ch1/optimized_a.py", "ch2/baseline_b.cu", "ch2/optimized_b.cu")
+	tree := taking("ch1/baseline_a.py", "ch1/optimized_a.py", "ch2/baseline_b.cu", "ch2/optimized_b.cu")
 	sizes := func(s *Sweep) (all []string) {
 		for _, p := range s.Points {
 			all = append(all, p.Benchmark+" "+p.Params["size"]+p.Fault)
@@ -244,7 +256,7 @@ func TestScaleOfSome(t *testing.T) {
 
 // TestUnusedByFound: an axis that a found command does not use is its fault, unless no file uses it.
 func TestUnusedByFound(t *testing.T) {
-	tree := in("ch1/baseline_a.py", "ch1/optimized_a.py", "ch2/baseline_b.cu", "ch2/optimized_b.cu")
+	tree := taking("ch1/baseline_a.py", "ch1/optimized_a.py", "ch2/baseline_b.cu", "ch2/optimized_b.cu")
 	const src = "discover: {rule: pairs}\ngrid: {n: [1, 2]}\nprofile: torch\nseed: 1\n"
 	s := parse(t, src, Overrides{Files: tree})
 	equal(t, len(s.Points), 8)
@@ -259,7 +271,7 @@ func TestUnusedByFound(t *testing.T) {
 		t.Error("no error of an axis that no command uses")
 	}
 	// Keys of a sweep need not mean something to what was found; those of the command line do.
-	only := in("ch2/baseline_b.cu", "ch2/optimized_b.cu")
+	only := taking("ch2/baseline_b.cu", "ch2/optimized_b.cu")
 	equal(t, len(parse(t, "discover: {rule: pairs}\nprofile: torch\nseed: 1\n", Overrides{Files: only}).Points), 2)
 	if _, err := readText("sweep.yaml", []byte("discover: {rule: pairs}\n"), Overrides{Files: only, Given: map[string]string{"seed": "1"}}); err == nil {
 		t.Error("no error of an option without effect")
@@ -279,7 +291,7 @@ func TestRepeatsOfEach(t *testing.T) {
 		equal(t, got, want)
 		checkSweep(t, s)
 	}
-	tree := in("ch1/baseline_a.py", "ch1/optimized_a.py", "ch2/baseline_b.cu", "ch2/optimized_b.cu")
+	tree := taking("ch1/baseline_a.py", "ch1/optimized_a.py", "ch2/baseline_b.cu", "ch2/optimized_b.cu")
 	const pairs = "discover: {rule: pairs}\n"
 	check(tree, pairs, Overrides{}, "ch1/a baseline 1", "ch1/a optimized 1", "ch2/b baseline 1", "ch2/b optimized 1")
 	check(tree, pairs+"repeats: 3\n", Overrides{}, "ch1/a baseline 3", "ch1/a optimized 3", "ch2/b baseline 3", "ch2/b optimized 3")
@@ -287,7 +299,7 @@ func TestRepeatsOfEach(t *testing.T) {
 	check(tree, pairs+"benchmarks: {ch1/a: {repeats: 4}}\n", Overrides{}, "ch1/a baseline 4", "ch1/a optimized 4", "ch2/b baseline 1", "ch2/b optimized 1")
 	check(tree, pairs+"benchmarks: {ch1/a: {repeats: 4}}\n", Overrides{Given: map[string]string{"repeats": "2"}},
 		"ch1/a baseline 2", "ch1/a optimized 2", "ch2/b baseline 2", "ch2/b optimized 2")
-	check(in("kernels/a.py", "kernels/x/x.py", "kernels/x/bench.yaml=repeats: 7\n"), "discover: {rule: kernels}\n", Overrides{}, "a 1", "x 7")
+	check(taking("kernels/a.py", "kernels/x/x.py", "kernels/x/bench.yaml=repeats: 7\n"), "discover: {rule: kernels}\n", Overrides{}, "a 1", "x 7")
 	named := "benchmarks:\n  f: {file: f.py}\n  c: {command: [c]}\n  d: {command: [d], repeats: 2}\n"
 	check(nil, named, Overrides{}, "f 1", "c 10", "d 2")
 	check(nil, named+"order: sequential\n", Overrides{}, "f 1", "c 10", "d 2")
