@@ -64,7 +64,7 @@ def write(path, numbers, shape):
 def flat(value):
     """The arrays in an output."""
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-    if torch is not None and isinstance(value, torch.Tensor):
+    if isinstance(value, getattr(torch, "Tensor", ())):
         yield Tensor(torch, value)
     elif isinstance(value, (bool, int, float)):
         yield Numbers([value])

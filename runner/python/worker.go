@@ -57,6 +57,8 @@ const (
 	WarnFirstCall = "first_call"
 	// WarnLazyResult: the benchmark returned an iterator of a class that is not known, so work may be left in it.
 	WarnLazyResult = "lazy_result"
+	// WarnUnseeded: a seed or deterministic algorithms were asked for, and something did not get them. The fact runner.unseeded names it.
+	WarnUnseeded = "unseeded"
 
 	WarnOutputNotFinite  = "output_not_finite"
 	WarnProfilerOverhead = "profiler_overhead"

@@ -284,7 +284,6 @@ class Worker:
         self.subject.setup()
         self.ready = True
         self.check_device()  # setup may have imported what knows
-        frameworks.seed(self.settings, only_new=True)
         self.timing = self.part("timing").choose(self)
         self.fit_samples()
 
@@ -405,7 +404,7 @@ class Worker:
     def save_output(self):
         """Writes the output, which the runner compares. It is written before the check, so that a wrong output can be examined.
         Random numbers drawn for it do not depend on the number of iterations."""
-        self.part("frameworks").seed(self.settings)
+        self.part("frameworks").seed(self.settings, again=True)
         self.note_peak()
         self.peak_noted = True
         value = self.subject.output() if hasattr(self.subject, "output") else self.subject.benchmark_fn()
@@ -429,10 +428,10 @@ class Worker:
         ran = devices.ran(asked) if asked else None
         if ran:
             applied["backend"] = self.config["backend"] if ran == asked else ran
-        if self.settings.get("seed") is not None:
+        if self.settings.get("seed") is not None and not self.part("frameworks").without_seed():
             applied["seed"] = str(self.settings["seed"])
-        if self.settings.get("reproducible"):
-            applied["reproducible"] = "true"
+            if self.settings.get("reproducible"):
+                applied["reproducible"] = "true"
         fields = {"applied": applied}
         if hasattr(self.subject, "work"):
             fields.update((k, v) for k, v in (self.subject.work() or {}).items() if v is not None)
@@ -578,6 +577,7 @@ class Worker:
         self.fact("python.version", version)
         self.fact("python.implementation", implementation)
         self.fact("python.executable", sys.executable)
+        self.part("frameworks").report_seeds(self)
         for name, version in self.part("packages").versions(sys.modules).items():
             self.fact("python.package." + name, version)
 

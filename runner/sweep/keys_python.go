@@ -79,8 +79,8 @@ var keysOfPython = []Key{
 	},
 	{
 		Name: "seed", Value: Value{Kind: Integer, Max: maxSeed}, Executors: pythonRun, Stored: true,
-		Option: "seed `N` for all random number generators", Reproduce: true,
-		Doc: "The seed for all random number generators. In a command, {seed} stands for it.", point: func(p *Point) any { return &p.Seed },
+		Option: "seed `N` for the global random number generators", Reproduce: true,
+		Doc: "The seed for the global random number generators. In a command, {seed} stands for it.", point: func(p *Point) any { return &p.Seed },
 	},
 	{
 		Name: "reproducible", Value: switchValue, Default: "false", Executors: pythonRun, Stored: true,
