@@ -45,7 +45,8 @@ func TestSeedsWhatIsImportedLater(t *testing.T) {
 		"a name of it":    {"from torch import rand; rand()", "pass", ""},
 		"looked for before": {
 			"import importlib.util as u; u.find_spec('torch').loader.get_source('torch'); import torch; torch.rand(); assert type(torch.__loader__) is type(torch.__spec__.loader) is type(pkg.__loader__)",
-			"pass", "import pkg"},
+			"pass", "import pkg",
+		},
 		"lazily":             {"import torch; torch.rand()", "pass", lazily},
 		"after a failure":    {"import failing; failing.twice()", "pass", ""},
 		"replacing itself":   {"import torch; torch.rand()", "pass", "import os; os.environ['REPLACE'] = '1'"},

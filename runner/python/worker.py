@@ -44,7 +44,7 @@ RESULT, ERROR, UNSUPPORTED, SKIPPED = 1, 2, 3, 4
 FIRST_CALL_NS, FIRST_CALL_TIMES = 1000000, 10
 
 SKIPS = {("unittest.case", "SkipTest"), ("_pytest.outcomes", "Skipped")}  # exceptions with which a test skips itself
-SKIP_WORD = "SKIPPED:"
+SKIP_WORDS = ("SKIPPED:", "HARDWARE/SOFTWARE LIMITATION:")  # at the beginning of a last line, or of the text of an exception
 
 LABELS = ("benchmark", "model", "backend", "variant")  # of config: names, which choose no size and no type
 
@@ -479,13 +479,19 @@ class Worker:
 
     def skipped(self, error):
         """Skipped, if the benchmark says that the point cannot run here; else None."""
-        if self.file is None or self.stage not in ("setup", "warmup", "measure"):
+        if self.file is None or self.stage == "teardown":
             return None
         names = {(c.__module__, c.__qualname__) for c in type(error).__mro__}
         if names & SKIPS or not self.iterated() and isinstance(error, NotImplementedError):
             return Skipped("skip", text_of(error) or "the benchmark raised %s" % type(error).__name__)
-        line = self.last_line() if isinstance(error, SystemExit) else ""
-        return Skipped("skip", line[len(SKIP_WORD):].strip() or SKIP_WORD) if line.startswith(SKIP_WORD) else None
+        texts = [error.message if isinstance(error, Failure) else text_of(error)]
+        if isinstance(error, SystemExit):
+            texts.append(self.last_line())
+        for text in map(str.strip, texts):
+            for word in SKIP_WORDS:
+                if text.startswith(word):
+                    return Skipped("skip", text[len(word):].strip() or word)
+        return None
 
     def iterated(self):
         """Whether an iteration has ended."""

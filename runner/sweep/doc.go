@@ -168,9 +168,9 @@
 //	optional: true                    # a missing file, program or class, or an ImportError of the file, is not an error
 //
 // Such a run is skipped, with the reason, and does not count as a failure. If standard output or standard error ends with a
-// line `SKIPPED: reason`, that is the reason. A Python benchmark skips its point with an exception (unittest.SkipTest, that of
-// pytest.skip, or NotImplementedError before the first iteration has ended), or with such a line followed by an exit. Neither
-// needs a key. Samples taken before that are dropped, and the point is not launched again in the session.
+// line `SKIPPED: reason`, that is the reason; with such a line any exit status other than 0 skips the point. A Python benchmark
+// skips its point with an exception (unittest.SkipTest, that of pytest.skip, one whose text begins with SKIPPED:, or
+// NotImplementedError before the first iteration has ended), or with such a line followed by an exit. Neither needs a key. Samples taken before that are dropped, and the point is not launched again in the session.
 //
 // # Metrics
 //

@@ -502,3 +502,29 @@ func TestCommandBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandSaysItIsSkipped: a program that fails with a last line that says why it cannot run here is skipped, without samples. One
+// that ends well is not, and neither is one that goes on to say more.
+func TestCommandSaysItIsSkipped(t *testing.T) {
+	for script, want := range map[string]struct {
+		status schema.Status
+		text   string
+	}{
+		"echo SKIPPED: no GPU; exit 3":                          {schema.StatusSkipped, "no GPU"},
+		"echo HARDWARE/SOFTWARE LIMITATION: SM 9 >&2; exit 1":   {schema.StatusSkipped, "SM 9"},
+		"echo SKIPPED: >&2; exit 1":                             {schema.StatusSkipped, "SKIPPED:"},
+		"echo SKIPPED: 1 of 9":                                  {schema.StatusOK, ""},
+		"echo SKIPPED: 1 of 9; echo failed: 1 of 9 >&2; exit 1": {schema.StatusError, "process 1 of measure: exit status 1: failed: 1 of 9"},
+		"echo 3 tests; echo SKIPPED: no GPU >&2; exit 1":        {schema.StatusSkipped, "no GPU"},
+		"echo SKIPPED: 1 of 9; echo failed: 1 of 9; exit 1":     {schema.StatusError, "process 1 of measure: exit status 1"},
+		"echo SKIPPED: no GPU; kill -TERM $$":                   {schema.StatusCrashed, "killed by SIGTERM"},
+		"echo 'skipping: SKIPPED: x' >&2; exit 1":               {schema.StatusError, "exit status 1"},
+	} {
+		spec := shell(script)
+		spec.Warmup, spec.Iterations = 0, 2
+		o := runSpec(t, t.Context(), spec, nil)
+		if o.Status != want.status || !strings.Contains(o.Error, want.text) || o.Status == schema.StatusSkipped && (o.Error != want.text || len(o.Metrics) > 0) {
+			t.Errorf("%s: %s %q, %d metrics; want %s %q", script, o.Status, o.Error, len(o.Metrics), want.status, want.text)
+		}
+	}
+}

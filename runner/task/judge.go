@@ -131,6 +131,8 @@ func (r *run) judgeFailure(o *Outcome, e *event) {
 		o.Status = schema.StatusUnsupported
 	case e.Event == eventSkipped:
 		o.Status, o.Error = schema.StatusSkipped, cmp.Or(r.skipReason(), e.Message)
+	case e.Kind == kindExit && r.skipOfFailure() != "":
+		o.Status, o.ErrorKind, o.Error = schema.StatusSkipped, kindSkip, r.skipOfFailure()
 	case e.Kind == kindOutputLimit:
 		o.Status = schema.StatusOutputLimit
 	case e.Kind == kindTimeout:
