@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -22,6 +23,8 @@ type limits struct {
 	skippedLate bool // a launch was skipped because the time of the suite was over
 
 	skipped map[subject]task.Outcome // of points that said that they cannot run here: they are not asked again
+
+	unmeasured map[subject]schema.Run // of points that have not been measured: how their last run ended
 }
 
 // noteSkipped remembers a point that cannot run here, by its own statement.
@@ -41,6 +44,36 @@ func (l *limits) before(sub subject) *task.Outcome {
 		return &o
 	}
 	return nil
+}
+
+// noteMeasured remembers whether a point has been measured.
+func (l *limits) noteMeasured(sub subject, run *schema.Run) {
+	if l.unmeasured == nil {
+		l.unmeasured = map[subject]schema.Run{}
+	}
+	last, failed := l.unmeasured[sub]
+	switch measured := run.Status == schema.StatusOK || run.Stage == schema.StageValidate || run.Stage == schema.StageTeardown; {
+	case run.Purpose == schema.PurposeProfile, failed && last.Status == schema.StatusOK:
+	case measured:
+		l.unmeasured[sub] = schema.Run{Status: schema.StatusOK}
+	default:
+		l.unmeasured[sub] = schema.Run{Status: run.Status, Stage: run.Stage, ErrorKind: run.ErrorKind, Error: run.Error}
+	}
+}
+
+// afterFailure is the outcome of a profiler pass of a point that was not measured: it would end in the same way, and a benchmark that
+// hangs would take its deadline once more. nil: it was measured, or nobody has tried.
+func (l *limits) afterFailure(launch sweep.Launch) *task.Outcome {
+	run, known := l.unmeasured[subjectOf(launch)]
+	switch {
+	case launch.Profile == "" || !known || run.Status == schema.StatusOK:
+		return nil
+	case skipped(run.Status):
+		return &task.Outcome{Status: run.Status, Stage: run.Stage, ErrorKind: run.ErrorKind, Error: run.Error}
+	}
+	return &task.Outcome{
+		Status: schema.StatusSkipped, ErrorKind: kindAfterFailure, Error: fmt.Sprintf("the measurement ended with %s: %s", run.Status, run.Error),
+	}
 }
 
 // over reports that nothing more is to be started.

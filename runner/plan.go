@@ -89,6 +89,7 @@ const (
 	kindSuiteTimeout = "suite_timeout"
 	kindAfterOOM     = "after_oom"
 	kindProfiler     = "not_applied"
+	kindAfterFailure = "after_failure"
 )
 
 // plan looks up launches in earlier sessions.
@@ -144,7 +145,9 @@ func secretNames(launches []sweep.Launch) []string {
 }
 
 // unsatisfactory reports whether --rerun failed runs a launch again: it failed, or was skipped because another one failed.
-func unsatisfactory(r *schema.Run) bool { return r.Status.Failed() || r.ErrorKind == kindAfterOOM }
+func unsatisfactory(r *schema.Run) bool {
+	return r.Status.Failed() || r.ErrorKind == kindAfterOOM || r.ErrorKind == kindAfterFailure
+}
 
 // add appends a round of launches to a plan.
 func (p *Plan) add(round Plan) {

@@ -60,6 +60,7 @@ func (s *session) plan(ctx context.Context) error {
 	for _, p := range plan.Launches {
 		if p.Done != nil {
 			s.limits.oom.note(subjectOf(p.Launch), p.Done.Status)
+			s.limits.noteMeasured(subjectOf(p.Launch), p.Done)
 		}
 	}
 	s.progress.report(Event{Plan: plan})

@@ -137,6 +137,7 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 	}
 	if l.Point.Skip == nil {
 		s.limits.oom.note(subjectOf(l), run.Status)
+		s.limits.noteMeasured(subjectOf(l), &run)
 		s.launcher.levels.note(l.Point.PointID, &run)
 		s.note(l, &run)
 		s.keepCompared(l, &run)
@@ -210,6 +211,9 @@ func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
 	}
 	if said := s.limits.before(subjectOf(l)); said != nil {
 		return said
+	}
+	if failed := s.limits.afterFailure(l); failed != nil {
+		return failed
 	}
 	return s.limits.afterOOM(subjectOf(l))
 }

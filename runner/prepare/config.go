@@ -99,7 +99,9 @@ func configHash(p *sweep.Point) string {
 		lines = append(lines, "fault="+p.Fault)
 	}
 	for _, setting := range p.Fixed {
-		lines = append(lines, "fixed="+setting)
+		if setting != "timeouts" {
+			lines = append(lines, "fixed="+setting)
+		}
 	}
 	slices.Sort(lines)
 	return hashOf([]byte(jsonList(lines)))

@@ -110,7 +110,7 @@ func (h *Targets) prepareModel(t *Target, at location) {
 // settingsOf are the settings of a point for a Python worker.
 func settingsOf(p *sweep.Point) python.Settings {
 	settings := python.Settings{
-		File: p.File, Object: p.Object, Worker: p.Worker, Used: p.Used, Fixed: p.Fixed,
+		File: p.File, Object: p.Object, Worker: p.Worker, Used: p.Used, Fixed: p.Fixed, Passes: p.Profile,
 	}
 	if p.Compared {
 		settings.Output = &python.Output{}

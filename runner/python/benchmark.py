@@ -19,22 +19,21 @@ FACTORY = "get_benchmark"  # a function of this name makes the benchmark
 LAZY = 0x20 | 0x80 | 0x200  # flags of code: generator, coroutine, asynchronous generator
 TIMINGS = {"custom": "auto", "pytorch": "torch_timer"}  # words of others for ours
 OWN_TIMINGS = ("auto", "perf_counter", "cuda_event", "triton", "torch_timer")
-# Keys of get_config: those that are supported; those that are always fulfilled, because every run is a separate process
-# whose memory is measured; and those that are refused, with the setting to use instead.
+# Keys of get_config: those that are supported; those that are always fulfilled, because every run is a separate process whose memory
+# is measured on the device of the benchmark; and those that have no effect, with the setting to use instead.
 OWN_KEYS = frozenset("iterations iterations_per_sample warmup seed deterministic reproducible timing mode min_run_time_ms".split())
-ALWAYS = frozenset(("enable_memory_tracking", "enable_cleanup"))
-NEVER = {
-    "enable_profiling": "profilers run in an extra pass: set profile: [torch] in the sweep",
-    "enable_nsys": "nsys is not supported here: use it as the wrapper of a command",
-    "enable_ncu": "ncu is not supported here: use it as the wrapper of a command",
-    "enable_nvtx": "NVTX ranges are not supported",
+ALWAYS = frozenset(("enable_memory_tracking", "enable_cleanup", "device"))
+PROFILERS = {"enable_profiling": "torch", "enable_nsys": "nsys", "enable_ncu": "ncu"}
+INSTEAD = {
+    "enable_nvtx": "NVTX ranges are not made",
+    "profiling_output_dir": "profiles are in the store",
     "regression_threshold_pct": "set thresholds in the sweep: thresholds: {latency: 5%}",
-    "timeout_multiplier": "set deadlines in the sweep: timeout_multiplier",
-    "suite_timeout_seconds": "set deadlines in the sweep: timeouts: {suite: 4h}",
-    "device": "a benchmark chooses its device itself: to set it in the sweep, make it an axis",
+    "suite_timeout_seconds": "set it in the sweep: timeouts: {suite: 4h}",
+    "nsys_timeout_seconds": "set it in the sweep: profile: [{tool: nsys, timeout: 120s}]",
+    "ncu_timeout_seconds": "set it in the sweep: profile: [{tool: ncu, timeout: 180s}]",
 }
-STAGES = {"setup": "setup", "warmup": "warmup", "measure": "measure", "profil": "profile", "nsys": "profile",
-          "ncu": "profile", "timeout_s": "measure"}  # of a key with a deadline, the sweep's word by how it begins
+STAGES = {"setup": "setup", "warmup": "warmup", "measure": "measure", "validat": "validate", "teardown": "teardown", "profil": "profile",
+          "timeout_s": "measure"}  # of a key with a deadline, the sweep's word by how it begins
 PERCENTILES = (25, 50, 75, 90, 95, 99)
 PRECISIONS = {
     "float64": "fp64", "double": "fp64", "float32": "fp32", "float": "fp32", "single": "fp32", "float16": "fp16",
@@ -376,7 +375,11 @@ class Benchmark:
             torch, self.benchmark_fn, iterations, device, self.worker.profile_path)
 
     def get_config(self):
-        return own_settings(self.optional("get_config"))
+        own, notes = own_settings(self.optional("get_config"), self.worker)
+        if notes:
+            self.worker.warning("config_ignored")
+            self.worker.fact("runner.config_ignored", "; ".join(notes))
+        return own
 
     def applied(self):
         """The axes for which the benchmark has another value than requested, and those that it reports itself."""
@@ -411,34 +414,79 @@ def given_keys(config):
     return {k: v for k, v in given.items() if k[:1] != "_" and not (k in plain and plain[k] == v)}
 
 
-def refuse_keys(config):
-    """Refuses settings of get_config that are not supported, so that they are not dropped silently."""
+def ignored(config, worker):
+    """What get_config asks for and the run does not have, each with the setting to use instead: lines of text. It is no error, because
+    the measurement is the same without it."""
+    notes = []
     for key, value in given_keys(config).items():
-        if key in OWN_KEYS or value is None or key in ALWAYS or key in NEVER and not value:
+        why = None
+        if key in OWN_KEYS or value is None or key in ALWAYS or key == "timeout_multiplier" or deadline_of(key):
             continue
-        if key == "percentiles":
-            beyond = [p for p in value if p not in PERCENTILES]
-            if not beyond:
-                continue
-            why = "%s: only %s are stored; compute others from the samples with neurolens query" % (
-                beyond[0], " ".join(map(str, PERCENTILES)))
+        if key in PROFILERS:
+            if value and PROFILERS[key] not in (worker.settings.get("passes") or ()):
+                why = "profilers run in an extra pass: set profile: [%s] in the sweep" % PROFILERS[key]
+        elif key == "percentiles":
+            beyond = [p for p in value if p not in PERCENTILES] if isinstance(value, (list, tuple)) else [value]
+            if beyond:
+                why = "%s are stored; compute others from the samples with neurolens query" % " ".join(map(str, PERCENTILES))
         elif key in ("use_subprocess", "execution_mode"):
-            if value is True or str(getattr(value, "value", value)).lower() == "subprocess":
-                continue
-            why = "%s: every run is a separate process" % value
+            if value is not True and str(getattr(value, "value", value)).lower() != "subprocess":
+                why = "every run is a separate process"
+        elif key not in INSTEAD:
+            why = "not a setting of a benchmark: want %s" % ", ".join(sorted(OWN_KEYS))
+        elif value:
+            why = INSTEAD[key]
+        if why:
+            notes.append("%s: %s" % (key, why))
+    return notes
+
+
+def deadline_of(key):
+    """The stage of which a key of get_config is the deadline; None if it is none."""
+    if "timeout" not in key or key in INSTEAD:
+        return None
+    return next((stage for word, stage in STAGES.items() if key.startswith(word)), None)
+
+
+def own_deadlines(config, worker):
+    """The deadlines in ns, by stage, that get_config makes shorter than those of the sweep; and a line of text for each that is longer,
+    which would let a benchmark stop a suite, and is capped."""
+    shorter, notes = {}, []
+    if "timeouts" in (worker.settings.get("fixed") or ()):
+        return shorter, notes
+    given = given_keys(config)
+    factor = given.get("timeout_multiplier")
+    if factor is not None:
+        factor = seconds_of("timeout_multiplier", factor, "a factor")
+        if factor > 1:
+            notes.append("timeout_multiplier: %g is capped at 1: use timeout_multiplier in the sweep" % factor)
+        for stage, limit in worker.deadlines.items():
+            if factor < 1:
+                shorter[stage] = max(1, int(limit * factor))
+    for key, value in given.items():
+        stage = deadline_of(key)
+        if stage is None or value is None or stage not in worker.deadlines:
+            continue
+        own, limit = max(1, int(seconds_of(key, value, "seconds") * 1e9)), worker.deadlines[stage]
+        if own <= limit:
+            shorter[stage] = own
         else:
-            why = NEVER.get(key) or "not a setting of a benchmark: want %s" % ", ".join(sorted(OWN_KEYS))
-            for word, stage in STAGES.items():
-                if key.startswith(word) and "timeout" in key:
-                    why = "set deadlines in the sweep: timeouts: {%s: %s}" % (stage, "%ss" % value)
-        raise Failure("setup", "get_config: %s: %s" % (key, why))
+            notes.append("%s: %gs is capped at the %gs of the sweep: raise timeouts.%s there" % (key, own / 1e9, limit / 1e9, stage))
+    return {stage: own for stage, own in shorter.items() if own < worker.deadlines[stage]}, notes
 
 
-def own_settings(config):
-    """The settings of a benchmark's get_config under our names. It returns a map, or an object with attributes."""
+def seconds_of(key, value, what):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
+        raise Failure("setup", "get_config: %s %r: want %s" % (key, value, what))
+    return value
+
+
+def own_settings(config, worker):
+    """The settings of a benchmark's get_config, a map or an object with attributes, under our names; and lines of text about those that
+    have no effect."""
     if config is None:
-        return {}
-    refuse_keys(config)
+        return {}, []
+    notes = ignored(config, worker)
     read = config.get if isinstance(config, dict) else lambda name: getattr(config, name, None)
     own = {}
     for name, least in (("iterations", 1), ("iterations_per_sample", 1), ("warmup", 0), ("seed", 0)):
@@ -461,7 +509,8 @@ def own_settings(config):
         if isinstance(run_time, bool) or not isinstance(run_time, (int, float)) or not 0 < run_time < 1e9:
             raise Failure("setup", "get_config: min_run_time_ms %r: want milliseconds" % (run_time,))
         own["min_run_time_ns"] = int(run_time * 1e6)
-    return own
+    own["deadlines"], capped = own_deadlines(config, worker)
+    return own, notes + capped
 
 
 def load(worker):

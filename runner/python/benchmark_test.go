@@ -1,9 +1,11 @@
 package python
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -334,7 +336,8 @@ func TestReturnedMetrics(t *testing.T) {
 	check(t, runSpec(t, bench(turns)), schema.StatusError, schema.StageMeasure, "raise", "benchmark_fn returned the metric step in ms, and before in s: want one unit")
 }
 
-// TestKeysOfGetConfig: what a benchmark asks for in its get_config it gets, or it is told that it does not.
+// TestKeysOfGetConfig: what a benchmark asks for in its get_config it gets, or a warning and a fact say that it does not. The measurement is
+// the same, so it is no error.
 func TestKeysOfGetConfig(t *testing.T) {
 	const object = `
 class Config:
@@ -343,25 +346,87 @@ class Config:
         self.__dict__.update(given)
 `
 	for config, want := range map[string]string{
-		"{'enable_memory_tracking': True, 'enable_nsys': False, 'percentiles': [50, 99.0], 'execution_mode': 'subprocess', 'device': None}": "",
-		"{'setup_timeout_seconds': 1}":       "get_config: setup_timeout_seconds: set deadlines in the sweep: timeouts: {setup: 1s}",
-		"{'measurement_timeout_seconds': 9}": "get_config: measurement_timeout_seconds: set deadlines in the sweep: timeouts: {measure: 9s}",
-		"{'nsys_timeout_seconds': 120}":      "get_config: nsys_timeout_seconds: set deadlines in the sweep: timeouts: {profile: 120s}",
-		"{'timeout_multiplier': 2}":          "get_config: timeout_multiplier: set deadlines in the sweep: timeout_multiplier",
-		"{'percentiles': [50, 99.9]}":        "get_config: percentiles: 99.9: only 25 50 75 90 95 99 are stored",
-		"{'enable_profiling': True}":         "get_config: enable_profiling: profilers run in an extra pass: set profile: [torch]",
-		"{'use_subprocess': False}":          "get_config: use_subprocess: False: every run is a separate process",
-		"{'iteration': 5}":                   "get_config: iteration: not a setting of a benchmark: want ",
-		"Config()":                           "",
-		"Config(warmup=0)":                   "",
-		"Config(setup_timeout_seconds=5)":    "get_config: setup_timeout_seconds: set deadlines in the sweep: timeouts: {setup: 5s}",
+		"{'enable_memory_tracking': True, 'enable_nsys': False, 'percentiles': [50, 99.0], 'execution_mode': 'subprocess', 'device': 'cuda'}": "",
+		"{'nsys_timeout_seconds': 120}":                          "nsys_timeout_seconds: set it in the sweep: profile: [{tool: nsys, timeout: 120s}]",
+		"{'suite_timeout_seconds': 120}":                         "suite_timeout_seconds: set it in the sweep: timeouts: {suite: 4h}",
+		"{'percentiles': [50, 99.9]}":                            "percentiles: 25 50 75 90 95 99 are stored; compute others from the samples with neurolens query",
+		"{'percentiles': 50}":                                    "percentiles: 25 50 75 90 95 99 are stored; compute others from the samples with neurolens query",
+		"{'enable_profiling': True}":                             "",
+		"{'enable_nsys': True}":                                  "enable_nsys: profilers run in an extra pass: set profile: [nsys] in the sweep",
+		"{'use_subprocess': False}":                              "use_subprocess: every run is a separate process",
+		"{'regression_threshold_pct': 5.0, 'enable_nvtx': True}": "regression_threshold_pct: set thresholds in the sweep: thresholds: {latency: 5%}; enable_nvtx: NVTX ranges are not made",
+		"{'iteration': 5}": "iteration: not a setting of a benchmark: want deterministic, iterations, iterations_per_sample, min_run_time_ms, mode, " +
+			"reproducible, seed, timing, warmup",
+		"Config()":                          "",
+		"Config(warmup=0)":                  "",
+		"Config(setup_timeout_seconds=500)": "setup_timeout_seconds: 500s is capped at the 120s of the sweep: raise timeouts.setup there",
+		"{'measurement_timeout_seconds': 90, 'profiling_timeout_seconds': 9999}": "measurement_timeout_seconds: 90s is capped at the 60s of the sweep: raise timeouts.measure there",
+		"{'timeout_multiplier': 2}": "timeout_multiplier: 2 is capped at 1: use timeout_multiplier in the sweep",
+		"{'timeout_seconds': 60}":   "",
 	} {
 		text := object + "class B:\n    def benchmark_fn(self): pass\n    def get_config(self): return " + config + "\n"
-		o := runSpec(t, benchmark(t, text, nil))
-		if want == "" {
-			check(t, o, schema.StatusOK, "", "", "")
-		} else {
-			check(t, o, schema.StatusError, schema.StageSetup, "setup", want)
+		spec := specOf(t, Settings{File: "bench.py", Passes: []string{"torch"}}, nil)
+		spec.Dir = folder(t, map[string]string{"bench.py": text})
+		o := runSpec(t, spec)
+		check(t, o, schema.StatusOK, "", "", "")
+		if o.Facts["runner.config_ignored"] != want || slices.Contains(o.Warnings, WarnConfigIgnored) != (want != "") {
+			t.Errorf("%s: %q, warnings %v", config, o.Facts["runner.config_ignored"], o.Warnings)
 		}
+		if own := o.Facts["runner.own_timeouts"]; own != "" {
+			t.Errorf("%s: own deadlines %q", config, own)
+		}
+	}
+	for config, want := range map[string]string{
+		"{'setup_timeout_seconds': 'long'}": "get_config: setup_timeout_seconds 'long': want seconds",
+		"{'timeout_multiplier': 0}":         "get_config: timeout_multiplier 0: want a factor",
+	} {
+		text := "class B:\n    def benchmark_fn(self): pass\n    def get_config(self): return " + config + "\n"
+		check(t, runSpec(t, benchmark(t, text, nil)), schema.StatusError, schema.StageSetup, "setup", want)
+	}
+}
+
+// TestOwnDeadlines: a deadline in get_config that is shorter than that of the sweep ends the run, with its stage, the deadline and the time
+// as numbers. The command line can keep it from that.
+func TestOwnDeadlines(t *testing.T) {
+	bench := func(config, where string, fixed ...string) task.Outcome {
+		t.Helper()
+		spec := specOf(t, Settings{File: "bench.py", Fixed: fixed}, nil)
+		spec.Warmup, spec.Iterations = 1, 2
+		spec.Dir = folder(t, map[string]string{"bench.py": "import time\nclass B:\n    calls = 0\n    def setup(self): pass\n    def benchmark_fn(self): self.calls += 1\n" +
+			"    def get_config(self): return " + config + "\n    " + where + "\n"})
+		return runSpec(t, spec)
+	}
+	const hang = ": time.sleep(1000)"
+	for _, c := range []struct {
+		config, where string
+		stage         schema.Stage
+		limit         string
+		own           string
+	}{
+		{"{'setup_timeout_seconds': 0.7}", "def setup(self)" + hang, "setup", "700000000", "setup=0.7s"},
+		{"{'warmup_timeout_seconds': 0.2}", "def benchmark_fn(self)" + hang, "warmup", "200000000", "warmup=0.2s"},
+		{"{'measurement_timeout_seconds': 0.2}", "def benchmark_fn(self):\n        self.calls += 1\n        self.calls == 2 and time.sleep(1000)", "measure", "200000000", "measure=0.2s"},
+		{"{'timeout_multiplier': 1e-2, 'setup_timeout_seconds': 50}", "def validate_result(self)" + hang, "validate", "600000000", "setup=50s warmup=0.6s measure=0.6s validate=0.6s teardown=0.6s"},
+	} {
+		o := bench(c.config, c.where)
+		check(t, o, schema.StatusTimeout, c.stage, "timeout", string(c.stage)+" took more than "+c.limit[:1]+"00ms, the deadline in its get_config")
+		elapsed, _ := strconv.ParseInt(o.Facts["runner.timeout_elapsed_ns"], 10, 64)
+		limit, _ := strconv.ParseInt(c.limit, 10, 64)
+		if o.Facts["runner.timeout_limit_ns"] != c.limit || elapsed < limit || o.Facts["runner.own_timeouts"] != c.own {
+			t.Errorf("%s: facts %v, want the limit %s", c.config, o.Facts, c.limit)
+		}
+	}
+	check(t, bench("{'warmup_timeout_seconds': 0.05}", "def benchmark_fn(self): time.sleep(0.1)", "timeouts"), schema.StatusOK, "", "", "")
+}
+
+// TestOwnDeadlineEndsABudget: where a benchmark has a deadline for measuring below the budget, the budget ends before it.
+func TestOwnDeadlineEndsABudget(t *testing.T) {
+	spec := benchmark(t, "import time\nclass B:\n    def benchmark_fn(self): time.sleep(0.01)\n    def get_config(self): return {'measurement_timeout_seconds': 0.5}\n", nil)
+	spec.Iterations, spec.Budget = 0, 50*time.Second
+	spec.Enough = func([]int64) bool { return false }
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusOK, "", "", "")
+	if o.Applied["budget"] != "0.4s" || samples(o) == 0 {
+		t.Errorf("applied %v, %d samples", o.Applied, samples(o))
 	}
 }

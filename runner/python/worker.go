@@ -30,6 +30,8 @@ type Settings struct {
 	Model     string `json:"model,omitempty"`      // a path, or builtin:NAME
 	ModelFile string `json:"model_file,omitempty"` // what to load for builtin:NAME, where the backend reads ONNX
 	Profile   string `json:"profile,omitempty"`    // ort or torch: this launch is a pass of that profiler
+	// Passes are the profilers that have passes of their own beside the measurement.
+	Passes []string `json:"passes,omitempty"`
 	// Level is what a sample of a file is, where it is known already: an iteration, or the mean of several; else its worker decides.
 	Level schema.Level `json:"level,omitempty"`
 	// Described is what the file of the model says of itself; nil where it is not an ONNX file.
@@ -43,7 +45,7 @@ type Settings struct {
 	Values map[string]json.RawMessage `json:"values,omitempty"`
 	// Used are axes that have had their effect before the worker starts: a benchmark may take them, and need not.
 	Used []string `json:"used,omitempty"`
-	// Fixed are the settings that a benchmark's own get_config may not change: iterations, warmup, seed, timing.
+	// Fixed are the settings that a benchmark's own get_config may not change: iterations, warmup, seed, timing, timeouts.
 	Fixed []string `json:"fixed,omitempty"`
 	// Foreign are folders from which no module may have been loaded: those of the other side, for one.
 	Foreign []string `json:"foreign,omitempty"`
@@ -59,6 +61,8 @@ const (
 	WarnLazyResult = "lazy_result"
 	// WarnUnseeded: a seed or deterministic algorithms were asked for, and something did not get them. The fact runner.unseeded names it.
 	WarnUnseeded = "unseeded"
+	// WarnConfigIgnored: get_config asks for something that the run does not have. The fact runner.config_ignored says what.
+	WarnConfigIgnored = "config_ignored"
 
 	WarnOutputNotFinite  = "output_not_finite"
 	WarnProfilerOverhead = "profiler_overhead"

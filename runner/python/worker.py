@@ -46,6 +46,8 @@ FIRST_CALL_NS, FIRST_CALL_TIMES = 1000000, 10
 SKIPS = {("unittest.case", "SkipTest"), ("_pytest.outcomes", "Skipped")}  # exceptions with which a test skips itself
 SKIP_WORDS = ("SKIPPED:", "HARDWARE/SOFTWARE LIMITATION:")  # at the beginning of a last line, or of the text of an exception
 
+BUDGET_SHARE = 0.8  # of an own deadline for measuring, so that the budget ends the measurement first
+
 LABELS = ("benchmark", "model", "backend", "variant")  # of config: names, which choose no size and no type
 
 
@@ -202,6 +204,7 @@ class Worker:
         self.config, self.settings = job.get("config", {}), job.get("settings") or {}
         self.warmup, self.iterations, self.budget = job["warmup"], job["iterations"], job.get("budget", 0)
         self.watch = job.get("watch", False)
+        self.deadlines = job.get("deadlines", {})  # in ns, by stage
 
     # Messages to the runner.
 
@@ -314,7 +317,20 @@ class Worker:
         self.warmup = own.pop("warmup", self.warmup)
         if "iterations" in own:
             self.iterations, self.budget, self.own_iterations = own.pop("iterations"), 0, True
+        self.shorten(own.pop("deadlines", {}))
         self.settings.update(own)
+
+    def shorten(self, deadlines):
+        """Makes deadlines shorter, in ns by stage. A budget that would not end before that for measuring becomes shorter too."""
+        if not deadlines:
+            return
+        self.events.send("deadlines", deadlines=deadlines)
+        self.fact("runner.own_timeouts", " ".join(
+            "%s=%gs" % (stage, deadlines[stage] / 1e9) for stage in STAGES if stage in deadlines))
+        within = int(deadlines.get("measure", self.budget) * BUDGET_SHARE)
+        if self.budget > within and "measure" in deadlines:
+            self.budget = max(1, within)
+            self.own_counts["budget"] = "%gs" % (self.budget / 1e9)
 
     def fit_samples(self):
         """Resizes the file of samples for the benchmark's own numbers, and reports the clock."""

@@ -280,10 +280,10 @@
 // override the sweep and its benchmarks, but not a variant, a preset or the command line; with cold_start its warmup is
 // ignored. Its iterations and warmup are then stored as applied. mode is another name for timing, with custom for auto and
 // pytorch for torch_timer. deterministic means reproducible. These are always fulfilled: enable_memory_tracking,
-// enable_cleanup, use_subprocess, and percentiles among 25 50 75 90 95 99. Any other key ends the run in setup with its name
-// and, if there is one, the key of this file to use instead. Examples are deadlines (setup_timeout_seconds ...), profilers
-// (enable_profiling, enable_nsys ...), thresholds, other percentiles and unknown keys. If get_config returns an object, only
-// attributes that differ from a new object of its class count as set.
+// enable_cleanup, device, use_subprocess, and percentiles among 25 50 75 90 95 99. Deadlines (setup_timeout_seconds ...,
+// timeout_multiplier) apply where they are shorter than those of the sweep. Any other key has no effect, which is a warning and a
+// fact with its name and, if there is one, the key of this file to use instead. If get_config returns an object, only attributes
+// that differ from a new object of its class count as set.
 //
 // # Values
 //

@@ -157,6 +157,7 @@ func (s *settings) readFixed(d *document) {
 		{"seed", given("seed") || given("reproducible") && !d.keys["seed"].given()},
 		{"timing", given("timing")},
 		{"iterations_per_sample", given("iterations_per_sample")},
+		{"timeouts", given("timeouts") || given("timeout")},
 	} {
 		if c.fixed {
 			s.point.Fixed = append(s.point.Fixed, c.name)

@@ -128,7 +128,7 @@ type Point struct {
 	Iterations int           // exact; 0: not set, then until RelError, the executor's default, or the Budget
 	Budget     time.Duration // ends the measurement normally
 	RelError   float64       // a share; 0: none
-	Fixed      []string      // those of iterations, warmup, seed and timing that the command line, a preset or a variant sets
+	Fixed      []string      // those of iterations, warmup, seed, timing and timeouts that the command line, a preset or a variant sets
 	Timeouts   Timeouts
 
 	// Origins are the layers that stored settings come from, by key: see layerSweep. Keys that are not set are missing.

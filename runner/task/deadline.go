@@ -2,6 +2,8 @@ package task
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +15,7 @@ func (r *run) arm() { r.timer.Reset(time.Until(r.deadline())) }
 
 // deadline is that of the stage. The supervisor ends a cleanup itself, as the run may have ended already.
 func (r *run) deadline() time.Time {
-	limit := r.spec.Deadlines.of(r.stage)
+	limit := *r.spec.Deadlines.of(r.stage)
 	if r.stage == schema.StageTeardown && r.cleans() {
 		limit += r.job.KillWait
 	}
@@ -29,6 +31,8 @@ func (r *run) strike() {
 	case phaseRunning:
 		if !r.behind() && !r.movedOn() {
 			at := r.deadline()
+			r.facts[factTimeoutLimit] = nanoseconds(*r.spec.Deadlines.of(r.stage))
+			r.facts[factTimeoutElapsed] = nanoseconds(time.Since(r.since.wall))
 			r.stop(cause{status: schema.StatusTimeout, text: r.timeoutText(), at: at})
 		}
 	case phaseDumping:
@@ -109,8 +113,20 @@ func (r *run) timeoutText() string {
 			what += ", or its prepare,"
 		}
 	}
-	return fmt.Sprintf("%s took more than %s; raise timeouts.%s", what, short(r.spec.Deadlines.of(r.stage)), r.stage)
+	limit := short(*r.spec.Deadlines.of(r.stage))
+	if slices.Contains(r.reports.shortened, r.stage) {
+		return fmt.Sprintf("%s took more than %s, the deadline in its get_config", what, limit)
+	}
+	return fmt.Sprintf("%s took more than %s; raise timeouts.%s", what, limit, r.stage)
 }
+
+// The facts of a run that missed a deadline: the deadline, and how long the stage, or its process, had taken when the run was ended, in ns.
+const (
+	factTimeoutLimit   = "runner.timeout_limit_ns"
+	factTimeoutElapsed = "runner.timeout_elapsed_ns"
+)
+
+func nanoseconds(d time.Duration) string { return strconv.FormatInt(int64(d), 10) }
 
 // short is a duration without the zeros at its end: 10m, not 10m0s.
 func short(d time.Duration) string {

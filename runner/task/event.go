@@ -42,14 +42,15 @@ type event struct {
 	Spent    bool              `json:"spent,omitempty"`
 
 	// Of a worker that is another program.
-	BackendVersion      string       `json:"backend_version,omitempty"`
-	Warmup              int          `json:"warmup,omitempty"`
-	Iterations          int          `json:"iterations,omitempty"`
-	Metric              *eventMetric `json:"metric,omitempty"`
-	Ticks               []int64      `json:"ticks,omitempty"`
-	Reals               []float64    `json:"reals,omitempty"`
-	IterationsPerSample []int64      `json:"iterations_per_sample,omitempty"`
-	Op                  *eventOp     `json:"op,omitempty"`
+	BackendVersion      string                         `json:"backend_version,omitempty"`
+	Deadlines           map[schema.Stage]time.Duration `json:"deadlines,omitempty"`
+	Warmup              int                            `json:"warmup,omitempty"`
+	Iterations          int                            `json:"iterations,omitempty"`
+	Metric              *eventMetric                   `json:"metric,omitempty"`
+	Ticks               []int64                        `json:"ticks,omitempty"`
+	Reals               []float64                      `json:"reals,omitempty"`
+	IterationsPerSample []int64                        `json:"iterations_per_sample,omitempty"`
+	Op                  *eventOp                       `json:"op,omitempty"`
 }
 
 // eventMetric is a metric besides those in the file of samples, or what is to be known of latency.
@@ -87,6 +88,7 @@ const (
 	eventOps         = "op"
 	eventWarning     = "warning"
 	eventVersion     = "version"
+	eventDeadlines   = "deadlines"
 	eventUnsupported = "unsupported"
 	eventSkipped     = "skipped"
 	eventError       = "error"

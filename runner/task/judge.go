@@ -135,8 +135,9 @@ func (r *run) judgeFailure(o *Outcome, e *event) {
 		o.Status, o.ErrorKind, o.Error = schema.StatusSkipped, kindSkip, r.skipOfFailure()
 	case e.Kind == kindOutputLimit:
 		o.Status = schema.StatusOutputLimit
-	case e.Kind == kindTimeout:
+	case e.Kind == kindTimeout: // of the cleanup
 		o.Status = schema.StatusTimeout
+		o.Facts[factTimeoutLimit] = nanoseconds(r.job.CleanupWait)
 	case e.Kind == kindOOM:
 		o.Status = schema.StatusOOM
 	case e.Signal != "":

@@ -18,8 +18,10 @@ type reports struct {
 	ops      []schema.Op
 	warnings []string
 	shaped   bool
-	dumps    bool // it writes its stack on SIGUSR1
-	version  string
+	// shortened are the stages whose deadlines the benchmark has made shorter.
+	shortened []schema.Stage
+	dumps     bool // it writes its stack on SIGUSR1
+	version   string
 }
 
 // receive handles an event of the worker. Events after the runner ended the run do not count. The error is an event that breaks the protocol.
@@ -45,6 +47,8 @@ func (r *run) receive(e event) error {
 		}
 	case eventVersion:
 		r.reports.version = e.BackendVersion
+	case eventDeadlines:
+		return r.shorten(e)
 	}
 	return nil
 }
@@ -60,6 +64,26 @@ func (r *run) reshape(e event) error {
 	r.reports.shaped = true
 	r.job.Warmup, r.job.Iterations = e.Warmup, e.Iterations
 	r.samples.shape = r.job.shape()
+	return nil
+}
+
+// shorten makes deadlines shorter, as the benchmark asks. It cannot make one longer: it could stop a suite.
+func (r *run) shorten(e event) error {
+	if r.stage != schema.StageSetup {
+		return fmt.Errorf("event deadlines in %s: want it in setup", r.stage)
+	}
+	for stage, own := range e.Deadlines {
+		if stageNumber(stage) == 0 || own <= 0 {
+			return fmt.Errorf("deadline %d ns of stage %q: want more than 0 of one of %v", own, stage, schema.StageNames)
+		}
+		if limit := r.spec.Deadlines.of(stage); own < *limit {
+			*limit = own
+			r.reports.shortened = append(r.reports.shortened, stage)
+		}
+	}
+	if r.phase == phaseRunning {
+		r.arm()
+	}
 	return nil
 }
 

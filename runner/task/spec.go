@@ -98,20 +98,33 @@ func defaultIterations(executor schema.Executor) int {
 }
 
 // of is the deadline of a stage. A stage without its own deadline is part of the set-up.
-func (d Deadlines) of(stage schema.Stage) time.Duration {
+func (d *Deadlines) of(stage schema.Stage) *time.Duration {
 	switch stage {
 	case schema.StageWarmup:
-		return d.Warmup
+		return &d.Warmup
 	case schema.StageMeasure:
-		return d.Measure
+		return &d.Measure
 	case schema.StageValidate:
-		return d.Validate
+		return &d.Validate
 	case schema.StageTeardown:
-		return d.Teardown
+		return &d.Teardown
 	case schema.StageProfile:
-		return d.Profile
+		return &d.Profile
 	}
-	return d.Setup
+	return &d.Setup
+}
+
+// stageDeadlines are the deadlines of the stages that a worker has.
+func (s Spec) stageDeadlines() map[schema.Stage]time.Duration {
+	stages := []schema.Stage{schema.StageSetup, schema.StageWarmup, schema.StageMeasure, schema.StageValidate, schema.StageTeardown}
+	if s.Profile {
+		stages = []schema.Stage{schema.StageSetup, schema.StageWarmup, schema.StageProfile}
+	}
+	all := map[schema.Stage]time.Duration{}
+	for _, stage := range stages {
+		all[stage] = *s.Deadlines.of(stage)
+	}
+	return all
 }
 
 // perProcess reports whether an iteration is a process.
@@ -182,7 +195,9 @@ type job struct {
 	Stdout      string            `json:"stdout,omitempty"`
 	OutputLimit int64             `json:"output_limit"`
 	KillWait    time.Duration     `json:"kill_wait"`
-	Shared      []string          `json:"shared,omitempty"` // which files of the run have no name: the supervisor was given them
+	// Deadlines are those of the stages, for a worker that is another program: it may make them shorter.
+	Deadlines map[schema.Stage]time.Duration `json:"deadlines,omitempty"`
+	Shared    []string                       `json:"shared,omitempty"` // which files of the run have no name: the supervisor was given them
 
 	given map[string]int // descriptors of those in this process
 }
@@ -204,6 +219,7 @@ func (s Spec) job(killWait time.Duration) job {
 	}
 	if s.Program != nil {
 		j.Program, j.Settings = append([]string{s.Program.Path}, s.Program.Args...), s.Program.Settings
+		j.Deadlines = s.stageDeadlines()
 	}
 	if j.Iterations == 0 {
 		j.Iterations, j.Budget = min(s.atMost(), maxRows-s.Warmup), s.Budget

@@ -32,6 +32,7 @@ var warningMeanings = map[string]string{
 	task.WarnLeftRunning:        "the benchmark left processes running, which were killed",
 	task.WarnAppliedUnknown:     "the worker did not report which settings it applied",
 	python.WarnFirstCall:        "the first call took more than 10 times as long as later ones, see show; if it filled a cache or used up its input, later calls did not do the work: --prepare, --cold-start",
+	python.WarnConfigIgnored:    "get_config of the benchmark asks for something that the run does not have; runner.config_ignored in show says what, and which setting to use",
 	python.WarnUnseeded:         "a seed or deterministic algorithms were asked for, and what runner.unseeded in show names did not get them; seed it in the benchmark",
 	python.WarnLazyResult:       "the benchmark returned an iterator, and work that is left in it was not measured; consume it, or return something else",
 	stat.WarnSpread:             "the samples of a run vary much (interquartile range above 10 % of the median); more iterations, less other work",

@@ -16,7 +16,7 @@ import (
 func TestEveryWarningIsExplained(t *testing.T) {
 	for _, word := range []string{
 		probe.WarnLoad, probe.WarnGovernor, probe.WarnThrottled, probe.WarnForeignGPU, task.WarnLeftRunning, task.WarnAppliedUnknown,
-		python.WarnFirstCall, python.WarnLazyResult, python.WarnUnseeded,
+		python.WarnFirstCall, python.WarnLazyResult, python.WarnUnseeded, python.WarnConfigIgnored,
 		schema.WarnUnchecked,
 		runner.WarnFileChanged,
 		stat.WarnSpread, stat.WarnDrift, stat.WarnModes, stat.WarnAutocorrelation, stat.WarnQuantised, stat.WarnShort, stat.WarnSlowStart, stat.WarnUnsteady,
