@@ -52,6 +52,17 @@ func CanonicalAlias(name string) string {
 	return name
 }
 
+// AxisSpellings are the names of an axis: its own, then its aliases in alphabetical order.
+func AxisSpellings(column string) []string {
+	names := []string{column}
+	for _, alias := range slices.Sorted(maps.Keys(axisAliases)) {
+		if axisAliases[alias] == column {
+			names = append(names, alias)
+		}
+	}
+	return names
+}
+
 // PointID identifies what a run measures: the hex of the first 16 bytes of SHA-256 over "v1" and the sorted (key,
 // canonical text) pairs of benchmark, variant, backend, model, precision, batch_size, seq_len and the parameters, whose
 // keys have the prefix "param.". Every text is preceded by its length in bytes, as a 64-bit big-endian number. Absent

@@ -94,6 +94,12 @@ func configHash(p *sweep.Point) string {
 		for axis, value := range p.Values {
 			lines = append(lines, "value."+axis+"="+value)
 		}
+		for axis, name := range p.Called {
+			lines = append(lines, "called."+axis+"="+name)
+		}
+		for axis, text := range p.WrittenTexts() {
+			lines = append(lines, "written."+axis+"="+text)
+		}
 	}
 	if p.Fault != "" {
 		lines = append(lines, "fault="+p.Fault)

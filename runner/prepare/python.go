@@ -119,6 +119,7 @@ func settingsOf(p *sweep.Point) python.Settings {
 		}
 	}
 	if p.Executor == schema.ExecutorPython {
+		settings.Spellings, settings.Texts = p.Spellings(), p.WrittenTexts()
 		settings.Values = map[string]json.RawMessage{}
 		for axis, value := range p.Values {
 			settings.Values[axis] = json.RawMessage(value)

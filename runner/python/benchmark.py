@@ -196,10 +196,27 @@ def made_already():
     """Marks an object that exists already and takes no parameters."""
 
 
-def arguments(target, title, config, used=(), values=None, prepared=False):
+def taken_as(key, names, settings):
+    """The name by which one of the names of parameters takes an axis: the one that the user wrote, that of the axis, or another spelling.
+    None if none does."""
+    return next((name for name in settings.get("spellings", {}).get(key, (bare(key),)) if name in names), None)
+
+
+def argument(key, text, name, settings):
+    """The value of an axis for the parameter of a name, as the user wrote it. The name of an axis that the user has not written gets the
+    stored text: fp32 for float32."""
+    if key in LABELS:
+        return text
+    if key == "precision":
+        written = settings.get("spellings", {}).get(key, (key,))[0]
+        return settings.get("texts", {}).get(key, text) if name != key or written == key else text
+    values = settings.get("values") or {}
+    return values[name] if name in values else value_of(text)
+
+
+def arguments(target, title, config, settings, used=(), prepared=False):
     """The arguments with which a class or a function is called. An axis that it does not take is refused, unless it is a label
-    or has been used already. values are those whose type is not clear from their text. prepared: a hook may give those that lack."""
-    values = values or {}
+    or has been used already. prepared: a hook may give those that lack."""
     try:
         parameters = inspect.signature(target).parameters.values()
     except (TypeError, ValueError):  # compiled, without a signature
@@ -208,13 +225,14 @@ def arguments(target, title, config, used=(), values=None, prepared=False):
     takes_all = any(p.kind == p.VAR_KEYWORD for p in parameters)
     passed = {}
     for key, text in config.items():
-        name = bare(key)
-        if name in names or takes_all and key not in LABELS:
-            passed[name] = text if key in LABELS or key == "precision" else values[name] if name in values else value_of(text)
-        elif key not in LABELS and name not in used:
-            alias = "" if key != "precision" or "dtype" not in names else " (the axis dtype is passed as precision)"
-            raise Unsupported("not_applied", "%s takes no parameter %s: it takes %s%s" % (
-                title, name, ", ".join(names) or "none", alias))
+        name = taken_as(key, names, settings)
+        if name is None and takes_all and key not in LABELS:
+            name = settings.get("spellings", {}).get(key, (bare(key),))[0]
+        if name is not None:
+            passed[name] = argument(key, text, name, settings)
+        elif key not in LABELS and bare(key) not in used:
+            raise Unsupported("not_applied", "%s takes no parameter %s: it takes %s" % (
+                title, settings.get("spellings", {}).get(key, (bare(key),))[0], ", ".join(names) or "none"))
     lacking = [
         p.name for p in parameters
         if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and p.name not in passed
@@ -238,9 +256,10 @@ class Benchmark:
         hook = self.hook_of(module, settings["prepare"]) if function and "prepare" in settings else None
         used = tuple(settings.get("used") or ())
         if hook is not None:
-            used += tuple(inspect.signature(hook).parameters)
-        passed = arguments(
-            made_already if made else target, title, worker.config, used, settings.get("values"), hook is not None)
+            names = inspect.signature(hook).parameters
+            used += tuple(bare(key) for key in self.config if taken_as(key, names, settings))
+        passed = arguments(made_already if made else target, title, worker.config, settings, used, hook is not None)
+        self.names = {key: taken_as(key, passed, settings) or bare(key) for key in self.config}
         if made:
             self.object = target
         elif not function:
@@ -273,13 +292,13 @@ class Benchmark:
     def arguments_of(self, hook, title):
         """The arguments of a hook: the axes of the point that it takes."""
         names = inspect.signature(hook).parameters
-        taken = {key: text for key, text in self.config.items() if bare(key) in names}
-        return arguments(hook, title, taken, (), self.worker.settings.get("values"))
+        taken = {key: text for key, text in self.config.items() if taken_as(key, names, self.worker.settings)}
+        return arguments(hook, title, taken, self.worker.settings)
 
     def preparation(self, hook, title, taken):
         """The function that calls the hook and returns an iteration: the measured function, with the arguments that the hook returned
         as a dict."""
-        axes = {bare(key) for key in self.config}
+        axes = {bare(key) for key in self.config}.union(*self.worker.settings.get("spellings", {}).values())
 
         def prepared():
             given = self.hook(lambda: hook(**taken), title)
@@ -356,6 +375,10 @@ class Benchmark:
             return None
         names = list(inspect.signature(check).parameters)
         taken = {name: value for name, value in dict(self.hooked, **self.passed).items() if name in names[1:]}
+        for key, text in self.config.items():  # those that it takes by another spelling
+            name = taken_as(key, names[1:], self.worker.settings)
+            if name is not None and key not in LABELS and key in self.worker.settings.get("spellings", {}):
+                taken.setdefault(name, argument(key, text, name, self.worker.settings))
 
         def validate():
             results = (self.prepared()() if self.prepared else self.function(),) if names else ()
@@ -386,7 +409,7 @@ class Benchmark:
         applied = {}
         for key, text in self.config.items():
             if key not in LABELS and self.object is not None:
-                value = getattr(self.object, bare(key), None)
+                value = getattr(self.object, self.names[key], None)
                 found = precision_of(value) if key == "precision" and value is not None else text_of(value)
                 if found is not None and found != text and value != value_of(text):
                     applied[key] = found
@@ -394,6 +417,9 @@ class Benchmark:
         for name, value in (told if isinstance(told, dict) else {}).items():
             key = name if name in self.config or PREFIX + str(name) not in self.config else PREFIX + name
             text = text_of(value)
+            for axis, names in self.worker.settings.get("spellings", {}).items():
+                if name in names and name != axis:
+                    key, text = axis, precision_of(value) if axis == "precision" else text
             applied[str(key)] = str(value) if text is None else text
         return applied
 

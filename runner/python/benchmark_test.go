@@ -430,3 +430,57 @@ func TestOwnDeadlineEndsABudget(t *testing.T) {
 		t.Errorf("applied %v, %d samples", o.Applied, samples(o))
 	}
 }
+
+// TestSpellings: a benchmark gets an axis that has several names by the one that the user wrote and with the value that the user wrote,
+// if it takes that; else by the name of the axis with the stored value; else by another name of it.
+func TestSpellings(t *testing.T) {
+	config := map[string]string{"batch_size": "4", "seq_len": "64", "precision": "fp32", "param.n": "3"}
+	typed := Settings{
+		File: "bench.py", Texts: map[string]string{"precision": "float32"},
+		Spellings: map[string][]string{"batch_size": {"batch", "batch_size", "bs"}, "seq_len": {"seq", "seq_len", "sequence_length"}, "precision": {"dtype", "precision", "prec"}},
+	}
+	canonical := Settings{
+		File: "bench.py", Texts: map[string]string{"precision": "float32"},
+		Spellings: map[string][]string{"batch_size": {"batch_size", "batch", "bs"}, "seq_len": {"seq_len", "seq", "sequence_length"}, "precision": {"precision", "dtype", "prec"}},
+	}
+	hooked := typed
+	hooked.Prepare = "fill"
+	for name, c := range map[string]struct {
+		settings Settings
+		text     string
+		want     string
+	}{
+		"as typed":                       {typed, `def run_benchmark(n, batch=1, seq=128, dtype="x"): assert (n, batch, seq, dtype) == (3, 4, 64, "float32")`, ""},
+		"of the axes":                    {typed, `def run_benchmark(n, batch_size, seq_len, precision): assert (n, batch_size, seq_len, precision) == (3, 4, 64, "fp32")`, ""},
+		"others":                         {typed, `def run_benchmark(n, bs, sequence_length, prec): assert (n, bs, sequence_length, prec) == (3, 4, 64, "float32")`, ""},
+		"two of them":                    {typed, `def run_benchmark(n, batch, seq, dtype, bs=7, precision="own"): assert (batch, bs, dtype, precision) == (4, 7, "float32", "own")`, ""},
+		"any":                            {typed, `def run_benchmark(**any): assert any == {"n": 3, "batch": 4, "seq": 64, "dtype": "float32"}`, ""},
+		"typed as the axes":              {canonical, `def run_benchmark(n, batch_size, seq, precision): assert (batch_size, seq, precision) == (4, 64, "float32")`, ""},
+		"typed as the axes, other names": {canonical, `def run_benchmark(n, batch, seq, dtype): assert (batch, seq, dtype) == (4, 64, "float32")`, ""},
+		"a class":                        {typed, "class B:\n    def __init__(self, n, batch, seq, dtype):\n        assert (n, batch, seq, dtype) == (3, 4, 64, 'float32')\n        self.dtype, self.batch, self.bs, self.precision = dtype, batch, 9, 9\n    def benchmark_fn(self): pass\n", ""},
+		"a hook":                         {hooked, "def fill(batch, dtype):\n    assert (batch, dtype) == (4, 'float32')\n    return {'x': batch}\ndef run_benchmark(n, seq, x): assert (n, seq, x) == (3, 64, 4)\n", ""},
+		"a check":                        {typed, "def run_benchmark(n, batch, seq, dtype): return batch\ndef validate_result(result, bs, dtype, seq_len, n): return (result, bs, dtype, seq_len, n) == (4, 4, 'float32', 64, 3)\n", ""},
+		"none":                           {typed, "def run_benchmark(n, seq, dtype): pass\n", "run_benchmark takes no parameter batch: it takes n, seq, dtype"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := specOf(t, c.settings, config)
+			spec.Dir = folder(t, map[string]string{"bench.py": c.text + "\n"})
+			o := runSpec(t, spec)
+			if c.want != "" {
+				check(t, o, schema.StatusUnsupported, "setup", "not_applied", c.want)
+				return
+			}
+			check(t, o, schema.StatusOK, "", "", "")
+			for _, key := range []string{"batch_size", "precision", "seq_len"} {
+				if text, found := o.Applied[key]; found {
+					t.Errorf("applied %s %s, which is what was asked for", key, text)
+				}
+			}
+		})
+	}
+	spec := specOf(t, typed, config)
+	spec.Dir = folder(t, map[string]string{"bench.py": "class B:\n    def __init__(self, n, batch, seq, dtype): self.batch, self.dtype = 2, 'float16'\n    def benchmark_fn(self): pass\n    def applied(self): return {'seq': 32}\n"})
+	if o := runSpec(t, spec); o.Applied["batch_size"] != "2" || o.Applied["precision"] != "fp16" || o.Applied["seq_len"] != "32" {
+		t.Errorf("applied %v", o.Applied)
+	}
+}

@@ -43,6 +43,10 @@ type Settings struct {
 
 	// Values are the values with their types of parameters whose canonical text does not say it: 1.0, or "64" in quotes.
 	Values map[string]json.RawMessage `json:"values,omitempty"`
+	// Spellings are the names by which a benchmark may take an axis: the one that the user wrote first. Texts are values as the user
+	// wrote them, where the stored text is another one: float32 for fp32.
+	Spellings map[string][]string `json:"spellings,omitempty"`
+	Texts     map[string]string   `json:"texts,omitempty"`
 	// Used are axes that have had their effect before the worker starts: a benchmark may take them, and need not.
 	Used []string `json:"used,omitempty"`
 	// Fixed are the settings that a benchmark's own get_config may not change: iterations, warmup, seed, timing, timeouts.

@@ -29,6 +29,7 @@ var labels = []string{"benchmark", "model", "backend", "variant"}
 // axis is a name with its values. A constant is an axis with one value.
 type axis struct {
 	name   string // of a column, or of a parameter
+	typed  string // the name as it was written; empty: it is name
 	at     field
 	values []value
 	// label: a single value at the top level of the file. A command need not use it.
@@ -124,7 +125,16 @@ func newAxis(name string, f field, others []axis, read func(string, field) (axis
 	if len(others) == maxAxes {
 		return axis{}, f.errorf("more than %d axes and parameters", maxAxes)
 	}
-	return read(column, f)
+	a, err := read(column, f)
+	a.call(name)
+	return a, err
+}
+
+// call notes the name under which the axis was written.
+func (a *axis) call(name string) {
+	if a.typed = ""; name != a.name {
+		a.typed = name
+	}
 }
 
 // readConstant reads the value of a parameter, which may be a list.
@@ -303,6 +313,7 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 			a, err = newAxis(name, f, axes, readAxis)
 		} else {
 			a, err = readAxis(column, f)
+			a.call(name)
 		}
 		if err == nil && at >= 0 {
 			err = axes[at].giveArguments(a.values)

@@ -329,6 +329,7 @@ func (of *section) point(row []*value) (Point, error) {
 			note(&p.Values, of.grid.axes[i].name, v.typed)
 		}
 		note(&p.Written, of.grid.axes[i].name, v.option)
+		note(&p.Called, of.grid.axes[i].name, of.grid.axes[i].typed)
 		note(&p.Scaled, of.grid.axes[i].name, of.grid.axes[i].base)
 	}
 	for label := range of.spread {

@@ -326,3 +326,32 @@ func TestErrorsOfPythonOptions(t *testing.T) {
 	check(net, Overrides{Given: map[string]string{"provider": "A"}, Params: map[string]string{"backend": "builtin"}},
 		"--provider: not supported with builtin: only with onnxrt")
 }
+
+// TestSpellings: a point knows the names of its axes and their values as they were written, in a file and on the command line. They do not
+// change what the point is.
+func TestSpellings(t *testing.T) {
+	for name, c := range map[string]struct {
+		grid      string
+		params    map[string]string
+		batch     string
+		precision string
+		text      string
+	}{
+		"names of axes": {"{batch_size: 4, precision: fp32}", nil, "batch_size batch bs", "precision dtype prec", ""},
+		"as written":    {"{batch: 4, dtype: float32}", nil, "batch batch_size bs", "dtype precision prec", "float32"},
+		"by options":    {"{bs: 1}", map[string]string{"batch": "4", "prec": "single"}, "batch batch_size bs", "prec precision dtype", "single"},
+		"over another":  {"{batch: 1, dtype: half}", map[string]string{"batch_size": "4", "precision": "fp32"}, "batch_size batch bs", "precision dtype prec", ""},
+	} {
+		p := parse(t, "file: b.py\ngrid: "+c.grid+"\n", Overrides{Params: c.params}).Points[0]
+		plain := parse(t, "file: b.py\ngrid: {batch_size: 4, precision: fp32}\n", Overrides{}).Points[0]
+		if p.PointID != plain.PointID || p.Precision != "fp32" {
+			t.Errorf("%s: another point: %s", name, p.Describe())
+		}
+		if got := p.Spellings(); strings.Join(got["batch_size"], " ") != c.batch || strings.Join(got["precision"], " ") != c.precision || got["seq_len"] != nil {
+			t.Errorf("%s: %v", name, got)
+		}
+		if got := p.WrittenTexts()["precision"]; got != c.text {
+			t.Errorf("%s: written %q, want %q", name, got, c.text)
+		}
+	}
+}
