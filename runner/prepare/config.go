@@ -94,8 +94,10 @@ func configHash(p *sweep.Point) string {
 		for axis, value := range p.Values {
 			lines = append(lines, "value."+axis+"="+value)
 		}
-		for axis, name := range p.Called {
-			lines = append(lines, "called."+axis+"="+name)
+		for axis, names := range p.Spellings() {
+			if names[0] != axis {
+				lines = append(lines, "called."+axis+"="+names[0])
+			}
 		}
 		for axis, text := range p.WrittenTexts() {
 			lines = append(lines, "written."+axis+"="+text)

@@ -304,6 +304,7 @@ func (p *Point) fail(why string) {
 func (of *section) point(row []*value) (Point, error) {
 	p := of.settings.point
 	p.Found = of.found
+	p.Called = of.called
 	var backend *value
 	for i, v := range row {
 		switch of.grid.axes[i].name {
@@ -329,7 +330,6 @@ func (of *section) point(row []*value) (Point, error) {
 			note(&p.Values, of.grid.axes[i].name, v.typed)
 		}
 		note(&p.Written, of.grid.axes[i].name, v.option)
-		note(&p.Called, of.grid.axes[i].name, of.grid.axes[i].typed)
 		note(&p.Scaled, of.grid.axes[i].name, of.grid.axes[i].base)
 	}
 	for label := range of.spread {

@@ -20,6 +20,7 @@ type section struct {
 	work     *work
 	counted  []counted
 	models   map[string]*value // by name
+	called   map[string]string // by axis: its name as it was written
 
 	// coordinates are the axes in which the points of a block agree; nil: all but the compared ones.
 	coordinates map[string]bool
@@ -130,6 +131,9 @@ func readSection(d *document, size *int) (*section, error) {
 	}
 	if p.grid, err = readGrid(d, axes, p.settings.point.Seed); err != nil {
 		return nil, err
+	}
+	for _, a := range p.grid.axes {
+		note(&p.called, a.name, a.typed)
 	}
 	if p.program, err = readProgram(d, p.grid.axes, p.settings.point.Seed, size); err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ type Point struct {
 	// What the canonical text of an axis does not show; nil: nothing.
 	Values  map[string]string // by name in Params: the value with its type, as JSON (1.0, "64")
 	Written map[string]string // by axis: the value as Overrides.Params takes it
-	Called  map[string]string // by axis: its name as it was written, such as dtype for precision
+	Called  map[string]string // by axis of the sweep: its name as it was written, if it is another one, such as dtype for precision
 
 	Work *schema.Work // of an iteration, unless the benchmark reports it; nil: work is not set, and no rates are computed
 
