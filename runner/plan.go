@@ -77,7 +77,8 @@ type slot struct {
 }
 
 func slotOfLaunch(l sweep.Launch) slot {
-	return slot{l.Point.PointID, int64(l.Repeat), l.Profile, l.Point.Skip != nil}
+	skip := l.Point.Skip
+	return slot{l.Point.PointID, int64(l.Repeat), l.Profile, skip != nil && !skip.Unsupported}
 }
 
 // factProfile is the fact with the profiler of a pass.
@@ -90,6 +91,7 @@ const (
 	kindAfterOOM     = "after_oom"
 	kindProfiler     = "not_applied"
 	kindAfterFailure = "after_failure"
+	kindNotApplied   = "not_applied" // of a point whose function does not take an axis
 )
 
 // plan looks up launches in earlier sessions.

@@ -197,6 +197,9 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, r
 // refusal is the outcome of a launch that does not happen; nil: it happens.
 func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
 	if skip := l.Point.Skip; skip != nil {
+		if skip.Unsupported {
+			return &task.Outcome{Status: schema.StatusUnsupported, Stage: schema.StageSetup, ErrorKind: kindNotApplied, Error: skip.Reason}
+		}
 		return &task.Outcome{Status: schema.StatusSkipped, ErrorKind: kindSkipIf, Error: skip.Reason}
 	}
 	if late := s.limits.whileLate(); late != nil {

@@ -95,7 +95,9 @@ func (b *bench) open(args []string) ([]*bench, error) {
 
 // session runs one sweep, or says what of it would run.
 func (b *bench) session() error {
-	measuring.Note(b.stderr, b.source.Note)
+	for _, note := range append([]string{b.source.Note}, b.sweep.Notes...) {
+		measuring.Note(b.stderr, note)
+	}
 	if b.flags.verbose {
 		measuring.Discovered(b.stderr, b.sweep)
 	}

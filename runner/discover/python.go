@@ -9,6 +9,7 @@ import (
 // module is the content of a Python file at its top level, found by reading its text.
 type module struct {
 	names     map[string]bool // that it has once it is loaded: defined, assigned, imported; also in branches
+	again     map[string]bool // names that several statements define
 	functions []function      // and methods of its classes
 	classes   []class
 	imports   []string // packages: torch of import torch.nn; in order, each once; without those of its own folder (from . import x)
@@ -18,19 +19,24 @@ type module struct {
 type function struct {
 	name       string
 	parameters []string
-	method     bool // of a class
+	unnamed    []string // those of parameters that no caller can name: *args, **more, and those before a /
+	open       bool     // it has **more, and takes any name
+	decorated  bool
+	method     bool   // of a class
+	owner      string // the class
 }
 
 type class struct {
 	name    string
 	bases   []string
 	members map[string]bool
+	special bool // it is decorated, or has keywords such as metaclass=
 }
 
 // readModule reads the source of a Python file. An error is one that Python would report too, with the line. The module is then what is
 // before it.
 func readModule(source string) (*module, error) {
-	r := &reader{module: &module{names: map[string]bool{}}, blocks: []block{{scope: ofModule}}}
+	r := &reader{module: &module{names: map[string]bool{}, again: map[string]bool{}}, blocks: []block{{scope: ofModule}}}
 	err := scan(source, r.line)
 	if err == nil && r.opens != nil {
 		err = fmt.Errorf("line %d: want an indented block after this line", r.opened)
@@ -63,6 +69,8 @@ type reader struct {
 	blocks []block
 	opens  *scope // what the last line opens a block of; nil if it opens none
 	opened int    // its number
+
+	decorated bool // the line before was a decorator
 }
 
 // keywords are words that cannot be operands.
@@ -187,13 +195,18 @@ func (r *reader) compound(head []token, in scope) (scope, error) {
 	switch head[0].text {
 	case "def":
 		f, err := functionOf(head)
-		f.method = in == ofClass
+		f.method, f.decorated, r.decorated = in == ofClass, r.decorated, false
+		if f.method {
+			f.owner = r.classes[len(r.classes)-1].name
+		}
 		if r.bind(f.name, in); in != ofNobody {
 			r.functions = append(r.functions, f)
 		}
 		return ofNobody, err
 	case "class":
 		c, err := classOf(head)
+		c.special = c.special || r.decorated
+		r.decorated = false
 		if r.bind(c.name, in); err != nil || in != ofModule {
 			return ofNobody, err
 		}
@@ -226,6 +239,11 @@ func functionOf(head []token) (function, error) {
 			i += max(0, colonOf(list[i+1:]))
 		case begins && depth == 1 && t.kind == nameToken:
 			f.parameters = append(f.parameters, t.text)
+			if stars := list[i-1].text; list[i-1].kind == opToken && strings.HasPrefix(stars, "*") {
+				f.unnamed, f.open = append(f.unnamed, t.text), f.open || stars == "**" || list[i-2].is("*")
+			}
+		case begins && depth == 1 && t.is("/"):
+			f.unnamed = append(f.unnamed, f.parameters...)
 		}
 		begins = depth == 1 && list[i].is(",") || begins && list[i].is("*")
 	}
@@ -251,8 +269,10 @@ func classOf(head []token) (class, error) {
 	for i := 2; i < len(head); i++ {
 		depth += depthOf(head[i])
 		if depth == 1 && head[i].kind == nameToken && (head[i-1].is("(") || head[i-1].is(",")) {
-			if base := dotted(head[i:]); i+1 == len(head) || !head[i+1].is("=") {
-				c.bases = append(c.bases, base)
+			if i+1 < len(head) && head[i+1].is("=") {
+				c.special = true
+			} else {
+				c.bases = append(c.bases, dotted(head[i:]))
 			}
 		}
 	}
@@ -295,6 +315,7 @@ func (r *reader) small(tokens []token, in scope) error {
 	if tokens[0].is("type") && len(tokens) > 1 && tokens[1].operand() { // of a name of a type
 		return adjacent(tokens[1:])
 	}
+	r.decorated = tokens[0].is("@")
 	r.assigned(tokens, in)
 	return adjacent(tokens)
 }

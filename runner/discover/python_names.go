@@ -13,6 +13,7 @@ const everything = "*"
 func (r *reader) bind(name string, in scope) {
 	switch in {
 	case ofModule:
+		r.again[name] = r.again[name] || r.names[name]
 		r.names[name] = true
 	case ofClass:
 		r.classes[len(r.classes)-1].members[name] = true

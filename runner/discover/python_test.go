@@ -279,5 +279,8 @@ func FuzzReadModule(f *testing.F) {
 			}
 		}
 		_, _ = m.object(usualObjects, "x")
+		for _, c := range append(m.classes, class{name: m.measured("x")}) {
+			m.parameters(c.name)
+		}
 	})
 }

@@ -137,12 +137,12 @@ func (a *axis) call(name string) {
 	}
 }
 
-// readConstant reads the value of a parameter, which may be a list.
+// readConstant reads the value of a parameter, which may be a list or a map.
 func readConstant(name string, f field) (axis, error) {
 	switch {
 	case f.Kind == yaml.SequenceNode && schema.IsAxisColumn(name):
 		return axis{}, f.errorf("want one value, got a list: put axes under grid")
-	case f.Kind == yaml.MappingNode && name != "model":
+	case f.Kind == yaml.MappingNode && schema.IsAxisColumn(name) && name != "model":
 		return axis{}, f.errorf("want one value, got a map: put axes under grid")
 	}
 	v, err := readValue(name, f)

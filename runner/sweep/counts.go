@@ -93,18 +93,21 @@ func exact(number float64) string {
 	return schema.CanonicalFloat(number)
 }
 
-// complete sets what expressions say of a point that runs.
-func (of *section) complete(p *Point) (err error) {
+// count sets what expressions say of how long a point runs.
+func (of *section) count(p *Point) error {
 	for _, c := range of.counted {
 		if err := c.set(p); err != nil {
 			return err
 		}
 	}
 	if len(of.counted) > 0 && p.Iterations == 0 && p.Executor != schema.ExecutorCommand {
-		if err := of.settings.room.fit(p); err != nil {
-			return err
-		}
+		return of.settings.room.fit(p)
 	}
+	return nil
+}
+
+// setWork sets the work of a point that runs.
+func (of *section) setWork(p *Point) (err error) {
 	if of.work != nil {
 		p.Work, err = of.work.at(p)
 	}

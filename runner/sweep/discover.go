@@ -213,7 +213,7 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 	}
 	found := foundBenchmark{member: member{b.Name, d.at.with(own, "")}, faults: map[string]string{}}
 	if b.Config != "" {
-		if found.config, err = l.readConfig(b.Config, root); err != nil {
+		if found.config, err = l.readConfig(b, root); err != nil {
 			found.config, found.fault = nil, err.Error()
 		} else {
 			l.mark(found.config, layerBenchmark)

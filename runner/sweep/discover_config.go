@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 // configWords are the words of bench.yaml files of kernels that are no keys of a sweep, and what each of them becomes.
 var configWords = map[string]func(l *layered, value field) (key string, n *yaml.Node, err error){
-	"problem_size": func(_ *layered, f field) (string, *yaml.Node, error) { return "params", f.Node, nil },
+	"problem_size": func(_ *layered, f field) (string, *yaml.Node, error) { return "params", f.Node, nil }, // see sizeOf
 	"precisions": func(_ *layered, f field) (string, *yaml.Node, error) {
 		return "grid", mapNode(f.line, "precision", f.Node), nil
 	},
@@ -26,8 +27,9 @@ var configWords = map[string]func(l *layered, value field) (key string, n *yaml.
 	"skip_conditions": skipConditions,
 }
 
-// readConfig reads the settings that stand beside benchmarks: keys of a sweep, or the words of configWords.
-func (l *layered) readConfig(file string, root fs.FS) (*yaml.Node, error) {
+// readConfig reads the settings that stand beside a benchmark: keys of a sweep, or the words of configWords.
+func (l *layered) readConfig(b discover.Benchmark, root fs.FS) (*yaml.Node, error) {
+	file := b.Config
 	from := origin{name: file, lines: true}
 	src, err := fs.ReadFile(root, file)
 	if err != nil {
@@ -59,6 +61,8 @@ func (l *layered) readConfig(file string, root fs.FS) (*yaml.Node, error) {
 				return nil, m.value.want("the name of a function or class")
 			}
 			continue
+		case key == sizeWord:
+			key, value = "params", sizeOf(m.value, b, root)
 		case is:
 			if key, value, err = translate(l, m.value); err != nil {
 				return nil, err
@@ -69,6 +73,34 @@ func (l *layered) readConfig(file string, root fs.FS) (*yaml.Node, error) {
 	l.belongs(out, from)
 	layer := field{hoisted(out), from, "", f.line}
 	return layer.Node, layer.checkOverriding()
+}
+
+// sizeWord is the word for the size of a problem, and the usual name of the parameter that has it.
+const sizeWord = "problem_size"
+
+// sizeOf are the parameters that a size of a problem is. A kernel that takes the parameter problem_size, and none with the name of a member, gets
+// all of it: the number of {size: N}, or else the value as it is. Each member is a parameter for any other kernel.
+func sizeOf(f field, b discover.Benchmark, root fs.FS) *yaml.Node {
+	whole := mapNode(f.line, sizeWord, f.Node)
+	if f.Kind != yaml.MappingNode {
+		return whole
+	}
+	var takes *discover.Parameters
+	if len(b.Variants) > 0 && path.Ext(b.Variants[0].File) == pythonSuffix {
+		takes = discover.ParametersOf(root, b.Variants[0].File, b.Variants[0].Object)
+	}
+	if takes == nil || !slices.Contains(takes.Names, sizeWord) {
+		return f.Node
+	}
+	for pair := range slices.Chunk(f.Content, 2) {
+		if slices.Contains(takes.Names, pair[0].Value) {
+			return f.Node
+		}
+	}
+	if size := memberOf(f.Node, "size"); size != nil && len(f.Content) == 2 {
+		return mapNode(f.line, sizeWord, size)
+	}
+	return whole
 }
 
 // timedIterations are the counts of {warmup: 3, timed: 30}.

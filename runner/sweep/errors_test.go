@@ -213,7 +213,7 @@ func TestErrorsOfAxes(t *testing.T) {
 	check("grid: {model: builtin:y}", "3: axis model: model is already defined on line 2")
 	check("grid: {a: 1}\nparams: {a: 2}", "3: axis a: a is already defined on line 4")
 	check("params: {batch_size: [1]}", "3: params.batch_size: want one value, got a list: put axes under grid")
-	check("params: {a: {b: 1}}", "3: params.a: want one value, got a map: put axes under grid")
+	check("params: {batch_size: {b: 1}}", "3: params.batch_size: want one value, got a map: put axes under grid")
 	check("params: {host_id: 1}",
 		`3: params.host_id: "host_id" is the name of a column of runs: call the axis something else`)
 }

@@ -33,6 +33,7 @@ type expansion struct {
 	lines     map[string]int     // by point_id
 	ids       []string           // its keys, in the order of the points
 	removed   map[*yaml.Node]int // by entry of exclude
+	takers    *parameters        // what functions take
 	named     []string           // benchmarks of all points, as many as checkTargets names and one more
 }
 
@@ -42,6 +43,9 @@ func (e *expansion) expand(o Overrides) (*Sweep, error) {
 		return nil, err
 	}
 	if err := e.checkTaken(); err != nil {
+		return nil, err
+	}
+	if err := e.takers.check(e.takers.single(e.sections)); err != nil {
 		return nil, err
 	}
 	if err := e.setReferences(o); err != nil {
@@ -63,12 +67,14 @@ func (e *expansion) expand(o Overrides) (*Sweep, error) {
 	}
 	s := e.whole()
 	s.Points, s.Skipped, s.blocks, s.calibration = e.points, e.skipped, e.blocks, calibration
+	s.Notes = e.takers.notes()
 	return &s, nil
 }
 
 // addAll creates the points of all sections.
 func (e *expansion) addAll() error {
 	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, map[*yaml.Node]int{}
+	e.takers = newParameters(e.sections[0].over.Files)
 	rows, _ := e.rows()
 	room := int(min(rows, maxLaunches)) // a point is large: to grow a list of them copies each several times
 	e.points, e.of = make([]Point, 0, room), make([]*section, 0, room)
@@ -122,10 +128,10 @@ func (e *expansion) addPoints(p *section) error {
 }
 
 // extent is how far an expansion is.
-type extent struct{ points, skipped, blocks, ids, size int }
+type extent struct{ points, skipped, blocks, ids, less, size int }
 
 func (e *expansion) mark(size int) extent {
-	return extent{len(e.points), len(e.skipped), len(e.blocks), len(e.ids), size}
+	return extent{len(e.points), len(e.skipped), len(e.blocks), len(e.ids), len(e.takers.ids), size}
 }
 
 // restore takes back the points since a mark.
@@ -135,7 +141,10 @@ func (e *expansion) restore(to extent) {
 	for _, id := range e.ids[to.ids:] {
 		delete(e.lines, id)
 	}
-	e.blocks, e.ids = e.blocks[:to.blocks], e.ids[:to.ids]
+	for _, id := range e.takers.ids[to.less:] {
+		delete(e.takers.points, id)
+	}
+	e.blocks, e.ids, e.takers.ids = e.blocks[:to.blocks], e.ids[:to.ids], e.takers.ids[:to.less]
 	for i, block := range e.blocks {
 		e.blocks[i] = slices.DeleteFunc(block, func(point int) bool { return point >= to.points })
 	}
@@ -273,11 +282,17 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 		if p.Skip, p.Fault, err = of.skip(&p); err != nil {
 			return err
 		}
+		if p.Skip == nil {
+			if err := of.count(&p); err != nil {
+				return err
+			}
+			e.takers.leaveOut(of, &p)
+		}
 		if p.Skip != nil {
 			e.skipped, e.ofSkipped = append(e.skipped, p), append(e.ofSkipped, of)
 			return nil
 		}
-		if err := of.complete(&p); err != nil {
+		if err := of.setWork(&p); err != nil {
 			return err
 		}
 		if fault := cmp.Or(of.fault, p.Fault); fault != "" {

@@ -126,8 +126,8 @@ var keysOfPoints = []Key{
 		Doc: "Axes and their values. Every combination of values is a point. An axis may be a map from its values to the arguments that they stand for. repeats and tags may be set here too.",
 	},
 	{
-		Name: "params", Value: mapOf(0, axisValue, axisColumns(false)...),
-		Doc: "Parameters with the same value at all points. A list counts as one value.",
+		Name: "params", Value: mapOf(0, eitherOf(axisValue, mapOf(0, anyValue)), axisColumns(false)...),
+		Doc: "Parameters with the same value at all points. A list or a map counts as one value.",
 	},
 	{
 		Name: "scale", Value: mapOf(0, Value{Kind: Object, Keys: keysOfScale}),

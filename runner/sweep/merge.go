@@ -63,7 +63,7 @@ func merged(base, over *yaml.Node) *yaml.Node {
 	return mergedMaps(base, over, "")
 }
 
-// mergedMaps merges maps, and those in them but for the axes of a grid. key is the one that they are the values of.
+// mergedMaps merges maps, and those in them but for axes. key is the one that they are the values of.
 func mergedMaps(base, over *yaml.Node, key string) *yaml.Node {
 	out := *base
 	out.Content = slices.Clone(base.Content)
@@ -75,7 +75,7 @@ func mergedMaps(base, over *yaml.Node, key string) *yaml.Node {
 			continue
 		}
 		old := out.Content[at+1]
-		if old.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode && key != "grid" && key != "scale" {
+		if old.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode && !slices.Contains(axisKeys, key) {
 			if key == "metrics" {
 				old = withoutReading(old, value)
 			}

@@ -177,6 +177,9 @@ func (e *expansion) newReferee(spec *referenceSpec, o Overrides) (*referee, erro
 		r.add(&again.points[i], again.of[i], spec)
 	}
 	for i := range again.skipped {
+		if again.skipped[i].Skip.Unsupported { // a point without the axis is there
+			continue
+		}
 		r.add(&again.skipped[i], again.ofSkipped[i], spec)
 	}
 	return r, nil
@@ -311,6 +314,10 @@ func (e *expansion) setReferences(o Overrides) error {
 			var problem string
 			if point, problem = referees[node].of(p, e.of[i]); problem == "" {
 				problem = p.otherThan(point)
+			}
+			if problem != "" && e.takers.points[p.PointID] { // it has fewer axes than the points that it would be compared with
+				e.takers.uncompared(p)
+				continue
 			}
 			if problem != "" {
 				err = spec.at.errorf("%s", problem)

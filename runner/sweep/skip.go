@@ -10,7 +10,9 @@ import (
 type Skip struct {
 	When   string // the expression of skip_if that holds at the point
 	Reason string
-	Line   int // of the expression
+	Line   int // of the expression, or of the axis
+	// Unsupported: the function of the point does not take an axis, and a point without it is measured. When is empty.
+	Unsupported bool
 }
 
 // skipRule is an entry of skip_if.

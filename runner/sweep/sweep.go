@@ -31,6 +31,7 @@ type Sweep struct {
 	Share      []string          // paths ignored by git that both sides of a comparison of two commits need
 	Points     []Point           // points that run, in expansion order, those of calibrate last; each point_id once; must not move once there are launches
 	Skipped    []Point           // points that skip_if skips, in expansion order; must not move either
+	Notes      []string          // what is worth a word before the sweep runs
 	Left       []discover.Left   // files that discover looked at and that are not benchmarks, with paths from the working directory
 
 	blocks      [][]int // indices into Points: the points of each block, in expansion order

@@ -107,6 +107,9 @@ func notCompared(reference string, err error) string {
 
 // sentences say of each point who won, by how much, and how sure that is.
 func (c contest) sentences(rows []compare.Row, s Session) Won {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r compare.Row) bool { // the table says why
+		return r.Estimates == nil && (r.Base == nil || r.Base.Runs == 0) && (r.Head == nil || r.Head.Runs == 0)
+	})
 	if len(rows) == 0 {
 		return Won{}
 	}
