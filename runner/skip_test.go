@@ -100,3 +100,39 @@ func TestSkipAll(t *testing.T) {
 		t.Errorf("%+v", result)
 	}
 }
+
+// TestUnsupportedByText: a point whose function does not take its axis is a run with that reason, and nothing is launched. A session that
+// continues has it already.
+func TestUnsupportedByText(t *testing.T) {
+	path := pythonWith(t, "os")
+	text := "benchmarks: {a: {file: a.py}, b: {file: b.py}}\npython: " + path + "\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\nrepeats: 2\nprofile: torch\n"
+	t.Chdir(t.TempDir())
+	writeFiles(t, map[string]string{
+		"a.py": "def run_benchmark(n): open('calls.txt', 'a').write('a')\n", "b.py": "def run_benchmark(): open('calls.txt', 'a').write('b')\n",
+	})
+	s, err := sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{Files: os.DirFS(".")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &shelf{}
+	result := k.bench(t, s, 5, nil)
+	for _, r := range k.runs {
+		if err := r.Validate(); err != nil {
+			t.Error(err)
+		}
+		if unsupported := r.Benchmark == "b" && r.Params["n"] != ""; unsupported != (r.Status == schema.StatusUnsupported) || unsupported &&
+			(r.ErrorKind != kindNotApplied || r.Stage != schema.StageSetup || r.Error != "run_benchmark takes no parameter n: it takes none" || r.Params["n"] != "2") {
+			t.Errorf("%s n=%s: %s %s in %q: %s", r.Benchmark, r.Params["n"], r.Status, r.ErrorKind, r.Stage, r.Error)
+		}
+	}
+	if result.Failed() != 0 || result.Statuses[schema.StatusUnsupported] != 1 {
+		t.Errorf("%v", result.Statuses)
+	}
+	plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true }).Plan
+	if plan.Done != 5 || len(plan.Launches) != 10 { // one that is unsupported, six measured, three passes
+		t.Errorf("%d of %d done", plan.Done, len(plan.Launches))
+	}
+	if calls, err := os.ReadFile("calls.txt"); err != nil || strings.Trim(string(calls), "ab") != "" {
+		t.Errorf("calls %q, %v", calls, err)
+	}
+}

@@ -60,42 +60,62 @@ func TestUntakenAxes(t *testing.T) {
 		want  string
 		notes string
 	}{
-		"a kernel as documented": {kernelSweep, nil,
+		"a kernel as documented": {
+			kernelSweep, nil,
 			"doc problem_size=2048 cpu\n" +
 				"doc precision=fp32 problem_size=2048 cuda | CUDA is not available (skipped)\n" +
 				"doc precision=fp16 problem_size=2048 cpu | run_benchmark takes no parameter precision: it takes problem_size, iterations\n" +
 				"doc precision=fp16 problem_size=2048 cuda | CUDA is not available (skipped)",
-			"doc takes no parameter precision: measured once without it"},
-		"without its settings": {kernelSweep, map[string]string{"kernels/doc/bench.yaml": "warmup: 3\n"},
+			"doc takes no parameter precision: measured once without it",
+		},
+		"without its settings": {
+			kernelSweep,
+			map[string]string{"kernels/doc/bench.yaml": "warmup: 3\n"},
 			"doc cpu\n" +
 				"doc precision=fp32 cuda | CUDA is not available (skipped)\n" +
 				"doc precision=fp16 cpu | run_benchmark takes no parameter precision: it takes problem_size, iterations\n" +
 				"doc precision=fp16 cuda | CUDA is not available (skipped)",
-			"doc takes no parameter precision: measured once without it"},
-		"a size with members": {"discover: {rule: kernels}\n", map[string]string{"kernels/doc/bench.yaml": "problem_size: {grid_size: [64, 64], max_iterations: 50}\n"},
-			`doc problem_size={"grid_size":[64,64],"max_iterations":50… cpu`, ""},
+			"doc takes no parameter precision: measured once without it",
+		},
+		"a size with members": {
+			"discover: {rule: kernels}\n",
+			map[string]string{"kernels/doc/bench.yaml": "problem_size: {grid_size: [64, 64], max_iterations: 50}\n"},
+			`doc problem_size={"grid_size":[64,64],"max_iterations":50… cpu`, "",
+		},
 		"members as parameters": {"discover: {rule: kernels}\n", map[string]string{
 			"kernels/doc/bench.yaml": "problem_size: {grid_size: [64, 64], max_iterations: 50}\n", "kernels/doc/doc.py": "def run_benchmark(problem_size, grid_size): pass\n",
 		}, `doc grid_size=[64,64] cpu`, "doc takes no parameter max_iterations: measured once without it"},
 		"a size that is a number": {"discover: {rule: kernels}\n", map[string]string{"kernels/doc/bench.yaml": "problem_size: 64\n"}, "doc problem_size=64 cpu", ""},
-		"an axis of one benchmark": {"benchmarks: {a: {file: 'two.py:bench_a'}, b: {file: 'two.py:bench_b'}}\ngrid: {n: [1, 2]}\n", nil,
-			"a n=1\na n=2\nb\nb n=2 | bench_b takes no parameter n: it takes none", "b takes no parameter n: measured once without it"},
-		"two axes and one value": {"benchmarks: {a: {file: 'two.py:bench_a'}, b: {file: 'two.py:bench_b'}}\ngrid: {n: 1}\nparams: {m: 2}\n", nil,
-			"a n=1\nb", "a and b take no parameter m: measured once without it\nb takes no parameter n: measured once without it"},
-		"by scale": {"benchmarks: {a: {file: class.py}, b: {file: b.py}}\nscale: {n: {base: 8, by: '1', steps: {0: 1}}}\n", nil,
-			"a\nb n=8", "a takes no parameter n: measured once without it"},
+		"an axis of one benchmark": {
+			"benchmarks: {a: {file: 'two.py:bench_a'}, b: {file: 'two.py:bench_b'}}\ngrid: {n: [1, 2]}\n", nil,
+			"a n=1\na n=2\nb\nb n=2 | bench_b takes no parameter n: it takes none", "b takes no parameter n: measured once without it",
+		},
+		"two axes and one value": {
+			"benchmarks: {a: {file: 'two.py:bench_a'}, b: {file: 'two.py:bench_b'}}\ngrid: {n: 1}\nparams: {m: 2}\n", nil,
+			"a n=1\nb", "a and b take no parameter m: measured once without it\nb takes no parameter n: measured once without it",
+		},
+		"by scale": {
+			"benchmarks: {a: {file: class.py}, b: {file: b.py}}\nscale: {n: {base: 8, by: '1', steps: {0: 1}}}\n", nil,
+			"a\nb n=8", "a takes no parameter n: measured once without it",
+		},
 		"by another name":     {"benchmarks: {a: {file: b.py}, b: {file: class.py}}\ngrid: {precision: [fp32, fp16]}\n", nil, "a precision=fp32\na precision=fp16\nb\nb precision=fp16 | B takes no parameter precision: it takes none", "b takes no parameter precision: measured once without it"},
 		"of a hook":           {"benchmarks: {a: {file: 'two.py:bench_a'}, b: {file: 'two.py:bench_b'}}\nprepare: fill\ngrid: {n: 1, size: [1, 2]}\n", nil, "a n=1 size=1\na n=1 size=2\nb size=1\nb size=2", "b takes no parameter n: measured once without it"},
 		"in a text":           {"benchmarks: {a: {file: class.py}, b: {file: b.py}}\ngrid: {n: [1, 2]}\nenv: {N: '{n}'}\n", nil, "a n=1\na n=2\nb n=1\nb n=2", ""},
 		"what takes any":      {"benchmarks: {a: {file: any.py}, b: {file: none.py}}\ngrid: {n: [1, 2]}\n", nil, "a n=1\na n=2\nb n=1\nb n=2", ""},
 		"functions of a file": {"file: 'two.py:{fn}'\ngrid: {fn: [bench_a, bench_b], n: [1, 2]}\n", nil, "two.py:bench_a fn=bench_a n=1\ntwo.py:bench_a fn=bench_a n=2\ntwo.py:bench_b fn=bench_b\ntwo.py:bench_b fn=bench_b n=2 | bench_b takes no parameter n: it takes none", "two.py:bench_b takes no parameter n: measured once without it"},
-		"excluded and included": {"benchmarks: {a: {file: b.py}, b: {file: class.py}}\ngrid: {n: [1, 2]}\nexclude: [{n: 1}]\ninclude: [{n: 9}]\n", nil,
-			"a n=2\na n=9\nb\nb n=9 | B takes no parameter n: it takes none", "b takes no parameter n: measured once without it"},
-		"counts and work of it": {"benchmarks: {a: {file: b.py}, b: {file: class.py}}\ngrid: {n: [1, 2]}\niterations: 10 * n\nwork: {items: n}\ncontrol: n=1\n", nil,
-			"a n=1\na n=2\nb\nb n=2 | B takes no parameter n: it takes none", "b takes no parameter n: measured once without it"},
-		"a reference that has it": {"benchmarks: {x: }\nvariants: {a: {file: b.py}, b: {file: class.py}}\ngrid: {n: [1, 2]}\nreference: {variant: a}\n", nil,
+		"excluded and included": {
+			"benchmarks: {a: {file: b.py}, b: {file: class.py}}\ngrid: {n: [1, 2]}\nexclude: [{n: 1}]\ninclude: [{n: 9}]\n", nil,
+			"a n=2\na n=9\nb\nb n=9 | B takes no parameter n: it takes none", "b takes no parameter n: measured once without it",
+		},
+		"counts and work of it": {
+			"benchmarks: {a: {file: b.py}, b: {file: class.py}}\ngrid: {n: [1, 2]}\niterations: 10 * n\nwork: {items: n}\ncontrol: n=1\n", nil,
+			"a n=1\na n=2\nb\nb n=2 | B takes no parameter n: it takes none", "b takes no parameter n: measured once without it",
+		},
+		"a reference that has it": {
+			"benchmarks: {x: }\nvariants: {a: {file: b.py}, b: {file: class.py}}\ngrid: {n: [1, 2]}\nreference: {variant: a}\n", nil,
 			"x variant=a n=1\nx variant=a n=2\nx variant=b\nx variant=b n=2 | B takes no parameter n: it takes none",
-			"x takes no parameter n: measured once without it\nx has no reference, because the points of the reference have parameters that it does not take"},
+			"x takes no parameter n: measured once without it\nx has no reference, because the points of the reference have parameters that it does not take",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := parse(t, c.src, Overrides{Files: kernelFiles(c.more)})
