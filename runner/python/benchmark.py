@@ -428,7 +428,7 @@ def given_keys(config):
     """The keys of a get_config with their values. For an object only attributes that differ from the defaults of its class
     count, because such classes have many settings."""
     if isinstance(config, dict):
-        return config
+        return {str(key): value for key, value in config.items()}
     try:
         given = vars(config)
     except TypeError:

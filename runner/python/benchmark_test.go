@@ -355,6 +355,7 @@ class Config:
 		"{'enable_nsys': True}":                                  "enable_nsys: profilers run in an extra pass: set profile: [nsys] in the sweep",
 		"{'use_subprocess': False}":                              "use_subprocess: every run is a separate process",
 		"{'regression_threshold_pct': 5.0, 'enable_nvtx': True}": "regression_threshold_pct: set thresholds in the sweep: thresholds: {latency: 5%}; enable_nvtx: NVTX ranges are not made",
+		"{5: 5}": "5: not a setting of a benchmark: want deterministic, iterations, iterations_per_sample, min_run_time_ms, mode, reproducible, seed, timing, warmup",
 		"{'iteration': 5}": "iteration: not a setting of a benchmark: want deterministic, iterations, iterations_per_sample, min_run_time_ms, mode, " +
 			"reproducible, seed, timing, warmup",
 		"Config()":                          "",
