@@ -48,8 +48,10 @@ func TestSentences(t *testing.T) {
 	failed := compared(compare.Failed, 0, 0, 0)
 	failed.Estimates, failed.Base = nil, &compare.Measured{Runs: 3}
 	say("b has no result to compare with a", failed)
-	failed.Base = nil
+	failed.Base, failed.Head = nil, &compare.Measured{Runs: 6}
 	say("b is not compared: a has no result", failed)
+	failed.Head = &compare.Measured{Statuses: map[string]any{"unsupported": int64(6)}}
+	say("", failed) // nothing has a result
 	alone := compared(judge.Inconclusive, 1.15, math.Inf(-1), math.Inf(1))
 	alone.MoreRuns, alone.Reason = 1, judge.FewRuns
 	say("b against a: inconclusive, +115 % (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
